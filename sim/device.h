@@ -1,0 +1,87 @@
+/* device.h - a GPU as the simulator sees it: limits, structure, costs.
+ *
+ * Each field is one row of a table: key, unit, type, range, default, help.  A
+ * device file is INI whose [section] and name joined by a dot give the key
+ * ("copy.h2d_pinned_gbps"); `--set key=value` uses the same table.
+ */
+#ifndef GRIDTIDE_SIM_DEVICE_H
+#define GRIDTIDE_SIM_DEVICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "sim/error.h"
+
+enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_COPY_POINTS = 8 };
+
+/* A copy model: time = latency + bytes / rate. */
+struct gt_copy_cost {
+    uint64_t latency_ps;      /* of an empty copy */
+    double gbps;              /* 1e9 bytes a second, for large copies */
+};
+
+struct gt_device {
+    char name[GT_DEVICE_NAME_BYTES];
+    /* chip */
+    uint32_t sms, compute_major, compute_minor, clock_mhz;
+    uint32_t gpc_sms[32], gpcs;       /* SMs of each GPC; gpcs 0: not known */
+    uint32_t sm_order[GT_DEVICE_MAX_SMS], sm_order_length; /* tie order of placement; 0: SM number */
+    /* sm */
+    uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;
+    uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
+    uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
+    uint32_t threads_per_block;
+    /* scheduling */
+    uint32_t connections;             /* CUDA_DEVICE_MAX_CONNECTIONS */
+    uint32_t resident_grids;
+    uint32_t launch_queue_depth;      /* launches in flight before the host blocks */
+    int32_t priority_high;            /* the most urgent, e.g. -5 */
+    char placement[24], arbitration[24]; /* policies by name */
+    uint64_t dispatch_ps;             /* between two blocks leaving the distributor */
+    uint64_t refill_ps;               /* from a block's end to its slot's next block */
+    /* host: CPU time of calls */
+    uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
+             graph_call_ps, other_call_ps;
+    uint64_t sync_return_ps;          /* from the awaited operation's end to the call's return */
+    /* latencies on the way */
+    uint64_t launch_latency_ps;       /* from a launch call's start to the kernel's start on an idle GPU */
+    uint64_t copy_submit_ps;          /* the same for a copy's start */
+    uint64_t stream_gap_ps;           /* from an operation's end to the next one's start in its stream */
+    uint64_t event_gap_ps;            /* the same across streams, through an event */
+    uint64_t graph_gap_ps;            /* the same between nodes of a graph */
+    uint64_t host_function_ps;        /* from an operation's end to a host function's start */
+    /* copies */
+    uint32_t copy_engines;            /* 1: one for all; 2: one a direction; 3: device copies have their own */
+    struct gt_copy_cost h2d_pinned, d2h_pinned, h2d_pageable, d2h_pageable, d2d, p2p;
+    double duplex_gbps;               /* both directions together */
+    uint64_t pageable_stage_bytes;    /* a pageable H2D up to this returns without waiting for the GPU */
+    uint64_t memset_latency_ps;
+    double memset_gbps;
+};
+
+enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };
+
+/* One row of the key table.  TIME keys are written in the unit named (us, ns) and kept in ps. */
+struct gt_device_key {
+    const char *key, *unit;
+    enum gt_key_type type;
+    size_t offset;            /* of the field in struct gt_device */
+    size_t count_offset;      /* lists: of the length; TEXT: bytes of the field */
+    double low, high;         /* in the written unit */
+    const char *fallback;     /* default, as written */
+    const char *help;
+};
+extern const struct gt_device_key gt_device_keys[];
+extern const size_t gt_device_key_count;
+
+/* Every key at its default. */
+void gt_device_init(struct gt_device *device);
+/* Set one key from text. Returns -1 with a text that names the key, the range, or near keys. */
+int gt_device_set(struct gt_device *device, const char *key, const char *value, struct gt_error *error);
+/* The value of a key as text, into `text`; what gt_device_set would take back exactly. */
+void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes);
+/* Consistency across keys (a block limit above its SM's, an order that names an SM twice, ...). */
+int gt_device_check(const struct gt_device *device, struct gt_error *error);
+
+#endif

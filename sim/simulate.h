@@ -1,0 +1,34 @@
+/* simulate.h - play a workload against a device. */
+#ifndef GRIDTIDE_SIM_SIMULATE_H
+#define GRIDTIDE_SIM_SIMULATE_H
+
+#include "sim/device.h"
+#include "sim/probe.h"
+#include "sim/workload.h"
+
+struct gt_options {
+    bool blocks;             /* kernels as blocks on SMs (true) or as bars (false) */
+    bool serialize;          /* every operation waits for the one before and the host for it */
+    uint32_t streams;        /* 0: as traced; N: deal the work over N streams (see transform.h) */
+    uint64_t seed;           /* of ranged block costs */
+};
+#define GT_OPTIONS_DEFAULT { .blocks = true, .serialize = false, .streams = 0, .seed = 1 }
+
+/* What a run was, beyond its records. */
+struct gt_summary {
+    gt_time_ps end_ps;                  /* the last call's or operation's end */
+    uint64_t operations, blocks, events;/* simulated: operations, blocks, engine events */
+    struct gt_workload *played;         /* not NULL where an option changed the workload: what was
+                                           played instead, the same operations in the same order;
+                                           the caller frees it */
+};
+
+/* Simulate `workload` on `device` (every GPU of the workload is one such device).
+ * Records go to `probe`.  Deterministic: the same arguments give the same records.
+ * Returns 0; or -1 with the reason: a kernel that fits no SM, a deadlock (naming the
+ * streams and events), a callback that refused. */
+int gt_simulate(const struct gt_workload *workload, const struct gt_device *device,
+                const struct gt_options *options, const struct gt_probe *probe,
+                struct gt_summary *summary, struct gt_error *error);
+
+#endif

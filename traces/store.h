@@ -1,0 +1,59 @@
+/* store.h - runs, measured and simulated, in one SQLite file (schema.sql). */
+#ifndef GRIDTIDE_TRACES_STORE_H
+#define GRIDTIDE_TRACES_STORE_H
+
+#include <sqlite3.h>
+
+#include "sim/device.h"
+#include "sim/probe.h"
+#include "sim/workload.h"
+
+struct gt_store;
+
+/* A new store that will become `path` at gt_store_commit(): built under a temporary name. */
+struct gt_store *gt_store_create(const char *path, struct gt_error *error);
+int gt_store_commit(struct gt_store *store, struct gt_error *error);      /* frees; on -1 nothing is left */
+void gt_store_abandon(struct gt_store *store);                            /* NULL allowed */
+
+/* An existing store, to read (writable false) or to add whole runs to (true).
+ * Refuses what is not a Gridtide store or has another version, saying so. */
+struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error *error);
+void gt_store_close(struct gt_store *store);
+sqlite3 *gt_store_database(struct gt_store *store);                       /* for queries */
+
+/* Put the definitions of a device / a trace in; returns the new id, or -1. */
+int64_t gt_store_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error);
+int64_t gt_store_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
+                       struct gt_error *error);
+
+/* A run's records: one transaction from begin to end. The probe is valid until end or abort. */
+struct gt_sink;
+struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
+                              const char *kind, const char *options, uint32_t repetition,
+                              const struct gt_workload *workload, const struct gt_device *device,
+                              struct gt_error *error);
+const struct gt_probe *gt_sink_probe(struct gt_sink *sink);
+int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error);
+int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error);        /* the run's id, or -1 */
+void gt_sink_abort(struct gt_sink *sink);                                 /* rolls the run back */
+
+/* Send what the trace recorded through a probe, as a "measured" run would: calls and operations
+ * that have measured times; their origin is the workload's. Returns the number of operations sent, -1 on error. */
+int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
+                         struct gt_error *error);
+
+/* How one simulated run compares with a measured run of the same trace (definitions: README,
+ * "How error is stated"). Absent values are NAN. */
+struct gt_spread { double median, p95, max; };
+struct gt_comparison {
+    uint64_t kernels, copies, memsets;      /* operations of the trace */
+    uint64_t matched, unmatched;            /* with / without a time in both runs */
+    double makespan_measured_us, makespan_simulated_us, makespan_error_pct;
+    struct gt_spread start_error_us, start_error_pct;
+};
+int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+               struct gt_comparison *comparison, struct gt_error *error);
+/* Newest simulated run and the measured run of its trace (0 where there is none). */
+int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run, struct gt_error *error);
+
+#endif
