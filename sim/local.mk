@@ -1,0 +1,12 @@
+# The simulator: no file format, no database, no terminal, no CUDA.
+noinst_LIBRARIES += sim/libsim.a
+sim_libsim_a_SOURCES = \
+    sim/device.h \
+    sim/error.c sim/error.h \
+    sim/probe.h \
+    sim/simulate.h \
+    sim/workload.c sim/workload.h
+
+# Device files, found at run time by gt_data_path().
+devicesdir = $(pkgdatadir)/devices
+dist_devices_DATA =

@@ -1,0 +1,46 @@
+# Tests: everything speaks TAP.  A new test is one more name in a list.
+
+# cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
+UNIT_TESTS = \
+    tests/unit/datadir
+
+# bats files; the program under test is $GRIDTIDE.
+CLI_TESTS = \
+    tests/cli/main.bats
+
+# Rules about the source itself.
+SOURCE_TESTS = \
+    tests/layers.sh
+
+# Golden scenarios: traces and what the simulator must make of them.
+GOLDEN_FILES =
+
+if HAVE_CMOCKA
+UNIT_TESTS_BUILT = $(UNIT_TESTS)
+else
+UNIT_TESTS_BUILT =
+endif
+check_PROGRAMS += $(UNIT_TESTS_BUILT)
+LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+
+TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
+TEST_EXTENSIONS = .bats .sh
+EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats
+
+TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+LOG_DRIVER = $(TAP_DRIVER)
+BATS_LOG_DRIVER = $(TAP_DRIVER)
+BATS_LOG_COMPILER = $(SHELL) $(top_srcdir)/tests/run-bats
+SH_LOG_DRIVER = $(TAP_DRIVER)
+SH_LOG_COMPILER = $(SHELL)
+AM_LOG_DRIVER_FLAGS = --comments
+AM_BATS_LOG_DRIVER_FLAGS = --comments
+AM_SH_LOG_DRIVER_FLAGS = --comments
+
+# Tests see the program just built and the data of the source tree, and keep the C locale.
+AM_TESTS_ENVIRONMENT = \
+    GRIDTIDE='$(abs_top_builddir)/gridtide'; export GRIDTIDE; \
+    GRIDTIDE_SOURCE='$(abs_top_srcdir)'; export GRIDTIDE_SOURCE; \
+    GRIDTIDE_TRACES=$${GRIDTIDE_TRACES-'$(abs_top_srcdir)/../shared/traces'}; export GRIDTIDE_TRACES; \
+    CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
+    LC_ALL=C.UTF-8; export LC_ALL;

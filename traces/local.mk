@@ -1,0 +1,30 @@
+# Traces in and out of files, the store, exporters.
+noinst_LIBRARIES += traces/libtraces.a
+traces_libtraces_a_SOURCES = \
+    traces/datadir.c traces/datadir.h \
+    traces/input.h \
+    traces/output.h \
+    traces/store.h \
+    traces/trace.h
+
+# The schema as a C string: `static const char gt_schema_sql[]`.
+nodist_traces_libtraces_a_SOURCES = traces/schema_sql.h traces/paths.h
+BUILT_SOURCES += traces/schema_sql.h traces/paths.h
+CLEANFILES += traces/schema_sql.h traces/paths.h
+EXTRA_DIST += traces/schema.sql
+
+traces/schema_sql.h: $(top_srcdir)/traces/schema.sql
+	@$(MKDIR_P) traces
+	$(AM_V_GEN){ echo '/* Made from traces/schema.sql. */'; \
+	  echo 'static const char gt_schema_sql[] ='; \
+	  sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
+	    $(top_srcdir)/traces/schema.sql; \
+	  echo '    ;'; } > $@.tmp && mv $@.tmp $@
+
+# Where data files are: installed, in the source tree, and how to tell which to take.
+traces/paths.h: Makefile
+	@$(MKDIR_P) traces
+	$(AM_V_GEN){ echo '/* Made by make. */'; \
+	  echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"'; \
+	  echo '#define GT_SOURCE_TREE "$(abs_top_srcdir)"'; \
+	  echo '#define GT_BUILD_TREE "$(abs_top_builddir)"'; } > $@.tmp && mv $@.tmp $@
