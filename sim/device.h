@@ -71,14 +71,20 @@ struct gt_device_key {
     double low, high;         /* in the written unit */
     const char *fallback;     /* default, as written */
     const char *help;
+    size_t room;              /* lists: numbers it may hold; 1 for the other types */
 };
 extern const struct gt_device_key gt_device_keys[];
 extern const size_t gt_device_key_count;
+
+/* The row of a key; NULL when there is none of that name. */
+const struct gt_device_key *gt_device_find_key(const char *key);
 
 /* Every key at its default. */
 void gt_device_init(struct gt_device *device);
 /* Set one key from text. Returns -1 with a text that names the key, the range, or near keys. */
 int gt_device_set(struct gt_device *device, const char *key, const char *value, struct gt_error *error);
+/* Bytes that hold any value as text. */
+enum { GT_DEVICE_VALUE_BYTES = 8 * GT_DEVICE_MAX_SMS };
 /* The value of a key as text, into `text`; what gt_device_set would take back exactly. */
 void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes);
 /* Consistency across keys (a block limit above its SM's, an order that names an SM twice, ...). */
