@@ -29,6 +29,7 @@ forbids()
 {
     files=$(sources "$1")
     found=
+    # shellcheck disable=SC2086 # a list of names without blanks
     [ -z "$files" ] || found=$(grep -nE "^[[:space:]]*#[[:space:]]*include[[:space:]]*[<\"]($3)" $files /dev/null)
     report "$1 includes no $2" "$found"
 }
