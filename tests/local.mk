@@ -2,6 +2,7 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
+    tests/unit/files \
     tests/unit/datadir
 
 # bats files; the program under test is $GRIDTIDE.

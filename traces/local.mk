@@ -2,8 +2,8 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/datadir.c traces/datadir.h \
-    traces/input.h \
-    traces/output.h \
+    traces/input.c traces/input.h \
+    traces/output.c traces/output_reserve.c traces/output.h \
     traces/store.h \
     traces/trace.h
 
