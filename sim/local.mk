@@ -1,7 +1,9 @@
 # The simulator: no file format, no database, no terminal, no CUDA.
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
-    sim/device.h \
+    sim/device.c sim/device.h \
+    sim/device_keys.c \
+    sim/device_value.c sim/device_value.h \
     sim/error.c sim/error.h \
     sim/probe.h \
     sim/simulate.h \
