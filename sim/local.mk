@@ -11,4 +11,6 @@ sim_libsim_a_SOURCES = \
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices
-dist_devices_DATA =
+dist_devices_DATA = \
+    sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
+    sim/devices/toy.ini sim/devices/v100.ini

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/datadir.c traces/datadir.h \
+    traces/devicefile.c traces/devicefile.h traces/devicenames.c \
     traces/input.c traces/input.h \
     traces/output.c traces/output_reserve.c traces/output.h \
     traces/store.h \
