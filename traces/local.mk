@@ -1,8 +1,12 @@
 # Traces in and out of files, the store, exporters.
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
+    traces/cuda_api.c traces/cuda_api.h \
     traces/datadir.c traces/datadir.h \
     traces/devicefile.c traces/devicefile.h traces/devicenames.c \
+    traces/gpu_names.c traces/gpu_names.h \
+    traces/import_common.c traces/import_common.h \
+    traces/import_finish.c \
     traces/input.c traces/input.h \
     traces/output.c traces/output_reserve.c traces/output.h \
     traces/store.h \
