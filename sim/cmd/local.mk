@@ -2,5 +2,8 @@
 bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/cmd.h \
-    sim/cmd/main.c
+    sim/cmd/json.c sim/cmd/json.h \
+    sim/cmd/main.c \
+    sim/cmd/progress.c sim/cmd/progress.h \
+    sim/cmd/table.c sim/cmd/table.h
 gridtide_LDADD = $(GRIDTIDE_LIBS)
