@@ -41,7 +41,16 @@ AM_SH_LOG_DRIVER_FLAGS = --comments
 # Tests see the program just built and the data of the source tree, and keep the C locale.
 AM_TESTS_ENVIRONMENT = \
     GRIDTIDE='$(abs_top_builddir)/gridtide'; export GRIDTIDE; \
+    GRIDTIDE_BUILD='$(abs_top_builddir)'; export GRIDTIDE_BUILD; \
     GRIDTIDE_SOURCE='$(abs_top_srcdir)'; export GRIDTIDE_SOURCE; \
     GRIDTIDE_TRACES=$${GRIDTIDE_TRACES-'$(abs_top_srcdir)/../shared/traces'}; export GRIDTIDE_TRACES; \
     CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
     LC_ALL=C.UTF-8; export LC_ALL;
+
+# Figures of speed and memory, on the machine at hand: each tests/bench/NAME.sh prints its own.
+BENCHES =
+EXTRA_DIST += tests/bench.sh $(BENCHES)
+.PHONY: bench
+bench: all
+	@$(AM_TESTS_ENVIRONMENT) \
+	  GRIDTIDE_COMPILED='$(CC) $(AM_CFLAGS) $(CFLAGS)' $(SHELL) $(top_srcdir)/tests/bench.sh
