@@ -33,3 +33,11 @@ traces/paths.h: Makefile
 	  echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"'; \
 	  echo '#define GT_SOURCE_TREE "$(abs_top_srcdir)"'; \
 	  echo '#define GT_BUILD_TREE "$(abs_top_builddir)"'; } > $@.tmp && mv $@.tmp $@
+
+# The Perfetto messages as C, once traces/perfetto.proto is listed in EXTRA_DIST and
+# traces/perfetto.pb-c.c and .h in nodist_traces_libtraces_a_SOURCES, BUILT_SOURCES, CLEANFILES.
+traces/perfetto.pb-c.h: traces/perfetto.pb-c.c
+traces/perfetto.pb-c.c: $(top_srcdir)/traces/perfetto.proto
+	@$(MKDIR_P) traces
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces --c_out=traces \
+	  $(top_srcdir)/traces/perfetto.proto
