@@ -7,7 +7,8 @@ UNIT_TESTS = \
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
-    tests/cli/main.bats
+    tests/cli/main.bats \
+    tests/cli/man.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \
