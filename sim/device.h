@@ -45,7 +45,7 @@ struct gt_device {
              graph_call_ps, other_call_ps;
     uint64_t sync_return_ps;          /* from the awaited operation's end to the call's return */
     /* latencies on the way */
-    uint64_t launch_latency_ps;       /* from a launch call's start to the kernel's start on an idle GPU */
+    uint64_t launch_latency_ps;       /* from a launch call's end to the kernel's start on an idle GPU */
     uint64_t copy_submit_ps;          /* the same for a copy's start */
     uint64_t stream_gap_ps;           /* from an operation's end to the next one's start in its stream */
     uint64_t event_gap_ps;            /* the same across streams, through an event */

@@ -1,12 +1,36 @@
 # The simulator: no file format, no database, no terminal, no CUDA.
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
+    sim/api.c sim/api.h \
+    sim/arbitration.c \
+    sim/barrier.c \
+    sim/build.c \
+    sim/copy.c \
     sim/device.c sim/device.h \
     sim/device_keys.c \
     sim/device_value.c sim/device_value.h \
+    sim/dist.c \
+    sim/engine.c sim/engine.h \
     sim/error.c sim/error.h \
-    sim/probe.h \
-    sim/simulate.h \
+    sim/graph.c \
+    sim/heap.c sim/heap.h \
+    sim/host.c \
+    sim/hwq.c \
+    sim/kernel.c \
+    sim/machine.h \
+    sim/occupancy.c sim/occupancy.h \
+    sim/op.c \
+    sim/place.c \
+    sim/plan.c sim/plan.h \
+    sim/plan_edges.c \
+    sim/plan_waits.c \
+    sim/policy.h \
+    sim/pools.c \
+    sim/probe.c sim/probe.h \
+    sim/simulate.c sim/simulate.h \
+    sim/sm.c \
+    sim/stream.c \
+    sim/transform.c sim/transform.h \
     sim/workload.c sim/workload.h
 
 # Device files, found at run time by gt_data_path().

@@ -1,0 +1,219 @@
+/* The calls: one row a kind, one function a behaviour. */
+#include "sim/api.h"
+
+/* Staging a pageable copy is the host's own copying. */
+static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    const struct gt_op *op;
+
+    if (call->kind != GT_CALL_COPY || call->ops == 0)
+        return 0;
+    op = &m->workload->ops[call->first_op];
+    if (op->memory != GT_MEMORY_PAGEABLE || op->direction != GT_H2D)
+        return 0;
+    return (gt_time_ps)((double)op->bytes * 1000.0 / m->device->h2d_pageable.gbps);
+}
+
+static gt_time_ps device_cost_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    return *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset);
+}
+
+/* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
+gt_time_ps gt_call_cost_ps(const struct gt_machine *m, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    gt_time_ps cost_ps;
+
+    if (call->duration_ps == GT_TIME_NONE)
+        return device_cost_ps(m, call) + staging_ps(m, call);
+    if (m->plan.released_by[number] == GT_NONE)
+        return call->duration_ps;
+    cost_ps = device_cost_ps(m, call);
+    return cost_ps < call->duration_ps ? cost_ps : call->duration_ps;
+}
+
+gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
+{
+    uint32_t op = m->plan.released_by[number];
+
+    if (op == GT_NONE)
+        return m->plan.sync_return_ps;
+    return gt_call_measured_end(&m->workload->calls[number]) - gt_op_measured_end(&m->workload->ops[op]);
+}
+
+/* When what a call asks for is there for the GPU: its latency after the call's end, which a
+ * profiler's own work may put before that end, but never before the call. */
+static gt_time_ps visible_after(const struct gt_machine *m, uint32_t call, int64_t latency_ps)
+{
+    int64_t visible_ps = (int64_t)(m->engine.now_ps + gt_call_cost_ps(m, call)) + latency_ps;
+
+    return visible_ps > (int64_t)m->engine.now_ps ? (gt_time_ps)visible_ps : m->engine.now_ps;
+}
+
+/* Does this copy's call return only when the copy is done?  As recorded; else by CUDA's rules: the
+ * synchronous form waits unless it stays on the device, and pageable memory waits but for a host to
+ * device copy small enough to be staged whole. */
+static bool copy_waits(const struct gt_machine *m, uint32_t number, const struct gt_op *op)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+
+    if (gt_call_measured_end(call) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE)
+        return m->plan.released_by[number] != GT_NONE;
+    if (op->direction == GT_D2D)
+        return false;
+    if (op->memory == GT_MEMORY_PAGEABLE)
+        return op->direction != GT_H2D || op->bytes > m->device->pageable_stage_bytes;
+    return call->flags & GT_CALL_SYNCHRONOUS;
+}
+
+static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, const struct gt_op *op, bool waits)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+
+    if (waits && m->plan.released_by[number] != GT_NONE)
+        return m->engine.now_ps + (gt_time_ps)m->plan.lead_ns[number] * 1000;
+    if (waits)
+        return m->engine.now_ps + device_cost_ps(m, call) + (gt_time_ps)m->plan.latency_ps[GT_OP_COPY];
+    if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
+        return m->engine.now_ps;
+    return visible_after(m, number, m->plan.latency_ps[op->kind]);
+}
+
+static void submit_op(struct gt_machine *m, uint32_t thread, uint32_t number, uint32_t index)
+{
+    const struct gt_op *op = &m->workload->ops[index];
+    uint32_t item = gt_item_new(m, GT_ITEM_OP, index, op->stream);
+    bool waits = op->kind == GT_OP_COPY && copy_waits(m, number, op);
+
+    if (m->op_items != NULL)
+        m->op_items[index] = item;
+    m->op_numbers[index] = gt_stream_submit(m, item, op_visible_ps(m, number, op, waits));
+    if (waits || m->options->serialize)
+        gt_thread_wait(m, thread, op->stream, m->op_numbers[index]);
+}
+
+static void submit(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        submit_op(m, thread, number, i);
+}
+
+static void submit_graph(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    uint32_t stream, item;
+    uint64_t position;
+
+    if (call->ops == 0)
+        return;
+    stream = call->stream != GT_NONE ? call->stream : m->workload->ops[call->first_op].stream;
+    item = gt_item_new(m, GT_ITEM_GRAPH, number, stream);
+    position = gt_stream_submit(m, item, visible_after(m, number, m->plan.graph_latency_ps));
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        m->op_numbers[i] = position;
+    if (m->options->serialize)
+        gt_thread_wait(m, thread, stream, position);
+}
+
+static void record_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    uint32_t item;
+
+    (void)thread;
+    if (call->stream == GT_NONE || call->event == GT_NONE)
+        return;
+    item = gt_item_new(m, GT_ITEM_RECORD, number, call->stream);
+    m->events[call->event].stream = call->stream;
+    m->events[call->event].number =
+        gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
+}
+
+/* The wait captures the event's last record at this call; without one it is a no-op. */
+static void wait_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    uint32_t item;
+
+    (void)thread;
+    if (call->stream == GT_NONE || call->event == GT_NONE || m->events[call->event].number == 0)
+        return;
+    item = gt_item_new(m, GT_ITEM_WAIT, number, call->stream);
+    m->items[item].target_stream = m->events[call->event].stream;
+    m->items[item].target_number = m->events[call->event].number;
+    gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
+}
+
+/* A synchronisation whose target the trace does not name waits for the operation that its measured
+ * return followed, if it was blocked at all. */
+static void sync_unknown(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t op = m->plan.released_by[number];
+
+    if (op != GT_NONE && m->op_numbers[op] != 0)
+        gt_thread_wait(m, thread, m->workload->ops[op].stream, m->op_numbers[op]);
+}
+
+static void sync_stream(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t stream = m->workload->calls[number].stream;
+
+    if (stream == GT_NONE)
+        sync_unknown(m, thread, number);
+    else
+        gt_thread_wait(m, thread, stream, m->streams[stream].submitted);
+}
+
+static void sync_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t event = m->workload->calls[number].event;
+
+    if (event == GT_NONE)
+        sync_unknown(m, thread, number);
+    else if (m->events[event].number != 0)
+        gt_thread_wait(m, thread, m->events[event].stream, m->events[event].number);
+}
+
+/* All streams of the calling process; of one context where the call names a stream of it. */
+static void sync_device(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t stream = m->workload->calls[number].stream;
+    uint64_t process = m->workload->threads[thread].process;
+
+    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+        if (m->streams[i].head == GT_NONE || m->streams[i].process != process)
+            continue;
+        if (stream == GT_NONE || m->streams[i].context == m->streams[stream].context)
+            gt_thread_wait(m, thread, i, m->streams[i].submitted);
+    }
+}
+
+static void nothing(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    (void)m;
+    (void)thread;
+    (void)number;
+}
+
+#define COST(field) offsetof(struct gt_device, field)
+const struct gt_api_row gt_api[GT_CALL_KINDS] = {
+    [GT_CALL_HOST_WORK] = { COST(other_call_ps), false, nothing },
+    [GT_CALL_LAUNCH] = { COST(launch_call_ps), true, submit },
+    [GT_CALL_GRAPH_LAUNCH] = { COST(graph_call_ps), true, submit_graph },
+    [GT_CALL_COPY] = { COST(copy_call_ps), true, submit },
+    [GT_CALL_MEMSET] = { COST(memset_call_ps), true, submit },
+    [GT_CALL_HOST_FUNCTION] = { COST(launch_call_ps), true, submit },
+    [GT_CALL_STREAM_CREATE] = { COST(stream_call_ps), false, nothing },
+    [GT_CALL_STREAM_SYNC] = { COST(sync_call_ps), false, sync_stream },
+    [GT_CALL_STREAM_QUERY] = { COST(event_call_ps), false, nothing },
+    [GT_CALL_EVENT_CREATE] = { COST(event_call_ps), false, nothing },
+    [GT_CALL_EVENT_RECORD] = { COST(event_call_ps), false, record_event },
+    [GT_CALL_EVENT_WAIT] = { COST(event_call_ps), false, wait_event },
+    [GT_CALL_EVENT_QUERY] = { COST(event_call_ps), false, nothing },
+    [GT_CALL_EVENT_SYNC] = { COST(sync_call_ps), false, sync_event },
+    [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, sync_device },
+    [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },
+};

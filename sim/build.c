@@ -1,0 +1,217 @@
+/* The machine for a workload. */
+#include "sim/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int clamp_level(const struct gt_device *device, int32_t priority)
+{
+    int32_t high = device->priority_high < -(GT_LEVELS - 1) ? -(GT_LEVELS - 1) : device->priority_high;
+
+    if (priority > 0)
+        priority = 0;
+    return priority < high ? 0 : priority - high;
+}
+
+static void build_threads(struct gt_machine *m)
+{
+    const struct gt_workload *w = m->workload;
+    uint32_t *at = gt_calloc(w->thread_count + 1ull, sizeof *at);
+
+    m->threads = gt_calloc(w->thread_count, sizeof *m->threads);
+    m->thread_calls = gt_calloc(w->call_count, sizeof *m->thread_calls);
+    for (uint32_t i = 0; i < w->call_count; i++)
+        at[w->calls[i].thread + 1]++;
+    for (uint32_t i = 0; i < w->thread_count; i++) {
+        at[i + 1] += at[i];
+        m->threads[i].calls = m->thread_calls + at[i];
+        m->threads[i].call_count = at[i + 1] - at[i];
+    }
+    for (uint32_t i = 0; i < w->call_count; i++)
+        m->thread_calls[at[w->calls[i].thread]++] = i;
+    free(at);
+}
+
+static uint32_t context_of(struct gt_machine *m, const struct gt_stream *stream)
+{
+    struct gt_context_state *context;
+
+    for (uint32_t i = 0; i < m->context_count; i++) {
+        if (m->contexts[i].gpu == stream->gpu && m->contexts[i].id == stream->context)
+            return i;
+    }
+    m->contexts = gt_realloc(m->contexts, m->context_count + 1ull, sizeof *m->contexts);
+    context = &m->contexts[m->context_count];
+    *context = (struct gt_context_state){ .gpu = stream->gpu, .id = stream->context, .null_stream = GT_NONE };
+    return m->context_count++;
+}
+
+static void join_context(struct gt_machine *m, uint32_t number)
+{
+    struct gt_stream_state *stream = &m->streams[number];
+    struct gt_context_state *context = &m->contexts[stream->context];
+
+    if (stream->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE) {
+        context->null_stream = number;
+    } else if (!(stream->flags & GT_STREAM_NON_BLOCKING)) {
+        context->blocking = gt_realloc(context->blocking, context->blocking_count + 1ull, sizeof *context->blocking);
+        context->blocking[context->blocking_count++] = number;
+    }
+}
+
+/* Streams take hardware queues in turn, in the order they appear in, context by context. */
+static void build_streams(struct gt_machine *m)
+{
+    const struct gt_workload *w = m->workload;
+    uint32_t *taken;
+
+    m->streams = gt_calloc(w->stream_count, sizeof *m->streams);
+    for (uint32_t i = 0; i < w->stream_count; i++) {
+        m->streams[i] = (struct gt_stream_state){
+            .head = GT_NONE, .tail = GT_NONE, .waiters = GT_NONE, .gpu = w->streams[i].gpu,
+            .context = context_of(m, &w->streams[i]), .flags = w->streams[i].flags,
+            .level = (uint32_t)clamp_level(m->device, w->streams[i].priority),
+            .wake_ps = GT_TIME_NONE, .last_op = GT_NONE,
+        };
+        join_context(m, i);
+    }
+    taken = gt_calloc(m->context_count + 1ull, sizeof *taken);
+    for (uint32_t i = 0; i < w->stream_count; i++) {
+        struct gt_gpu_state *gpu = &m->gpus[m->streams[i].gpu];
+        uint32_t context = m->streams[i].context;
+
+        m->streams[i].queue = context * m->device->connections + taken[context]++ % m->device->connections;
+        if (gpu->queue_count <= m->streams[i].queue)
+            gpu->queue_count = m->streams[i].queue + 1;
+    }
+    free(taken);
+    for (uint32_t i = 0; i < m->gpu_count; i++) {
+        m->gpus[i].queues = gt_calloc(m->gpus[i].queue_count, sizeof *m->gpus[i].queues);
+        for (uint32_t j = 0; j < m->gpus[i].queue_count; j++)
+            m->gpus[i].queues[j].head = GT_NONE;
+    }
+}
+
+static void find_processes(struct gt_machine *m)
+{
+    const struct gt_workload *w = m->workload;
+    bool *known = gt_calloc(w->stream_count, sizeof *known);
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        if (!known[w->ops[i].stream])
+            m->streams[w->ops[i].stream].process = w->threads[w->calls[w->ops[i].call].thread].process;
+        known[w->ops[i].stream] = true;
+    }
+    free(known);
+}
+
+/* The device's order of SMs, then those it does not list by number. */
+static void order_sms(const struct gt_machine *m, struct gt_gpu_state *gpu)
+{
+    const struct gt_device *device = m->device;
+    bool *listed = gt_calloc(device->sms, sizeof *listed);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < device->sm_order_length; i++) {
+        if (device->sm_order[i] < device->sms && !listed[device->sm_order[i]]) {
+            listed[device->sm_order[i]] = true;
+            gpu->order[count++] = device->sm_order[i];
+        }
+    }
+    for (uint32_t i = 0; i < device->sms; i++) {
+        if (!listed[i])
+            gpu->order[count++] = i;
+    }
+    for (uint32_t i = 0; i < device->sms; i++)
+        gpu->rank[gpu->order[i]] = i;
+    free(listed);
+}
+
+static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
+{
+    const struct gt_device *device = m->device;
+
+    gpu->sms = gt_calloc(device->sms, sizeof *gpu->sms);
+    gpu->order = gt_calloc(device->sms, sizeof *gpu->order);
+    gpu->rank = gt_calloc(device->sms, sizeof *gpu->rank);
+    gpu->burst = gt_calloc(device->sms, sizeof *gpu->burst);
+    gpu->burst_first = gt_calloc(device->sms, sizeof *gpu->burst_first);
+    gpu->burst_sms = gt_calloc(device->sms, sizeof *gpu->burst_sms);
+    for (uint32_t i = 0; i < device->sms; i++) {
+        gpu->sms[i] = (struct gt_sm_state){
+            .threads = device->threads_per_sm, .warps = device->warps_per_sm,
+            .registers = device->registers_per_sm, .shared_bytes = device->shared_bytes_per_sm,
+            .blocks = device->blocks_per_sm,
+        };
+    }
+    order_sms(m, gpu);
+    gpu->freed_by_op = GT_NONE;
+    for (int i = 0; i < GT_ENGINES; i++)
+        gpu->engines[i].head = GT_NONE;
+}
+
+static void build_edges(struct gt_machine *m)
+{
+    uint32_t ops = m->workload->op_count;
+
+    if (m->plan.edge_count == 0)
+        return;
+    m->op_afters_left = m->plan.edges_in;
+    m->op_items = gt_realloc(NULL, ops, sizeof *m->op_items);
+    memset(m->op_items, 0xff, ops * sizeof *m->op_items);
+}
+
+int gt_machine_build(struct gt_machine *m, struct gt_error *error)
+{
+    const struct gt_workload *w = m->workload;
+
+    m->error = error;
+    m->items_free = m->waiters_free = m->grids_free = m->batches_free = GT_NONE;
+    m->place = gt_place_policy_find(m->device->placement, error);
+    m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);
+    if (m->place == NULL || m->arbitration == NULL)
+        return -1;
+    gt_plan_make(&m->plan, w, m->device);
+    m->gpu_count = w->gpu_count;
+    m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
+    for (uint32_t i = 0; i < w->gpu_count; i++)
+        build_gpu(m, &m->gpus[i]);
+    build_streams(m);
+    build_threads(m);
+    find_processes(m);
+    build_edges(m);
+    m->events = gt_calloc(w->event_count, sizeof *m->events);
+    m->op_numbers = gt_calloc(w->op_count, sizeof *m->op_numbers);
+    m->occupancies = gt_calloc(w->kernel_count, sizeof *m->occupancies);
+    return 0;
+}
+
+void gt_machine_free(struct gt_machine *m)
+{
+    for (uint32_t i = 0; i < m->gpu_count; i++) {
+        free(m->gpus[i].sms);
+        free(m->gpus[i].order);
+        free(m->gpus[i].rank);
+        free(m->gpus[i].burst);
+        free(m->gpus[i].burst_first);
+        free(m->gpus[i].burst_sms);
+        free(m->gpus[i].queues);
+    }
+    for (uint32_t i = 0; i < m->context_count; i++)
+        free(m->contexts[i].blocking);
+    free(m->gpus);
+    free(m->contexts);
+    free(m->threads);
+    free(m->thread_calls);
+    free(m->streams);
+    free(m->events);
+    free(m->op_numbers);
+    free(m->op_items);
+    free(m->occupancies);
+    free(m->items);
+    free(m->waiters);
+    free(m->grids);
+    free(m->batches);
+    gt_plan_free(&m->plan);
+    gt_engine_free(&m->engine);
+}

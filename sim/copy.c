@@ -1,0 +1,157 @@
+/* Copy engines: one FIFO each, one copy at a time; both directions share the link.
+ *
+ * Engines by number: 0 host to device, 1 device to host, 2 device to device, 3 peer to peer; a
+ * device with fewer engines has them share. */
+#include "sim/machine.h"
+
+static uint32_t engine_number(const struct gt_device *device, enum gt_direction direction)
+{
+    static const uint8_t table[3][GT_DIRECTIONS] = {
+        /*      H2D D2H D2D P2P H2H */
+        { 0, 0, 0, 0, 0 },
+        { 0, 1, 1, 1, 0 },
+        { 0, 1, 2, 3, 0 },
+    };
+    uint32_t engines = device->copy_engines < 1 ? 1 : device->copy_engines;
+
+    return table[(engines > 3 ? 3 : engines) - 1][direction];
+}
+
+/* The device file's model for this direction and memory. */
+static const struct gt_copy_cost *cost_of(const struct gt_device *device, const struct gt_op *op)
+{
+    bool pageable = op->memory == GT_MEMORY_PAGEABLE;
+
+    switch ((enum gt_direction)op->direction) {
+    case GT_H2D: return pageable ? &device->h2d_pageable : &device->h2d_pinned;
+    case GT_D2H: return pageable ? &device->d2h_pageable : &device->d2h_pinned;
+    case GT_P2P: return &device->p2p;
+    case GT_H2H: return &device->h2d_pageable;
+    default: return &device->d2d;
+    }
+}
+
+static double duration_of(const struct gt_machine *m, const struct gt_op *op)
+{
+    const struct gt_copy_cost *cost = cost_of(m->device, op);
+
+    if (op->duration_ps != GT_TIME_NONE)
+        return (double)op->duration_ps;
+    return (double)cost->latency_ps + (double)op->bytes * 1000.0 / cost->gbps;
+}
+
+static struct gt_engine_state *engine_of(struct gt_machine *m, uint32_t engine)
+{
+    return &m->gpus[engine / GT_ENGINES].engines[engine % GT_ENGINES];
+}
+
+static bool crosses_link(uint32_t engine)
+{
+    return engine % GT_ENGINES <= 1;
+}
+
+/* Account for what an engine has done since its rate last changed. */
+static void settle(struct gt_machine *m, struct gt_engine_state *engine)
+{
+    engine->remaining_ps -= (double)(m->engine.now_ps - engine->updated_ps) * engine->rate;
+    if (engine->remaining_ps < 0)
+        engine->remaining_ps = 0;
+    engine->updated_ps = m->engine.now_ps;
+}
+
+static void schedule_end(struct gt_machine *m, uint32_t number)
+{
+    struct gt_engine_state *engine = engine_of(m, number);
+    gt_time_ps left_ps = (gt_time_ps)(engine->remaining_ps / engine->rate + 0.5);
+
+    gt_engine_schedule(&m->engine, m->engine.now_ps + left_ps, GT_PHASE_END, GT_HANDLE_COPY, number,
+                       ++engine->stamp);
+}
+
+/* The link's share of both directions: max-min over two flows, each limited by its own demand. */
+static void share_link(struct gt_machine *m, uint32_t gpu)
+{
+    struct gt_engine_state *up = &m->gpus[gpu].engines[0], *down = &m->gpus[gpu].engines[1];
+    double total = m->device->duplex_gbps, rates[2] = { 1.0, 1.0 };
+    struct gt_engine_state *both[2] = { up, down };
+
+    if (up->busy && down->busy && up->demand_gbps + down->demand_gbps > total) {
+        struct gt_engine_state *less = up->demand_gbps < down->demand_gbps ? up : down;
+        double small = less->demand_gbps < total / 2 ? less->demand_gbps : total / 2;
+
+        for (int i = 0; i < 2; i++)
+            rates[i] = (both[i] == less ? small : total - small) / both[i]->demand_gbps;
+    }
+    for (int i = 0; i < 2; i++) {
+        double rate = rates[i] < 1.0 ? rates[i] : 1.0;
+
+        if (both[i]->busy && both[i]->rate != rate) {
+            settle(m, both[i]);
+            both[i]->rate = rate;
+            schedule_end(m, gpu * GT_ENGINES + (uint32_t)i);
+        }
+    }
+}
+
+static void start_head(struct gt_machine *m, uint32_t number)
+{
+    struct gt_engine_state *engine = engine_of(m, number);
+    uint32_t item = engine->head;
+    const struct gt_op *op = &m->workload->ops[m->items[item].index];
+
+    engine->busy = true;
+    engine->remaining_ps = duration_of(m, op);
+    engine->demand_gbps = engine->remaining_ps > 0 ? (double)op->bytes * 1000.0 / engine->remaining_ps : 0;
+    engine->rate = 1.0;
+    engine->updated_ps = m->engine.now_ps;
+    m->items[item].start_ps = m->engine.now_ps;
+    gt_op_started(m, item);
+    schedule_end(m, number);
+    if (crosses_link(number))
+        share_link(m, number / GT_ENGINES);
+}
+
+/* Host memory to host memory needs no engine of the GPU. */
+void gt_copy_ready(struct gt_machine *m, uint32_t item)
+{
+    const struct gt_op *op = &m->workload->ops[m->items[item].index];
+    uint32_t number = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
+    struct gt_engine_state *engine = engine_of(m, number);
+
+    if (op->direction == GT_H2H) {
+        gt_bar_start(m, item, (gt_time_ps)duration_of(m, op));
+        return;
+    }
+    m->items[item].wait_next = GT_NONE;
+    if (engine->head == GT_NONE)
+        engine->head = item;
+    else
+        m->items[engine->tail].wait_next = item;
+    engine->tail = item;
+    gt_queue_leave(m, item);
+    if (!engine->busy)
+        start_head(m, number);
+}
+
+int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_engine_state *engine = engine_of(m, number);
+    uint32_t item = engine->head, next, op;
+
+    (void)error;
+    if (stamp != engine->stamp)
+        return 0;
+    op = m->items[item].index;
+    next = m->items[item].wait_next;
+    engine->busy = false;
+    engine->head = next;
+    if (next != GT_NONE) {
+        gt_item_mark(m, next, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, op);
+        start_head(m, number);
+    }
+    if (crosses_link(number))
+        share_link(m, number / GT_ENGINES);
+    gt_op_ended(m, item);
+    return m->failed ? -1 : 0;
+}

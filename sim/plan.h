@@ -1,0 +1,48 @@
+/* plan.h - what a recorded trace tells about the machine it ran on, so that it can be replayed.
+ *
+ * A replay keeps what the host did by itself and decides anew whatever waited for the GPU.  For
+ * that it needs, from the measured times, (a) constants of that machine and profiler (launch
+ * latency, gaps), which take the place of the device file's; (b) which calls were blocked, by
+ * what, and how long they took after it; (c) waits whose target the trace does not name.
+ * Of a trace without measured times nothing is learned and the device file holds.
+ */
+#ifndef GRIDTIDE_SIM_PLAN_H
+#define GRIDTIDE_SIM_PLAN_H
+
+#include "sim/device.h"
+#include "sim/workload.h"
+
+struct gt_plan {
+    /* From a call's end to its operation's start on an idle stream, by kind of operation; may be
+     * negative under a profiler, whose work after the launch counts as the call's. */
+    int64_t latency_ps[GT_OP_KINDS];
+    int64_t graph_latency_ps;
+    gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];   /* [before][after], in one stream */
+    gt_time_ps event_gap_ps, graph_gap_ps, sync_return_ps;
+
+    uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
+    uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
+
+    /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1].
+     * edge_count 0: no operation has any, and the arrays are NULL. */
+    uint32_t *edge_from, *edge_to, *edges_in;
+    uint64_t edge_count;
+    uint64_t inferred_waits;  /* edges concluded from measured times */
+};
+
+/* Learn from the measured times of `workload`; constants it does not show come from `device`. */
+void gt_plan_make(struct gt_plan *plan, const struct gt_workload *workload, const struct gt_device *device);
+void gt_plan_free(struct gt_plan *plan);
+
+/* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
+gt_time_ps gt_call_measured_end(const struct gt_call *call);
+gt_time_ps gt_op_measured_end(const struct gt_op *op);
+
+/* plan_edges.c */
+void gt_plan_edges(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *inferred_after);
+/* plan_waits.c: per operation the one it must have waited for, found from measured times, or GT_NONE;
+ * NULL where there is none at all. The caller frees it. */
+uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *by_end,
+                              uint32_t measured);
+
+#endif

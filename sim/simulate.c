@@ -1,0 +1,140 @@
+/* Build the machine, run it, say what is left when it stops too soon. */
+#include "sim/policy.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/transform.h"
+
+static gt_handler *const handlers[GT_HANDLERS] = {
+    [GT_HANDLE_THREAD] = gt_thread_handler,
+    [GT_HANDLE_STREAM] = gt_stream_handler,
+    [GT_HANDLE_BAR] = gt_bar_handler,
+    [GT_HANDLE_BLOCKS] = gt_blocks_handler,
+    [GT_HANDLE_GRID] = gt_grid_handler,
+    [GT_HANDLE_COPY] = gt_copy_handler,
+    [GT_HANDLE_NODE] = gt_node_handler,
+};
+
+void gt_machine_fail(struct gt_machine *m, const char *format, ...)
+{
+    va_list arguments;
+
+    if (m->failed)
+        return;
+    m->failed = true;
+    if (m->error == NULL)
+        return;
+    va_start(arguments, format);
+    vsnprintf(m->error->text, sizeof m->error->text, format, arguments);
+    va_end(arguments);
+}
+
+static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static void append(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
+}
+
+/* "stream 's1'" or "stream 7". */
+static void append_stream(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
+{
+    const struct gt_stream *stream = &m->workload->streams[number];
+
+    if (stream->name != GT_NONE)
+        append(text, bytes, "stream '%s'", gt_name_text(m->workload, stream->name));
+    else
+        append(text, bytes, "stream %llu", (unsigned long long)stream->id);
+}
+
+static void describe_head(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
+{
+    const struct gt_item *item = &m->items[m->streams[number].head];
+    bool is_op = item->kind == GT_ITEM_OP || item->kind == GT_ITEM_NODE;
+    const struct gt_call *call = &m->workload->calls[is_op ? m->workload->ops[item->index].call : item->index];
+
+    append(text, bytes, "; ");
+    append_stream(m, number, text, bytes);
+    append(text, bytes, " is held at line %u (%s)", call->line, gt_call_kind_names[call->kind]);
+    if (item->kind == GT_ITEM_WAIT) {
+        append(text, bytes, " waiting for event '%s' of ", gt_name_text(m->workload,
+               m->workload->events[call->event].name));
+        append_stream(m, item->target_stream, text, bytes);
+    } else if (item->kind == GT_ITEM_GRAPH) {
+        append(text, bytes, " with %u of its %u nodes waiting for each other", item->nodes_left, call->ops);
+    }
+}
+
+enum { NAMED = 4 };
+
+/* Nothing more can happen. Is that the end, or is somebody still waiting? */
+static int check_finished(const struct gt_machine *m, struct gt_error *error)
+{
+    char text[GT_ERROR_TEXT_BYTES] = "";
+    uint32_t stuck = 0;
+
+    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+        if (m->streams[i].head != GT_NONE && stuck++ < NAMED)
+            describe_head(m, i, text, sizeof text);
+    }
+    for (uint32_t i = 0; i < m->workload->thread_count; i++) {
+        const struct gt_thread_state *thread = &m->threads[i];
+
+        if (thread->call_count == 0 || thread->done || stuck++ >= NAMED)
+            continue;
+        append(text, sizeof text, "; thread '%s' is held at line %u", gt_name_text(m->workload,
+               m->workload->threads[i].name), m->workload->calls[thread->calls[thread->next]].line);
+    }
+    if (stuck == 0)
+        return 0;
+    return gt_error_set(error, "%s: deadlock: at %.3f us nothing can go on%s; break the circle of waits",
+                        m->workload->name != NULL ? m->workload->name : "trace",
+                        (double)m->engine.now_ps / 1e6, text);
+}
+
+static int run_machine(struct gt_machine *m, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < m->workload->thread_count; i++) {
+        const struct gt_thread_state *thread = &m->threads[i];
+        gt_time_ps start_ps;
+
+        if (thread->call_count == 0)
+            continue;
+        start_ps = m->workload->calls[thread->calls[0]].start_ps;
+        gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
+    }
+    if (gt_engine_run(&m->engine, handlers, m, error) != 0)
+        return -1;
+    return check_finished(m, error);
+}
+
+int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
+                const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
+{
+    struct gt_machine machine = { .device = device, .options = options, .probe = probe };
+    struct gt_workload *played = options->streams > 0 ? gt_transform_streams(workload, options->streams) : NULL;
+    int status;
+
+    machine.workload = played != NULL ? played : workload;
+    status = gt_device_check(device, error);
+    if (status == 0)
+        status = gt_machine_build(&machine, error);
+    if (status == 0)
+        status = run_machine(&machine, error);
+    *summary = (struct gt_summary){
+        .end_ps = machine.end_ps, .operations = machine.ended_ops, .blocks = machine.blocks,
+        .events = machine.engine.handled, .played = played,
+    };
+    if (status != 0) {
+        gt_workload_free(played);
+        summary->played = NULL;
+    }
+    gt_machine_free(&machine);
+    return status;
+}
