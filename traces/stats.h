@@ -6,7 +6,7 @@
  * not with the number of operations.
  *
  * Times are picoseconds.  The makespan is from the first operation's start to the last one's
- * end; all shares are of it unless said otherwise, as fractions (0.25, not 25).  What a run cannot tell
+ * end; shares are fractions (0.25, not 25), of it unless said otherwise.  What a run cannot tell
  * (a measured one has no reasons and no causes) is absent: `..._known` is false, a number is
  * NAN, a list is empty, and a note says why.
  */
@@ -66,7 +66,7 @@ struct gt_stats_kernel {
     uint32_t grid[3], block[3];
     uint64_t blocks;                  /* in one grid */
     uint32_t blocks_per_sm;           /* that fit an SM at once; 0: the shape does not fit the device */
-    double waves, occupancy;          /* grids of this shape on the whole device; share of the warps; NAN: does not fit */
+    double waves, occupancy;          /* device-fulls of the grid; share of the warps; NAN: does not fit */
     const char *limiter;              /* what bounds blocks_per_sm; NULL: does not fit */
 };
 
