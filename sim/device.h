@@ -60,7 +60,9 @@ struct gt_device {
     double memset_gbps;
 };
 
-enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };
+enum gt_key_type {
+    GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST
+};
 
 /* One row of the key table.  TIME keys are written in the unit named (us, ns) and kept in ps. */
 struct gt_device_key {

@@ -49,8 +49,8 @@ static int wrong(const struct gt_device_key *key, const char *text, struct gt_er
 
 static int outside(const struct gt_device_key *key, const char *text, struct gt_error *error)
 {
-    return gt_error_set(error, "%s: '%.60s' is outside %.15g to %.15g %s", key->key, text, key->low, key->high,
-                        key->unit);
+    return gt_error_set(error, "%s: '%.60s' is outside %.15g to %.15g %s", key->key, text, key->low,
+                        key->high, key->unit);
 }
 
 static int parse_text(struct gt_device *device, const struct gt_device_key *key, const char *text,

@@ -102,8 +102,8 @@ static char *next_line(char *into, int room, void *user)
     if (length >= (size_t)room) {
         char limit[32];
         snprintf(limit, sizeof(limit), "%d", room - 2);
-        refuse(reading, "a line of more than %s characters; continue lists on a line that begins with a space",
-               limit);
+        refuse(reading,
+               "a line of more than %s characters; continue lists on a line that begins with a space", limit);
         return NULL;
     }
     memcpy(into, reading->at, length);
@@ -145,8 +145,8 @@ static int continue_value(struct reading *reading, const char *value)
 {
     if (reading->last == NULL ||
         gt_device_keys[reading->last - reading->settings].type != GT_KEY_U32_LIST)
-        return refuse(reading, "a line that begins with a space goes on with a list, and '%.60s' follows none",
-                      value);
+        return refuse(reading,
+                      "a line that begins with a space goes on with a list, and '%.60s' follows none", value);
     size_t length = strlen(reading->last->value);
     reading->last->value = gt_realloc(reading->last->value, length + strlen(value) + 1, 1);
     memcpy(reading->last->value + length, value, strlen(value) + 1);
@@ -205,7 +205,8 @@ static int parse(struct reading *reading, struct gt_error *error)
     if (wrong_line < 0)
         return gt_error_set(error, "%s: out of memory", reading->path);
     if (wrong_line > 0 && (reading->error_line == 0 || (unsigned)wrong_line < reading->error_line))
-        return gt_error_set(error, "%s:%d: neither a [section] nor a line KEY = VALUE", reading->path, wrong_line);
+        return gt_error_set(error, "%s:%d: neither a [section] nor a line KEY = VALUE", reading->path,
+                            wrong_line);
     if (reading->error_line > 0)
         return gt_error_set(error, "%s:%u: %s", reading->path, reading->error_line, reading->error.text);
     for (size_t i = 0; i < gt_device_key_count; i++)
