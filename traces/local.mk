@@ -9,8 +9,13 @@ traces_libtraces_a_SOURCES = \
     traces/import_finish.c \
     traces/input.c traces/input.h \
     traces/output.c traces/output_reserve.c traces/output.h \
-    traces/store.h \
-    traces/trace.h
+    traces/compare.c \
+    traces/measured.c \
+    traces/perfetto.c traces/perfetto.h \
+    traces/sink.c traces/sink_bins.c traces/sink_bins.h \
+    traces/store.c traces/store_define.c traces/store.h traces/store_parts.h \
+    traces/trace.h \
+    traces/utf8.c traces/utf8.h
 
 # The schema as a C string: `static const char gt_schema_sql[]`.
 nodist_traces_libtraces_a_SOURCES = traces/schema_sql.h traces/paths.h
@@ -34,8 +39,12 @@ traces/paths.h: Makefile
 	  echo '#define GT_SOURCE_TREE "$(abs_top_srcdir)"'; \
 	  echo '#define GT_BUILD_TREE "$(abs_top_builddir)"'; } > $@.tmp && mv $@.tmp $@
 
-# The Perfetto messages as C, once traces/perfetto.proto is listed in EXTRA_DIST and
-# traces/perfetto.pb-c.c and .h in nodist_traces_libtraces_a_SOURCES, BUILT_SOURCES, CLEANFILES.
+# The Perfetto messages as C.
+nodist_traces_libtraces_a_SOURCES += traces/perfetto.pb-c.c traces/perfetto.pb-c.h
+BUILT_SOURCES += traces/perfetto.pb-c.c traces/perfetto.pb-c.h
+CLEANFILES += traces/perfetto.pb-c.c traces/perfetto.pb-c.h
+EXTRA_DIST += traces/perfetto.proto
+
 traces/perfetto.pb-c.h: traces/perfetto.pb-c.c
 traces/perfetto.pb-c.c: $(top_srcdir)/traces/perfetto.proto
 	@$(MKDIR_P) traces
