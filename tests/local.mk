@@ -3,7 +3,8 @@
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
     tests/unit/files \
-    tests/unit/datadir
+    tests/unit/datadir \
+    tests/unit/store
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \

@@ -21,12 +21,22 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
 void gt_store_close(struct gt_store *store);
 sqlite3 *gt_store_database(struct gt_store *store);                       /* for queries */
 
+/* Told how far long writing is, in rows; may be called often. NULL: nobody. */
+typedef void gt_store_progress(void *user, uint64_t done, uint64_t total);
+void gt_store_watch(struct gt_store *store, gt_store_progress *progress, void *user);
+
 /* Put the definitions of a device / a trace in; returns the new id, or -1. */
 int64_t gt_store_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error);
 int64_t gt_store_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
                        struct gt_error *error);
 
-/* A run's records: one transaction from begin to end. The probe is valid until end or abort. */
+/* Say that an option made trace `trace_id` out of `base_trace_id`, with the same operation numbers:
+ * its runs are compared with the measured runs of that one. Returns 0 or -1. */
+int gt_store_base(struct gt_store *store, int64_t trace_id, int64_t base_trace_id, struct gt_error *error);
+
+/* A run's records: kept in memory until the end, then written as one transaction, in key order.
+ * The probe is valid until end or abort; `workload` and `store` must last as long. `kind` is
+ * "measured" or "simulated"; measured runs have no waits and no causes. */
 struct gt_sink;
 struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
                               const char *kind, const char *options, uint32_t repetition,
@@ -38,12 +48,16 @@ int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error);        /* the
 void gt_sink_abort(struct gt_sink *sink);                                 /* rolls the run back */
 
 /* Send what the trace recorded through a probe, as a "measured" run would: calls and operations
- * that have measured times; their origin is the workload's. Returns the number of operations sent, -1 on error. */
+ * that have measured times, where at least one operation has; their origin is the workload's.
+ * Calls that an importer made up are left out. Returns the number of operations sent, -1 on error. */
 int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
                          struct gt_error *error);
 
 /* How one simulated run compares with a measured run of the same trace (definitions: README,
- * "How error is stated"). Absent values are NAN. */
+ * "How error is stated"). Over the GPU operations (kernels, copies, memsets) that have a time in
+ * both runs, each run's times taken from the first start among them. Percentiles are by nearest
+ * rank: the value at place ceil(p / 100 * n) of the n sorted ones. Absent values are NAN; without
+ * a measured run the simulated makespan is over all operations. */
 struct gt_spread { double median, p95, max; };
 struct gt_comparison {
     uint64_t kernels, copies, memsets;      /* operations of the trace */
@@ -51,9 +65,14 @@ struct gt_comparison {
     double makespan_measured_us, makespan_simulated_us, makespan_error_pct;
     struct gt_spread start_error_us, start_error_pct;
 };
+/* measured_run 0: there is none. */
 int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                struct gt_comparison *comparison, struct gt_error *error);
-/* Newest simulated run and the measured run of its trace (0 where there is none). */
-int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run, struct gt_error *error);
+/* Keep a comparison in the store (table comparison), in place of an older one. Returns 0 or -1. */
+int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+                        const struct gt_comparison *comparison, struct gt_error *error);
+/* Newest simulated run and the newest measured run of its trace (0 where there is none). */
+int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
+                  struct gt_error *error);
 
 #endif

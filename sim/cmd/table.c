@@ -137,9 +137,12 @@ static void fill_rows(struct libscols_table *sheet, const struct gt_table *table
     static const int flags[] = { [GT_COLUMN_TEXT] = 0, [GT_COLUMN_WIDE] = SCOLS_FL_TRUNC,
                                  [GT_COLUMN_NUMBER] = SCOLS_FL_RIGHT };
 
-    for (size_t i = 0; i < table->column_count; i++)
-        scols_table_new_column(sheet, table->columns[i].name,
-                               table->columns[i].type == GT_COLUMN_WIDE ? 0.3 : 0.0, flags[table->columns[i].type]);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const struct gt_column *column = &table->columns[i];
+
+        scols_table_new_column(sheet, column->name, column->type == GT_COLUMN_WIDE ? 0.3 : 0.0,
+                               flags[column->type]);
+    }
     for (size_t row = 0; row < row_count(table); row++) {
         struct libscols_line *line = scols_table_new_line(sheet, NULL);
 
