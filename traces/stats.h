@@ -5,10 +5,11 @@
  * kernels, SMs and operations running at once, and by 4 bytes a call for the critical path;
  * not with the number of operations.
  *
- * Times are picoseconds.  The makespan is from the first operation's start to the last one's
- * end; shares are fractions (0.25, not 25), of it unless said otherwise.  What a run cannot tell
- * (a measured one has no reasons and no causes) is absent: `..._known` is false, a number is
- * NAN, a list is empty, and a note says why.
+ * Times are picoseconds.  The makespan is from the first GPU operation's start to the last one's
+ * end (host functions are no GPU operations, but they keep their stream busy); shares are
+ * fractions (0.25, not 25), of it unless said otherwise.  What a run cannot tell (a measured one
+ * has no reasons and no causes) is absent: `..._known` is false, a number is NAN, a list is
+ * empty, and a note says why.
  */
 #ifndef GRIDTIDE_TRACES_STATS_H
 #define GRIDTIDE_TRACES_STATS_H
@@ -29,11 +30,11 @@ struct gt_stats_run {
 
 struct gt_stats_summary {
     uint64_t operations, kernels, copies, memsets, host_functions;
-    gt_time_ps start_ps, end_ps;      /* of the first operation, of the last */
-    gt_time_ps makespan_ps, busy_ps, idle_ps; /* busy: any operation running */
+    gt_time_ps start_ps, end_ps;      /* of the makespan; without GPU operations, of all operations */
+    gt_time_ps makespan_ps, busy_ps, idle_ps; /* busy: any GPU operation running */
     gt_time_ps kernel_ps, copy_ps;    /* any kernel, any copy running */
     gt_time_ps overlap_ps;            /* kernels and copies at once */
-    double mean_running;              /* operations at once, over the makespan */
+    double mean_running;              /* GPU operations at once, over the makespan */
     uint64_t peak_running;
     uint32_t threads;                 /* host threads that called */
     bool blocked_known;
@@ -135,7 +136,7 @@ struct gt_stats {
     struct gt_stats_interval *intervals; size_t interval_count;
     struct gt_stats_path_part *path;     size_t path_count;
     uint64_t path_segments;
-    gt_time_ps path_start_ps, path_end_ps; /* the first call; the last operation (or, without any, call) */
+    gt_time_ps path_start_ps, path_end_ps; /* the first call; the makespan's end (or the last call) */
     struct gt_stats_note notes[GT_STATS_NOTES_MAX]; size_t note_count;
     struct gt_path_file *path_file;   /* the segments, in a temporary file */
 };

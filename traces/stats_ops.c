@@ -69,7 +69,8 @@ static int read_copy(sqlite3_stmt *query, struct op_row *row, struct gt_error *e
     uint32_t none = row->kind == GT_OP_COPY ? GT_NONE : GT_H2D; /* a memset has no direction */
 
     if (find_name(query, DIRECTION, gt_direction_names, GT_DIRECTIONS, none, &row->direction, error) != 0
-        || find_name(query, MEMORY, gt_memory_names, GT_MEMORIES, GT_MEMORY_UNKNOWN, &row->memory, error) != 0)
+        || find_name(query, MEMORY, gt_memory_names, GT_MEMORIES, GT_MEMORY_UNKNOWN, &row->memory,
+                     error) != 0)
         return -1;
     return gt_query_absent(query, BYTES) ? 0
          : gt_query_number(query, BYTES, INT64_MAX, "bytes", &row->bytes, error);
@@ -103,6 +104,12 @@ static int read_row(struct ops *ops, sqlite3_stmt *query, struct op_row *row, st
     return 0;
 }
 
+static gt_time_ps into_makespan(const struct gt_stats_summary *summary, gt_time_ps time_ps)
+{
+    return time_ps < summary->start_ps ? summary->start_ps
+         : time_ps > summary->end_ps ? summary->end_ps : time_ps;
+}
+
 /* Deal a stream's idle time before an operation out to the operation's reasons; what they
  * do not cover has none. */
 static void add_idle(struct gt_stats_stream *stream, gt_time_ps idle_ps, const struct op_row *row)
@@ -116,19 +123,23 @@ static void add_idle(struct gt_stats_stream *stream, gt_time_ps idle_ps, const s
     stream->idle_unknown_ps += idle_ps;
 }
 
+/* Host functions may stand outside the makespan: of a stream's times only what is inside counts. */
 static void add_to_stream(struct ops *ops, const struct op_row *row)
 {
-    struct gt_stats_stream *stream = &ops->work->stats->streams[row->stream];
+    struct gt_stats *stats = ops->work->stats;
+    struct gt_stats_stream *stream = &stats->streams[row->stream];
+    gt_time_ps start_ps = into_makespan(&stats->summary, row->start_ps);
+    gt_time_ps end_ps = into_makespan(&stats->summary, row->end_ps);
     gt_time_ps *first_ps = &ops->ends[row->stream].first_ps, *last_ps = &ops->ends[row->stream].last_ps;
 
     if (stream->operations++ == 0)
-        *first_ps = *last_ps = row->start_ps;
-    else if (row->start_ps > *last_ps)
-        add_idle(stream, row->start_ps - *last_ps, row);
+        *first_ps = *last_ps = start_ps;
+    else if (start_ps > *last_ps)
+        add_idle(stream, start_ps - *last_ps, row);
     /* Operations of a stream may overlap a little (programmatic launches): only what is new is busy. */
-    if (row->end_ps > *last_ps) {
-        stream->busy_ps += row->end_ps - (row->start_ps > *last_ps ? row->start_ps : *last_ps);
-        *last_ps = row->end_ps;
+    if (end_ps > *last_ps) {
+        stream->busy_ps += end_ps - (start_ps > *last_ps ? start_ps : *last_ps);
+        *last_ps = end_ps;
     }
 }
 
@@ -153,21 +164,20 @@ static void add_row(struct ops *ops, const struct op_row *row)
         [GT_OP_MEMSET] = &summary->memsets, [GT_OP_HOST_FUNCTION] = &summary->host_functions,
     };
 
-    if (summary->operations++ == 0)
-        summary->start_ps = row->start_ps;
-    if (row->end_ps >= summary->end_ps) {
-        summary->end_ps = row->end_ps;
-        ops->work->last_op = (uint32_t)row->op;
-    }
+    summary->operations++;
     ++*counts[row->kind];
+    if (row->end_ps == summary->end_ps)
+        ops->work->last_op = (uint32_t)row->op;
     ops->classes[row->class].count++;
     ops->classes[row->class].bytes = gt_time_add(ops->classes[row->class].bytes, row->bytes);
-    ops->running_ps = gt_time_add(ops->running_ps, row->end_ps - row->start_ps);
     for (int i = 0; i < GT_WAITS; i++)
         ops->waits_seen |= row->wait_ps[i] > 0;
     ops->waits_seen |= row->waits && ops->work->stats->run.simulated;
-    gt_sweep_add(&ops->sweep, row->class, row->start_ps, row->end_ps);
     add_to_stream(ops, row);
+    if (row->kind == GT_OP_HOST_FUNCTION)
+        return;
+    gt_sweep_add(&ops->sweep, row->class, row->start_ps, row->end_ps);
+    ops->running_ps = gt_time_add(ops->running_ps, row->end_ps - row->start_ps);
     if (row->kind == GT_OP_KERNEL)
         add_launch(&ops->launches[row->kernel], row);
 }
@@ -201,7 +211,6 @@ static void finish_summary(struct ops *ops)
     struct gt_stats *stats = ops->work->stats;
     struct gt_stats_summary *summary = &stats->summary;
 
-    summary->makespan_ps = summary->end_ps - summary->start_ps;
     summary->busy_ps = ops->sweep.busy_ps;
     summary->idle_ps = summary->makespan_ps - summary->busy_ps;
     summary->kernel_ps = ops->sweep.classes[GT_CLASS_KERNEL].busy_ps;
@@ -232,8 +241,10 @@ static void finish_copies(struct ops *ops)
         stats->copy_count++;
         *out = (struct gt_stats_copy){
             .kind = gt_op_kind_names[copy ? GT_OP_COPY : GT_OP_MEMSET],
-            .count = ops->classes[class].count, .bytes = ops->classes[class].bytes, .busy_ps = sums->busy_ps,
-            .gbps = sums->busy_ps == 0 ? NAN : (double)ops->classes[class].bytes / (double)sums->busy_ps * 1e3,
+            .count = ops->classes[class].count, .bytes = ops->classes[class].bytes,
+            .busy_ps = sums->busy_ps,
+            .gbps = sums->busy_ps == 0 ? NAN
+                  : (double)ops->classes[class].bytes / (double)sums->busy_ps * 1e3,
             .kernel_overlap_ps = sums->kernel_overlap_ps,
             .other_direction_overlap_ps = sums->other_overlap_ps,
         };
@@ -268,6 +279,29 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
     return result;
 }
 
+/* The makespan, known before the operations pass: of the GPU operations, or (`every`) of all. */
+static int find_makespan(struct gt_stats_work *work, bool every, struct gt_error *error)
+{
+    struct gt_stats_summary *summary = &work->stats->summary;
+    sqlite3_stmt *query = gt_query(work, "SELECT min(start_ps), max(end_ps) FROM run_op WHERE run_id = ?1"
+                                   " AND (?3 OR op_no NOT IN (SELECT op_no FROM op WHERE trace_id = ?2"
+                                   " AND kind = 'host_function'))", error);
+    int result = -1;
+
+    if (query != NULL) {
+        sqlite3_bind_int(query, 3, every);
+        result = gt_query_row(query, error) == 1 ? 0 : -1;
+    }
+    if (result == 0 && gt_query_absent(query, 0))
+        result = every ? 0 : find_makespan(work, true, error);
+    else if (result == 0)
+        result = gt_query_span(query, 0, "run", work->stats->run.run_id, &summary->start_ps, &summary->end_ps,
+                               error);
+    sqlite3_finalize(query);
+    summary->makespan_ps = summary->end_ps - summary->start_ps;
+    return result;
+}
+
 static int read_ops(struct ops *ops, struct gt_error *error)
 {
     sqlite3_stmt *query = gt_query(ops->work, ops_sql, error);
@@ -294,7 +328,7 @@ int gt_stats_ops(struct gt_stats_work *work, struct gt_error *error)
 
     ops.launches = gt_calloc(work->kernels + 1, sizeof *ops.launches);
     ops.ends = gt_calloc(work->stats->stream_count + 1, sizeof *ops.ends);
-    result = read_ops(&ops, error);
+    result = find_makespan(work, false, error) != 0 ? -1 : read_ops(&ops, error);
     if (result == 0) {
         finish_summary(&ops);
         finish_streams(&ops);

@@ -13,11 +13,11 @@ struct gt_stats_work {
     size_t kernels;
     uint32_t *gpu_ids;                /* by gpu_no */
     size_t gpus;
-    uint32_t last_op;                 /* the one that ends last, from gt_stats_ops() */
+    uint32_t last_op;                 /* the one that ends the makespan, from gt_stats_ops() */
 };
 
 /* Each fills its part of work->stats, in this order. Return 0 or -1. */
-int gt_stats_load(struct gt_stats_work *work, struct gt_error *error); /* run, device, GPUs, streams, kernels */
+int gt_stats_load(struct gt_stats_work *work, struct gt_error *error); /* run, device, streams, kernels */
 int gt_stats_ops(struct gt_stats_work *work, struct gt_error *error);  /* summary, streams, kernels, copies */
 int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error);  /* SMs, intervals */
 int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error); /* critical path */

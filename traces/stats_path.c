@@ -334,7 +334,8 @@ static int open_queries(struct walk *walk)
 {
     walk->op_query = gt_query(walk->work,
         "SELECT r.submit_ps, r.start_ps, r.end_ps, r.cause_call, r.cause_op, o.call_no, o.kind,"
-        " o.kernel_no, o.direction FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no WHERE r.run_id = ?1 AND r.op_no = ?3", walk->error);
+        " o.kernel_no, o.direction FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no"
+        " WHERE r.run_id = ?1 AND r.op_no = ?3", walk->error);
     walk->call_query = gt_query(walk->work,
         "SELECT r.start_ps, r.end_ps, r.blocked_ps, r.cause_op, c.kind, c.name"
         " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"

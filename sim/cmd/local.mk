@@ -6,5 +6,7 @@ gridtide_SOURCES = \
     sim/cmd/json.c sim/cmd/json.h \
     sim/cmd/main.c \
     sim/cmd/progress.c sim/cmd/progress.h \
+    sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h \
+    sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
     sim/cmd/table.c sim/cmd/table.h
 gridtide_LDADD = $(GRIDTIDE_LIBS)

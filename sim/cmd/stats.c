@@ -1,0 +1,95 @@
+/* stats.c - `gridtide stats`: what a run in a store comes to. */
+#include "config.h"
+
+#include <argp.h>
+#include <string.h>
+
+#include "sim/cmd/cmd.h"
+#include "sim/cmd/stats_tables.h"
+#include "traces/store.h"
+
+struct arguments {
+    const char *store, *run;
+    enum gt_format format;
+};
+
+static const struct argp_option options[] = {
+    {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
+    {"run", 'r', "KIND", 0, "Which run: the newest simulated (the default) or measured one", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'f':
+        if (gt_format_parse(text, &arguments->format) != 0)
+            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
+        return 0;
+    case 'r':
+        if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
+            argp_error(state, "there is no run kind '%s'; kinds are simulated, measured", text);
+        arguments->run = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->store != NULL)
+            argp_error(state, "one store at a time: '%s' is one too many", text);
+        arguments->store = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "name a store that 'gridtide run -o' wrote");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options, parse_option, "RUN.db",
+    "Say where a run's time went: the GPU's busy and idle time, streams and why they stood idle, kernels, "
+    "copies, SMs, occupancy over time, the critical path.\v"
+    "The makespan is from the first operation's start to the last one's end. A stream's busy time, its idle "
+    "times by reason and its time before the first and after the last operation add up to it. The critical "
+    "path leads from the first host call to the last operation's end; its parts add up to it.",
+    NULL, NULL, NULL,
+};
+
+static int print_stats(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)
+{
+    sqlite3 *database = gt_store_database(store);
+    int64_t run_id = gt_stats_find_run(database, arguments->run, error);
+    struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, error);
+    struct gt_table *tables[GT_STATS_TABLES_MAX];
+    int count = stats == NULL ? -1 : gt_stats_tables(stats, arguments->format, tables, error);
+
+    if (count >= 0)
+        gt_tables_print(stdout, arguments->format, tables, (size_t)count);
+    for (int i = 0; i < count; i++)
+        gt_table_free(tables[i]);
+    gt_stats_free(stats);
+    return count < 0 ? -1 : 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .run = "simulated" };
+    struct gt_error error;
+    struct gt_store *store;
+    int result;
+
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    store = gt_store_open(arguments.store, false, &error);
+    if (store == NULL)
+        return gt_fail(&error);
+    result = print_stats(store, &arguments, &error);
+    gt_store_close(store);
+    return result == 0 ? GT_EXIT_DONE : gt_fail(&error);
+}
+
+const struct gt_command gt_command_stats = {
+    "stats", "where a run's time went: streams, kernels, copies, SMs, critical path", run,
+};
