@@ -4,6 +4,9 @@ traces_libtraces_a_SOURCES = \
     traces/cuda_api.c traces/cuda_api.h \
     traces/datadir.c traces/datadir.h \
     traces/devicefile.c traces/devicefile.h traces/devicenames.c \
+    traces/export.c traces/export.h traces/export_parts.h \
+    traces/export_blocks.c traces/export_calls.c traces/export_ops.c \
+    traces/export_csv.c traces/export_perfetto.c \
     traces/gpu_names.c traces/gpu_names.h \
     traces/import_common.c traces/import_common.h \
     traces/import_finish.c \

@@ -3,6 +3,7 @@ bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/cmd.h \
     sim/cmd/devices.c \
+    sim/cmd/export.c \
     sim/cmd/json.c sim/cmd/json.h \
     sim/cmd/main.c \
     sim/cmd/progress.c sim/cmd/progress.h \

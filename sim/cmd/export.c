@@ -1,0 +1,73 @@
+/* export.c - `gridtide export`: a store's runs for other tools. */
+#include "config.h"
+
+#include <argp.h>
+
+#include "sim/cmd/cmd.h"
+#include "traces/export.h"
+
+struct arguments {
+    const char *format, *store, *output;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "FILE", 0, "Where to write; .gz and .zst compress, - is standard output", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case 'o':
+        arguments->output = text;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num == 0)
+            arguments->format = text;
+        else if (state->arg_num == 1)
+            arguments->store = text;
+        else
+            argp_error(state, "'%s' is one argument too many", text);
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->store == NULL)
+            argp_error(state, "a format and a store are needed: gridtide export perfetto RUN.db -o FILE");
+        if (arguments->output == NULL)
+            argp_error(state, "where to? -o FILE says so, -o - is standard output");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options, parse_option, "perfetto|csv RUN.db",
+    "Write the runs of a store, measured and simulated, for other tools.\v"
+    "perfetto: a protobuf trace for ui.perfetto.dev: host threads, streams, copies, SMs, counters, arrows "
+    "from calls to operations; a process a run.\n"
+    "csv: a row for each operation and run, times in microseconds.",
+    NULL, NULL, NULL,
+};
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = {NULL, NULL, NULL};
+    struct gt_error error;
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    const struct gt_exporter *exporter = gt_exporter_find(arguments.format, &error);
+    if (exporter == NULL)
+        return gt_usage("export", "%s", error.text);
+    struct gt_store *store = gt_store_open(arguments.store, false, &error);
+    if (store == NULL)
+        return gt_fail(&error);
+    int status = exporter->write(store, arguments.output, &error);
+    gt_store_close(store);
+    return status == 0 ? GT_EXIT_DONE : gt_fail(&error);
+}
+
+const struct gt_command gt_command_export = {
+    "export", "a store's runs for Perfetto or as CSV", run,
+};
