@@ -49,10 +49,16 @@ AM_TESTS_ENVIRONMENT = \
     CMOCKA_MESSAGE_OUTPUT=TAP; export CMOCKA_MESSAGE_OUTPUT; \
     LC_ALL=C.UTF-8; export LC_ALL;
 
-# Figures of speed and memory, on the machine at hand: each tests/bench/NAME.sh prints its own.
-BENCHES =
+# Figures of speed and memory, on the machine at hand: every tests/bench/NAME.sh prints its own;
+# tests/bench/NAME is built from tests/bench/NAME.c for them.
+BENCH_PROGRAMS = \
+    tests/bench/simulate_bench
+BENCHES = \
+    tests/bench/simulate.sh
+EXTRA_PROGRAMS += $(BENCH_PROGRAMS)
+CLEANFILES += $(BENCH_PROGRAMS)
 EXTRA_DIST += tests/bench.sh $(BENCHES)
 .PHONY: bench
-bench: all
+bench: all $(BENCH_PROGRAMS)
 	@$(AM_TESTS_ENVIRONMENT) \
 	  GRIDTIDE_COMPILED='$(CC) $(AM_CFLAGS) $(CFLAGS)' $(SHELL) $(top_srcdir)/tests/bench.sh
