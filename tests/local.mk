@@ -51,14 +51,14 @@ AM_TESTS_ENVIRONMENT = \
 
 # Figures of speed and memory, on the machine at hand: every tests/bench/NAME.sh prints its own;
 # tests/bench/NAME is built from tests/bench/NAME.c for them.
-BENCH_PROGRAMS = \
+BENCHES_BUILT = \
     tests/bench/simulate_bench
 BENCHES = \
     tests/bench/simulate.sh
-EXTRA_PROGRAMS += $(BENCH_PROGRAMS)
-CLEANFILES += $(BENCH_PROGRAMS)
+EXTRA_PROGRAMS += $(BENCHES_BUILT)
+CLEANFILES += $(BENCHES_BUILT)
 EXTRA_DIST += tests/bench.sh $(BENCHES)
 .PHONY: bench
-bench: all $(BENCH_PROGRAMS)
+bench: all $(BENCHES_BUILT)
 	@$(AM_TESTS_ENVIRONMENT) \
 	  GRIDTIDE_COMPILED='$(CC) $(AM_CFLAGS) $(CFLAGS)' $(SHELL) $(top_srcdir)/tests/bench.sh
