@@ -25,6 +25,8 @@ struct walk {
     struct span simulated_span, measured_span, all_simulated_span;
     struct starts { int64_t simulated_ps, measured_ps; } *matched;
     uint64_t count, room;
+    struct span *busy;        /* simulated operations, one by one */
+    uint64_t busy_count, busy_room;
 };
 
 static int advance(struct walk *walk, struct cursor *cursor)
@@ -62,12 +64,24 @@ static double length_us(const struct span *span)
     return span->last_ps < span->first_ps ? NAN : ((double)span->last_ps - (double)span->first_ps) * 1e-6;
 }
 
-static void keep(struct walk *walk, int64_t simulated_ps, int64_t measured_ps)
+/* Room for one more element. */
+static void *grow(void *array, uint64_t count, uint64_t *room, size_t size)
 {
-    if (walk->count == walk->room) {
-        walk->room = walk->room == 0 ? 1024 : walk->room * 2;
-        walk->matched = gt_realloc(walk->matched, walk->room, sizeof *walk->matched);
-    }
+    if (count < *room)
+        return array;
+    *room = *room == 0 ? 1024 : *room * 2;
+    return gt_realloc(array, *room, size);
+}
+
+static void keep_busy(struct walk *walk)
+{
+    walk->busy = grow(walk->busy, walk->busy_count, &walk->busy_room, sizeof *walk->busy);
+    walk->busy[walk->busy_count++] = (struct span){ walk->simulated.start_ps, walk->simulated.end_ps };
+}
+
+static void keep_match(struct walk *walk, int64_t simulated_ps, int64_t measured_ps)
+{
+    walk->matched = grow(walk->matched, walk->count, &walk->room, sizeof *walk->matched);
     walk->matched[walk->count++] = (struct starts){ simulated_ps, measured_ps };
 }
 
@@ -92,8 +106,10 @@ static int match_op(struct walk *walk, int64_t op, struct gt_comparison *compari
 
     if (simulated < 0 || measured < 0)
         return -1;
-    if (simulated)
+    if (simulated) {
         extend(&walk->all_simulated_span, &walk->simulated);
+        keep_busy(walk);
+    }
     if (!simulated || !measured) {
         comparison->unmatched++;
         return 0;
@@ -101,7 +117,7 @@ static int match_op(struct walk *walk, int64_t op, struct gt_comparison *compari
     comparison->matched++;
     extend(&walk->simulated_span, &walk->simulated);
     extend(&walk->measured_span, &walk->measured);
-    keep(walk, walk->simulated.start_ps, walk->measured.start_ps);
+    keep_match(walk, walk->simulated.start_ps, walk->measured.start_ps);
     return 0;
 }
 
@@ -148,6 +164,7 @@ static void end_walk(struct walk *walk)
     sqlite3_finalize(walk->simulated.rows);
     sqlite3_finalize(walk->measured.rows);
     free(walk->matched);
+    free(walk->busy);
 }
 
 static int compare_numbers(const void *left, const void *right)
@@ -187,6 +204,33 @@ static double percent_of(double part, double whole)
     return whole > 0 ? 100.0 * part / whole : NAN;
 }
 
+static int compare_spans(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+
+    return (a->first_ps > b->first_ps) - (a->first_ps < b->first_ps);
+}
+
+/* How long at least one simulated operation ran. */
+static double busy_us(struct walk *walk)
+{
+    int64_t covered_ps = INT64_MIN;
+    double busy_ps = 0;
+
+    if (walk->busy_count > 0)
+        qsort(walk->busy, walk->busy_count, sizeof *walk->busy, compare_spans);
+    for (uint64_t i = 0; i < walk->busy_count; i++) {
+        const struct span *span = &walk->busy[i];
+        int64_t from_ps = span->first_ps > covered_ps ? span->first_ps : covered_ps;
+
+        if (span->last_ps <= from_ps)
+            continue;
+        busy_ps += (double)(span->last_ps - from_ps);
+        covered_ps = span->last_ps;
+    }
+    return busy_ps * 1e-6;
+}
+
 static void state_errors(const struct walk *walk, struct gt_comparison *comparison)
 {
     const struct gt_spread *us = &comparison->start_error_us;
@@ -220,12 +264,15 @@ int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_r
     *comparison = (struct gt_comparison){
         .makespan_measured_us = NAN, .makespan_simulated_us = NAN, .makespan_error_pct = NAN,
         .start_error_us = { NAN, NAN, NAN }, .start_error_pct = { NAN, NAN, NAN },
+        .busy_simulated_pct = NAN,
     };
     result = begin_walk(&walk, simulated_run, measured_run);
     if (result == 0)
         result = match_all(&walk, comparison);
-    if (result == 0)
+    if (result == 0) {
         state_errors(&walk, comparison);
+        comparison->busy_simulated_pct = percent_of(busy_us(&walk), length_us(&walk.all_simulated_span));
+    }
     end_walk(&walk);
     return result;
 }

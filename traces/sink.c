@@ -75,6 +75,16 @@ static int take_blocks(void *user, const struct gt_block_record *record, struct 
     return 0;
 }
 
+static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+
+    (void)error;
+    if (sink->store->progress != NULL)
+        sink->store->progress(sink->store->progress_user, done, total);
+    return 0;
+}
+
 struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
                               const char *kind, const char *options, uint32_t repetition,
                               const struct gt_workload *workload, const struct gt_device *device,
@@ -87,7 +97,8 @@ struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t 
     *sink = (struct gt_sink){
         .store = store, .workload = workload, .trace_id = trace_id, .device_id = device_id, .kind = kind,
         .options = strdup(options), .repetition = repetition, .measured = strcmp(kind, "measured") == 0,
-        .probe = { .user = sink, .call = take_call, .op = take_op, .blocks = take_blocks },
+        .probe = { .user = sink, .call = take_call, .op = take_op, .blocks = take_blocks,
+                   .progress = take_progress },
         .bins = gt_bins_new(),
         .calls = gt_realloc(NULL, workload->call_count, sizeof *sink->calls),
         .ops = gt_realloc(NULL, workload->op_count, sizeof *sink->ops),

@@ -21,7 +21,8 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
 void gt_store_close(struct gt_store *store);
 sqlite3 *gt_store_database(struct gt_store *store);                       /* for queries */
 
-/* Told how far long writing is, in rows; may be called often. NULL: nobody. */
+/* Told how far long work is: rows written, or what a sink's probe is told while the run goes on.
+ * May be called often. NULL: nobody. */
 typedef void gt_store_progress(void *user, uint64_t done, uint64_t total);
 void gt_store_watch(struct gt_store *store, gt_store_progress *progress, void *user);
 
@@ -64,6 +65,7 @@ struct gt_comparison {
     uint64_t matched, unmatched;            /* with / without a time in both runs */
     double makespan_measured_us, makespan_simulated_us, makespan_error_pct;
     struct gt_spread start_error_us, start_error_pct;
+    double busy_simulated_pct;              /* share of the simulated makespan in which one ran */
 };
 /* measured_run 0: there is none. */
 int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run,

@@ -2,6 +2,7 @@
 bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/cmd.h \
+    sim/cmd/compare.c \
     sim/cmd/devices.c \
     sim/cmd/export.c \
     sim/cmd/json.c sim/cmd/json.h \

@@ -1,0 +1,362 @@
+/* run.c - `gridtide run`: a trace and a device in, a store with the run out. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/cmd/cmd.h"
+#include "sim/cmd/progress.h"
+#include "sim/cmd/run_input.h"
+#include "sim/cmd/table.h"
+#include "sim/simulate.h"
+#include "sim/transform.h"
+#include "traces/store.h"
+
+enum { SETTINGS_MAX = 256, STREAMS_MAX = 1024 };
+
+struct arguments {
+    const char *trace, *device, *output;
+    char *settings[SETTINGS_MAX];         /* KEY=VALUE */
+    size_t setting_count;
+    struct gt_options options;
+    bool quiet;
+};
+
+enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_STREAMS, OPTION_SERIALIZE, OPTION_SEED };
+
+static const struct argp_option options[] = {
+    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU (default: the one that the trace names)", 0},
+    {"set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0},
+    {"output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0},
+    {"blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0},
+    {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams", 0},
+    {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
+    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
+    {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
+    {0},
+};
+
+/* A whole number in [low, high]; anything else is a usage error. */
+static uint64_t parse_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
+                             uint64_t high)
+{
+    unsigned long long value;
+    char *end;
+
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
+        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low,
+                   high, text);
+    return value;
+}
+
+static void add_setting(struct argp_state *state, struct arguments *arguments, char *text)
+{
+    if (strchr(text, '=') == NULL || text[0] == '=')
+        argp_error(state, "--set takes KEY=VALUE, not '%s'", text);
+    if (arguments->setting_count == SETTINGS_MAX)
+        argp_error(state, "--set more than %d times; write a device file", SETTINGS_MAX);
+    arguments->settings[arguments->setting_count++] = text;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case OPTION_DEVICE: arguments->device = text; return 0;
+    case OPTION_SET: add_setting(state, arguments, text); return 0;
+    case OPTION_SERIALIZE: arguments->options.serialize = true; return 0;
+    case OPTION_BLOCKS:
+        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+            argp_error(state, "--blocks is on or off, not '%s'", text);
+        arguments->options.blocks = strcmp(text, "on") == 0;
+        return 0;
+    case OPTION_STREAMS:
+        arguments->options.streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
+        return 0;
+    case OPTION_SEED: arguments->options.seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
+    case 'o': arguments->output = text; return 0;
+    case 'q': arguments->quiet = true; return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->trace != NULL)
+            argp_error(state, "one trace at a time: '%s' is one too many", text);
+        arguments->trace = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options, parse_option, "TRACE",
+    "Simulate a trace on a device. The simulated run, and beside it the measured one where the trace "
+    "recorded it, go into an SQLite file for stats, compare, export and report.\v"
+    "A profile of another program is imported on the fly. "
+    "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
+    NULL, NULL, NULL,
+};
+
+/* One run of the command: what it works on. */
+struct work {
+    const struct arguments *arguments;
+    struct gt_workload *workload, *played; /* as traced; as an option changed it, or NULL */
+    struct gt_device device;
+    struct gt_store *store;
+    struct gt_progress progress;
+    char *name, *output, *options;
+    int64_t device_id, trace_id, played_id, measured_run, simulated_run;
+    struct gt_comparison comparison;
+    struct gt_error *error;
+};
+
+/* The options as they stand in the store: what it takes to get this run again. */
+static char *describe_options(const struct arguments *arguments)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (out == NULL)
+        gt_bug("open_memstream failed");
+    fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off",
+            arguments->options.seed);
+    if (arguments->options.streams > 0)
+        fprintf(out, " streams=%" PRIu32, arguments->options.streams);
+    if (arguments->options.serialize)
+        fputs(" serialize=on", out);
+    for (size_t i = 0; i < arguments->setting_count; i++)
+        fprintf(out, " set=%s", arguments->settings[i]);
+    fclose(out);
+    return text;
+}
+
+static int choose_device(struct work *work)
+{
+    const struct arguments *arguments = work->arguments;
+
+    if (gt_run_device(work->workload, arguments->device, arguments->quiet, &work->device, work->error) != 0)
+        return -1;
+    for (size_t i = 0; i < arguments->setting_count; i++) {
+        char *equals = strchr(arguments->settings[i], '=');
+        int result;
+
+        *equals = '\0';
+        result = gt_device_set(&work->device, arguments->settings[i], equals + 1, work->error);
+        *equals = '=';
+        if (result != 0)
+            return gt_error_prefix(work->error, "--set %s: ", arguments->settings[i]);
+    }
+    return gt_device_check(&work->device, work->error);
+}
+
+/* The store replaces what is there: it must not be the trace. */
+static int check_output(const struct work *work)
+{
+    struct stat trace, output;
+
+    if (stat(work->arguments->trace, &trace) == 0 && stat(work->output, &output) == 0
+            && trace.st_dev == output.st_dev && trace.st_ino == output.st_ino)
+        return gt_error_set(work->error, "%s: is the trace itself; give -o another name", work->output);
+    return 0;
+}
+
+static int prepare(struct work *work)
+{
+    const struct arguments *arguments = work->arguments;
+    char *base = gt_run_base_name(arguments->trace);
+
+    if (arguments->output != NULL)
+        work->output = strdup(arguments->output);
+    else if (asprintf(&work->output, "%s.db", base) < 0)
+        gt_bug("asprintf failed");
+    work->options = describe_options(arguments);
+    work->name = base;
+    if (check_output(work) != 0)
+        return -1;
+    work->workload = gt_run_read(arguments->trace, arguments->quiet, work->error);
+    if (work->workload == NULL || choose_device(work) != 0)
+        return -1;
+    if (work->workload->name != NULL && work->workload->name[0] != '\0') {
+        free(work->name);
+        work->name = strdup(work->workload->name);
+    }
+    if (arguments->options.streams > 0)
+        work->played = gt_transform_streams(work->workload, arguments->options.streams);
+    return 0;
+}
+
+/* The workload that an option made is a trace of its own, and its runs are held against the first's. */
+static int define_played(struct work *work)
+{
+    char *name;
+
+    work->played_id = work->trace_id;
+    if (work->played == NULL)
+        return 0;
+    if (asprintf(&name, "%s (streams=%" PRIu32 ")", work->name, work->arguments->options.streams) < 0)
+        gt_bug("asprintf failed");
+    work->played_id = gt_store_trace(work->store, work->played, name, work->error);
+    free(name);
+    if (work->played_id < 0)
+        return -1;
+    return gt_store_base(work->store, work->played_id, work->trace_id, work->error);
+}
+
+static int define(struct work *work)
+{
+    work->device_id = gt_store_device(work->store, &work->device, work->error);
+    if (work->device_id < 0)
+        return -1;
+    work->trace_id = gt_store_trace(work->store, work->workload, work->name, work->error);
+    return work->trace_id < 0 ? -1 : define_played(work);
+}
+
+static int store_measured(struct work *work)
+{
+    struct gt_sink *sink = gt_sink_begin(work->store, work->trace_id, work->device_id, "measured", "", 0,
+                                         work->workload, &work->device, work->error);
+    int64_t operations = gt_measured_play(work->workload, gt_sink_probe(sink), work->error);
+
+    if (operations <= 0) {
+        gt_sink_abort(sink);
+        return operations == 0 ? 0 : -1;
+    }
+    gt_sink_counter(sink, "operations", (double)operations, work->error);
+    work->measured_run = gt_sink_end(sink, work->error);
+    return work->measured_run < 0 ? -1 : 0;
+}
+
+static int store_counters(struct work *work, struct gt_sink *sink, const struct gt_summary *summary)
+{
+    const struct { const char *name; double value; } counters[] = {
+        { "operations", (double)summary->operations },
+        { "blocks", (double)summary->blocks },
+        { "events", (double)summary->events },
+        { "end_ps", (double)summary->end_ps },
+    };
+
+    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
+        if (gt_sink_counter(sink, counters[i].name, counters[i].value, work->error) != 0)
+            return -1;
+    return 0;
+}
+
+static int store_simulated(struct work *work)
+{
+    const struct gt_workload *workload = work->played != NULL ? work->played : work->workload;
+    struct gt_options simulated = work->arguments->options;
+    struct gt_summary summary;
+    struct gt_sink *sink;
+
+    simulated.streams = 0; /* dealt already */
+    sink = gt_sink_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
+                         workload, &work->device, work->error);
+    gt_progress_begin(&work->progress, "simulating", work->arguments->quiet);
+    if (gt_simulate(workload, &work->device, &simulated, gt_sink_probe(sink), &summary, work->error) != 0
+            || store_counters(work, sink, &summary) != 0) {
+        gt_progress_end(&work->progress);
+        gt_sink_abort(sink);
+        return -1;
+    }
+    gt_progress_end(&work->progress);
+    gt_workload_free(summary.played);
+    gt_progress_begin(&work->progress, "storing", work->arguments->quiet);
+    work->simulated_run = gt_sink_end(sink, work->error);
+    return work->simulated_run < 0 ? -1 : 0;
+}
+
+static int compare(struct work *work)
+{
+    if (gt_compare(work->store, work->simulated_run, work->measured_run, &work->comparison, work->error) != 0)
+        return -1;
+    if (work->measured_run == 0)
+        return 0;
+    return gt_store_comparison(work->store, work->simulated_run, work->measured_run, &work->comparison,
+                               work->error);
+}
+
+static void print_result(const struct work *work)
+{
+    static const struct gt_column columns[] = {
+        { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
+        { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
+        { "makespan_error_pct", GT_COLUMN_NUMBER }, { "start_error_median_us", GT_COLUMN_NUMBER },
+        { "gpu_busy_pct", GT_COLUMN_NUMBER },
+    };
+    struct gt_table *table = gt_table_new("run", columns, sizeof columns / sizeof columns[0]);
+    const struct gt_comparison *comparison = &work->comparison;
+
+    gt_table_single(table);
+    gt_table_text(table, work->name);
+    gt_table_text(table, work->device.name);
+    gt_table_integer(table, (int64_t)(comparison->kernels + comparison->copies + comparison->memsets));
+    gt_table_real(table, comparison->makespan_measured_us, 3);
+    gt_table_real(table, comparison->makespan_simulated_us, 3);
+    gt_table_real(table, comparison->makespan_error_pct, 3);
+    gt_table_real(table, comparison->start_error_us.median, 3);
+    gt_table_real(table, comparison->busy_simulated_pct, 1);
+    gt_tables_print(stdout, GT_FORMAT_TABLE, &table, 1);
+    gt_table_free(table);
+}
+
+static int fill_store(struct work *work)
+{
+    int result;
+
+    work->store = gt_store_create(work->output, work->error);
+    if (work->store == NULL)
+        return -1;
+    gt_store_watch(work->store, gt_progress_update, &work->progress);
+    gt_progress_begin(&work->progress, "storing", work->arguments->quiet);
+    result = define(work);
+    if (result == 0)
+        result = store_measured(work);
+    gt_progress_end(&work->progress);
+    if (result == 0)
+        result = store_simulated(work);
+    if (result == 0)
+        result = compare(work);
+    gt_progress_end(&work->progress);
+    if (result != 0) {
+        gt_store_abandon(work->store);
+        return -1;
+    }
+    return gt_store_commit(work->store, work->error);
+}
+
+static void release(struct work *work)
+{
+    gt_workload_free(work->workload);
+    gt_workload_free(work->played);
+    free(work->name);
+    free(work->output);
+    free(work->options);
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .options = GT_OPTIONS_DEFAULT };
+    struct gt_error error = { "" };
+    struct work work = { .arguments = &arguments, .error = &error };
+    int status = GT_EXIT_DONE;
+
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    if (prepare(&work) != 0 || fill_store(&work) != 0)
+        status = gt_fail(&error);
+    else if (!arguments.quiet)
+        print_result(&work);
+    release(&work);
+    return status;
+}
+
+const struct gt_command gt_command_run = {
+    "run", "simulate a trace on a device", run,
+};
