@@ -4,11 +4,14 @@
 UNIT_TESTS = \
     tests/unit/files \
     tests/unit/datadir \
+    tests/unit/devicefile \
+    tests/unit/device \
     tests/unit/store
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
     tests/cli/main.bats \
+    tests/cli/devices.bats \
     tests/cli/man.bats
 
 # Rules about the source itself.

@@ -21,7 +21,9 @@ static const struct { const char *name; enum field type; } columns[] = {
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 static const char rows_sql[] =
-    "SELECT r.run_id, r.kind, t.name, p.op_no, o.kind, k.name, g.id, s.context, s.id, s.name, o.call_no,"
+    "SELECT r.run_id, r.kind, t.name, p.op_no, o.kind,"
+    " CASE o.kind WHEN 'kernel' THEN k.name WHEN 'copy' THEN 'copy ' || o.direction || ' ' || o.memory"
+    " ELSE o.kind END, g.id, s.context, s.id, s.name, o.call_no,"
     " CASE WHEN k.name IS NOT NULL THEN printf('%dx%dx%d', grid_x, grid_y, grid_z) END,"
     " CASE WHEN k.name IS NOT NULL THEN printf('%dx%dx%d', block_x, block_y, block_z) END,"
     " o.direction, o.memory, o.bytes, p.submit_ps, p.start_ps, p.end_ps, p.end_ps - p.start_ps, wait_host_ps,"

@@ -75,7 +75,7 @@ static int read_op(sqlite3_stmt *query, struct op *op, struct gt_error *error)
         gt_query_span(query, START, "operation", (int64_t)op->number, &op->slice.start_ps, &op->slice.end_ps,
                       error) != 0 ||
         gt_export_number(query, STREAM, "stream_no", &op->stream, error) != 0 ||
-        gt_export_number(query, GPU, "gpu_no", &op->gpu, error) != 0)
+        gt_query_number(query, GPU, COPY_TRACKS / COPY_ROOM - 1, "gpu_no", &op->gpu, error) != 0)
         return -1;
     bool kernel = !gt_query_absent(query, KERNEL), moved = !gt_query_absent(query, BYTES);
     if (kernel)

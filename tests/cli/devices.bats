@@ -1,0 +1,79 @@
+# gridtide devices: the list, one device, every key described.
+
+@test "devices lists each file with SMs, clock and source" {
+    run "$GRIDTIDE" devices --format csv
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == name,chip,sms,clock_mhz,source* ]]
+    [[ "$output" == *"h200,NVIDIA H200,132,1980,"*"measured on an H200"* ]]
+    [[ "$output" == *"toy,toy,2,1000,made up for teaching"* ]]
+    for name in h100 a100 v100; do
+        [[ "$output" == *"$name,"*"vendor document"* ]]
+    done
+}
+
+@test "devices NAME shows every key with its value, default and source" {
+    run "$GRIDTIDE" devices toy --format csv
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"chip.sms,2,SMs,80,yes,made up for teaching"* ]]
+    [[ "$output" == *"chip.sm_order,,SM,,no,default"* ]]
+    run "$GRIDTIDE" devices toy
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"latency.launch_us"* ]]
+}
+
+@test "devices --describe names every key that a device has" {
+    run "$GRIDTIDE" devices --describe
+    [ "$status" -eq 0 ]
+    description="$output"
+    keys=$("$GRIDTIDE" devices toy --format csv | tr -d '\r' | tail -n +2 | cut -d, -f1)
+    [ "$(wc -w <<< "$keys")" -gt 50 ]
+    for key in $keys; do
+        grep -qx "$key" <<< "$description"
+    done
+    [ "$(grep -c '^    unit .*, range .* to .*, default ' <<< "$description")" -eq "$(wc -w <<< "$keys")" ]
+}
+
+@test "devices --describe in CSV and JSON, with a device's value" {
+    run "$GRIDTIDE" devices --describe --format csv toy
+    [ "$status" -eq 0 ]
+    [[ "${lines[0]}" == key,unit,range,default,help,value* ]]
+    run "$GRIDTIDE" devices --describe --format json
+    [ "$status" -eq 0 ]
+    [[ "$output" == *'"key": "scheduling.connections"'* ]]
+}
+
+@test "devices takes a file and names the line that is wrong in it" {
+    printf '[chip]\nsms = 3\n' > "$BATS_TEST_TMPDIR/mine.ini"
+    run "$GRIDTIDE" devices "$BATS_TEST_TMPDIR/mine.ini" --format csv
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"chip.sms,3,"* ]]
+    printf '[chip]\nsms = 0\n' > "$BATS_TEST_TMPDIR/mine.ini"
+    run "$GRIDTIDE" devices "$BATS_TEST_TMPDIR/mine.ini"
+    [ "$status" -eq 1 ]
+    [[ "$output" == "gridtide: $BATS_TEST_TMPDIR/mine.ini:2: chip.sms: '0' is outside 1 to 1024 SMs" ]]
+}
+
+@test "devices refuses what is no device file" {
+    run "$GRIDTIDE" devices h2000
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"there is no device 'h2000'; there are a100, h100, h200, toy, v100"* ]]
+    run "$GRIDTIDE" devices /
+    [ "$status" -eq 1 ]
+    head -c 4000 /dev/urandom > "$BATS_TEST_TMPDIR/random.ini"
+    run "$GRIDTIDE" devices "$BATS_TEST_TMPDIR/random.ini"
+    [ "$status" -eq 1 ]
+    truncate -s 5G "$BATS_TEST_TMPDIR/sparse.ini"
+    run "$GRIDTIDE" devices "$BATS_TEST_TMPDIR/sparse.ini"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no device file"* ]]
+    : > "$BATS_TEST_TMPDIR/empty.ini"
+    run "$GRIDTIDE" devices "$BATS_TEST_TMPDIR/empty.ini"
+    [ "$status" -eq 1 ]
+}
+
+@test "devices refuses wrong usage" {
+    run "$GRIDTIDE" devices --format xml
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" devices toy h200
+    [ "$status" -eq 2 ]
+}
