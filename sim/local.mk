@@ -31,7 +31,7 @@ sim_libsim_a_SOURCES = \
     sim/sm.c \
     sim/stream.c \
     sim/transform.c sim/transform.h \
-    sim/workload.c sim/workload.h
+    sim/workload.c sim/workload_check.c sim/workload.h
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices

@@ -10,7 +10,19 @@ traces_libtraces_a_SOURCES = \
     traces/gpu_names.c traces/gpu_names.h \
     traces/import_common.c traces/import_common.h \
     traces/import_finish.c \
+    traces/decimal.c traces/decimal.h \
     traces/input.c traces/input.h \
+    traces/json_line.c traces/json_line.h \
+    traces/jsonl_emit.c traces/jsonl_emit.h \
+    traces/jsonl_fields.c traces/jsonl_fields.h \
+    traces/jsonl_keys.c traces/jsonl_keys.h \
+    traces/jsonl_read.c traces/jsonl_read.h \
+    traces/jsonl_read_call.c traces/jsonl_read_definitions.c \
+    traces/jsonl_read_header.c traces/jsonl_read_kernel.c \
+    traces/jsonl_refs.c traces/jsonl_refs.h \
+    traces/jsonl_rules.c traces/jsonl_rules.h \
+    traces/jsonl_write.c traces/jsonl_write_call.c \
+    traces/lines.c traces/lines.h \
     traces/output.c traces/output_reserve.c traces/output.h \
     traces/compare.c \
     traces/measured.c \

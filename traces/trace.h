@@ -23,6 +23,9 @@ struct gt_import_options {
 struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options,
                                   struct gt_error *error);
 
+/* How sure it is, 0 or 100, that these first bytes (uncompressed) begin a gridtide trace. */
+int gt_trace_sniff(const unsigned char *head, size_t bytes);
+
 /* Write a gridtide trace whole or not at all (temporary name, then rename); the ending
  * .gz or .zst of `path` chooses compression; "-" is standard output. The same workload
  * gives the same bytes. Returns 0 or -1. */
