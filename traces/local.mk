@@ -23,6 +23,9 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl_rules.c traces/jsonl_rules.h \
     traces/jsonl_write.c traces/jsonl_write_call.c \
     traces/lines.c traces/lines.h \
+    traces/nsys.c traces/nsys.h traces/nsys_parts.h \
+    traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \
+    traces/nsys_db.c traces/nsys_db.h traces/nsys_open.c \
     traces/output.c traces/output_reserve.c traces/output.h \
     traces/compare.c \
     traces/measured.c \
