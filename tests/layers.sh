@@ -3,13 +3,13 @@
 cd "${GRIDTIDE_SOURCE:-.}" || exit 1
 tests=0
 
-# sources FOLDER: its C and CUDA files; sim/cmd is a part of its own.
+# sources FOLDER: its C and CUDA files; sim/cmd is a part of its own, recorded samples are none of it.
 sources()
 {
-    case $1 in
-    sim) find sim -path sim/cmd -prune -o -name '*.[ch]' -print ;;
-    *) find "$1" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' ;;
-    esac 2> /dev/null
+    inner=/
+    [ "$1" = sim ] && inner=sim/cmd
+    find "$1" \( -path "$inner" -o -path traces/samples \) -prune -o \
+        \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print 2> /dev/null
 }
 
 # report NAME FINDINGS: passes when there are none.
