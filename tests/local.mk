@@ -4,15 +4,19 @@
 UNIT_TESTS = \
     tests/unit/files \
     tests/unit/datadir \
+    tests/unit/export \
     tests/unit/devicefile \
     tests/unit/device \
+    tests/unit/stats \
+    tests/unit/stats_sweep \
     tests/unit/store
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
     tests/cli/main.bats \
     tests/cli/devices.bats \
-    tests/cli/man.bats
+    tests/cli/man.bats \
+    tests/cli/stats.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \
