@@ -35,7 +35,7 @@ LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 
 TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
-EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats
+EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_DRIVER)

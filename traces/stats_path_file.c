@@ -1,6 +1,5 @@
 /* The critical path's segments, found latest first and wanted earliest first, in any number:
  * they wait in a temporary file. */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -55,8 +55,7 @@ static struct gt_table *summary_table(const struct gt_stats *stats)
         {"kernel_us", GT_COLUMN_NUMBER}, {"copy_us", GT_COLUMN_NUMBER},
         {"kernel_copy_overlap_us", GT_COLUMN_NUMBER}, {"mean_running", GT_COLUMN_NUMBER},
         {"peak_running", GT_COLUMN_NUMBER}, {"host_threads", GT_COLUMN_NUMBER},
-        {"host_blocked_us", GT_COLUMN_NUMBER}, IDLE_COLUMNS,
-        {"critical_path_us", GT_COLUMN_NUMBER},
+        {"host_blocked_us", GT_COLUMN_NUMBER}, {"critical_path_us", GT_COLUMN_NUMBER},
     };
     const struct gt_stats_summary *summary = &stats->summary;
     struct gt_table *table = gt_table_new("summary", COLUMNS(columns));
@@ -83,39 +82,60 @@ static struct gt_table *summary_table(const struct gt_stats *stats)
     gt_table_integer(table, (int64_t)summary->peak_running);
     gt_table_integer(table, summary->threads);
     add_us_if(table, summary->blocked_known, summary->blocked_ps);
-    add_waits(table, summary->waits_known, summary->idle_wait_ps);
     add_us_if(table, stats->path_count > 0, stats->path_end_ps - stats->path_start_ps);
     return table;
 }
 
-static struct gt_table *streams_table(const struct gt_stats *stats)
+/* Programs get all about a stream, or a kernel, in one table; people in two, narrow enough to read. */
+enum cells { CELLS_FIRST = 1, CELLS_SECOND = 2, CELLS_BOTH = 3 };
+
+#define STREAM_PLACE {"gpu", GT_COLUMN_NUMBER}, {"stream", GT_COLUMN_NUMBER}
+#define STREAM_BUSY \
+    {"name", GT_COLUMN_WIDE}, {"operations", GT_COLUMN_NUMBER}, {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, \
+    {"idle_before_us", GT_COLUMN_NUMBER}, {"idle_between_us", GT_COLUMN_NUMBER}, \
+    {"idle_after_us", GT_COLUMN_NUMBER}
+#define STREAM_IDLE IDLE_COLUMNS, {"idle_unknown_us", GT_COLUMN_NUMBER}
+
+static void add_stream_busy(struct gt_table *table, const struct gt_stats *stats,
+                            const struct gt_stats_stream *stream)
 {
-    static const struct gt_column columns[] = {
-        {"gpu", GT_COLUMN_NUMBER}, {"stream", GT_COLUMN_NUMBER}, {"name", GT_COLUMN_WIDE},
-        {"operations", GT_COLUMN_NUMBER}, {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER},
-        {"idle_before_us", GT_COLUMN_NUMBER}, IDLE_COLUMNS, {"idle_unknown_us", GT_COLUMN_NUMBER},
-        {"idle_after_us", GT_COLUMN_NUMBER},
-    };
-    struct gt_table *table = gt_table_new("streams", COLUMNS(columns));
+    gt_time_ps between_ps = stream->idle_unknown_ps;
+
+    for (int i = 0; i < GT_WAITS; i++)
+        between_ps += stream->idle_wait_ps[i];
+    gt_table_text(table, stream->name[0] != '\0' ? stream->name : NULL);
+    gt_table_integer(table, (int64_t)stream->operations);
+    add_us(table, stream->busy_ps);
+    add_percent(table, share_of(stream->busy_ps, stats->summary.makespan_ps));
+    add_us(table, stream->idle_before_ps);
+    add_us(table, between_ps);
+    add_us(table, stream->idle_after_ps);
+}
+
+static struct gt_table *streams_table(const struct gt_stats *stats, const char *name, enum cells cells)
+{
+    static const struct gt_column both[] = { STREAM_PLACE, STREAM_BUSY, STREAM_IDLE };
+    static const struct gt_column busy[] = { STREAM_PLACE, STREAM_BUSY };
+    static const struct gt_column idle[] = { STREAM_PLACE, STREAM_IDLE };
+    struct gt_table *table = cells == CELLS_FIRST ? gt_table_new(name, COLUMNS(busy))
+                           : cells == CELLS_SECOND ? gt_table_new(name, COLUMNS(idle))
+                           : gt_table_new(name, COLUMNS(both));
 
     for (size_t i = 0; i < stats->stream_count; i++) {
         const struct gt_stats_stream *stream = &stats->streams[i];
 
         gt_table_integer(table, stream->gpu);
         gt_table_integer(table, (int64_t)stream->id);
-        gt_table_text(table, stream->name[0] != '\0' ? stream->name : NULL);
-        gt_table_integer(table, (int64_t)stream->operations);
-        add_us(table, stream->busy_ps);
-        add_percent(table, share_of(stream->busy_ps, stats->summary.makespan_ps));
-        add_us(table, stream->idle_before_ps);
-        add_waits(table, stats->summary.waits_known, stream->idle_wait_ps);
-        add_us(table, stream->idle_unknown_ps);
-        add_us(table, stream->idle_after_ps);
+        if (cells & CELLS_FIRST)
+            add_stream_busy(table, stats, stream);
+        if (cells & CELLS_SECOND) {
+            add_waits(table, stats->summary.waits_known, stream->idle_wait_ps);
+            add_us(table, stream->idle_unknown_ps);
+        }
     }
     return table;
 }
 
-/* Programs get times and shapes in one table; people in two, each narrow enough to read. */
 #define KERNEL_NAME {"name", GT_COLUMN_WIDE}
 #define KERNEL_TIMES \
     {"count", GT_COLUMN_NUMBER}, {"total_us", GT_COLUMN_NUMBER}, {"mean_us", GT_COLUMN_NUMBER}, \
@@ -157,22 +177,21 @@ static void add_kernel_shapes(struct gt_table *table, const struct gt_stats_kern
     gt_table_text(table, kernel->limiter);
 }
 
-enum kernel_cells { KERNEL_CELLS_TIMES = 1, KERNEL_CELLS_SHAPES = 2 };
-
-static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, int cells, size_t most)
+static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, enum cells cells,
+                                      size_t most)
 {
     static const struct gt_column both[] = { KERNEL_NAME, KERNEL_TIMES, KERNEL_SHAPES };
     static const struct gt_column times[] = { KERNEL_NAME, KERNEL_TIMES };
     static const struct gt_column shapes[] = { KERNEL_NAME, KERNEL_SHAPES };
-    struct gt_table *table = cells == KERNEL_CELLS_TIMES ? gt_table_new(name, COLUMNS(times))
-                           : cells == KERNEL_CELLS_SHAPES ? gt_table_new(name, COLUMNS(shapes))
+    struct gt_table *table = cells == CELLS_FIRST ? gt_table_new(name, COLUMNS(times))
+                           : cells == CELLS_SECOND ? gt_table_new(name, COLUMNS(shapes))
                            : gt_table_new(name, COLUMNS(both));
 
     for (size_t i = 0; i < stats->kernel_count && i < most; i++) {
         gt_table_text(table, stats->kernels[i].name);
-        if (cells & KERNEL_CELLS_TIMES)
+        if (cells & CELLS_FIRST)
             add_kernel_times(table, &stats->kernels[i]);
-        if (cells & KERNEL_CELLS_SHAPES)
+        if (cells & CELLS_SECOND)
             add_kernel_shapes(table, &stats->kernels[i]);
     }
     return table;
@@ -380,13 +399,15 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
     int count = 0;
 
     tables[count++] = summary_table(stats);
-    tables[count++] = streams_table(stats);
     if (people) {
-        tables[count++] = kernels_table(stats, "kernels", KERNEL_CELLS_TIMES, most_kernels);
-        tables[count++] = kernels_table(stats, "kernel shapes", KERNEL_CELLS_SHAPES, most_kernels);
+        tables[count++] = streams_table(stats, "streams", CELLS_FIRST);
+        if (stats->summary.waits_known)
+            tables[count++] = streams_table(stats, "stream idle between operations", CELLS_SECOND);
+        tables[count++] = kernels_table(stats, "kernels", CELLS_FIRST, most_kernels);
+        tables[count++] = kernels_table(stats, "kernel shapes", CELLS_SECOND, most_kernels);
     } else {
-        tables[count++] = kernels_table(stats, "kernels", KERNEL_CELLS_TIMES | KERNEL_CELLS_SHAPES,
-                                        most_kernels);
+        tables[count++] = streams_table(stats, "streams", CELLS_BOTH);
+        tables[count++] = kernels_table(stats, "kernels", CELLS_BOTH, most_kernels);
     }
     tables[count++] = copies_table(stats);
     tables[count++] = people ? sms_table_for_people(stats) : sms_table(stats);
@@ -399,6 +420,8 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         return -1;
     }
     count++;
-    tables[count++] = notes_table(stats, most_kernels, most_segments);
+    if (!people || stats->note_count > 0 || stats->kernel_count > most_kernels
+        || stats->path_segments > most_segments)
+        tables[count++] = notes_table(stats, most_kernels, most_segments);
     return count;
 }
