@@ -23,7 +23,7 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
         .name = gt_name(w, "k", 1), .grid = { blocks, 1, 1 }, .block = { 256, 1, 1 },
         .registers_per_thread = 32, .cost = GT_COST_NONE, .duration_ps = 5000000,
     };
-    uint32_t number = gt_workload_kernel(w, &kernel);
+    uint32_t number = gt_workload_kernel(w, &kernel), last;
 
     gt_workload_add_gpu(w);
     gt_workload_add_thread(w);
@@ -43,7 +43,8 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
         w->ops[op].kind = GT_OP_KERNEL;
         w->ops[op].kernel = number;
     }
-    w->calls[gt_workload_add_call(w)].kind = GT_CALL_DEVICE_SYNC;
+    last = gt_workload_add_call(w);
+    w->calls[last].kind = GT_CALL_DEVICE_SYNC;
     return w;
 }
 
