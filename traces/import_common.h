@@ -86,7 +86,11 @@ uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t s
  *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted
  *    ("event-waits-unknown", "event-records-unknown", ...);
  *  - times become picoseconds since the earliest start of anything kept.
+ * The workload is named after the file, gt_import_stem(path).
  * Returns the checked workload, the caller's; NULL with "PATH: ..." in error. */
 struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error);
+
+/* A file's name without its folder and the endings of its format and compression; malloced. */
+char *gt_import_stem(const char *path);
 
 #endif

@@ -364,7 +364,8 @@ static void write_calls(struct finish *finish)
 
     for (uint32_t i = 0; i < finish->kept; i++) {
         const struct gt_import_call *from = &finish->import->calls[finish->order[i]];
-        struct gt_call *call = &workload->calls[gt_workload_add_call(workload)];
+        uint32_t index = gt_workload_add_call(workload);    /* may move the calls */
+        struct gt_call *call = &workload->calls[index];
 
         call->start_ps = since_origin_ps(finish, from->start_ns);
         call->duration_ps = since_origin_ps(finish, from->end_ns) - call->start_ps;
@@ -389,7 +390,8 @@ static void write_ops(struct finish *finish)
 
         for (uint32_t n = workload->calls[i].ops; n > 0; n--) {
             const struct gt_import_op *from = &finish->import->ops[*next++];
-            struct gt_op *op = &workload->ops[gt_workload_add_op(workload)];
+            uint32_t index = gt_workload_add_op(workload);
+            struct gt_op *op = &workload->ops[index];
 
             op->start_ps = since_origin_ps(finish, from->start_ns);
             op->duration_ps = since_origin_ps(finish, from->end_ns) - op->start_ps;
@@ -429,6 +431,7 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
         free(finish.first_op);
         if (gt_workload_check(import->workload, error) == 0) {
             workload = import->workload;
+            workload->name = gt_import_stem(path);
             import->workload = NULL;
         } else {
             gt_error_prefix(error, "%s: ", path);

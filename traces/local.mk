@@ -8,6 +8,7 @@ traces_libtraces_a_SOURCES = \
     traces/export_blocks.c traces/export_calls.c traces/export_ops.c \
     traces/export_csv.c traces/export_perfetto.c \
     traces/gpu_names.c traces/gpu_names.h \
+    traces/import.c \
     traces/import_common.c traces/import_common.h \
     traces/import_finish.c \
     traces/decimal.c traces/decimal.h \
@@ -22,6 +23,9 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl_refs.c traces/jsonl_refs.h \
     traces/jsonl_rules.c traces/jsonl_rules.h \
     traces/jsonl_write.c traces/jsonl_write_call.c \
+    traces/kineto.c traces/kineto.h traces/kineto_parts.h \
+    traces/kineto_device.c traces/kineto_event.c traces/kineto_join.c \
+    traces/kineto_json.c traces/kineto_number.c \
     traces/lines.c traces/lines.h \
     traces/nsys.c traces/nsys.h traces/nsys_parts.h \
     traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \

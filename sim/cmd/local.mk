@@ -5,6 +5,7 @@ gridtide_SOURCES = \
     sim/cmd/compare.c \
     sim/cmd/devices.c \
     sim/cmd/export.c \
+    sim/cmd/import.c \
     sim/cmd/json.c sim/cmd/json.h \
     sim/cmd/main.c \
     sim/cmd/progress.c sim/cmd/progress.h \

@@ -1,0 +1,191 @@
+/* import.c - `gridtide import`: turn a profile of another tool into a trace. */
+#include "config.h"
+
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "sim/cmd/cmd.h"
+#include "sim/cmd/progress.h"
+#include "traces/import_common.h"
+#include "traces/trace.h"
+
+struct arguments {
+    const char *texts[2];     /* as typed: [FORMAT] FILE */
+    size_t count;
+    const char *output;       /* NULL: made from the file's name */
+    bool quiet;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0},
+    {"quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'o':
+        arguments->output = text;
+        return 0;
+    case 'q':
+        arguments->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->count == 2)
+            argp_error(state, "one file at a time: '%s' is one too many", text);
+        arguments->texts[arguments->count++] = text;
+        return 0;
+    case ARGP_KEY_NO_ARGS:
+        argp_error(state, "name a file to read");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The formats, below the options of --help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    char *help = NULL;
+    size_t length;
+    FILE *stream;
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC)
+        return (char *)text;
+    stream = open_memstream(&help, &length);
+    if (stream == NULL)
+        return (char *)text;
+    fputs("Formats:\n", stream);
+    for (size_t i = 0; gt_importers[i] != NULL; i++)
+        fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
+    fputs("\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. Without -o "
+          "the trace goes into the current directory, named after FILE, with .jsonl.gz at its end.", stream);
+    fclose(stream);
+    return help;
+}
+
+static const struct argp parser = {
+    options, parse_option, "[FORMAT] FILE",
+    "Turn a profile into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
+    "for, events and waits, and when all of it was measured to happen.\v ",
+    NULL, help_filter, NULL,
+};
+
+static char *default_output(const char *path)
+{
+    char *stem = gt_import_stem(path), *output;
+
+    if (asprintf(&output, "%s.jsonl.gz", stem) < 0)
+        output = NULL;
+    free(stem);
+    return output;
+}
+
+/* Would writing `output` destroy what is being read? */
+static bool same_file(const char *path, const char *output)
+{
+    struct stat in, out;
+
+    return strcmp(path, "-") != 0 && strcmp(output, "-") != 0 && stat(path, &in) == 0 &&
+           stat(output, &out) == 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+}
+
+static void print_summary(FILE *out, const struct gt_workload *workload, const char *format)
+{
+    uint64_t ops[GT_OP_KINDS] = {0};
+
+    for (uint32_t i = 0; i < workload->op_count; i++)
+        ops[workload->ops[i].kind]++;
+    fprintf(out, "%s (%s)\n", workload->name != NULL ? workload->name : "unnamed", format);
+    fprintf(out, "  operations  %" PRIu32 ": %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64 " memsets",
+            workload->op_count, ops[GT_OP_KERNEL], ops[GT_OP_COPY], ops[GT_OP_MEMSET]);
+    if (ops[GT_OP_HOST_FUNCTION] > 0)
+        fprintf(out, ", %" PRIu64 " host functions", ops[GT_OP_HOST_FUNCTION]);
+    fprintf(out, "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
+            "\n  GPUs        %" PRIu32 "\n", workload->call_count, workload->thread_count, workload->stream_count,
+            workload->gpu_count);
+    fprintf(out, "  device      %s\n", workload->device != NULL ? workload->device :
+            workload->setting_count > 0 ? "no file for it; described in the trace" : "not known");
+}
+
+static void print_warnings(const struct gt_workload *workload)
+{
+    for (uint32_t i = 0; i < workload->warning_count; i++)
+        fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", workload->warnings[i].kind,
+                workload->warnings[i].text, workload->warnings[i].count);
+}
+
+static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path, bool quiet,
+                                        struct gt_error *error)
+{
+    struct gt_progress progress;
+    struct gt_import_options import_options = {gt_progress_update, &progress};
+    struct gt_workload *workload;
+
+    gt_progress_begin(&progress, "reading", quiet);
+    workload = importer->read(path, &import_options, error);
+    gt_progress_end(&progress);
+    return workload;
+}
+
+static int import(const struct gt_importer *importer, const char *path, const char *output, bool quiet)
+{
+    struct gt_workload *workload;
+    struct gt_error error;
+    int status;
+
+    if (same_file(path, output)) {
+        gt_error_set(&error, "%s: the trace would be written over what it is made from; give another name "
+                     "with -o", output);
+        return gt_fail(&error);
+    }
+    workload = read_profile(importer, path, quiet, &error);
+    if (workload == NULL)
+        return gt_fail(&error);
+    status = gt_trace_write(workload, output, &error);
+    if (status == 0 && !quiet) {
+        FILE *out = strcmp(output, "-") == 0 ? stderr : stdout;
+
+        print_warnings(workload);
+        print_summary(out, workload, importer->name);
+        if (out == stdout)
+            fprintf(out, "  written to  %s\n", output);
+    }
+    gt_workload_free(workload);
+    return status == 0 ? GT_EXIT_DONE : gt_fail(&error);
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = {0};
+    const struct gt_importer *importer;
+    const char *format, *path;
+    struct gt_error error;
+    char *made;
+    int status;
+
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    format = arguments.count == 2 ? arguments.texts[0] : NULL;
+    path = arguments.texts[arguments.count - 1];
+    importer = gt_importer_find(format, path, &error);
+    if (importer == NULL)
+        return format != NULL ? gt_usage("import", "%s", error.text) : gt_fail(&error);
+    made = arguments.output == NULL ? default_output(path) : NULL;
+    status = import(importer, path, arguments.output != NULL ? arguments.output : made, arguments.quiet);
+    free(made);
+    return status;
+}
+
+const struct gt_command gt_command_import = {
+    "import", "turn a profile of PyTorch or Nsight Systems into a trace", run,
+};
