@@ -5,7 +5,7 @@
 
 #include <yajl/yajl_parse.h>
 
-struct gt_json {
+struct gt_json_line {
     yajl_handle yajl;
     struct gt_json_token *tokens;
     uint32_t count, room;
@@ -19,12 +19,12 @@ struct gt_json {
     const char *wrong;                      /* why a callback stopped the parser */
 };
 
-static uint32_t offset(const struct gt_json *json)
+static uint32_t offset(const struct gt_json_line *json)
 {
     return (uint32_t)yajl_get_bytes_consumed(json->yajl);
 }
 
-static int add(struct gt_json *json, enum gt_json_type type, const char *text, size_t length)
+static int add(struct gt_json_line *json, enum gt_json_type type, const char *text, size_t length)
 {
     if (json->count == json->room) {
         json->room = json->room == 0 ? 64 : json->room * 2;
@@ -55,7 +55,7 @@ static int on_number(void *context, const char *text, size_t length)
 }
 
 /* Texts without escapes stay in the line; the others lie in yajl's own short-lived buffer. */
-static int add_text(struct gt_json *json, enum gt_json_type type, const char *text, size_t length)
+static int add_text(struct gt_json_line *json, enum gt_json_type type, const char *text, size_t length)
 {
     if (memchr(text, '\0', length) != NULL) {
         json->wrong = "a NUL character in a text";
@@ -83,7 +83,7 @@ static int on_key(void *context, const unsigned char *text, size_t length)
     return add_text(context, GT_JSON_KEY, (const char *)text, length);
 }
 
-static int open_container(struct gt_json *json, enum gt_json_type type)
+static int open_container(struct gt_json_line *json, enum gt_json_type type)
 {
     if (!add(json, type, NULL, 0))
         return 0;
@@ -107,7 +107,7 @@ static int on_array(void *context)
 
 static int on_end(void *context)
 {
-    struct gt_json *json = context;
+    struct gt_json_line *json = context;
     uint32_t opened = json->open[--json->depth];
     struct gt_json_token *container = &json->tokens[opened];
 
@@ -122,9 +122,9 @@ static const yajl_callbacks callbacks = {
     .yajl_start_array = on_array, .yajl_end_array = on_end,
 };
 
-struct gt_json *gt_json_new(void)
+struct gt_json_line *gt_json_line_new(void)
 {
-    struct gt_json *json = gt_calloc(1, sizeof *json);
+    struct gt_json_line *json = gt_calloc(1, sizeof *json);
 
     json->yajl = yajl_alloc(&callbacks, NULL, json);
     if (json->yajl == NULL)
@@ -133,7 +133,7 @@ struct gt_json *gt_json_new(void)
     return json;
 }
 
-void gt_json_free(struct gt_json *json)
+void gt_json_line_free(struct gt_json_line *json)
 {
     if (json == NULL)
         return;
@@ -143,7 +143,7 @@ void gt_json_free(struct gt_json *json)
     free(json);
 }
 
-static void start(struct gt_json *json, const char *line, size_t length)
+static void start(struct gt_json_line *json, const char *line, size_t length)
 {
     json->line = line;
     json->length = length;
@@ -157,7 +157,7 @@ static void start(struct gt_json *json, const char *line, size_t length)
 }
 
 /* yajl's own words, without the newline at their end. */
-static void say_yajl_error(struct gt_json *json, struct gt_error *error)
+static void say_yajl_error(struct gt_json_line *json, struct gt_error *error)
 {
     unsigned char *text = yajl_get_error(json->yajl, 0, (const unsigned char *)json->line, json->length);
     size_t length = strcspn((const char *)text, "\n");
@@ -166,7 +166,7 @@ static void say_yajl_error(struct gt_json *json, struct gt_error *error)
     yajl_free_error(json->yajl, text);
 }
 
-const struct gt_json_token *gt_json_parse(struct gt_json *json, const char *line, size_t length,
+const struct gt_json_token *gt_json_line_parse(struct gt_json_line *json, const char *line, size_t length,
                                           struct gt_error *error)
 {
     yajl_status status;

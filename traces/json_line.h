@@ -25,15 +25,15 @@ struct gt_json_token {
     enum gt_json_type type;
 };
 
-struct gt_json;
+struct gt_json_line;
 
-struct gt_json *gt_json_new(void);
-void gt_json_free(struct gt_json *json);
+struct gt_json_line *gt_json_line_new(void);
+void gt_json_line_free(struct gt_json_line *json);
 
 /* Parse one line (its newline included) that holds one object. Returns its tokens, of which
  * [0] is the object, good until the next call and as long as `line`; or NULL with "what is
  * wrong", the column named. */
-const struct gt_json_token *gt_json_parse(struct gt_json *json, const char *line, size_t length,
+const struct gt_json_token *gt_json_line_parse(struct gt_json_line *json, const char *line, size_t length,
                                           struct gt_error *error);
 
 #endif

@@ -62,7 +62,7 @@ static bool is_blank_or_comment(const char *text, size_t length)
     return at == length || text[at] == '#' || (text[at] == '/' && at + 1 < length && text[at + 1] == '/');
 }
 
-static int read_line(struct gt_jsonl *jsonl, struct gt_json *json, const char *text, size_t length,
+static int read_line(struct gt_jsonl *jsonl, struct gt_json_line *json, const char *text, size_t length,
                      struct gt_error *error)
 {
     const struct gt_json_token *object;
@@ -73,7 +73,7 @@ static int read_line(struct gt_jsonl *jsonl, struct gt_json *json, const char *t
     }
     if (is_blank_or_comment(text, length))
         return 0;
-    object = gt_json_parse(json, text, length, error);
+    object = gt_json_line_parse(json, text, length, error);
     if (object == NULL)
         return -1;
     jsonl->line = text;
@@ -83,7 +83,7 @@ static int read_line(struct gt_jsonl *jsonl, struct gt_json *json, const char *t
 static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char *path,
                       const struct gt_import_options *options, struct gt_error *error)
 {
-    struct gt_json *json = gt_json_new();
+    struct gt_json_line *json = gt_json_line_new();
     size_t length;
     char *text;
     int status;
@@ -97,7 +97,7 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
             options->progress(options->progress_user, gt_input_consumed(lines->input),
                               gt_input_size(lines->input));
     }
-    gt_json_free(json);
+    gt_json_line_free(json);
     if (status != 0)
         return gt_error_prefix(error, "%s:%llu: ", path, (unsigned long long)lines->number);
     if (!jsonl->header_read)
