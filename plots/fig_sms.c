@@ -1,0 +1,130 @@
+/* SMs over time: each one's residency as a heat map, and all of them together. */
+#include <stdlib.h>
+
+#include "plots/figure.h"
+#include "plots/residency.h"
+
+enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 52, HEAT_PX = 400, WARPS_PX = 210,
+       HEAT_COLUMNS = 1800 };
+
+static const char absent[] =
+    "This run has no block residency: it ran no kernels as blocks (--blocks off), or was measured only.";
+
+/* The template draws the share as an image; pixels are repeated so that viewers do not blur them. */
+static int write_heat(const struct gt_residency *residency, size_t across, size_t up, const struct gt_drawing *drawing,
+                      struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "heat.f32", error);
+
+    if (out == NULL)
+        return -1;
+    for (size_t row = 0; row < residency->gpus * residency->sms * up; row++)
+        for (size_t column = 0; column < residency->columns * across; column++)
+            fwrite(&residency->share[row / up * residency->columns + column / across], sizeof(float), 1, out);
+    return gt_folder_close(drawing->folder, out, error);
+}
+
+/* Where a GPU's rows start, and what it is called; one unnamed where there is one. */
+static int write_rows(const struct gt_residency *residency, const struct gt_drawing *drawing, struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "rows.tsv", error);
+
+    if (out == NULL)
+        return -1;
+    for (size_t gpu = 0; gpu < residency->gpus; gpu++)
+        fprintf(out, "%zu\t%.1f\tGPU %u\n", gpu * residency->sms, ((double)gpu + 0.5) * (double)residency->sms,
+                residency->gpu_ids[gpu]);
+    return gt_folder_close(drawing->folder, out, error);
+}
+
+static void time_columns(const struct gt_view *view, const struct gt_residency *residency,
+                         struct gt_drawing *drawing)
+{
+    gt_figure_time_axis(view, drawing);
+    fprintf(drawing->parameters, "columns = %zu\ncolumn_from = %.9g\ncolumn_step = %.9g\n", residency->columns,
+            gt_view_time(view, (double)residency->from_ps), gt_view_time(view, (double)residency->column_ps));
+}
+
+static int draw_heat(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing,
+                     struct gt_error *error)
+{
+    size_t rows = residency->gpus * residency->sms;
+    size_t across = HEAT_COLUMNS / residency->columns + 1, up = 2 * HEAT_PX / rows + 1;
+
+    if (write_heat(residency, across, up, drawing, error) != 0 || write_rows(residency, drawing, error) != 0)
+        return -1;
+    gt_figure_frame(drawing, LEFT_PX, TOP_PX, HEAT_PX, AXIS_PX);
+    time_columns(view, residency, drawing);
+    fprintf(drawing->parameters, "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nup = %zu\n",
+            (unsigned)RIGHT_BAR_PX, residency->sms, residency->gpus, across, up);
+    snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.", rows);
+    snprintf(drawing->caption, sizeof drawing->caption, "Simulated. A row is an SM, a column %s of time. The darker, the"
+             " more of its %u warp slots hold resident warps; white is an idle SM. A ragged right edge of a dark"
+             " patch is a tail wave: few blocks left, most SMs idle.", gt_time_text((double)residency->column_ps).s,
+             view->main->stats->run.device.warps_per_sm);
+    return 1;
+}
+
+static int draw_warps(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing,
+                      struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "steps.tsv", error);
+    size_t rows = residency->gpus * residency->sms;
+    double peak = 0, total = 0, mean, top = 100;
+
+    if (out == NULL)
+        return -1;
+    for (size_t column = 0; column < residency->columns; column++) {
+        double sum = 0;
+
+        for (size_t row = 0; row < rows; row++)
+            sum += residency->share[row * residency->columns + column];
+        sum *= 100 / (double)rows;
+        peak = sum > peak ? sum : peak;
+        total += sum;
+        fprintf(out, "%.9g\t%.4f\n", gt_view_time(view, (double)residency->from_ps
+                                                  + (double)column * (double)residency->column_ps), sum);
+    }
+    fprintf(out, "%.9g\t0\n", gt_view_time(view, (double)residency->from_ps
+                                           + (double)residency->columns * (double)residency->column_ps));
+    if (gt_folder_close(drawing->folder, out, error) != 0)
+        return -1;
+    mean = total * (double)residency->column_ps / (double)view->main->stats->summary.makespan_ps;
+    gt_figure_frame(drawing, LEFT_PX, TOP_PX, WARPS_PX, AXIS_PX);
+    time_columns(view, residency, drawing);
+    while (top > 2 && peak < 0.45 * top)
+        top /= 2;
+    fprintf(drawing->parameters, "mean = %.6g\ntop = %.6g\n", mean, top);
+    snprintf(drawing->alt, sizeof drawing->alt, "Resident warps over time as a share of the device; %s on average.",
+             gt_share_text(mean / 100).s);
+    snprintf(drawing->caption, sizeof drawing->caption, "Simulated. Warps resident on all SMs, as a share of what the"
+             " device can hold: %s on average (dashed), %s at most. It cannot be higher than the kernels' own limits"
+             " of registers, shared memory and block size allow.", gt_share_text(mean / 100).s,
+             gt_share_text(peak / 100).s);
+    return 1;
+}
+
+static int prepare_sms(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+{
+    struct gt_residency residency;
+    int result = gt_residency_load(&residency, view, error);
+
+    if (result == 1)
+        result = draw_heat(view, &residency, drawing, error);
+    gt_residency_free(&residency);
+    return result;
+}
+
+static int prepare_warps(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+{
+    struct gt_residency residency;
+    int result = gt_residency_load(&residency, view, error);
+
+    if (result == 1)
+        result = draw_warps(view, &residency, drawing, error);
+    gt_residency_free(&residency);
+    return result;
+}
+
+const struct gt_figure gt_figure_sms = { "sms", "SM occupancy", absent, prepare_sms };
+const struct gt_figure gt_figure_warps = { "warps", "Resident warps over time", absent, prepare_warps };

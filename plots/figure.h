@@ -1,0 +1,27 @@
+/* figure.h - the figures of a report: one file and one gnuplot template each. */
+#ifndef GRIDTIDE_PLOTS_FIGURE_H
+#define GRIDTIDE_PLOTS_FIGURE_H
+
+#include "plots/gnuplot.h"
+#include "plots/view.h"
+
+struct gt_figure {
+    const char *name;         /* of its template and its pictures */
+    const char *title;
+    const char *absent;       /* said where the run has nothing of the kind */
+    /* Write the data files and parameters, size, alternative text and caption.
+     * Returns 1, 0 where there is nothing to draw, -1 on error. */
+    int (*prepare)(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error);
+};
+
+extern const struct gt_figure gt_figure_timeline, gt_figure_sms, gt_figure_warps, gt_figure_copies,
+    gt_figure_errors;
+
+enum { GT_FIGURE_WIDTH_PX = 1100, GT_FIGURE_RIGHT_PX = 30 };
+
+/* The frame of a figure's axes, in pixels from the edges of the picture, and the time axis. */
+void gt_figure_frame(struct gt_drawing *drawing, unsigned left_px, unsigned top_px, unsigned plot_height_px,
+                     unsigned bottom_px);
+void gt_figure_time_axis(const struct gt_view *view, struct gt_drawing *drawing);
+
+#endif

@@ -1,0 +1,193 @@
+#include "plots/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/error.h"
+
+static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+
+/* Length of the valid UTF-8 character at `s`, its number in *code; 0 when it is none. */
+static size_t decode(const unsigned char *s, uint32_t *code)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+
+    if (length <= 1) {
+        *code = s[0];
+        return length;
+    }
+    *code = s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
+}
+
+/* Characters that show nothing, break lines or turn the direction of what follows. */
+static bool is_unseen(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c
+        || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e)
+        || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000
+        || (code & 0xfffe) == 0xfffe;
+}
+
+char *gt_clean_name(const char *name)
+{
+    const unsigned char *s = (const unsigned char *)name;
+    char *clean = gt_calloc(3 * strlen(name) + 1, 1), *out = clean;
+
+    while (*s != '\0') {
+        uint32_t code;
+        size_t length = decode(s, &code);
+
+        if (length == 0) {
+            out = stpcpy(out, replacement);
+            s++;
+            continue;
+        }
+        if (is_unseen(code))
+            *out++ = ' ';
+        else
+            out = mempcpy(out, s, length);
+        s += length;
+    }
+    *out = '\0';
+    return clean;
+}
+
+/* Columns that a clean text takes: East Asian characters are wide. */
+static size_t width_of(const char *text, const char *end)
+{
+    size_t width = 0;
+
+    while (text < end && *text != '\0') {
+        uint32_t code;
+        size_t length = decode((const unsigned char *)text, &code);
+
+        width += code >= 0x1100 && code != 0xfffd ? 2 : 1;
+        text += length > 0 ? length : 1;
+    }
+    return width;
+}
+
+/* Where `columns` columns from the start end. */
+static const char *head_end(const char *text, size_t columns)
+{
+    const char *end = text;
+
+    while (*end != '\0') {
+        uint32_t code;
+        size_t length = decode((const unsigned char *)end, &code);
+
+        if (width_of(text, end + length) > columns)
+            break;
+        end += length;
+    }
+    return end;
+}
+
+/* Where the last `columns` columns start. */
+static const char *tail_start(const char *text, size_t columns)
+{
+    size_t skip = width_of(text, text + strlen(text));
+
+    return head_end(text, skip > columns ? skip - columns : 0);
+}
+
+/* The opening bracket that the closing one at the end of text[0..length) belongs to; or NULL. */
+static char *matching_open(char *text, size_t length, char open, char close)
+{
+    int depth = 0;
+
+    for (size_t i = length; i-- > 0;) {
+        if (text[i] == close)
+            depth++;
+        else if (text[i] == open && --depth == 0)
+            return text + i;
+    }
+    return NULL;
+}
+
+static void drop_front(char *text, const char *rest)
+{
+    memmove(text, rest, strlen(rest) + 1);
+}
+
+/* "void a::b::f<T>(int)" to "f<T>". */
+static void drop_decoration(char *name)
+{
+    size_t length = strlen(name), head;
+    char *open = length > 0 && name[length - 1] == ')' ? matching_open(name, length, '(', ')') : NULL;
+
+    if (open != NULL && open > name)
+        *open = '\0';
+    if (strncmp(name, "void ", 5) == 0 && name[5] != '\0')
+        drop_front(name, name + 5);
+    head = strcspn(name, "<(");
+    for (size_t i = head; i > 1; i--) {
+        if (name[i - 1] == ':' && name[i - 2] == ':' && i < strlen(name)) {
+            drop_front(name, name + i);
+            break;
+        }
+    }
+}
+
+char *gt_short_name(const char *name, size_t columns)
+{
+    char *text = gt_clean_name(name), *cut;
+    size_t head;
+
+    if (width_of(text, text + strlen(text)) <= columns)
+        return text;
+    drop_decoration(text);
+    if (width_of(text, text + strlen(text)) <= columns)
+        return text;
+    head = width_of(text, text + strcspn(text, "<") + 1);
+    if (head > columns * 3 / 4)
+        head = columns * 3 / 5;
+    if (asprintf(&cut, "%.*s…%s", (int)(head_end(text, head) - text), text,
+                 tail_start(text, columns - head - 1)) < 0)
+        gt_bug("asprintf failed");
+    free(text);
+    return cut;
+}
+
+void gt_html(FILE *out, const char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    for (const char *s = clean; *s != '\0'; s++) {
+        switch (*s) {
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '&': fputs("&amp;", out); break;
+        case '"': fputs("&quot;", out); break;
+        case '\'': fputs("&#39;", out); break;
+        default: putc(*s, out);
+        }
+    }
+    free(clean);
+}
+
+/* gnuplot takes backslash sequences in data, and a quote where a field begins; the rest of a
+ * field is text to it ("set datafile separator" is the tab, enhanced text is off). */
+void gt_plot_field(FILE *out, const char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    for (const char *s = clean; *s != '\0'; s++) {
+        if (*s == '\\')
+            fputs("\\\\", out);
+        else if (*s == '"')
+            fputs("''", out);
+        else
+            putc(*s, out);
+    }
+    free(clean);
+}

@@ -1,0 +1,27 @@
+/* text.h - names from traces on their way into pages and plots.
+ *
+ * A name may hold anything: markup, quotes, control characters, bytes that are
+ * no UTF-8, text that turns the writing direction.  All of it leaves here as
+ * text and nothing else.
+ */
+#ifndef GRIDTIDE_PLOTS_TEXT_H
+#define GRIDTIDE_PLOTS_TEXT_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/* `name` as valid UTF-8 without control or direction characters (malloced). */
+char *gt_clean_name(const char *name);
+
+/* A name of at most `columns` characters for people (malloced, clean): the return type,
+ * parameters and namespaces of a C++ function go first, then its template arguments lose
+ * their middle. */
+char *gt_short_name(const char *name, size_t columns);
+
+/* Write `text` escaped for HTML, in elements and in quoted attributes alike. */
+void gt_html(FILE *out, const char *text);
+
+/* Write `text` as one field of a tab-separated gnuplot data file. */
+void gt_plot_field(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,9 @@
+# Resident warps of the whole device, as a share; the mean dashed.
+set border 3
+set xrange [time_from:time_to]
+set yrange [0:top]
+set ytics top / 4 format '%g%%'
+set xlabel sprintf("time since the first operation (%s)", time_unit) textcolor rgb ink offset 0,0.3
+plot 'steps.tsv' using 1:2 with fillsteps lc rgb '#aad9f4', \
+    'steps.tsv' using 1:2 with steps lc rgb line lw 1.2, \
+    mean with lines lc rgb accent lw 1.4 dashtype 2

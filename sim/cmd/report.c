@@ -1,0 +1,85 @@
+/* report.c - `gridtide report`: a store's newest run as a folder to open in a browser. */
+#include "config.h"
+
+#include <argp.h>
+
+#include "plots/report.h"
+#include "sim/cmd/cmd.h"
+#include "sim/cmd/progress.h"
+
+struct arguments {
+    const char *store, *folder;
+    bool quiet;
+};
+
+static const struct argp_option options[] = {
+    {"output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0},
+    {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
+    {0},
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'o':
+        arguments->folder = text;
+        return 0;
+    case 'q':
+        arguments->quiet = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (arguments->store != NULL)
+            argp_error(state, "one store at a time: '%s' is one too many", text);
+        arguments->store = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->store == NULL)
+            argp_error(state, "name a store that 'gridtide run -o' wrote");
+        if (arguments->folder == NULL)
+            argp_error(state, "name the folder to make with -o DIR");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options, parse_option, "RUN.db -o DIR",
+    "Make a report of the newest run: a folder whose index.html opens in any browser, with the answer in words and "
+    "numbers, figures as SVG and PNG, and tables. Where the trace recorded times, measured and simulated stand "
+    "side by side.\v"
+    "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former report; "
+    "anything else is left alone. gnuplot draws the figures.",
+    NULL, NULL, NULL,
+};
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { 0 };
+    struct gt_progress progress;
+    struct gt_error error;
+    struct gt_store *store;
+    int result;
+
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    store = gt_store_open(arguments.store, false, &error);
+    if (store == NULL)
+        return gt_fail(&error);
+    gt_progress_begin(&progress, "drawing", arguments.quiet);
+    result = gt_report(store, arguments.folder, gt_progress_update, &progress, &error);
+    gt_progress_end(&progress);
+    gt_store_close(store);
+    if (result != 0)
+        return gt_fail(&error);
+    if (!arguments.quiet)
+        printf("%s/index.html\n", arguments.folder);
+    return GT_EXIT_DONE;
+}
+
+const struct gt_command gt_command_report = {
+    "report", "a run as a folder of figures and tables to open in a browser", run,
+};
