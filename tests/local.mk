@@ -59,9 +59,11 @@ AM_TESTS_ENVIRONMENT = \
 # Figures of speed and memory, on the machine at hand: every tests/bench/NAME.sh prints its own;
 # tests/bench/NAME is built from tests/bench/NAME.c for them.
 BENCHES_BUILT = \
-    tests/bench/simulate_bench
+    tests/bench/simulate_bench \
+    tests/bench/store_bench
 BENCHES = \
-    tests/bench/simulate.sh
+    tests/bench/simulate.sh \
+    tests/bench/store.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
 EXTRA_DIST += tests/bench.sh $(BENCHES)

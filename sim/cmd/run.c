@@ -14,6 +14,7 @@
 #include "sim/cmd/table.h"
 #include "sim/simulate.h"
 #include "sim/transform.h"
+#include "traces/import_common.h"
 #include "traces/store.h"
 
 enum { SETTINGS_MAX = 256, STREAMS_MAX = 1024 };
@@ -169,7 +170,7 @@ static int check_output(const struct work *work)
 static int prepare(struct work *work)
 {
     const struct arguments *arguments = work->arguments;
-    char *base = gt_run_base_name(arguments->trace);
+    char *base = gt_import_stem(arguments->trace);
 
     if (arguments->output != NULL)
         work->output = strdup(arguments->output);

@@ -12,12 +12,10 @@
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error);
 
 /* The device to play `workload` on: `name` (a device file's) where it is given; else the one the
- * trace names; else one built from the trace's own settings; else an H200. What was chosen for want
- * of a file is said on standard error unless `quiet`. Returns 0 or -1. */
+ * trace names (with the settings of a hand-written trace over it); else one built from the trace's
+ * own settings; else an H200. What was chosen for want of a file is said on standard error unless
+ * `quiet`. Returns 0 or -1. */
 int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet,
                   struct gt_device *device, struct gt_error *error);
-
-/* A trace's file name without folders and endings (".json.gz"); malloced. "trace" for "-". */
-char *gt_run_base_name(const char *path);
 
 #endif
