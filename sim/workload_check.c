@@ -162,7 +162,8 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
     kind = gt_call_kind_names[call->kind];
     if (call->thread >= workload->thread_count)
         return gt_error_set(error, "a call of %s is made by no thread", kind);
-    if (!index_fits(call->stream, workload->stream_count) || !index_fits(call->event, workload->event_count) ||
+    if (!index_fits(call->stream, workload->stream_count) ||
+        !index_fits(call->event, workload->event_count) ||
         !index_fits(call->name, gt_name_count(workload)))
         return gt_error_set(error, "a call of %s names a stream, an event or a name that is not there", kind);
     if (!(call->flags & GT_CALL_TARGET_UNKNOWN) &&
@@ -183,8 +184,8 @@ static int check_order(const struct gt_call *call, gt_time_ps *end_ps, struct gt
     if (call->start_ps == GT_TIME_NONE)
         return 0;
     if (call->start_ps < *end_ps)
-        return gt_error_set(error, "a call of %s starts at %.3f us, before the call before it of the same thread "
-                            "ends, at %.3f us", gt_call_kind_names[call->kind], (double)call->start_ps / 1e6,
+        return gt_error_set(error, "a call of %s starts at %.3f us, before the call before it of the same "
+                            "thread ends, at %.3f us", gt_call_kind_names[call->kind], (double)call->start_ps / 1e6,
                             (double)*end_ps / 1e6);
     *end_ps = call->start_ps + (call->duration_ps == GT_TIME_NONE ? 0 : call->duration_ps);
     return 0;

@@ -112,7 +112,8 @@ static int read_size3(const struct place *place, struct gt_error *error)
         if (read_whole(place, value, INT32_MAX, &number, error) != 0)
             return -1;
         if (number == 0)
-            return gt_error_set(error, "\"%s\" has a size of 0; every size is 1 at least", place->field->name);
+            return gt_error_set(error, "\"%s\" has a size of 0; every size is 1 at least",
+                                place->field->name);
         size[count++] = (uint32_t)number;
     }
     while (count < 3)
@@ -156,7 +157,8 @@ int gt_field_time(const struct gt_json_token *value, int exponent, const char *n
     int shown = value->length < 40 ? (int)value->length : 40;
 
     if (value->type != GT_JSON_NUMBER)
-        return gt_error_set(error, "\"%s\" must be a number, or a list of numbers where one is allowed", name);
+        return gt_error_set(error, "\"%s\" must be a number, or a list of numbers where one is allowed",
+                            name);
     if (gt_decimal_parse(value->text, value->length, exponent, GT_TIME_LIMIT_PS, time,
                          "is finer than a picosecond", error) != 0)
         return gt_error_prefix(error, "\"%s\": the time %.*s ", name, shown, value->text);
@@ -177,7 +179,8 @@ static int read_times(const struct place *place, struct gt_error *error)
 }
 
 /* Keep the token itself, if it is of one of two types. */
-static int keep(const struct place *place, enum gt_json_type type, enum gt_json_type other, struct gt_error *error)
+static int keep(const struct place *place, enum gt_json_type type, enum gt_json_type other,
+                struct gt_error *error)
 {
     if (place->value->type != type && place->value->type != other)
         return wrong_type(place, error);
@@ -310,8 +313,9 @@ static int read_field(const struct gt_json_token *key, const struct gt_field_tab
     return 0;
 }
 
-static int check_unknown(const struct gt_json_token *const *seen, unsigned count, const struct gt_json_token *key,
-                         const struct gt_field_table *table, struct gt_error *error)
+static int check_unknown(const struct gt_json_token *const *seen, unsigned count,
+                         const struct gt_json_token *key, const struct gt_field_table *table,
+                         struct gt_error *error)
 {
     int shown = key->length < NAME_SHOWN ? (int)key->length : NAME_SHOWN;
 

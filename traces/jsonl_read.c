@@ -48,8 +48,8 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
     while (line->key != NULL && !has_key(object, line->key))
         line++;
     if (line->key == NULL)
-        return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", \"event\", "
-                            "\"thread\", \"gpu\"");
+        return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
+                            "\"event\", \"thread\", \"gpu\"");
     return line->read(jsonl, object, error);
 }
 
@@ -102,7 +102,8 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
         return gt_error_prefix(error, "%s:%llu: ", path, (unsigned long long)lines->number);
     if (!jsonl->header_read)
         return gt_error_set(error, "%s:%llu: no trace in it: the file ends without a header line, "
-                            "{\"gridtide\":%d}", path, (unsigned long long)lines->number + 1, GT_TRACE_VERSION);
+                            "{\"gridtide\":%d}", path, (unsigned long long)lines->number + 1,
+                            GT_TRACE_VERSION);
     return 0;
 }
 

@@ -88,12 +88,12 @@ static int read_after(const struct gt_json_token *value, uint32_t first_op, uint
             return 0;
         }
     }
-    return gt_error_set(error, "\"after\" must list numbers of nodes before this one: 0 is the call's first node, "
-                        "-1 the last operation of the calls before");
+    return gt_error_set(error, "\"after\" must list numbers of nodes before this one: 0 is the call's "
+                        "first node, -1 the last operation of the calls before");
 }
 
-static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t first_op, uint32_t op,
-                       struct gt_error *error)
+static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t first_op,
+                       uint32_t op, struct gt_error *error)
 {
     uint32_t before = 0;
 
@@ -134,7 +134,8 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, const struct raw_op *ra
     if (raw->stream != NULL)
         stream = gt_jsonl_use_stream(jsonl, raw->stream);
     if (stream == GT_NONE)
-        return gt_error_set(error, "a %s runs in a stream; \"stream\" cannot be null", gt_op_kind_names[raw->kind]);
+        return gt_error_set(error, "a %s runs in a stream; \"stream\" cannot be null",
+                            gt_op_kind_names[raw->kind]);
     if (raw->kernel != NULL && gt_jsonl_use_kernel(jsonl, raw->kernel, &kernel, error) != 0)
         return -1;
     if (raw->peer_gpu != NULL && raw->peer_gpu->type != GT_JSON_NULL &&
@@ -233,8 +234,9 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
     if ((raw->nodes != NULL || !rule->op) && has_flat_op(raw))
-        return gt_error_set(error, "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", \"memory\", "
-                            "\"grid\", \"block\", \"after\", \"op_start\" or \"op_duration\" for itself",
+        return gt_error_set(error, "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", "
+                            "\"memory\", \"grid\", \"block\", \"after\", \"op_start\" or \"op_duration\" for "
+                            "itself",
                             kind, raw->nodes != NULL ? "with \"nodes\"" : "has no operation and");
     return 0;
 }
@@ -268,7 +270,8 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     if (stream == NULL && rule->stream && raw->kind != GT_CALL_STREAM_CREATE)
         stream = &default_stream;
     call->kind = raw->kind;
-    call->flags = (uint8_t)((raw->synchronous ? GT_CALL_SYNCHRONOUS : 0) | (raw->inferred ? GT_CALL_INFERRED : 0) |
+    call->flags = (uint8_t)((raw->synchronous ? GT_CALL_SYNCHRONOUS : 0) |
+                            (raw->inferred ? GT_CALL_INFERRED : 0) |
                             (raw->target_unknown ? GT_CALL_TARGET_UNKNOWN : 0));
     call->start_ps = raw->start;
     call->duration_ps = raw->duration;

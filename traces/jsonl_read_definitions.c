@@ -109,8 +109,8 @@ static int check_new(const struct gt_refs *refs, const struct gt_json_token *key
         return gt_error_set(error, "a %s needs a name or a number, not null", what);
     if (gt_refs_find(refs, key, &line) == GT_NONE)
         return 0;
-    return gt_error_set(error, "%s %.*s was defined or used before, on line %u; define it once, before its use",
-                        what, shown, key->text, line);
+    return gt_error_set(error, "%s %.*s was defined or used before, on line %u; define it once, before its "
+                        "use", what, shown, key->text, line);
 }
 
 static int read_flags(const struct gt_json_token *list, uint32_t *flags, struct gt_error *error)

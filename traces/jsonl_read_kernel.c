@@ -28,7 +28,8 @@ static const struct gt_field kernel_fields[] = {
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
 /* One cost for every block, or [least, most]. */
-static int read_block_cost(const struct gt_field_times *times, struct gt_kernel *kernel, struct gt_error *error)
+static int read_block_cost(const struct gt_field_times *times, struct gt_kernel *kernel,
+                           struct gt_error *error)
 {
     const struct gt_json_token *low = times->value, *high = times->value;
 
@@ -49,7 +50,8 @@ static int read_block_cost(const struct gt_field_times *times, struct gt_kernel 
     return 0;
 }
 
-static int read_block_list(const struct gt_field_times *times, struct gt_kernel *kernel, struct gt_error *error)
+static int read_block_list(const struct gt_field_times *times, struct gt_kernel *kernel,
+                           struct gt_error *error)
 {
     const struct gt_json_token *list = times->value;
 
@@ -77,6 +79,7 @@ static int read_cost(const struct raw_kernel *raw, struct gt_kernel *kernel, str
 static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, const struct gt_json_token *key,
                         struct gt_error *error)
 {
+    int shown = key->length < SHOWN ? (int)key->length : SHOWN;
     uint32_t line;
 
     if (raw->name->type != GT_JSON_STRING)
@@ -84,8 +87,8 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
     if (key->type == GT_JSON_NULL)
         return gt_error_set(error, "a kernel's \"id\" is a name or a number, not null");
     if (gt_refs_find(jsonl->kernels, key, &line) != GT_NONE)
-        return gt_error_set(error, "kernel %.*s is defined already, on line %u; give kernels of the same name "
-                            "an \"id\" each", key->length < SHOWN ? (int)key->length : SHOWN, key->text, line);
+        return gt_error_set(error, "kernel %.*s is defined already, on line %u; give kernels of the same "
+                            "name an \"id\" each", shown, key->text, line);
     return 0;
 }
 
@@ -124,6 +127,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
 int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *kernel,
                         struct gt_error *error)
 {
+    const char *none = jsonl->workload->kernel_count > 0 ? " numbers only" : " none";
     char valid[400];
 
     *kernel = ref->type == GT_JSON_NULL ? GT_NONE : gt_refs_find(jsonl->kernels, ref, NULL);
@@ -132,5 +136,5 @@ int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref,
     gt_refs_list(jsonl->kernels, valid, sizeof valid);
     return gt_error_set(error, "no kernel %.*s has been defined above this line; defined so far:%s",
                         ref->length < SHOWN ? (int)ref->length : SHOWN, ref->text,
-                        valid[0] != '\0' ? valid : jsonl->workload->kernel_count > 0 ? " numbers only" : " none");
+                        valid[0] != '\0' ? valid : none);
 }

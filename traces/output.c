@@ -132,9 +132,11 @@ static const struct codec *codec_for(const char *path)
     const struct codec *codec = codecs;
     size_t length = strlen(path), ending;
 
-    while (ending = strlen(codec->ending), length < ending || strcmp(path + length - ending, codec->ending) != 0)
-        codec++;
-    return codec;
+    for (;; codec++) {
+        ending = strlen(codec->ending);
+        if (length >= ending && strcmp(path + length - ending, codec->ending) == 0)
+            return codec;
+    }
 }
 
 static bool is_standard_output(const char *path)
