@@ -19,7 +19,7 @@ const struct gt_class_row gt_class_rows[GT_CLASSES] = {
     [GT_CLASS_HOST_FUNCTION] = { 0x8c2d19, "host function", 0.3 },
 };
 
-enum gt_class gt_class_of(const char *kind, const char *direction)
+enum gt_class gt_palette_class(const char *kind, const char *direction)
 {
     static const struct { const char *kind, *direction; enum gt_class class; } known[] = {
         { "kernel", NULL, GT_CLASS_OTHER_KERNEL },

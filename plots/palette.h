@@ -23,6 +23,6 @@ struct gt_class_row {
 extern const struct gt_class_row gt_class_rows[GT_CLASSES];
 
 /* The class of an operation that is no kernel, by its kind and direction in the store. */
-enum gt_class gt_class_of(const char *kind, const char *direction);
+enum gt_class gt_palette_class(const char *kind, const char *direction);
 
 #endif

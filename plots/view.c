@@ -180,7 +180,7 @@ static enum gt_class class_of_row(const struct gt_side *side, sqlite3_stmt *row)
 
     if (sqlite3_column_type(row, 2) == SQLITE_INTEGER && kernel >= 0 && (uint64_t)kernel < side->kernels)
         return side->kernel_classes[kernel];
-    return gt_class_of((const char *)sqlite3_column_text(row, 1), (const char *)sqlite3_column_text(row, 3));
+    return gt_palette_class((const char *)sqlite3_column_text(row, 1), (const char *)sqlite3_column_text(row, 3));
 }
 
 int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
