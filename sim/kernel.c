@@ -16,9 +16,10 @@ static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char
 {
     const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
     uint32_t line = kernel->line != 0 ? kernel->line : m->workload->calls[op->call].line;
+    char place[512];
 
-    gt_machine_fail(m, "%s:%u: kernel '%s': %s", m->workload->name != NULL ? m->workload->name : "trace", line,
-                    gt_name_text(m->workload, kernel->name), what);
+    gt_machine_place(m, line, place, sizeof place);
+    gt_machine_fail(m, "%s: kernel '%s': %s", place, gt_name_text(m->workload, kernel->name), what);
 }
 
 static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)

@@ -275,6 +275,8 @@ void gt_sm_rooms_for(struct gt_machine *m, uint32_t gpu, const struct gt_block_n
 void gt_copy_ready(struct gt_machine *m, uint32_t item);
 int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_error *error);
 
+/* "FILE" or "FILE:LINE" for messages, into `text`. Line 0: not known. */
+void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes);
 /* The first failure stops the run. */
 void gt_machine_fail(struct gt_machine *m, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -17,6 +17,17 @@ static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_NODE] = gt_node_handler,
 };
 
+void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes)
+{
+    const struct gt_workload *w = m->workload;
+    const char *file = w->path != NULL ? w->path : w->name != NULL ? w->name : "trace";
+
+    if (line == 0)
+        snprintf(text, bytes, "%s", file);
+    else
+        snprintf(text, bytes, "%s:%u", file, line);
+}
+
 void gt_machine_fail(struct gt_machine *m, const char *format, ...)
 {
     va_list arguments;
@@ -76,7 +87,7 @@ enum { NAMED = 4 };
 /* Nothing more can happen. Is that the end, or is somebody still waiting? */
 static int check_finished(const struct gt_machine *m, struct gt_error *error)
 {
-    char text[GT_ERROR_TEXT_BYTES] = "";
+    char text[GT_ERROR_TEXT_BYTES] = "", place[512];
     uint32_t stuck = 0;
 
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
@@ -93,9 +104,9 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
     }
     if (stuck == 0)
         return 0;
-    return gt_error_set(error, "%s: deadlock: at %.3f us nothing can go on%s; break the circle of waits",
-                        m->workload->name != NULL ? m->workload->name : "trace",
-                        (double)m->engine.now_ps / 1e6, text);
+    gt_machine_place(m, 0, place, sizeof place);
+    return gt_error_set(error, "%.300s: deadlock: at %.3f us nothing can go on%.600s; break the circle of waits",
+                        place, (double)m->engine.now_ps / 1e6, text);
 }
 
 static int run_machine(struct gt_machine *m, struct gt_error *error)

@@ -27,6 +27,7 @@ static struct gt_workload *clone(const struct gt_workload *from)
     for (uint32_t i = 0; i < gt_name_count(from); i++)
         gt_name(to, gt_name_text(from, i), strlen(gt_name_text(from, i)));
     to->name = from->name != NULL ? strdup(from->name) : NULL;
+    to->path = from->path != NULL ? strdup(from->path) : NULL;
     to->source = from->source != NULL ? strdup(from->source) : NULL;
     to->device = from->device != NULL ? strdup(from->device) : NULL;
     COPY_ARRAY(to, from, gpus, gpu_count, gpu_room);

@@ -109,6 +109,7 @@ void gt_workload_free(struct gt_workload *workload)
         free(workload->extras[i].json);
     free_names(workload->names);
     free(workload->name);
+    free(workload->path);
     free(workload->source);
     free(workload->device);
     free(workload->settings);

@@ -136,6 +136,7 @@ struct gt_names;              /* interned strings, see gt_name() */
 
 struct gt_workload {
     char *name;               /* of the trace, for people; may be NULL */
+    char *path;               /* the file it was read from, for messages; may be NULL */
     char *source;             /* "kineto", "nsys", "gridtide", ...; may be NULL */
     char *device;             /* device file the trace asks for, e.g. "h200"; may be NULL */
     /* A device block found in the trace: key/value pairs as in a device file. */

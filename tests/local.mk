@@ -4,6 +4,7 @@
 UNIT_TESTS = \
     tests/unit/files \
     tests/unit/datadir \
+    tests/unit/golden \
     tests/unit/export \
     tests/unit/devicefile \
     tests/unit/device \
@@ -23,7 +24,7 @@ SOURCE_TESTS = \
     tests/layers.sh
 
 # Golden scenarios: traces and what the simulator must make of them.
-GOLDEN_FILES =
+GOLDEN_FILES = tests/golden
 
 if HAVE_CMOCKA
 UNIT_TESTS_BUILT = $(UNIT_TESTS)
@@ -59,9 +60,11 @@ AM_TESTS_ENVIRONMENT = \
 # Figures of speed and memory, on the machine at hand: every tests/bench/NAME.sh prints its own;
 # tests/bench/NAME is built from tests/bench/NAME.c for them.
 BENCHES_BUILT = \
+    tests/bench/import_bench \
     tests/bench/simulate_bench \
     tests/bench/store_bench
 BENCHES = \
+    tests/bench/import.sh \
     tests/bench/simulate.sh \
     tests/bench/store.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
