@@ -1,21 +1,9 @@
 /* kineto_device.c - the device block of a Kineto profile, as keys of a device file. */
 #include "traces/kineto_parts.h"
 
-#include <stdio.h>
 #include <string.h>
 
-#include "sim/device.h"
-#include "traces/gpu_names.h"
-
-/* What the profile does not tell but its compute capability does: CUDA C++ programming guide, table
- * of technical specifications per compute capability.  A row holds up to the next one. */
-static const struct capability {
-    int64_t version;            /* 10 x major + minor */
-    uint32_t blocks_per_sm, shared_reserved_bytes;
-} capabilities[] = {
-    {50, 32, 0}, {75, 16, 0}, {80, 32, 1024}, {86, 16, 1024}, {89, 24, 1024}, {90, 32, 1024},
-    {120, 24, 1024},
-};
+#include "traces/import_device.h"
 
 /* A key and the number of the profile that is its value. */
 static const struct {
@@ -30,34 +18,7 @@ static const struct {
     {"sm.registers", KINETO_GPU_SM_REGISTERS},
     {"sm.shared_bytes", KINETO_GPU_SM_SHARED},
     {"block.threads", KINETO_GPU_BLOCK_THREADS},
-    {"block.shared_bytes", KINETO_GPU_BLOCK_SHARED},
-    {"block.shared_bytes", KINETO_GPU_BLOCK_SHARED_OPTIN},
 };
-
-/* Settings that a device takes one by one; together they are looked at in the end. */
-struct draft {
-    struct gt_workload *workload;
-    struct gt_device device;
-    uint64_t refused;
-};
-
-static void set_text(struct draft *draft, const char *key, const char *value)
-{
-    struct gt_error error;
-
-    if (gt_device_set(&draft->device, key, value, &error) != 0)
-        draft->refused++;
-    else
-        gt_workload_add_setting(draft->workload, key, value);
-}
-
-static void set_number(struct draft *draft, const char *key, int64_t value)
-{
-    char text[32];
-
-    snprintf(text, sizeof text, "%lld", (long long)value);
-    set_text(draft, key, text);
-}
 
 static bool has(const struct kineto_gpu *gpu, enum kineto_property property)
 {
@@ -65,21 +26,17 @@ static bool has(const struct kineto_gpu *gpu, enum kineto_property property)
 }
 
 /* What follows from the numbers of the block rather than stands there. */
-static void set_derived(struct draft *draft, const struct kineto_gpu *gpu)
+static void set_derived(struct gt_import_device *draft, const struct kineto_gpu *gpu)
 {
-    int64_t warp = gpu->number[KINETO_GPU_WARP_THREADS], major = gpu->number[KINETO_GPU_MAJOR];
-    const struct capability *capability = NULL;
+    int64_t warp = gpu->number[KINETO_GPU_WARP_THREADS];
 
+    if (has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) || has(gpu, KINETO_GPU_BLOCK_SHARED))
+        gt_import_device_set(draft, "block.shared_bytes", gpu->number[has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) ?
+                   KINETO_GPU_BLOCK_SHARED_OPTIN : KINETO_GPU_BLOCK_SHARED]);
     if (has(gpu, KINETO_GPU_WARP_THREADS) && has(gpu, KINETO_GPU_SM_THREADS) && warp > 0)
-        set_number(draft, "sm.warps", gpu->number[KINETO_GPU_SM_THREADS] / warp);
-    for (size_t i = 0; i < sizeof capabilities / sizeof capabilities[0]; i++)
-        if (has(gpu, KINETO_GPU_MAJOR) && major < 1000 &&
-            capabilities[i].version <= 10 * major + gpu->number[KINETO_GPU_MINOR])
-            capability = &capabilities[i];
-    if (capability != NULL) {
-        set_number(draft, "sm.blocks", capability->blocks_per_sm);
-        set_number(draft, "sm.shared_reserved_bytes", capability->shared_reserved_bytes);
-    }
+        gt_import_device_set(draft, "sm.warps", gpu->number[KINETO_GPU_SM_THREADS] / warp);
+    if (has(gpu, KINETO_GPU_MAJOR) && has(gpu, KINETO_GPU_MINOR))
+        gt_import_device_capability(draft, gpu->number[KINETO_GPU_MAJOR], gpu->number[KINETO_GPU_MINOR], true);
 }
 
 /* The block of the GPU that works first in the profile; the first one where no GPU works. */
@@ -110,27 +67,18 @@ static void name_gpus(struct kineto *kineto)
 
 void kineto_describe_device(struct kineto *kineto)
 {
-    struct gt_workload *workload = kineto->import.workload;
     const struct kineto_gpu *gpu = find_gpu(kineto);
-    struct draft draft = { .workload = workload };
-    struct gt_error error;
+    struct gt_import_device draft;
 
     name_gpus(kineto);
     if (gpu == NULL) {
-        gt_workload_warn(workload, "device-unknown", 1, "the profile does not say what GPU it was recorded on");
+        gt_import_device_unknown(kineto->import.workload);
         return;
     }
-    if (gt_gpu_device_file(gpu->name) != NULL)
-        workload->device = strdup(gt_gpu_device_file(gpu->name));
-    gt_device_init(&draft.device);
-    if (gpu->name[0] != '\0')
-        set_text(&draft, "chip.name", gpu->name);
+    gt_import_device_begin(&draft, kineto->import.workload, gpu->name);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (has(gpu, numbers[i].property))
-            set_number(&draft, numbers[i].key, gpu->number[numbers[i].property]);
+            gt_import_device_set(&draft, numbers[i].key, gpu->number[numbers[i].property]);
     set_derived(&draft, gpu);
-    gt_workload_warn(workload, "device-values-refused", draft.refused,
-                     "numbers of the device block that no GPU can have; they were left out");
-    gt_workload_warn(workload, "device-inconsistent", gt_device_check(&draft.device, &error) != 0,
-                     "the device block contradicts itself or leaves out too much to build a GPU of it");
+    gt_import_device_end(&draft);
 }

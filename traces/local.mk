@@ -10,6 +10,7 @@ traces_libtraces_a_SOURCES = \
     traces/gpu_names.c traces/gpu_names.h \
     traces/import.c \
     traces/import_common.c traces/import_common.h \
+    traces/import_device.c traces/import_device.h \
     traces/import_finish.c \
     traces/decimal.c traces/decimal.h \
     traces/input.c traces/input.h \

@@ -32,6 +32,14 @@ static int check_is_export(struct gt_nsys *nsys, struct gt_error *error)
                         nsys->db.path);
 }
 
+static int say_if_no_gpu_work(struct gt_nsys *nsys, struct gt_error *error)
+{
+    (void)error;
+    gt_workload_warn(nsys->import.workload, "no-gpu-work", nsys->import.op_count == 0,
+                     "the profile holds no kernel, copy or memset: was CUDA profiled?");
+    return 0;
+}
+
 /* In this order: streams are described before they are met, contexts are known from operations
  * before events and synchronisations, whose devices are not to be trusted, need them. */
 static int (*const steps[])(struct gt_nsys *nsys, struct gt_error *error) = {
@@ -44,6 +52,7 @@ static int (*const steps[])(struct gt_nsys *nsys, struct gt_error *error) = {
     gt_nsys_read_syncs,
     gt_nsys_read_gpus,
     gt_nsys_read_threads,
+    say_if_no_gpu_work,
 };
 
 static struct gt_workload *read_nsys(const char *path, const struct gt_import_options *options,

@@ -1,11 +1,9 @@
 /* nsys_gpus.c - TARGET_INFO_GPU: names of the GPUs, and most of a device file. */
 #include "traces/nsys_parts.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "traces/gpu_names.h"
+#include "traces/import_device.h"
 
 enum {
     ID, SM_COUNT, COMPUTE_MAJOR, COMPUTE_MINOR, CLOCK_HZ, WARPS, WARP_THREADS, BLOCKS, REGISTERS,
@@ -49,15 +47,7 @@ static const struct {
     {ENGINES, "copy.engines", 1, 3},
 };
 
-static void set_number(struct gt_workload *workload, const char *key, int64_t number)
-{
-    char text[24];
-
-    snprintf(text, sizeof text, "%lld", (long long)number);
-    gt_workload_add_setting(workload, key, text);
-}
-
-static void set_keys(struct gt_workload *workload, const int64_t *value)
+static void set_keys(struct gt_import_device *draft, const int64_t *value)
 {
     for (size_t i = 0; i < sizeof direct_keys / sizeof direct_keys[0]; i++) {
         int64_t number = value[direct_keys[i].column];
@@ -67,12 +57,14 @@ static void set_keys(struct gt_workload *workload, const int64_t *value)
         number /= direct_keys[i].unit;
         if (direct_keys[i].limit != 0 && number > direct_keys[i].limit)
             number = direct_keys[i].limit;
-        set_number(workload, direct_keys[i].key, number);
+        gt_import_device_set(draft, direct_keys[i].key, number);
     }
-    if (value[COMPUTE_MAJOR] > 0 && value[COMPUTE_MINOR] >= 0)
-        set_number(workload, "chip.compute_minor", value[COMPUTE_MINOR]);
+    if (value[COMPUTE_MAJOR] > 0 && value[COMPUTE_MINOR] >= 0) {
+        gt_import_device_set(draft, "chip.compute_minor", value[COMPUTE_MINOR]);
+        gt_import_device_capability(draft, value[COMPUTE_MAJOR], value[COMPUTE_MINOR], value[BLOCKS] <= 0);
+    }
     if (value[WARPS] > 0 && value[WARPS] < 1 << 20 && value[WARP_THREADS] > 0 && value[WARP_THREADS] < 1 << 10)
-        set_number(workload, "sm.threads", value[WARPS] * value[WARP_THREADS]);
+        gt_import_device_set(draft, "sm.threads", value[WARPS] * value[WARP_THREADS]);
 }
 
 /* The name column of row `row`; GT_NONE where there is none. */
@@ -113,20 +105,21 @@ static int read_gpu(void *user, const struct gt_nsys_rows *rows, struct gt_error
     if (read_gpu_name(nsys, rows->row, &name, error) != 0)
         return -1;
     workload->gpus[gpu].name = name;
-    if (gpu != 0)
-        return 0;
-    if (name != GT_NONE) {
-        const char *file = gt_gpu_device_file(gt_name_text(workload, name));
+    if (gpu == 0) {
+        struct gt_import_device draft;
 
-        gt_workload_add_setting(workload, "chip.name", gt_name_text(workload, name));
-        if (file != NULL && workload->device == NULL)
-            workload->device = strdup(file);
+        gt_import_device_begin(&draft, workload, gt_name_text(workload, name));
+        set_keys(&draft, rows->value);
+        gt_import_device_end(&draft);
     }
-    set_keys(workload, rows->value);
     return 0;
 }
 
 int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error)
 {
-    return gt_nsys_each_row(&nsys->db, &gpu_table, read_gpu, nsys, error);
+    if (gt_nsys_each_row(&nsys->db, &gpu_table, read_gpu, nsys, error) != 0)
+        return -1;
+    if (nsys->import.workload->setting_count == 0)
+        gt_import_device_unknown(nsys->import.workload);
+    return 0;
 }

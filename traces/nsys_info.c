@@ -231,7 +231,6 @@ uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t de
     return gt_nsys_stream(nsys, process, device, context, stream);
 }
 
-/* One column of one row, asked for again and again; NULL when table or columns are not there. */
 static const char thread_names_sql[] =
     "SELECT names.globalTid, strings.value FROM main.ThreadNames AS names "
     "JOIN main.StringIds AS strings ON strings.id = names.nameId ORDER BY names.priority, names.rowid";
