@@ -28,15 +28,16 @@ static bool has(const struct kineto_gpu *gpu, enum kineto_property property)
 /* What follows from the numbers of the block rather than stands there. */
 static void set_derived(struct gt_import_device *draft, const struct kineto_gpu *gpu)
 {
-    int64_t warp = gpu->number[KINETO_GPU_WARP_THREADS];
+    const int64_t *number = gpu->number;
+    int64_t warp = number[KINETO_GPU_WARP_THREADS];
 
     if (has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) || has(gpu, KINETO_GPU_BLOCK_SHARED))
-        gt_import_device_set(draft, "block.shared_bytes", gpu->number[has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) ?
-                   KINETO_GPU_BLOCK_SHARED_OPTIN : KINETO_GPU_BLOCK_SHARED]);
+        gt_import_device_set(draft, "block.shared_bytes", number[has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) ?
+                             KINETO_GPU_BLOCK_SHARED_OPTIN : KINETO_GPU_BLOCK_SHARED]);
     if (has(gpu, KINETO_GPU_WARP_THREADS) && has(gpu, KINETO_GPU_SM_THREADS) && warp > 0)
-        gt_import_device_set(draft, "sm.warps", gpu->number[KINETO_GPU_SM_THREADS] / warp);
+        gt_import_device_set(draft, "sm.warps", number[KINETO_GPU_SM_THREADS] / warp);
     if (has(gpu, KINETO_GPU_MAJOR) && has(gpu, KINETO_GPU_MINOR))
-        gt_import_device_capability(draft, gpu->number[KINETO_GPU_MAJOR], gpu->number[KINETO_GPU_MINOR], true);
+        gt_import_device_capability(draft, number[KINETO_GPU_MAJOR], number[KINETO_GPU_MINOR], true);
 }
 
 /* The block of the GPU that works first in the profile; the first one where no GPU works. */
