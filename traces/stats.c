@@ -58,18 +58,31 @@ static void free_work(struct gt_stats_work *work)
     free(work->gpu_ids);
 }
 
+static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
+{
+    if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0
+        || gt_stats_sms(work, error) != 0 || gt_stats_walk(work, error) != 0)
+        return gt_error_prefix(error, "%s: ", sqlite3_db_filename(work->database, "main"));
+    return 0;
+}
+
+/* All in one read transaction, the caller's or its own: the path looks up millions of single
+ * rows, and each would otherwise lock and unlock the file. */
 struct gt_stats *gt_stats_compute(sqlite3 *database, int64_t run_id, struct gt_error *error)
 {
     struct gt_stats *stats = gt_calloc(1, sizeof *stats);
     struct gt_stats_work work = { .database = database, .stats = stats };
+    bool own_transaction = sqlite3_get_autocommit(database) != 0;
 
     stats->run.run_id = run_id;
-    if (gt_stats_load(&work, error) != 0 || gt_stats_ops(&work, error) != 0 || gt_stats_sms(&work, error) != 0
-        || gt_stats_walk(&work, error) != 0) {
-        gt_error_prefix(error, "%s: ", sqlite3_db_filename(database, "main"));
+    if (own_transaction)
+        sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
+    if (compute_parts(&work, error) != 0) {
         gt_stats_free(stats);
         stats = NULL;
     }
+    if (own_transaction)
+        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
     free_work(&work);
     return stats;
 }
