@@ -10,7 +10,10 @@ UNIT_TESTS = \
     tests/unit/device \
     tests/unit/stats \
     tests/unit/stats_sweep \
-    tests/unit/store
+    tests/unit/store \
+    tests/unit/bins \
+    tests/unit/compare \
+    tests/unit/table
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
@@ -32,6 +35,7 @@ else
 UNIT_TESTS_BUILT =
 endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
+tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 
 TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)

@@ -13,13 +13,13 @@
 
 #include "sim/workload.h"
 
-/* No call has this correlation: such an operation gets an inferred call. */
-#define GT_NO_CORRELATION UINT64_MAX
+/* No call has this correlation: such an operation gets an inferred call.  (CUPTI's are of 32 bits.) */
+#define GT_NO_CORRELATION UINT32_MAX
 
 struct gt_import_call {
     int64_t start_ns, end_ns;
     uint64_t process;           /* any number that tells processes apart, as in ops and targets */
-    uint64_t correlation;
+    uint32_t correlation;
     uint32_t thread;            /* gt_import_thread() */
     uint32_t name;              /* gt_name() */
     uint32_t stream, event;     /* GT_NONE until known */
@@ -29,8 +29,8 @@ struct gt_import_call {
 struct gt_import_op {
     int64_t start_ns, end_ns;
     uint64_t process;
-    uint64_t correlation;
     uint64_t bytes;
+    uint32_t correlation;
     uint32_t stream;            /* gt_import_stream() */
     uint32_t kernel;            /* gt_workload_kernel(); GT_NONE for copies and memsets */
     uint32_t peer_gpu;          /* gt_import_gpu(); GT_NONE unless P2P */
@@ -41,7 +41,7 @@ struct gt_import_op {
 /* The stream and event of the call with this correlation; GT_NONE what is not known of them. */
 struct gt_import_target {
     uint64_t process;
-    uint64_t correlation;
+    uint32_t correlation;
     uint32_t stream, event;
 };
 
@@ -80,7 +80,8 @@ uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t s
  *    and, where it knows no better (GT_CALL_OTHER, GT_NONE), their kind, stream and event; one that
  *    begins within another and ends after it cuts the other's end ("overlapping-calls");
  *  - an operation whose call is not there gets one: GT_CALL_INFERRED, duration 0, at the
- *    operation's start, on a pseudo-thread of its stream ("calls-missing");
+ *    operation's start (or before the calls of what its stream ran later), on a pseudo-thread of
+ *    its stream ("calls-missing");
  *  - a call's kind follows its operations: launches, copies and memsets without any become
  *    GT_CALL_OTHER, a call with several kernels GT_CALL_GRAPH_LAUNCH;
  *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted

@@ -41,11 +41,12 @@ static int span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struc
     return 0;
 }
 
-static uint64_t correlation(const struct kineto_event *event)
+/* CUPTI counts from 1. */
+static uint32_t correlation(const struct kineto_event *event)
 {
     int64_t number = number_or(event, KINETO_CORRELATION, 0);
 
-    return number > 0 ? (uint64_t)number : GT_NO_CORRELATION;   /* CUPTI counts from 1 */
+    return number > 0 && number < GT_NO_CORRELATION ? (uint32_t)number : GT_NO_CORRELATION;
 }
 
 /* CUPTI writes "no stream" as -1, and as its unsigned twins. */
@@ -305,11 +306,11 @@ static int take_call(struct kineto *kineto, struct gt_error *error)
     return 0;
 }
 
-static uint64_t number_or_nothing(const struct kineto_event *event, enum kineto_field field)
+static uint32_t number_or_nothing(const struct kineto_event *event, enum kineto_field field)
 {
     int64_t number = number_or(event, field, -1);
 
-    return number < 0 || number == UINT32_MAX ? KINETO_NOTHING : (uint64_t)number;
+    return number < 0 || number > KINETO_NOTHING ? KINETO_NOTHING : (uint32_t)number;
 }
 
 /* cuda_sync and cuda_event: remembered until the calls that they belong to are all there. */

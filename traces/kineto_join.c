@@ -38,8 +38,8 @@ static void sort_calls(struct owners *owners)
     qsort_r(owners->calls, import->call_count, sizeof *owners->calls, compare_calls, import->calls);
 }
 
-/* The process of a correlation's call nearest to `position`; KINETO_NOTHING where there is none. */
-static uint64_t nearest_process(const struct owners *owners, uint64_t correlation, uint32_t position)
+/* The process of a correlation's call nearest to `position`; KINETO_NO_PROCESS where there is none. */
+static uint64_t nearest_process(const struct owners *owners, uint32_t correlation, uint32_t position)
 {
     const struct gt_import_call *calls = owners->kineto->import.calls;
     uint32_t low = 0, high = owners->call_count;
@@ -60,7 +60,7 @@ static uint64_t nearest_process(const struct owners *owners, uint64_t correlatio
     if (after && before && position - owners->calls[low - 1] <= owners->calls[low] - position)
         after = false;
     return after ? calls[owners->calls[low]].process :
-           before ? calls[owners->calls[low - 1]].process : KINETO_NOTHING;
+           before ? calls[owners->calls[low - 1]].process : KINETO_NO_PROCESS;
 }
 
 /* The stream of that number which belongs to `process`: the one read, or one of its own. */
@@ -72,7 +72,7 @@ static uint32_t own_stream(struct owners *owners, uint32_t stream, uint64_t proc
 
     if (stream == GT_NONE)
         return GT_NONE;
-    if (owners->of_stream[stream] == KINETO_NOTHING)
+    if (owners->of_stream[stream] == KINETO_NO_PROCESS)
         owners->of_stream[stream] = process;
     if (owners->of_stream[stream] == process)
         return stream;
@@ -97,21 +97,21 @@ static void give_owners(struct owners *owners)
         struct gt_import_op *op = &import->ops[i];
 
         op->process = nearest_process(owners, op->correlation, op->call);
-        if (op->process != KINETO_NOTHING)
+        if (op->process != KINETO_NO_PROCESS)
             own_op(owners, op, op->process);
     }
     for (uint32_t i = 0; i < import->op_count; i++) {   /* now that streams have owners */
         struct gt_import_op *op = &import->ops[i];
 
-        if (op->process == KINETO_NOTHING)
-            op->process = owners->of_stream[op->stream] != KINETO_NOTHING ? owners->of_stream[op->stream] :
-                          import->calls[0].process;
+        if (op->process == KINETO_NO_PROCESS)
+            op->process = owners->of_stream[op->stream] != KINETO_NO_PROCESS ?
+                          owners->of_stream[op->stream] : import->calls[0].process;
     }
     for (uint32_t i = 0; i < owners->kineto->mark_count; i++) {
         struct kineto_mark *mark = &owners->kineto->marks[i];
 
         mark->process = nearest_process(owners, mark->correlation, mark->calls_before);
-        if (mark->process == KINETO_NOTHING)
+        if (mark->process == KINETO_NO_PROCESS)
             continue;
         mark->stream = own_stream(owners, mark->stream, mark->process);
         mark->record_stream = own_stream(owners, mark->record_stream, mark->process);
@@ -180,7 +180,7 @@ static void find_records(struct kineto *kineto)
     }
 }
 
-static void add_target(struct gt_import *import, uint64_t process, uint64_t correlation, uint32_t stream,
+static void add_target(struct gt_import *import, uint64_t process, uint32_t correlation, uint32_t stream,
                        uint32_t event)
 {
     struct gt_import_target *target = gt_import_add_target(import);
@@ -202,7 +202,7 @@ static void give_targets(struct kineto *kineto)
         const struct kineto_mark *mark = &kineto->marks[i];
         bool same = i > 0 && mark[-1].process == mark->process && mark[-1].record == mark->record;
 
-        if (mark->process == KINETO_NOTHING)
+        if (mark->process == KINETO_NO_PROCESS)
             continue;
         if (mark->record == KINETO_NOTHING) {
             add_target(import, mark->process, mark->correlation, mark->stream, GT_NONE);

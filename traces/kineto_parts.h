@@ -69,15 +69,16 @@ struct kineto_gpu {
 /* A cuda_sync or cuda_event entry: what the call of that correlation was about. */
 struct kineto_mark {
     uint64_t process;           /* known once all is read */
-    uint64_t correlation;
-    uint64_t event;             /* the event's number, KINETO_NOTHING where not said */
-    uint64_t record;            /* correlation of the record that was waited for, or KINETO_NOTHING */
+    uint32_t correlation;
+    uint32_t event;             /* the event's number, KINETO_NOTHING where not said */
+    uint32_t record;            /* correlation of the record that was waited for, or KINETO_NOTHING */
     uint32_t stream;            /* as in workload->streams; GT_NONE */
     uint32_t record_stream;     /* where that record was put; GT_NONE */
     uint32_t calls_before;      /* calls read before it */
     bool is_record;             /* cuda_event */
 };
-#define KINETO_NOTHING UINT64_MAX
+#define KINETO_NOTHING UINT32_MAX
+#define KINETO_NO_PROCESS UINT64_MAX
 
 struct kineto_thread_name {
     uint64_t process, id;
