@@ -157,7 +157,7 @@ static int feed(struct reader *reader, size_t from, size_t end)
         if (status == yajl_status_ok)
             return 0;
         next = status == yajl_status_error ? step_over_word(reader, at, end) : 0;
-        if (next == 0)
+        if (next <= from) /* also: the word stepped over last, and what follows it is wrong */
             return fail_at(reader, reader->offset + at - TAIL_BYTES, status);
         if (reopen_yajl(reader) != 0)
             return -1;
