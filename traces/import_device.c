@@ -50,7 +50,8 @@ void gt_import_device_set(struct gt_import_device *draft, const char *key, int64
     set_text(draft, key, text);
 }
 
-void gt_import_device_capability(struct gt_import_device *draft, int64_t major, int64_t minor, bool blocks_too)
+void gt_import_device_capability(struct gt_import_device *draft, int64_t major, int64_t minor,
+                                 bool blocks_too)
 {
     const struct capability *capability = NULL;
 

@@ -51,7 +51,8 @@ static void order_ops(struct gt_import_finish *finish)
         uint32_t ops = finish->first_op[i + 1] - finish->first_op[i];
 
         if (ops > 1)
-            qsort_r(&finish->op_order[finish->first_op[i]], ops, sizeof *finish->op_order, gt_import_compare_ops, finish);
+            qsort_r(&finish->op_order[finish->first_op[i]], ops, sizeof *finish->op_order,
+                    gt_import_compare_ops, finish);
     }
 }
 
@@ -112,6 +113,8 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
                          "launches, copies, memsets or host functions of which the GPU's part was not "
                          "recorded (or was put into a graph); they only take host time");
     }
+    gt_workload_warn(workload, "graph-edges-unknown", call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 1,
+                     "graph launches of several operations; which of them waited for which was not recorded");
     rule = &target_rules[call->kind];
     if ((rule->stream && call->stream == GT_NONE) || (rule->event && call->event == GT_NONE)) {
         call->flags |= GT_CALL_TARGET_UNKNOWN;
@@ -151,6 +154,9 @@ static void write_calls(struct gt_import_finish *finish)
     struct gt_workload *workload = finish->import->workload;
     uint32_t first_op = 0;
 
+    /* Room at once: growing step by step leaves holes in the heap. */
+    workload->call_room = finish->kept + 1;
+    workload->calls = gt_realloc(workload->calls, workload->call_room, sizeof *workload->calls);
     for (uint32_t i = 0; i < finish->kept; i++) {
         const struct gt_import_call *from = &finish->import->calls[finish->order[i]];
         uint32_t index = gt_workload_add_call(workload);    /* may move the calls */
@@ -174,6 +180,8 @@ static void write_ops(struct gt_import_finish *finish)
 {
     struct gt_workload *workload = finish->import->workload;
 
+    workload->op_room = finish->import->op_count + 1;
+    workload->ops = gt_realloc(workload->ops, workload->op_room, sizeof *workload->ops);
     for (uint32_t i = 0; i < finish->kept; i++) {
         const uint32_t *next = &finish->op_order[finish->first_op[finish->order[i]]];
 

@@ -11,7 +11,7 @@ traces_libtraces_a_SOURCES = \
     traces/import.c \
     traces/import_common.c traces/import_common.h \
     traces/import_device.c traces/import_device.h \
-    traces/import_finish.c \
+    traces/import_finish.c traces/import_join.c traces/import_parts.h \
     traces/decimal.c traces/decimal.h \
     traces/input.c traces/input.h \
     traces/json_line.c traces/json_line.h \

@@ -199,13 +199,15 @@ static uint32_t event_meant(const struct sync_reader *reader, const int64_t *val
 
     if (!reader->by_event_id) {
         record = last_record(reader->nsys, &key, compare_sync_ids);
-        return record != NULL && record->process == key.process && record->sync_id == key.sync_id ? record->event
-                                                                                                  : GT_NONE;
+        if (record == NULL || record->process != key.process || record->sync_id != key.sync_id)
+            return GT_NONE;
+        return record->event;
     }
     key.correlation = value[MEANT_BY] == GT_NSYS_NULL ? UINT64_MAX : (uint64_t)value[MEANT_BY];
     record = last_record(reader->nsys, &key, compare_event_ids);
-    return record != NULL && record->process == key.process && record->event_id == key.event_id ? record->event
-                                                                                                : GT_NONE;
+    if (record == NULL || record->process != key.process || record->event_id != key.event_id)
+        return GT_NONE;
+    return record->event;
 }
 
 static bool has_sync_id(const int64_t *value)

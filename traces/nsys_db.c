@@ -9,8 +9,8 @@
 int gt_nsys_db_error(const struct gt_nsys_db *db, const char *table, struct gt_error *error)
 {
     int code = sqlite3_errcode(db->sqlite);
-    const char *hint = code == SQLITE_CORRUPT || code == SQLITE_NOTADB ? "; the file is damaged, export it again"
-                                                                       : "";
+    bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
+    const char *hint = damaged ? "; the file is damaged, export it again" : "";
 
     if (table == NULL)
         return gt_error_set(error, "%s: %s%s", db->path, sqlite3_errmsg(db->sqlite), hint);
@@ -48,7 +48,8 @@ static int gives_row(const struct gt_nsys_db *db, const char *sql, const char *t
 
 int gt_nsys_db_has_table(const struct gt_nsys_db *db, const char *table, struct gt_error *error)
 {
-    return gives_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table, NULL, error);
+    return gives_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table, NULL,
+                     error);
 }
 
 /* "SELECT rowid, c1, NULL, c3 FROM table": NULL for the columns that this schema lacks. */
@@ -127,7 +128,8 @@ static int read_value(struct gt_nsys_rows *rows, int i, struct gt_error *error)
     if (type == SQLITE_NULL && column->need != GT_NSYS_VALUE)
         return 0;
     if (type != SQLITE_INTEGER)
-        return gt_nsys_row_error(rows, error, "column %s holds %s, not an integer", column->name, types[type]);
+        return gt_nsys_row_error(rows, error, "column %s holds %s, not an integer", column->name,
+                                 types[type]);
     if (value < column->low || value > column->high)
         return gt_nsys_row_error(rows, error, "column %s is %lld; it must lie in %lld..%lld", column->name,
                                  (long long)value, (long long)column->low, (long long)column->high);

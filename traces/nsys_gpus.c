@@ -63,7 +63,8 @@ static void set_keys(struct gt_import_device *draft, const int64_t *value)
         gt_import_device_set(draft, "chip.compute_minor", value[COMPUTE_MINOR]);
         gt_import_device_capability(draft, value[COMPUTE_MAJOR], value[COMPUTE_MINOR], value[BLOCKS] <= 0);
     }
-    if (value[WARPS] > 0 && value[WARPS] < 1 << 20 && value[WARP_THREADS] > 0 && value[WARP_THREADS] < 1 << 10)
+    if (value[WARPS] > 0 && value[WARPS] < 1 << 20 && value[WARP_THREADS] > 0 &&
+        value[WARP_THREADS] < 1 << 10)
         gt_import_device_set(draft, "sm.threads", value[WARPS] * value[WARP_THREADS]);
 }
 
@@ -74,8 +75,8 @@ static int read_gpu_name(struct gt_nsys *nsys, int64_t row, uint32_t *name, stru
     int status;
 
     *name = GT_NONE;
-    if (sqlite3_prepare_v2(nsys->db.sqlite, "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1", -1, &query,
-                           NULL) != SQLITE_OK)
+    if (sqlite3_prepare_v2(nsys->db.sqlite, "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1", -1,
+                           &query, NULL) != SQLITE_OK)
         return 0;
     sqlite3_bind_int64(query, 1, row);
     status = sqlite3_step(query);

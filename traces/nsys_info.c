@@ -69,7 +69,9 @@ static const struct gt_nsys_column stream_columns[STREAM_COLUMNS] = {
     [PRIORITY] = {"priority", GT_NSYS_MAY_LACK, INT32_MIN, UINT32_MAX},
     [FLAG] = {"flag", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
 };
-static const struct gt_nsys_table stream_table = { "TARGET_INFO_CUDA_STREAM", stream_columns, STREAM_COLUMNS };
+static const struct gt_nsys_table stream_table = {
+    "TARGET_INFO_CUDA_STREAM", stream_columns, STREAM_COLUMNS,
+};
 
 static const struct gt_nsys_meaning known_stream_types[] = {
     {0, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_UNKNOWN", 0},
@@ -196,7 +198,8 @@ static void describe(struct gt_nsys *nsys, struct gt_stream *added, uint64_t pro
         added->flags = GT_STREAM_LEGACY_DEFAULT;
 }
 
-uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context, int64_t stream)
+uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
+                        int64_t stream)
 {
     struct gt_workload *workload = nsys->import.workload;
     uint32_t before = workload->stream_count, number;

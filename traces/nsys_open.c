@@ -45,7 +45,8 @@ static int check_header(const char *path, const unsigned char *header, size_t by
         return gt_error_set(error, "%s: not an SQLite database; make one from a report with "
                             "'nsys export --type sqlite REPORT.nsys-rep'", path);
     if (bytes < HEADER_BYTES)
-        return gt_error_set(error, "%s: cut short after %zu bytes, within the database's header", path, bytes);
+        return gt_error_set(error, "%s: cut short after %zu bytes, within the database's header", path,
+                            bytes);
     return 0;
 }
 
@@ -160,7 +161,8 @@ static int open_packed(struct gt_nsys_db *db, const struct gt_import_options *op
     if (input == NULL)
         return -1;
     fd = open_temporary(error);
-    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path) : unpack(db->path, input, fd, options, &bytes, error);
+    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path)
+                    : unpack(db->path, input, fd, options, &bytes, error);
     gt_input_close(input);
     if (status == 0) {
         db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -174,7 +176,8 @@ static int open_packed(struct gt_nsys_db *db, const struct gt_import_options *op
         close(fd);
     if (status != 0)
         return -1;
-    if (sqlite3_open_v2(":memory:", &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL) != SQLITE_OK ||
+    if (sqlite3_open_v2(":memory:", &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL) !=
+            SQLITE_OK ||
         sqlite3_deserialize(db->sqlite, "main", db->image, (sqlite3_int64)bytes, (sqlite3_int64)bytes,
                             SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
         return gt_nsys_db_error(db, NULL, error);
@@ -185,7 +188,8 @@ static int open_packed(struct gt_nsys_db *db, const struct gt_import_options *op
 static char *immutable_uri(const char *path)
 {
     static const char hex[] = "0123456789abcdef";
-    char *uri = gt_realloc(NULL, strlen(path), 3 + 1 + 32), *end = stpcpy(uri, path[0] == '/' ? "file://" : "file:");
+    char *uri = gt_realloc(NULL, strlen(path) + 16, 3);
+    char *end = stpcpy(uri, path[0] == '/' ? "file://" : "file:");
 
     for (; *path != '\0'; path++) {
         if (strchr("?#%", *path) != NULL) {

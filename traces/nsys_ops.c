@@ -224,12 +224,13 @@ static int read_copy(void *user, const struct gt_nsys_rows *rows, struct gt_erro
         return -1;
     op->bytes = (uint64_t)rows->value[BYTES];
     op->direction = direction >= 0 ? direction : (int)guess_direction(nsys, source, target);
-    op->memory = op->direction == GT_D2H ? target : op->direction == GT_H2D || op->direction == GT_H2H ? source
-                                                                                              : GT_MEMORY_DEVICE;
-    if (op->direction == GT_P2P || op->direction == GT_D2D)
+    op->memory = op->direction == GT_D2H ? target : source;
+    if (op->direction == GT_P2P || op->direction == GT_D2D) {
+        op->memory = GT_MEMORY_DEVICE;
         op->peer_gpu = peer_gpu(nsys, rows);
-    if (op->direction == GT_D2D && op->peer_gpu != GT_NONE)
-        op->direction = GT_P2P;
+        if (op->peer_gpu != GT_NONE)
+            op->direction = GT_P2P;
+    }
     return 0;
 }
 

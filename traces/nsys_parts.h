@@ -76,7 +76,8 @@ int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error);      /* aft
 int gt_nsys_read_threads(struct gt_nsys *nsys, struct gt_error *error);   /* after all calls */
 void gt_nsys_info_free(struct gt_nsys *nsys);
 /* The stream of an operation, whose device is to be trusted. */
-uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context, int64_t stream);
+uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
+                        int64_t stream);
 /* The stream that a synchronisation or event means: on its context's device, where that is known
  * (the device in such rows is not always right). GT_NONE for numbers that mean no stream. */
 uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
