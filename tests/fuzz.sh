@@ -42,6 +42,7 @@ samples=$GRIDTIDE_SOURCE/tests/fuzz/samples
 both input "$samples/text.gz"
 both input "$samples/text.zst"
 both trace "$samples/trace.jsonl"
+both simulate "$samples/trace.jsonl"
 both kineto "$samples/kineto.json"
 both nsys "$samples/nsys.sql"
 echo "1..$tests"

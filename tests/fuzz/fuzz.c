@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "sim/simulate.h"
 #include "tests/fuzz/mutation.h"
 #include "traces/input.h"
 #include "traces/trace.h"
@@ -58,6 +59,28 @@ static int read_trace(const char *path, struct gt_error *error)
     return finish(gt_trace_read(path, &quiet, error), error);
 }
 
+/* What can be read must end in a timeline or in a reason; kernels as bars, so that it ends soon. */
+static int simulate(const char *path, struct gt_error *error)
+{
+    struct gt_workload *workload = gt_trace_read(path, &quiet, error);
+    struct gt_options options = GT_OPTIONS_DEFAULT;
+    const struct gt_probe probe = { 0 };
+    struct gt_summary summary = { 0 };
+    struct gt_device device;
+    int status;
+
+    if (workload == NULL)
+        return -1;
+    options.blocks = false;
+    gt_device_init(&device);
+    status = gt_simulate(workload, &device, &options, &probe, &summary, error);
+    if (status != 0 && error->text[0] != '\0')
+        gt_error_prefix(error, "%s: ", path);
+    gt_workload_free(summary.played);
+    gt_workload_free(workload);
+    return status;
+}
+
 static int import(const char *name, const char *path, struct gt_error *error)
 {
     const struct gt_importer *importer = gt_importer_find(name, path, error);
@@ -83,6 +106,7 @@ static const struct reader {
 } readers[] = {
     { "input", read_input, true },
     { "trace", read_trace, false },
+    { "simulate", simulate, false },
     { "kineto", read_kineto, false },
     { "nsys", read_nsys, false },
 };

@@ -4,16 +4,16 @@
 
 #include "sim/error.h"
 
-/* What parsers trip over: numbers at the edges of types, broken JSON, broken UTF-8. */
+/* What parsers trip over: numbers at the edges of types (the first, all valid), broken JSON, broken UTF-8. */
 static const char *const words[] = {
-    "0", "-1", "-0", "1e308", "-1e308", "1e-400", "1e999999999", "2147483647", "2147483648", "4294967295",
+    "0", "1", "3", "17", "65535", "65536", "-1", "-0", "1e308", "-1e308", "1e-400", "1e999999999", "2147483647", "2147483648", "4294967295",
     "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551615",
     "18446744073709551616", "99999999999999999999999999", "0.0000000000000001", "4458676983543.183",
     "null", "true", "{}", "[]", "{", "}", "[", "]", "\"", "\\", "\\u0000", "\\ud800", ",", ":", "\n",
     "\xff\xfe", "\xc0\x80", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"a\":{\"a\":{\"a\":{\"a\":", "/*", "//",
     "0x10", "NaN", "Infinity", "+1", ".5", "1.", "00",
 };
-enum { WORDS = sizeof words / sizeof words[0] };
+enum { NUMBERS = 24, WORDS = sizeof words / sizeof words[0] };
 
 /* splitmix64: the whole state is one number, so a seed names a mutation. */
 static uint64_t random_next(uint64_t *state)
@@ -122,10 +122,20 @@ static int is_digit(unsigned char byte)
     return byte >= '0' && byte <= '9';
 }
 
+static void change_digit(struct bytes *bytes, uint64_t *random)
+{
+    size_t at = below(random, bytes->length);
+
+    while (at < bytes->length && !is_digit(bytes->data[at]))
+        at++;
+    if (at < bytes->length)
+        bytes->data[at] = (unsigned char)('0' + below(random, 10));
+}
+
 /* Numbers are where the meaning is: replace one as a whole. */
 static void replace_number(struct bytes *bytes, uint64_t *random)
 {
-    const char *word = words[below(random, WORDS)];
+    const char *word = words[below(random, NUMBERS)];
     size_t at = below(random, bytes->length), end;
 
     while (at < bytes->length && !is_digit(bytes->data[at]))
@@ -140,13 +150,13 @@ static void replace_number(struct bytes *bytes, uint64_t *random)
 typedef void mutator(struct bytes *bytes, uint64_t *random);
 static mutator *const mutators[] = {
     flip_bit, set_byte, cut_end, cut_middle, insert_random, repeat, insert_word, replace_number,
-    replace_number,
+    replace_number, change_digit, change_digit,
 };
 
 void mutate(struct bytes *bytes, uint64_t seed)
 {
     uint64_t random = seed * UINT64_C(0xd1342543de82ef95) + 1;
-    size_t count = 1 + below(&random, 8);
+    size_t count = (size_t)1 << below(&random, 3);
 
     for (size_t i = 0; i < count; i++)
         mutators[below(&random, sizeof mutators / sizeof mutators[0])](bytes, &random);

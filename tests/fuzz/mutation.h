@@ -15,7 +15,7 @@ void bytes_copy(struct bytes *out, const unsigned char *data, size_t length);
 
 void bytes_append(struct bytes *out, const unsigned char *data, size_t length);
 
-/* Damage `bytes` in one to eight places: flips, cuts, insertions, repeats, hostile words. */
+/* Damage `bytes` in one to four places: flips, cuts, insertions, repeats, hostile words. */
 void mutate(struct bytes *bytes, uint64_t seed);
 
 #endif

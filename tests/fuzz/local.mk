@@ -1,0 +1,16 @@
+# Readers against damaged files: some thousand in `make check`, 100,000 for each reader in `make fuzz`.
+check_PROGRAMS += tests/fuzz/fuzz
+tests_fuzz_fuzz_SOURCES = tests/fuzz/fuzz.c tests/fuzz/mutation.c tests/fuzz/mutation.h
+tests_fuzz_fuzz_LDADD = $(GRIDTIDE_LIBS)
+FUZZ_SAMPLES = \
+    tests/fuzz/samples/kineto.json \
+    tests/fuzz/samples/nsys.sql \
+    tests/fuzz/samples/text.gz \
+    tests/fuzz/samples/text.zst \
+    tests/fuzz/samples/trace.jsonl
+SOURCE_TESTS += tests/fuzz.sh
+EXTRA_DIST += $(FUZZ_SAMPLES)
+
+.PHONY: fuzz
+fuzz: all tests/fuzz/fuzz
+	@$(AM_TESTS_ENVIRONMENT) FUZZ_COUNT=$${FUZZ_COUNT-100000} $(SHELL) $(top_srcdir)/tests/fuzz.sh
