@@ -20,7 +20,9 @@ CLI_TESTS = \
     tests/cli/main.bats \
     tests/cli/devices.bats \
     tests/cli/man.bats \
-    tests/cli/stats.bats
+    tests/cli/stats.bats \
+    tests/cli/run.bats \
+    tests/cli/compare.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \

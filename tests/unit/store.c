@@ -38,8 +38,8 @@ static int remove_folder(void **state)
 static struct gt_workload *make_workload(void)
 {
     struct gt_workload *workload = gt_workload_new();
-    struct gt_kernel kernel = { .name = gt_name(workload, "saxpy", 5), .grid = { 4, 1, 1 }, .block = { 64, 1, 1 },
-                                .duration_ps = GT_TIME_NONE };
+    struct gt_kernel kernel = { .name = gt_name(workload, "saxpy", 5), .grid = { 4, 1, 1 },
+                                .block = { 64, 1, 1 }, .duration_ps = GT_TIME_NONE };
 
     gt_workload_add_gpu(workload);
     gt_workload_add_stream(workload);
@@ -145,13 +145,15 @@ static void keeps_what_it_was_told(void **state)
     answers(store, "SELECT group_concat(name, ',') FROM (SELECT name FROM op_named ORDER BY op_no)",
             "saxpy,saxpy,copy h2d unknown");
     answers(store, "SELECT count(*) || ' ' || sum(whole) FROM run", "2 2");
-    answers(store, "SELECT group_concat(op_no || ':' || start_ps || '-' || end_ps) FROM run_op WHERE run_id = 1",
+    answers(store, "SELECT group_concat(op_no || ':' || start_ps || '-' || end_ps) FROM run_op"
+            " WHERE run_id = 1",
             "0:5000000-9000000,1:7000000-11000000");
     answers(store, "SELECT wait_host_ps FROM run_op WHERE run_id = 1", "null");
     answers(store, "SELECT submit_ps FROM run_op WHERE run_id = 1 AND op_no = 1", "1000");
     answers(store, "SELECT wait_host_ps || ' ' || cause_call FROM run_op WHERE run_id = 2 AND op_no = 1",
             "4000000 1");
-    answers(store, "SELECT group_concat(sm || ':' || first_block || '+' || blocks) FROM run_block", "0:0+2,1:2+2");
+    answers(store, "SELECT group_concat(sm || ':' || first_block || '+' || blocks) FROM run_block",
+            "0:0+2,1:2+2");
     answers(store, "SELECT sum(warp_ps) || ' ' || sum(block_ps) FROM run_bin", "32000000 16000000");
     answers(store, "SELECT value FROM counter WHERE run_id = 2 AND name = 'blocks_dropped'", "0");
     answers(store, "SELECT count(*) FROM pragma_foreign_key_check", "0");
@@ -203,7 +205,8 @@ static void takes_more_runs_whole(void **state)
     gt_store_close(store);
     store = gt_store_open(path, false, &error);
     answers(store, "SELECT count(*) FROM run", "3");
-    assert_int_not_equal(sqlite3_exec(gt_store_database(store), "DELETE FROM run", NULL, NULL, NULL), SQLITE_OK);
+    assert_int_not_equal(sqlite3_exec(gt_store_database(store), "DELETE FROM run", NULL, NULL, NULL),
+                         SQLITE_OK);
     gt_store_close(store);
     gt_workload_free(workload);
 }
@@ -230,8 +233,8 @@ static void refuses_what_is_no_store(void **state)
     fclose(file);
     refused(path, "not a Gridtide store");
     file = fopen(path, "w");
-    fputs("This is text, and long enough to be mistaken for a header of a database: no such luck......", file);
-    fputs("This is text, and long enough to be mistaken for a header of a database: no such luck......", file);
+    for (int i = 0; i < 20; i++)
+        fputs("Text that is longer than the header of a database.\n", file);
     fclose(file);
     refused(path, "not even an SQLite database");
     unlink(path);

@@ -1,0 +1,222 @@
+# gridtide run: a trace and a device in, a whole store out or none.
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    cat > toy.jsonl <<'END'
+{"gridtide":1,"name":"toy trace","device":"h200"}
+{"kernel":"k","grid":[132],"block":[256],"duration_us":20}
+{"call":"launch","kernel":"k","stream":"a","start_us":10,"duration_us":2,"op_start_us":15,"op_duration_us":20}
+{"call":"launch","kernel":"k","stream":"b","start_us":20,"duration_us":2,"op_start_us":40,"op_duration_us":20}
+{"call":"copy","direction":"d2h","bytes":4096,"stream":"b"}
+{"call":"device_sync"}
+END
+}
+
+sql() {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    sqlite3 "$@"
+}
+
+nothing_left() {
+    [ -z "$(find . -name '.gridtide-*')" ]
+}
+
+# A trace long enough to be caught in the middle of.
+long_trace() {
+    echo '{"gridtide":1,"device":"h200"}'
+    echo '{"kernel":"k","grid":[1],"block":[32],"duration_us":2}'
+    yes '{"call":"launch","kernel":"k","stream":"a"}' | head -n "$1"
+}
+
+@test "run: a table of the result, a store named after the trace" {
+    run "$GRIDTIDE" run toy.jsonl
+    [ "$status" -eq 0 ]
+    [ -f toy.db ]
+    grep -Eq '^trace +toy trace$' <<< "$output"
+    grep -Eq '^device +NVIDIA H200$' <<< "$output"
+    grep -Eq '^operations +3$' <<< "$output"
+    grep -Eq '^makespan_measured_us +45\.000$' <<< "$output"
+    nothing_left
+}
+
+@test "run: measured and simulated runs stand side by side, references hold" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db
+    [ "$(sql run.db 'select group_concat(kind) from run where whole')" = measured,simulated ]
+    [ "$(sql run.db 'select options from run where run_id = 2')" = "blocks=on seed=1" ]
+    [ "$(sql run.db 'select count(*) from run_op where run_id = 1')" = 2 ]
+    [ "$(sql run.db 'select count(*) from run_op where run_id = 2')" = 3 ]
+    [ "$(sql run.db 'select count(*) from op_error')" = 2 ]
+    [ "$(sql run.db 'select cast(value as integer) from comparison where metric = "unmatched"')" = 1 ]
+    [ "$(sql run.db 'pragma integrity_check')" = ok ]
+    [ -z "$(sql run.db 'pragma foreign_key_check')" ]
+}
+
+@test "run: every view can be read" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db
+    for view in $(sql run.db "select name from sqlite_schema where type = 'view'"); do
+        [ -n "$(sql run.db "select * from $view")" ] || { echo "$view is empty"; false; }
+    done
+}
+
+@test "run: without measurements there is no measured run" {
+    grep -v start_us toy.jsonl > typed.jsonl
+    run "$GRIDTIDE" run typed.jsonl
+    [ "$status" -eq 0 ]
+    grep -Eq '^makespan_measured_us +-$' <<< "$output"
+    [ "$(sql typed.db 'select group_concat(kind) from run')" = simulated ]
+}
+
+@test "run: the same command twice gives the same store" {
+    "$GRIDTIDE" run -q toy.jsonl -o one.db
+    "$GRIDTIDE" run -q toy.jsonl -o two.db
+    cmp one.db two.db
+}
+
+@test "run: -q says nothing" {
+    run "$GRIDTIDE" run -q toy.jsonl
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}
+
+@test "run: --set changes a key, the store knows" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db --set scheduling.connections=3 --set chip.name="my GPU"
+    [ "$(sql run.db 'select value from device_key where key = "scheduling.connections"')" = 3 ]
+    [ "$(sql run.db 'select name from device')" = "my GPU" ]
+    [ "$(sql run.db 'select options from run where run_id = 2')" = \
+      "blocks=on seed=1 set=scheduling.connections=3 set=chip.name=my GPU" ]
+}
+
+@test "run: settings typed into a trace hold over its device file" {
+    sed 's/"device":"h200"/&,"settings":{"scheduling.connections":"3"}/' toy.jsonl > set.jsonl
+    "$GRIDTIDE" run -q set.jsonl
+    [ "$(sql set.db 'select value from device_key where key = "scheduling.connections"')" = 3 ]
+}
+
+@test "run: a GPU without a device file is built from the trace's settings, and that is said" {
+    sed 's/"device":"h200"/"settings":{"chip.name":"Odd GPU","chip.sms":"7"}/' toy.jsonl > odd.jsonl
+    run "$GRIDTIDE" run odd.jsonl
+    [ "$status" -eq 0 ]
+    grep -q "built from the trace's own device block" <<< "$output"
+    [ "$(sql odd.db 'select name || sms from device')" = "Odd GPU7" ]
+}
+
+@test "run: a trace that names no device gets an H200, and that is said" {
+    sed 's/,"device":"h200"//' toy.jsonl > bare.jsonl
+    run "$GRIDTIDE" run bare.jsonl
+    [ "$status" -eq 0 ]
+    grep -q 'names no device: taking h200' <<< "$output"
+}
+
+@test "run: --streams makes a second trace, held against the first" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db --streams 1
+    [ "$(sql run.db 'select group_concat(name) from trace')" = "toy trace,toy trace (streams=1)" ]
+    [ "$(sql run.db 'select base_trace_id from trace where trace_id = 2')" = 1 ]
+    [ "$(sql run.db 'select trace_id from run where kind = "simulated"')" = 2 ]
+    [ "$(sql run.db 'select count(*) from op_error')" = 2 ]
+    run "$GRIDTIDE" compare run.db
+    grep -Eq '^unmatched +1$' <<< "$output"
+}
+
+@test "run: --serialize and --blocks off are recorded" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db --serialize --blocks off
+    [ "$(sql run.db 'select options from run where run_id = 2')" = "blocks=off seed=1 serialize=on" ]
+    [ "$(sql run.db 'select count(*) from run_block')" = 0 ]
+}
+
+@test "run: a profile is imported on the fly" {
+    run "$GRIDTIDE" run "$GRIDTIDE_SOURCE/traces/samples/cuda-fork-join.json.gz" -o run.db
+    [ "$status" -eq 0 ]
+    grep -q 'warning: event-waits-unknown' <<< "$output"
+    [ "$(sql run.db 'select source from trace')" = kineto ]
+}
+
+@test "run: a trace on standard input" {
+    "$GRIDTIDE" run -q - -o run.db < toy.jsonl
+    [ -s run.db ]
+}
+
+@test "run: wrong usage exits 2" {
+    for arguments in "" "a b" "toy.jsonl --blocks maybe" "toy.jsonl --streams 0" "toy.jsonl --streams -1" \
+            "toy.jsonl --seed x" "toy.jsonl --set nothing" "toy.jsonl --set =1" "toy.jsonl --frobnicate"; do
+        run "$GRIDTIDE" run $arguments
+        [ "$status" -eq 2 ] || { echo "$arguments: $status"; false; }
+    done
+    nothing_left
+}
+
+@test "run: what cannot be done exits 1 and leaves nothing" {
+    mkdir folder
+    : > empty.jsonl
+    head -c 4096 /dev/urandom > random.bin
+    for arguments in "none.jsonl" "folder" "empty.jsonl" "random.bin" "toy.jsonl --device nonesuch" \
+            "toy.jsonl --set no.key=1" "toy.jsonl --set chip.sms=0" "toy.jsonl -o folder" \
+            "toy.jsonl -o none/run.db" "toy.jsonl -o /dev/full" "toy.jsonl -o toy.jsonl" "toy.jsonl -o -"; do
+        run "$GRIDTIDE" run $arguments
+        [ "$status" -eq 1 ] || { echo "$arguments: $status"; false; }
+        [[ "$output" == "gridtide: "* ]] || { echo "$arguments: $output"; false; }
+    done
+    nothing_left
+    [ -z "$(find . -name '*.db')" ]
+    grep -q '"gridtide":1' toy.jsonl
+}
+
+@test "run: a kernel that fits no SM leaves the old store as it was" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db
+    cp run.db old.db
+    sed 's/"block":\[256\]/"block":[256],"shared_bytes":100000000/' toy.jsonl > big.jsonl
+    run "$GRIDTIDE" run -q big.jsonl -o run.db
+    [ "$status" -eq 1 ]
+    cmp run.db old.db
+    nothing_left
+}
+
+@test "run: no room on the disk leaves the old store as it was" {
+    "$GRIDTIDE" run -q toy.jsonl -o run.db
+    cp run.db old.db
+    long_trace 20000 > long.jsonl
+    run bash -c 'trap "" XFSZ; ulimit -f 500; exec "$GRIDTIDE" run -q long.jsonl -o run.db'
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"run.db: cannot write: "* ]]
+    cmp run.db old.db
+    nothing_left
+}
+
+@test "run: a really full disk" {
+    mkdir small
+    mount -t tmpfs -o size=300k none small 2> /dev/null || skip "cannot mount a small file system"
+    long_trace 20000 > long.jsonl
+    run "$GRIDTIDE" run -q long.jsonl -o small/run.db
+    left=$(ls -A small)
+    umount small
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"is the disk full?"* ]]
+    [ -z "$left" ]
+}
+
+# Kill with signal $1 once the store is being filled.
+kill_while_writing() {
+    "$GRIDTIDE" run -q long.jsonl -o run.db &
+    until [ -n "$(find . -name '.gridtide-*' -size +200k)" ]; do
+        kill -0 $! 2> /dev/null || skip "it was done before it could be killed"
+    done
+    kill "-$1" $!
+    wait $! || true
+}
+
+@test "run: killed while writing, it leaves the old store as it was" {
+    long_trace 200000 > long.jsonl
+    kill_while_writing KILL
+    [ ! -e run.db ]
+    rm -f .gridtide-*
+    "$GRIDTIDE" run -q toy.jsonl -o run.db
+    cp run.db old.db
+    kill_while_writing KILL
+    cmp run.db old.db
+}
+
+@test "run: interrupted while writing, it cleans up" {
+    long_trace 200000 > long.jsonl
+    kill_while_writing TERM
+    [ ! -e run.db ]
+    nothing_left
+}
