@@ -166,7 +166,8 @@ static void find_records(struct kineto *kineto)
 {
     const struct kineto_mark *record = NULL;
 
-    qsort(kineto->marks, kineto->mark_count, sizeof *kineto->marks, compare_by_event);
+    if (kineto->mark_count > 0)
+        qsort(kineto->marks, kineto->mark_count, sizeof *kineto->marks, compare_by_event);
     for (uint32_t i = 0; i < kineto->mark_count; i++) {
         struct kineto_mark *mark = &kineto->marks[i];
 
@@ -197,7 +198,8 @@ static void give_targets(struct kineto *kineto)
     struct gt_import *import = &kineto->import;
     uint32_t event = GT_NONE;
 
-    qsort(kineto->marks, kineto->mark_count, sizeof *kineto->marks, compare_by_record);
+    if (kineto->mark_count > 0)
+        qsort(kineto->marks, kineto->mark_count, sizeof *kineto->marks, compare_by_record);
     for (uint32_t i = 0; i < kineto->mark_count; i++) {
         const struct kineto_mark *mark = &kineto->marks[i];
         bool same = i > 0 && mark[-1].process == mark->process && mark[-1].record == mark->record;
