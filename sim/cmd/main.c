@@ -8,15 +8,6 @@
 
 #include "sim/cmd/cmd.h"
 
-/* Commands not linked in leave a NULL in the table and are passed over. */
-#pragma weak gt_command_import
-#pragma weak gt_command_run
-#pragma weak gt_command_stats
-#pragma weak gt_command_compare
-#pragma weak gt_command_export
-#pragma weak gt_command_report
-#pragma weak gt_command_devices
-
 static const struct gt_command *const commands[] = {
     &gt_command_import, &gt_command_run, &gt_command_stats, &gt_command_compare,
     &gt_command_export, &gt_command_report, &gt_command_devices,
@@ -46,8 +37,7 @@ static void print_help(FILE *out)
     fputs("Usage: gridtide COMMAND [ARGUMENT...]\n"
           "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
-        if (commands[i] != NULL)
-            fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n'gridtide COMMAND --help' says more. Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
           "Report bugs to: " PACKAGE_BUGREPORT "\n", out);
 }
@@ -56,8 +46,7 @@ static int list_names(const char *wrong)
 {
     fprintf(stderr, "gridtide: no command '%s'; commands are:", wrong);
     for (size_t i = 0; i < COMMANDS; i++)
-        if (commands[i] != NULL)
-            fprintf(stderr, " %s", commands[i]->name);
+        fprintf(stderr, " %s", commands[i]->name);
     fputc('\n', stderr);
     return GT_EXIT_USAGE;
 }
@@ -90,7 +79,7 @@ int main(int argc, char **argv)
         return flush_output(GT_EXIT_DONE);
     }
     for (size_t i = 0; i < COMMANDS; i++) {
-        if (commands[i] != NULL && strcmp(argv[1], commands[i]->name) == 0) {
+        if (strcmp(argv[1], commands[i]->name) == 0) {
             snprintf(name, sizeof name, "gridtide %s", commands[i]->name);
             argv[1] = name;
             return flush_output(commands[i]->run(argc - 1, argv + 1));
