@@ -39,6 +39,9 @@ static int advance(struct walk *walk, struct cursor *cursor)
     cursor->op = sqlite3_column_int64(cursor->rows, 0);
     cursor->start_ps = sqlite3_column_int64(cursor->rows, 1);
     cursor->end_ps = sqlite3_column_int64(cursor->rows, 2);
+    if (cursor->start_ps < 0 || cursor->end_ps < cursor->start_ps)
+        return gt_error_set(walk->error, "%s: damaged: operation %lld has impossible times; "
+                            "make it again with 'gridtide run'", walk->store->path, (long long)cursor->op);
     return 0;
 }
 
