@@ -6,7 +6,7 @@
 
 #include "sim/cmd/stats_path.h"
 
-enum { KERNELS_FOR_PEOPLE = 30, SMS_FOR_PEOPLE = 16, LEAST_SMS = 5 };
+enum { NAMES_FOR_PEOPLE = 30, SMS_FOR_PEOPLE = 16, LEAST_SMS = 5 };
 
 #define COLUMNS(columns) (columns), sizeof(columns) / sizeof((columns)[0])
 
@@ -91,7 +91,8 @@ enum cells { CELLS_FIRST = 1, CELLS_SECOND = 2, CELLS_BOTH = 3 };
 
 #define STREAM_PLACE {"gpu", GT_COLUMN_NUMBER}, {"stream", GT_COLUMN_NUMBER}
 #define STREAM_BUSY \
-    {"name", GT_COLUMN_WIDE}, {"operations", GT_COLUMN_NUMBER}, {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, \
+    {"name", GT_COLUMN_WIDE}, {"operations", GT_COLUMN_NUMBER}, \
+    {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, \
     {"idle_before_us", GT_COLUMN_NUMBER}, {"idle_between_us", GT_COLUMN_NUMBER}, \
     {"idle_after_us", GT_COLUMN_NUMBER}
 #define STREAM_IDLE IDLE_COLUMNS, {"idle_unknown_us", GT_COLUMN_NUMBER}
@@ -344,14 +345,14 @@ static struct gt_table *occupancy_table(const struct gt_stats *stats)
     return table;
 }
 
-static struct gt_table *path_table(const struct gt_stats *stats)
+static struct gt_table *path_table(const struct gt_stats *stats, size_t most)
 {
     static const struct gt_column columns[] = {
         {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_WIDE}, {"segments", GT_COLUMN_NUMBER},
         {"time_us", GT_COLUMN_NUMBER}, {"share_pct", GT_COLUMN_NUMBER} };
     struct gt_table *table = gt_table_new("critical_path", COLUMNS(columns));
 
-    for (size_t i = 0; i < stats->path_count; i++) {
+    for (size_t i = 0; i < stats->path_count && i < most; i++) {
         const struct gt_stats_path_part *part = &stats->path[i];
 
         gt_table_text(table, gt_path_kind_names[part->kind]);
@@ -369,7 +370,18 @@ static void add_note(struct gt_table *table, const char *section, const char *te
     gt_table_text(table, text);
 }
 
-static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_kernels, uint64_t most_segments)
+static void add_cut(struct gt_table *table, const char *section, size_t most, size_t count)
+{
+    char text[160];
+
+    if (count <= most)
+        return;
+    snprintf(text, sizeof text, "the %zu of most time out of %zu; --format csv and json have all",
+             most, count);
+    add_note(table, section, text);
+}
+
+static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_names, uint64_t most_segments)
 {
     static const struct gt_column columns[] = { {"section", GT_COLUMN_TEXT}, {"note", GT_COLUMN_TEXT} };
     struct gt_table *table = gt_table_new("notes", COLUMNS(columns));
@@ -377,11 +389,8 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_ke
 
     for (size_t i = 0; i < stats->note_count; i++)
         add_note(table, stats->notes[i].section, stats->notes[i].text);
-    if (stats->kernel_count > most_kernels) {
-        snprintf(text, sizeof text, "the %zu names of most time out of %zu; --format csv and json have all",
-                 most_kernels, stats->kernel_count);
-        add_note(table, "kernels", text);
-    }
+    add_cut(table, "kernels", most_names, stats->kernel_count);
+    add_cut(table, "critical_path", most_names, stats->path_count);
     if (stats->path_segments > most_segments) {
         snprintf(text, sizeof text, "the %" PRIu64 " longest out of %" PRIu64 ", in order of time",
                  most_segments, stats->path_segments);
@@ -394,7 +403,7 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
                     struct gt_error *error)
 {
     bool people = format == GT_FORMAT_TABLE;
-    size_t most_kernels = people ? KERNELS_FOR_PEOPLE : SIZE_MAX;
+    size_t most_names = people ? NAMES_FOR_PEOPLE : SIZE_MAX;
     uint64_t most_segments = people ? GT_SEGMENTS_FOR_PEOPLE : GT_SEGMENTS_FOR_PROGRAMS;
     int count = 0;
 
@@ -403,16 +412,16 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         tables[count++] = streams_table(stats, "streams", CELLS_FIRST);
         if (stats->summary.waits_known)
             tables[count++] = streams_table(stats, "stream idle between operations", CELLS_SECOND);
-        tables[count++] = kernels_table(stats, "kernels", CELLS_FIRST, most_kernels);
-        tables[count++] = kernels_table(stats, "kernel shapes", CELLS_SECOND, most_kernels);
+        tables[count++] = kernels_table(stats, "kernels", CELLS_FIRST, most_names);
+        tables[count++] = kernels_table(stats, "kernel shapes", CELLS_SECOND, most_names);
     } else {
         tables[count++] = streams_table(stats, "streams", CELLS_BOTH);
-        tables[count++] = kernels_table(stats, "kernels", CELLS_BOTH, most_kernels);
+        tables[count++] = kernels_table(stats, "kernels", CELLS_BOTH, most_names);
     }
     tables[count++] = copies_table(stats);
     tables[count++] = people ? sms_table_for_people(stats) : sms_table(stats);
     tables[count++] = occupancy_table(stats);
-    tables[count++] = path_table(stats);
+    tables[count++] = path_table(stats, most_names);
     tables[count] = gt_stats_segments_table(stats, most_segments, error);
     if (tables[count] == NULL) {
         while (count > 0)
@@ -420,8 +429,8 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         return -1;
     }
     count++;
-    if (!people || stats->note_count > 0 || stats->kernel_count > most_kernels
-        || stats->path_segments > most_segments)
-        tables[count++] = notes_table(stats, most_kernels, most_segments);
+    if (!people || stats->note_count > 0 || stats->kernel_count > most_names
+        || stats->path_count > most_names || stats->path_segments > most_segments)
+        tables[count++] = notes_table(stats, most_names, most_segments);
     return count;
 }

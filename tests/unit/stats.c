@@ -110,7 +110,8 @@ static void summary_is_right(void **state)
 static void check_stream(const struct gt_stats *stats, size_t index, const uint64_t expected[10])
 {
     const struct gt_stats_stream *stream = &stats->streams[index];
-    gt_time_ps sum_ps = stream->busy_ps + stream->idle_before_ps + stream->idle_after_ps + stream->idle_unknown_ps;
+    gt_time_ps sum_ps = stream->busy_ps + stream->idle_before_ps + stream->idle_after_ps
+                      + stream->idle_unknown_ps;
 
     assert_int_equal(stream->busy_ps, expected[0] * US);
     assert_int_equal(stream->idle_before_ps, expected[1] * US);
@@ -138,10 +139,9 @@ static void streams_add_up_to_the_makespan(void **state)
 
 static void waits_that_do_not_add_up_leave_no_hole(void **state)
 {
-    struct gt_stats *stats;
-
     /* Too little (2 of 11 us): the rest has no reason; too much (20 us of 2): cut to what there was. */
-    stats = compute(*state, "UPDATE run_op SET wait_host_ps = 2e6, wait_queue_ps = 0 WHERE run_id = 1 AND op_no = 6;"
+    struct gt_stats *stats = compute(*state,
+                    "UPDATE run_op SET wait_host_ps = 2e6, wait_queue_ps = 0 WHERE run_id = 1 AND op_no = 6;"
                     "UPDATE run_op SET wait_stream_ps = 20e6 WHERE run_id = 1 AND op_no = 3");
     check_stream(stats, 1, (uint64_t[]){ 18, 8, 2, 2, 2, 0, 0, 0, 0, 9 });
     gt_stats_free(stats);
@@ -150,7 +150,8 @@ static void waits_that_do_not_add_up_leave_no_hole(void **state)
 /* A stream's operations may overlap (programmatic launches): its busy time is their union. */
 static void overlap_within_a_stream_counts_once(void **state)
 {
-    struct gt_stats *stats = compute(*state, "UPDATE run_op SET start_ps = 9e6 WHERE run_id = 1 AND op_no = 1");
+    struct gt_stats *stats = compute(*state,
+                                     "UPDATE run_op SET start_ps = 9e6 WHERE run_id = 1 AND op_no = 1");
 
     check_stream(stats, 0, (uint64_t[]){ 28, 0, 0, 12, 0, 0, 0, 0, 1, 0 });
     assert_int_equal(stats->summary.overlap_ps, 3 * US);
@@ -186,7 +187,8 @@ static void kernels_by_name(void **state)
 
 static void a_shape_that_fits_no_sm_has_no_occupancy(void **state)
 {
-    struct gt_stats *stats = compute(*state, "UPDATE kernel SET static_shared_bytes = 70000 WHERE kernel_no = 1");
+    struct gt_stats *stats = compute(*state,
+                                     "UPDATE kernel SET static_shared_bytes = 70000 WHERE kernel_no = 1");
 
     assert_int_equal(stats->kernels[1].blocks_per_sm, 0);
     assert_null(stats->kernels[1].limiter);
@@ -212,7 +214,8 @@ static void copies_by_direction_and_memory(void **state)
     struct gt_stats *stats = compute(*state, "");
 
     assert_int_equal(stats->copy_count, 3);
-    check_copy(&stats->copies[0], "h2d", "pinned", (uint64_t[]){ 2, 30000, 10, 0, 2 }, 3); /* 30 kB in 10 us */
+    /* 30 kB in 10 us are 3 GB/s. */
+    check_copy(&stats->copies[0], "h2d", "pinned", (uint64_t[]){ 2, 30000, 10, 0, 2 }, 3);
     check_copy(&stats->copies[1], "d2h", "pageable", (uint64_t[]){ 1, 30000, 6, 2, 2 }, 5);
     check_copy(&stats->copies[2], "", "device", (uint64_t[]){ 1, 1000, 2, 2, 0 }, 0.5);
     assert_string_equal(stats->copies[2].kind, "memset");
@@ -248,7 +251,8 @@ static void sms_estimated_where_blocks_were_dropped(void **state)
 
 static void occupancy_over_time(void **state)
 {
-    static const double warps[] = { 0, 32, 10.4, 0.1, 1 }; /* (176 + 144) / 10, (100 + 4) / 10, 1 / 10, 5 / 5 */
+    /* 0, (176 + 144) / 10, (100 + 4) / 10, 1 / 10, 5 / 5 */
+    static const double warps[] = { 0, 32, 10.4, 0.1, 1 };
     struct gt_stats *stats = compute(*state, "");
 
     assert_int_equal(stats->interval_count, 5);
@@ -265,7 +269,8 @@ static void occupancy_over_time(void **state)
 /* More bins than intervals: 41 us in bins of 0.5 us are 82, two to an interval. */
 static void many_bins_share_intervals(void **state)
 {
-    struct gt_stats *stats = compute(*state, "DELETE FROM run_bin; INSERT INTO run_bin VALUES (1, 0, 1, 40, 3e6, 1e6);"
+    struct gt_stats *stats = compute(*state, "DELETE FROM run_bin;"
+                                     "INSERT INTO run_bin VALUES (1, 0, 1, 40, 3e6, 1e6);"
                                      "UPDATE counter SET value = 0.5e6 WHERE name = 'bin_ps'");
 
     assert_int_equal(stats->interval_count, 41);
@@ -292,7 +297,8 @@ static int check_segment(void *user, const struct gt_stats_segment *segment, str
     return 0;
 }
 
-static void check_path(sqlite3 *database, const char *change, const struct expected_segment *expected, size_t count)
+static void check_path(sqlite3 *database, const char *change, const struct expected_segment *expected,
+                       size_t count)
 {
     struct gt_stats *stats = compute(database, change);
     const struct expected_segment *next = expected;
@@ -315,8 +321,9 @@ static void check_path(sqlite3 *database, const char *change, const struct expec
 static void path_through_operations_and_calls(void **state)
 {
     CHECK_PATH(*state, "",
-        { GT_PATH_API, "cudaMemcpyAsync", 0, 1 }, { GT_PATH_LAUNCH, "", 1, 4 }, { GT_PATH_COPY, "h2d", 4, 10 },
-        { GT_PATH_KERNEL, "A", 10, 26 }, { GT_PATH_GAP, "", 26, 28 }, { GT_PATH_COPY, "h2d", 28, 32 },
+        { GT_PATH_API, "cudaMemcpyAsync", 0, 1 }, { GT_PATH_LAUNCH, "", 1, 4 },
+        { GT_PATH_COPY, "h2d", 4, 10 }, { GT_PATH_KERNEL, "A", 10, 26 }, { GT_PATH_GAP, "", 26, 28 },
+        { GT_PATH_COPY, "h2d", 28, 32 },
         { GT_PATH_API, "cudaDeviceSynchronize", 32, 34 }, { GT_PATH_HOST_WORK, "", 34, 36 },
         { GT_PATH_API, "cudaLaunchKernel", 36, 36.5 }, { GT_PATH_LAUNCH, "", 36.5, 39 },
         { GT_PATH_KERNEL, "A", 39, 45 });
@@ -341,8 +348,8 @@ static void path_parts_are_sorted(void **state)
 static void path_ends_at_a_threads_first_call(void **state)
 {
     CHECK_PATH(*state, "UPDATE run_op SET end_ps = 50e6 WHERE run_id = 1 AND op_no = 6",
-        { GT_PATH_HOST_WORK, "", 0, 37 }, { GT_PATH_API, "memset", 37, 37.5 }, { GT_PATH_LAUNCH, "", 37.5, 41 },
-        { GT_PATH_MEMSET, "", 41, 50 });
+        { GT_PATH_HOST_WORK, "", 0, 37 }, { GT_PATH_API, "memset", 37, 37.5 },
+        { GT_PATH_LAUNCH, "", 37.5, 41 }, { GT_PATH_MEMSET, "", 41, 50 });
 }
 
 static void path_along_a_thread(void **state)
@@ -436,8 +443,8 @@ static void an_operation_without_length(void **state)
 
 static void an_empty_run(void **state)
 {
-    struct gt_stats *stats = compute(*state, "DELETE FROM run_op; DELETE FROM run_call; DELETE FROM run_block;"
-                                     "DELETE FROM run_bin");
+    struct gt_stats *stats = compute(*state, "DELETE FROM run_op; DELETE FROM run_call;"
+                                     "DELETE FROM run_block; DELETE FROM run_bin");
 
     assert_int_equal(stats->summary.operations + stats->stream_count + stats->kernel_count, 0);
     assert_int_equal(stats->copy_count + stats->sm_count + stats->path_count, 0);
@@ -467,12 +474,16 @@ static void damaged_stores_are_refused(void **state)
 
     assert_refused(database, "UPDATE run_op SET end_ps = 11e6 WHERE run_id = 1 AND op_no = 2",
                    "operation 2 ends before it starts");
-    assert_refused(database, "UPDATE run_op SET start_ps = -5 WHERE run_id = 1 AND op_no = 2", "start_ps is -5");
+    assert_refused(database, "UPDATE run_op SET start_ps = -5 WHERE run_id = 1 AND op_no = 2",
+                   "start_ps is -5");
     assert_refused(database, "UPDATE run_op SET end_ps = 9e18 WHERE run_id = 1 AND op_no = 2", "end_ps is");
-    assert_refused(database, "UPDATE run_op SET end_ps = 'soon' WHERE run_id = 1 AND op_no = 2", "end_ps is soon");
-    assert_refused(database, "UPDATE run_op SET wait_host_ps = -1 WHERE run_id = 1 AND op_no = 2", "wait_host_ps is -1");
+    assert_refused(database, "UPDATE run_op SET end_ps = 'soon' WHERE run_id = 1 AND op_no = 2",
+                   "end_ps is soon");
+    assert_refused(database, "UPDATE run_op SET wait_host_ps = -1 WHERE run_id = 1 AND op_no = 2",
+                   "wait_host_ps is -1");
     assert_refused(database, "DELETE FROM op WHERE op_no = 2", "operation 2 is not in the trace");
-    assert_refused(database, "UPDATE op SET kind = 'dance' WHERE op_no = 2", "operation 2: unknown kind 'dance'");
+    assert_refused(database, "UPDATE op SET kind = 'dance' WHERE op_no = 2",
+                   "operation 2: unknown kind 'dance'");
     assert_refused(database, "UPDATE op SET direction = 'up' WHERE op_no = 3", "unknown direction 'up'");
     assert_refused(database, "UPDATE op SET kernel_no = 9 WHERE op_no = 2", "operation 2: no such kernel");
     assert_refused(database, "UPDATE op SET stream_no = 9 WHERE op_no = 2", "operation 2: no stream 9");

@@ -99,9 +99,9 @@ static void check_random(uint32_t *seed)
 
     for (int i = 0; i < RANDOM_OPS; i++) {
         uint32_t classes[] = { kernel(), h2d, d2h };
-        uint64_t start = next_random(seed, RANDOM_TIME);
+        uint64_t start = next_random(seed, RANDOM_TIME), length = next_random(seed, 20);
 
-        intervals[i] = (struct interval){ classes[next_random(seed, 3)], start, start + next_random(seed, 20) };
+        intervals[i] = (struct interval){ classes[next_random(seed, 3)], start, start + length };
     }
     qsort(intervals, RANDOM_OPS, sizeof intervals[0], by_start);
     for (int i = 0; i < RANDOM_OPS; i++)
