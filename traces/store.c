@@ -125,9 +125,10 @@ static void free_store(struct gt_store *store)
     free(store);
 }
 
-static struct gt_store *open_file(const char *path, const char *file, int flags, struct gt_error *error)
+static struct gt_store *open_file(const char *path, const char *file, struct gt_error *error)
 {
     struct gt_store *store = gt_calloc(1, sizeof *store);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* one thread only */
 
     store->path = strdup(path);
     if (sqlite3_open_v2(file, &store->database, flags, NULL) == SQLITE_OK) {
@@ -168,7 +169,7 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
     temporary = gt_output_reserve(path, error);
     if (temporary == NULL)
         return NULL;
-    store = open_file(path, temporary, SQLITE_OPEN_READWRITE, error);
+    store = open_file(path, temporary, error);
     if (store == NULL) {
         gt_output_discard(temporary);
         return NULL;
@@ -291,7 +292,7 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
     if (check_source(path, error) != 0)
         return NULL;
     /* Readers too may have to play back the journal of a killed writer. */
-    store = open_file(path, path, SQLITE_OPEN_READWRITE, error);
+    store = open_file(path, path, error);
     if (store == NULL)
         return NULL;
     if (check_identity(store, error) == 0
