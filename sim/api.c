@@ -14,9 +14,19 @@ static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *c
     return (gt_time_ps)((double)op->bytes * 1000.0 / m->device->h2d_pageable.gbps);
 }
 
-static gt_time_ps device_cost_ps(const struct gt_machine *m, const struct gt_call *call)
+static gt_time_ps row_cost_ps(const struct gt_device *device, const struct gt_call *call)
 {
-    return *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset);
+    if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
+        return 0;
+    return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
+}
+
+/* A recorded time, changed by what the device simulated costs more or less than the recorded one. */
+static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
+{
+    int64_t more_ps = (int64_t)(row_cost_ps(m->device, call) - row_cost_ps(m->recorded, call));
+
+    return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
 }
 
 /* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
@@ -26,10 +36,10 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, uint32_t number)
     gt_time_ps cost_ps;
 
     if (call->duration_ps == GT_TIME_NONE)
-        return device_cost_ps(m, call) + staging_ps(m, call);
+        return row_cost_ps(m->device, call) + staging_ps(m, call);
     if (m->plan.released_by[number] == GT_NONE)
-        return call->duration_ps;
-    cost_ps = device_cost_ps(m, call);
+        return moved_ps(m, call, call->duration_ps);
+    cost_ps = row_cost_ps(m->device, call);
     return cost_ps < call->duration_ps ? cost_ps : call->duration_ps;
 }
 
@@ -43,12 +53,22 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
 }
 
 /* When what a call asks for is there for the GPU: its latency after the call's end, which a
- * profiler's own work may put before that end, but never before the call. */
-static gt_time_ps visible_after(const struct gt_machine *m, uint32_t call, int64_t latency_ps)
+ * profiler's own work may put before that end, but never before the call; and, where recorded, no
+ * later after the call's start than the operation was seen to start (a call may go on long after it
+ * has done its asking, when the profiler flushes a buffer or a module is loaded). */
+static gt_time_ps visible_after(const struct gt_machine *m, uint32_t number, int64_t latency_ps)
 {
-    int64_t visible_ps = (int64_t)(m->engine.now_ps + gt_call_cost_ps(m, call)) + latency_ps;
+    const struct gt_call *call = &m->workload->calls[number];
+    int64_t after_ps = (int64_t)gt_call_cost_ps(m, number) + latency_ps;
 
-    return visible_ps > (int64_t)m->engine.now_ps ? (gt_time_ps)visible_ps : m->engine.now_ps;
+    if (call->ops > 0 && call->start_ps != GT_TIME_NONE) {
+        const struct gt_op *op = &m->workload->ops[call->first_op];
+
+        if (op->start_ps != GT_TIME_NONE && op->start_ps >= call->start_ps
+            && (int64_t)moved_ps(m, call, op->start_ps - call->start_ps) < after_ps)
+            after_ps = (int64_t)moved_ps(m, call, op->start_ps - call->start_ps);
+    }
+    return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
 }
 
 /* Does this copy's call return only when the copy is done?  As recorded; else by CUDA's rules: the
@@ -74,7 +94,7 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, con
     if (waits && m->plan.released_by[number] != GT_NONE)
         return m->engine.now_ps + (gt_time_ps)m->plan.lead_ns[number] * 1000;
     if (waits)
-        return m->engine.now_ps + device_cost_ps(m, call) + (gt_time_ps)m->plan.latency_ps[GT_OP_COPY];
+        return m->engine.now_ps + row_cost_ps(m->device, call) + (gt_time_ps)m->plan.latency_ps[GT_OP_COPY];
     if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return visible_after(m, number, m->plan.latency_ps[op->kind]);

@@ -171,7 +171,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);
     if (m->place == NULL || m->arbitration == NULL)
         return -1;
-    gt_plan_make(&m->plan, w, m->device);
+    gt_plan_make(&m->plan, w, m->recorded, m->device);
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
     for (uint32_t i = 0; i < w->gpu_count; i++)
@@ -183,6 +183,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->events = gt_calloc(w->event_count, sizeof *m->events);
     m->op_numbers = gt_calloc(w->op_count, sizeof *m->op_numbers);
     m->occupancies = gt_calloc(w->kernel_count, sizeof *m->occupancies);
+    m->recorded_waves = gt_calloc(w->kernel_count, sizeof *m->recorded_waves);
     return 0;
 }
 
@@ -208,6 +209,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->op_numbers);
     free(m->op_items);
     free(m->occupancies);
+    free(m->recorded_waves);
     free(m->items);
     free(m->waiters);
     free(m->grids);

@@ -17,29 +17,6 @@ static uint32_t engine_number(const struct gt_device *device, enum gt_direction 
     return table[(engines > 3 ? 3 : engines) - 1][direction];
 }
 
-/* The device file's model for this direction and memory. */
-static const struct gt_copy_cost *cost_of(const struct gt_device *device, const struct gt_op *op)
-{
-    bool pageable = op->memory == GT_MEMORY_PAGEABLE;
-
-    switch ((enum gt_direction)op->direction) {
-    case GT_H2D: return pageable ? &device->h2d_pageable : &device->h2d_pinned;
-    case GT_D2H: return pageable ? &device->d2h_pageable : &device->d2h_pinned;
-    case GT_P2P: return &device->p2p;
-    case GT_H2H: return &device->h2d_pageable;
-    default: return &device->d2d;
-    }
-}
-
-static double duration_of(const struct gt_machine *m, const struct gt_op *op)
-{
-    const struct gt_copy_cost *cost = cost_of(m->device, op);
-
-    if (op->duration_ps != GT_TIME_NONE)
-        return (double)op->duration_ps;
-    return (double)cost->latency_ps + (double)op->bytes * 1000.0 / cost->gbps;
-}
-
 static struct gt_engine_state *engine_of(struct gt_machine *m, uint32_t engine)
 {
     return &m->gpus[engine / GT_ENGINES].engines[engine % GT_ENGINES];
@@ -100,7 +77,7 @@ static void start_head(struct gt_machine *m, uint32_t number)
     const struct gt_op *op = &m->workload->ops[m->items[item].index];
 
     engine->busy = true;
-    engine->remaining_ps = duration_of(m, op);
+    engine->remaining_ps = (double)gt_stated_ps(m, m->items[item].index);
     engine->demand_gbps = engine->remaining_ps > 0 ? (double)op->bytes * 1000.0 / engine->remaining_ps : 0;
     engine->rate = 1.0;
     engine->updated_ps = m->engine.now_ps;
@@ -119,7 +96,7 @@ void gt_copy_ready(struct gt_machine *m, uint32_t item)
     struct gt_engine_state *engine = engine_of(m, number);
 
     if (op->direction == GT_H2H) {
-        gt_bar_start(m, item, (gt_time_ps)duration_of(m, op));
+        gt_bar_start(m, item, gt_stated_ps(m, m->items[item].index));
         return;
     }
     m->items[item].wait_next = GT_NONE;

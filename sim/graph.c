@@ -66,7 +66,8 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
 static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
     bool same_call = m->workload->ops[before].call == m->workload->ops[op].call;
-    gt_time_ps gap_ps = same_call ? m->plan.graph_gap_ps : m->plan.event_gap_ps;
+    gt_time_ps gap_ps = same_call ? m->plan.graph_gap_ps[m->workload->ops[before].kind][m->workload->ops[op].kind]
+                                  : m->plan.event_gap_ps;
     uint32_t item = m->op_items[op];
 
     if (--m->op_afters_left[op] > 0 || item == GT_NONE)

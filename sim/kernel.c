@@ -36,14 +36,26 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
     return occupancy;
 }
 
-/* The duration that a trace states or measured; GT_TIME_NONE when only block costs are known. */
-static gt_time_ps stated_ps(const struct gt_machine *m, const struct gt_op *op)
+/* The duration alone on the recorded device; GT_TIME_NONE when block costs are known, which say more. */
+static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t item)
 {
-    const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
-
-    if (kernel->cost != GT_COST_NONE)
+    if (m->workload->kernels[op_of(m, item)->kernel].cost != GT_COST_NONE)
         return GT_TIME_NONE;
-    return op->duration_ps != GT_TIME_NONE ? op->duration_ps : kernel->duration_ps;
+    return gt_stated_ps(m, m->items[item].index);
+}
+
+/* Waves of the kernel alone on the device that its duration is from: what the duration is divided by.
+ * Where it does not even fit there, the trace is from some other device: the one at hand must do. */
+static uint64_t recorded_waves(struct gt_machine *m, uint32_t kernel, const struct gt_occupancy *here)
+{
+    struct gt_occupancy there;
+
+    if (m->device == m->recorded)
+        return here->waves;
+    if (m->recorded_waves[kernel] == 0)
+        m->recorded_waves[kernel] =
+            gt_occupancy_of(m->recorded, &m->workload->kernels[kernel], &there, NULL) == 0 ? there.waves : here->waves;
+    return m->recorded_waves[kernel];
 }
 
 static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
@@ -58,12 +70,13 @@ static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
 }
 
 /* A bar for a kernel that has block costs only: its waves, one after the other. */
-static bool bar_ps(struct gt_machine *m, const struct gt_op *op, gt_time_ps *duration_ps)
+static bool bar_ps(struct gt_machine *m, uint32_t item, gt_time_ps *duration_ps)
 {
+    const struct gt_op *op = op_of(m, item);
     const struct gt_occupancy *occupancy;
     double total;
 
-    *duration_ps = stated_ps(m, op);
+    *duration_ps = stated_ps(m, item);
     if (*duration_ps != GT_TIME_NONE)
         return true;
     occupancy = occupancy_of(m, op);
@@ -86,7 +99,8 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
     const struct gt_op *op = op_of(m, item);
     const struct gt_occupancy *occupancy = occupancy_of(m, op);
     uint64_t blocks = gt_kernel_blocks(&m->workload->kernels[op->kernel]);
-    gt_time_ps duration_ps = stated_ps(m, op);
+    gt_time_ps duration_ps = stated_ps(m, item);
+    uint64_t waves;
     uint32_t grid;
 
     if (occupancy == NULL)
@@ -105,8 +119,9 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
         /* Alone, the grid runs in full waves one after the other, so that many equal steps give
          * its duration back; what does not divide passes after the last block. */
         m->grids[grid].inverted = true;
-        m->grids[grid].block_ps = duration_ps / occupancy->waves;
-        m->grids[grid].remainder_ps = duration_ps % occupancy->waves;
+        waves = recorded_waves(m, op->kernel, occupancy);
+        m->grids[grid].block_ps = duration_ps / waves;
+        m->grids[grid].remainder_ps = duration_ps % waves;
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
     }
@@ -121,18 +136,17 @@ static void admit(struct gt_machine *m, uint32_t item)
     gpu_of(m, item)->resident++;
     if (m->options->blocks)
         start_grid(m, item);
-    else if (bar_ps(m, op_of(m, item), &duration_ps))
+    else if (bar_ps(m, item, &duration_ps))
         gt_bar_start(m, item, duration_ps);
 }
 
 void gt_kernel_ready(struct gt_machine *m, uint32_t item)
 {
     struct gt_gpu_state *gpu = gpu_of(m, item);
-    uint32_t level = m->streams[op_of(m, item)->stream].level;
-
     const struct gt_op *op = op_of(m, item);
+    uint32_t level = m->streams[op->stream].level;
 
-    if (stated_ps(m, op) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
+    if (stated_ps(m, item) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
         fail_kernel(m, op, "it has neither a duration nor a block cost; add \"duration_us\" or \"block_us\"");
         return;
     }

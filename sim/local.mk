@@ -5,11 +5,13 @@ sim_libsim_a_SOURCES = \
     sim/arbitration.c \
     sim/barrier.c \
     sim/build.c \
+    sim/contention.c sim/contention.h \
     sim/copy.c \
     sim/device.c sim/device.h \
     sim/device_keys.c \
     sim/device_value.c sim/device_value.h \
     sim/dist.c \
+    sim/duration.c \
     sim/engine.c sim/engine.h \
     sim/error.c sim/error.h \
     sim/graph.c \

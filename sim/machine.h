@@ -174,6 +174,8 @@ struct gt_machine {
     struct gt_engine engine;
     const struct gt_workload *workload;
     const struct gt_device *device;
+    const struct gt_device *recorded;   /* that the measured times are from; often the same */
+    const gt_time_ps *alone_ps;         /* per operation: its duration without contention; NULL: as stated */
     const struct gt_options *options;
     const struct gt_probe *probe;
     struct gt_plan plan;
@@ -189,6 +191,7 @@ struct gt_machine {
     uint32_t *op_afters_left; /* edges into each operation not ended yet; NULL: no edges at all */
     uint32_t *op_items;       /* in flight item of operations with edges; NULL: no edges at all */
     struct gt_occupancy *occupancies;   /* by kernel, filled on first use: blocks_per_sm 0 = not yet */
+    uint64_t *recorded_waves;           /* by kernel, likewise: alone on the recorded device; 0 = not yet */
     struct gt_item *items;    uint32_t items_free, item_count, item_room;
     struct gt_waiter *waiters; uint32_t waiters_free, waiter_count, waiter_room;
     struct gt_grid *grids;    uint32_t grids_free, grid_count, grid_room;
@@ -252,6 +255,11 @@ void gt_graph_start(struct gt_machine *m, uint32_t item);
 void gt_graph_op_ended(struct gt_machine *m, uint32_t op);       /* its successors may go on */
 void gt_graph_node_ended(struct gt_machine *m, uint32_t graph_item, uint32_t op);
 int gt_node_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_error *error);
+
+/* duration.c: what the trace states or measured, on the device at hand; GT_TIME_NONE: it says nothing */
+gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t op);
+/* The device file's time of a copy. */
+double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op);
 
 /* kernel.c */
 void gt_kernel_ready(struct gt_machine *m, uint32_t item);

@@ -6,14 +6,6 @@ static uint32_t op_of(const struct gt_machine *m, uint32_t item)
     return m->items[item].index;
 }
 
-/* A memset without a measured time: latency and rate of the device. */
-static gt_time_ps memset_ps(const struct gt_machine *m, const struct gt_op *op)
-{
-    if (op->duration_ps != GT_TIME_NONE)
-        return op->duration_ps;
-    return m->device->memset_latency_ps + (gt_time_ps)((double)op->bytes * 1000.0 / m->device->memset_gbps);
-}
-
 void gt_bar_start(struct gt_machine *m, uint32_t item, gt_time_ps duration_ps)
 {
     m->items[item].start_ps = m->engine.now_ps;
@@ -24,7 +16,7 @@ void gt_bar_start(struct gt_machine *m, uint32_t item, gt_time_ps duration_ps)
 
 static void memset_ready(struct gt_machine *m, uint32_t item)
 {
-    gt_bar_start(m, item, memset_ps(m, &m->workload->ops[op_of(m, item)]));
+    gt_bar_start(m, item, gt_stated_ps(m, op_of(m, item)));
 }
 
 /* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */

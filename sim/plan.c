@@ -73,7 +73,8 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op)
 
 /* What comes out of one walk over the operations: samples of every constant. */
 struct survey {
-    struct samples latency[GT_OP_KINDS], graph_latency, gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap, sync_return;
+    struct samples latency[GT_OP_KINDS], graph_latency, gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
+        sync_return;
 };
 
 struct last_op { gt_time_ps end_ps; uint32_t op; };
@@ -88,7 +89,7 @@ static void survey_op(struct survey *survey, const struct gt_workload *w, uint32
     if (end == GT_TIME_NONE)
         return;
     if (last->op != GT_NONE && in_graph && !first && w->ops[last->op].call == op->call) {
-        sample(&survey->graph_gap, (int64_t)(op->start_ps - last->end_ps));
+        sample(&survey->graph_gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
     } else if (call_end != GT_TIME_NONE && !(call->flags & GT_CALL_INFERRED) && first) {
         if (last->op == GT_NONE || last->end_ps + clear_margin_ps < call->start_ps)
             sample(in_graph ? &survey->graph_latency : &survey->latency[op->kind],
@@ -111,27 +112,30 @@ static void survey_syncs(struct gt_plan *plan, struct survey *survey, const stru
     }
 }
 
-static void conclude(struct gt_plan *plan, struct survey *survey, const struct gt_device *device)
+static gt_time_ps not_negative(int64_t time_ps)
 {
-    int64_t launch = median(&survey->latency[GT_OP_KERNEL], (int64_t)device->launch_latency_ps);
+    return time_ps > 0 ? (gt_time_ps)time_ps : 0;
+}
 
-    plan->latency_ps[GT_OP_KERNEL] = launch;
-    plan->latency_ps[GT_OP_COPY] = median(&survey->latency[GT_OP_COPY], (int64_t)device->copy_submit_ps);
-    plan->latency_ps[GT_OP_MEMSET] = median(&survey->latency[GT_OP_MEMSET], launch);
-    plan->latency_ps[GT_OP_HOST_FUNCTION] = median(&survey->latency[GT_OP_HOST_FUNCTION], launch);
-    plan->graph_latency_ps = median(&survey->graph_latency, launch);
+/* The constants: what the trace shows, else the recorded device's; `device` shifts them by its difference. */
+static void conclude(struct gt_plan *plan, struct survey *survey, const struct gt_device *recorded,
+                     const struct gt_device *device)
+{
+#define LEARN(samples, field) (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
+    plan->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
+    plan->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
+    plan->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);
+    plan->latency_ps[GT_OP_HOST_FUNCTION] = LEARN(&survey->latency[GT_OP_HOST_FUNCTION], launch_latency_ps);
+    plan->graph_latency_ps = LEARN(&survey->graph_latency, launch_latency_ps);
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
-            int64_t gap = median(&survey->gap[before][after], (int64_t)device->stream_gap_ps);
-
-            plan->gap_ps[before][after] = gap > 0 ? (gt_time_ps)gap : 0;
+            plan->gap_ps[before][after] = not_negative(LEARN(&survey->gap[before][after], stream_gap_ps));
+            plan->graph_gap_ps[before][after] = not_negative(LEARN(&survey->graph_gap[before][after], graph_gap_ps));
         }
     }
-    plan->graph_gap_ps = (gt_time_ps)median(&survey->graph_gap, (int64_t)device->graph_gap_ps);
-    if ((int64_t)plan->graph_gap_ps < 0)
-        plan->graph_gap_ps = 0;
-    plan->sync_return_ps = (gt_time_ps)median(&survey->sync_return, (int64_t)device->sync_return_ps);
+    plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
     plan->event_gap_ps = device->event_gap_ps;
+#undef LEARN
 }
 
 static const struct gt_op *sort_ops;
@@ -254,7 +258,8 @@ static void find_blocked_calls(struct gt_plan *plan, const struct gt_workload *w
     free(event_stream);
 }
 
-void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struct gt_device *device)
+void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struct gt_device *recorded,
+                  const struct gt_device *device)
 {
     struct survey survey;
     struct last_op *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
@@ -270,7 +275,7 @@ void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struc
     for (uint32_t i = 0; i < w->op_count; i++)
         survey_op(&survey, w, i, &last[w->ops[i].stream]);
     survey_syncs(plan, &survey, w);
-    conclude(plan, &survey, device);
+    conclude(plan, &survey, recorded, device);
     inferred = gt_plan_infer_waits(plan, w, by_end, measured);
     gt_plan_edges(plan, w, inferred);
     free(inferred);

@@ -18,7 +18,8 @@ struct gt_plan {
     int64_t latency_ps[GT_OP_KINDS];
     int64_t graph_latency_ps;
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];   /* [before][after], in one stream */
-    gt_time_ps event_gap_ps, graph_gap_ps, sync_return_ps;
+    gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same between nodes of a graph */
+    gt_time_ps event_gap_ps, sync_return_ps;
 
     uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
@@ -30,8 +31,10 @@ struct gt_plan {
     uint64_t inferred_waits;  /* edges concluded from measured times */
 };
 
-/* Learn from the measured times of `workload`; constants it does not show come from `device`. */
-void gt_plan_make(struct gt_plan *plan, const struct gt_workload *workload, const struct gt_device *device);
+/* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
+ * device it was measured on.  Where `device` differs from that one, so do the constants. */
+void gt_plan_make(struct gt_plan *plan, const struct gt_workload *workload, const struct gt_device *recorded,
+                  const struct gt_device *device);
 void gt_plan_free(struct gt_plan *plan);
 
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */

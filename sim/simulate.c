@@ -3,8 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "sim/contention.h"
 #include "sim/transform.h"
 
 static gt_handler *const handlers[GT_HANDLERS] = {
@@ -125,27 +127,61 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
     return check_finished(m, error);
 }
 
-int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
-                const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
+/* One run, from an empty machine to an empty machine. */
+static int play(const struct gt_machine *setting, struct gt_summary *summary, struct gt_error *error)
 {
-    struct gt_machine machine = { .device = device, .options = options, .probe = probe };
-    struct gt_workload *played = options->streams > 0 ? gt_transform_streams(workload, options->streams) : NULL;
-    int status;
+    struct gt_machine machine = *setting;
+    int status = gt_machine_build(&machine, error);
 
-    machine.workload = played != NULL ? played : workload;
-    status = gt_device_check(device, error);
-    if (status == 0)
-        status = gt_machine_build(&machine, error);
     if (status == 0)
         status = run_machine(&machine, error);
     *summary = (struct gt_summary){
         .end_ps = machine.end_ps, .operations = machine.ended_ops, .blocks = machine.blocks,
-        .events = machine.engine.handled, .played = played,
+        .events = machine.engine.handled,
     };
-    if (status != 0) {
-        gt_workload_free(played);
-        summary->played = NULL;
-    }
     gt_machine_free(&machine);
+    return status;
+}
+
+/* The recorded run again, on the device it was recorded on. */
+static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe, struct gt_error *error)
+{
+    const struct gt_machine *setting = user;
+    struct gt_options options = *setting->options;
+    struct gt_machine machine = *setting;
+    struct gt_summary summary;
+
+    options.serialize = false;
+    machine.device = machine.recorded;
+    machine.options = &options;
+    machine.probe = probe;
+    machine.alone_ps = alone_ps;
+    return play(&machine, &summary, error);
+}
+
+int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
+                const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
+{
+    struct gt_machine setting = {
+        .workload = workload, .device = device, .options = options, .probe = probe,
+        .recorded = options->recorded_on != NULL ? options->recorded_on : device,
+    };
+    struct gt_workload *played = NULL;
+    gt_time_ps *alone_ps;
+    int status;
+
+    memset(summary, 0, sizeof *summary);
+    if (gt_device_check(device, error) != 0 || gt_device_check(setting.recorded, error) != 0)
+        return -1;
+    alone_ps = gt_contention_learn(workload, replay, &setting);
+    if (options->streams > 0)
+        setting.workload = played = gt_transform_streams(workload, options->streams);
+    setting.alone_ps = alone_ps;
+    status = play(&setting, summary, error);
+    free(alone_ps);
+    if (status == 0)
+        summary->played = played;
+    else
+        gt_workload_free(played);
     return status;
 }

@@ -11,8 +11,12 @@ struct gt_options {
     bool serialize;          /* every operation waits for the one before and the host for it */
     uint32_t streams;        /* 0: as traced; N: deal the work over N streams (see transform.h) */
     uint64_t seed;           /* of ranged block costs */
+    /* The device that the workload's measured times were taken on; NULL: the one simulated.  What
+     * differs between the two is the what-if: durations are inverted on this one and played on the
+     * other, recorded calls and gaps are changed by the difference. */
+    const struct gt_device *recorded_on;
 };
-#define GT_OPTIONS_DEFAULT { .blocks = true, .serialize = false, .streams = 0, .seed = 1 }
+#define GT_OPTIONS_DEFAULT { .blocks = true, .serialize = false, .streams = 0, .seed = 1, .recorded_on = NULL }
 
 /* What a run was, beyond its records. */
 struct gt_summary {

@@ -1,0 +1,71 @@
+/* How long an operation takes by itself: as stated or measured, moved from the device it was recorded on
+ * to the one simulated. */
+#include "sim/machine.h"
+
+/* The device file's model for this direction and memory. */
+static const struct gt_copy_cost *cost_of(const struct gt_device *device, const struct gt_op *op)
+{
+    bool pageable = op->memory == GT_MEMORY_PAGEABLE;
+
+    switch ((enum gt_direction)op->direction) {
+    case GT_H2D: return pageable ? &device->h2d_pageable : &device->h2d_pinned;
+    case GT_D2H: return pageable ? &device->d2h_pageable : &device->d2h_pinned;
+    case GT_P2P: return &device->p2p;
+    case GT_H2H: return &device->h2d_pageable;
+    default: return &device->d2d;
+    }
+}
+
+double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op)
+{
+    const struct gt_copy_cost *cost = cost_of(device, op);
+
+    return (double)cost->latency_ps + (double)op->bytes * 1000.0 / cost->gbps;
+}
+
+static double memset_model_ps(const struct gt_device *device, const struct gt_op *op)
+{
+    return (double)device->memset_latency_ps + (double)op->bytes * 1000.0 / device->memset_gbps;
+}
+
+/* By how much the device simulated takes longer than the one recorded on. */
+static double slower(const struct gt_machine *m, const struct gt_op *op)
+{
+    double here, there;
+
+    switch ((enum gt_op_kind)op->kind) {
+    case GT_OP_KERNEL:
+        return (double)m->recorded->clock_mhz / (double)m->device->clock_mhz;
+    case GT_OP_COPY:
+        here = gt_copy_model_ps(m->device, op);
+        there = gt_copy_model_ps(m->recorded, op);
+        break;
+    case GT_OP_MEMSET:
+        here = memset_model_ps(m->device, op);
+        there = memset_model_ps(m->recorded, op);
+        break;
+    default:
+        return 1.0;
+    }
+    return there > 0 ? here / there : 1.0;
+}
+
+gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
+{
+    const struct gt_op *op = &m->workload->ops[index];
+    gt_time_ps duration_ps = op->duration_ps;
+    double factor;
+
+    if (m->alone_ps != NULL && m->alone_ps[index] != GT_TIME_NONE)
+        duration_ps = m->alone_ps[index];
+    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_KERNEL)
+        duration_ps = m->workload->kernels[op->kernel].duration_ps;
+    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_COPY)
+        return (gt_time_ps)gt_copy_model_ps(m->device, op);
+    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_MEMSET)
+        return (gt_time_ps)memset_model_ps(m->device, op);
+    if (duration_ps == GT_TIME_NONE || m->device == m->recorded)
+        return duration_ps;
+    factor = slower(m, op);
+    return factor == 1.0 ? duration_ps : (gt_time_ps)((double)duration_ps * factor + 0.5);
+}
