@@ -2,6 +2,8 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
+    tests/unit/cuda_api \
+    tests/unit/nsys \
     tests/unit/files \
     tests/unit/datadir \
     tests/unit/golden \
@@ -17,6 +19,7 @@ UNIT_TESTS = \
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
+    tests/cli/nsys.bats \
     tests/cli/main.bats \
     tests/cli/devices.bats \
     tests/cli/man.bats \
@@ -42,7 +45,8 @@ LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 
 TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
-EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql
+EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
+    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_DRIVER)

@@ -1,0 +1,72 @@
+-- Nsight Systems, schema 3.24: eventSyncId; a graph with its nodes, one without; a recording that
+-- began after some launches; the device of synchronisations wrong; a copy to a peer.
+PRAGMA page_size = 512;
+CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);
+INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '3.24.14');
+CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);
+INSERT INTO StringIds VALUES (1, 'cudaGraphLaunch_v10000'), (2, 'cudaLaunchKernelExC_v11060'),
+    (3, 'cudaEventRecordWithFlags_v11010'), (4, 'cudaStreamWaitEvent_v3020'),
+    (5, 'cudaMemcpyPeerAsync_v4000'), (6, 'cudaLaunchHostFunc_v10000'), (7, 'cudaStreamQuery_v3020'),
+    (8, 'early'), (9, 'late'), (10, 'node');
+CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER NOT NULL, end INTEGER, eventClass INTEGER NOT NULL,
+    globalTid INTEGER, correlationId INTEGER, nameId INTEGER NOT NULL, returnValue INTEGER,
+    callchainId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES
+    (10000, 10100, 0, 281474993487881, 20, 2, 0, NULL), -- launch of "late"
+    (10200, 10300, 0, 281474993487881, 21, 3, 0, NULL), -- event record, stream 15
+    (10310, 10320, 0, 281474993487881, 22, 3, 0, NULL), -- the same event again, stream 22
+    (10330, 10340, 0, 281474993487881, 23, 4, 0, NULL), -- wait for the first of these, stream 22
+    (10350, 10360, 0, 281474993487881, 24, 4, 0, NULL), -- wait for one recorded before all this
+    (10400, 10500, 0, 281474993487881, 25, 1, 0, NULL), -- graph launch, nodes recorded
+    (10600, 10700, 0, 281474993487881, 26, 1, 0, NULL), -- graph launch, nodes hidden
+    (10800, 10900, 0, 281474993487881, 27, 5, 0, NULL), -- copy to device 1
+    (11000, 11100, 0, 281474993487881, 28, 6, 0, NULL), -- host function
+    (11200, 11300, 0, 281474993487881, 29, 7, 0, NULL), -- stream query
+    (11400, NULL, 0, 281474993487881, 30, 2, 0, NULL);  -- a launch that never returned
+CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER NOT NULL, end INTEGER NOT NULL,
+    deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER,
+    streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER NOT NULL,
+    shortName INTEGER NOT NULL, mangledName INTEGER, registersPerThread INTEGER NOT NULL,
+    gridX INTEGER NOT NULL, gridY INTEGER NOT NULL, gridZ INTEGER NOT NULL, blockX INTEGER NOT NULL,
+    blockY INTEGER NOT NULL, blockZ INTEGER NOT NULL, staticSharedMemory INTEGER NOT NULL,
+    dynamicSharedMemory INTEGER NOT NULL, graphNodeId INTEGER, graphId INTEGER, clusterX INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES
+    (30000, 31000, 0, 2, 0, 15, 20, 281474993487872, 9, 9, 9, 32, 4, 1, 1, 128, 1, 1, 0, 0, NULL, NULL, 0),
+    (20000, 29000, 0, 2, 0, 15, 11, 281474993487872, 8, 8, 8, 32, 4, 1, 1, 128, 1, 1, 0, 0, NULL, NULL, 0),
+    (9000, 19000, 0, 2, 0, 15, 10, 281474993487872, 8, 8, 8, 32, 4, 1, 1, 128, 1, 1, 0, 0, NULL, NULL, 0),
+    (41000, 42000, 0, 2, 0, 22, 25, 281474993487872, 10, 10, 10, 32, 1, 1, 1, 32, 1, 1, 0, 0, 78, 7, 0),
+    (40000, 41000, 0, 2, 0, 22, 25, 281474993487872, 10, 10, 10, 32, 2, 1, 1, 32, 1, 1, 0, 0, 77, 7, 0);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER NOT NULL, end INTEGER NOT NULL,
+    deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, streamId INTEGER NOT NULL,
+    correlationId INTEGER, globalPid INTEGER, value INTEGER NOT NULL, bytes INTEGER NOT NULL,
+    graphNodeId INTEGER, memKind INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET VALUES (39000, 39500, 0, 2, 22, 25, 281474993487872, 0, 64, 76, 2);
+CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER NOT NULL, end INTEGER NOT NULL,
+    deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER,
+    streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, graphId INTEGER NOT NULL,
+    graphExecId INTEGER NOT NULL);
+INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES
+    (50000, 59000, 0, 2, 0, 22, 26, 281474993487872, 8, 9);
+CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER NOT NULL, end INTEGER NOT NULL,
+    deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, streamId INTEGER NOT NULL,
+    correlationId INTEGER, globalPid INTEGER, bytes INTEGER NOT NULL, copyKind INTEGER NOT NULL,
+    srcKind INTEGER, dstKind INTEGER, srcDeviceId INTEGER, dstDeviceId INTEGER, graphNodeId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES
+    (60000, 61000, 0, 2, 22, 27, 281474993487872, 1048576, 10, 2, 2, 0, 1, NULL);
+CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (timestamp INTEGER, deviceId INTEGER, contextId INTEGER,
+    greenContextId INTEGER, streamId INTEGER, correlationId INTEGER, globalPid INTEGER, eventId INTEGER,
+    eventSyncId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_CUDA_EVENT VALUES
+    (0, 3, 2, NULL, 15, 21, 281474993487872, 5, 1001),
+    (0, 3, 2, NULL, 22, 22, 281474993487872, 5, 1002);
+CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start INTEGER NOT NULL, end INTEGER NOT NULL,
+    deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, greenContextId INTEGER,
+    streamId INTEGER NOT NULL, correlationId INTEGER, globalPid INTEGER, syncType INTEGER NOT NULL,
+    eventId INTEGER NOT NULL, eventSyncId INTEGER);
+INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION VALUES
+    (10331, 10339, 3, 2, NULL, 22, 23, 281474993487872, 2, 5, 1001),
+    (10351, 10359, 3, 2, NULL, 22, 24, 281474993487872, 2, 5, 900);
+CREATE TABLE TARGET_INFO_CUDA_STREAM (streamId INTEGER NOT NULL, hwId INTEGER NOT NULL,
+    vmId INTEGER NOT NULL, processId INTEGER NOT NULL, contextId INTEGER NOT NULL,
+    priority INTEGER NOT NULL, flag INTEGER NOT NULL);
+INSERT INTO TARGET_INFO_CUDA_STREAM VALUES (22, 0, 1, 1, 2, 4294967295, 2), (23, 0, 1, 1, 2, 0, 1);

@@ -1,0 +1,431 @@
+/* Nsight Systems exports: what every table means, by schema, and what broken ones come to. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sqlite3.h>
+
+#include "traces/nsys.h"
+
+static char folder[] = "/tmp/gridtide-nsys-test-XXXXXX";
+static char path[96];
+static struct gt_error error;
+
+/* The database that tests/data/nsys-SCHEMA.sql and then `more` make, at `path`. */
+static void make(const char *schema, const char *more)
+{
+    char script[512];
+    char *text = calloc(1, 1 << 16), *message = NULL;
+    sqlite3 *database;
+    FILE *file;
+
+    snprintf(script, sizeof script, "%s/tests/data/nsys-%s.sql", getenv("GRIDTIDE_SOURCE"), schema);
+    file = fopen(script, "r");
+    assert_non_null(file);
+    assert_true(fread(text, 1, (1 << 16) - 1, file) > 0);
+    fclose(file);
+    unlink(path);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA synchronous = OFF; PRAGMA journal_mode = OFF", NULL, NULL, NULL);
+    if (sqlite3_exec(database, text, NULL, NULL, &message) != SQLITE_OK ||
+        (more != NULL && sqlite3_exec(database, more, NULL, NULL, &message) != SQLITE_OK))
+        fail_msg("%s", message);
+    sqlite3_close(database);
+    free(text);
+}
+
+static struct gt_workload *import(const char *schema, const char *more)
+{
+    struct gt_workload *workload;
+
+    make(schema, more);
+    workload = gt_importer_nsys.read(path, NULL, &error);
+    if (workload == NULL)
+        fail_msg("%s", error.text);
+    return workload;
+}
+
+/* The import fails, and the error names the file and says `part`. */
+static void expect_error(const char *part)
+{
+    struct gt_workload *workload;
+
+    error.text[0] = '\0';
+    workload = gt_importer_nsys.read(path, NULL, &error);
+    assert_null(workload);
+    if (strncmp(error.text, path, strlen(path)) != 0 || strstr(error.text, part) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", error.text, part);
+}
+
+static uint64_t warnings(const struct gt_workload *workload, const char *kind)
+{
+    for (uint32_t i = 0; i < workload->warning_count; i++)
+        if (strcmp(workload->warnings[i].kind, kind) == 0)
+            return workload->warnings[i].count;
+    return 0;
+}
+
+static const char *setting(const struct gt_workload *workload, const char *key)
+{
+    for (uint32_t i = 0; i < workload->setting_count; i++)
+        if (strcmp(workload->settings[i].key, key) == 0)
+            return workload->settings[i].value;
+    return "";
+}
+
+static const struct gt_op *op_of(const struct gt_workload *workload, uint32_t call)
+{
+    assert_true(workload->calls[call].ops > 0);
+    return &workload->ops[workload->calls[call].first_op];
+}
+
+static const char *kernel_of(const struct gt_workload *workload, const struct gt_op *op)
+{
+    return gt_name_text(workload, workload->kernels[op->kernel].name);
+}
+
+static void schema_2_9_reads_with_known_numbers(void **state)
+{
+    struct gt_workload *w = import("2.9", NULL);
+    const struct gt_kernel *kernel;
+
+    (void)state;
+    assert_int_equal(w->call_count, 10);
+    assert_int_equal(w->op_count, 3);
+    /* cudaMalloc is the earliest: the origin */
+    assert_int_equal(w->calls[0].kind, GT_CALL_OTHER);
+    assert_int_equal(w->calls[0].start_ps, 0);
+    assert_int_equal(w->calls[0].duration_ps, 500000);
+    assert_int_equal(w->threads[0].process, 1);
+    assert_int_equal(w->threads[0].id, 9);
+    assert_string_equal(gt_name_text(w, w->calls[1].name), "cudaMemcpy");
+    assert_int_equal(w->calls[1].flags, GT_CALL_SYNCHRONOUS);
+    assert_int_equal(op_of(w, 1)->direction, GT_H2D);
+    assert_int_equal(op_of(w, 1)->memory, GT_MEMORY_PAGEABLE);
+    assert_int_equal(op_of(w, 1)->bytes, 65536);
+    assert_int_equal(op_of(w, 1)->start_ps, 2000000);
+    assert_int_equal(op_of(w, 1)->duration_ps, 5000000);
+    kernel = &w->kernels[op_of(w, 2)->kernel];
+    assert_string_equal(gt_name_text(w, kernel->name), "scale(float *)");
+    assert_int_equal(kernel->grid[1], 2);
+    assert_int_equal(kernel->block[0], 256);
+    assert_int_equal(kernel->registers_per_thread, 32);
+    assert_int_equal(kernel->static_shared_bytes, 512);
+    assert_int_equal(kernel->dynamic_shared_bytes, 1024);
+    assert_string_equal(kernel_of(w, op_of(w, 7)), "scale");    /* demangledName 99 is not there */
+    assert_int_equal(w->streams[w->calls[2].stream].flags, GT_STREAM_LEGACY_DEFAULT);
+    assert_int_equal(w->streams[w->calls[7].stream].flags, 0);
+    assert_int_equal(warnings(w, "device-unknown"), 1);
+    assert_int_equal(w->warning_count, 1);
+    gt_workload_free(w);
+}
+
+static void without_sync_ids_a_wait_means_the_last_record_before(void **state)
+{
+    struct gt_workload *w = import("2.9", NULL);
+
+    (void)state;
+    assert_int_equal(w->event_count, 3);
+    assert_int_equal(w->calls[5].kind, GT_CALL_EVENT_WAIT);
+    assert_int_equal(w->calls[5].event, w->calls[4].event);     /* not calls[3]'s, not calls[6]'s */
+    assert_int_equal(w->calls[5].stream, w->calls[7].stream);
+    assert_int_equal(w->calls[4].stream, w->calls[2].stream);
+    assert_int_equal(w->calls[8].kind, GT_CALL_EVENT_SYNC);
+    assert_int_equal(w->calls[8].event, w->calls[6].event);
+    assert_int_equal(w->calls[9].kind, GT_CALL_DEVICE_SYNC);
+    assert_int_equal(w->calls[9].flags, 0);
+    gt_workload_free(w);
+}
+
+static void schema_3_13_takes_meanings_from_enum_tables(void **state)
+{
+    struct gt_workload *w = import("3.13", NULL);
+
+    (void)state;
+    assert_int_equal(op_of(w, 2)->direction, GT_D2H);           /* 22, not the usual 2 */
+    assert_int_equal(op_of(w, 2)->memory, GT_MEMORY_PINNED);
+    assert_int_equal(op_of(w, 3)->kind, GT_OP_MEMSET);
+    assert_int_equal(op_of(w, 3)->memory, GT_MEMORY_DEVICE);
+    assert_int_equal(w->calls[4].kind, GT_CALL_STREAM_SYNC);
+    assert_int_equal(w->calls[4].stream, w->calls[2].stream);
+    assert_int_equal(w->streams[w->calls[2].stream].priority, -5);
+    assert_int_equal(w->streams[w->calls[2].stream].flags, GT_STREAM_NON_BLOCKING);
+    assert_string_equal(w->device, "a100");
+    assert_string_equal(setting(w, "chip.sms"), "108");
+    assert_string_equal(setting(w, "chip.clock_mhz"), "1410");
+    assert_string_equal(setting(w, "sm.threads"), "2048");
+    assert_string_equal(setting(w, "copy.engines"), "3");
+    assert_string_equal(gt_name_text(w, w->gpus[0].name), "NVIDIA A100-SXM4-80GB");
+    assert_string_equal(gt_name_text(w, w->threads[0].name), "main loop");
+    gt_workload_free(w);
+}
+
+static void nested_calls_go_into_the_outer_one(void **state)
+{
+    struct gt_workload *w = import("3.13", NULL);
+
+    (void)state;
+    assert_int_equal(w->call_count, 6);                         /* of 8: two driver calls lie within */
+    assert_string_equal(gt_name_text(w, w->calls[0].name), "cudaLaunchKernel");
+    assert_int_equal(w->calls[0].ops, 1);                       /* though the kernel has the inner's number */
+    assert_string_equal(gt_name_text(w, w->calls[5].name), "cudaFree");
+    assert_int_equal(w->calls[5].kind, GT_CALL_DEVICE_SYNC);    /* as the cuCtxSynchronize within */
+    /* Calls that overlap are cut. */
+    assert_int_equal(w->calls[2].start_ps + w->calls[2].duration_ps, w->calls[3].start_ps);
+    assert_int_equal(warnings(w, "overlapping-calls"), 1);
+    gt_workload_free(w);
+}
+
+static void processes_are_kept_apart(void **state)
+{
+    struct gt_workload *w = import("3.13", NULL);
+    const struct gt_call *other = &w->calls[1];
+
+    (void)state;
+    assert_int_equal(w->threads[other->thread].process, 2);
+    assert_int_equal(op_of(w, 1)->start_ps, 3500000);           /* its own kernel, of the same correlation */
+    assert_int_not_equal(other->stream, w->calls[0].stream);
+    assert_int_equal(w->streams[other->stream].id, 7);
+    assert_int_not_equal(w->streams[other->stream].context, w->streams[w->calls[0].stream].context);
+    gt_workload_free(w);
+}
+
+static void schema_3_24_joins_waits_by_sync_id(void **state)
+{
+    struct gt_workload *w = import("3.24", NULL);
+
+    (void)state;
+    assert_int_equal(w->calls[3].kind, GT_CALL_EVENT_RECORD);
+    assert_int_equal(w->calls[5].kind, GT_CALL_EVENT_WAIT);
+    assert_int_equal(w->calls[5].event, w->calls[3].event);     /* not the later record of the same event */
+    assert_int_not_equal(w->calls[4].event, w->calls[3].event);
+    assert_int_equal(w->calls[6].event, GT_NONE);               /* recorded before the recording began */
+    assert_int_equal(w->calls[6].flags, GT_CALL_TARGET_UNKNOWN);
+    assert_int_equal(warnings(w, "event-waits-unknown"), 1);
+    /* The device in rows of events and waits is wrong: these are the streams of the kernels. */
+    assert_int_equal(w->stream_count, 2);
+    assert_int_equal(w->calls[3].stream, w->calls[2].stream);
+    /* Below all described streams of its context: the NULL stream. */
+    assert_int_equal(w->streams[w->calls[2].stream].flags, GT_STREAM_LEGACY_DEFAULT);
+    assert_int_equal(w->streams[w->calls[5].stream].priority, -1);
+    gt_workload_free(w);
+}
+
+static void graphs_own_their_operations(void **state)
+{
+    struct gt_workload *w = import("3.24", NULL);
+
+    (void)state;
+    assert_int_equal(w->calls[7].kind, GT_CALL_GRAPH_LAUNCH);
+    assert_int_equal(w->calls[7].ops, 3);
+    assert_int_equal(op_of(w, 7)[0].kind, GT_OP_MEMSET);        /* by start, whatever their tables */
+    assert_int_equal(w->kernels[op_of(w, 7)[1].kernel].grid[0], 2);
+    assert_int_equal(w->kernels[op_of(w, 7)[2].kernel].grid[0], 1);
+    assert_int_equal(warnings(w, "graph-edges-unknown"), 1);
+    assert_int_equal(w->calls[8].kind, GT_CALL_GRAPH_LAUNCH);
+    assert_int_equal(w->calls[8].ops, 1);
+    assert_string_equal(kernel_of(w, op_of(w, 8)), "graph 8");
+    assert_int_equal(op_of(w, 8)->duration_ps, 9000000);
+    assert_int_equal(warnings(w, "graph-nodes-hidden"), 1);
+    gt_workload_free(w);
+}
+
+static void operations_without_call_keep_their_place_in_the_stream(void **state)
+{
+    struct gt_workload *w = import("3.24", NULL);
+
+    (void)state;
+    assert_int_equal(warnings(w, "calls-missing"), 2);
+    assert_string_equal(kernel_of(w, op_of(w, 0)), "early");
+    assert_string_equal(kernel_of(w, op_of(w, 1)), "early");
+    assert_string_equal(kernel_of(w, op_of(w, 2)), "late");
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(w->calls[i].flags, GT_CALL_INFERRED);
+        assert_int_equal(w->calls[i].duration_ps, 0);
+        assert_int_not_equal(w->calls[i].thread, w->calls[2].thread);
+    }
+    assert_int_equal(w->calls[0].start_ps, op_of(w, 0)->start_ps);
+    assert_true(w->calls[1].start_ps < w->calls[2].start_ps);
+    gt_workload_free(w);
+}
+
+static void what_was_not_recorded_is_counted(void **state)
+{
+    struct gt_workload *w = import("3.24", NULL);
+
+    (void)state;
+    assert_int_equal(op_of(w, 9)->direction, GT_P2P);
+    assert_int_equal(w->gpus[op_of(w, 9)->peer_gpu].id, 1);
+    assert_int_equal(w->calls[10].kind, GT_CALL_OTHER);         /* cudaLaunchHostFunc */
+    assert_int_equal(w->calls[12].kind, GT_CALL_OTHER);         /* a launch without a kernel */
+    assert_int_equal(w->calls[12].duration_ps, 0);
+    assert_int_equal(warnings(w, "calls-without-operation"), 2);
+    assert_int_equal(warnings(w, "calls-without-end"), 1);
+    assert_int_equal(w->calls[11].flags, GT_CALL_TARGET_UNKNOWN);
+    assert_int_equal(warnings(w, "stream-queries-unknown"), 1);
+    gt_workload_free(w);
+}
+
+static void wrong_values_name_table_row_and_column(void **state)
+{
+    static const struct { const char *sql, *says; } cases[] = {
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE rowid = 2",
+         "table CUPTI_ACTIVITY_KIND_KERNEL, row 2: column start holds text"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -1 WHERE rowid = 1", "row 1: column start is -1"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 3 WHERE rowid = 2", "row 2: it ends at 3, before its start"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 0", "column gridX is 0"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4294967296", "column gridX is 4294967296"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = x'00'", "column blockY holds bytes"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 1.5", "registersPerThread holds a fraction"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -4096", "CUPTI_ACTIVITY_KIND_MEMCPY, row 1: column bytes"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 9223372036854775807", "column deviceId"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = -9223372036854775808", "column start"},
+        {"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 9223372036854775807, end = 9223372036854775807 "
+         "WHERE rowid = 1", "days apart"},
+        {"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN streamId", "has no column streamId"},
+        {"UPDATE StringIds SET value = x'ff' WHERE id = 2", "table StringIds, id 2"},
+        {"DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; "
+         "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, nameId);"
+         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (NULL, 1, 1, 1)", "column start holds nothing"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        make("2.9", cases[i].sql);
+        expect_error(cases[i].says);
+    }
+}
+
+static void columns_of_other_schemas_may_be_missing(void **state)
+{
+    struct gt_workload *w = import("2.9",
+        "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN staticSharedMemory;"
+        "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
+        "ALTER TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION DROP COLUMN syncType;"
+        "DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+
+    (void)state;
+    assert_int_equal(w->op_count, 2);
+    assert_string_equal(kernel_of(w, &w->ops[0]), "scale");
+    assert_int_equal(warnings(w, "calls-without-operation"), 1);
+    assert_int_equal(warnings(w, "event-records-unknown"), 3);
+    assert_int_equal(warnings(w, "event-waits-unknown"), 1);
+    assert_int_equal(warnings(w, "event-syncs-unknown"), 1);
+    gt_workload_free(w);
+    w = import("2.9", "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; DROP TABLE StringIds");
+    assert_int_equal(w->op_count, 3);
+    assert_int_equal(warnings(w, "calls-missing"), 3);
+    assert_int_equal(warnings(w, "names-missing"), 2);
+    gt_workload_free(w);
+}
+
+static void other_databases_are_refused(void **state)
+{
+    static const char *const tables[] = {"KERNEL", "MEMCPY", "RUNTIME"};
+    char sql[256] = "";
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        strcat(sql, "DROP TABLE CUPTI_ACTIVITY_KIND_");
+        strcat(sql, tables[i]);
+        strcat(sql, ";");
+    }
+    make("2.9", sql);
+    expect_error("without any table of CUDA work");
+    /* Views are no tables: what they would run is a stranger's. */
+    strcat(sql, "CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT 1");
+    make("2.9", sql);
+    expect_error("without any table of CUDA work");
+}
+
+/* Every length that is whole pages, and one byte around each. */
+static void a_database_cut_short_is_an_error(void **state)
+{
+    struct stat stat_of;
+
+    (void)state;
+    make("3.24", NULL);
+    assert_int_equal(stat(path, &stat_of), 0);
+    for (off_t length = stat_of.st_size - 512; length >= 0; length -= 512) {
+        for (off_t more = 1; more >= -1; more--) {
+            if (length + more < 0)
+                continue;
+            assert_int_equal(truncate(path, length + more), 0);
+            expect_error("");
+        }
+        make("3.24", NULL);
+    }
+}
+
+/* A page of rubbish is never taken without a word: a workload that holds, or an error. */
+static void rubbish_pages_do_no_harm(void **state)
+{
+    unsigned char rubbish[512];
+    struct stat stat_of;
+    unsigned refused = 0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rubbish; i++)
+        rubbish[i] = (unsigned char)(i * 151 + 7);
+    make("3.24", NULL);
+    assert_int_equal(stat(path, &stat_of), 0);
+    for (off_t at = 0; at < stat_of.st_size; at += 512) {
+        struct gt_workload *workload;
+        FILE *file;
+
+        make("3.24", NULL);
+        file = fopen(path, "r+b");
+        assert_int_equal(fseek(file, at, SEEK_SET), 0);
+        assert_int_equal(fwrite(rubbish, 1, sizeof rubbish, file), sizeof rubbish);
+        fclose(file);
+        workload = gt_importer_nsys.read(path, NULL, &error);
+        refused += workload == NULL;
+        gt_workload_free(workload);
+    }
+    assert_true(refused > 5);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/a ?b#%%.sqlite", folder);  /* what means something in a URI */
+    return 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);       /* fails where anything was written beside the file */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(schema_2_9_reads_with_known_numbers),
+        cmocka_unit_test(without_sync_ids_a_wait_means_the_last_record_before),
+        cmocka_unit_test(schema_3_13_takes_meanings_from_enum_tables),
+        cmocka_unit_test(nested_calls_go_into_the_outer_one),
+        cmocka_unit_test(processes_are_kept_apart),
+        cmocka_unit_test(schema_3_24_joins_waits_by_sync_id),
+        cmocka_unit_test(graphs_own_their_operations),
+        cmocka_unit_test(operations_without_call_keep_their_place_in_the_stream),
+        cmocka_unit_test(what_was_not_recorded_is_counted),
+        cmocka_unit_test(wrong_values_name_table_row_and_column),
+        cmocka_unit_test(columns_of_other_schemas_may_be_missing),
+        cmocka_unit_test(other_databases_are_refused),
+        cmocka_unit_test(a_database_cut_short_is_an_error),
+        cmocka_unit_test(rubbish_pages_do_no_harm),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
