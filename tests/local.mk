@@ -11,6 +11,7 @@ UNIT_TESTS = \
     tests/unit/devicefile \
     tests/unit/device \
     tests/unit/stats \
+    tests/unit/stats_path \
     tests/unit/stats_sweep \
     tests/unit/store \
     tests/unit/bins \
@@ -46,6 +47,7 @@ LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
+    tests/unit/stats_golden.h \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
