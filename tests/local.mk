@@ -5,6 +5,7 @@ UNIT_TESTS = \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/files \
+    tests/unit/kineto \
     tests/unit/datadir \
     tests/unit/golden \
     tests/unit/export \
@@ -21,8 +22,10 @@ UNIT_TESTS = \
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
     tests/cli/nsys.bats \
+    tests/cli/import.bats \
     tests/cli/main.bats \
     tests/cli/devices.bats \
+    tests/cli/export.bats \
     tests/cli/man.bats \
     tests/cli/stats.bats \
     tests/cli/run.bats \
@@ -48,6 +51,9 @@ TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
     tests/unit/stats_golden.h \
+    tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
+    tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
+    tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh

@@ -57,8 +57,9 @@ static int begin_call(struct gt_export *export, sqlite3_stmt *query, struct gath
     gathered->call = (int64_t)call;
     gathered->name = gt_query_text(query, NAME);
     gathered->kind = gt_query_text(query, KIND);
-    snprintf(gathered->track_name, sizeof(gathered->track_name), "thread %s%s%s", gt_export_text(query, THREAD_ID),
-             gt_export_text(query, THREAD_NAME)[0] != '\0' ? " " : "", gt_export_text(query, THREAD_NAME));
+    snprintf(gathered->track_name, sizeof(gathered->track_name), "thread %s%s%s",
+             gt_export_text(query, THREAD_ID), gt_query_absent(query, THREAD_NAME) ? "" : " ",
+             gt_export_text(query, THREAD_NAME));
     gathered->track = gt_export_track(export, GT_GROUP_THREADS, thread, gathered->track_name);
     gathered->notes[0] = (struct gt_perfetto_note){"call", NULL, call};
     gathered->notes[1] = (struct gt_perfetto_note){"blocked_ns", NULL, blocked_ps / 1000};

@@ -97,8 +97,8 @@ static void ranges_hold_at_their_ends(void **state)
 
 static void numbers_are_read_strictly(void **state)
 {
-    static const char *const junk[] = { "", " 1", "1 ", "1x", "+1", "0x10", "1e3", "nan", "inf", "1.", ".5", "1,5",
-                                        "--1", "\xff" };
+    static const char *const junk[] = { "", " 1", "1 ", "1x", "+1", "0x10", "1e3", "nan", "inf", "1.", ".5",
+                                        "1,5", "--1", "\xff" };
 
     (void)state;
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++) {

@@ -291,7 +291,8 @@ static void bandwidth_is_that_of_the_copies(void **state)
 
     (void)state;
     for (size_t i = 0; i < trace->n_packet; i++)
-        if (trace->packet[i]->track_event != NULL && trace->packet[i]->track_event->has_double_counter_value &&
+        if (trace->packet[i]->track_event != NULL &&
+            trace->packet[i]->track_event->has_double_counter_value &&
             trace->packet[i]->trusted_packet_sequence_id == 5 && count < 16) {
             times[count] = trace->packet[i]->timestamp;
             values[count++] = trace->packet[i]->track_event->double_counter_value;
@@ -318,8 +319,8 @@ static void the_same_store_gives_the_same_bytes(void **state)
 static void csv_has_a_row_for_each_operation_and_run(void **state)
 {
     static const char expected[] =
-        "run,run_kind,trace,op,kind,name,gpu,context,stream,stream_name,call,grid,block,direction,memory,bytes,"
-        "submit_us,start_us,end_us,duration_us,wait_host_us,wait_stream_us,wait_event_us,wait_queue_us,"
+        "run,run_kind,trace,op,kind,name,gpu,context,stream,stream_name,call,grid,block,direction,memory,"
+        "bytes,submit_us,start_us,end_us,duration_us,wait_host_us,wait_stream_us,wait_event_us,wait_queue_us,"
         "wait_engine_us,wait_resource_us\r\n"
         "1,measured,toy,0,kernel,\"f<a,\"\"b\"\">\xff\",0,0,7,,0,4x1x1,64x1x1,,,,";
     static const char copy[] = "\r\n2,simulated,toy,2,copy,copy h2d pinned,0,0,9,,2,,,h2d,pinned,4000,"
