@@ -5,7 +5,7 @@
 #include "plots/figure.h"
 
 enum {
-    LANES = 4, LEFT_PX = 210, TOP_PX = 14, AXIS_PX = 52, LANE_PX = 130, GAP_PX = 22,
+    LANES = 4, LEFT_PX = 210, TOP_PX = 26, AXIS_PX = 60, LANE_PX = 130, GAP_PX = 34,
     PLOT_PX = GT_FIGURE_WIDTH_PX - LEFT_PX - GT_FIGURE_RIGHT_PX,
     COPIES_MAX = 1000,        /* drawn one by one; more are summed by column */
 };
@@ -123,15 +123,6 @@ static void write_lane(FILE *out, const struct copies *copies, struct lane *lane
     fputs("\n\n", out);
 }
 
-/* The least of 1, 2, 5 times a power of ten that holds `peak`. */
-static double nice_top(double peak)
-{
-    double power = pow(10, floor(log10(fmax(peak, 1e-3))));
-    double over = peak / power;
-
-    return power * (over <= 1 ? 1 : over <= 2 ? 2 : over <= 5 ? 5 : 10);
-}
-
 static void describe(const struct copies *copies, bool exact, unsigned lanes, struct gt_drawing *drawing)
 {
     bool twin = copies->view->twin != NULL;
@@ -149,6 +140,18 @@ static void describe(const struct copies *copies, bool exact, unsigned lanes, st
                " less than their own bandwidth.", timeless);
 }
 
+/* Lane `number` (from 1) of the figure; copies of a few bytes make megabytes a second. */
+static void write_lane_parameters(struct gt_drawing *drawing, unsigned number, int row, double peak_gbps)
+{
+    bool slow = peak_gbps < 0.1;
+    double scale = slow ? 1000 : 1;
+
+    fprintf(drawing->parameters, "lane_top[%u] = %.6g\nlane_scale[%u] = %g\nlane_unit[%u] = \"%s\"\n", number,
+            gt_figure_top(peak_gbps * scale), number, scale, number, slow ? "MB/s" : "GB/s");
+    fprintf(drawing->parameters, "lane_rgb[%u] = %u\nlane_name[%u] = \"%s\"\n", number,
+            gt_class_rows[lane_rows[row].class].rgb, number, lane_rows[row].label);
+}
+
 static int write_all(struct copies *copies, struct gt_drawing *drawing, struct gt_error *error)
 {
     size_t sides = copies->view->side_count;
@@ -158,8 +161,8 @@ static int write_all(struct copies *copies, struct gt_drawing *drawing, struct g
 
     if (out == NULL)
         return -1;
-    fprintf(drawing->parameters, "sides = %zu\narray lane_top[%d]\narray lane_rgb[%d]\narray lane_name[%d]\n", sides,
-            LANES, LANES, LANES);
+    fprintf(drawing->parameters, "sides = %zu\narray lane_top[%d]\narray lane_rgb[%d]\narray lane_name[%d]\narray lane_scale[%d]\n"
+            "array lane_unit[%d]\n", sides, LANES, LANES, LANES, LANES, LANES);
     for (int i = 0; i < LANES; i++) {
         double peak = 0;
 
@@ -167,9 +170,7 @@ static int write_all(struct copies *copies, struct gt_drawing *drawing, struct g
             continue;
         for (size_t side = 0; side < sides; side++)
             write_lane(out, copies, &copies->lanes[side][i], exact, &peak);
-        lanes++;
-        fprintf(drawing->parameters, "lane_top[%u] = %.6g\nlane_rgb[%u] = %u\nlane_name[%u] = \"%s\"\n", lanes,
-                nice_top(peak), lanes, gt_class_rows[lane_rows[i].class].rgb, lanes, lane_rows[i].label);
+        write_lane_parameters(drawing, ++lanes, i, peak);
     }
     if (gt_folder_close(drawing->folder, out, error) != 0)
         return -1;

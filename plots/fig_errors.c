@@ -5,16 +5,18 @@
 #include "plots/figure.h"
 
 enum {
-    LEFT_PX = 80, TOP_PX = 50, AXIS_PX = 52, PLOT_PX = 300,
-    BINS = 400,               /* logarithmic, of the cumulative curve */
-    BINS_PER_BAR = 8,
+    LEFT_PX = 80, TOP_PX = 50, AXIS_PX = 60, PLOT_PX = 300,
+    BINS = 800,               /* logarithmic, of the cumulative curve */
+    BINS_PER_BAR = 10,
+    FEWEST_BARS = 10,
+    DECADES_MAX = 6,
 };
 
 /* The log axis runs from 1 ns to 10^7 s; what is smaller is in the first bin. */
 #define LEAST_PS 1e3
-#define BINS_PER_DECADE 25.0
+#define BINS_PER_DECADE 50.0
 
-struct errors { uint64_t counts[BINS], total, exact; double largest_ps; };
+struct errors { uint64_t counts[BINS], total, folded; double largest_ps; };
 
 static double bin_from_ps(size_t bin)
 {
@@ -27,7 +29,6 @@ static void add(struct errors *errors, double error_ps)
 
     errors->counts[place < BINS ? (size_t)place : BINS - 1]++;
     errors->total++;
-    errors->exact += error_ps < LEAST_PS;
     errors->largest_ps = fmax(errors->largest_ps, error_ps);
 }
 
@@ -51,21 +52,29 @@ static int read_errors(const struct gt_view *view, struct errors *errors, struct
     return result;
 }
 
-/* The first and one past the last bin that hold something, to whole bars. */
-static void find_range(const struct errors *errors, size_t *from, size_t *to)
+/* The first and one past the last bin to draw, in whole bars: what holds something, but no more than
+ * DECADES_MAX; smaller errors are folded into the first bar. */
+static void fold(struct errors *errors, size_t *from, size_t *to)
 {
-    *from = 0;
+    size_t widest = (size_t)(DECADES_MAX * BINS_PER_DECADE), first = 1;
+
     *to = BINS;
-    while (*from + 1 < BINS && errors->counts[*from] == 0)
-        ++*from;
-    while (*to > *from + 1 && errors->counts[*to - 1] == 0)
+    while (*to > 1 && errors->counts[*to - 1] == 0)
         --*to;
-    *from -= *from % BINS_PER_BAR;
-    *to += (BINS_PER_BAR - *to % BINS_PER_BAR) % BINS_PER_BAR;
-    if (*to - *from < 4 * BINS_PER_BAR)
-        *to = *from + 4 * BINS_PER_BAR;
-    if (*to > BINS)
-        *to = BINS;
+    *to = (*to + BINS_PER_BAR - 1) / BINS_PER_BAR * BINS_PER_BAR;
+    while (first < *to && errors->counts[first] == 0)
+        first++;
+    *from = first / BINS_PER_BAR * BINS_PER_BAR;
+    if (*to - *from > widest)
+        *from = *to - widest / BINS_PER_BAR * BINS_PER_BAR;
+    if (*to - *from < FEWEST_BARS * BINS_PER_BAR)
+        *from = *to > FEWEST_BARS * BINS_PER_BAR ? *to - FEWEST_BARS * BINS_PER_BAR : 0;
+    if (*to < FEWEST_BARS * BINS_PER_BAR)
+        *to = FEWEST_BARS * BINS_PER_BAR;
+    for (size_t bin = 0; bin < *from; bin++) {
+        errors->folded += errors->counts[bin];
+        errors->counts[*from] += errors->counts[bin];
+    }
 }
 
 static int write_bars(const struct errors *errors, size_t from, size_t to, double unit_ps, double *top,
@@ -106,28 +115,23 @@ static int write_steps(const struct errors *errors, size_t from, size_t to, doub
 }
 
 /* Median and 95th percentile, as upright lines with their values. */
-static int write_marks(const struct gt_spread *spread_us, double least, double unit_ps, struct gt_drawing *drawing,
-                       struct gt_error *error)
+static void write_marks(const struct gt_spread *spread_us, double least, double unit_ps, struct gt_drawing *drawing)
 {
-    FILE *out = gt_folder_open_work(drawing->folder, "marks.tsv", error);
-
-    if (out == NULL)
-        return -1;
-    fprintf(out, "%.9g\tmedian %s\n", fmax(spread_us->median * 1e6 / unit_ps, least),
-            gt_time_text(spread_us->median * 1e6).s);
-    fprintf(out, "%.9g\t95%%: %s\n", fmax(spread_us->p95 * 1e6 / unit_ps, least),
-            gt_time_text(spread_us->p95 * 1e6).s);
-    return gt_folder_close(drawing->folder, out, error);
+    fprintf(drawing->parameters, "array mark[2]\narray mark_text[2]\n");
+    fprintf(drawing->parameters, "mark[1] = %.9g\nmark_text[1] = \"median %s\"\n",
+            fmax(spread_us->median * 1e6 / unit_ps, least), gt_time_text(spread_us->median * 1e6).s);
+    fprintf(drawing->parameters, "mark[2] = %.9g\nmark_text[2] = \"95%% within %s\"\n",
+            fmax(spread_us->p95 * 1e6 / unit_ps, least), gt_time_text(spread_us->p95 * 1e6).s);
 }
 
 static void describe(const struct gt_view *view, const struct errors *errors, struct gt_drawing *drawing)
 {
     const struct gt_comparison *comparison = &view->comparison;
-    char exact[120] = "";
+    char folded[120] = "";
 
-    if (errors->exact > 0)
-        snprintf(exact, sizeof exact, " The first bar has the %s starts that are off by less than 1 ns.",
-                 gt_count_text(errors->exact).s);
+    if (errors->folded > 0)
+        snprintf(folded, sizeof folded, " Smaller errors (%s) are in the first bar.",
+                 gt_count_text(errors->folded).s);
     snprintf(drawing->alt, sizeof drawing->alt, "Distribution of start errors: median %s, 95%% below %s, at most %s.",
              gt_time_text(comparison->start_error_us.median * 1e6).s,
              gt_time_text(comparison->start_error_us.p95 * 1e6).s,
@@ -136,21 +140,21 @@ static void describe(const struct gt_view *view, const struct errors *errors, st
              " |simulated − measured|, both runs aligned at their first operation; the axis is logarithmic. Bars: the"
              " share of operations in a range (left scale). Curve: the share up to there (right scale); the further"
              " left it rises, the better. Dashed: median and 95th percentile.%s",
-             gt_count_text(errors->total).s, exact);
+             gt_count_text(errors->total).s, folded);
 }
 
-static int write_all(const struct gt_view *view, const struct errors *errors, struct gt_drawing *drawing,
+static int write_all(const struct gt_view *view, struct errors *errors, struct gt_drawing *drawing,
                      struct gt_error *error)
 {
     const struct gt_time_unit *unit = gt_time_unit(fmax(errors->largest_ps, 1e6));
     size_t from, to;
     double top;
 
-    find_range(errors, &from, &to);
+    fold(errors, &from, &to);
     if (write_bars(errors, from, to, unit->ps, &top, drawing, error) != 0
-        || write_steps(errors, from, to, unit->ps, drawing, error) != 0
-        || write_marks(&view->comparison.start_error_us, bin_from_ps(from) / unit->ps, unit->ps, drawing, error) != 0)
+        || write_steps(errors, from, to, unit->ps, drawing, error) != 0)
         return -1;
+    write_marks(&view->comparison.start_error_us, bin_from_ps(from) / unit->ps, unit->ps, drawing);
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
     fprintf(drawing->parameters, "right_px = 70\nerror_from = %.9g\nerror_to = %.9g\nerror_unit = \"%s\"\n"
             "bar_top = %.6g\n", bin_from_ps(from) / unit->ps, bin_from_ps(to) / unit->ps, unit->name,

@@ -1,10 +1,11 @@
 /* SMs over time: each one's residency as a heat map, and all of them together. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "plots/figure.h"
 #include "plots/residency.h"
 
-enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 52, HEAT_PX = 400, WARPS_PX = 210,
+enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 60, HEAT_PX = 400, WARPS_PX = 210,
        HEAT_COLUMNS = 1800 };
 
 static const char absent[] =
@@ -24,19 +25,6 @@ static int write_heat(const struct gt_residency *residency, size_t across, size_
     return gt_folder_close(drawing->folder, out, error);
 }
 
-/* Where a GPU's rows start, and what it is called; one unnamed where there is one. */
-static int write_rows(const struct gt_residency *residency, const struct gt_drawing *drawing, struct gt_error *error)
-{
-    FILE *out = gt_folder_open_work(drawing->folder, "rows.tsv", error);
-
-    if (out == NULL)
-        return -1;
-    for (size_t gpu = 0; gpu < residency->gpus; gpu++)
-        fprintf(out, "%zu\t%.1f\tGPU %u\n", gpu * residency->sms, ((double)gpu + 0.5) * (double)residency->sms,
-                residency->gpu_ids[gpu]);
-    return gt_folder_close(drawing->folder, out, error);
-}
-
 static void time_columns(const struct gt_view *view, const struct gt_residency *residency,
                          struct gt_drawing *drawing)
 {
@@ -49,14 +37,21 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
                      struct gt_error *error)
 {
     size_t rows = residency->gpus * residency->sms;
+    float peak = 0;
     size_t across = HEAT_COLUMNS / residency->columns + 1, up = 2 * HEAT_PX / rows + 1;
 
-    if (write_heat(residency, across, up, drawing, error) != 0 || write_rows(residency, drawing, error) != 0)
+    for (size_t i = 0; i < rows * residency->columns; i++)
+        peak = residency->share[i] > peak ? residency->share[i] : peak;
+    if (write_heat(residency, across, up, drawing, error) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, HEAT_PX, AXIS_PX);
     time_columns(view, residency, drawing);
     fprintf(drawing->parameters, "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nup = %zu\n",
             (unsigned)RIGHT_BAR_PX, residency->sms, residency->gpus, across, up);
+    fprintf(drawing->parameters, "top = %.6g\n", fmin(gt_figure_top(100 * (double)peak), 100));
+    fprintf(drawing->parameters, "array gpu_id[%zu]\n", residency->gpus);
+    for (size_t gpu = 0; gpu < residency->gpus; gpu++)
+        fprintf(drawing->parameters, "gpu_id[%zu] = %u\n", gpu + 1, residency->gpu_ids[gpu]);
     snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.", rows);
     snprintf(drawing->caption, sizeof drawing->caption, "Simulated. A row is an SM, a column %s of time. The darker, the"
              " more of its %u warp slots hold resident warps; white is an idle SM. A ragged right edge of a dark"
@@ -70,7 +65,7 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
 {
     FILE *out = gt_folder_open_work(drawing->folder, "steps.tsv", error);
     size_t rows = residency->gpus * residency->sms;
-    double peak = 0, total = 0, mean, top = 100;
+    double peak = 0, total = 0, mean;
 
     if (out == NULL)
         return -1;
@@ -92,9 +87,10 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
     mean = total * (double)residency->column_ps / (double)view->main->stats->summary.makespan_ps;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, WARPS_PX, AXIS_PX);
     time_columns(view, residency, drawing);
-    while (top > 2 && peak < 0.45 * top)
-        top /= 2;
-    fprintf(drawing->parameters, "mean = %.6g\ntop = %.6g\n", mean, top);
+    fprintf(drawing->parameters, "mean = %.6g\ntop = %.6g\nrun_from = %.9g\nrun_to = %.9g\n", mean,
+            fmin(gt_figure_top(peak), 100),
+            gt_view_time(view, (double)view->main->stats->summary.start_ps - (double)view->main->origin_ps),
+            gt_view_time(view, (double)view->main->stats->summary.end_ps - (double)view->main->origin_ps));
     snprintf(drawing->alt, sizeof drawing->alt, "Resident warps over time as a share of the device; %s on average.",
              gt_share_text(mean / 100).s);
     snprintf(drawing->caption, sizeof drawing->caption, "Simulated. Warps resident on all SMs, as a share of what the"

@@ -8,9 +8,9 @@
 #include "plots/text.h"
 
 enum {
-    LEFT_PX = 210, TOP_PX = 10, AXIS_PX = 48, PLOT_PX = GT_FIGURE_WIDTH_PX - LEFT_PX - GT_FIGURE_RIGHT_PX,
+    LEFT_PX = 210, TOP_PX = 10, AXIS_PX = 66, PLOT_PX = GT_FIGURE_WIDTH_PX - LEFT_PX - GT_FIGURE_RIGHT_PX,
     LANE_PX = 17, LANE_GAP_PX = 2, GROUP_GAP_PX = 12,
-    LEGEND_ROW_PX = 22, LEGEND_COLUMNS = 3, LEGEND_NAME_COLUMNS = 44, STREAM_NAME_COLUMNS = 17,
+    LEGEND_ROW_PX = 22, LEGEND_COLUMNS = 3, LEGEND_NAME_COLUMNS = 38, STREAM_NAME_COLUMNS = 17,
     STREAMS_MAX = 20,         /* shown, each side */
     BOXES_MAX = 2000,         /* drawn one by one */
 };
@@ -251,23 +251,26 @@ static int write_raster(const struct timeline *timeline, struct gt_drawing *draw
 static int write_legend(const struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "legend.tsv", error);
+    const char *names[GT_CLASSES];
+    char *shorts[GT_CLASSES];
     int entries = 0;
 
     if (out == NULL)
         return -1;
-    for (int class = 0; class < GT_CLASSES; class++) {
+    for (int class = 0; class < GT_CLASSES; class++)
+        if (timeline->seen[class])
+            names[entries++] = gt_view_class_name(timeline->view, (enum gt_class)class);
+    gt_short_names(names, shorts, (size_t)entries, LEGEND_NAME_COLUMNS);
+    for (int class = 0, entry = 0; class < GT_CLASSES; class++) {
         const struct gt_class_row *row = &gt_class_rows[class];
-        char *name;
 
         if (!timeline->seen[class])
             continue;
-        name = gt_short_name(gt_view_class_name(timeline->view, (enum gt_class)class), LEGEND_NAME_COLUMNS);
-        fprintf(out, "%d\t%d\t%.2f\t%" PRIu32 "\t", entries % LEGEND_COLUMNS, entries / LEGEND_COLUMNS,
-                row->height, row->rgb);
-        gt_plot_field(out, name);
+        fprintf(out, "%d\t%d\t%.2f\t%" PRIu32 "\t", entry % LEGEND_COLUMNS, entry / LEGEND_COLUMNS, row->height,
+                row->rgb);
+        gt_plot_field(out, shorts[entry]);
         putc('\n', out);
-        free(name);
-        entries++;
+        free(shorts[entry++]);
     }
     if (gt_folder_close(drawing->folder, out, error) != 0)
         return -1;
@@ -300,7 +303,7 @@ static int write_all(struct timeline *timeline, struct gt_drawing *drawing, stru
 {
     bool boxes = timeline->operations <= BOXES_MAX;
     int legend_rows = write_legend(timeline, drawing, error);
-    unsigned legend_px = (unsigned)legend_rows * LEGEND_ROW_PX + 10;
+    unsigned legend_px = (unsigned)legend_rows * LEGEND_ROW_PX + 8;
 
     if (legend_rows < 0 || write_lanes(timeline, drawing, error) != 0
         || (boxes ? write_boxes(timeline, drawing, error) : write_raster(timeline, drawing, error)) != 0)

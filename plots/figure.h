@@ -22,6 +22,8 @@ enum { GT_FIGURE_WIDTH_PX = 1100, GT_FIGURE_RIGHT_PX = 30 };
 /* The frame of a figure's axes, in pixels from the edges of the picture, and the time axis. */
 void gt_figure_frame(struct gt_drawing *drawing, unsigned left_px, unsigned top_px, unsigned plot_height_px,
                      unsigned bottom_px);
+/* The least round number that holds `peak`: where an axis from 0 ends. */
+double gt_figure_top(double peak);
 void gt_figure_time_axis(const struct gt_view *view, struct gt_drawing *drawing);
 
 #endif

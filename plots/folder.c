@@ -17,8 +17,8 @@ static const char *const report_names[] = {
 };
 static const char *const work_names[] = {
     "parameters.gp", "style.gp", "figure.gp", "figure.svg", "figure.png", "gnuplot.err",
-    "tracks.tsv", "lanes.tsv", "boxes.tsv", "legend.tsv", "raster.rgb", "heat.f32", "rows.tsv", "steps.tsv",
-    "bars.tsv", "marks.tsv",
+    "tracks.tsv", "lanes.tsv", "boxes.tsv", "legend.tsv", "raster.rgb", "heat.f32", "steps.tsv",
+    "bars.tsv",
 };
 enum { REPORT_NAMES = sizeof report_names / sizeof report_names[0],
        WORK_NAMES = sizeof work_names / sizeof work_names[0] };

@@ -93,7 +93,7 @@ static const struct gt_stats_kernel *kernel_of(const struct gt_side *side, const
 
 static void shape_cell(FILE *out, const struct gt_stats_kernel *kernel)
 {
-    fprintf(out, "<td>%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1], kernel->grid[2],
+    fprintf(out, "<td class=\"shape\">%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1], kernel->grid[2],
             kernel->block[0], kernel->block[1], kernel->block[2], kernel->shapes > 1 ? " and others" : "");
 }
 

@@ -24,7 +24,7 @@ set output 'figure.svg'
 load 'figure.gp'
 set output
 
-set terminal pngcairo size 2*width,2*height font "sans-serif,13" fontscale 2 linewidth 2 pointscale 2 \
+set terminal pngcairo size 2*width,2*height font "sans-serif,13" fontscale 1.55 linewidth 2 pointscale 2 \
     noenhanced background "#ffffff"
 set output 'figure.png'
 load 'figure.gp'

@@ -158,6 +158,64 @@ char *gt_short_name(const char *name, size_t columns)
     return cut;
 }
 
+/* How far two texts are the same, to a whole character. */
+static size_t same_length(const char *a, const char *b)
+{
+    size_t length = 0;
+
+    while (a[length] != '\0' && a[length] == b[length])
+        length++;
+    while (length > 0 && ((unsigned char)a[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
+/* Head, ellipsis, and what stands from a little before `from` on. */
+static char *short_from(const char *name, size_t from, size_t columns)
+{
+    enum { BEFORE = 4 };
+    char *text = gt_clean_name(name), *cut;
+    size_t head = columns / 3, width = width_of(text, text + from);
+    const char *rest = head_end(text, width > BEFORE ? width - BEFORE : 0), *end;
+
+    if (width < head + BEFORE)
+        rest = head_end(text, head);
+    end = head_end(rest, columns - head - 2);
+    if (asprintf(&cut, "%.*s…%.*s%s", (int)(head_end(text, head) - text), text, (int)(end - rest), rest,
+                 *end != '\0' ? "…" : "") < 0)
+        gt_bug("asprintf failed");
+    free(text);
+    return cut;
+}
+
+void gt_short_names(const char *const names[], char *shorts[], size_t count, size_t columns)
+{
+    size_t *alike = gt_calloc(count + 1, sizeof *alike);
+
+    for (size_t i = 0; i < count; i++)
+        shorts[i] = gt_short_name(names[i], columns);
+    for (size_t i = 0; i < count; i++) {
+        char *first = gt_clean_name(names[i]);
+
+        for (size_t j = 0; j < count; j++) {
+            char *second = gt_clean_name(names[j]);
+            size_t same = same_length(first, second);
+
+            if (i != j && strcmp(shorts[i], shorts[j]) == 0 && same > alike[i])
+                alike[i] = same;
+            free(second);
+        }
+        free(first);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (alike[i] == 0)
+            continue;
+        free(shorts[i]);
+        shorts[i] = short_from(names[i], alike[i], columns);
+    }
+    free(alike);
+}
+
 void gt_html(FILE *out, const char *text)
 {
     char *clean = gt_clean_name(text);

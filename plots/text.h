@@ -18,6 +18,10 @@ char *gt_clean_name(const char *name);
  * their middle. */
 char *gt_short_name(const char *name, size_t columns);
 
+/* The same for names that stand together: those that would come out alike show where they differ.
+ * shorts[i] (malloced) is names[i]'s. */
+void gt_short_names(const char *const names[], char *shorts[], size_t count, size_t columns);
+
 /* Write `text` escaped for HTML, in elements and in quoted attributes alike. */
 void gt_html(FILE *out, const char *text);
 

@@ -50,6 +50,8 @@ struct gt_text gt_number_text(double number)
 
     if (!isfinite(number) || number >= 1e30)
         return (struct gt_text){ "–" };
+    if (number > 0 && number < 0.005)
+        return (struct gt_text){ "<0.01" };
     if (number == floor(number))
         decimals = 0;
     snprintf(digits, sizeof digits, "%.*f", decimals, number);

@@ -1,0 +1,246 @@
+# gridtide report: the folder, what is in it, what it refuses, and names that mean harm.
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    command -v gnuplot > /dev/null || skip "gnuplot is not installed"
+}
+
+# A recorded sample and its simulation.
+recorded() {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-4.json.gz" -o run.db
+}
+
+written() {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/${1-overlap-4-streams}.jsonl" -o run.db
+}
+
+need_sqlite() {
+    command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+}
+
+nothing_beside() {
+    run find . -name '.gridtide-report-*'
+    [ -z "$output" ]
+}
+
+@test "a report holds a page and every figure twice, and nothing else" {
+    recorded
+    run "$GRIDTIDE" report run.db -o out
+    [ "$status" -eq 0 ]
+    [ "$output" = "out/index.html" ]
+    for figure in timeline sms warps copies errors; do
+        [ "$(head -c 5 "out/$figure.svg")" = "<?xml" ]
+        [ "$(head -c 4 "out/$figure.png" | tail -c 3)" = "PNG" ]
+        [ "$(stat -c %s "out/$figure.png")" -gt 2000 ]
+        grep -q "src=\"$figure.svg\"" out/index.html
+        grep -q "href=\"$figure.png\"" out/index.html
+    done
+    [ "$(find out | wc -l)" -eq 12 ]
+    nothing_beside
+}
+
+@test "the page opens with the answer and refers to nothing outside" {
+    recorded
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q 'Simulated on .*the trace recorded ' out/index.html
+    grep -q 'The GPU was busy [0-9.]*% of the time' out/index.html
+    run grep -nE '(src|href)="[^"#]*:|//|<script|@import|url\(' out/index.html
+    [ -z "$output" ]
+    run grep -hoE "https?://[^\"' <]*" out/*.svg
+    [ -z "$(echo "$output" | grep -v '^http://www.w3.org/')" ]
+    [ "$(grep -c '<img ' out/index.html)" -eq "$(grep -c '<img .* alt="[^"]' out/index.html)" ]
+}
+
+@test "the numbers on the page are those that compare gives" {
+    recorded
+    error=$("$GRIDTIDE" compare run.db --format json | sed -n 's/.*"error_pct": *\([-0-9.]*\).*/\1/p' | head -n 1)
+    [ -n "$error" ]
+    "$GRIDTIDE" report -q run.db -o out
+    shown=$(sed -n 's/.*the trace recorded [^<]*<strong>\([^%]*\)%.*/\1/p' out/index.html | sed 's/−/-/; s/+//; s/±//')
+    awk -v a="$error" -v b="$shown" 'BEGIN { d = a - b; exit !(d < 0.51 && d > -0.51) }'
+}
+
+@test "the same store gives the same bytes" {
+    recorded
+    "$GRIDTIDE" report -q run.db -o one
+    "$GRIDTIDE" report -q run.db -o two
+    diff -r one two
+}
+
+@test "a trace without times gets the simulated part alone" {
+    written
+    "$GRIDTIDE" report -q run.db -o out
+    [ -s out/timeline.svg ]
+    [ ! -e out/errors.svg ]
+    grep -q 'The trace recorded no times' out/index.html
+    run grep -c measured out/timeline.svg
+    [ "$output" = 0 ]
+}
+
+@test "a run without blocks says why figures are missing" {
+    "$GRIDTIDE" run -q --blocks off "$GRIDTIDE_SOURCE/traces/samples/overlap-4-streams.jsonl" -o run.db
+    "$GRIDTIDE" report -q run.db -o out
+    [ ! -e out/sms.svg ]
+    grep -q 'no block residency' out/index.html
+}
+
+@test "a run without operations gets a short page" {
+    need_sqlite
+    written
+    sqlite3 run.db 'PRAGMA foreign_keys = OFF; DELETE FROM run_op; DELETE FROM op; DELETE FROM run_bin;
+        DELETE FROM run_block;'
+    run "$GRIDTIDE" report -q run.db -o out
+    [ "$status" -eq 0 ]
+    [ "$(ls out)" = index.html ]
+    grep -q 'There is nothing' out/index.html
+}
+
+@test "a former report is replaced" {
+    recorded
+    "$GRIDTIDE" report -q run.db -o out
+    written
+    "$GRIDTIDE" report -q run.db -o out/
+    [ ! -e out/errors.svg ]
+    grep -q 'The trace recorded no times' out/index.html
+    nothing_beside
+}
+
+@test "an empty folder is filled" {
+    written
+    mkdir out
+    "$GRIDTIDE" report -q run.db -o out
+    [ -s out/index.html ]
+}
+
+@test "anything else that is there is refused and left alone" {
+    written
+    mkdir mine
+    echo precious > mine/index.html
+    run "$GRIDTIDE" report run.db -o mine
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"mine: exists and is no Gridtide report"* ]]
+    [ "$(cat mine/index.html)" = precious ]
+
+    "$GRIDTIDE" report -q run.db -o out
+    echo precious > out/notes.txt
+    run "$GRIDTIDE" report run.db -o out
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"notes.txt"* ]]
+    [ "$(cat out/notes.txt)" = precious ]
+
+    echo precious > file
+    run "$GRIDTIDE" report run.db -o file
+    [ "$status" -eq 1 ]
+    [ "$(cat file)" = precious ]
+
+    for place in . .. / ''; do
+        run "$GRIDTIDE" report run.db -o "$place"
+        [ "$status" -eq 1 ]
+    done
+    run "$GRIDTIDE" report run.db -o no/such/place
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"the folder above it does not exist"* ]]
+    nothing_beside
+}
+
+@test "without gnuplot it says what to install and leaves nothing" {
+    written
+    mkdir empty
+    run env PATH="$PWD/empty" "$GRIDTIDE" report run.db -o out
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"install gnuplot-nox"* ]]
+    [ ! -e out ]
+    nothing_beside
+}
+
+@test "a gnuplot that fails is a failure with its own words" {
+    written
+    mkdir bin
+    printf '#!/bin/sh\necho "no such terminal" >&2\nexit 3\n' > bin/gnuplot
+    chmod +x bin/gnuplot
+    run env PATH="$PWD/bin:$PATH" "$GRIDTIDE" report run.db -o out
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no such terminal"* ]]
+    [ ! -e out ]
+    nothing_beside
+}
+
+@test "an end by a signal leaves nothing" {
+    written
+    mkdir bin
+    printf '#!/bin/sh\nkill -TERM $PPID\nsleep 1\n' > bin/gnuplot
+    chmod +x bin/gnuplot
+    run env PATH="$PWD/bin:$PATH" "$GRIDTIDE" report run.db -o out
+    [ "$status" -ne 0 ]
+    [ ! -e out ]
+    nothing_beside
+}
+
+@test "names are text: not commands, not markup" {
+    need_sqlite
+    recorded
+    sqlite3 run.db "UPDATE kernel SET name = '\"; system(\"touch harm\"); \`touch harm\` \$(touch harm) @a{b}^c_d %s \\n <script>x</script>' || char(10) || char(9) || 'end';
+        UPDATE stream SET name = '\`touch harm\`\"</text><script>'' . system(''touch harm'')';
+        UPDATE trace SET name = '</title><script>alert(1)</script>';
+        UPDATE run SET options = '<img src=x onerror=alert(1)>';
+        UPDATE call SET name = '<script>';
+        INSERT INTO warning SELECT trace_id, 'odd', 1, '<script>' FROM trace;"
+    run "$GRIDTIDE" report -q run.db -o out
+    [ "$status" -eq 0 ]
+    [ -z "$(find . -name harm)" ]
+    run grep -lE '<script|<img src=x' out/index.html out/*.svg
+    [ -z "$output" ]
+    grep -q '&lt;script' out/index.html
+    for entity in '@a{b}^c_d' '%s' '\$(touch'; do
+        grep -q -- "$entity" out/timeline.svg
+    done
+}
+
+@test "bytes that are no UTF-8 and other odd names do no harm" {
+    need_sqlite
+    recorded
+    for name in "CAST(x'fffe80c3' AS TEXT)" "'\"'" "'\\'" "'#'" "'NaN'" "''" "'-'" "char(8238) || 'x'" \
+            "hex(zeroblob(20000))"; do
+        sqlite3 run.db "UPDATE kernel SET name = $name; UPDATE stream SET name = $name;"
+        run "$GRIDTIDE" report -q run.db -o out
+        [ "$status" -eq 0 ]
+        iconv -f UTF-8 -t UTF-8 out/index.html out/*.svg > /dev/null
+    done
+}
+
+@test "100,000 operations are binned: quick, and no picture over 1 MB" {
+    need_sqlite
+    recorded
+    sqlite3 run.db "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100099)
+        INSERT INTO op SELECT t.trace_id, n.i, 0, CASE n.i % 5 WHEN 0 THEN 'copy' ELSE 'kernel' END, n.i % 4,
+            CASE n.i % 5 WHEN 0 THEN NULL ELSE 0 END, CASE n.i % 5 WHEN 0 THEN 'd2h' END,
+            CASE n.i % 5 WHEN 0 THEN 'pinned' END, CASE n.i % 5 WHEN 0 THEN 65536 END FROM trace t, n;
+        WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100099)
+        INSERT INTO run_op (run_id, op_no, start_ps, end_ps)
+            SELECT r.run_id, n.i, 4000000000 + (n.i / 4) * 12000000, 4000000000 + (n.i / 4) * 12000000 + 9000000
+            FROM run r, n;"
+    run timeout 30 "$GRIDTIDE" report -q run.db -o out
+    [ "$status" -eq 0 ]
+    grep -q 'too many operations' out/index.html
+    for picture in out/*.svg out/*.png; do
+        [ "$(stat -c %s "$picture")" -lt 1000000 ]
+    done
+}
+
+@test "what is no store is refused" {
+    echo nonsense > bad.db
+    run "$GRIDTIDE" report bad.db -o out
+    [ "$status" -eq 1 ]
+    [ ! -e out ]
+    run "$GRIDTIDE" report missing.db -o out
+    [ "$status" -eq 1 ]
+}
+
+@test "wrong usage" {
+    run "$GRIDTIDE" report
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" report run.db
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" report a b -o out
+    [ "$status" -eq 2 ]
+}
