@@ -23,6 +23,8 @@ UNIT_TESTS = \
 CLI_TESTS = \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
+    tests/cli/chain.bats \
+    tests/cli/hostile.bats \
     tests/cli/main.bats \
     tests/cli/devices.bats \
     tests/cli/export.bats \
