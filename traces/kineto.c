@@ -43,7 +43,9 @@ void *kineto_grow(void *array, uint32_t count, uint32_t *room, size_t size)
 
 static int sniff(const unsigned char *head, size_t bytes)
 {
-    static const char *const signs[] = {"\"traceEvents\"", "\"deviceProperties\"", "\"ph\"", "\"schemaVersion\""};
+    static const char *const signs[] = {
+        "\"traceEvents\"", "\"deviceProperties\"", "\"ph\"", "\"schemaVersion\"",
+    };
     size_t at = 0;
 
     while (at < bytes && isspace(head[at]))
@@ -174,8 +176,9 @@ static int check_token(struct reader *reader)
         reader->values_offset = reader->offset;
     }
     if (reader->offset - reader->values_offset > TOKEN_MAX_BYTES)
-        return gt_error_set(reader->error, "%s: byte %llu: no value ends within %d MiB; no Kineto trace has that",
-                            reader->path, (unsigned long long)reader->values_offset, TOKEN_MAX_BYTES >> 20);
+        return gt_error_set(reader->error, "%s: byte %llu: no value ends within %d MiB; no Kineto trace has "
+                            "that", reader->path, (unsigned long long)reader->values_offset,
+                            TOKEN_MAX_BYTES >> 20);
     return 0;
 }
 
@@ -207,8 +210,8 @@ static int end_text(struct reader *reader)
     if (reader->offset == 0)
         return gt_error_set(reader->error, "%s: byte 0: the file is empty", reader->path);
     if (yajl_complete_parse(reader->yajl) != yajl_status_ok)
-        return gt_error_set(reader->error, "%s: byte %llu: the JSON text ends too early; is the file complete?",
-                            reader->path, (unsigned long long)reader->offset);
+        return gt_error_set(reader->error, "%s: byte %llu: the JSON text ends too early; is the file "
+                            "complete?", reader->path, (unsigned long long)reader->offset);
     if (!reader->kineto.has_events)
         return gt_error_set(reader->error, "%s: byte %llu: holds no list of events (traceEvents); "
                             "not a Kineto trace", reader->path, (unsigned long long)reader->offset);

@@ -125,7 +125,8 @@ static int read_shape(struct kineto *kineto, const int64_t from[3], const char *
 static int take_kernel(struct kineto *kineto, struct gt_error *error)
 {
     const struct kineto_event *event = &kineto->event;
-    int64_t registers = number_or(event, KINETO_REGISTERS, 0), shared = number_or(event, KINETO_SHARED_BYTES, 0);
+    int64_t registers = number_or(event, KINETO_REGISTERS, 0);
+    int64_t shared = number_or(event, KINETO_SHARED_BYTES, 0);
     struct gt_kernel kernel = { .cost = GT_COST_NONE, .duration_ps = GT_TIME_NONE };
     struct gt_import_op *op;
 
@@ -318,7 +319,8 @@ static int take_mark(struct kineto *kineto, struct gt_error *error)
 {
     const struct kineto_event *event = &kineto->event;
     bool is_record = event->category == KINETO_RECORD;
-    int64_t stream = number_or(event, KINETO_STREAM, -1), record_stream = number_or(event, KINETO_WAIT_STREAM, -1);
+    int64_t stream = number_or(event, KINETO_STREAM, -1);
+    int64_t record_stream = is_record ? stream : number_or(event, KINETO_WAIT_STREAM, -1);
     int64_t device, context;
     struct kineto_mark *mark;
 
@@ -331,8 +333,9 @@ static int take_mark(struct kineto *kineto, struct gt_error *error)
     mark->event = number_or_nothing(event, is_record ? KINETO_EVENT : KINETO_WAIT_EVENT);
     mark->record = is_record ? mark->correlation : number_or_nothing(event, KINETO_WAIT_RECORD);
     mark->stream = is_stream(stream) ? find_stream(kineto, device, context, stream) : GT_NONE;
-    mark->record_stream = is_record ? mark->stream :
-                          is_stream(record_stream) ? find_stream(kineto, device, context, record_stream) : GT_NONE;
+    mark->record_stream = GT_NONE;
+    if (is_stream(record_stream))
+        mark->record_stream = find_stream(kineto, device, context, record_stream);
     mark->calls_before = kineto->import.call_count;
     mark->is_record = is_record;
     return 0;

@@ -238,7 +238,8 @@ static void name_threads(struct kineto *kineto)
 
     if (kineto->thread_name_count == 0)
         return;
-    qsort(kineto->thread_names, kineto->thread_name_count, sizeof *kineto->thread_names, compare_thread_names);
+    qsort(kineto->thread_names, kineto->thread_name_count, sizeof *kineto->thread_names,
+          compare_thread_names);
     for (uint32_t i = 0; i < workload->thread_count; i++) {
         struct gt_thread *thread = &workload->threads[i];
         const struct kineto_thread_name key = { .process = thread->process, .id = thread->id };

@@ -159,7 +159,8 @@ static int state_inside(const struct kineto_json *json, bool object)
     case IN_DEVICES: return object ? IN_DEVICE : -1;
     case IN_EVENTS: return object ? IN_EVENT : -1;
     case IN_EVENT: return object && json->field == KINETO_ARGS ? IN_ARGS : -1;
-    case IN_ARGS: return !object && (json->field == KINETO_GRID || json->field == KINETO_BLOCK) ? IN_TRIPLE : -1;
+    case IN_ARGS: return object ? -1 : json->field == KINETO_GRID ? IN_TRIPLE :
+                         json->field == KINETO_BLOCK ? IN_TRIPLE : -1;
     default: return -1;
     }
 }
@@ -297,7 +298,8 @@ static void keep(struct kineto_text *text, const char *bytes, size_t length)
         text->room = length * 2;
         text->bytes = gt_realloc(text->bytes, text->room, 1);
     }
-    memcpy(text->bytes, bytes, length);
+    if (length > 0)
+        memcpy(text->bytes, bytes, length);
     text->length = length;
 }
 

@@ -66,8 +66,9 @@ static char *help_filter(int key, const char *text, void *input)
     fputs("Formats:\n", stream);
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
-    fputs("\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. Without -o "
-          "the trace goes into the current directory, named after FILE, with .jsonl.gz at its end.", stream);
+    fputs("\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. "
+          "Without -o the trace goes into the current directory, named after FILE, with .jsonl.gz at its "
+          "end.", stream);
     fclose(stream);
     return help;
 }
@@ -95,7 +96,8 @@ static bool same_file(const char *path, const char *output)
     struct stat in, out;
 
     return strcmp(path, "-") != 0 && strcmp(output, "-") != 0 && stat(path, &in) == 0 &&
-           stat(output, &out) == 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev && in.st_ino == out.st_ino;
+           stat(output, &out) == 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
+           in.st_ino == out.st_ino;
 }
 
 static void print_summary(FILE *out, const struct gt_workload *workload, const char *format)
@@ -110,8 +112,8 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
     if (ops[GT_OP_HOST_FUNCTION] > 0)
         fprintf(out, ", %" PRIu64 " host functions", ops[GT_OP_HOST_FUNCTION]);
     fprintf(out, "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
-            "\n  GPUs        %" PRIu32 "\n", workload->call_count, workload->thread_count, workload->stream_count,
-            workload->gpu_count);
+            "\n  GPUs        %" PRIu32 "\n", workload->call_count, workload->thread_count,
+            workload->stream_count, workload->gpu_count);
     fprintf(out, "  device      %s\n", workload->device != NULL ? workload->device :
             workload->setting_count > 0 ? "no file for it; described in the trace" : "not known");
 }

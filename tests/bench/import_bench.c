@@ -33,7 +33,7 @@ static uint64_t peak_bytes(void)
 static const char *time_us(uint64_t time_ns, char text[40])
 {
     time_ns += base_ns;
-    snprintf(text, 40, "%llu.%03llu", (unsigned long long)(time_ns / 1000), (unsigned long long)(time_ns % 1000));
+    snprintf(text, 40, "%llu.%03u", (unsigned long long)(time_ns / 1000), (unsigned)(time_ns % 1000));
     return text;
 }
 
@@ -41,37 +41,66 @@ static void write_operator(FILE *out, unsigned i, uint64_t time_ns)
 {
     char ts[40];
 
-    fprintf(out, "  {\n    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::cudnn_convolution\", \"pid\": 2910249, "
-            "\"tid\": 2919752,\n    \"ts\": %s, \"dur\": 21.456,\n    \"args\": {\n      \"External id\": %u,"
-            "\"Record function id\": 0, \"Sequence number\": %u, \"Fwd thread id\": 0, \"Ev Idx\": %u\n    }\n  },\n",
-            time_us(time_ns, ts), i, i, i);
+    fprintf(out,
+            "  {\n"
+            "    \"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::cudnn_convolution\", \"pid\": 2910249,"
+            " \"tid\": 2919752,\n"
+            "    \"ts\": %s, \"dur\": 21.456,\n"
+            "    \"args\": {\n"
+            "      \"External id\": %u,\"Record function id\": 0, \"Sequence number\": %u,"
+            " \"Fwd thread id\": 0, \"Ev Idx\": %u\n"
+            "    }\n"
+            "  },\n", time_us(time_ns, ts), i, i, i);
 }
 
 static void write_call(FILE *out, const char *name, unsigned correlation, uint64_t time_ns)
 {
     char ts[40];
 
-    fprintf(out, "  {\n    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"%s\", \"pid\": 2910249, \"tid\": 2919752,\n"
-            "    \"ts\": %s, \"dur\": 5.633,\n    \"args\": {\n      \"External id\": %u,\"cbid\": 211, "
-            "\"correlation\": %u\n    }\n  },\n", name, time_us(time_ns, ts), correlation, correlation);
-    fprintf(out, "  {\n    \"ph\": \"s\", \"id\": %u, \"pid\": 2910249, \"tid\": 2919752, \"ts\": %s,\n"
-            "    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n  },\n", correlation, ts);
+    fprintf(out,
+            "  {\n"
+            "    \"ph\": \"X\", \"cat\": \"cuda_runtime\", \"name\": \"%s\", \"pid\": 2910249,"
+            " \"tid\": 2919752,\n"
+            "    \"ts\": %s, \"dur\": 5.633,\n"
+            "    \"args\": {\n"
+            "      \"External id\": %u,\"cbid\": 211, \"correlation\": %u\n"
+            "    }\n"
+            "  },\n", name, time_us(time_ns, ts), correlation, correlation);
+    fprintf(out,
+            "  {\n"
+            "    \"ph\": \"s\", \"id\": %u, \"pid\": 2910249, \"tid\": 2919752, \"ts\": %s,\n"
+            "    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n"
+            "  },\n", correlation, ts);
 }
 
 static void write_kernel(FILE *out, unsigned i, unsigned correlation, uint64_t time_ns)
 {
     char ts[40];
 
-    fprintf(out, "  {\n    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void at::native::vectorized_elementwise_kernel"
-            "<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, %u> >(int, at::native::"
-            "CUDAFunctor_add<float>, at::detail::Array<char*, 3>)\", \"pid\": 0, \"tid\": 7,\n    \"ts\": %s, "
-            "\"dur\": 4.407,\n    \"args\": {\n      \"External id\": %u,\n      \"queued\": 0, \"device\": 0, "
-            "\"context\": 1,\n      \"stream\": 7, \"correlation\": %u,\n      \"registers per thread\": 32,\n"
-            "      \"shared memory\": 0,\n      \"blocks per SM\": 1.185185,\n      \"warps per SM\": 4.740741,\n"
-            "      \"grid\": [%u, 1, 1],\n      \"block\": [128, 1, 1],\n      \"est. achieved occupancy %%\": 7\n"
-            "    }\n  },\n", i % NAMES, time_us(time_ns, ts), correlation, correlation, 128 + i % 7);
-    fprintf(out, "  {\n    \"ph\": \"f\", \"id\": %u, \"pid\": 0, \"tid\": 7, \"ts\": %s,\n"
-            "    \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\"\n  },\n", correlation, ts);
+    fprintf(out,
+            "  {\n"
+            "    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void at::native::vectorized_elementwise_kernel"
+            "<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, %u> >(int,"
+            " at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)\", \"pid\": 0, \"tid\": 7,\n"
+            "    \"ts\": %s, \"dur\": 4.407,\n"
+            "    \"args\": {\n"
+            "      \"External id\": %u,\n"
+            "      \"queued\": 0, \"device\": 0, \"context\": 1,\n"
+            "      \"stream\": 7, \"correlation\": %u,\n"
+            "      \"registers per thread\": 32,\n"
+            "      \"shared memory\": 0,\n"
+            "      \"blocks per SM\": 1.185185,\n"
+            "      \"warps per SM\": 4.740741,\n"
+            "      \"grid\": [%u, 1, 1],\n"
+            "      \"block\": [128, 1, 1],\n"
+            "      \"est. achieved occupancy %%\": 7\n"
+            "    }\n"
+            "  },\n", i % NAMES, time_us(time_ns, ts), correlation, correlation, 128 + i % 7);
+    fprintf(out,
+            "  {\n"
+            "    \"ph\": \"f\", \"id\": %u, \"pid\": 0, \"tid\": 7, \"ts\": %s,\n"
+            "    \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\"\n"
+            "  },\n", correlation, ts);
 }
 
 /* Every kernel with its launch and two operators, every fourth with an event record too. */
@@ -93,7 +122,8 @@ static int write_profile(const char *path, unsigned operations)
         if (i % 4 == 0)
             write_call(out, "cudaEventRecord", correlation + 1, time_ns + 8500);
     }
-    fputs("  {\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 0, \"tid\": 0, \"args\": {\"name\": \"python\"}}\n"
+    fputs("  {\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 0, \"tid\": 0,"
+          " \"args\": {\"name\": \"python\"}}\n"
           "  ],\n  \"traceName\": \"bench\"\n}\n", out);
     return fclose(out);
 }
@@ -102,7 +132,7 @@ static int read_profile(const char *path)
 {
     const struct gt_import_options options = { 0 };
     uint64_t before = peak_bytes();
-    double began = now_s(), took;
+    double began = now_s(), took, megabytes, grown;
     struct gt_error error;
     struct gt_workload *workload = gt_importer_kineto.read(path, &options, &error);
     struct stat file;
@@ -112,10 +142,11 @@ static int read_profile(const char *path)
         fprintf(stderr, "%s\n", workload == NULL ? error.text : path);
         return -1;
     }
-    printf("%7.1f MB, %8u operations, %8u calls: %6.1f MB/s, %5.1f bytes an operation, %5.1f with calls counted\n",
-           (double)file.st_size / 1e6, workload->op_count, workload->call_count, (double)file.st_size / 1e6 / took,
-           (double)(peak_bytes() - before) / workload->op_count,
-           (double)(peak_bytes() - before) / (workload->op_count + workload->call_count));
+    megabytes = (double)file.st_size / 1e6;
+    grown = (double)(peak_bytes() - before);
+    printf("%7.1f MB, %8u operations, %8u calls: %6.1f MB/s, %5.1f bytes an operation, %5.1f with calls "
+           "counted\n", megabytes, workload->op_count, workload->call_count, megabytes / took, grown / workload->op_count,
+           grown / (workload->op_count + workload->call_count));
     gt_workload_free(workload);
     return 0;
 }
