@@ -6,7 +6,7 @@
 #include "plots/residency.h"
 
 enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 60, HEAT_PX = 400, WARPS_PX = 210,
-       HEAT_COLUMNS = 1800 };
+       HEAT_COLUMNS = 930 };
 
 static const char absent[] =
     "This run has no block residency: it ran no kernels as blocks (--blocks off), or was measured only.";
@@ -38,8 +38,10 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
 {
     size_t rows = residency->gpus * residency->sms;
     float peak = 0;
-    size_t across = HEAT_COLUMNS / residency->columns + 1, up = 2 * HEAT_PX / rows + 1;
+    size_t across = HEAT_COLUMNS / residency->columns, up = HEAT_PX / rows;
 
+    across = across > 0 ? across : 1;
+    up = up > 0 ? up : 1;
     for (size_t i = 0; i < rows * residency->columns; i++)
         peak = residency->share[i] > peak ? residency->share[i] : peak;
     if (write_heat(residency, across, up, drawing, error) != 0)

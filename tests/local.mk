@@ -17,6 +17,7 @@ UNIT_TESTS = \
     tests/unit/store \
     tests/unit/bins \
     tests/unit/compare \
+    tests/unit/reporttext \
     tests/unit/table
 
 # bats files; the program under test is $GRIDTIDE.
@@ -30,6 +31,7 @@ CLI_TESTS = \
     tests/cli/export.bats \
     tests/cli/man.bats \
     tests/cli/stats.bats \
+    tests/cli/report.bats \
     tests/cli/run.bats \
     tests/cli/compare.bats
 

@@ -1,0 +1,120 @@
+/* Words and numbers of the report: units, short names, what must be escaped. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+
+#include "plots/text.h"
+#include "plots/units.h"
+
+static void times_are_in_the_unit_that_suits(void **state)
+{
+    (void)state;
+    assert_string_equal(gt_time_text(0).s, "0");
+    assert_string_equal(gt_time_text(999).s, "1.00 ns");
+    assert_string_equal(gt_time_text(340e6).s, "340 µs");
+    assert_string_equal(gt_time_text(1583.2e6).s, "1,583 µs");
+    assert_string_equal(gt_time_text(10e9).s, "10 ms");
+    assert_string_equal(gt_time_text(71.34e9).s, "71.3 ms");
+    assert_string_equal(gt_time_text(12.5e12).s, "12.5 s");
+    assert_string_equal(gt_time_text(NAN).s, "–");
+}
+
+static void numbers_are_grouped_and_signed(void **state)
+{
+    (void)state;
+    assert_string_equal(gt_count_text(0).s, "0");
+    assert_string_equal(gt_count_text(999).s, "999");
+    assert_string_equal(gt_count_text(1000).s, "1,000");
+    assert_string_equal(gt_count_text(UINT64_MAX).s, "18,446,744,073,709,551,615");
+    assert_string_equal(gt_bytes_text(12.5e6).s, "12.5 MB");
+    assert_string_equal(gt_rate_text(NAN).s, "–");
+    assert_string_equal(gt_share_text(0.714).s, "71%");
+    assert_string_equal(gt_share_text(0.0234).s, "2.3%");
+    assert_string_equal(gt_share_text(0.0001).s, "<0.1%");
+    assert_string_equal(gt_share_text(0).s, "0%");
+    assert_string_equal(gt_signed_pct_text(-1.92).s, "−1.9%");
+    assert_string_equal(gt_signed_pct_text(0.381).s, "+0.38%");
+    assert_string_equal(gt_signed_pct_text(-0.001).s, "±0.00%");
+}
+
+static void check_short(const char *name, size_t columns, const char *expected)
+{
+    char *text = gt_short_name(name, columns);
+
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void names_lose_what_says_least(void **state)
+{
+    (void)state;
+    check_short("gemm", 10, "gemm");
+    check_short("void gemm(float*, int)", 30, "void gemm(float*, int)");
+    check_short("void gemm(float*, float*, int, int)", 30, "gemm");
+    check_short("void at::native::reduce<512, float>(int)", 24, "reduce<512, float>");
+    check_short("void at::native::reduce<512, at::native::Sum<float>>(int)", 24, "reduce<…ive::Sum<float>>");
+    check_short("abcdefghijklmnopqrstuvwxyz", 11, "abcdef…wxyz");
+    check_short("a\nb\x01\xff", 10, "a b \xEF\xBF\xBD");
+    check_short("", 10, "");
+}
+
+static void names_alike_show_where_they_differ(void **state)
+{
+    static const char *const names[] = {
+        "sm80_gemm_f32f32_tilesize64x64_stage3_warps_tn_execute", "other",
+        "sm80_gemm_f32f32_tilesize64x32_stage3_warps_tn_execute",
+    };
+    char *shorts[3];
+
+    (void)state;
+    gt_short_names(names, shorts, 3, 24);
+    assert_string_equal(shorts[1], "other");
+    assert_string_not_equal(shorts[0], shorts[2]);
+    for (int i = 0; i < 3; i++)
+        free(shorts[i]);
+}
+
+typedef void write_fn(FILE *out, const char *text);
+
+static void check_written(write_fn *write, const char *text, const char *expected)
+{
+    char *written;
+    size_t bytes;
+    FILE *out = open_memstream(&written, &bytes);
+
+    write(out, text);
+    fclose(out);
+    assert_string_equal(written, expected);
+    free(written);
+}
+
+static void names_leave_as_text(void **state)
+{
+    (void)state;
+    check_written(gt_html, "<a href=\"x\">'&", "&lt;a href=&quot;x&quot;&gt;&#39;&amp;");
+    check_written(gt_html, "\xE2\x80\xAE", " ");        /* turns the direction of what follows */
+    check_written(gt_html, "\xC0\xBC", "\xEF\xBF\xBD\xEF\xBF\xBD"); /* "<" the long way round */
+    check_written(gt_plot_field, "a\tb\nc\\n\"`x`", "a b c\\\\n''`x`");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_are_in_the_unit_that_suits),
+        cmocka_unit_test(numbers_are_grouped_and_signed),
+        cmocka_unit_test(names_lose_what_says_least),
+        cmocka_unit_test(names_alike_show_where_they_differ),
+        cmocka_unit_test(names_leave_as_text),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
