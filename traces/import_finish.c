@@ -37,16 +37,16 @@ static void order_ops(struct gt_import_finish *finish)
     struct gt_import *import = finish->import;
     uint32_t *next = gt_calloc(import->call_count + 1ull, sizeof *next);
 
+    finish->first_op = next;
     finish->op_order = gt_realloc(NULL, import->op_count + 1ull, sizeof *finish->op_order);
     for (uint32_t i = 0; i < import->op_count; i++)
         next[import->ops[i].call + 1]++;
     for (uint32_t i = 0; i < import->call_count; i++)
         next[i + 1] += next[i];
-    finish->first_op = gt_realloc(NULL, import->call_count + 1ull, sizeof *next);
-    memcpy(finish->first_op, next, (import->call_count + 1ull) * sizeof *next);
     for (uint32_t i = 0; i < import->op_count; i++)
         finish->op_order[next[import->ops[i].call]++] = i;
-    free(next);
+    memmove(next + 1, next, import->call_count * sizeof *next);   /* each was moved on to the one behind it */
+    next[0] = 0;
     for (uint32_t i = 0; i < import->call_count; i++) {
         uint32_t ops = finish->first_op[i + 1] - finish->first_op[i];
 
@@ -214,6 +214,7 @@ static struct gt_workload *checked(struct gt_import *import, const char *path, s
         return NULL;
     }
     workload->name = gt_import_stem(path);
+    workload->path = strdup(path);
     import->workload = NULL;
     return workload;
 }
@@ -226,6 +227,8 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
     gt_import_join(&finish);
     if (set_origin(&finish, path, error) == 0) {
         order_calls(&finish);
+        free(finish.into);
+        finish.into = NULL;
         order_ops(&finish);
         write_calls(&finish);
         free(import->calls);        /* so that calls and operations are never all there twice */
