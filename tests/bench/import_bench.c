@@ -79,8 +79,8 @@ static void write_kernel(FILE *out, unsigned i, unsigned correlation, uint64_t t
 
     fprintf(out,
             "  {\n"
-            "    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void at::native::vectorized_elementwise_kernel"
-            "<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, %u> >(int,"
+            "    \"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"void at::native::vectorized_"
+            "elementwise_kernel<4, at::native::CUDAFunctor_add<float>, at::detail::Array<char*, %u> >(int,"
             " at::native::CUDAFunctor_add<float>, at::detail::Array<char*, 3>)\", \"pid\": 0, \"tid\": 7,\n"
             "    \"ts\": %s, \"dur\": 4.407,\n"
             "    \"args\": {\n"
@@ -145,8 +145,8 @@ static int read_profile(const char *path)
     megabytes = (double)file.st_size / 1e6;
     grown = (double)(peak_bytes() - before);
     printf("%7.1f MB, %8u operations, %8u calls: %6.1f MB/s, %5.1f bytes an operation, %5.1f with calls "
-           "counted\n", megabytes, workload->op_count, workload->call_count, megabytes / took, grown / workload->op_count,
-           grown / (workload->op_count + workload->call_count));
+           "counted\n", megabytes, workload->op_count, workload->call_count, megabytes / took,
+           grown / workload->op_count, grown / (workload->op_count + workload->call_count));
     gt_workload_free(workload);
     return 0;
 }
