@@ -5,6 +5,8 @@ UNIT_TESTS = \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/files \
+    tests/unit/trace \
+    tests/unit/trace_errors \
     tests/unit/kineto \
     tests/unit/datadir \
     tests/unit/golden \

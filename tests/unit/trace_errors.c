@@ -1,0 +1,252 @@
+/* What is wrong with a trace is told with file and line; a wrong workload is refused. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "traces/trace.h"
+
+#define HEADER "{\"gridtide\":1}\n"
+#define KERNEL "{\"kernel\":\"k\",\"duration_us\":1}\n"
+#define LAUNCH "{\"call\":\"launch\",\"kernel\":\"k\"}\n"
+
+static char folder[] = "/tmp/gridtide-errors-XXXXXX";
+static char path[64];
+
+static int setup(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/wrong.jsonl", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return rmdir(folder);
+}
+
+static void put_file(const char *text, size_t length)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(text, 1, length, file), length);
+    fclose(file);
+}
+
+/* Reading fails; the message begins with the file and the line and holds `why`. */
+static void must_fail(unsigned line, const char *why)
+{
+    struct gt_error error = { "" };
+    struct gt_workload *workload = gt_trace_read(path, NULL, &error);
+    char place[96];
+
+    snprintf(place, sizeof place, "%s:%u: ", path, line);
+    if (workload != NULL)
+        fail_msg("read, but should fail with: %s", why);
+    if (strncmp(error.text, place, strlen(place)) != 0 || strstr(error.text, why) == NULL)
+        fail_msg("\"%s\" is not \"%s...%s\"", error.text, place, why);
+}
+
+static const struct { unsigned line; const char *text, *why; } wrong[] = {
+    { 1, "", "without a header" },
+    { 3, "# only\n# comments\n", "without a header" },
+    { 1, "{\"schemaVersion\":1}\n", "gridtide import" },
+    { 1, "{\"gridtide\":2}\n", "this program reads version 1" },
+    { 1, "{\"gridtide\":\"1\"}\n", "\"gridtide\" must be a whole number" },
+    { 2, HEADER HEADER, "second header" },
+    { 2, HEADER "[1]\n", "one JSON object" },
+    { 3, HEADER KERNEL "x", "not JSON" },
+    { 2, HEADER "{\"call\":\"launch\",\n", "ends inside" },
+    { 2, HEADER "{} {}\n", "one JSON object" },
+    { 2, HEADER "{\"x\":1}\n", "nothing known" },
+    { 2, HEADER "{\"kernel\":\"a\\u0000b\"}\n", "NUL" },
+    { 2, HEADER "{\"kernel\":\"\xff\"}\n", "UTF8" },
+    { 2, HEADER "{\"call\":\"jump\"}\n", "there are: host_work launch graph_launch" },
+    { 2, HEADER "{\"call\":7}\n", "\"call\" must be a text" },
+    { 2, HEADER LAUNCH, "no kernel k has been defined above this line; defined so far: none" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\","
+      "\"kernel\":\"j\"}\n", "no kernel j has been defined above this line; "
+      "defined so far: k" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\"}\n", "which kernel" },
+    { 3, HEADER KERNEL KERNEL, "defined already, on line 2" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":null}\n", "cannot be null" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\","
+      "\"stream\":1.5}\n", "\"stream\": 1.5 is not a whole number" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\","
+      "\"stream\":[1]}\n", "must be a name or a number" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":1,\"stream\":1}\n", "given twice" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"new\":1,\"new\":1}\n", "given twice" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"start_ns\":1,"
+      "\"start_us\":1}\n", "given twice" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"start\":1}\n", "has no unit" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"start_ns\":-1}\n", "is negative" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\","
+      "\"start_ps\":0.5}\n", "finer than a picosecond" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"start_s\":4611687}\n", "too large" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"start_s\":\"1\"}\n", "must be a number" },
+    { 3, HEADER KERNEL "{\"call\":\"launch\",\"kernel\":\"k\",\"bytes\":1,\"nodes\":[]}\n", "cannot say" },
+    { 2, HEADER "{\"kernel\":\"k\",\"grid\":[1,0]}\n", "size of 0" },
+    { 2, HEADER "{\"kernel\":\"k\",\"block\":0}\n", "size of 0" },
+    { 2, HEADER "{\"kernel\":\"k\",\"grid\":[]}\n", "one to three" },
+    { 2, HEADER "{\"kernel\":\"k\",\"grid\":[1,1,1,1]}\n", "one to three" },
+    { 2, HEADER "{\"kernel\":\"k\",\"grid\":2147483648}\n", "too large" },
+    { 2, HEADER "{\"kernel\":\"k\",\"block\":[65536,65536]}\n", "more than any GPU takes" },
+    { 2, HEADER "{\"kernel\":\"k\",\"block_us\":[2,1]}\n", "starts above its end" },
+    { 2, HEADER "{\"kernel\":\"k\",\"block_us\":[1,2,3]}\n", "[least, most]" },
+    { 2, HEADER "{\"kernel\":\"k\",\"block_list_us\":[]}\n", "must be a list" },
+    { 2, HEADER "{\"kernel\":\"k\",\"block_list_us\":[1],\"block_us\":1}\n", "give one" },
+    { 2, HEADER "{\"kernel\":\"k\",\"registers\":1e2}\n", "digits only" },
+    { 2, HEADER "{\"kernel\":7}\n", "needs a name" },
+    { 3, HEADER "{\"kernel\":\"k\"}\n" LAUNCH, "nothing says how long kernel \"k\" takes" },
+    { 2, HEADER "{\"stream\":\"s\",\"flags\":[\"blocking\"]}\n", "\"non_blocking\"" },
+    { 3, HEADER "{\"call\":\"stream_sync\",\"stream\":\"s\"}\n{\"stream\":\"s\"}\n", "on line 2" },
+    { 2, HEADER "{\"stream\":\"s\",\"gpu\":4294967295}\n", "too large" },
+    { 2, HEADER "{\"event\":null}\n", "not null" },
+    { 2, HEADER "{\"call\":\"copy\",\"bytes\":1}\n", "needs a \"direction\"" },
+    { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\"}\n", "needs \"bytes\"" },
+    { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":1e6}\n", "digits only" },
+    { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":-1}\n", "negative" },
+    { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\","
+      "\"bytes\":99999999999999999999}\n", "too many digits" },
+    { 2, HEADER "{\"call\":\"copy\",\"direction\":\"up\",\"bytes\":1}\n", "there are: h2d d2h d2d p2p h2h" },
+    { 2, HEADER "{\"call\":\"host_work\"}\n", "needs a duration" },
+    { 2, HEADER "{\"call\":\"host_function\"}\n", "needs the time" },
+    { 2, HEADER "{\"call\":\"event_record\"}\n", "needs an \"event\"" },
+    { 2, HEADER "{\"call\":\"event_record\",\"event\":null}\n", "target_unknown" },
+    { 2, HEADER "{\"call\":\"stream_create\"}\n", "needs a \"stream\"" },
+    { 2, HEADER "{\"call\":\"graph_launch\"}\n", "needs \"nodes\"" },
+    { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{}]}\n", "node 0: what is it" },
+    { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[3]}\n", "list of objects" },
+    { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":1,"
+      "\"after\":[0]}]}\n", "node 0: \"after\"" },
+    { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":1,"
+      "\"after\":[-1]}]}\n", "\"after\"" },
+    { 3, HEADER "{\"call\":\"host_work\",\"start_us\":5,\"duration_us\":2}\n"
+      "{\"call\":\"device_sync\",\"start_us\":6.9}\n", "before the call before it of the same thread ends" },
+    { 1, "{\"gridtide\":1,\"settings\":{\"a\":1,\"a\":2}}\n", "given twice" },
+    { 1, "{\"gridtide\":1,\"warnings\":[{}]}\n", "needs a \"kind\"" },
+};
+
+static void wrong_lines_are_named(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        put_file(wrong[i].text, strlen(wrong[i].text));
+        must_fail(wrong[i].line, wrong[i].why);
+    }
+}
+
+static void touching_calls_are_fine(void **state)
+{
+    static const char text[] = HEADER "{\"call\":\"host_work\",\"start_us\":5,\"duration_us\":2}\n"
+                               "{\"call\":\"device_sync\",\"start_us\":7}\n"
+                               "{\"call\":\"device_sync\",\"start_us\":6,\"thread\":\"other\"}\n";
+    struct gt_workload *workload;
+
+    (void)state;
+    put_file(text, sizeof text - 1);
+    workload = gt_trace_read(path, NULL, NULL);
+    assert_non_null(workload);
+    gt_workload_free(workload);
+}
+
+static void hostile_files_end_soon(void **state)
+{
+    enum { DEEP = 100000, LONG = (64 << 20) + (1 << 20) };
+    char *text = malloc(LONG);
+
+    (void)state;
+    memset(text, '[', DEEP);
+    memcpy(text, "{\"gridtide\":", 12);
+    put_file(text, DEEP);
+    must_fail(1, "nested too deeply");
+    memset(text, ' ', LONG);
+    put_file(text, LONG);
+    must_fail(1, "longer than 64 MiB");
+    free(text);
+    put_file("", 0);
+    assert_int_equal(truncate(path, (off_t)5 << 30), 0);    /* 5 GiB of nothing */
+    must_fail(1, "NUL");
+}
+
+static void a_wrong_workload_is_refused(void **state)
+{
+    struct gt_workload *workload = gt_workload_new();
+    struct gt_kernel kernel = {
+        .name = GT_NONE, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = 1,
+    };
+    struct gt_error error;
+
+    (void)state;
+    gt_workload_kernel(workload, &kernel);
+    gt_workload_add_gpu(workload);
+    gt_workload_add_stream(workload);
+    gt_workload_add_thread(workload);
+    gt_workload_add_call(workload);
+    workload->calls[0].kind = GT_CALL_LAUNCH;
+    workload->calls[0].ops = 1;
+    gt_workload_add_op(workload);
+    workload->ops[0].call = 0;
+    workload->ops[0].stream = 0;
+    workload->ops[0].kernel = 0;
+    assert_int_equal(gt_workload_check(workload, &error), 0);
+
+#define REFUSED(field, value) do { \
+        __typeof__(field) kept = field; \
+        field = value; \
+        assert_int_equal(gt_workload_check(workload, &error), -1); \
+        assert_int_equal(gt_trace_write(workload, path, &error), -1); \
+        field = kept; \
+    } while (0)
+    REFUSED(workload->calls[0].kind, GT_CALL_KINDS);
+    REFUSED(workload->calls[0].thread, 1);
+    REFUSED(workload->calls[0].stream, 1);
+    REFUSED(workload->calls[0].event, 0);
+    REFUSED(workload->calls[0].name, 9);
+    REFUSED(workload->calls[0].ops, 2);
+    REFUSED(workload->calls[0].ops, 0);
+    REFUSED(workload->calls[0].first_op, 1);
+    REFUSED(workload->calls[0].start_ps, GT_TIME_LIMIT_PS + 1);
+    REFUSED(workload->ops[0].call, 1);
+    REFUSED(workload->ops[0].stream, 1);
+    REFUSED(workload->ops[0].kernel, 1);
+    REFUSED(workload->ops[0].kernel, GT_NONE);
+    REFUSED(workload->ops[0].kind, GT_OP_MEMSET);
+    REFUSED(workload->ops[0].direction, GT_DIRECTIONS);
+    REFUSED(workload->ops[0].peer_gpu, 1);
+    REFUSED(workload->ops[0].afters, 1);
+    REFUSED(workload->ops[0].duration_ps, GT_TIME_LIMIT_PS + 1);
+    REFUSED(workload->streams[0].gpu, 1);
+    REFUSED(workload->kernels[0].block[1], 0);
+    REFUSED(workload->kernels[0].grid[2], 0);
+    REFUSED(workload->kernels[0].duration_ps, GT_TIME_NONE);
+    REFUSED(workload->kernels[0].cost, GT_COST_LIST);
+    gt_workload_add_after(workload, 0, 0);
+    assert_int_equal(gt_workload_check(workload, &error), -1);
+    gt_workload_free(workload);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wrong_lines_are_named),
+        cmocka_unit_test(touching_calls_are_fine),
+        cmocka_unit_test(hostile_files_end_soon),
+        cmocka_unit_test(a_wrong_workload_is_refused),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
