@@ -76,7 +76,6 @@ static int simulate(const char *path, struct gt_error *error)
     status = gt_simulate(workload, &device, &options, &probe, &summary, error);
     if (status != 0 && error->text[0] != '\0')
         gt_error_prefix(error, "%s: ", path);
-    gt_workload_free(summary.played);
     gt_workload_free(workload);
     return status;
 }
