@@ -21,16 +21,21 @@ do for [lane = 1:lanes] {
     }
     set ytics (sprintf("%g", top) top, "0" 0)
     if (sides > 1) { set ytics add (sprintf("%g", top) -top) }
-    set label 1 lane_name[lane] at screen 1.0 * (left_px - 62) / width, graph 0.5 right noenhanced textcolor rgb ink
-    set label 2 (sides > 1 ? "measured" : " ") at screen 1.0 * (left_px - 40) / width, graph 0.78 right textcolor rgb faint font ",10"
-    set label 3 (sides > 1 ? "simulated" : " ") at screen 1.0 * (left_px - 40) / width, graph 0.22 right textcolor rgb faint font ",10"
+    set label 1 lane_name[lane] noenhanced textcolor rgb ink right \
+        at screen 1.0 * (left_px - 62) / width, graph 0.5
+    set label 2 (sides > 1 ? "measured" : " ") right textcolor rgb faint font ",11" \
+        at screen 1.0 * (left_px - 40) / width, graph 0.78
+    set label 3 (sides > 1 ? "simulated" : " ") right textcolor rgb faint font ",11" \
+        at screen 1.0 * (left_px - 40) / width, graph 0.22
     set label 4 lane_unit[lane] at graph 0, graph 1 offset 0.2,0.6 left textcolor rgb faint font ",10"
     scale = lane_scale[lane]
     first = (lane - 1) * sides
+    last = first + sides - 1
+    down = sides > 1 ? -scale : 0
     plot 'steps.tsv' index first using 1:(scale * $2) with fillsteps lc rgb paler(lane_rgb[lane]), \
         'steps.tsv' index first using 1:(scale * $2) with steps lc rgb lane_rgb[lane] lw 0.8, \
-        'steps.tsv' index (first + sides - 1) using 1:(sides > 1 ? -scale * $2 : 0) with fillsteps lc rgb paler(lane_rgb[lane]), \
-        'steps.tsv' index (first + sides - 1) using 1:(sides > 1 ? -scale * $2 : 0) with steps lc rgb lane_rgb[lane] lw 0.8
+        'steps.tsv' index last using 1:(down * $2) with fillsteps lc rgb paler(lane_rgb[lane]), \
+        'steps.tsv' index last using 1:(down * $2) with steps lc rgb lane_rgb[lane] lw 0.8
 }
 unset multiplot
 unset label

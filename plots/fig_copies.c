@@ -132,12 +132,15 @@ static void describe(const struct copies *copies, bool exact, unsigned lanes, st
         snprintf(timeless, sizeof timeless, " %s copies took no time and are not drawn.",
                  gt_count_text(copies->timeless).s);
     snprintf(drawing->alt, sizeof drawing->alt, "Bandwidth of copies over time in %u %s%s.", lanes,
-             lanes == 1 ? "direction" : "directions", twin ? ", measured upwards and simulated downwards" : "");
+             lanes == 1 ? "direction" : "directions",
+             twin ? ", measured upwards and simulated downwards" : "");
     snprintf(drawing->caption, sizeof drawing->caption, "Bandwidth of the copies in each direction%s. %s%s",
-             twin ? ": measured upwards, simulated downwards; where they agree, the halves mirror each other" : "",
+             twin ? ": measured upwards, simulated downwards; where they agree, the halves mirror each other"
+                  : "",
              exact ? "Copies of one direction that run at once are summed."
-             : "There are too many copies to draw each: a column is the mean over its time, so short copies show"
-               " less than their own bandwidth.", timeless);
+                   : "There are too many copies to draw each: a column is the mean over its time, so short "
+                     "copies show less than their own bandwidth.",
+             timeless);
 }
 
 /* Lane `number` (from 1) of the figure; copies of a few bytes make megabytes a second. */
@@ -161,8 +164,10 @@ static int write_all(struct copies *copies, struct gt_drawing *drawing, struct g
 
     if (out == NULL)
         return -1;
-    fprintf(drawing->parameters, "sides = %zu\narray lane_top[%d]\narray lane_rgb[%d]\narray lane_name[%d]\narray lane_scale[%d]\n"
-            "array lane_unit[%d]\n", sides, LANES, LANES, LANES, LANES, LANES);
+    fprintf(drawing->parameters,
+            "sides = %zu\narray lane_top[%d]\narray lane_rgb[%d]\narray lane_name[%d]\narray lane_scale[%d]\n"
+            "array lane_unit[%d]\n",
+            sides, LANES, LANES, LANES, LANES, LANES);
     for (int i = 0; i < LANES; i++) {
         double peak = 0;
 

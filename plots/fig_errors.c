@@ -93,7 +93,8 @@ static int write_bars(const struct errors *errors, size_t from, size_t to, doubl
             count += errors->counts[bin];
         pct = 100.0 * (double)count / (double)errors->total;
         *top = pct > *top ? pct : *top;
-        fprintf(out, "%.9g\t%.9g\t%.6g\n", bin_from_ps(bar) / unit_ps, bin_from_ps(bar + BINS_PER_BAR) / unit_ps, pct);
+        fprintf(out, "%.9g\t%.9g\t%.6g\n", bin_from_ps(bar) / unit_ps,
+                bin_from_ps(bar + BINS_PER_BAR) / unit_ps, pct);
     }
     return gt_folder_close(drawing->folder, out, error);
 }
@@ -109,13 +110,15 @@ static int write_steps(const struct errors *errors, size_t from, size_t to, doub
     fprintf(out, "%.9g\t0\n", bin_from_ps(from) / unit_ps);
     for (size_t bin = from; bin < to; bin++) {
         below += errors->counts[bin];
-        fprintf(out, "%.9g\t%.6g\n", bin_from_ps(bin + 1) / unit_ps, 100.0 * (double)below / (double)errors->total);
+        fprintf(out, "%.9g\t%.6g\n", bin_from_ps(bin + 1) / unit_ps,
+                100.0 * (double)below / (double)errors->total);
     }
     return gt_folder_close(drawing->folder, out, error);
 }
 
 /* Median and 95th percentile, as upright lines with their values. */
-static void write_marks(const struct gt_spread *spread_us, double least, double unit_ps, struct gt_drawing *drawing)
+static void write_marks(const struct gt_spread *spread_us, double least, double unit_ps,
+                        struct gt_drawing *drawing)
 {
     fprintf(drawing->parameters, "array mark[2]\narray mark_text[2]\n");
     fprintf(drawing->parameters, "mark[1] = %.9g\nmark_text[1] = \"median %s\"\n",
@@ -132,14 +135,16 @@ static void describe(const struct gt_view *view, const struct errors *errors, st
     if (errors->folded > 0)
         snprintf(folded, sizeof folded, " Smaller errors (%s) are in the first bar.",
                  gt_count_text(errors->folded).s);
-    snprintf(drawing->alt, sizeof drawing->alt, "Distribution of start errors: median %s, 95%% below %s, at most %s.",
+    snprintf(drawing->alt, sizeof drawing->alt,
+             "Distribution of start errors: median %s, 95%% below %s, at most %s.",
              gt_time_text(comparison->start_error_us.median * 1e6).s,
              gt_time_text(comparison->start_error_us.p95 * 1e6).s,
              gt_time_text(comparison->start_error_us.max * 1e6).s);
-    snprintf(drawing->caption, sizeof drawing->caption, "How far each of %s operations starts from where it was measured,"
-             " |simulated − measured|, both runs aligned at their first operation; the axis is logarithmic. Bars: the"
-             " share of operations in a range (left scale). Curve: the share up to there (right scale); the further"
-             " left it rises, the better. Dashed: median and 95th percentile.%s",
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "How far each of %s operations starts from where it was measured, |simulated − measured|, both "
+             "runs aligned at their first operation; the axis is logarithmic. Bars: the share of operations "
+             "in a range (left scale). Curve: the share up to there (right scale); the further left it "
+             "rises, the better. Dashed: median and 95th percentile.%s",
              gt_count_text(errors->total).s, folded);
 }
 

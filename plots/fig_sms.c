@@ -12,8 +12,8 @@ static const char absent[] =
     "This run has no block residency: it ran no kernels as blocks (--blocks off), or was measured only.";
 
 /* The template draws the share as an image; pixels are repeated so that viewers do not blur them. */
-static int write_heat(const struct gt_residency *residency, size_t across, size_t up, const struct gt_drawing *drawing,
-                      struct gt_error *error)
+static int write_heat(const struct gt_residency *residency, size_t across, size_t up,
+                      const struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "heat.f32", error);
 
@@ -29,12 +29,13 @@ static void time_columns(const struct gt_view *view, const struct gt_residency *
                          struct gt_drawing *drawing)
 {
     gt_figure_time_axis(view, drawing);
-    fprintf(drawing->parameters, "columns = %zu\ncolumn_from = %.9g\ncolumn_step = %.9g\n", residency->columns,
-            gt_view_time(view, (double)residency->from_ps), gt_view_time(view, (double)residency->column_ps));
+    fprintf(drawing->parameters, "columns = %zu\ncolumn_from = %.9g\ncolumn_step = %.9g\n",
+            residency->columns, gt_view_time(view, (double)residency->from_ps),
+            gt_view_time(view, (double)residency->column_ps));
 }
 
-static int draw_heat(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing,
-                     struct gt_error *error)
+static int draw_heat(const struct gt_view *view, const struct gt_residency *residency,
+                     struct gt_drawing *drawing, struct gt_error *error)
 {
     size_t rows = residency->gpus * residency->sms;
     float peak = 0;
@@ -54,16 +55,18 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
     fprintf(drawing->parameters, "array gpu_id[%zu]\n", residency->gpus);
     for (size_t gpu = 0; gpu < residency->gpus; gpu++)
         fprintf(drawing->parameters, "gpu_id[%zu] = %u\n", gpu + 1, residency->gpu_ids[gpu]);
-    snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.", rows);
-    snprintf(drawing->caption, sizeof drawing->caption, "Simulated. A row is an SM, a column %s of time. The darker, the"
-             " more of its %u warp slots hold resident warps; white is an idle SM. A ragged right edge of a dark"
-             " patch is a tail wave: few blocks left, most SMs idle.", gt_time_text((double)residency->column_ps).s,
-             view->main->stats->run.device.warps_per_sm);
+    snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
+             rows);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "Simulated. A row is an SM, a column %s of time. The darker, the more of its %u warp slots "
+             "hold resident warps; white is an idle SM. A ragged right edge of a dark patch is a tail wave: "
+             "few blocks left, most SMs idle.",
+             gt_time_text((double)residency->column_ps).s, view->main->stats->run.device.warps_per_sm);
     return 1;
 }
 
-static int draw_warps(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing,
-                      struct gt_error *error)
+static int draw_warps(const struct gt_view *view, const struct gt_residency *residency,
+                      struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "steps.tsv", error);
     size_t rows = residency->gpus * residency->sms;
@@ -93,12 +96,14 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
             fmin(gt_figure_top(peak), 100),
             gt_view_time(view, (double)view->main->stats->summary.start_ps - (double)view->main->origin_ps),
             gt_view_time(view, (double)view->main->stats->summary.end_ps - (double)view->main->origin_ps));
-    snprintf(drawing->alt, sizeof drawing->alt, "Resident warps over time as a share of the device; %s on average.",
+    snprintf(drawing->alt, sizeof drawing->alt,
+             "Resident warps over time as a share of the device; %s on average.",
              gt_share_text(mean / 100).s);
-    snprintf(drawing->caption, sizeof drawing->caption, "Simulated. Warps resident on all SMs, as a share of what the"
-             " device can hold: %s on average (dashed), %s at most. It cannot be higher than the kernels' own limits"
-             " of registers, shared memory and block size allow.", gt_share_text(mean / 100).s,
-             gt_share_text(peak / 100).s);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "Simulated. Warps resident on all SMs, as a share of what the device can hold: %s on average "
+             "(dashed), %s at most. It cannot be higher than the kernels' own limits of registers, shared "
+             "memory and block size allow.",
+             gt_share_text(mean / 100).s, gt_share_text(peak / 100).s);
     return 1;
 }
 

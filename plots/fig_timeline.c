@@ -194,7 +194,8 @@ static int write_boxes(const struct timeline *timeline, struct gt_drawing *drawi
             to -= 0.8 * pixel;        /* so that neighbours stay two */
         else if (to - from < pixel)
             to = from + pixel;        /* so that the shortest is seen */
-        fprintf(out, "%.6f\t%.6f\t%.2f\t%.2f\t%" PRIu32 "\n", from, to, top, top + LANE_PX * row->height, row->rgb);
+        fprintf(out, "%.6f\t%.6f\t%.2f\t%.2f\t%" PRIu32 "\n", from, to, top, top + LANE_PX * row->height,
+                row->rgb);
     }
     return gt_folder_close(drawing->folder, out, error);
 }
@@ -209,7 +210,8 @@ static void put_pixel(unsigned char *raster, unsigned x, unsigned y, uint32_t rg
 }
 
 /* A column of a lane: classes stacked from below, together as high as the lane was busy. */
-static void draw_column(const struct timeline *timeline, unsigned char *raster, unsigned lane, unsigned column)
+static void draw_column(const struct timeline *timeline, unsigned char *raster, unsigned lane,
+                        unsigned column)
 {
     const double *busy = timeline->busy[lane * PLOT_PX + column];
     unsigned bottom = timeline->lanes[lane].y_px + LANE_PX, filled = 0;
@@ -266,8 +268,8 @@ static int write_legend(const struct timeline *timeline, struct gt_drawing *draw
 
         if (!timeline->seen[class])
             continue;
-        fprintf(out, "%d\t%d\t%.2f\t%" PRIu32 "\t", entry % LEGEND_COLUMNS, entry / LEGEND_COLUMNS, row->height,
-                row->rgb);
+        fprintf(out, "%d\t%d\t%.2f\t%" PRIu32 "\t", entry % LEGEND_COLUMNS, entry / LEGEND_COLUMNS,
+                row->height, row->rgb);
         gt_plot_field(out, shorts[entry]);
         putc('\n', out);
         free(shorts[entry++]);
@@ -279,22 +281,23 @@ static int write_legend(const struct timeline *timeline, struct gt_drawing *draw
 
 static void describe(const struct timeline *timeline, struct gt_drawing *drawing)
 {
+    static const char boxes[] = "A box is an operation; copies and memsets are lower than kernels.";
+    static const char columns[] = "There are too many operations to draw: each column shows, by its "
+                                  "filled height, the share of its time during which the stream was "
+                                  "busy, and with what.";
     bool twin = timeline->view->twin != NULL;
     char left_out[120] = "";
 
     if (timeline->streams_shown < timeline->streams_total)
-        snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.", timeline->streams_shown,
-                 timeline->streams_total);
+        snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.",
+                 timeline->streams_shown, timeline->streams_total);
     snprintf(drawing->alt, sizeof drawing->alt, "Timeline of %u streams%s: when kernels and copies ran.",
              timeline->streams_shown, twin ? ", measured above simulated" : "");
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s%s Time counts from the first operation%s.%s",
              timeline->view->other_streams ? "Measured streams come first, then those simulated. "
              : twin ? "Each stream has two rows: what was measured above, what was simulated below. "
              : "A row is a stream. ",
-             timeline->operations <= BOXES_MAX
-                 ? "A box is an operation; copies and memsets are lower than kernels."
-                 : "There are too many operations to draw: each column shows, by its filled height, the share of its"
-                   " time during which the stream was busy, and with what.",
+             timeline->operations <= BOXES_MAX ? boxes : columns,
              " Kernels have one colour a name; those that take most time have their own.",
              twin ? " in each" : "", left_out);
 }

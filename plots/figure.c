@@ -14,7 +14,8 @@ void gt_figure_frame(struct gt_drawing *drawing, unsigned left_px, unsigned top_
 void gt_figure_time_axis(const struct gt_view *view, struct gt_drawing *drawing)
 {
     fprintf(drawing->parameters, "time_from = %.9g\ntime_to = %.9g\ntime_unit = \"%s\"\n",
-            gt_view_time(view, (double)view->from_ps), gt_view_time(view, (double)view->to_ps), view->unit->name);
+            gt_view_time(view, (double)view->from_ps), gt_view_time(view, (double)view->to_ps),
+            view->unit->name);
 }
 
 double gt_figure_top(double peak)

@@ -129,8 +129,8 @@ static int check_contents(const char *path, bool *empty, struct gt_error *error)
             continue;
         *empty = false;
         if (!marked)
-            result = gt_error_set(error, "%s: exists and is no Gridtide report; choose another folder or empty it",
-                                  path);
+            result = gt_error_set(
+                error, "%s: exists and is no Gridtide report; choose another folder or empty it", path);
         else if (!is_report_name(entry->d_name))
             result = gt_error_set(error, "%s: holds '%.200s', which no report makes; move it away or choose"
                                   " another folder", path, entry->d_name);
@@ -189,7 +189,8 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
         gt_bug("asprintf failed");
     if (mkdtemp(folder->temporary) == NULL) {
         if (errno == ENOENT || errno == ENOTDIR)
-            return gt_error_set(error, "%s: the folder above it does not exist; make it first", folder->final);
+            return gt_error_set(error, "%s: the folder above it does not exist; make it first",
+                                folder->final);
         return gt_error_set(error, "%s: cannot create: %s", folder->final, strerror(errno));
     }
     folder->work = join(folder->temporary, "work");

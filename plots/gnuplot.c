@@ -19,14 +19,16 @@ static const char *const kept_variables[] = {
 enum { KEPT_VARIABLES = sizeof kept_variables / sizeof kept_variables[0] };
 
 /* Copy a template into the work folder, so that no path of the user's is in a command. */
-static int copy_template(const struct gt_folder *folder, const char *name, const char *to, struct gt_error *error)
+static int copy_template(const struct gt_folder *folder, const char *name, const char *to,
+                         struct gt_error *error)
 {
     char *path = gt_data_path("plots", name), buffer[4096];
     FILE *in = path != NULL ? fopen(path, "re") : NULL, *out;
     size_t bytes;
 
     if (in == NULL) {
-        gt_error_set(error, "%s: cannot read this plot template; install Gridtide again, or set GRIDTIDE_DATA",
+        gt_error_set(error,
+                     "%s: cannot read this plot template; install Gridtide again, or set GRIDTIDE_DATA",
                      path != NULL ? path : name);
         free(path);
         return -1;
@@ -65,7 +67,8 @@ static int spawn(const struct gt_folder *folder, pid_t *child)
     posix_spawn_file_actions_addchdir_np(&actions, folder->work);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "gnuplot.err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "gnuplot.err", O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
     result = posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     for (char **variable = environment; *variable != NULL; variable++)
@@ -92,8 +95,10 @@ static int complain(const struct gt_folder *folder, const char *name, int status
         fclose(file);
     free(path);
     if (WIFSIGNALED(status))
-        return gt_error_set(error, "%s: gnuplot was ended by signal %d while drawing", name, WTERMSIG(status));
-    return gt_error_set(error, "%s: gnuplot could not draw: %s", name, last[0] != '\0' ? last : "it gave no reason");
+        return gt_error_set(error, "%s: gnuplot was ended by signal %d while drawing", name,
+                            WTERMSIG(status));
+    return gt_error_set(error, "%s: gnuplot could not draw: %s", name,
+                        last[0] != '\0' ? last : "it gave no reason");
 }
 
 static int run_gnuplot(const struct gt_folder *folder, const char *name, struct gt_error *error)

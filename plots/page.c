@@ -67,7 +67,8 @@ static void write_figure(FILE *out, const struct gt_page_figure *figure)
     gt_html(out, figure->drawing.alt);
     fputs("\"></div>\n<figcaption>", out);
     gt_html(out, figure->drawing.caption);
-    fprintf(out, " <a href=\"%s.png\">PNG</a> · <a href=\"%s.svg\">SVG</a></figcaption>\n</figure>\n</section>\n",
+    fprintf(out,
+            " <a href=\"%s.png\">PNG</a> · <a href=\"%s.svg\">SVG</a></figcaption>\n</figure>\n</section>\n",
             name, name);
 }
 

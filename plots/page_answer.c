@@ -57,8 +57,8 @@ static void write_waits(FILE *out, const struct gt_stats_summary *summary)
     }
     if (!summary->waits_known || total_ps == 0)
         return;
-    fprintf(out, " Between operations, streams waited mostly for %s (%s of their idle time).", gt_page_waits[most],
-            gt_share_text((double)summary->idle_wait_ps[most] / total_ps).s);
+    fprintf(out, " Between operations, streams waited mostly for %s (%s of their idle time).",
+            gt_page_waits[most], gt_share_text((double)summary->idle_wait_ps[most] / total_ps).s);
 }
 
 static void write_use(FILE *out, const struct gt_stats_summary *summary)
@@ -81,9 +81,10 @@ static void write_starts(FILE *out, const struct gt_comparison *comparison)
 {
     if (comparison->matched == 0)
         return;
-    fprintf(out, "<p>Of %s operations compared, half start within %s of where they were measured (%s of the measured"
-            " time), 95%% within %s, all within %s.", gt_count_text(comparison->matched).s,
-            gt_time_text(comparison->start_error_us.median * 1e6).s,
+    fprintf(out,
+            "<p>Of %s operations compared, half start within %s of where they were measured (%s of the "
+            "measured time), 95%% within %s, all within %s.",
+            gt_count_text(comparison->matched).s, gt_time_text(comparison->start_error_us.median * 1e6).s,
             gt_share_text(comparison->start_error_pct.median / 100).s,
             gt_time_text(comparison->start_error_us.p95 * 1e6).s,
             gt_time_text(comparison->start_error_us.max * 1e6).s);
@@ -97,20 +98,22 @@ static void write_path(FILE *out, const struct gt_stats *stats)
 {
     if (stats->path_count == 0)
         return;
-    fputs("<p>The critical path, what the run’s end waited for step by step, is mostly:</p>\n<ol class=\"path\">\n",
-          out);
+    fputs("<p>The critical path, what the run’s end waited for step by step, is mostly:</p>\n"
+          "<ol class=\"path\">\n", out);
     for (size_t i = 0; i < stats->path_count && i < PATH_PARTS; i++) {
         const struct gt_stats_path_part *part = &stats->path[i];
         char *name = gt_short_name(part->name, 80);
 
-        fprintf(out, "<li><strong>%s</strong> %s", gt_share_text(part->share).s, gt_path_kind_names[part->kind]);
+        fprintf(out, "<li><strong>%s</strong> %s", gt_share_text(part->share).s,
+                gt_path_kind_names[part->kind]);
         if (name[0] != '\0') {
             fputs(" <span class=\"name\">", out);
             gt_html(out, name);
             fputs("</span>", out);
         }
-        fprintf(out, " <span class=\"quiet\">%s in %s %s</span></li>\n", gt_time_text((double)part->total_ps).s,
-                gt_count_text(part->segments).s, part->segments == 1 ? "stretch" : "stretches");
+        fprintf(out, " <span class=\"quiet\">%s in %s %s</span></li>\n",
+                gt_time_text((double)part->total_ps).s, gt_count_text(part->segments).s,
+                part->segments == 1 ? "stretch" : "stretches");
         free(name);
     }
     fputs("</ol>\n", out);
@@ -181,8 +184,9 @@ int gt_page_answer(FILE *out, const struct gt_view *view, struct gt_error *error
 
     fputs("<section class=\"answer\">\n", out);
     if (stats->summary.operations == 0) {
-        fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There is nothing"
-              " to draw.</p>\n</section>\n", out);
+        fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
+              "is nothing to draw.</p>\n</section>\n",
+              out);
         return write_warnings(out, view, error);
     }
     fputs("<p class=\"headline\">", out);

@@ -9,10 +9,13 @@
 enum { STREAM_ROWS = 100, KERNEL_ROWS = 40, NAME_COLUMNS = 90 };
 
 /* Columns named in `heads` (NULL-ended); the first is the row's name, the others are numbers. */
-static void begin_table(FILE *out, const char *id, const char *title, const char *how, const char *const heads[])
+static void begin_table(FILE *out, const char *id, const char *title, const char *how,
+                        const char *const heads[])
 {
-    fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n<p>%s</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\""
-            " aria-label=\"%s\"><table>\n<thead><tr>", id, title, how, title);
+    fprintf(out,
+            "<section id=\"%s\">\n<h2>%s</h2>\n<p>%s</p>\n<div class=\"scroll\" tabindex=\"0\" "
+            "role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>",
+            id, title, how, title);
     for (size_t i = 0; heads[i] != NULL; i++)
         if (heads[i][0] != '\0')
             fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
@@ -23,7 +26,8 @@ static void end_table(FILE *out, size_t rows, size_t shown)
 {
     fputs("</tbody>\n</table></div>\n", out);
     if (shown < rows)
-        fprintf(out, "<p class=\"quiet\">%s more are not listed; <code>gridtide stats</code> prints all.</p>\n",
+        fprintf(out,
+                "<p class=\"quiet\">%s more are not listed; <code>gridtide stats</code> prints all.</p>\n",
                 gt_count_text(rows - shown).s);
     fputs("</section>\n", out);
 }
@@ -53,14 +57,17 @@ static void write_streams(FILE *out, const struct gt_view *view)
 {
     const struct gt_stats *stats = view->main->stats;
     bool twin = view->twin != NULL && !view->other_streams;
-    const char *const heads[] = { "Stream", "Operations", "Busy", twin ? "Busy, measured" : "", "Before first",
-                                  "Host", "Stream order", "Event", "Queue", "Copy engine", "SM room", "Not known",
-                                  "After last", NULL };
+    const char *const heads[] = {
+        "Stream", "Operations", "Busy", twin ? "Busy, measured" : "", "Before first", "Host", "Stream order",
+        "Event", "Queue", "Copy engine", "SM room", "Not known", "After last", NULL,
+    };
     double makespan = (double)stats->summary.makespan_ps;
     size_t shown = stats->stream_count < STREAM_ROWS ? stats->stream_count : STREAM_ROWS;
 
-    begin_table(out, "streams", "Streams: busy, or idle and why", "Shares of the time from the first operation’s start"
-                " to the last one’s end. Between its operations a stream is idle for the reason named.", heads);
+    begin_table(out, "streams", "Streams: busy, or idle and why",
+                "Shares of the time from the first operation’s start to the last one’s end. Between its "
+                "operations a stream is idle for the reason named.",
+                heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_stream *stream = &stats->streams[i];
         char *label = gt_view_stream_label(view->main, i, NAME_COLUMNS);
@@ -93,8 +100,9 @@ static const struct gt_stats_kernel *kernel_of(const struct gt_side *side, const
 
 static void shape_cell(FILE *out, const struct gt_stats_kernel *kernel)
 {
-    fprintf(out, "<td class=\"shape\">%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1], kernel->grid[2],
-            kernel->block[0], kernel->block[1], kernel->block[2], kernel->shapes > 1 ? " and others" : "");
+    fprintf(out, "<td class=\"shape\">%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1],
+            kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2],
+            kernel->shapes > 1 ? " and others" : "");
 }
 
 static void write_kernels(FILE *out, const struct gt_view *view)
@@ -107,8 +115,10 @@ static void write_kernels(FILE *out, const struct gt_view *view)
 
     if (stats->kernel_count == 0)
         return;
-    begin_table(out, "kernels", "Kernels", "By name, most time first. Share is of all kernels’ time; waves, occupancy"
-                " and what limits it are of the launch shape that took most time, alone on the device.", heads);
+    begin_table(out, "kernels", "Kernels",
+                "By name, most time first. Share is of all kernels’ time; waves, occupancy and what limits "
+                "it are of the launch shape that took most time, alone on the device.",
+                heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_kernel *kernel = &stats->kernels[i];
         const struct gt_stats_kernel *measured = kernel_of(view->twin, kernel->name);
@@ -150,8 +160,10 @@ static void write_copies(FILE *out, const struct gt_view *view)
 
     if (stats->copy_count == 0)
         return;
-    begin_table(out, "copy-table", "Copies and memsets", "By direction and memory. Busy is the time in which any of them"
-                " ran; bandwidth is their bytes over that time.", heads);
+    begin_table(out, "copy-table", "Copies and memsets",
+                "By direction and memory. Busy is the time in which any of them ran; bandwidth is their "
+                "bytes over that time.",
+                heads);
     for (size_t i = 0; i < stats->copy_count; i++) {
         const struct gt_stats_copy *copy = &stats->copies[i];
         const struct gt_stats_copy *measured = copy_of(view->twin, copy);
@@ -188,15 +200,17 @@ static void write_notes(FILE *out, const struct gt_stats *stats)
 /* The device as the run used it: every key, folded away. */
 static int write_device(FILE *out, const struct gt_view *view, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_view_query(view, "SELECT key, value FROM device_key WHERE device_id = ?1 ORDER BY key",
-                                        error);
+    sqlite3_stmt *query =
+        gt_view_query(view, "SELECT key, value FROM device_key WHERE device_id = ?1 ORDER BY key", error);
     int result;
 
     if (query == NULL)
         return -1;
     sqlite3_bind_int64(query, 1, view->main->stats->run.device_id);
-    fputs("<section>\n<details>\n<summary>The device as the run used it</summary>\n<div class=\"scroll\"><table>\n"
-          "<thead><tr><th scope=\"col\">Key</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n", out);
+    fputs("<section>\n<details>\n<summary>The device as the run used it</summary>\n"
+          "<div class=\"scroll\"><table>\n<thead><tr>"
+          "<th scope=\"col\">Key</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
+          out);
     while ((result = gt_view_row(view, query, error)) == 1) {
         const char *value = (const char *)sqlite3_column_text(query, 1);
 

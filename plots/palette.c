@@ -32,7 +32,8 @@ enum gt_class gt_palette_class(const char *kind, const char *direction)
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (kind != NULL && strcmp(kind, known[i].kind) == 0
-            && (known[i].direction == NULL || (direction != NULL && strcmp(direction, known[i].direction) == 0)))
+            && (known[i].direction == NULL
+                || (direction != NULL && strcmp(direction, known[i].direction) == 0)))
             return known[i].class;
     return GT_CLASS_OTHER_COPY;
 }

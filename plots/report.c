@@ -26,8 +26,8 @@ static int draw(const struct gt_view *view, const struct gt_folder *folder, stru
     return gt_drawing_plot(&figure->drawing, figure->figure->name, error);
 }
 
-static int write_page(const struct gt_view *view, const struct gt_folder *folder, const struct gt_page_figure *drawn,
-                      struct gt_error *error)
+static int write_page(const struct gt_view *view, const struct gt_folder *folder,
+                      const struct gt_page_figure *drawn, struct gt_error *error)
 {
     FILE *out = gt_folder_open(folder, "index.html", error);
 
@@ -40,8 +40,8 @@ static int write_page(const struct gt_view *view, const struct gt_folder *folder
     return gt_folder_close(folder, out, error);
 }
 
-static int fill(const struct gt_view *view, const struct gt_folder *folder, gt_report_progress *progress, void *user,
-                struct gt_error *error)
+static int fill(const struct gt_view *view, const struct gt_folder *folder, gt_report_progress *progress,
+                void *user, struct gt_error *error)
 {
     struct gt_page_figure drawn[FIGURES] = { 0 };
 

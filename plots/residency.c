@@ -45,13 +45,15 @@ static void plan_columns(struct gt_residency *residency, const struct gt_side *s
     residency->from_ps = *first_bin * bin_ps - side->origin_ps;
 }
 
-static int read_bins(struct gt_residency *residency, const struct gt_view *view, int64_t first_bin, int64_t group,
-                     struct gt_error *error)
+static int read_bins(struct gt_residency *residency, const struct gt_view *view, int64_t first_bin,
+                     int64_t group, struct gt_error *error)
 {
     const struct gt_stats *stats = view->main->stats;
     double full_ps = (double)residency->column_ps * stats->run.device.warps_per_sm;
-    sqlite3_stmt *query = gt_view_query(view, "SELECT g.id, b.sm, b.bin, b.warp_ps FROM run_bin b JOIN gpu g"
-                                        " ON g.trace_id = ?2 AND g.gpu_no = b.gpu_no WHERE b.run_id = ?1", error);
+    sqlite3_stmt *query = gt_view_query(view,
+                                        "SELECT g.id, b.sm, b.bin, b.warp_ps FROM run_bin b JOIN gpu g"
+                                        " ON g.trace_id = ?2 AND g.gpu_no = b.gpu_no WHERE b.run_id = ?1",
+                                        error);
     int result = -1;
 
     if (query == NULL)
@@ -89,7 +91,8 @@ int gt_residency_load(struct gt_residency *residency, const struct gt_view *view
         return 0;
     find_gpus(residency, stats);
     plan_columns(residency, view->main, bin_ps, &first_bin, &group);
-    residency->share = gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
+    residency->share =
+        gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
     if (read_bins(residency, view, first_bin, group, error) != 0) {
         gt_residency_free(residency);
         return -1;

@@ -19,7 +19,8 @@ set rmargin at screen 1.0 - 1.0 * right_px / width
 set tmargin at screen 1.0 - 1.0 * top_px / height
 set bmargin at screen 1.0 * bottom_px / height
 
-set terminal svg size width,height font "sans-serif,13" noenhanced background "#ffffff" standalone name "gridtide"
+set terminal svg size width,height font "sans-serif,13" noenhanced background "#ffffff" \
+    standalone name "gridtide"
 set output 'figure.svg'
 load 'figure.gp'
 set output

@@ -7,10 +7,10 @@ unset ytics
 set xtics nomirror textcolor rgb ink
 set grid xtics noytics
 set xlabel sprintf("time since the first operation (%s)", time_unit) textcolor rgb ink offset 0,0.2
-pixel = (time_to - time_from) / plot_px
+pixel = 1.0 * (time_to - time_from) / plot_px
 
 if (boxes) {
-    plot 'tracks.tsv' using ((time_from + time_to) / 2):(($1 + $2) / 2):(time_from):(time_to):1:2 \
+    plot 'tracks.tsv' using (0.5 * (time_from + time_to)):(($1 + $2) / 2):(time_from):(time_to):1:2 \
             with boxxyerror lc rgb '#f0f0f0', \
         'boxes.tsv' using (($1 + $2) / 2):(($3 + $4) / 2):1:2:3:4:5 with boxxyerror lc rgb variable
 } else {

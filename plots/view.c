@@ -11,7 +11,8 @@ sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct 
     sqlite3_stmt *query;
 
     if (sqlite3_prepare_v2(view->database, sql, -1, &query, NULL) != SQLITE_OK) {
-        gt_error_set(error, "%s: %s", sqlite3_db_filename(view->database, "main"), sqlite3_errmsg(view->database));
+        gt_error_set(error, "%s: %s", sqlite3_db_filename(view->database, "main"),
+                     sqlite3_errmsg(view->database));
         return NULL;
     }
     return query;
@@ -91,8 +92,8 @@ static uint8_t class_of_name(const struct gt_stats *stats, const char *name)
 
 static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_view_query(view, "SELECT name FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no",
-                                        error);
+    sqlite3_stmt *query =
+        gt_view_query(view, "SELECT name FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no", error);
     size_t room = 0;
     int result = -1;
 
@@ -180,7 +181,8 @@ static enum gt_class class_of_row(const struct gt_side *side, sqlite3_stmt *row)
 
     if (sqlite3_column_type(row, 2) == SQLITE_INTEGER && kernel >= 0 && (uint64_t)kernel < side->kernels)
         return side->kernel_classes[kernel];
-    return gt_palette_class((const char *)sqlite3_column_text(row, 1), (const char *)sqlite3_column_text(row, 3));
+    return gt_palette_class((const char *)sqlite3_column_text(row, 1),
+                            (const char *)sqlite3_column_text(row, 3));
 }
 
 int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,

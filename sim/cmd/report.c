@@ -47,11 +47,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {
     options, parse_option, "RUN.db -o DIR",
-    "Make a report of the newest run: a folder whose index.html opens in any browser, with the answer in words and "
-    "numbers, figures as SVG and PNG, and tables. Where the trace recorded times, measured and simulated stand "
-    "side by side.\v"
-    "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former report; "
-    "anything else is left alone. gnuplot draws the figures.",
+    "Make a report of the newest run: a folder whose index.html opens in any browser, with the answer in "
+    "words and numbers, figures as SVG and PNG, and tables. Where the trace recorded times, measured and "
+    "simulated stand side by side.\v"
+    "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former "
+    "report; anything else is left alone. gnuplot draws the figures.",
     NULL, NULL, NULL,
 };
 
