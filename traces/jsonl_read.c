@@ -75,7 +75,7 @@ static int read_line(struct gt_jsonl *jsonl, struct gt_json_line *json, const ch
         return 0;
     object = gt_json_line_parse(json, text, length, error);
     if (object == NULL)
-        return -1;
+        return jsonl->header_read ? -1 : gt_error_prefix(error, "not the header of a Gridtide trace: ");
     jsonl->line = text;
     return read_object(jsonl, object, error);
 }
@@ -158,6 +158,7 @@ struct gt_workload *gt_trace_read(const char *path, const struct gt_import_optio
         free(jsonl.unknown.text);
         gt_input_close(input);
     }
+    jsonl.workload->path = strdup(path);
     if (status == 0)
         return jsonl.workload;
     gt_workload_free(jsonl.workload);

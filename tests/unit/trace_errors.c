@@ -65,6 +65,7 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 1, "{\"schemaVersion\":1}\n", "gridtide import" },
     { 1, "{\"gridtide\":2}\n", "this program reads version 1" },
     { 1, "{\"gridtide\":\"1\"}\n", "\"gridtide\" must be a whole number" },
+    { 1, "PK\x03\x04", "not the header of a Gridtide trace: column 1: not JSON" },
     { 2, HEADER HEADER, "second header" },
     { 2, HEADER "[1]\n", "one JSON object" },
     { 3, HEADER KERNEL "x", "not JSON" },
