@@ -18,9 +18,8 @@ struct entry {
 struct gt_import_maps {
     struct entry *streams;      /* process, gpu, context, stream */
     struct entry *threads;      /* process, id */
-    struct entry *contexts;     /* (no process), gpu, context as shown; index: in processes */
-    uint64_t *processes;        /* those that have contexts */
-    uint32_t process_count;
+    struct entry *contexts;     /* process, gpu, context; index: the context's number as shown */
+    struct entry *owners;       /* (no process), gpu, context; index: processes that have it, less one */
 };
 
 /* Made-up context numbers of further processes with the same context are this far apart. */
@@ -50,7 +49,7 @@ void gt_import_free(struct gt_import *import)
         free_entries(import->maps->streams);
         free_entries(import->maps->threads);
         free_entries(import->maps->contexts);
-        free(import->maps->processes);
+        free_entries(import->maps->owners);
         free(import->maps);
     }
     free(import->calls);
@@ -139,32 +138,21 @@ uint32_t gt_import_gpu(struct gt_import *import, uint32_t id)
     return gpu;
 }
 
-static uint32_t process_number(struct gt_import_maps *maps, uint64_t process)
-{
-    for (uint32_t i = 0; i < maps->process_count; i++) {
-        if (maps->processes[i] == process)
-            return i;
-    }
-    maps->processes = gt_realloc(maps->processes, maps->process_count + 1ull, sizeof *maps->processes);
-    maps->processes[maps->process_count] = process;
-    return maps->process_count++;
-}
-
-/* The number to show for a process's context: its own, unless another process has the same one
- * on that GPU; streams of different contexts must not meet in the default stream's rules. */
+/* The number to show for a process's context: its own, unless another process had the same one on
+ * that GPU first; streams of different contexts must not meet in the default stream's rules. */
 static uint32_t context_number(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context)
 {
     struct gt_import_maps *maps = import->maps;
-    uint32_t owner = process_number(maps, process);
+    const struct key key = { .process = process, .a = gpu, .b = context };
+    struct entry *own = find_or_add(&maps->contexts, &key);
 
-    for (;; context += CONTEXT_STEP) {
-        struct entry *entry = find_or_add(&maps->contexts, &(struct key){ .a = gpu, .b = context });
+    if (own->index == GT_NONE) {
+        struct entry *shared = find_or_add(&maps->owners, &(struct key){ .a = gpu, .b = context });
 
-        if (entry->index == GT_NONE)
-            entry->index = owner;
-        if (entry->index == owner)
-            return context;
+        shared->index++;                /* from GT_NONE to 0 for the first */
+        own->index = context + shared->index * CONTEXT_STEP;
     }
+    return own->index;
 }
 
 uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context,

@@ -14,7 +14,7 @@
 enum {
     CHUNK_BYTES = 64 * 1024,
     TAIL_BYTES = 32,                    /* kept before a chunk: a word may begin in the one before */
-    TOKEN_MAX_BYTES = 64 * 1024 * 1024  /* yajl holds a text as a whole */
+    TOKEN_MAX_BYTES = 16 * 1024 * 1024  /* yajl holds a text as a whole, and reads it again and again */
 };
 
 struct reader {
