@@ -32,10 +32,10 @@ do for [lane = 1:lanes] {
     first = (lane - 1) * sides
     last = first + sides - 1
     down = sides > 1 ? -scale : 0
-    plot 'steps.tsv' index first using 1:(scale * $2) with fillsteps lc rgb paler(lane_rgb[lane]), \
-        'steps.tsv' index first using 1:(scale * $2) with steps lc rgb lane_rgb[lane] lw 0.8, \
-        'steps.tsv' index last using 1:(down * $2) with fillsteps lc rgb paler(lane_rgb[lane]), \
-        'steps.tsv' index last using 1:(down * $2) with steps lc rgb lane_rgb[lane] lw 0.8
+    plot 'steps.tsv' index first using 1:(scale * $2) with filledcurves y=0 lc rgb paler(lane_rgb[lane]), \
+        'steps.tsv' index first using 1:(scale * $2) with lines lc rgb lane_rgb[lane] lw 0.8, \
+        'steps.tsv' index last using 1:(down * $2) with filledcurves y=0 lc rgb paler(lane_rgb[lane]), \
+        'steps.tsv' index last using 1:(down * $2) with lines lc rgb lane_rgb[lane] lw 0.8
 }
 unset multiplot
 unset label

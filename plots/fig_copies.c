@@ -81,14 +81,7 @@ static int by_time(const void *a, const void *b)
     return first->gbps < second->gbps ? -1 : first->gbps > second->gbps; /* ends first */
 }
 
-/* What each lane's steps file row is: lane, side's sign, time, bandwidth from there on. */
-static void put(FILE *out, const struct copies *copies, double time_ps, double gbps, double *peak)
-{
-    *peak = gbps > *peak ? gbps : *peak;
-    fprintf(out, "%.9g\t%.6g\n", gt_view_time(copies->view, time_ps), gbps > 1e-9 ? gbps : 0);
-}
-
-static void write_exact(FILE *out, const struct copies *copies, struct lane *lane, double *peak)
+static void write_exact(struct gt_steps *steps, const struct copies *copies, struct lane *lane)
 {
     double gbps = 0;
 
@@ -96,31 +89,31 @@ static void write_exact(FILE *out, const struct copies *copies, struct lane *lan
     for (size_t i = 0; i < lane->change_count; i++) {
         gbps += lane->changes[i].gbps;
         if (i + 1 == lane->change_count || lane->changes[i + 1].time != lane->changes[i].time)
-            put(out, copies, lane->changes[i].time, gbps, peak);
+            gt_steps_to(steps, gt_view_time(copies->view, lane->changes[i].time), gbps);
     }
 }
 
-static void write_columns(FILE *out, const struct copies *copies, const struct lane *lane, double *peak)
+static void write_columns(struct gt_steps *steps, const struct copies *copies, const struct lane *lane)
 {
     double column_ps = (double)(copies->view->to_ps - copies->view->from_ps) / PLOT_PX;
 
     for (int column = 0; column < PLOT_PX; column++)
-        put(out, copies, (double)copies->view->from_ps + column * column_ps,
-            lane->column_bytes[column] * 1e3 / column_ps, peak);
+        gt_steps_to(steps, gt_view_time(copies->view, (double)copies->view->from_ps + column * column_ps),
+                    lane->column_bytes[column] * 1e3 / column_ps);
 }
 
-/* A lane of a side: a block of the steps file that begins and ends at nothing, the axis' whole width. */
-static void write_lane(FILE *out, const struct copies *copies, struct lane *lane, bool exact, double *peak)
+/* A lane of a side: a block of the steps file, as wide as the axis. Returns its highest bandwidth. */
+static double write_lane(FILE *out, const struct copies *copies, struct lane *lane, bool exact)
 {
-    double sink = 0;
+    struct gt_steps steps = gt_steps_begin(out, gt_view_time(copies->view, (double)copies->view->from_ps));
 
-    put(out, copies, (double)copies->view->from_ps, 0, &sink);
     if (exact)
-        write_exact(out, copies, lane, peak);
+        write_exact(&steps, copies, lane);
     else
-        write_columns(out, copies, lane, peak);
-    put(out, copies, (double)copies->view->to_ps, 0, &sink);
+        write_columns(&steps, copies, lane);
+    gt_steps_end(&steps, gt_view_time(copies->view, (double)copies->view->to_ps));
     fputs("\n\n", out);
+    return steps.peak;
 }
 
 static void describe(const struct copies *copies, bool exact, unsigned lanes, struct gt_drawing *drawing)
@@ -174,7 +167,7 @@ static int write_all(struct copies *copies, struct gt_drawing *drawing, struct g
         if (copies->lanes[0][i].copies + (sides > 1 ? copies->lanes[1][i].copies : 0) == 0)
             continue;
         for (size_t side = 0; side < sides; side++)
-            write_lane(out, copies, &copies->lanes[side][i], exact, &peak);
+            peak = fmax(peak, write_lane(out, copies, &copies->lanes[side][i], exact));
         write_lane_parameters(drawing, ++lanes, i, peak);
     }
     if (gt_folder_close(drawing->folder, out, error) != 0)

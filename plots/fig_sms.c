@@ -65,35 +65,39 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
     return 1;
 }
 
+static double column_time(const struct gt_view *view, const struct gt_residency *residency, size_t column)
+{
+    return gt_view_time(view, (double)residency->from_ps + (double)column * (double)residency->column_ps);
+}
+
 static int draw_warps(const struct gt_view *view, const struct gt_residency *residency,
                       struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "steps.tsv", error);
     size_t rows = residency->gpus * residency->sms;
-    double peak = 0, total = 0, mean;
+    struct gt_steps steps;
+    double total = 0, mean;
 
     if (out == NULL)
         return -1;
+    steps = gt_steps_begin(out, column_time(view, residency, 0));
     for (size_t column = 0; column < residency->columns; column++) {
         double sum = 0;
 
         for (size_t row = 0; row < rows; row++)
             sum += residency->share[row * residency->columns + column];
-        sum *= 100 / (double)rows;
-        peak = sum > peak ? sum : peak;
         total += sum;
-        fprintf(out, "%.9g\t%.4f\n", gt_view_time(view, (double)residency->from_ps
-                                                  + (double)column * (double)residency->column_ps), sum);
+        gt_steps_to(&steps, column_time(view, residency, column), 100 * sum / (double)rows);
     }
-    fprintf(out, "%.9g\t0\n", gt_view_time(view, (double)residency->from_ps
-                                           + (double)residency->columns * (double)residency->column_ps));
+    gt_steps_end(&steps, column_time(view, residency, residency->columns));
     if (gt_folder_close(drawing->folder, out, error) != 0)
         return -1;
+    total *= 100 / (double)rows;
     mean = total * (double)residency->column_ps / (double)view->main->stats->summary.makespan_ps;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, WARPS_PX, AXIS_PX);
     time_columns(view, residency, drawing);
     fprintf(drawing->parameters, "mean = %.6g\ntop = %.6g\nrun_from = %.9g\nrun_to = %.9g\n", mean,
-            fmin(gt_figure_top(peak), 100),
+            fmin(gt_figure_top(steps.peak), 100),
             gt_view_time(view, (double)view->main->stats->summary.start_ps - (double)view->main->origin_ps),
             gt_view_time(view, (double)view->main->stats->summary.end_ps - (double)view->main->origin_ps));
     snprintf(drawing->alt, sizeof drawing->alt,
@@ -103,7 +107,7 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
              "Simulated. Warps resident on all SMs, as a share of what the device can hold: %s on average "
              "(dashed), %s at most. It cannot be higher than the kernels' own limits of registers, shared "
              "memory and block size allow.",
-             gt_share_text(mean / 100).s, gt_share_text(peak / 100).s);
+             gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);
     return 1;
 }
 

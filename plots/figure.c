@@ -28,3 +28,26 @@ double gt_figure_top(double peak)
         i++;
     return power * steps[i];
 }
+
+struct gt_steps gt_steps_begin(FILE *out, double x)
+{
+    fprintf(out, "%.9g\t0\n", x);
+    return (struct gt_steps){ out, 0, 0 };
+}
+
+void gt_steps_to(struct gt_steps *steps, double x, double level)
+{
+    if (level < 1e-9)
+        level = 0;            /* what is left of sums and differences */
+    if (fabs(level - steps->level) <= 1e-6 * level)
+        return;
+    fprintf(steps->out, "%.9g\t%.6g\n%.9g\t%.6g\n", x, steps->level, x, level);
+    steps->level = level;
+    steps->peak = level > steps->peak ? level : steps->peak;
+}
+
+void gt_steps_end(struct gt_steps *steps, double x)
+{
+    gt_steps_to(steps, x, 0);
+    fprintf(steps->out, "%.9g\t0\n", x);
+}
