@@ -167,9 +167,10 @@ static int compare(const void *key, const void *row)
 {
     const struct text *text = key;
     const char *name = ((const struct gt_cuda_api *)row)->name;
-    int order = strncmp(text->bytes, name, text->length);
+    size_t length = strlen(name);
+    int order = memcmp(text->bytes, name, text->length < length ? text->length : length);
 
-    return order != 0 ? order : name[text->length] == '\0' ? 0 : -1;
+    return order != 0 ? order : (text->length > length) - (text->length < length);
 }
 
 const struct gt_cuda_api *gt_cuda_api_find(const char *name, size_t length)

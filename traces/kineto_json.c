@@ -292,8 +292,10 @@ static int on_number(void *user, const char *text, size_t length)
     return 1;
 }
 
+/* Names end at a NUL, as they will wherever they are printed. */
 static void keep(struct kineto_text *text, const char *bytes, size_t length)
 {
+    length = strnlen(bytes, length);
     if (length > text->room) {
         text->room = length * 2;
         text->bytes = gt_realloc(text->bytes, text->room, 1);

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "traces/cuda_api.h"
 #include "traces/kineto.h"
 #include "traces/kineto_parts.h"
 
@@ -242,6 +243,22 @@ static void test_words_across_chunks(void **state)
     }
 }
 
+/* A NUL ends a name; what stands behind it must not be taken for the table of functions' own. */
+static void test_nul_in_name(void **state)
+{
+    static const char text[] =
+        "[{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaMemcpyAsync\\u0000_and_more\","
+        "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}]";
+    char message[GT_ERROR_TEXT_BYTES];
+    struct gt_workload *workload = read_string(text, sizeof text - 1, message);
+
+    (void)state;
+    assert_non_null(workload);
+    assert_string_equal(gt_name_text(workload, workload->calls[0].name), "cudaMemcpyAsync");
+    assert_null(gt_cuda_api_find("cudaMemcpyAsync\0x", 17));
+    gt_workload_free(workload);
+}
+
 /* Containers without end, and a text without end, are refused before they fill memory. */
 static void test_bombs(void **state)
 {
@@ -314,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_truncations),
         cmocka_unit_test(test_words_across_chunks),
+        cmocka_unit_test(test_nul_in_name),
         cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_numbers),
     };
