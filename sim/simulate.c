@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "sim/contention.h"
-#include "sim/transform.h"
 
 static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = gt_thread_handler,
@@ -166,22 +165,19 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         .workload = workload, .device = device, .options = options, .probe = probe,
         .recorded = options->recorded_on != NULL ? options->recorded_on : device,
     };
-    struct gt_workload *played = NULL;
     gt_time_ps *alone_ps;
     int status;
 
     memset(summary, 0, sizeof *summary);
     if (gt_device_check(device, error) != 0 || gt_device_check(setting.recorded, error) != 0)
         return -1;
+    if (options->played != NULL && options->played->op_count != workload->op_count)
+        gt_bug("another workload's operations are to be played");
     alone_ps = gt_contention_learn(workload, replay, &setting);
-    if (options->streams > 0)
-        setting.workload = played = gt_transform_streams(workload, options->streams);
+    if (options->played != NULL)
+        setting.workload = options->played;
     setting.alone_ps = alone_ps;
     status = play(&setting, summary, error);
     free(alone_ps);
-    if (status == 0)
-        summary->played = played;
-    else
-        gt_workload_free(played);
     return status;
 }

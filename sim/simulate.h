@@ -9,22 +9,21 @@
 struct gt_options {
     bool blocks;             /* kernels as blocks on SMs (true) or as bars (false) */
     bool serialize;          /* every operation waits for the one before and the host for it */
-    uint32_t streams;        /* 0: as traced; N: deal the work over N streams (see transform.h) */
     uint64_t seed;           /* of ranged block costs */
     /* The device that the workload's measured times were taken on; NULL: the one simulated.  What
      * differs between the two is the what-if: durations are inverted on this one and played on the
      * other, recorded calls and gaps are changed by the difference. */
     const struct gt_device *recorded_on;
+    /* What to play instead of the workload: the same operations in the same order on other streams
+     * (see transform.h).  NULL: the workload itself. */
+    const struct gt_workload *played;
 };
-#define GT_OPTIONS_DEFAULT { .blocks = true, .serialize = false, .streams = 0, .seed = 1, .recorded_on = NULL }
+#define GT_OPTIONS_DEFAULT { .blocks = true, .serialize = false, .seed = 1, .recorded_on = NULL, .played = NULL }
 
 /* What a run was, beyond its records. */
 struct gt_summary {
     gt_time_ps end_ps;                  /* the last call's or operation's end */
     uint64_t operations, blocks, events;/* simulated: operations, blocks, engine events */
-    struct gt_workload *played;         /* not NULL where an option changed the workload: what was
-                                           played instead, the same operations in the same order;
-                                           the caller frees it */
 };
 
 /* Simulate `workload` on `device` (every GPU of the workload is one such device).

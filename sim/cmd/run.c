@@ -24,6 +24,7 @@ struct arguments {
     char *settings[SETTINGS_MAX];         /* KEY=VALUE */
     size_t setting_count;
     struct gt_options options;
+    uint32_t streams;                     /* 0: as traced */
     bool quiet;
 };
 
@@ -79,7 +80,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->options.blocks = strcmp(text, "on") == 0;
         return 0;
     case OPTION_STREAMS:
-        arguments->options.streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
+        arguments->streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
     case OPTION_SEED: arguments->options.seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case 'o': arguments->output = text; return 0;
@@ -107,7 +108,7 @@ static const struct argp parser = {
 struct work {
     const struct arguments *arguments;
     struct gt_workload *workload, *played; /* as traced; as an option changed it, or NULL */
-    struct gt_device device;
+    struct gt_device device, recorded;    /* simulated; that the trace's times are from */
     struct gt_store *store;
     struct gt_progress progress;
     char *name, *output, *options;
@@ -127,8 +128,8 @@ static char *describe_options(const struct arguments *arguments)
         gt_bug("open_memstream failed");
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off",
             arguments->options.seed);
-    if (arguments->options.streams > 0)
-        fprintf(out, " streams=%" PRIu32, arguments->options.streams);
+    if (arguments->streams > 0)
+        fprintf(out, " streams=%" PRIu32, arguments->streams);
     if (arguments->options.serialize)
         fputs(" serialize=on", out);
     for (size_t i = 0; i < arguments->setting_count; i++)
@@ -142,6 +143,9 @@ static int choose_device(struct work *work)
     const struct arguments *arguments = work->arguments;
 
     if (gt_run_device(work->workload, arguments->device, arguments->quiet, &work->device, work->error) != 0)
+        return -1;
+    work->recorded = work->device;
+    if (arguments->device != NULL && gt_run_traced_device(work->workload, &work->recorded, work->error) != 0)
         return -1;
     for (size_t i = 0; i < arguments->setting_count; i++) {
         char *equals = strchr(arguments->settings[i], '=');
@@ -187,8 +191,8 @@ static int prepare(struct work *work)
         free(work->name);
         work->name = strdup(work->workload->name);
     }
-    if (arguments->options.streams > 0)
-        work->played = gt_transform_streams(work->workload, arguments->options.streams);
+    if (arguments->streams > 0)
+        work->played = gt_transform_streams(work->workload, arguments->streams);
     return 0;
 }
 
@@ -200,7 +204,7 @@ static int define_played(struct work *work)
     work->played_id = work->trace_id;
     if (work->played == NULL)
         return 0;
-    if (asprintf(&name, "%s (streams=%" PRIu32 ")", work->name, work->arguments->options.streams) < 0)
+    if (asprintf(&name, "%s (streams=%" PRIu32 ")", work->name, work->arguments->streams) < 0)
         gt_bug("asprintf failed");
     work->played_id = gt_store_trace(work->store, work->played, name, work->error);
     free(name);
@@ -255,18 +259,18 @@ static int store_simulated(struct work *work)
     struct gt_summary summary;
     struct gt_sink *sink;
 
-    simulated.streams = 0; /* dealt already */
+    simulated.played = work->played;
+    simulated.recorded_on = &work->recorded;
     sink = gt_sink_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
                          workload, &work->device, work->error);
     gt_progress_begin(&work->progress, "simulating", work->arguments->quiet);
-    if (gt_simulate(workload, &work->device, &simulated, gt_sink_probe(sink), &summary, work->error) != 0
+    if (gt_simulate(work->workload, &work->device, &simulated, gt_sink_probe(sink), &summary, work->error) != 0
             || store_counters(work, sink, &summary) != 0) {
         gt_progress_end(&work->progress);
         gt_sink_abort(sink);
         return -1;
     }
     gt_progress_end(&work->progress);
-    gt_workload_free(summary.played);
     gt_progress_begin(&work->progress, "storing", work->arguments->quiet);
     work->simulated_run = gt_sink_end(sink, work->error);
     return work->simulated_run < 0 ? -1 : 0;

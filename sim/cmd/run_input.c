@@ -83,3 +83,15 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
                 fallback_device);
     return gt_device_load(fallback_device, device, error);
 }
+
+int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
+{
+    struct gt_error unknown;
+
+    if (workload->device == NULL && workload->setting_count == 0)
+        return 0;
+    if (workload->device != NULL && workload->setting_count == 0
+            && gt_device_load(workload->device, device, &unknown) != 0)
+        return 0;
+    return gt_run_device(workload, NULL, true, device, error);
+}

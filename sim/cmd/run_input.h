@@ -18,4 +18,8 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
 int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet,
                   struct gt_device *device, struct gt_error *error);
 
+/* The device that the trace's times are from, into `device`: the one it names or describes. Where it
+ * does neither, `device` stays as it is. Returns 0 or -1. */
+int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error);
+
 #endif

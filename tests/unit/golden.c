@@ -20,6 +20,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "sim/transform.h"
 #include "traces/devicefile.h"
 #include "traces/trace.h"
 
@@ -91,19 +92,22 @@ static void check_line(const char *line, const struct gt_workload *w, const stru
     }
 }
 
-static void read_directive(const char *line, struct gt_device *device, struct gt_options *options, char *failure)
+struct setting { struct gt_device device; struct gt_options options; uint32_t streams; char failure[256]; };
+
+static void read_directive(const char *line, struct setting *setting)
 {
+    struct gt_options *options = &setting->options;
     struct gt_error error;
     char key[64], value[64];
 
     if (sscanf(line, "// set %63[^=]=%63s", key, value) == 2) {
-        if (gt_device_set(device, key, value, &error) != 0)
+        if (gt_device_set(&setting->device, key, value, &error) != 0)
             fail_msg("%s: %s", line, error.text);
     } else if (sscanf(line, "// option %63[^=]=%63s", key, value) == 2) {
         if (strcmp(key, "blocks") == 0)
             options->blocks = strcmp(value, "on") == 0;
         else if (strcmp(key, "streams") == 0)
-            options->streams = (uint32_t)atoi(value);
+            setting->streams = (uint32_t)atoi(value);
         else if (strcmp(key, "serialize") == 0)
             options->serialize = strcmp(value, "on") == 0;
         else if (strcmp(key, "seed") == 0)
@@ -111,7 +115,7 @@ static void read_directive(const char *line, struct gt_device *device, struct gt
         else
             fail_msg("no such option: %s", line);
     } else if (strncmp(line, "// expect-error ", 16) == 0) {
-        snprintf(failure, 256, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
+        snprintf(setting->failure, sizeof setting->failure, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
     }
 }
 
@@ -132,14 +136,13 @@ static void each_line(char *text, void (*visit)(const char *line, void *user), v
         visit(line, user);
 }
 
-struct setting { struct gt_device device; struct gt_options options; char failure[256]; };
 struct outcome { const struct gt_workload *workload; struct seen *seen; int expected; };
 
 static void visit_setting(const char *line, void *user)
 {
     struct setting *setting = user;
 
-    read_directive(line, &setting->device, &setting->options, setting->failure);
+    read_directive(line, setting);
 }
 
 static void visit_outcome(const char *line, void *user)
@@ -164,8 +167,8 @@ static void test_golden(void **state)
 {
     const char *path = *state;
     struct setting setting = { .options = GT_OPTIONS_DEFAULT };
-    struct gt_workload *w;
-    struct gt_summary summary = { .played = NULL };
+    struct gt_workload *w, *played = NULL;
+    struct gt_summary summary;
     struct gt_error error = { "" };
     struct seen seen;
     struct gt_probe probe = { &seen, see_call, see_op, see_blocks, NULL };
@@ -181,6 +184,8 @@ static void test_golden(void **state)
         seen.ops = calloc(w->op_count + 1, sizeof *seen.ops);
         seen.calls = calloc(w->call_count + 1, sizeof *seen.calls);
         seen.blocks = calloc(w->op_count + 1, sizeof *seen.blocks);
+        if (setting.streams > 0)
+            setting.options.played = played = gt_transform_streams(w, setting.streams);
         status = gt_simulate(w, &setting.device, &setting.options, &probe, &summary, &error);
     }
     if (setting.failure[0] != '\0') {
@@ -197,7 +202,7 @@ static void test_golden(void **state)
         free(seen.calls);
         free(seen.blocks);
     }
-    gt_workload_free(summary.played);
+    gt_workload_free(played);
     gt_workload_free(w);
 }
 
