@@ -72,8 +72,9 @@ AM_LOG_DRIVER_FLAGS = --comments
 AM_BATS_LOG_DRIVER_FLAGS = --comments
 AM_SH_LOG_DRIVER_FLAGS = --comments
 
-# Tests see the program just built and the data of the source tree, and keep the C locale.
+# Tests see the program just built and the data of the source tree, whatever the user has set.
 AM_TESTS_ENVIRONMENT = \
+    unset GRIDTIDE_DATA; \
     GRIDTIDE='$(abs_top_builddir)/gridtide'; export GRIDTIDE; \
     GRIDTIDE_BUILD='$(abs_top_builddir)'; export GRIDTIDE_BUILD; \
     GRIDTIDE_SOURCE='$(abs_top_srcdir)'; export GRIDTIDE_SOURCE; \
