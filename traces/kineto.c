@@ -8,6 +8,7 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "traces/import_blocking.h"
 #include "traces/input.h"
 #include "traces/kineto_parts.h"
 
@@ -260,6 +261,8 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
         kineto_join(kineto);
         kineto_describe_device(kineto);
         workload = gt_import_finish(&kineto->import, path, error);
+        if (workload != NULL)
+            gt_import_find_blocking(workload, kineto_sms(kineto));
     }
     free_parts(kineto);
     free(reader);

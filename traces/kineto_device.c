@@ -66,6 +66,14 @@ static void name_gpus(struct kineto *kineto)
     }
 }
 
+uint32_t kineto_sms(const struct kineto *kineto)
+{
+    const struct kineto_gpu *gpu = kineto->gpus;
+
+    return kineto->gpu_count > 0 && has(gpu, KINETO_GPU_SMS) && gpu->number[KINETO_GPU_SMS] > 0 &&
+           gpu->number[KINETO_GPU_SMS] < UINT32_MAX ? (uint32_t)gpu->number[KINETO_GPU_SMS] : 0;
+}
+
 void kineto_describe_device(struct kineto *kineto)
 {
     const struct kineto_gpu *gpu = find_gpu(kineto);

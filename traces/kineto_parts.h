@@ -117,6 +117,9 @@ void kineto_join(struct kineto *kineto);
 /* Device name and settings of the workload, names of its GPUs. */
 void kineto_describe_device(struct kineto *kineto);
 
+/* SMs of the first GPU that the profile describes; 0 where it describes none. */
+uint32_t kineto_sms(const struct kineto *kineto);
+
 /* One more element of an array that grows by half. */
 void *kineto_grow(void *array, uint32_t count, uint32_t *room, size_t size);
 

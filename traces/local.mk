@@ -9,6 +9,7 @@ traces_libtraces_a_SOURCES = \
     traces/export_csv.c traces/export_perfetto.c \
     traces/gpu_names.c traces/gpu_names.h \
     traces/import.c \
+    traces/import_blocking.c traces/import_blocking.h \
     traces/import_common.c traces/import_common.h \
     traces/import_device.c traces/import_device.h \
     traces/import_finish.c traces/import_join.c traces/import_parts.h \

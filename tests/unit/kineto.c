@@ -146,6 +146,13 @@ static void test_ranks(void **state)
     check_file("ranks");
 }
 
+/* Stream 20 waited for the default stream; 21 did not; an event and a full GPU kept back 22 and 23. */
+static void test_blocking(void **state)
+{
+    (void)state;
+    check_file("blocking");
+}
+
 /* What reading `text` as a file gives: NULL, and the error behind the file's name. */
 static struct gt_workload *read_string(const char *text, size_t length, char *message)
 {
@@ -328,6 +335,7 @@ int main(void)
         cmocka_unit_test(test_old),
         cmocka_unit_test(test_not_numbers),
         cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_blocking),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_truncations),
         cmocka_unit_test(test_words_across_chunks),
