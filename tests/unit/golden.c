@@ -234,6 +234,7 @@ int main(void)
         snprintf(path, bytes, "%s/%s", folder, entries[i]->d_name);
         tests[i] = (struct CMUnitTest){ entries[i]->d_name, test_golden, NULL, NULL, path };
     }
+    free(entries); /* the tests keep the names */
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return _cmocka_run_group_tests("golden", tests, (size_t)count, NULL, NULL);
 }
