@@ -65,6 +65,17 @@ static void append_stream(const struct gt_machine *m, uint32_t number, char *tex
         append(text, bytes, "stream %llu", (unsigned long long)stream->id);
 }
 
+/* "event 'ready'" or "event 7". */
+static void append_event(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
+{
+    const struct gt_event *event = &m->workload->events[number];
+
+    if (event->name != GT_NONE)
+        append(text, bytes, "event '%s'", gt_name_text(m->workload, event->name));
+    else
+        append(text, bytes, "event %llu", (unsigned long long)event->id);
+}
+
 static void describe_head(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
 {
     const struct gt_item *item = &m->items[m->streams[number].head];
@@ -75,8 +86,9 @@ static void describe_head(const struct gt_machine *m, uint32_t number, char *tex
     append_stream(m, number, text, bytes);
     append(text, bytes, " is held at line %u (%s)", call->line, gt_call_kind_names[call->kind]);
     if (item->kind == GT_ITEM_WAIT) {
-        append(text, bytes, " waiting for event '%s' of ", gt_name_text(m->workload,
-               m->workload->events[call->event].name));
+        append(text, bytes, " waiting for ");
+        append_event(m, call->event, text, bytes);
+        append(text, bytes, " of ");
         append_stream(m, item->target_stream, text, bytes);
     } else if (item->kind == GT_ITEM_GRAPH) {
         append(text, bytes, " with %u of its %u nodes waiting for each other", item->nodes_left, call->ops);

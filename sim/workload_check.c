@@ -132,7 +132,8 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
     return 0;
 }
 
-/* The operations of a call are its own, and wait only for earlier ones. */
+/* The operations of a call are its own, and wait only for others of it and for earlier ones.  Whether
+ * they wait in a circle the simulation tells. */
 static int check_ops(const struct gt_workload *workload, uint32_t call_index, struct gt_error *error)
 {
     const struct gt_call *call = &workload->calls[call_index];
@@ -147,8 +148,8 @@ static int check_ops(const struct gt_workload *workload, uint32_t call_index, st
         if ((uint64_t)op->first_after + op->afters > workload->after_count)
             return gt_error_set(error, "an operation's edges are not among the edges");
         for (uint32_t j = op->first_after; j < op->first_after + op->afters; j++)
-            if (workload->afters[j] >= i)
-                return gt_error_set(error, "an operation waits for itself or a later one");
+            if (workload->afters[j] == i || workload->afters[j] >= call->first_op + call->ops)
+                return gt_error_set(error, "an operation waits for itself or for one of a later call");
     }
     return 0;
 }

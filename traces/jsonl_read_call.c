@@ -72,8 +72,12 @@ static const struct gt_json_token default_thread = { .type = GT_JSON_STRING, .te
 
 enum { AFTERS_LIMIT = UINT16_MAX };
 
-/* One operation a node may wait for: counted from the call's first one, negative ones are of calls before. */
-static int read_after(const struct gt_json_token *value, uint32_t first_op, uint32_t op, uint32_t *before,
+/* The operations a call's edges may name: `first` is what 0 stands for, all are below `end`. */
+struct op_range { uint32_t first, end; };
+
+/* One operation a node may wait for: counted from the call's first one, negative ones are of calls before.
+ * It may stand further down in its graph: the simulator tells circles. */
+static int read_after(const struct gt_json_token *value, struct op_range range, uint32_t op, uint32_t *before,
                       struct gt_error *error)
 {
     char text[16], *end;
@@ -82,17 +86,17 @@ static int read_after(const struct gt_json_token *value, uint32_t first_op, uint
     if (value->type == GT_JSON_NUMBER && value->length < sizeof text) {
         memcpy(text, value->text, value->length);
         text[value->length] = '\0';
-        number = strtoll(text, &end, 10) + first_op;
-        if (*end == '\0' && number >= 0 && number < op) {
+        number = strtoll(text, &end, 10) + range.first;
+        if (*end == '\0' && number >= 0 && number < range.end && number != op) {
             *before = (uint32_t)number;
             return 0;
         }
     }
-    return gt_error_set(error, "\"after\" must list numbers of nodes before this one: 0 is the call's "
-                        "first node, -1 the last operation of the calls before");
+    return gt_error_set(error, "\"after\" must list numbers of other nodes: 0 is the call's first node, "
+                        "-1 the last operation of the calls before");
 }
 
-static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t first_op,
+static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list, struct op_range range,
                        uint32_t op, struct gt_error *error)
 {
     uint32_t before = 0;
@@ -100,7 +104,7 @@ static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list,
     if (list->span - 1 > AFTERS_LIMIT)
         return gt_error_set(error, "\"after\" has more than %d numbers", AFTERS_LIMIT);
     for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span) {
-        if (read_after(value, first_op, op, &before, error) != 0)
+        if (read_after(value, range, op, &before, error) != 0)
             return -1;
         gt_workload_add_after(jsonl->workload, op, before);
     }
@@ -121,12 +125,13 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
     return 0;
 }
 
-/* Add the operation of a call; `stream` is the call's, for an operation that names none. */
-static int add_op(struct gt_jsonl *jsonl, uint32_t call, const struct raw_op *raw, uint32_t stream,
+/* Add one of the `ops` operations of a call; `stream` is the call's, for an operation that names none. */
+static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw, uint32_t stream,
                   struct gt_error *error)
 {
     struct gt_workload *workload = jsonl->workload;
     uint32_t kernel = GT_NONE, peer = GT_NONE, index;
+    struct op_range range;
     struct gt_op *op;
 
     if (check_op(raw, error) != 0)
@@ -154,11 +159,14 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, const struct raw_op *ra
     op->memory = raw->memory == NO_CHOICE ? gt_usual_memory(op) : raw->memory;
     op->peer_gpu = peer;
     workload->calls[call].ops++;
-    return raw->after == NULL ? 0
-        : read_afters(jsonl, raw->after, workload->calls[call].first_op, index, error);
+    if (raw->after == NULL)
+        return 0;
+    range.first = workload->calls[call].first_op;
+    range.end = range.first + ops;
+    return read_afters(jsonl, raw->after, range, index, error);
 }
 
-static int read_node(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json_token *object,
+static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes, const struct gt_json_token *object,
                      struct gt_error *error)
 {
     struct raw_op raw = op_defaults;
@@ -175,7 +183,7 @@ static int read_node(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json
     if (raw.kind == NO_CHOICE)
         return gt_error_set(error, "what is it? give \"kernel\", \"direction\" (of a copy) or "
                             "\"kind\":\"memset\" or \"host_function\"");
-    if (add_op(jsonl, call, &raw, jsonl->workload->calls[call].stream, error) != 0)
+    if (add_op(jsonl, call, nodes, &raw, jsonl->workload->calls[call].stream, error) != 0)
         return -1;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_OP, jsonl->workload->op_count - 1);
     return 0;
@@ -184,10 +192,12 @@ static int read_node(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json
 static int read_nodes(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json_token *list,
                       struct gt_error *error)
 {
-    unsigned number = 0;
+    uint32_t nodes = 0, number = 0;
 
+    for (const struct gt_json_token *node = list + 1; node < list + list->span; node += node->span)
+        nodes++;
     for (const struct gt_json_token *node = list + 1; node < list + list->span; node += node->span, number++)
-        if (read_node(jsonl, call, node, error) != 0)
+        if (read_node(jsonl, call, nodes, node, error) != 0)
             return gt_error_prefix(error, "node %u: ", number);
     return 0;
 }
@@ -253,7 +263,7 @@ static int add_flat_op(struct gt_jsonl *jsonl, uint32_t call, struct raw_call *r
         raw->op.duration = raw->duration;
         jsonl->workload->calls[call].duration_ps = GT_TIME_NONE;
     }
-    if (add_op(jsonl, call, &raw->op, stream, error) != 0)
+    if (add_op(jsonl, call, 1, &raw->op, stream, error) != 0)
         return -1;
     if (kind == GT_OP_KERNEL)
         reshape(jsonl, raw, jsonl->workload->op_count - 1);

@@ -134,6 +134,9 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
       "\"after\":[0]}]}\n", "node 0: \"after\"" },
     { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":1,"
       "\"after\":[-1]}]}\n", "\"after\"" },
+    { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":1,"
+      "\"after\":[2]},{\"kind\":\"memset\",\"bytes\":1}]}\n", "node 0: \"after\"" },
+    { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"after\":[1]}\n", "\"after\"" },
     { 3, HEADER "{\"call\":\"host_work\",\"start_us\":5,\"duration_us\":2}\n"
       "{\"call\":\"device_sync\",\"start_us\":6.9}\n", "before the call before it of the same thread ends" },
     { 1, "{\"gridtide\":1,\"settings\":{\"a\":1,\"a\":2}}\n", "given twice" },
