@@ -65,9 +65,9 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
 /* One of the operations that `op` comes after has ended. */
 static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
+    uint8_t before_kind = m->workload->ops[before].kind, kind = m->workload->ops[op].kind;
     bool same_call = m->workload->ops[before].call == m->workload->ops[op].call;
-    gt_time_ps gap_ps = same_call ? m->plan.graph_gap_ps[m->workload->ops[before].kind][m->workload->ops[op].kind]
-                                  : m->plan.event_gap_ps;
+    gt_time_ps gap_ps = same_call ? m->plan.graph_gap_ps[before_kind][kind] : m->plan.event_gap_ps[before_kind][kind];
     uint32_t item = m->op_items[op];
 
     if (--m->op_afters_left[op] > 0 || item == GT_NONE)

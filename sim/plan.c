@@ -74,7 +74,7 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op)
 /* What comes out of one walk over the operations: samples of every constant. */
 struct survey {
     struct samples latency[GT_OP_KINDS], graph_latency, gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
-        sync_return;
+        event_gap[GT_OP_KINDS][GT_OP_KINDS], sync_return;
 };
 
 struct last_op { gt_time_ps end_ps; uint32_t op; };
@@ -134,8 +134,24 @@ static void conclude(struct gt_plan *plan, struct survey *survey, const struct g
         }
     }
     plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
-    plan->event_gap_ps = device->event_gap_ps;
 #undef LEARN
+}
+
+static void sample_wait(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps)
+{
+    sample(&((struct survey *)user)->event_gap[before_kind][after_kind], gap_ps);
+}
+
+/* What waits cost, once it is known which operations waited. */
+static void conclude_waits(struct gt_plan *plan, struct survey *survey, const struct gt_device *recorded,
+                           const struct gt_device *device)
+{
+    for (int before = 0; before < GT_OP_KINDS; before++) {
+        for (int after = 0; after < GT_OP_KINDS; after++)
+            plan->event_gap_ps[before][after] =
+                not_negative(median(&survey->event_gap[before][after], (int64_t)recorded->event_gap_ps)
+                             + (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
+    }
 }
 
 static const struct gt_op *sort_ops;
@@ -165,7 +181,7 @@ static uint32_t *sorted_by_end(const struct gt_workload *w, uint32_t *count)
     return order;
 }
 
-static uint32_t first_after(const struct gt_workload *w, const uint32_t *by_end, uint32_t count, gt_time_ps time_ps)
+uint32_t gt_plan_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count, gt_time_ps time_ps)
 {
     uint32_t low = 0, high = count;
 
@@ -188,7 +204,7 @@ static uint32_t find_release(const struct gt_workload *w, const struct gt_call *
                              const uint32_t *by_end, uint32_t count)
 {
     gt_time_ps end = gt_call_measured_end(call);
-    uint32_t at = first_after(w, by_end, count, end);
+    uint32_t at = gt_plan_ended_by(w, by_end, count, end);
 
     for (uint32_t looked = 0; at > 0 && looked < LOOK_BACK; looked++) {
         const struct gt_op *op = &w->ops[by_end[--at]];
@@ -276,7 +292,8 @@ void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struc
         survey_op(&survey, w, i, &last[w->ops[i].stream]);
     survey_syncs(plan, &survey, w);
     conclude(plan, &survey, recorded, device);
-    inferred = gt_plan_infer_waits(plan, w, by_end, measured);
+    inferred = gt_plan_infer_waits(plan, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
+    conclude_waits(plan, &survey, recorded, device);
     gt_plan_edges(plan, w, inferred);
     free(inferred);
     free(by_end);

@@ -19,7 +19,8 @@ struct gt_plan {
     int64_t graph_latency_ps;
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];   /* [before][after], in one stream */
     gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same between nodes of a graph */
-    gt_time_ps event_gap_ps, sync_return_ps;
+    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same across streams, through an event */
+    gt_time_ps sync_return_ps;
 
     uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
@@ -44,8 +45,16 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op);
 /* plan_edges.c */
 void gt_plan_edges(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *inferred_after);
 /* plan_waits.c: per operation the one it must have waited for, found from measured times, or GT_NONE;
- * NULL where there is none at all. The caller frees it. */
+ * NULL where there is none at all. The caller frees it.  `by_end` are the measured operations by end.
+ * The gaps that waits, known or found, left between operations go to `sample`. */
+struct gt_gap_sampler {
+    void (*sample)(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps);
+    void *user;
+};
 uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *by_end,
-                              uint32_t measured);
+                              uint32_t measured, const struct gt_gap_sampler *sampler);
+/* Position in `by_end` of the first operation that ended after `time_ps`. */
+uint32_t gt_plan_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
+                          gt_time_ps time_ps);
 
 #endif

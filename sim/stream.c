@@ -119,6 +119,20 @@ static gt_time_ps later(gt_time_ps a, gt_time_ps b)
     return a > b ? a : b;
 }
 
+/* The kind of the operation before a gap; what followed none counts as a kernel. */
+static uint8_t kind_of(const struct gt_machine *m, uint32_t op)
+{
+    return op == GT_NONE ? GT_OP_KERNEL : m->workload->ops[op].kind;
+}
+
+/* `cause` ended at `time_ps`: the item waits for that and a gap. Returns until when. */
+static gt_time_ps hold(struct gt_machine *m, uint32_t item, enum gt_wait reason, gt_time_ps time_ps, uint32_t cause,
+                       gt_time_ps gap_ps)
+{
+    gt_item_mark(m, item, reason, time_ps + gap_ps, GT_CAUSE_OP, cause);
+    return time_ps + gap_ps;
+}
+
 /* The operation at the head: when may it start, as far as its stream is concerned? */
 static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
 {
@@ -129,22 +143,15 @@ static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
     gt_time_ps due_ps = item->visible_ps;
 
     gt_item_mark(m, head, GT_WAIT_HOST, item->visible_ps, GT_CAUSE_CALL, call);
-    if (stream->last_op != GT_NONE) {
-        gt_time_ps gap_ps = m->plan.gap_ps[m->workload->ops[stream->last_op].kind][m->workload->ops[op].kind];
-
-        gt_item_mark(m, head, GT_WAIT_STREAM, stream->end_ps + gap_ps, GT_CAUSE_OP, stream->last_op);
-        due_ps = later(due_ps, stream->end_ps + gap_ps);
-    }
-    if (stream->barrier.time_ps > 0) {
-        gt_item_mark(m, head, GT_WAIT_STREAM, stream->barrier.time_ps + m->plan.event_gap_ps, GT_CAUSE_OP,
-                     stream->barrier.index);
-        due_ps = later(due_ps, stream->barrier.time_ps + m->plan.event_gap_ps);
-    }
-    if (stream->event.time_ps > 0) {
-        gt_item_mark(m, head, GT_WAIT_EVENT, stream->event.time_ps + m->plan.event_gap_ps, GT_CAUSE_OP,
-                     stream->event.index);
-        due_ps = later(due_ps, stream->event.time_ps + m->plan.event_gap_ps);
-    }
+    if (stream->last_op != GT_NONE)
+        due_ps = later(due_ps, hold(m, head, GT_WAIT_STREAM, stream->end_ps, stream->last_op,
+                                    m->plan.gap_ps[kind_of(m, stream->last_op)][kind_of(m, op)]));
+    if (stream->barrier.time_ps > 0)
+        due_ps = later(due_ps, hold(m, head, GT_WAIT_STREAM, stream->barrier.time_ps, stream->barrier.index,
+                                    m->plan.event_gap_ps[kind_of(m, stream->barrier.index)][kind_of(m, op)]));
+    if (stream->event.time_ps > 0)
+        due_ps = later(due_ps, hold(m, head, GT_WAIT_EVENT, stream->event.time_ps, stream->event.index,
+                                    m->plan.event_gap_ps[kind_of(m, stream->event.index)][kind_of(m, op)]));
     return due_ps;
 }
 
