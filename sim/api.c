@@ -11,7 +11,7 @@ static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *c
     op = &m->workload->ops[call->first_op];
     if (op->memory != GT_MEMORY_PAGEABLE || op->direction != GT_H2D)
         return 0;
-    return (gt_time_ps)((double)op->bytes * 1000.0 / m->device->h2d_pageable.gbps);
+    return gt_whole_ps((double)op->bytes * 1000.0 / m->device->h2d_pageable.gbps);
 }
 
 static gt_time_ps row_cost_ps(const struct gt_device *device, const struct gt_call *call)

@@ -22,9 +22,11 @@ static struct gt_engine_state *engine_of(struct gt_machine *m, uint32_t engine)
     return &m->gpus[engine / GT_ENGINES].engines[engine % GT_ENGINES];
 }
 
-static bool crosses_link(uint32_t engine)
+/* Between host and device; what stays on the device or goes to a peer does not use the host link,
+ * whatever engine it runs on. */
+static bool crosses_link(const struct gt_op *op)
 {
-    return engine % GT_ENGINES <= 1;
+    return op->direction == GT_H2D || op->direction == GT_D2H;
 }
 
 /* Account for what an engine has done since its rate last changed. */
@@ -39,20 +41,22 @@ static void settle(struct gt_machine *m, struct gt_engine_state *engine)
 static void schedule_end(struct gt_machine *m, uint32_t number)
 {
     struct gt_engine_state *engine = engine_of(m, number);
-    gt_time_ps left_ps = (gt_time_ps)(engine->remaining_ps / engine->rate + 0.5);
+    gt_time_ps left_ps = gt_whole_ps(engine->remaining_ps / engine->rate);
 
     gt_engine_schedule(&m->engine, m->engine.now_ps + left_ps, GT_PHASE_END, GT_HANDLE_COPY, number,
                        ++engine->stamp);
 }
 
-/* The link's share of both directions: max-min over two flows, each limited by its own demand. */
+/* The link's share of both directions: max-min over two flows, each limited by its own demand.  A copy
+ * that is not on the link demands nothing of it and leaves it to the other. */
 static void share_link(struct gt_machine *m, uint32_t gpu)
 {
     struct gt_engine_state *up = &m->gpus[gpu].engines[0], *down = &m->gpus[gpu].engines[1];
     double total = m->device->duplex_gbps, rates[2] = { 1.0, 1.0 };
     struct gt_engine_state *both[2] = { up, down };
 
-    if (up->busy && down->busy && up->demand_gbps + down->demand_gbps > total) {
+    if (up->busy && down->busy && up->demand_gbps > 0 && down->demand_gbps > 0
+        && up->demand_gbps + down->demand_gbps > total) {
         struct gt_engine_state *less = up->demand_gbps < down->demand_gbps ? up : down;
         double small = less->demand_gbps < total / 2 ? less->demand_gbps : total / 2;
 
@@ -78,14 +82,13 @@ static void start_head(struct gt_machine *m, uint32_t number)
 
     engine->busy = true;
     engine->remaining_ps = (double)gt_stated_ps(m, m->items[item].index);
-    engine->demand_gbps = engine->remaining_ps > 0 ? (double)op->bytes * 1000.0 / engine->remaining_ps : 0;
+    engine->demand_gbps = engine->remaining_ps > 0 && crosses_link(op)
+                              ? (double)op->bytes * 1000.0 / engine->remaining_ps : 0;
     engine->rate = 1.0;
     engine->updated_ps = m->engine.now_ps;
     m->items[item].start_ps = m->engine.now_ps;
-    gt_op_started(m, item);
     schedule_end(m, number);
-    if (crosses_link(number))
-        share_link(m, number / GT_ENGINES);
+    share_link(m, number / GT_ENGINES);
 }
 
 /* Host memory to host memory needs no engine of the GPU. */
@@ -127,8 +130,7 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
         gt_item_mark(m, next, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, op);
         start_head(m, number);
     }
-    if (crosses_link(number))
-        share_link(m, number / GT_ENGINES);
+    share_link(m, number / GT_ENGINES);
     gt_op_ended(m, item);
     return m->failed ? -1 : 0;
 }

@@ -77,7 +77,6 @@ static void begin_grid(struct gt_machine *m, struct gt_gpu_state *gpu, struct gt
 
     m->items[item].start_ps = start_ps;
     gt_item_mark(m, item, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
-    gt_op_started(m, item);
 }
 
 static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_number, uint32_t sm, uint32_t blocks,

@@ -16,6 +16,11 @@ static const struct gt_copy_cost *cost_of(const struct gt_device *device, const 
     }
 }
 
+gt_time_ps gt_whole_ps(double time_ps)
+{
+    return time_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(time_ps + 0.5) : GT_TIME_LIMIT_PS + 1;
+}
+
 double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op)
 {
     const struct gt_copy_cost *cost = cost_of(device, op);
@@ -61,11 +66,11 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[op->kernel].duration_ps;
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_COPY)
-        return (gt_time_ps)gt_copy_model_ps(m->device, op);
+        return gt_whole_ps(gt_copy_model_ps(m->device, op));
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_MEMSET)
-        return (gt_time_ps)memset_model_ps(m->device, op);
+        return gt_whole_ps(memset_model_ps(m->device, op));
     if (duration_ps == GT_TIME_NONE || m->device == m->recorded)
         return duration_ps;
     factor = slower(m, op);
-    return factor == 1.0 ? duration_ps : (gt_time_ps)((double)duration_ps * factor + 0.5);
+    return factor == 1.0 ? duration_ps : gt_whole_ps((double)duration_ps * factor);
 }

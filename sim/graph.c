@@ -36,7 +36,6 @@ static uint32_t add_node(struct gt_machine *m, uint32_t graph, uint32_t op)
 void gt_graph_start(struct gt_machine *m, uint32_t graph)
 {
     const struct gt_call *call = &m->workload->calls[m->items[graph].index];
-    uint32_t stream = m->items[graph].stream;
 
     m->items[graph].nodes_left = call->ops;
     gt_queue_leave(m, graph);
@@ -46,8 +45,6 @@ void gt_graph_start(struct gt_machine *m, uint32_t graph)
         if (m->op_afters_left == NULL || m->op_afters_left[op] == 0)
             schedule_node(m, node, m->engine.now_ps);
     }
-    if (call->ops == 0)
-        gt_stream_complete(m, stream);
 }
 
 void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)

@@ -55,7 +55,7 @@ struct gt_item {
     struct gt_mark marks[GT_WAITS];
     uint8_t kind;
     bool waiting;             /* WAIT: already on its target's list */
-    bool started;
+    bool started;             /* its stream has let it go; what comes behind it waits for its end */
     bool in_queue;            /* still at or behind its hardware queue's head */
 };
 
@@ -139,7 +139,6 @@ struct gt_engine_state {      /* a copy engine */
     double remaining_ps, rate, demand_gbps;
     gt_time_ps updated_ps;
     uint64_t stamp;
-    uint32_t last_op;         /* whose end freed it */
 };
 
 struct gt_gpu_state {
@@ -155,7 +154,6 @@ struct gt_gpu_state {
     uint64_t *burst_first;
     uint32_t *burst_sms;
     uint32_t burst_count;
-    gt_time_ps dispatch_free_ps;
     uint32_t level_head[GT_LEVELS], level_tail[GT_LEVELS];    /* grids with blocks to hand out */
     uint64_t levels_used;     /* bit l: level l has grids */
     uint32_t admit_head[GT_LEVELS], admit_tail[GT_LEVELS];    /* items waiting to be resident */
@@ -246,7 +244,6 @@ void gt_queue_leave(struct gt_machine *m, uint32_t item);
 
 /* op.c: the life of an operation, whatever its kind */
 void gt_op_ready(struct gt_machine *m, uint32_t item);    /* hand it to its resource */
-void gt_op_started(struct gt_machine *m, uint32_t item);  /* it starts now (or at items[item].start_ps) */
 void gt_op_ended(struct gt_machine *m, uint32_t item);    /* it ends now */
 void gt_bar_start(struct gt_machine *m, uint32_t item, gt_time_ps duration_ps);
 
@@ -258,6 +255,8 @@ int gt_node_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_erro
 
 /* duration.c: what the trace states or measured, on the device at hand; GT_TIME_NONE: it says nothing */
 gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t op);
+/* Rounded; beyond GT_TIME_LIMIT_PS just above it, where the engine refuses to go on. */
+gt_time_ps gt_whole_ps(double time_ps);
 /* The device file's time of a copy. */
 double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op);
 

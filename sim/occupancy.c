@@ -34,6 +34,9 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
         return gt_error_set(error, "%llu bytes of shared memory a block are more than %s allows (%u)",
                             (unsigned long long)kernel->static_shared_bytes + kernel->dynamic_shared_bytes,
                             device->name, device->shared_bytes_per_block);
+    if (kernel->registers_per_thread > device->registers_per_thread_max)
+        return gt_error_set(error, "%u registers a thread are more than %s allows (%u)",
+                            kernel->registers_per_thread, device->name, device->registers_per_thread_max);
     occupancy->blocks_per_sm = UINT32_MAX;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         uint64_t fit = limits[i].need == 0 ? UINT32_MAX : limits[i].have / limits[i].need;

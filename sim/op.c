@@ -9,7 +9,6 @@ static uint32_t op_of(const struct gt_machine *m, uint32_t item)
 void gt_bar_start(struct gt_machine *m, uint32_t item, gt_time_ps duration_ps)
 {
     m->items[item].start_ps = m->engine.now_ps;
-    gt_op_started(m, item);
     gt_queue_leave(m, item);
     gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_BAR, item, 0);
 }
@@ -27,7 +26,6 @@ static void host_function_ready(struct gt_machine *m, uint32_t item)
 
     gt_item_mark(m, item, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
     m->items[item].start_ps = start_ps;
-    gt_op_started(m, item);
     gt_queue_leave(m, item);
     gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps),
                        GT_PHASE_END, GT_HANDLE_BAR, item, 0);
@@ -43,11 +41,6 @@ void gt_op_ready(struct gt_machine *m, uint32_t item)
     };
 
     ready[m->workload->ops[op_of(m, item)].kind](m, item);
-}
-
-void gt_op_started(struct gt_machine *m, uint32_t item)
-{
-    m->items[item].started = true;
 }
 
 /* Split the stream's idle time before this operation by what it waited for in turn. */
