@@ -48,22 +48,32 @@ static uint32_t context_of(struct gt_machine *m, const struct gt_stream *stream)
 
 static void join_context(struct gt_machine *m, uint32_t number)
 {
-    struct gt_stream_state *stream = &m->streams[number];
+    const struct gt_stream_state *stream = &m->streams[number];
     struct gt_context_state *context = &m->contexts[stream->context];
 
-    if (stream->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE) {
+    if (stream->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE)
         context->null_stream = number;
-    } else if (!(stream->flags & GT_STREAM_NON_BLOCKING)) {
-        context->blocking = gt_realloc(context->blocking, context->blocking_count + 1ull, sizeof *context->blocking);
-        context->blocking[context->blocking_count++] = number;
-    }
 }
 
 /* Streams take hardware queues in turn, in the order they appear in, context by context. */
+static void build_queues(struct gt_machine *m)
+{
+    uint32_t connections = m->device->connections, *taken = gt_calloc(m->context_count, sizeof *taken);
+
+    m->queues = gt_calloc((uint64_t)m->context_count * connections, sizeof *m->queues);
+    for (uint64_t i = 0; i < (uint64_t)m->context_count * connections; i++)
+        m->queues[i].head = GT_NONE;
+    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+        uint32_t context = m->streams[i].context;
+
+        m->streams[i].queue = context * connections + taken[context]++ % connections;
+    }
+    free(taken);
+}
+
 static void build_streams(struct gt_machine *m)
 {
     const struct gt_workload *w = m->workload;
-    uint32_t *taken;
 
     m->streams = gt_calloc(w->stream_count, sizeof *m->streams);
     for (uint32_t i = 0; i < w->stream_count; i++) {
@@ -75,21 +85,7 @@ static void build_streams(struct gt_machine *m)
         };
         join_context(m, i);
     }
-    taken = gt_calloc(m->context_count + 1ull, sizeof *taken);
-    for (uint32_t i = 0; i < w->stream_count; i++) {
-        struct gt_gpu_state *gpu = &m->gpus[m->streams[i].gpu];
-        uint32_t context = m->streams[i].context;
-
-        m->streams[i].queue = context * m->device->connections + taken[context]++ % m->device->connections;
-        if (gpu->queue_count <= m->streams[i].queue)
-            gpu->queue_count = m->streams[i].queue + 1;
-    }
-    free(taken);
-    for (uint32_t i = 0; i < m->gpu_count; i++) {
-        m->gpus[i].queues = gt_calloc(m->gpus[i].queue_count, sizeof *m->gpus[i].queues);
-        for (uint32_t j = 0; j < m->gpus[i].queue_count; j++)
-            m->gpus[i].queues[j].head = GT_NONE;
-    }
+    build_queues(m);
 }
 
 static void find_processes(struct gt_machine *m)
@@ -196,12 +192,10 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].burst);
         free(m->gpus[i].burst_first);
         free(m->gpus[i].burst_sms);
-        free(m->gpus[i].queues);
     }
-    for (uint32_t i = 0; i < m->context_count; i++)
-        free(m->contexts[i].blocking);
     free(m->gpus);
     free(m->contexts);
+    free(m->queues);
     free(m->threads);
     free(m->thread_calls);
     free(m->streams);

@@ -64,22 +64,19 @@ static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
     uint8_t before_kind = m->workload->ops[before].kind, kind = m->workload->ops[op].kind;
     bool same_call = m->workload->ops[before].call == m->workload->ops[op].call;
-    gt_time_ps gap_ps = same_call ? m->plan.graph_gap_ps[before_kind][kind] : m->plan.event_gap_ps[before_kind][kind];
+    gt_time_ps gap_ps = (same_call ? m->plan.graph_gap_ps : m->plan.event_gap_ps)[before_kind][kind];
     uint32_t item = m->op_items[op];
+    enum gt_wait reason;
 
     if (--m->op_afters_left[op] > 0 || item == GT_NONE)
         return;
-    if (m->items[item].kind == GT_ITEM_NODE) {
-        /* Within its stream's chain the gap is the stream's, across streams it is a wait. */
-        enum gt_wait reason = m->workload->ops[before].stream == m->workload->ops[op].stream
-                                  ? GT_WAIT_STREAM : GT_WAIT_EVENT;
-
-        gt_item_mark(m, item, reason, m->engine.now_ps + gap_ps, GT_CAUSE_OP, before);
+    /* Within its stream's chain the gap is the stream's, across streams it is a wait. */
+    reason = m->workload->ops[before].stream == m->workload->ops[op].stream ? GT_WAIT_STREAM : GT_WAIT_EVENT;
+    gt_item_mark(m, item, reason, m->engine.now_ps + gap_ps, GT_CAUSE_OP, before);
+    if (m->items[item].kind == GT_ITEM_NODE)
         schedule_node(m, item, m->engine.now_ps + gap_ps);
-    } else {
-        m->streams[m->items[item].stream].event = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP, before };
+    else
         gt_stream_wake(m, m->items[item].stream, m->engine.now_ps);
-    }
 }
 
 void gt_graph_op_ended(struct gt_machine *m, uint32_t op)

@@ -82,7 +82,7 @@ void gt_thread_wait(struct gt_machine *m, uint32_t number, uint32_t stream, uint
     if (m->streams[stream].completed >= until)
         return;
     m->threads[number].pending++;
-    gt_stream_add_waiter(m, stream, until, number, false);
+    gt_stream_add_waiter(m, stream, until, number, GT_WAITER_THREAD);
 }
 
 void gt_thread_release(struct gt_machine *m, uint32_t number, uint32_t cause_op)

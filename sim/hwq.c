@@ -9,9 +9,7 @@
 
 static struct gt_queue_state *queue_of(const struct gt_machine *m, uint32_t item)
 {
-    const struct gt_stream_state *stream = &m->streams[m->items[item].stream];
-
-    return &m->gpus[stream->gpu].queues[stream->queue];
+    return &m->queues[m->streams[m->items[item].stream].queue];
 }
 
 void gt_queue_push(struct gt_machine *m, uint32_t item)

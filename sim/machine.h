@@ -50,7 +50,7 @@ struct gt_item {
     uint32_t nodes_left;      /* GRAPH: nodes not ended */
     uint64_t target_number;   /* WAIT: ... item number; 0: nothing to wait for */
     uint64_t number;          /* position in its stream, from 1 */
-    uint64_t sequence;        /* over the whole machine, for the default stream's rules */
+    uint64_t behind;          /* items of the other side of the default stream's rules asked for before it */
     gt_time_ps submit_ps, visible_ps, start_ps;
     struct gt_mark marks[GT_WAITS];
     uint8_t kind;
@@ -59,19 +59,22 @@ struct gt_item {
     bool in_queue;            /* still at or behind its hardware queue's head */
 };
 
-/* Someone to tell when a stream has completed item `number`. */
+/* Someone to tell when a stream has completed item `number`: a host thread, a stream that waits for an
+ * event, or one that the default stream holds back. */
+enum gt_waiter_kind { GT_WAITER_THREAD, GT_WAITER_EVENT, GT_WAITER_BARRIER };
 struct gt_waiter {
     uint64_t number;
     uint32_t next;
     uint32_t index;           /* thread or stream */
-    bool is_stream;
+    enum gt_waiter_kind kind;
 };
 
 struct gt_stream_state {
     uint32_t head, tail;      /* items */
     uint64_t submitted, completed; /* item numbers */
     uint32_t waiters, waiters_tail;
-    uint32_t gpu, queue, context, level; /* level: 0 the most urgent priority */
+    uint32_t gpu, context, level; /* level: 0 the most urgent priority */
+    uint32_t queue;           /* in the machine's */
     uint32_t flags;
     uint64_t process;         /* of the host thread that uses it first */
     uint64_t wake_stamp;
@@ -89,7 +92,7 @@ struct gt_stream_state {
 struct gt_context_state {
     uint32_t gpu, id;
     uint32_t null_stream;     /* GT_NONE: no legacy default stream in use */
-    uint32_t *blocking, blocking_count;   /* streams that take part in its rules */
+    uint64_t submitted, completed;        /* items of all streams that take part in its rules */
 };
 
 struct gt_thread_state {
@@ -161,8 +164,6 @@ struct gt_gpu_state {
     uint32_t resident;        /* grids */
     uint32_t freed_by_op;     /* whose blocks ended last */
     struct gt_engine_state engines[GT_ENGINES];
-    struct gt_queue_state *queues;
-    uint32_t queue_count;
 };
 
 struct gt_place_policy;
@@ -184,6 +185,7 @@ struct gt_machine {
     struct gt_stream_state *streams;
     struct gt_context_state *contexts;
     uint32_t context_count;
+    struct gt_queue_state *queues;      /* hardware queues: so many for each context */
     struct gt_event_state { uint32_t stream; uint64_t number; } *events; /* last record; number 0: none */
     uint64_t *op_numbers;     /* position in its stream, once submitted; else 0 */
     uint32_t *op_afters_left; /* edges into each operation not ended yet; NULL: no edges at all */
@@ -196,7 +198,6 @@ struct gt_machine {
     struct gt_batch *batches; uint32_t batches_free, batch_count, batch_room;
     struct gt_gpu_state *gpus;
     uint32_t gpu_count;
-    uint64_t sequence;
     uint64_t ended_ops, blocks, progress_at;
     gt_time_ps end_ps;
     struct gt_error *error;   /* filled by the first failure; `failed` is then set */
@@ -231,11 +232,13 @@ uint64_t gt_stream_submit(struct gt_machine *m, uint32_t item, gt_time_ps visibl
 void gt_stream_advance(struct gt_machine *m, uint32_t stream);
 void gt_stream_complete(struct gt_machine *m, uint32_t stream);
 void gt_stream_wake(struct gt_machine *m, uint32_t stream, gt_time_ps time_ps);
-void gt_stream_add_waiter(struct gt_machine *m, uint32_t stream, uint64_t number, uint32_t index, bool is_stream);
+void gt_stream_add_waiter(struct gt_machine *m, uint32_t stream, uint64_t number, uint32_t index,
+                          enum gt_waiter_kind kind);
 
 /* barrier.c: the legacy default stream */
-bool gt_barrier_holds(struct gt_machine *m, uint32_t stream);
-void gt_barrier_release(struct gt_machine *m, uint32_t stream);
+void gt_barrier_submit(struct gt_machine *m, uint32_t item);      /* it goes into its stream now */
+bool gt_barrier_holds(struct gt_machine *m, uint32_t stream);     /* the head of the stream, for now */
+void gt_barrier_complete(struct gt_machine *m, uint32_t stream);  /* it has completed an item */
 
 /* hwq.c */
 void gt_queue_push(struct gt_machine *m, uint32_t item);

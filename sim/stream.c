@@ -33,7 +33,7 @@ uint64_t gt_stream_submit(struct gt_machine *m, uint32_t number, gt_time_ps visi
     item->visible_ps = visible_ps > stream->last_visible_ps ? visible_ps : stream->last_visible_ps;
     stream->last_visible_ps = item->visible_ps;
     item->number = ++stream->submitted;
-    item->sequence = ++m->sequence;
+    gt_barrier_submit(m, number);
     gt_queue_push(m, number);
     if (stream->head == GT_NONE) {
         stream->head = stream->tail = number;
@@ -45,7 +45,8 @@ uint64_t gt_stream_submit(struct gt_machine *m, uint32_t number, gt_time_ps visi
     return item->number;
 }
 
-void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until, uint32_t index, bool is_stream)
+void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until, uint32_t index,
+                          enum gt_waiter_kind kind)
 {
     uint32_t waiter = gt_waiter_new(m);
     struct gt_stream_state *stream = &m->streams[number];
@@ -53,7 +54,7 @@ void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until,
 
     m->waiters[waiter].number = until;
     m->waiters[waiter].index = index;
-    m->waiters[waiter].is_stream = is_stream;
+    m->waiters[waiter].kind = kind;
     if (stream->waiters != GT_NONE && m->waiters[stream->waiters_tail].number <= until)
         link = &m->waiters[stream->waiters_tail].next; /* nearly always: waits come in order */
     while (*link != GT_NONE && m->waiters[*link].number <= until)
@@ -62,6 +63,21 @@ void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until,
     if (*link == GT_NONE)
         stream->waiters_tail = waiter;
     *link = waiter;
+}
+
+static void release(struct gt_machine *m, const struct gt_waiter *waiter, uint32_t cause_op)
+{
+    struct gt_mark mark = { m->engine.now_ps, GT_CAUSE_OP, cause_op };
+
+    if (waiter->kind == GT_WAITER_THREAD) {
+        gt_thread_release(m, waiter->index, cause_op);
+        return;
+    }
+    if (waiter->kind == GT_WAITER_EVENT)
+        m->streams[waiter->index].event = mark;
+    else
+        m->streams[waiter->index].barrier = mark;
+    gt_stream_wake(m, waiter->index, m->engine.now_ps);
 }
 
 static void release_waiters(struct gt_machine *m, uint32_t number)
@@ -74,12 +90,7 @@ static void release_waiters(struct gt_machine *m, uint32_t number)
 
         stream->waiters = waiter.next;
         gt_waiter_free(m, done);
-        if (waiter.is_stream) {
-            m->streams[waiter.index].event = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP, stream->last_op };
-            gt_stream_wake(m, waiter.index, m->engine.now_ps);
-        } else {
-            gt_thread_release(m, waiter.index, stream->last_op);
-        }
+        release(m, &waiter, stream->last_op);
     }
 }
 
@@ -97,7 +108,7 @@ void gt_stream_complete(struct gt_machine *m, uint32_t number)
         stream->tail = GT_NONE;
     gt_item_free(m, item);
     release_waiters(m, number);
-    gt_barrier_release(m, number);
+    gt_barrier_complete(m, number);
 }
 
 /* A wait is over when the record it captured is complete; without one it is over at once. */
@@ -109,7 +120,7 @@ static bool wait_over(struct gt_machine *m, uint32_t number)
         return true;
     if (!item->waiting) {
         item->waiting = true;
-        gt_stream_add_waiter(m, item->target_stream, item->target_number, item->stream, true);
+        gt_stream_add_waiter(m, item->target_stream, item->target_number, item->stream, GT_WAITER_EVENT);
     }
     return false;
 }
@@ -125,34 +136,28 @@ static uint8_t kind_of(const struct gt_machine *m, uint32_t op)
     return op == GT_NONE ? GT_OP_KERNEL : m->workload->ops[op].kind;
 }
 
-/* `cause` ended at `time_ps`: the item waits for that and a gap. Returns until when. */
-static gt_time_ps hold(struct gt_machine *m, uint32_t item, enum gt_wait reason, gt_time_ps time_ps, uint32_t cause,
-                       gt_time_ps gap_ps)
-{
-    gt_item_mark(m, item, reason, time_ps + gap_ps, GT_CAUSE_OP, cause);
-    return time_ps + gap_ps;
-}
-
-/* The operation at the head: when may it start, as far as its stream is concerned? */
+/* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
 static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
 {
-    struct gt_stream_state *stream = &m->streams[number];
+    const struct gt_stream_state *stream = &m->streams[number];
     const struct gt_item *item = &m->items[head];
     uint32_t op = item->kind == GT_ITEM_GRAPH ? m->workload->calls[item->index].first_op : item->index;
     uint32_t call = item->kind == GT_ITEM_GRAPH ? item->index : m->workload->ops[item->index].call;
-    gt_time_ps due_ps = item->visible_ps;
+    uint8_t kind = kind_of(m, op);
 
     gt_item_mark(m, head, GT_WAIT_HOST, item->visible_ps, GT_CAUSE_CALL, call);
     if (stream->last_op != GT_NONE)
-        due_ps = later(due_ps, hold(m, head, GT_WAIT_STREAM, stream->end_ps, stream->last_op,
-                                    m->plan.gap_ps[kind_of(m, stream->last_op)][kind_of(m, op)]));
+        gt_item_mark(m, head, GT_WAIT_STREAM, stream->end_ps + m->plan.gap_ps[kind_of(m, stream->last_op)][kind],
+                     GT_CAUSE_OP, stream->last_op);
     if (stream->barrier.time_ps > 0)
-        due_ps = later(due_ps, hold(m, head, GT_WAIT_STREAM, stream->barrier.time_ps, stream->barrier.index,
-                                    m->plan.event_gap_ps[kind_of(m, stream->barrier.index)][kind_of(m, op)]));
+        gt_item_mark(m, head, GT_WAIT_STREAM,
+                     stream->barrier.time_ps + m->plan.event_gap_ps[kind_of(m, stream->barrier.index)][kind],
+                     GT_CAUSE_OP, stream->barrier.index);
     if (stream->event.time_ps > 0)
-        due_ps = later(due_ps, hold(m, head, GT_WAIT_EVENT, stream->event.time_ps, stream->event.index,
-                                    m->plan.event_gap_ps[kind_of(m, stream->event.index)][kind_of(m, op)]));
-    return due_ps;
+        gt_item_mark(m, head, GT_WAIT_EVENT,
+                     stream->event.time_ps + m->plan.event_gap_ps[kind_of(m, stream->event.index)][kind],
+                     GT_CAUSE_OP, stream->event.index);
+    return later(item->visible_ps, later(item->marks[GT_WAIT_STREAM].time_ps, item->marks[GT_WAIT_EVENT].time_ps));
 }
 
 /* Start the operation (or graph) at the head if it is due. */
