@@ -1,9 +1,6 @@
 /* Arbitration: whose block is next. Grids stand in lists by priority level, in order of arrival. */
 #include "sim/policy.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static uint32_t first_grid(const struct gt_gpu_state *gpu)
 {
     return gpu->levels_used == 0 ? GT_NONE : gpu->level_head[__builtin_ctzll(gpu->levels_used)];
@@ -31,19 +28,12 @@ static uint32_t backfill(const struct gt_machine *m, const struct gt_gpu_state *
 }
 
 static const struct gt_arbitration_policy policies[] = {
-    { "leftover", "all blocks of the head grid leave before a later grid's may", leftover },
-    { "backfill", "later grids fill room that the grids before them cannot use", backfill },
+    { { "leftover", "all blocks of the head grid leave before a later grid's may" }, leftover },
+    { { "backfill", "later grids fill room that the grids before them cannot use" }, backfill },
 };
 
 const struct gt_arbitration_policy *gt_arbitration_policy_find(const char *name, struct gt_error *error)
 {
-    char names[256] = "";
-
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
-        if (strcmp(policies[i].name, name) == 0)
-            return &policies[i];
-        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", policies[i].name);
-    }
-    gt_error_set(error, "scheduling.arbitration: no policy '%s'; there are:%s", name, names);
-    return NULL;
+    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], "scheduling.arbitration",
+                          name, error);
 }

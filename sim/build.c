@@ -143,7 +143,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     order_sms(m, gpu);
     gpu->freed_by_op = GT_NONE;
     for (int i = 0; i < GT_ENGINES; i++)
-        gpu->engines[i].head = GT_NONE;
+        gpu->engines[i].head = gpu->engines[i].running = GT_NONE;
 }
 
 static void build_edges(struct gt_machine *m)

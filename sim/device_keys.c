@@ -96,6 +96,10 @@ const struct gt_device_key gt_device_keys[] = {
 
     U32("copy.engines", "engines", copy_engines, 1, 3, "2",
         "1: one for all copies; 2: one a direction; 3: copies within the device have their own"),
+    U32("copy.queues", "queues", copy_queues, 1, 32, "1",
+        "at each engine, streams are spread over so many queues; it empties one before it turns to the next"),
+    TIME("copy.gap_us", "us", copy_gap_ps, LONGEST_US, "1.5",
+         "from a copy's end to the start of one that waited for the engine"),
     TIME("copy.h2d_pinned_latency_us", "us", h2d_pinned.latency_ps, LONGEST_US, "4",
          "host to device, pinned memory: time of an empty copy"),
     RATE("copy.h2d_pinned_gbps", h2d_pinned.gbps, "25",

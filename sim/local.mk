@@ -26,7 +26,7 @@ sim_libsim_a_SOURCES = \
     sim/plan.c sim/plan.h \
     sim/plan_edges.c \
     sim/plan_waits.c \
-    sim/policy.h \
+    sim/policy.c sim/policy.h \
     sim/pools.c \
     sim/probe.c sim/probe.h \
     sim/simulate.c sim/simulate.h \

@@ -26,6 +26,7 @@ enum gt_handler_number {
     GT_HANDLE_BLOCKS,         /* subject: batch of blocks that end */
     GT_HANDLE_GRID,           /* subject: grid: the remainder after its last block has passed */
     GT_HANDLE_COPY,           /* subject: engine; stamp: its generation */
+    GT_HANDLE_ENGINE,         /* subject: engine: the gap behind a copy has passed */
     GT_HANDLE_NODE,           /* subject: item: a graph node's gap has passed */
     GT_HANDLERS
 };
@@ -137,8 +138,11 @@ struct gt_batch {
 enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_ROOM_WORDS = GT_DEVICE_MAX_SMS / 64, GT_MAX_ROOM = 64 };
 
 struct gt_engine_state {      /* a copy engine */
-    uint32_t head, tail;      /* items waiting; the head runs when busy */
-    bool busy;
+    uint32_t running;         /* item; GT_NONE: idle, or in the gap between two */
+    uint32_t head, tail;      /* items that wait */
+    uint32_t queue;           /* served last */
+    uint32_t last_op;         /* run last */
+    bool in_gap;              /* between two copies: the next one is chosen when the gap is over */
     double remaining_ps, rate, demand_gbps;
     gt_time_ps updated_ps;
     uint64_t stamp;
@@ -284,6 +288,7 @@ void gt_sm_rooms_for(struct gt_machine *m, uint32_t gpu, const struct gt_block_n
 /* copy.c */
 void gt_copy_ready(struct gt_machine *m, uint32_t item);
 int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_error *error);
+int gt_engine_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_error *error);
 
 /* "FILE" or "FILE:LINE" for messages, into `text`. Line 0: not known. */
 void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes);

@@ -1,9 +1,6 @@
 /* Placement: which SM gets the next block. */
 #include "sim/policy.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The SM of the lowest rank in a set, from rank `from` on; GT_NONE when there is none. */
 static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, uint32_t from)
 {
@@ -58,20 +55,13 @@ static uint32_t round_robin(struct gt_gpu_state *gpu, const struct gt_device *de
 }
 
 static const struct gt_place_policy policies[] = {
-    { "most-room", "the SM with room for the most blocks of the kernel, ties in the device's order", most_room },
-    { "first-fit", "the first SM in the device's order that has room", first_fit },
-    { "round-robin", "the next SM after the one served last", round_robin },
+    { { "most-room", "the SM with room for the most blocks of the kernel, ties in the device's order" }, most_room },
+    { { "first-fit", "the first SM in the device's order that has room" }, first_fit },
+    { { "round-robin", "the next SM after the one served last" }, round_robin },
 };
 
 const struct gt_place_policy *gt_place_policy_find(const char *name, struct gt_error *error)
 {
-    char names[256] = "";
-
-    for (size_t i = 0; i < sizeof policies / sizeof policies[0]; i++) {
-        if (strcmp(policies[i].name, name) == 0)
-            return &policies[i];
-        snprintf(names + strlen(names), sizeof names - strlen(names), " %s", policies[i].name);
-    }
-    gt_error_set(error, "scheduling.placement: no policy '%s'; there are:%s", name, names);
-    return NULL;
+    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], "scheduling.placement",
+                          name, error);
 }

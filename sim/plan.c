@@ -74,7 +74,7 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op)
 /* What comes out of one walk over the operations: samples of every constant. */
 struct survey {
     struct samples latency[GT_OP_KINDS], graph_latency, gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
-        event_gap[GT_OP_KINDS][GT_OP_KINDS], sync_return;
+        event_gap[GT_OP_KINDS][GT_OP_KINDS], sync_return, engine_gap;
 };
 
 struct last_op { gt_time_ps end_ps; uint32_t op; };
@@ -94,11 +94,43 @@ static void survey_op(struct survey *survey, const struct gt_workload *w, uint32
         if (last->op == GT_NONE || last->end_ps + clear_margin_ps < call->start_ps)
             sample(in_graph ? &survey->graph_latency : &survey->latency[op->kind],
                    (int64_t)(op->start_ps - call_end));
-        else if (call_end + clear_margin_ps < last->end_ps && op->start_ps >= last->end_ps)
+        else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps && op->start_ps >= last->end_ps)
             sample(&survey->gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
     }
     if (last->op == GT_NONE || end > last->end_ps)
         *last = (struct last_op){ end, index };
+}
+
+/* Copies wait for their engine too: what is a gap of their stream and what of the engine shows only
+ * when operations are taken in the order they ran. */
+static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
+{
+    struct last_op *streams = gt_calloc(w->stream_count + 1ull, sizeof *streams);
+    struct last_op *engines = gt_calloc(w->gpu_count * (uint64_t)GT_DIRECTIONS + 1, sizeof *engines);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_op *op = &w->ops[by_end[i]];
+        const struct gt_call *call = &w->calls[op->call];
+        struct last_op *stream = &streams[op->stream], *engine;
+
+        if (op->kind == GT_OP_COPY) {
+            gt_time_ps asked_ps = gt_call_measured_end(call);
+
+            engine = &engines[w->streams[op->stream].gpu * GT_DIRECTIONS + op->direction];
+            if (asked_ps != GT_TIME_NONE && !(call->flags & GT_CALL_INFERRED)) {
+                asked_ps += clear_margin_ps;
+                if (asked_ps < stream->end_ps && engine->end_ps <= stream->end_ps && op->start_ps >= stream->end_ps)
+                    sample(&survey->gap[w->ops[stream->op].kind][GT_OP_COPY], (int64_t)(op->start_ps - stream->end_ps));
+                else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps
+                         && op->start_ps >= engine->end_ps)
+                    sample(&survey->engine_gap, (int64_t)(op->start_ps - engine->end_ps));
+            }
+            *engine = (struct last_op){ gt_op_measured_end(op), by_end[i] };
+        }
+        *stream = (struct last_op){ gt_op_measured_end(op), by_end[i] };
+    }
+    free(streams);
+    free(engines);
 }
 
 static void survey_syncs(struct gt_plan *plan, struct survey *survey, const struct gt_workload *w)
@@ -134,6 +166,7 @@ static void conclude(struct gt_plan *plan, struct survey *survey, const struct g
         }
     }
     plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
+    plan->engine_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
 #undef LEARN
 }
 
@@ -290,6 +323,7 @@ void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struc
         last[i].op = GT_NONE;
     for (uint32_t i = 0; i < w->op_count; i++)
         survey_op(&survey, w, i, &last[w->ops[i].stream]);
+    survey_copies(&survey, w, by_end, measured);
     survey_syncs(plan, &survey, w);
     conclude(plan, &survey, recorded, device);
     inferred = gt_plan_infer_waits(plan, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });

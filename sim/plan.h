@@ -21,6 +21,7 @@ struct gt_plan {
     gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same between nodes of a graph */
     gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same across streams, through an event */
     gt_time_ps sync_return_ps;
+    gt_time_ps engine_gap_ps;       /* between copies of different streams on a busy engine */
 
     uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */

@@ -15,6 +15,7 @@ static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_BLOCKS] = gt_blocks_handler,
     [GT_HANDLE_GRID] = gt_grid_handler,
     [GT_HANDLE_COPY] = gt_copy_handler,
+    [GT_HANDLE_ENGINE] = gt_engine_handler,
     [GT_HANDLE_NODE] = gt_node_handler,
 };
 

@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_SIM_CMD_CMD_H
 #define GRIDTIDE_SIM_CMD_CMD_H
 
-#include "sim/error.h"
+#include "traces/store.h"
 
 /* Exit statuses. */
 enum { GT_EXIT_DONE = 0, GT_EXIT_FAILED = 1, GT_EXIT_USAGE = 2 };
@@ -15,6 +15,11 @@ struct gt_command {
 
 extern const struct gt_command gt_command_import, gt_command_run, gt_command_stats,
     gt_command_compare, gt_command_export, gt_command_report, gt_command_devices;
+
+/* What a command does with a store and its arguments; 0, or -1 with `error` filled. */
+typedef int gt_store_work(struct gt_store *store, const void *arguments, struct gt_error *error);
+/* Open the store at `path` for reading, do the work, close it; returns an exit status. */
+int gt_with_store(const char *path, gt_store_work *work, const void *arguments);
 
 /* Print "gridtide: TEXT" on standard error; returns GT_EXIT_FAILED. */
 int gt_fail(const struct gt_error *error);

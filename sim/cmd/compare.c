@@ -1,6 +1,4 @@
 /* compare.c - `gridtide compare`: how far the simulated run is from what the trace recorded. */
-#include "config.h"
-
 #include <argp.h>
 
 #include "sim/cmd/cmd.h"
@@ -213,8 +211,9 @@ static void print_tables(const struct subject *subject, const struct gt_comparis
     gt_table_free(tables[1]);
 }
 
-static int print_comparison(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)
+static int print_comparison(struct gt_store *store, const void *user, struct gt_error *error)
 {
+    const struct arguments *arguments = user;
     struct subject subject = { NULL, NULL };
     struct gt_comparison comparison;
     int64_t simulated, measured;
@@ -242,19 +241,9 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { .format = GT_FORMAT_TABLE };
-    struct gt_error error;
-    struct gt_store *store;
-    int result;
 
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
-    store = gt_store_open(arguments.store, false, &error);
-    if (store == NULL)
-        return gt_fail(&error);
-    result = print_comparison(store, &arguments, &error);
-    gt_store_close(store);
-    return result == 0 ? GT_EXIT_DONE : gt_fail(&error);
+    return gt_with_store(arguments.store, print_comparison, &arguments);
 }
 
 const struct gt_command gt_command_compare = {

@@ -1,6 +1,4 @@
 /* devices.c - `gridtide devices`: what GPUs there are, what is known of one, what every key means. */
-#include "config.h"
-
 #include <argp.h>
 #include <string.h>
 
@@ -165,8 +163,6 @@ static int run(int argc, char **argv)
     struct arguments arguments = {NULL, false, GT_FORMAT_TABLE};
     struct subject subject = {.notes = {NULL, NULL}};
     struct gt_error error;
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
     if (arguments.device == NULL && !arguments.describe)
         return list_devices(arguments.format, &error) == 0 ? GT_EXIT_DONE : gt_fail(&error);

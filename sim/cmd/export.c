@@ -1,6 +1,4 @@
 /* export.c - `gridtide export`: a store's runs for other tools. */
-#include "config.h"
-
 #include <argp.h>
 
 #include "sim/cmd/cmd.h"
@@ -8,6 +6,7 @@
 
 struct arguments {
     const char *format, *store, *output;
+    const struct gt_exporter *exporter;
 };
 
 static const struct argp_option options[] = {
@@ -50,22 +49,23 @@ static const struct argp parser = {
     NULL, NULL, NULL,
 };
 
+static int write_export(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct arguments *arguments = user;
+
+    return arguments->exporter->write(store, arguments->output, error);
+}
+
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = {NULL, NULL, NULL};
+    struct arguments arguments = { NULL };
     struct gt_error error;
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
+
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
-    const struct gt_exporter *exporter = gt_exporter_find(arguments.format, &error);
-    if (exporter == NULL)
+    arguments.exporter = gt_exporter_find(arguments.format, &error);
+    if (arguments.exporter == NULL)
         return gt_usage("export", "%s", error.text);
-    struct gt_store *store = gt_store_open(arguments.store, false, &error);
-    if (store == NULL)
-        return gt_fail(&error);
-    int status = exporter->write(store, arguments.output, &error);
-    gt_store_close(store);
-    return status == 0 ? GT_EXIT_DONE : gt_fail(&error);
+    return gt_with_store(arguments.store, write_export, &arguments);
 }
 
 const struct gt_command gt_command_export = {

@@ -1,6 +1,4 @@
 /* import.c - `gridtide import`: turn a profile of another tool into a trace. */
-#include "config.h"
-
 #include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -174,8 +172,6 @@ static int run(int argc, char **argv)
     char *made;
     int status;
 
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
     format = arguments.count == 2 ? arguments.texts[0] : NULL;
     path = arguments.texts[arguments.count - 1];

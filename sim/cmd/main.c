@@ -1,6 +1,7 @@
 /* gridtide: find the command, hand over. */
 #include "config.h"
 
+#include <argp.h>
 #include <locale.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,6 +31,19 @@ int gt_usage(const char *command, const char *format, ...)
     va_end(arguments);
     fprintf(stderr, "; see 'gridtide%s%s --help'\n", command[0] ? " " : "", command);
     return GT_EXIT_USAGE;
+}
+
+int gt_with_store(const char *path, gt_store_work *work, const void *arguments)
+{
+    struct gt_error error;
+    struct gt_store *store = gt_store_open(path, false, &error);
+    int result;
+
+    if (store == NULL)
+        return gt_fail(&error);
+    result = work(store, arguments, &error);
+    gt_store_close(store);
+    return result == 0 ? GT_EXIT_DONE : gt_fail(&error);
 }
 
 static void print_help(FILE *out)
@@ -66,6 +80,8 @@ int main(int argc, char **argv)
     static char name[64];
 
     setlocale(LC_CTYPE, ""); /* numbers stay in the C locale */
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
     if (argc < 2) {
         print_help(stderr);
         return GT_EXIT_USAGE;

@@ -1,6 +1,4 @@
 /* report.c - `gridtide report`: a store's newest run as a folder to open in a browser. */
-#include "config.h"
-
 #include <argp.h>
 
 #include "plots/report.h"
@@ -55,29 +53,26 @@ static const struct argp parser = {
     NULL, NULL, NULL,
 };
 
+static int make_report(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct arguments *arguments = user;
+    struct gt_progress progress;
+    int result;
+
+    gt_progress_begin(&progress, "drawing", arguments->quiet);
+    result = gt_report(store, arguments->folder, gt_progress_update, &progress, error);
+    gt_progress_end(&progress);
+    if (result == 0 && !arguments->quiet)
+        printf("%s/index.html\n", arguments->folder);
+    return result;
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { 0 };
-    struct gt_progress progress;
-    struct gt_error error;
-    struct gt_store *store;
-    int result;
 
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
-    store = gt_store_open(arguments.store, false, &error);
-    if (store == NULL)
-        return gt_fail(&error);
-    gt_progress_begin(&progress, "drawing", arguments.quiet);
-    result = gt_report(store, arguments.folder, gt_progress_update, &progress, &error);
-    gt_progress_end(&progress);
-    gt_store_close(store);
-    if (result != 0)
-        return gt_fail(&error);
-    if (!arguments.quiet)
-        printf("%s/index.html\n", arguments.folder);
-    return GT_EXIT_DONE;
+    return gt_with_store(arguments.store, make_report, &arguments);
 }
 
 const struct gt_command gt_command_report = {

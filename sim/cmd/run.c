@@ -1,6 +1,4 @@
 /* run.c - `gridtide run`: a trace and a device in, a store with the run out. */
-#include "config.h"
-
 #include <argp.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -351,8 +349,6 @@ static int run(int argc, char **argv)
     struct work work = { .arguments = &arguments, .error = &error };
     int status = GT_EXIT_DONE;
 
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
     if (prepare(&work) != 0 || fill_store(&work) != 0)
         status = gt_fail(&error);

@@ -1,6 +1,4 @@
 /* stats.c - `gridtide stats`: what a run in a store comes to. */
-#include "config.h"
-
 #include <argp.h>
 #include <string.h>
 
@@ -56,8 +54,9 @@ static const struct argp parser = {
     NULL, NULL, NULL,
 };
 
-static int print_stats(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)
+static int print_stats(struct gt_store *store, const void *user, struct gt_error *error)
 {
+    const struct arguments *arguments = user;
     sqlite3 *database = gt_store_database(store);
     int64_t run_id = gt_stats_find_run(database, arguments->run, error);
     struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, error);
@@ -75,19 +74,9 @@ static int print_stats(struct gt_store *store, const struct arguments *arguments
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { .run = "simulated" };
-    struct gt_error error;
-    struct gt_store *store;
-    int result;
 
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
-    store = gt_store_open(arguments.store, false, &error);
-    if (store == NULL)
-        return gt_fail(&error);
-    result = print_stats(store, &arguments, &error);
-    gt_store_close(store);
-    return result == 0 ? GT_EXIT_DONE : gt_fail(&error);
+    return gt_with_store(arguments.store, print_stats, &arguments);
 }
 
 const struct gt_command gt_command_stats = {
