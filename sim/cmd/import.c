@@ -8,6 +8,7 @@
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/progress.h"
+#include "sim/cmd/run_input.h"
 #include "traces/import_common.h"
 #include "traces/trace.h"
 
@@ -116,13 +117,6 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
             workload->setting_count > 0 ? "no file for it; described in the trace" : "not known");
 }
 
-static void print_warnings(const struct gt_workload *workload)
-{
-    for (uint32_t i = 0; i < workload->warning_count; i++)
-        fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", workload->warnings[i].kind,
-                workload->warnings[i].text, workload->warnings[i].count);
-}
-
 static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path, bool quiet,
                                         struct gt_error *error)
 {
@@ -154,7 +148,7 @@ static int import(const struct gt_importer *importer, const char *path, const ch
     if (status == 0 && !quiet) {
         FILE *out = strcmp(output, "-") == 0 ? stderr : stdout;
 
-        print_warnings(workload);
+        gt_print_warnings(workload);
         print_summary(out, workload, importer->name);
         if (out == stdout)
             fprintf(out, "  written to  %s\n", output);

@@ -10,7 +10,7 @@
 
 static const char trace_format[] = "gridtide", fallback_device[] = "h200";
 
-static void print_warnings(const struct gt_workload *workload)
+void gt_print_warnings(const struct gt_workload *workload)
 {
     for (uint32_t i = 0; i < workload->warning_count; i++)
         fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", workload->warnings[i].kind,
@@ -32,7 +32,7 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
     workload = importer->read(path, &options, error);
     gt_progress_end(&progress);
     if (workload != NULL && !quiet && strcmp(importer->name, trace_format) != 0)
-        print_warnings(workload);
+        gt_print_warnings(workload);
     return workload;
 }
 

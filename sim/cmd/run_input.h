@@ -11,6 +11,9 @@
  * error). `quiet`: no progress, no warnings. NULL with the reason in `error`. */
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error);
 
+/* What an import could not tell, on standard error: a line a kind. */
+void gt_print_warnings(const struct gt_workload *workload);
+
 /* The device to play `workload` on: `name` (a device file's) where it is given; else the one the
  * trace names (with the settings of a hand-written trace over it); else one built from the trace's
  * own settings; else an H200. What was chosen for want of a file is said on standard error unless
