@@ -174,7 +174,6 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
     struct gt_machine *m = machine;
     struct gt_engine_state *engine = engine_of(m, number);
     uint32_t item = engine->running;
-    gt_time_ps gap_ps = m->plan.engine_gap_ps, stream_gap_ps = m->plan.gap_ps[GT_OP_COPY][GT_OP_COPY];
 
     (void)error;
     if (stamp != engine->stamp)
@@ -184,8 +183,8 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
     share_link(m, number / GT_ENGINES);
     if (engine->head != GT_NONE) {
         engine->in_gap = true;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + (gap_ps > stream_gap_ps ? gap_ps : stream_gap_ps),
-                           GT_PHASE_HOST, GT_HANDLE_ENGINE, number, 0);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ENGINE,
+                           number, 0);
     }
     gt_op_ended(m, item);
     return m->failed ? -1 : 0;

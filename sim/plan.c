@@ -101,6 +101,12 @@ static void survey_op(struct survey *survey, const struct gt_workload *w, uint32
         *last = (struct last_op){ end, index };
 }
 
+/* Copies that follow each other on one engine leave only its gap, whatever streams they are of. */
+static bool same_engine(const struct gt_op *before, const struct gt_op *after)
+{
+    return before->kind == GT_OP_COPY && after->kind == GT_OP_COPY && before->direction == after->direction;
+}
+
 /* Copies wait for their engine too: what is a gap of their stream and what of the engine shows only
  * when operations are taken in the order they ran. */
 static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
@@ -120,7 +126,9 @@ static void survey_copies(struct survey *survey, const struct gt_workload *w, co
             if (asked_ps != GT_TIME_NONE && !(call->flags & GT_CALL_INFERRED)) {
                 asked_ps += clear_margin_ps;
                 if (asked_ps < stream->end_ps && engine->end_ps <= stream->end_ps && op->start_ps >= stream->end_ps)
-                    sample(&survey->gap[w->ops[stream->op].kind][GT_OP_COPY], (int64_t)(op->start_ps - stream->end_ps));
+                    sample(same_engine(&w->ops[stream->op], op) ? &survey->engine_gap
+                                                                : &survey->gap[w->ops[stream->op].kind][GT_OP_COPY],
+                           (int64_t)(op->start_ps - stream->end_ps));
                 else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps
                          && op->start_ps >= engine->end_ps)
                     sample(&survey->engine_gap, (int64_t)(op->start_ps - engine->end_ps));
@@ -185,6 +193,11 @@ static void conclude_waits(struct gt_plan *plan, struct survey *survey, const st
                 not_negative(median(&survey->event_gap[before][after], (int64_t)recorded->event_gap_ps)
                              + (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
     }
+}
+
+gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
+{
+    return same_engine(before, after) ? plan->engine_gap_ps : plan->gap_ps[before->kind][after->kind];
 }
 
 static const struct gt_op *sort_ops;

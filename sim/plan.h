@@ -21,7 +21,7 @@ struct gt_plan {
     gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same between nodes of a graph */
     gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same across streams, through an event */
     gt_time_ps sync_return_ps;
-    gt_time_ps engine_gap_ps;       /* between copies of different streams on a busy engine */
+    gt_time_ps engine_gap_ps;       /* between copies of one direction on a busy engine, of one stream or two */
 
     uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
@@ -38,6 +38,9 @@ struct gt_plan {
 void gt_plan_make(struct gt_plan *plan, const struct gt_workload *workload, const struct gt_device *recorded,
                   const struct gt_device *device);
 void gt_plan_free(struct gt_plan *plan);
+
+/* The gap between an operation and the next one of its stream. */
+gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after);
 
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
 gt_time_ps gt_call_measured_end(const struct gt_call *call);

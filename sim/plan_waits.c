@@ -46,7 +46,7 @@ static gt_time_ps ready_ps(const struct gt_plan *plan, const struct gt_workload 
     gt_time_ps stream_free = walk->stream_end_ps[op->stream];
 
     if (walk->stream_op[op->stream] != GT_NONE)
-        stream_free += plan->gap_ps[w->ops[walk->stream_op[op->stream]].kind][op->kind];
+        stream_free += gt_plan_gap_ps(plan, &w->ops[walk->stream_op[op->stream]], op);
     return asked > (int64_t)stream_free ? (gt_time_ps)asked : stream_free;
 }
 

@@ -77,11 +77,19 @@ static void append_event(const struct gt_machine *m, uint32_t number, char *text
         append(text, bytes, "event %llu", (unsigned long long)event->id);
 }
 
+/* The call that put a stream's head there. */
+static const struct gt_call *head_call(const struct gt_machine *m, uint32_t head)
+{
+    const struct gt_item *item = &m->items[head];
+    bool is_op = item->kind == GT_ITEM_OP || item->kind == GT_ITEM_NODE;
+
+    return &m->workload->calls[is_op ? m->workload->ops[item->index].call : item->index];
+}
+
 static void describe_head(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
 {
     const struct gt_item *item = &m->items[m->streams[number].head];
-    bool is_op = item->kind == GT_ITEM_OP || item->kind == GT_ITEM_NODE;
-    const struct gt_call *call = &m->workload->calls[is_op ? m->workload->ops[item->index].call : item->index];
+    const struct gt_call *call = head_call(m, m->streams[number].head);
 
     append(text, bytes, "; ");
     append_stream(m, number, text, bytes);
@@ -123,6 +131,33 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
                         place, (double)m->engine.now_ps / 1e6, text);
 }
 
+/* The trace's line that is under way: of an operation that runs, or else of a thread's call. */
+static uint32_t line_at_work(const struct gt_machine *m)
+{
+    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+        uint32_t head = m->streams[i].head;
+
+        if (head != GT_NONE && m->items[head].started)
+            return head_call(m, head)->line;
+    }
+    for (uint32_t i = 0; i < m->workload->thread_count; i++) {
+        const struct gt_thread_state *thread = &m->threads[i];
+
+        if (thread->next < thread->call_count)
+            return m->workload->calls[thread->calls[thread->next]].line;
+    }
+    return 0;
+}
+
+/* The engine refused to go on: where in the trace was that? */
+static int locate_error(const struct gt_machine *m, struct gt_error *error)
+{
+    char place[512];
+
+    gt_machine_place(m, line_at_work(m), place, sizeof place);
+    return gt_error_prefix(error, "%.300s: ", place);
+}
+
 static int run_machine(struct gt_machine *m, struct gt_error *error)
 {
     for (uint32_t i = 0; i < m->workload->thread_count; i++) {
@@ -135,7 +170,7 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
         gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
     }
     if (gt_engine_run(&m->engine, handlers, m, error) != 0)
-        return -1;
+        return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
     return check_finished(m, error);
 }
 

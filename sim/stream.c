@@ -147,7 +147,9 @@ static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
 
     gt_item_mark(m, head, GT_WAIT_HOST, item->visible_ps, GT_CAUSE_CALL, call);
     if (stream->last_op != GT_NONE)
-        gt_item_mark(m, head, GT_WAIT_STREAM, stream->end_ps + m->plan.gap_ps[kind_of(m, stream->last_op)][kind],
+        gt_item_mark(m, head, GT_WAIT_STREAM,
+                     stream->end_ps + gt_plan_gap_ps(&m->plan, &m->workload->ops[stream->last_op],
+                                                     &m->workload->ops[op]),
                      GT_CAUSE_OP, stream->last_op);
     if (stream->barrier.time_ps > 0)
         gt_item_mark(m, head, GT_WAIT_STREAM,

@@ -120,6 +120,8 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
                             op->kind == GT_OP_KERNEL ? "" : " not");
     if (!index_fits(op->peer_gpu, workload->gpu_count))
         return gt_error_set(error, "a copy's other GPU is not among the GPUs");
+    if (op->bytes > INT64_MAX)
+        return gt_error_set(error, "a %s of more than 2^63 bytes", gt_op_kind_names[op->kind]);
     if (!time_fits(op->start_ps) || !time_fits(op->duration_ps))
         return gt_error_set(error, "an operation's start or duration is too long");
     if (!has_cost(workload, op))
