@@ -17,6 +17,15 @@ static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread
     return before_end == GT_TIME_NONE || before_end > call->start_ps ? 0 : call->start_ps - before_end;
 }
 
+static void fail_late_call(struct gt_machine *m, const struct gt_call *call)
+{
+    char place[512];
+
+    gt_machine_place(m, call->line, place, sizeof place);
+    gt_machine_fail(m, "%s: a call of %s ends after more than 53 days of simulated time; look for an absurd duration",
+                    place, gt_call_kind_names[call->kind]);
+}
+
 static void finish_call(struct gt_machine *m, uint32_t number, gt_time_ps end_ps)
 {
     struct gt_thread_state *thread = &m->threads[number];
@@ -25,6 +34,10 @@ static void finish_call(struct gt_machine *m, uint32_t number, gt_time_ps end_ps
         .blocked_ps = thread->blocked_ps, .cause_op = thread->cause_op,
     };
 
+    if (end_ps > GT_TIME_LIMIT_PS) {
+        fail_late_call(m, &m->workload->calls[record.call]);
+        return;
+    }
     if (end_ps > m->end_ps)
         m->end_ps = end_ps;
     if (m->probe->call != NULL && m->probe->call(m->probe->user, &record, m->error) != 0)

@@ -23,6 +23,14 @@ static bool time_fits(gt_time_ps time)
     return time == GT_TIME_NONE || time <= GT_TIME_LIMIT_PS;
 }
 
+/* A measured stretch must end in time as well. */
+static bool stretch_fits(gt_time_ps start_ps, gt_time_ps duration_ps)
+{
+    if (!time_fits(start_ps) || !time_fits(duration_ps))
+        return false;
+    return start_ps == GT_TIME_NONE || duration_ps == GT_TIME_NONE || time_fits(start_ps + duration_ps);
+}
+
 /* Put "line N: " before the error where the line is known. */
 static int at_line(uint32_t line, struct gt_error *error)
 {
@@ -122,8 +130,8 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
         return gt_error_set(error, "a copy's other GPU is not among the GPUs");
     if (op->bytes > INT64_MAX)
         return gt_error_set(error, "a %s of more than 2^63 bytes", gt_op_kind_names[op->kind]);
-    if (!time_fits(op->start_ps) || !time_fits(op->duration_ps))
-        return gt_error_set(error, "an operation's start or duration is too long");
+    if (!stretch_fits(op->start_ps, op->duration_ps))
+        return gt_error_set(error, "an operation starts too late or lasts too long; 53 days are the limit");
     if (!has_cost(workload, op))
         return gt_error_set(error, "nothing says how long %s \"%.200s\" takes; give it a duration%s",
                             op->kind == GT_OP_KERNEL ? "kernel" : "a",
@@ -174,8 +182,8 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
          (needs[call->kind].event && call->event == GT_NONE)))
         return gt_error_set(error, "a call of %s does not say on which stream or event; give it, or "
                             "say \"target_unknown\":true", kind);
-    if (!time_fits(call->start_ps) || !time_fits(call->duration_ps))
-        return gt_error_set(error, "a call of %s starts too late or lasts too long", kind);
+    if (!stretch_fits(call->start_ps, call->duration_ps))
+        return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit", kind);
     if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)
         return gt_error_set(error, "a call of host_work does not say how long it lasts");
     return 0;

@@ -119,7 +119,7 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
     if (raw->kind == GT_OP_COPY && raw->direction == NO_CHOICE)
         return gt_error_set(error, "a copy needs a \"direction\": h2d, d2h, d2d, p2p or h2h");
     if ((raw->kind == GT_OP_COPY || raw->kind == GT_OP_MEMSET) && raw->bytes == NO_BYTES)
-        return gt_error_set(error, "a %s needs \"bytes\"", gt_op_kind_names[raw->kind]);
+        return gt_error_set(error, "a %s needs \"bytes\", less than 2^63", gt_op_kind_names[raw->kind]);
     if (raw->kind == GT_OP_HOST_FUNCTION && raw->duration == GT_TIME_NONE)
         return gt_error_set(error, "a host function needs the time that it runs, \"duration_us\"");
     return 0;

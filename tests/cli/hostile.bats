@@ -118,6 +118,24 @@ simulated()
     done
 }
 
+@test "a simulation that never ends says where it was" {
+    trace '{"kernel":"k","grid":1,"block":1,"block_s":4000000}' '{"call":"launch","kernel":"k"}' \
+          '{"call":"launch","kernel":"k"}'
+    simulated 1
+    [[ "$output" == *"trace.jsonl:4: "*"53 days"* ]]
+    trace '{"call":"host_work","duration_s":4000000}' '{"call":"host_work","duration_s":4000000}'
+    simulated 1
+    [[ "$output" == *"trace.jsonl:3: "*"53 days"* ]]
+}
+
+@test "nodes that wait for each other are a deadlock" {
+    trace '{"kernel":"k","grid":1,"block":1,"block_us":1}' \
+          '{"call":"graph_launch","stream":"s","nodes":[{"kernel":"k","after":[1]},{"kernel":"k","after":[0]}]}' \
+          '{"call":"event_record","stream":"s","event":"e"}' '{"call":"event_wait","stream":"t","event":"e"}'
+    simulated 1
+    [[ "$output" == *"trace.jsonl: deadlock: "*"stream 's'"*"stream 't'"*"event 'e' of stream 's'"* ]]
+}
+
 @test "a kernel that nobody defined" {
     trace '{"call":"launch","kernel":"nobody"}'
     simulated 1

@@ -237,7 +237,7 @@ static const char every_call[] =
     "\"op_duration_us\":3}\n"
     "{\"call\":\"launch\",\"kernel\":\"second\",\"grid\":9,\"dynamic_shared_bytes\":64,"
     "\"stream\":\"s1\",\"note\":\"kept\"}\n"
-    "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":18446744073709551614,\"memory\":\"pageable\","
+    "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":9223372036854775807,\"memory\":\"pageable\","
     "\"synchronous\":true}\n"
     "{\"call\":\"copy\",\"direction\":\"p2p\",\"bytes\":4,\"peer_gpu\":1,\"name\":\"cudaMemcpyPeer\","
     "\"after\":[-1]}\n"

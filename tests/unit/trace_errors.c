@@ -121,6 +121,8 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":-1}\n", "negative" },
     { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\","
       "\"bytes\":99999999999999999999}\n", "too many digits" },
+    { 2, HEADER "{\"call\":\"copy\",\"direction\":\"h2d\","
+      "\"bytes\":9223372036854775808}\n", "more than 2^63 bytes" },
     { 2, HEADER "{\"call\":\"copy\",\"direction\":\"up\",\"bytes\":1}\n", "there are: h2d d2h d2d p2p h2h" },
     { 2, HEADER "{\"call\":\"host_work\"}\n", "needs a duration" },
     { 2, HEADER "{\"call\":\"host_function\"}\n", "needs the time" },
@@ -139,6 +141,9 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"after\":[1]}\n", "\"after\"" },
     { 3, HEADER "{\"call\":\"host_work\",\"start_us\":5,\"duration_us\":2}\n"
       "{\"call\":\"device_sync\",\"start_us\":6.9}\n", "before the call before it of the same thread ends" },
+    { 2, HEADER "{\"call\":\"device_sync\",\"start_ps\":4611686018427387904,\"duration_ps\":1}\n", "53 days" },
+    { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"op_start_ps\":1,"
+      "\"op_duration_ps\":4611686018427387904}\n", "53 days" },
     { 1, "{\"gridtide\":1,\"settings\":{\"a\":1,\"a\":2}}\n", "given twice" },
     { 1, "{\"gridtide\":1,\"warnings\":[{}]}\n", "needs a \"kind\"" },
 };
