@@ -13,7 +13,7 @@
 
 #include "sim/error.h"
 
-enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024 };
+enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_BLOCKS_PER_SM = 64 };
 
 /* A copy model: time = latency + bytes / rate. */
 struct gt_copy_cost {

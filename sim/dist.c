@@ -60,8 +60,8 @@ static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid
 
 /* When blocks placed now may start: dispatched one after the other, in a slot that is ready again.
  * An inverted cost holds both already. */
-static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
-                             uint32_t sm, uint64_t behind)
+static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_state *gpu,
+                             const struct gt_grid *grid, uint32_t sm, uint64_t behind)
 {
     gt_time_ps start_ps = m->engine.now_ps;
 
@@ -71,7 +71,8 @@ static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_sta
     return start_ps > gpu->sms[sm].ready_ps ? start_ps : gpu->sms[sm].ready_ps;
 }
 
-static void begin_grid(struct gt_machine *m, struct gt_gpu_state *gpu, struct gt_grid *grid, gt_time_ps start_ps)
+static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
+                       gt_time_ps start_ps)
 {
     uint32_t item = grid->item;
 
@@ -79,11 +80,11 @@ static void begin_grid(struct gt_machine *m, struct gt_gpu_state *gpu, struct gt
     gt_item_mark(m, item, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 
-static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_number, uint32_t sm, uint32_t blocks,
-                         uint64_t first, uint64_t behind)
+static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_number, uint32_t sm,
+                         uint32_t blocks, uint64_t first, uint64_t behind)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    struct gt_grid *grid = &m->grids[grid_number];
+    const struct gt_gpu_state *gpu = &m->gpus[number];
+    const struct gt_grid *grid = &m->grids[grid_number];
     uint32_t batch = gt_batch_new(m);
     gt_time_ps start_ps = start_time(m, gpu, grid, sm, behind);
     gt_time_ps end_ps = start_ps + block_cost_ps(m, grid, first);

@@ -135,7 +135,7 @@ struct gt_batch {
     gt_time_ps start_ps;
 };
 
-enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_ROOM_WORDS = GT_DEVICE_MAX_SMS / 64, GT_MAX_ROOM = 64 };
+enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_ROOM_WORDS = GT_DEVICE_MAX_SMS / 64 };
 
 struct gt_engine_state {      /* a copy engine */
     uint32_t running;         /* item; GT_NONE: idle, or in the gap between two */
@@ -154,7 +154,7 @@ struct gt_gpu_state {
     uint32_t *rank;           /* SM -> rank */
     /* room for the shape at hand, by rank: bit r of room_sets[n] is set when SM order[r] has room n */
     struct gt_block_need room_for;
-    uint64_t room_sets[GT_MAX_ROOM + 1][GT_ROOM_WORDS];
+    uint64_t room_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_ROOM_WORDS];
     uint32_t room_most;       /* no set above this one has a bit */
     uint32_t round_robin;     /* rank after the last placement */
     uint32_t *burst;          /* per SM: blocks placed in the dispatch under way */
@@ -282,7 +282,8 @@ int gt_blocks_handler(void *machine, uint32_t batch, uint64_t stamp, struct gt_e
 /* sm.c */
 uint32_t gt_sm_room(const struct gt_sm_state *sm, const struct gt_block_need *need);
 void gt_sm_take(struct gt_machine *m, uint32_t gpu, uint32_t sm, const struct gt_block_need *need);
-void gt_sm_give(struct gt_machine *m, uint32_t gpu, uint32_t sm, const struct gt_block_need *need, uint32_t blocks);
+void gt_sm_give(struct gt_machine *m, uint32_t gpu, uint32_t sm, const struct gt_block_need *need,
+                uint32_t blocks);
 void gt_sm_rooms_for(struct gt_machine *m, uint32_t gpu, const struct gt_block_need *need);
 
 /* copy.c */

@@ -55,13 +55,14 @@ static uint32_t round_robin(struct gt_gpu_state *gpu, const struct gt_device *de
 }
 
 static const struct gt_place_policy policies[] = {
-    { { "most-room", "the SM with room for the most blocks of the kernel, ties in the device's order" }, most_room },
+    { { "most-room", "the SM with room for the most blocks of the kernel, ties in the device's order" },
+      most_room },
     { { "first-fit", "the first SM in the device's order that has room" }, first_fit },
     { { "round-robin", "the next SM after the one served last" }, round_robin },
 };
 
 const struct gt_place_policy *gt_place_policy_find(const char *name, struct gt_error *error)
 {
-    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], "scheduling.placement",
-                          name, error);
+    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0],
+                          "scheduling.placement", name, error);
 }

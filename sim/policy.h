@@ -12,8 +12,8 @@
 struct gt_policy { const char *name, *help; };
 /* The row of `name` in a table of `rows` rows that begin with a gt_policy; NULL with the names there are,
  * and what they mean, in `error`. `key`: of the device file. */
-const void *gt_policy_find(const void *table, size_t rows, size_t row_bytes, const char *key, const char *name,
-                           struct gt_error *error);
+const void *gt_policy_find(const void *table, size_t rows, size_t row_bytes, const char *key,
+                           const char *name, struct gt_error *error);
 
 /* Which SM gets the next block. */
 struct gt_place_policy {

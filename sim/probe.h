@@ -1,8 +1,9 @@
 /* probe.h - what comes out of a run, simulated or measured: one interface for both.
  *
  * A probe is a struct of callbacks; any may be NULL.  Records are valid only
- * during the call.  Order: calls and operations arrive when they end, so in
- * order of end time, not of start; block records arrive in order of start.
+ * during the call.  Records arrive when what they say is settled: operations when they
+ * end, so in order of end; calls when their return is known and blocks when they are
+ * dispatched, both of which may lie a little ahead.
  * A callback returns 0, or -1 to stop the run (it has then filled `error`).
  * Times are picoseconds since the run's origin.
  */

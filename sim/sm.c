@@ -16,7 +16,7 @@ uint32_t gt_sm_room(const struct gt_sm_state *sm, const struct gt_block_need *ne
         room = fit;
     if (need->shared_bytes > 0 && (fit = sm->shared_bytes / need->shared_bytes) < room)
         room = fit;
-    return room < GT_MAX_ROOM ? room : GT_MAX_ROOM;
+    return room;
 }
 
 static void set_room(struct gt_gpu_state *gpu, uint32_t sm, uint32_t room)
@@ -58,7 +58,8 @@ void gt_sm_take(struct gt_machine *m, uint32_t number, uint32_t sm, const struct
     set_room(gpu, sm, gt_sm_room(state, &gpu->room_for));
 }
 
-void gt_sm_give(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need, uint32_t blocks)
+void gt_sm_give(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need,
+                uint32_t blocks)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     struct gt_sm_state *state = &gpu->sms[sm];

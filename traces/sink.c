@@ -1,6 +1,6 @@
 /* A run on its way into the store.
  *
- * Records come in order of end, rows want the order of their keys: everything is kept, by index,
+ * Records come as things are settled, rows want the order of their keys: everything is kept, by index,
  * until the end and then appended table by table.  That is faster than inserting at random places,
  * and the store is locked for no longer than the writing takes.
  */
