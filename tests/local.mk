@@ -32,6 +32,7 @@ CLI_TESTS = \
     tests/cli/devices.bats \
     tests/cli/export.bats \
     tests/cli/man.bats \
+    tests/cli/accuracy.bats \
     tests/cli/stats.bats \
     tests/cli/report.bats \
     tests/cli/run.bats \
@@ -95,7 +96,7 @@ BENCHES = \
     tests/bench/store.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
-EXTRA_DIST += tests/bench.sh $(BENCHES)
+EXTRA_DIST += tests/bench.sh tests/accuracy.sh $(BENCHES)
 .PHONY: bench
 bench: all $(BENCHES_BUILT)
 	@$(AM_TESTS_ENVIRONMENT) \

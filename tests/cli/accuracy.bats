@@ -1,0 +1,40 @@
+#!/usr/bin/env bats
+# How far replays are from recordings: a change of the model that makes them worse shows here.
+
+# The share of files outside a bound, and the worst: checked against what was reached, with some room.
+check_summary() {
+    echo "$1"
+    [[ "$1" =~ ^([0-9]+)\ files:\ makespan\ within\ 3%:\ ([0-9]+),\ within\ 10%:\ ([0-9]+),\ worst\ ([0-9.]+)%\;\ median\ start\ error\ within\ 1%:\ ([0-9]+) ]]
+    files=${BASH_REMATCH[1]} within3=${BASH_REMATCH[2]} within10=${BASH_REMATCH[3]} start1=${BASH_REMATCH[5]}
+}
+
+@test "the recorded samples replay within their bounds" {
+    run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_SOURCE/traces/samples"
+    [ "$status" -eq 0 ]
+    check_summary "${lines[-1]}"
+    [ "$files" -eq 10 ]
+    [ "$within3" -ge 9 ]
+    [ "$within10" -eq 10 ]
+    [ "$start1" -ge 9 ]
+}
+
+@test "other people's profiles replay within 3%" {
+    [ -d "$GRIDTIDE_TRACES" ] || skip "no profiles in $GRIDTIDE_TRACES"
+    run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_TRACES"
+    [ "$status" -eq 0 ]
+    check_summary "${lines[-1]}"
+    [ "$files" -ge 16 ]
+    [ "$within3" -eq "$files" ]
+    [ "$start1" -eq "$files" ]
+}
+
+@test "what one recording says of another number of streams is what was recorded with it" {
+    makespan() {
+        "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-$1.json.gz" --streams "$2" \
+            -o "$BATS_TEST_TMPDIR/run.db"
+        "$GRIDTIDE" compare "$BATS_TEST_TMPDIR/run.db" --format csv | tail -1 | cut -d, -f8
+    }
+    # Recorded: 1989.8, 1117.9 and 889.9 us on 1, 2 and 4 streams.
+    awk -v from4to1="$(makespan 4 1)" -v from4to2="$(makespan 4 2)" -v from1to2="$(makespan 1 2)" 'BEGIN {
+        exit !(from4to1 > 1950 && from4to1 < 2030 && from4to2 > 1096 && from4to2 < 1140 && from1to2 > 1062 && from1to2 < 1174) }'
+}
