@@ -19,3 +19,4 @@ plots_libplots_a_SOURCES = \
 plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
     plots/copies.gp plots/errors.gp plots/report.css plots/sms.gp plots/style.gp plots/timeline.gp plots/warps.gp
+EXTRA_DIST += plots/example.png
