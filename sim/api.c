@@ -87,7 +87,8 @@ static bool copy_waits(const struct gt_machine *m, uint32_t number, const struct
     return call->flags & GT_CALL_SYNCHRONOUS;
 }
 
-static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, const struct gt_op *op, bool waits)
+static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, const struct gt_op *op,
+                                bool waits)
 {
     const struct gt_call *call = &m->workload->calls[number];
 

@@ -47,8 +47,8 @@ static void finish_call(struct gt_machine *m, uint32_t number, gt_time_ps end_ps
         thread->done = true;
         return;
     }
-    gt_engine_schedule(&m->engine, end_ps + own_work_ps(m, thread, thread->next), GT_PHASE_HOST, GT_HANDLE_THREAD,
-                       number, 0);
+    gt_engine_schedule(&m->engine, end_ps + own_work_ps(m, thread, thread->next), GT_PHASE_HOST,
+                       GT_HANDLE_THREAD, number, 0);
 }
 
 static void act(struct gt_machine *m, uint32_t number)

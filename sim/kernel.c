@@ -52,9 +52,11 @@ static uint64_t recorded_waves(struct gt_machine *m, uint32_t kernel, const stru
 
     if (m->device == m->recorded)
         return here->waves;
-    if (m->recorded_waves[kernel] == 0)
-        m->recorded_waves[kernel] =
-            gt_occupancy_of(m->recorded, &m->workload->kernels[kernel], &there, NULL) == 0 ? there.waves : here->waves;
+    if (m->recorded_waves[kernel] == 0) {
+        bool fits = gt_occupancy_of(m->recorded, &m->workload->kernels[kernel], &there, NULL) == 0;
+
+        m->recorded_waves[kernel] = fits ? there.waves : here->waves;
+    }
     return m->recorded_waves[kernel];
 }
 
@@ -106,7 +108,8 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
     if (occupancy == NULL)
         return false;
     if (blocks > most_blocks) {
-        fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one; use --blocks off");
+        fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one; "
+                    "use --blocks off");
         return false;
     }
     grid = gt_grid_new(m);
@@ -223,6 +226,6 @@ int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_erro
 
 void gt_kernel_blocks_ended(struct gt_machine *m, uint32_t grid)
 {
-    gt_engine_schedule(&m->engine, m->engine.now_ps + m->grids[grid].remainder_ps, GT_PHASE_END, GT_HANDLE_GRID,
-                       grid, 0);
+    gt_engine_schedule(&m->engine, m->engine.now_ps + m->grids[grid].remainder_ps, GT_PHASE_END,
+                       GT_HANDLE_GRID, grid, 0);
 }

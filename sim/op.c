@@ -71,8 +71,8 @@ static void split_waits(const struct gt_machine *m, const struct gt_item *item, 
 static void report_op(struct gt_machine *m, const struct gt_item *item)
 {
     struct gt_op_record record = {
-        .op = item->index, .submit_ps = item->submit_ps, .start_ps = item->start_ps, .end_ps = m->engine.now_ps,
-        .cause_index = GT_NONE,
+        .op = item->index, .submit_ps = item->submit_ps, .start_ps = item->start_ps,
+        .end_ps = m->engine.now_ps, .cause_index = GT_NONE,
     };
 
     if (m->probe->op == NULL)

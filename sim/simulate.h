@@ -18,7 +18,7 @@ struct gt_options {
      * (see transform.h).  NULL: the workload itself. */
     const struct gt_workload *played;
 };
-#define GT_OPTIONS_DEFAULT { .blocks = true, .serialize = false, .seed = 1, .recorded_on = NULL, .played = NULL }
+#define GT_OPTIONS_DEFAULT { .blocks = true, .seed = 1 }
 
 /* What a run was, beyond its records. */
 struct gt_summary {

@@ -159,7 +159,8 @@ static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
         gt_item_mark(m, head, GT_WAIT_EVENT,
                      stream->event.time_ps + m->plan.event_gap_ps[kind_of(m, stream->event.index)][kind],
                      GT_CAUSE_OP, stream->event.index);
-    return later(item->visible_ps, later(item->marks[GT_WAIT_STREAM].time_ps, item->marks[GT_WAIT_EVENT].time_ps));
+    return later(item->visible_ps,
+                 later(item->marks[GT_WAIT_STREAM].time_ps, item->marks[GT_WAIT_EVENT].time_ps));
 }
 
 /* Start the operation (or graph) at the head if it is due. */

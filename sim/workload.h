@@ -58,7 +58,9 @@ enum gt_op_kind { GT_OP_KERNEL, GT_OP_COPY, GT_OP_MEMSET, GT_OP_HOST_FUNCTION, G
 enum gt_direction { GT_H2D, GT_D2H, GT_D2D, GT_P2P, GT_H2H, GT_DIRECTIONS };
 
 /* The host side of a copy (or the memory of a memset). */
-enum gt_memory { GT_MEMORY_PINNED, GT_MEMORY_PAGEABLE, GT_MEMORY_DEVICE, GT_MEMORY_MANAGED, GT_MEMORY_UNKNOWN, GT_MEMORIES };
+enum gt_memory {
+    GT_MEMORY_PINNED, GT_MEMORY_PAGEABLE, GT_MEMORY_DEVICE, GT_MEMORY_MANAGED, GT_MEMORY_UNKNOWN, GT_MEMORIES
+};
 
 enum gt_stream_flag {
     GT_STREAM_LEGACY_DEFAULT = 1,     /* the NULL stream: waits for all blocking streams, they for it */
@@ -120,7 +122,6 @@ struct gt_op {
     uint8_t kind;             /* gt_op_kind */
     uint8_t direction;        /* gt_direction */
     uint8_t memory;           /* gt_memory */
-    uint8_t reserved;
     uint32_t peer_gpu;        /* P2P: the other device, in gpus; else GT_NONE */
 };
 
@@ -174,9 +175,11 @@ uint32_t gt_workload_add_thread(struct gt_workload *workload);
 uint32_t gt_workload_add_event(struct gt_workload *workload);
 uint32_t gt_workload_add_call(struct gt_workload *workload);
 uint32_t gt_workload_add_op(struct gt_workload *workload);
-void gt_workload_add_after(struct gt_workload *workload, uint32_t op, uint32_t before); /* op: the last one added */
+/* `op`, which must be the last one added, comes after `before`. */
+void gt_workload_add_after(struct gt_workload *workload, uint32_t op, uint32_t before);
 void gt_workload_add_setting(struct gt_workload *workload, const char *key, const char *value);
-void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, uint32_t index, const char *json);
+void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, uint32_t index,
+                           const char *json);
 /* A kernel equal to *kernel: found or added (a cost list is copied when added). */
 uint32_t gt_workload_kernel(struct gt_workload *workload, const struct gt_kernel *kernel);
 /* Count `count` more warnings of `kind` (a short hyphenated word); `text` says it once. */

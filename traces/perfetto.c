@@ -5,6 +5,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "sim/heap.h"
 #include "traces/perfetto.pb-c.h"
 #include "traces/utf8.h"
 
@@ -35,9 +36,6 @@ struct lanes {
     uint32_t count, room;
 };
 
-/* A slice that began and whose end is still to be written. */
-struct pending { uint64_t end_ns, order, uuid; };
-
 enum pool { POOL_NAMES, POOL_CATEGORIES, POOL_NOTES, POOLS };
 
 struct gt_perfetto_sequence {
@@ -46,8 +44,7 @@ struct gt_perfetto_sequence {
     bool begun;
     struct interned *pools[POOLS];
     struct lanes *lanes;
-    struct pending *ends;     /* a heap, the earliest end first */
-    size_t end_count, end_room;
+    struct gt_heap ends;      /* of slices that began, in ns; the stamp is the track's uuid */
     uint64_t slices;
     uint8_t *packed;          /* the buffer that packets are put together in */
     size_t packed_room;
@@ -153,7 +150,7 @@ void gt_perfetto_sequence_free(struct gt_perfetto_sequence *sequence)
         free(lanes->free_ps);
         free(lanes);
     }
-    free(sequence->ends);
+    gt_heap_free(&sequence->ends);
     free(sequence->packed);
     free(sequence);
 }
@@ -192,49 +189,15 @@ static int write_event(struct gt_perfetto_sequence *sequence, Event *event, Inte
     return write_packet(sequence->output, &packet, &sequence->packed, &sequence->packed_room, error);
 }
 
-/* Among equal ends the slice that began last ends first, as nested slices do. */
-static bool ends_before(const struct pending *a, const struct pending *b)
-{
-    return a->end_ns != b->end_ns ? a->end_ns < b->end_ns : a->order > b->order;
-}
-
-static void push_end(struct gt_perfetto_sequence *sequence, struct pending end)
-{
-    if (sequence->end_count == sequence->end_room) {
-        sequence->end_room = sequence->end_room > 0 ? 2 * sequence->end_room : 64;
-        sequence->ends = gt_realloc(sequence->ends, sequence->end_room, sizeof(*sequence->ends));
-    }
-    size_t at = sequence->end_count++;
-    for (; at > 0 && ends_before(&end, &sequence->ends[(at - 1) / 2]); at = (at - 1) / 2)
-        sequence->ends[at] = sequence->ends[(at - 1) / 2];
-    sequence->ends[at] = end;
-}
-
-static struct pending pop_end(struct gt_perfetto_sequence *sequence)
-{
-    struct pending first = sequence->ends[0], last = sequence->ends[--sequence->end_count];
-    size_t at = 0;
-    for (size_t child; (child = 2 * at + 1) < sequence->end_count; at = child) {
-        if (child + 1 < sequence->end_count &&
-            ends_before(&sequence->ends[child + 1], &sequence->ends[child]))
-            child++;
-        if (!ends_before(&sequence->ends[child], &last))
-            break;
-        sequence->ends[at] = sequence->ends[child];
-    }
-    sequence->ends[at] = last;
-    return first;
-}
-
 static int write_ends(struct gt_perfetto_sequence *sequence, uint64_t until_ns, struct gt_error *error)
 {
-    while (sequence->end_count > 0 && sequence->ends[0].end_ns <= until_ns) {
-        struct pending end = pop_end(sequence);
+    while (sequence->ends.count > 0 && sequence->ends.events[0].time_ps <= until_ns) {
+        struct gt_heap_event end = gt_heap_pop(&sequence->ends);
         Event event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
         event.has_type = event.has_track_uuid = true;
         event.type = PERFETTO__PROTOS__TRACK_EVENT__TYPE__TYPE_SLICE_END;
-        event.track_uuid = end.uuid;
-        if (write_event(sequence, &event, NULL, end.end_ns, error) != 0)
+        event.track_uuid = end.stamp;
+        if (write_event(sequence, &event, NULL, end.time_ps, error) != 0)
             return -1;
     }
     return 0;
@@ -384,7 +347,9 @@ int gt_perfetto_slice(struct gt_perfetto_sequence *sequence, const struct gt_per
         write_ends(sequence, slice->start_ps / PS_PER_NS, error) != 0 ||
         write_begin(sequence, slice, uuid, error) != 0)
         return -1;
-    push_end(sequence, (struct pending){slice->end_ps / PS_PER_NS, sequence->slices++, uuid});
+    /* Among equal ends the slice that began last ends first, as nested slices do. */
+    gt_heap_push(&sequence->ends, (struct gt_heap_event){
+        .time_ps = slice->end_ps / PS_PER_NS, .order = UINT64_MAX - sequence->slices++, .stamp = uuid});
     return 0;
 }
 
