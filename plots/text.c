@@ -61,35 +61,38 @@ char *gt_clean_name(const char *name)
     return clean;
 }
 
-/* Columns that a clean text takes: East Asian characters are wide. */
+/* Columns that the clean character at `text` takes (East Asian ones are wide), its bytes in *length. */
+static size_t character_width(const char *text, size_t *length)
+{
+    uint32_t code;
+
+    *length = decode((const unsigned char *)text, &code);
+    if (*length == 0)
+        *length = 1;
+    return code >= 0x1100 && code != 0xfffd ? 2 : 1;
+}
+
+/* Columns that a clean text takes. */
 static size_t width_of(const char *text, const char *end)
 {
-    size_t width = 0;
+    size_t width = 0, length;
 
-    while (text < end && *text != '\0') {
-        uint32_t code;
-        size_t length = decode((const unsigned char *)text, &code);
-
-        width += code >= 0x1100 && code != 0xfffd ? 2 : 1;
-        text += length > 0 ? length : 1;
-    }
+    for (; text < end && *text != '\0'; text += length)
+        width += character_width(text, &length);
     return width;
 }
 
 /* Where `columns` columns from the start end. */
 static const char *head_end(const char *text, size_t columns)
 {
-    const char *end = text;
+    size_t width = 0, length;
 
-    while (*end != '\0') {
-        uint32_t code;
-        size_t length = decode((const unsigned char *)end, &code);
-
-        if (width_of(text, end + length) > columns)
+    for (; *text != '\0'; text += length) {
+        width += character_width(text, &length);
+        if (width > columns)
             break;
-        end += length;
     }
-    return end;
+    return text;
 }
 
 /* Where the last `columns` columns start. */

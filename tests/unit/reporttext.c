@@ -10,6 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "plots/text.h"
 #include "plots/units.h"
@@ -66,6 +67,22 @@ static void names_lose_what_says_least(void **state)
     check_short("", 10, "");
 }
 
+/* A name is as long as who wrote the profile wished: the work must grow with it, not with its square. */
+static void a_long_name_takes_no_time(void **state)
+{
+    enum { LONG = 4000000 };
+    char *name = malloc(LONG + 1);
+
+    (void)state;
+    assert_non_null(name);
+    memset(name, 'k', LONG);
+    name[LONG] = '\0';
+    alarm(60);
+    check_short(name, 11, "kkkkkk…kkkk");
+    alarm(0);
+    free(name);
+}
+
 static void names_alike_show_where_they_differ(void **state)
 {
     static const char *const names[] = {
@@ -111,6 +128,7 @@ int main(void)
         cmocka_unit_test(times_are_in_the_unit_that_suits),
         cmocka_unit_test(numbers_are_grouped_and_signed),
         cmocka_unit_test(names_lose_what_says_least),
+        cmocka_unit_test(a_long_name_takes_no_time),
         cmocka_unit_test(names_alike_show_where_they_differ),
         cmocka_unit_test(names_leave_as_text),
     };
