@@ -142,8 +142,11 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     }
     order_sms(m, gpu);
     gpu->freed_by_op = GT_NONE;
-    for (int i = 0; i < GT_ENGINES; i++)
-        gpu->engines[i].head = gpu->engines[i].running = GT_NONE;
+    for (int i = 0; i < GT_ENGINES; i++) {
+        gpu->engines[i].first = gpu->engines[i].running = GT_NONE;
+        for (int queue = 0; queue < GT_DEVICE_MAX_COPY_QUEUES; queue++)
+            gpu->engines[i].queues[queue].head = GT_NONE;
+    }
 }
 
 static void build_edges(struct gt_machine *m)

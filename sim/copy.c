@@ -104,25 +104,39 @@ static void start(struct gt_machine *m, uint32_t number, uint32_t item)
     share_link(m, number / GT_ENGINES);
 }
 
-/* The next copy: of the queue served last while it holds any, else the one that has waited longest. */
+/* Into its queue.  A queue's turn comes when those before it are empty; the one served last has the
+ * first turn, though it may have been empty for a while. */
+static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, uint32_t item)
+{
+    uint32_t queue = queue_of(m, item);
+
+    m->items[item].wait_next = GT_NONE;
+    if (engine->queues[queue].head != GT_NONE) {
+        m->items[engine->queues[queue].tail].wait_next = item;
+        engine->queues[queue].tail = item;
+        return;
+    }
+    engine->queues[queue].head = engine->queues[queue].tail = item;
+    engine->queues[queue].next = GT_NONE;
+    if (engine->first == GT_NONE) {
+        engine->first = engine->last = queue;
+    } else if (queue == engine->queue) {
+        engine->queues[queue].next = engine->first;
+        engine->first = queue;
+    } else {
+        engine->queues[engine->last].next = queue;
+        engine->last = queue;
+    }
+}
+
+/* The copy whose turn it is. */
 static uint32_t take_next(struct gt_machine *m, struct gt_engine_state *engine)
 {
-    uint32_t before = GT_NONE, item = engine->head;
+    uint32_t queue = engine->first, item = engine->queues[queue].head;
 
-    while (item != GT_NONE && queue_of(m, item) != engine->queue) {
-        before = item;
-        item = m->items[item].wait_next;
-    }
-    if (item == GT_NONE) {
-        before = GT_NONE;
-        item = engine->head;
-    }
-    if (before == GT_NONE)
-        engine->head = m->items[item].wait_next;
-    else
-        m->items[before].wait_next = m->items[item].wait_next;
-    if (engine->tail == item)
-        engine->tail = before;
+    engine->queues[queue].head = m->items[item].wait_next;
+    if (engine->queues[queue].head == GT_NONE)
+        engine->first = engine->queues[queue].next;
     return item;
 }
 
@@ -142,12 +156,7 @@ void gt_copy_ready(struct gt_machine *m, uint32_t item)
         start(m, number, item);
         return;
     }
-    m->items[item].wait_next = GT_NONE;
-    if (engine->head == GT_NONE)
-        engine->head = item;
-    else
-        m->items[engine->tail].wait_next = item;
-    engine->tail = item;
+    wait_turn(m, engine, item);
 }
 
 /* The gap is over.  Whoever follows in the stream served last has asked by now: it counts as waiting,
@@ -161,8 +170,6 @@ int gt_engine_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
     (void)stamp;
     (void)error;
     engine->in_gap = false;
-    if (engine->head == GT_NONE)
-        return 0;
     item = take_next(m, engine);
     gt_item_mark(m, item, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, engine->last_op);
     start(m, number, item);
@@ -181,7 +188,7 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
     engine->running = GT_NONE;
     engine->last_op = m->items[item].index;
     share_link(m, number / GT_ENGINES);
-    if (engine->head != GT_NONE) {
+    if (engine->first != GT_NONE) {
         engine->in_gap = true;
         gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ENGINE,
                            number, 0);

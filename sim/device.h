@@ -13,7 +13,8 @@
 
 #include "sim/error.h"
 
-enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_BLOCKS_PER_SM = 64 };
+enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
+       GT_DEVICE_MAX_COPY_QUEUES = 32 };
 
 /* A copy model: time = latency + bytes / rate. */
 struct gt_copy_cost {
@@ -53,7 +54,7 @@ struct gt_device {
     uint64_t host_function_ps;        /* from an operation's end to a host function's start */
     /* copies */
     uint32_t copy_engines;            /* 1: one for all; 2: one a direction; 3: device copies have their own */
-    uint32_t copy_queues;             /* that streams are spread over at each engine; it empties one before the next */
+    uint32_t copy_queues;             /* of each engine, that streams are spread over; it empties one, then the next */
     uint64_t copy_gap_ps;             /* from a copy's end to the start of one that waited for the engine */
     struct gt_copy_cost h2d_pinned, d2h_pinned, h2d_pageable, d2h_pageable, d2d, p2p;
     double duplex_gbps;               /* both directions together */

@@ -99,7 +99,7 @@ const struct gt_device_key gt_device_keys[] = {
 
     U32("copy.engines", "engines", copy_engines, 1, 3, "2",
         "1: one for all copies; 2: one a direction; 3: copies within the device have their own"),
-    U32("copy.queues", "queues", copy_queues, 1, 32, "1",
+    U32("copy.queues", "queues", copy_queues, 1, GT_DEVICE_MAX_COPY_QUEUES, "1",
         "at each engine, streams are spread over so many queues; it empties one before it turns to the next"),
     TIME("copy.gap_us", "us", copy_gap_ps, LONGEST_US, "1.5",
          "from a copy's end to the start of one that waited for the engine"),

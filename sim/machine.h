@@ -139,7 +139,8 @@ enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_ROOM_WORDS = GT_DEVICE_MAX_SMS / 64 };
 
 struct gt_engine_state {      /* a copy engine */
     uint32_t running;         /* item; GT_NONE: idle, or in the gap between two */
-    uint32_t head, tail;      /* items that wait */
+    struct { uint32_t head, tail, next; } queues[GT_DEVICE_MAX_COPY_QUEUES];   /* items that wait */
+    uint32_t first, last;     /* queues that hold any, in the order of their turns; GT_NONE */
     uint32_t queue;           /* served last */
     uint32_t last_op;         /* run last */
     bool in_gap;              /* between two copies: the next one is chosen when the gap is over */
