@@ -190,8 +190,8 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
     share_link(m, number / GT_ENGINES);
     if (engine->first != GT_NONE) {
         engine->in_gap = true;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ENGINE,
-                           number, 0);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST,
+                           GT_HANDLE_ENGINE, number, 0);
     }
     gt_op_ended(m, item);
     return m->failed ? -1 : 0;

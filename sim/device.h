@@ -53,8 +53,8 @@ struct gt_device {
     uint64_t graph_gap_ps;            /* the same between nodes of a graph */
     uint64_t host_function_ps;        /* from an operation's end to a host function's start */
     /* copies */
-    uint32_t copy_engines;            /* 1: one for all; 2: one a direction; 3: device copies have their own */
-    uint32_t copy_queues;             /* of each engine, that streams are spread over; it empties one, then the next */
+    uint32_t copy_engines;            /* 1: one for all; 2: one a direction; 3: device copies too */
+    uint32_t copy_queues;             /* of an engine, that streams are spread over; emptied in turn */
     uint64_t copy_gap_ps;             /* from a copy's end to the start of one that waited for the engine */
     struct gt_copy_cost h2d_pinned, d2h_pinned, h2d_pageable, d2h_pageable, d2d, p2p;
     double duplex_gbps;               /* both directions together */

@@ -38,7 +38,8 @@ const struct gt_device_key gt_device_keys[] = {
 
     U32("sm.threads", "threads", threads_per_sm, 1, 65536, "2048", "threads resident on an SM"),
     U32("sm.warps", "warps", warps_per_sm, 1, 2048, "64", "warps resident on an SM"),
-    U32("sm.blocks", "blocks", blocks_per_sm, 1, GT_DEVICE_MAX_BLOCKS_PER_SM, "32", "blocks resident on an SM"),
+    U32("sm.blocks", "blocks", blocks_per_sm, 1, GT_DEVICE_MAX_BLOCKS_PER_SM, "32",
+        "blocks resident on an SM"),
     U32("sm.warp_threads", "threads", warp_threads, 1, 128, "32", "threads of a warp"),
     U32("sm.registers", "registers", registers_per_sm, 1, 1 << 24, "65536", "32-bit registers of an SM"),
     U32("sm.register_unit_per_warp", "registers", register_unit_per_warp, 1, 65536, "256",
