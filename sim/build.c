@@ -88,15 +88,23 @@ static void build_streams(struct gt_machine *m)
     build_queues(m);
 }
 
+/* A stream is of the process that uses it first, be it only for a record or a wait. */
 static void find_processes(struct gt_machine *m)
 {
     const struct gt_workload *w = m->workload;
     bool *known = gt_calloc(w->stream_count, sizeof *known);
 
-    for (uint32_t i = 0; i < w->op_count; i++) {
-        if (!known[w->ops[i].stream])
-            m->streams[w->ops[i].stream].process = w->threads[w->calls[w->ops[i].call].thread].process;
-        known[w->ops[i].stream] = true;
+    for (uint32_t i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[i];
+
+        for (uint32_t j = 0; j <= call->ops; j++) {
+            uint32_t stream = j == call->ops ? call->stream : w->ops[call->first_op + j].stream;
+
+            if (stream == GT_NONE || known[stream])
+                continue;
+            known[stream] = true;
+            m->streams[stream].process = w->threads[call->thread].process;
+        }
     }
     free(known);
 }

@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "sim/contention.h"
 
 #include <stdlib.h>
@@ -20,12 +22,11 @@ static int class_of(const struct gt_op *op)
     return op->kind == GT_OP_COPY && (op->direction == GT_H2D || op->direction == GT_D2H) ? 1 : -1;
 }
 
-static const struct gt_workload *sort_workload;
-
-static int by_start(const void *a, const void *b)
+static int by_start(const void *a, const void *b, void *user)
 {
+    const struct gt_op *ops = user;
     uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    gt_time_ps left_ps = sort_workload->ops[left].start_ps, right_ps = sort_workload->ops[right].start_ps;
+    gt_time_ps left_ps = ops[left].start_ps, right_ps = ops[right].start_ps;
 
     if (left_ps != right_ps)
         return left_ps < right_ps ? -1 : 1;
@@ -45,8 +46,7 @@ static bool any_overlap(const struct gt_workload *w)
         if (gt_op_measured_end(&w->ops[i]) != GT_TIME_NONE && class_of(&w->ops[i]) >= 0)
             order[count++] = i;
     }
-    sort_workload = w;
-    qsort(order, count, sizeof *order, by_start);
+    qsort_r(order, count, sizeof *order, by_start, w->ops);
     for (uint32_t i = 0; i < count && !overlap; i++) {
         const struct gt_op *op = &w->ops[order[i]];
         struct latest *last = &latest[w->streams[op->stream].gpu * 2 + (uint32_t)class_of(op)];

@@ -11,7 +11,8 @@
 #include "sim/simulate.h"
 
 /* Plays a workload with given durations (NULL: as recorded) on a device it was recorded on. */
-typedef int gt_player(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe, struct gt_error *error);
+typedef int gt_player(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe,
+                      struct gt_error *error);
 
 /* Durations alone, by operation (GT_TIME_NONE: as recorded), malloced; NULL where nothing overlapped
  * in the recording or nothing was slowed down.  A replay that fails ends the learning with what is

@@ -24,6 +24,7 @@ sim_libsim_a_SOURCES = \
     sim/op.c \
     sim/place.c \
     sim/plan.c sim/plan.h \
+    sim/plan_blocked.c \
     sim/plan_edges.c \
     sim/plan_waits.c \
     sim/policy.c sim/policy.h \

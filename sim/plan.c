@@ -73,13 +73,15 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op)
 
 /* What comes out of one walk over the operations: samples of every constant. */
 struct survey {
-    struct samples latency[GT_OP_KINDS], graph_latency, gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
-        event_gap[GT_OP_KINDS][GT_OP_KINDS], sync_return, engine_gap;
+    struct samples latency[GT_OP_KINDS], graph_latency, sync_return, engine_gap;
+    struct samples gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
+        event_gap[GT_OP_KINDS][GT_OP_KINDS];
 };
 
 struct last_op { gt_time_ps end_ps; uint32_t op; };
 
-static void survey_op(struct survey *survey, const struct gt_workload *w, uint32_t index, struct last_op *last)
+static void survey_op(struct survey *survey, const struct gt_workload *w, uint32_t index,
+                      struct last_op *last)
 {
     const struct gt_op *op = &w->ops[index];
     const struct gt_call *call = &w->calls[op->call];
@@ -94,7 +96,8 @@ static void survey_op(struct survey *survey, const struct gt_workload *w, uint32
         if (last->op == GT_NONE || last->end_ps + clear_margin_ps < call->start_ps)
             sample(in_graph ? &survey->graph_latency : &survey->latency[op->kind],
                    (int64_t)(op->start_ps - call_end));
-        else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps && op->start_ps >= last->end_ps)
+        else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps
+                 && op->start_ps >= last->end_ps)
             sample(&survey->gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
     }
     if (last->op == GT_NONE || end > last->end_ps)
@@ -107,35 +110,46 @@ static bool same_engine(const struct gt_op *before, const struct gt_op *after)
     return before->kind == GT_OP_COPY && after->kind == GT_OP_COPY && before->direction == after->direction;
 }
 
+/* A copy that was asked for long before it started: did its stream hold it up, or its engine? */
+static void survey_copy(struct survey *survey, const struct gt_workload *w, const struct gt_op *op,
+                        const struct last_op *stream, const struct last_op *engine)
+{
+    const struct gt_call *call = &w->calls[op->call];
+    gt_time_ps asked_ps = gt_call_measured_end(call);
+
+    if (asked_ps == GT_TIME_NONE || call->flags & GT_CALL_INFERRED)
+        return;
+    asked_ps += clear_margin_ps;
+    if (asked_ps < stream->end_ps && engine->end_ps <= stream->end_ps && op->start_ps >= stream->end_ps) {
+        const struct gt_op *before = &w->ops[stream->op];
+
+        sample(same_engine(before, op) ? &survey->engine_gap : &survey->gap[before->kind][GT_OP_COPY],
+               (int64_t)(op->start_ps - stream->end_ps));
+    } else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps
+               && op->start_ps >= engine->end_ps) {
+        sample(&survey->engine_gap, (int64_t)(op->start_ps - engine->end_ps));
+    }
+}
+
 /* Copies wait for their engine too: what is a gap of their stream and what of the engine shows only
  * when operations are taken in the order they ran. */
-static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
+static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end,
+                          uint32_t count)
 {
     struct last_op *streams = gt_calloc(w->stream_count + 1ull, sizeof *streams);
     struct last_op *engines = gt_calloc(w->gpu_count * (uint64_t)GT_DIRECTIONS + 1, sizeof *engines);
 
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_op *op = &w->ops[by_end[i]];
-        const struct gt_call *call = &w->calls[op->call];
-        struct last_op *stream = &streams[op->stream], *engine;
+        struct last_op now = { gt_op_measured_end(op), by_end[i] };
 
         if (op->kind == GT_OP_COPY) {
-            gt_time_ps asked_ps = gt_call_measured_end(call);
+            struct last_op *engine = &engines[w->streams[op->stream].gpu * GT_DIRECTIONS + op->direction];
 
-            engine = &engines[w->streams[op->stream].gpu * GT_DIRECTIONS + op->direction];
-            if (asked_ps != GT_TIME_NONE && !(call->flags & GT_CALL_INFERRED)) {
-                asked_ps += clear_margin_ps;
-                if (asked_ps < stream->end_ps && engine->end_ps <= stream->end_ps && op->start_ps >= stream->end_ps)
-                    sample(same_engine(&w->ops[stream->op], op) ? &survey->engine_gap
-                                                                : &survey->gap[w->ops[stream->op].kind][GT_OP_COPY],
-                           (int64_t)(op->start_ps - stream->end_ps));
-                else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps
-                         && op->start_ps >= engine->end_ps)
-                    sample(&survey->engine_gap, (int64_t)(op->start_ps - engine->end_ps));
-            }
-            *engine = (struct last_op){ gt_op_measured_end(op), by_end[i] };
+            survey_copy(survey, w, op, &streams[op->stream], engine);
+            *engine = now;
         }
-        *stream = (struct last_op){ gt_op_measured_end(op), by_end[i] };
+        streams[op->stream] = now;
     }
     free(streams);
     free(engines);
@@ -161,7 +175,8 @@ static gt_time_ps not_negative(int64_t time_ps)
 static void conclude(struct gt_plan *plan, struct survey *survey, const struct gt_device *recorded,
                      const struct gt_device *device)
 {
-#define LEARN(samples, field) (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
+#define LEARN(samples, field) \
+    (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
     plan->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
     plan->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
     plan->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);
@@ -170,7 +185,8 @@ static void conclude(struct gt_plan *plan, struct survey *survey, const struct g
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
             plan->gap_ps[before][after] = not_negative(LEARN(&survey->gap[before][after], stream_gap_ps));
-            plan->graph_gap_ps[before][after] = not_negative(LEARN(&survey->graph_gap[before][after], graph_gap_ps));
+            plan->graph_gap_ps[before][after] =
+                not_negative(LEARN(&survey->graph_gap[before][after], graph_gap_ps));
         }
     }
     plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
@@ -200,138 +216,16 @@ gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before
     return same_engine(before, after) ? plan->engine_gap_ps : plan->gap_ps[before->kind][after->kind];
 }
 
-static const struct gt_op *sort_ops;
-
-static int by_measured_end(const void *a, const void *b)
-{
-    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
-    gt_time_ps left_end = gt_op_measured_end(&sort_ops[left]), right_end = gt_op_measured_end(&sort_ops[right]);
-
-    if (left_end != right_end)
-        return left_end < right_end ? -1 : 1;
-    return (left > right) - (left < right);
-}
-
-/* Measured operations by end time. */
-static uint32_t *sorted_by_end(const struct gt_workload *w, uint32_t *count)
-{
-    uint32_t *order = gt_calloc(w->op_count, sizeof *order);
-
-    *count = 0;
-    for (uint32_t i = 0; i < w->op_count; i++) {
-        if (gt_op_measured_end(&w->ops[i]) != GT_TIME_NONE)
-            order[(*count)++] = i;
-    }
-    sort_ops = w->ops;
-    qsort(order, *count, sizeof *order, by_measured_end);
-    return order;
-}
-
-uint32_t gt_plan_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count, gt_time_ps time_ps)
-{
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (gt_op_measured_end(&w->ops[by_end[middle]]) <= time_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-enum { LOOK_BACK = 4096 };
-
-/* The operation whose end let this synchronising call return: the last to end within the call among
- * those asked for before it, in the stream it names if it names one. */
-static uint32_t find_release(const struct gt_workload *w, const struct gt_call *call, uint32_t stream,
-                             const uint32_t *by_end, uint32_t count)
-{
-    gt_time_ps end = gt_call_measured_end(call);
-    uint32_t at = gt_plan_ended_by(w, by_end, count, end);
-
-    for (uint32_t looked = 0; at > 0 && looked < LOOK_BACK; looked++) {
-        const struct gt_op *op = &w->ops[by_end[--at]];
-        const struct gt_call *asked = &w->calls[op->call];
-
-        if (gt_op_measured_end(op) < call->start_ps)
-            return GT_NONE;
-        if ((stream == GT_NONE || op->stream == stream)
-            && w->threads[asked->thread].process == w->threads[call->thread].process
-            && (asked->start_ps == GT_TIME_NONE || asked->start_ps < call->start_ps))
-            return by_end[at];
-    }
-    return GT_NONE;
-}
-
-/* A copy call that returned only after its copy had ended waited for it, if the memory or the form
- * of the call allows that. */
-static bool copy_blocked(const struct gt_workload *w, const struct gt_call *call)
-{
-    const struct gt_op *op = &w->ops[call->first_op];
-
-    if (call->kind != GT_CALL_COPY || call->ops != 1)
-        return false;
-    if (!(call->flags & GT_CALL_SYNCHRONOUS) && op->memory != GT_MEMORY_PAGEABLE && op->memory != GT_MEMORY_UNKNOWN)
-        return false;
-    return gt_op_measured_end(op) <= gt_call_measured_end(call) && op->start_ps >= call->start_ps;
-}
-
-static void find_blocked_calls(struct gt_plan *plan, const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
-{
-    gt_time_ps *stream_end = gt_calloc(w->stream_count + 1ull, sizeof *stream_end);
-    uint32_t *event_stream = gt_realloc(NULL, w->event_count + 1ull, sizeof *event_stream);
-
-    memset(event_stream, 0xff, w->event_count * sizeof *event_stream);
-    for (uint32_t i = 0; i < w->call_count; i++) {
-        const struct gt_call *call = &w->calls[i];
-        gt_time_ps end = gt_call_measured_end(call);
-
-        plan->released_by[i] = GT_NONE;
-        if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE)
-            event_stream[call->event] = call->stream;
-        if (end == GT_TIME_NONE)
-            continue;
-        if (call->kind == GT_CALL_STREAM_SYNC)
-            plan->released_by[i] = find_release(w, call, call->stream, by_end, count);
-        else if (call->kind == GT_CALL_EVENT_SYNC)
-            plan->released_by[i] = find_release(w, call, call->event == GT_NONE ? GT_NONE : event_stream[call->event],
-                                                by_end, count);
-        else if (call->kind == GT_CALL_DEVICE_SYNC)
-            plan->released_by[i] = find_release(w, call, GT_NONE, by_end, count);
-        else if (copy_blocked(w, call)) {
-            const struct gt_op *op = &w->ops[call->first_op];
-            gt_time_ps from = call->start_ps > stream_end[op->stream] ? call->start_ps : stream_end[op->stream];
-            gt_time_ps lead_ns = op->start_ps > from ? (op->start_ps - from) / 1000 : 0;
-
-            plan->released_by[i] = call->first_op;
-            plan->lead_ns[i] = lead_ns < UINT32_MAX ? (uint32_t)lead_ns : UINT32_MAX;
-        }
-        for (uint32_t j = call->first_op; j < call->first_op + call->ops; j++) {
-            gt_time_ps op_end = gt_op_measured_end(&w->ops[j]);
-
-            if (op_end != GT_TIME_NONE && op_end > stream_end[w->ops[j].stream])
-                stream_end[w->ops[j].stream] = op_end;
-        }
-    }
-    free(stream_end);
-    free(event_stream);
-}
-
 void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struct gt_device *recorded,
                   const struct gt_device *device)
 {
     struct survey survey;
     struct last_op *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
-    uint32_t measured, *by_end = sorted_by_end(w, &measured), *inferred;
+    uint32_t measured, *by_end = gt_plan_sort_by_end(w, &measured), *inferred;
 
     memset(plan, 0, sizeof *plan);
     memset(&survey, 0, sizeof survey);
-    plan->released_by = gt_calloc(w->call_count, sizeof *plan->released_by);
-    plan->lead_ns = gt_calloc(w->call_count, sizeof *plan->lead_ns);
-    find_blocked_calls(plan, w, by_end, measured);
+    gt_plan_find_blocked(plan, w, by_end, measured);
     for (uint32_t i = 0; i < w->stream_count; i++)
         last[i].op = GT_NONE;
     for (uint32_t i = 0; i < w->op_count; i++)
@@ -339,7 +233,8 @@ void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struc
     survey_copies(&survey, w, by_end, measured);
     survey_syncs(plan, &survey, w);
     conclude(plan, &survey, recorded, device);
-    inferred = gt_plan_infer_waits(plan, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
+    inferred = gt_plan_infer_waits(plan, w, by_end, measured,
+                                   &(struct gt_gap_sampler){ sample_wait, &survey });
     conclude_waits(plan, &survey, recorded, device);
     gt_plan_edges(plan, w, inferred);
     free(inferred);

@@ -19,9 +19,9 @@ struct gt_plan {
     int64_t graph_latency_ps;
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];   /* [before][after], in one stream */
     gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same between nodes of a graph */
-    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same across streams, through an event */
+    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same across streams, by an event */
     gt_time_ps sync_return_ps;
-    gt_time_ps engine_gap_ps;       /* between copies of one direction on a busy engine, of one stream or two */
+    gt_time_ps engine_gap_ps;       /* between copies of one direction on a busy engine */
 
     uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
@@ -46,6 +46,14 @@ gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);
 
+/* plan_blocked.c: operations with measured times, by end (malloced, `count` of them); the first position
+ * in it that ended after `time_ps`; and which calls were blocked, by what: released_by and lead_ns. */
+uint32_t *gt_plan_sort_by_end(const struct gt_workload *workload, uint32_t *count);
+uint32_t gt_plan_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
+                          gt_time_ps time_ps);
+void gt_plan_find_blocked(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *by_end,
+                          uint32_t count);
+
 /* plan_edges.c */
 void gt_plan_edges(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *inferred_after);
 /* plan_waits.c: per operation the one it must have waited for, found from measured times, or GT_NONE;
@@ -55,10 +63,8 @@ struct gt_gap_sampler {
     void (*sample)(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps);
     void *user;
 };
-uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *by_end,
-                              uint32_t measured, const struct gt_gap_sampler *sampler);
-/* Position in `by_end` of the first operation that ended after `time_ps`. */
-uint32_t gt_plan_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
-                          gt_time_ps time_ps);
+uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *workload,
+                              const uint32_t *by_end, uint32_t measured,
+                              const struct gt_gap_sampler *sampler);
 
 #endif

@@ -58,15 +58,16 @@ static bool last_at(const struct gt_workload *w, const struct walk *walk, uint32
     return next == GT_NONE || w->calls[w->ops[next].call].start_ps > time_ps;
 }
 
-static uint32_t awaited_by(const struct gt_workload *w, uint32_t index, gt_time_ps ready, gt_time_ps wait_called_ps,
-                           const struct walk *walk)
+static uint32_t awaited_by(const struct gt_workload *w, uint32_t index, gt_time_ps ready,
+                           gt_time_ps wait_called_ps, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
     uint32_t at = gt_plan_ended_by(w, walk->by_end, walk->count, op->start_ps), found = GT_NONE;
 
     for (uint32_t looked = 0; at > 0 && looked < LOOK_BACK; looked++) {
         uint32_t other = walk->by_end[--at];
-        gt_time_ps asked_ps = w->calls[w->ops[other].call].start_ps, end_ps = gt_op_measured_end(&w->ops[other]);
+        gt_time_ps asked_ps = w->calls[w->ops[other].call].start_ps;
+        gt_time_ps end_ps = gt_op_measured_end(&w->ops[other]);
 
         if (end_ps + near_ps < op->start_ps || end_ps <= ready)
             break;
@@ -90,7 +91,8 @@ static bool newer(uint32_t call, uint32_t than)
 static uint32_t unknown_wait(const struct gt_workload *w, uint32_t index, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
-    uint32_t of_stream = walk->stream_wait[op->stream], of_thread = walk->thread_wait[w->calls[op->call].thread];
+    uint32_t of_stream = walk->stream_wait[op->stream];
+    uint32_t of_thread = walk->thread_wait[w->calls[op->call].thread];
     uint32_t before = walk->stream_call[op->stream];
 
     if (newer(of_stream, before))
@@ -192,7 +194,8 @@ uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *w,
     struct walk walk = {
         .by_end = by_end, .count = count, .sampler = sampler,
         .stream_end_ps = gt_calloc(w->stream_count + 1ull, sizeof(gt_time_ps)),
-        .stream_call = none(w->stream_count), .stream_op = none(w->stream_count), .next_op = none(w->op_count),
+        .stream_call = none(w->stream_count), .stream_op = none(w->stream_count),
+        .next_op = none(w->op_count),
         .stream_wait = none(w->stream_count), .thread_wait = none(w->thread_count),
         .event_op = none(w->event_count), .known_wait = none(w->stream_count),
     };

@@ -127,7 +127,8 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
     if (stuck == 0)
         return 0;
     gt_machine_place(m, 0, place, sizeof place);
-    return gt_error_set(error, "%.300s: deadlock: at %.3f us nothing can go on%.600s; break the circle of waits",
+    return gt_error_set(error, "%.300s: deadlock: at %.3f us nothing can go on%.600s; "
+                        "break the circle of waits",
                         place, (double)m->engine.now_ps / 1e6, text);
 }
 
@@ -167,7 +168,8 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
         if (thread->call_count == 0)
             continue;
         start_ps = m->workload->calls[thread->calls[0]].start_ps;
-        gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
+        gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST,
+                           GT_HANDLE_THREAD, i, 0);
     }
     if (gt_engine_run(&m->engine, handlers, m, error) != 0)
         return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
@@ -191,7 +193,8 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
 }
 
 /* The recorded run again, on the device it was recorded on. */
-static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe, struct gt_error *error)
+static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe,
+                  struct gt_error *error)
 {
     const struct gt_machine *setting = user;
     struct gt_options options = *setting->options;
@@ -206,8 +209,8 @@ static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe 
     return play(&machine, &summary, error);
 }
 
-int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
-                const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
+int gt_simulate(const struct gt_workload *workload, const struct gt_device *device,
+                const struct gt_options *options, const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
 {
     struct gt_machine setting = {
         .workload = workload, .device = device, .options = options, .probe = probe,
