@@ -6,22 +6,55 @@
 #include "plots/residency.h"
 
 enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 60, HEAT_PX = 400, WARPS_PX = 210,
-       HEAT_COLUMNS = 930 };
+       HEAT_COLUMNS = 930, HEAT_ROWS = 4096 };
 
 static const char absent[] =
     "This run has no block residency: it ran no kernels as blocks (--blocks off), or was measured only.";
 
-/* The template draws the share as an image; pixels are repeated so that viewers do not blur them. */
-static int write_heat(const struct gt_residency *residency, size_t across, size_t up,
+/* How the SMs become lines of an image: few are repeated, so that viewers do not blur them; of very
+ * many, each line is the mean of `merged` (cairo draws no image of over 32767 lines). */
+struct heat { size_t rows, across, up, merged, lines; };
+
+static struct heat plan_heat(const struct gt_residency *residency)
+{
+    struct heat heat = { .rows = residency->gpus * residency->sms };
+
+    heat.across = residency->columns < HEAT_COLUMNS ? HEAT_COLUMNS / residency->columns : 1;
+    heat.up = heat.rows < HEAT_PX ? HEAT_PX / heat.rows : 1;
+    heat.merged = (heat.rows - 1) / HEAT_ROWS + 1;
+    heat.lines = heat.merged > 1 ? (heat.rows - 1) / heat.merged + 1 : heat.rows * heat.up;
+    return heat;
+}
+
+/* The mean of SMs [first, first + count) in a column. */
+static float mean_share(const struct gt_residency *residency, size_t first, size_t count, size_t column)
+{
+    float sum = 0;
+
+    for (size_t row = first; row < first + count; row++)
+        sum += residency->share[row * residency->columns + column];
+    return sum / (float)count;
+}
+
+/* The template draws the share as an image. */
+static int write_heat(const struct gt_residency *residency, const struct heat *heat,
                       const struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "heat.f32", error);
 
     if (out == NULL)
         return -1;
-    for (size_t row = 0; row < residency->gpus * residency->sms * up; row++)
-        for (size_t column = 0; column < residency->columns * across; column++)
-            fwrite(&residency->share[row / up * residency->columns + column / across], sizeof(float), 1, out);
+    for (size_t line = 0; line < heat->lines; line++) {
+        size_t first = line * heat->merged / heat->up, left = heat->rows - first;
+        size_t count = left < heat->merged ? left : heat->merged;
+
+        for (size_t column = 0; column < residency->columns; column++) {
+            float share = mean_share(residency, first, count, column);
+
+            for (size_t i = 0; i < heat->across; i++)
+                fwrite(&share, sizeof share, 1, out);
+        }
+    }
     return gt_folder_close(drawing->folder, out, error);
 }
 
@@ -37,26 +70,24 @@ static void time_columns(const struct gt_view *view, const struct gt_residency *
 static int draw_heat(const struct gt_view *view, const struct gt_residency *residency,
                      struct gt_drawing *drawing, struct gt_error *error)
 {
-    size_t rows = residency->gpus * residency->sms;
+    struct heat heat = plan_heat(residency);
     float peak = 0;
-    size_t across = HEAT_COLUMNS / residency->columns, up = HEAT_PX / rows;
 
-    across = across > 0 ? across : 1;
-    up = up > 0 ? up : 1;
-    for (size_t i = 0; i < rows * residency->columns; i++)
+    for (size_t i = 0; i < heat.rows * residency->columns; i++)
         peak = residency->share[i] > peak ? residency->share[i] : peak;
-    if (write_heat(residency, across, up, drawing, error) != 0)
+    if (write_heat(residency, &heat, drawing, error) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, HEAT_PX, AXIS_PX);
     time_columns(view, residency, drawing);
-    fprintf(drawing->parameters, "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nup = %zu\n",
-            (unsigned)RIGHT_BAR_PX, residency->sms, residency->gpus, across, up);
+    fprintf(drawing->parameters, "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nlines = %zu\nsms_a_line = %.9g\n",
+            (unsigned)RIGHT_BAR_PX, residency->sms, residency->gpus, heat.across, heat.lines,
+            (double)heat.merged / (double)heat.up);
     fprintf(drawing->parameters, "top = %.6g\n", fmin(gt_figure_top(100 * (double)peak), 100));
     fprintf(drawing->parameters, "array gpu_id[%zu]\n", residency->gpus);
     for (size_t gpu = 0; gpu < residency->gpus; gpu++)
         fprintf(drawing->parameters, "gpu_id[%zu] = %u\n", gpu + 1, residency->gpu_ids[gpu]);
     snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
-             rows);
+             heat.rows);
     snprintf(drawing->caption, sizeof drawing->caption,
              "Simulated. A row is an SM, a column %s of time. The darker, the more of its %u warp slots "
              "hold resident warps; white is an idle SM. A ragged right edge of a dark patch is a tail wave: "

@@ -14,12 +14,12 @@ if (gpus == 1) {
 } else {
     unset ylabel
     set ytics scale 0 ()
-    do for [gpu = 1:gpus] {
+    do for [gpu = 1:gpus:int(ceil(gpus / 32.0))] {
         set ytics add (sprintf("GPU %d", gpu_id[gpu]) (gpu - 0.5) * sms - 0.5)
         set arrow gpu from graph 0, first gpu * sms - 0.5 to graph 1, first gpu * sms - 0.5 \
             nohead front lc rgb faint lw 0.6
     }
 }
-plot 'heat.f32' binary array=(columns * across, sms * gpus * up) format='%float' \
-    dx=(1.0 * column_step / across) dy=(1.0 / up) \
-    origin=(column_from + 0.5 * column_step / across, -0.5 + 0.5 / up) using ($1 * 100) with image
+plot 'heat.f32' binary array=(columns * across, lines) format='%float' \
+    dx=(1.0 * column_step / across) dy=sms_a_line \
+    origin=(column_from + 0.5 * column_step / across, -0.5 + 0.5 * sms_a_line) using ($1 * 100) with image

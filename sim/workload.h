@@ -27,6 +27,8 @@ typedef uint64_t gt_time_ps;
  * them cannot overflow inside. */
 #define GT_TIME_LIMIT_PS (UINT64_C(1) << 62)
 
+enum { GT_MOST_GPUS = 256 };   /* of one workload */
+
 enum gt_call_kind {
     GT_CALL_HOST_WORK,       /* the thread computes for duration_ps */
     GT_CALL_LAUNCH,          /* one kernel */

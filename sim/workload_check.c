@@ -86,6 +86,8 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
             return at_line(kernel->line, error);
         }
     }
+    if (workload->gpu_count > GT_MOST_GPUS)
+        return gt_error_set(error, "it names %u GPUs; %u are the limit", workload->gpu_count, (unsigned)GT_MOST_GPUS);
     for (uint32_t i = 0; i < workload->gpu_count; i++)
         if (!index_fits(workload->gpus[i].name, names))
             return gt_error_set(error, "GPU %u: its name is not among the names", workload->gpus[i].id);

@@ -5,7 +5,7 @@
 #include "traces/export_parts.h"
 #include "traces/stats_parts.h"
 
-enum { NAME_BYTES = 128, MOST_SLICES = 200000, MOST_GPUS = 256, MOST_SMS = 65536 };
+enum { NAME_BYTES = 128, MOST_SLICES = 200000, MOST_SMS = 65536 };
 
 /* Bins in order of time; a bin of nothing where there is none after one. */
 static const char residency_sql[] =
@@ -38,10 +38,10 @@ static int write_counter(struct gt_export *export, struct gt_perfetto_sequence *
 }
 
 static int write_bin(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
-                     bool written[MOST_GPUS][2], struct gt_error *error)
+                     bool written[GT_MOST_GPUS][2], struct gt_error *error)
 {
     uint64_t gpu, bin, bin_ps;
-    if (gt_query_number(query, 0, MOST_GPUS - 1, "gpu_no", &gpu, error) != 0 ||
+    if (gt_query_number(query, 0, GT_MOST_GPUS - 1, "gpu_no", &gpu, error) != 0 ||
         gt_query_number(query, 5, GT_TIME_LIMIT_PS, "bin_ps", &bin_ps, error) != 0)
         return -1;
     if (bin_ps == 0)
@@ -57,7 +57,7 @@ static int write_bin(struct gt_export *export, struct gt_perfetto_sequence *sequ
 int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *sequence,
                         struct gt_error *error)
 {
-    bool written[MOST_GPUS][2] = {{false}};
+    bool written[GT_MOST_GPUS][2] = {{false}};
     sqlite3_stmt *query = gt_export_query(export->database, residency_sql, export->run.run_id,
                                           export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
@@ -114,7 +114,7 @@ static int write_blocks(struct gt_export *export, struct gt_perfetto_sequence *s
     if (gt_export_number(query, 0, "op_no", &op, error) != 0 ||
         gt_query_span(query, 1, "block of operation", (int64_t)op, &slice.start_ps, &slice.end_ps,
                       error) != 0 ||
-        gt_query_number(query, 3, MOST_GPUS - 1, "gpu_no", &gpu, error) != 0 ||
+        gt_query_number(query, 3, GT_MOST_GPUS - 1, "gpu_no", &gpu, error) != 0 ||
         gt_query_number(query, 5, MOST_SMS - 1, "sm", &sm, error) != 0 ||
         gt_query_number(query, 6, INT64_MAX, "first_block", &first, error) != 0 ||
         gt_query_number(query, 7, INT64_MAX, "blocks", &blocks, error) != 0)

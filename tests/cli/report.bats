@@ -39,6 +39,20 @@ nothing_beside() {
     nothing_beside
 }
 
+@test "more SMs than an image has lines" {
+    { echo '{"gridtide":1,"device":"toy"}'
+      echo '{"kernel":"k","grid":2000,"block":32,"block_us":5}'
+      for gpu in $(seq 0 31); do
+          echo '{"stream":"s'$gpu'","gpu":'$gpu'}'
+          echo '{"call":"launch","kernel":"k","stream":"s'$gpu'"}'
+      done
+    } > many.jsonl
+    "$GRIDTIDE" run -q many.jsonl --set chip.sms=1024 -o run.db
+    "$GRIDTIDE" report -q run.db -o out
+    [ "$(head -c 5 out/sms.svg)" = "<?xml" ]
+    grep -q 'Heat map of 32768 SMs' out/index.html
+}
+
 @test "the page opens with the answer and refers to nothing outside" {
     recorded
     "$GRIDTIDE" report -q run.db -o out
