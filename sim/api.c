@@ -149,6 +149,7 @@ static void record_event(struct gt_machine *m, uint32_t thread, uint32_t number)
         return;
     item = gt_item_new(m, GT_ITEM_RECORD, number, call->stream);
     m->events[call->event].stream = call->stream;
+    m->events[call->event].completed.index = GT_NONE;
     m->events[call->event].number =
         gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
 }

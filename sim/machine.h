@@ -191,7 +191,11 @@ struct gt_machine {
     struct gt_context_state *contexts;
     uint32_t context_count;
     struct gt_queue_state *queues;      /* hardware queues: so many for each context */
-    struct gt_event_state { uint32_t stream; uint64_t number; } *events; /* last record; number 0: none */
+    struct gt_event_state {             /* last record; number 0: none */
+        uint32_t stream;
+        uint64_t number;
+        struct gt_mark completed;       /* once it is complete; index GT_NONE: not yet, or nothing before it */
+    } *events;
     uint64_t *op_numbers;     /* position in its stream, once submitted; else 0 */
     uint32_t *op_afters_left; /* edges into each operation not ended yet; NULL: no edges at all */
     uint32_t *op_items;       /* in flight item of operations with edges; NULL: no edges at all */

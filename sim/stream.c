@@ -94,12 +94,24 @@ static void release_waiters(struct gt_machine *m, uint32_t number)
     }
 }
 
+/* A record that is still its event's last one: waits reached from now on find it complete. */
+static void note_record(struct gt_machine *m, uint32_t number)
+{
+    const struct gt_item *item = &m->items[number];
+    struct gt_event_state *event = &m->events[m->workload->calls[item->index].event];
+
+    if (event->number == item->number && event->stream == item->stream)
+        event->completed = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP, m->streams[item->stream].last_op };
+}
+
 /* The head is complete: the next one is the head. */
 void gt_stream_complete(struct gt_machine *m, uint32_t number)
 {
     struct gt_stream_state *stream = &m->streams[number];
     uint32_t item = stream->head;
 
+    if (m->items[item].kind == GT_ITEM_RECORD)
+        note_record(m, item);
     gt_queue_leave(m, item);
     stream->completed = m->items[item].number;
     stream->head = m->items[item].next;
@@ -111,13 +123,29 @@ void gt_stream_complete(struct gt_machine *m, uint32_t number)
     gt_barrier_complete(m, number);
 }
 
+/* A wait that came to its stream's head after the record was complete, as behind it in one hardware
+ * queue: what follows keeps the gap to the record all the same. */
+static void pass_wait(struct gt_machine *m, const struct gt_item *item)
+{
+    const struct gt_event_state *event = &m->events[m->workload->calls[item->index].event];
+    struct gt_mark *mark = &m->streams[item->stream].event;
+
+    if (!item->waiting && event->number == item->target_number && event->stream == item->target_stream &&
+        event->completed.index != GT_NONE && event->completed.time_ps > mark->time_ps)
+        *mark = event->completed;
+}
+
 /* A wait is over when the record it captured is complete; without one it is over at once. */
 static bool wait_over(struct gt_machine *m, uint32_t number)
 {
     struct gt_item *item = &m->items[number];
 
-    if (item->target_number == 0 || m->streams[item->target_stream].completed >= item->target_number)
+    if (item->target_number == 0)
         return true;
+    if (m->streams[item->target_stream].completed >= item->target_number) {
+        pass_wait(m, item);
+        return true;
+    }
     if (!item->waiting) {
         item->waiting = true;
         gt_stream_add_waiter(m, item->target_stream, item->target_number, item->stream, GT_WAITER_EVENT);
