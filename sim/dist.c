@@ -1,4 +1,5 @@
 /* The work distributor: grids with blocks to hand out, and the blocks that run. */
+#include "sim/blockcost.h"
 #include "sim/policy.h"
 
 void gt_dist_add(struct gt_machine *m, uint32_t number, uint32_t grid)
@@ -33,29 +34,11 @@ static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t
     m->grids[grid].next = GT_NONE;
 }
 
-/* A number in [0, 2^64) that depends on nothing but its arguments (splitmix64's finaliser,
- * Steele et al. 2014), so that a block costs the same wherever and whenever it runs. */
-static uint64_t draw(uint64_t seed, uint64_t op, uint64_t block)
-{
-    uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) + op * UINT64_C(0xd1342543de82ef95) + block;
-
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
-    const struct gt_kernel *kernel = &m->workload->kernels[grid->kernel];
-
     if (grid->block_ps != GT_TIME_NONE)
         return grid->block_ps;
-    if (kernel->cost == GT_COST_LIST)
-        return kernel->block_list_ps[block % kernel->block_list_length];
-    return kernel->block_min_ps
-         + (gt_time_ps)((unsigned __int128)(kernel->block_max_ps - kernel->block_min_ps + 1)
-                        * draw(m->options->seed, grid->op, block) >> 64);
+    return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);
 }
 
 /* When blocks placed now may start: dispatched one after the other, in a slot that is ready again.
