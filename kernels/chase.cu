@@ -40,11 +40,6 @@ __global__ void chase(struct chase_arguments arguments, struct gt_block_log *log
     log_end(log);
 }
 
-uint64_t threads(const struct gt_gpu_launch *launch)
-{
-    return launch_blocks(launch) * launch_block_threads(launch);
-}
-
 struct chase_arguments layout(const struct gt_gpu_launch *launch)
 {
     uint64_t stride = launch_argument(launch, 0), nodes = launch_argument(launch, 1) / stride;
@@ -56,7 +51,7 @@ struct chase_arguments layout(const struct gt_gpu_launch *launch)
 size_t scratch_bytes(const struct gt_gpu_launch *launch)
 {
     uint64_t stride = launch_argument(launch, 0), nodes = launch_argument(launch, 1) / stride;
-    return HEAD_BYTES + scratch_array(nodes * stride) + scratch_array(threads(launch) * sizeof(struct node *));
+    return HEAD_BYTES + scratch_array(nodes * stride) + scratch_array(launch_threads(launch) * sizeof(struct node *));
 }
 
 const void *entry(const struct gt_gpu_launch *)
@@ -93,7 +88,7 @@ cudaError_t launch_chase(const struct gt_gpu_launch *launch)
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct chase_arguments ring = layout(launch);
-    uint64_t count = threads(launch);
+    uint64_t count = launch_threads(launch);
     struct node **got = (struct node **)gt_reference_fetch(ring.ends, count * sizeof *got, error);
     if (!got)
         return -1;

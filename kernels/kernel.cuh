@@ -76,6 +76,11 @@ inline uint32_t launch_block_threads(const struct gt_gpu_launch *launch)
     return launch->block[0] * launch->block[1] * launch->block[2];
 }
 
+inline uint64_t launch_threads(const struct gt_gpu_launch *launch)
+{
+    return launch_blocks(launch) * launch_block_threads(launch);
+}
+
 /* Argument `index` as the whole number that it is. */
 inline uint64_t launch_argument(const struct gt_gpu_launch *launch, int index)
 {

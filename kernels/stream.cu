@@ -58,11 +58,6 @@ uint64_t array_bytes(const struct gt_gpu_launch *launch)
     return launch_argument(launch, 1);
 }
 
-uint64_t threads(const struct gt_gpu_launch *launch)
-{
-    return launch_blocks(launch) * launch_block_threads(launch);
-}
-
 /* The arrays in the scratch: a; b unless only a is read; c or the sums. */
 struct stream_arguments layout(const struct gt_gpu_launch *launch)
 {
@@ -78,7 +73,7 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     size_t array = scratch_array(array_bytes(launch));
     switch (operation_of(launch)) {
     case COPY: return 2 * array;
-    case READ: return array + scratch_array(threads(launch) * sizeof(float));
+    case READ: return array + scratch_array(launch_threads(launch) * sizeof(float));
     default: return 3 * array;
     }
 }
@@ -125,7 +120,7 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
     struct stream_arguments arrays = layout(launch);
     enum operation operation = operation_of(launch);
     bool read = operation == READ;
-    uint64_t outputs = read ? threads(launch) : arrays.vectors * VECTOR_FLOATS;
+    uint64_t outputs = read ? launch_threads(launch) : arrays.vectors * VECTOR_FLOATS;
     float *got = (float *)gt_reference_fetch(read ? arrays.sums : (float *)arrays.c, outputs * sizeof *got, error);
     if (!got)
         return -1;

@@ -44,6 +44,17 @@ SOURCE_TESTS = \
 # Golden scenarios: traces and what the simulator must make of them.
 GOLDEN_FILES = tests/golden
 
+# Programs that need a GPU and skip without one: tests/gpu/NAME is built from tests/gpu/NAME.c.
+GPU_TESTS = \
+    tests/gpu/kernels
+if HAVE_NVCC
+GPU_TESTS_BUILT = $(GPU_TESTS)
+else
+GPU_TESTS_BUILT =
+endif
+check_PROGRAMS += $(GPU_TESTS_BUILT)
+tests_gpu_kernels_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
+
 if HAVE_CMOCKA
 UNIT_TESTS_BUILT = $(UNIT_TESTS)
 else
@@ -53,7 +64,7 @@ check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 
-TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
+TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
     tests/unit/stats_golden.h \
