@@ -16,7 +16,7 @@ __global__ void make_ring(char *scratch, uint64_t stride, uint64_t nodes, uint64
 {
     char *ring = scratch + HEAD_BYTES;
     for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < nodes; i += gridDim.x * blockDim.x)
-        ((struct node *)(ring + i * stride))->next = (struct node *)(ring + (i + 1 < nodes ? i + 1 : 0) * stride);
+        ((struct node *)(ring + i * stride))->next = (struct node *)(ring + (i + 1) % nodes * stride);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *(uint64_t *)scratch = start;
 }
@@ -51,7 +51,8 @@ struct chase_arguments layout(const struct gt_gpu_launch *launch)
 size_t scratch_bytes(const struct gt_gpu_launch *launch)
 {
     uint64_t stride = launch_argument(launch, 0), nodes = launch_argument(launch, 1) / stride;
-    return HEAD_BYTES + scratch_array(nodes * stride) + scratch_array(launch_threads(launch) * sizeof(struct node *));
+    return HEAD_BYTES + scratch_array(nodes * stride) +
+           scratch_array(launch_threads(launch) * sizeof(struct node *));
 }
 
 const void *entry(const struct gt_gpu_launch *)
@@ -89,15 +90,15 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     struct chase_arguments ring = layout(launch);
     uint64_t count = launch_threads(launch);
-    struct node **got = (struct node **)gt_reference_fetch(ring.ends, count * sizeof *got, error);
+    struct node **got = reference_fetch(ring.ends, count, error);
     if (!got)
         return -1;
     int result = 0;
     for (uint64_t i = 0; result == 0 && i < count; i++) {
         uint64_t node = (random_bits(seed, 0) % ring.nodes + i + ring.steps) % ring.nodes;
         if ((char *)got[i] != ring.scratch + HEAD_BYTES + node * ring.stride)
-            result = gt_error_set(error, "thread %llu ended at %p instead of node %llu", (unsigned long long)i,
-                                  (void *)got[i], (unsigned long long)node);
+            result = gt_error_set(error, "thread %llu ended at %p instead of node %llu",
+                                  (unsigned long long)i, (void *)got[i], (unsigned long long)node);
     }
     free(got);
     return result;

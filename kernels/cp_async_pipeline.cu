@@ -183,7 +183,7 @@ int compare_with_synchronous(const struct gt_gpu_launch *launch, const float *go
         status = cudaStreamSynchronize(launch->stream);
     if (status != cudaSuccess)
         return gt_error_set(error, "the synchronous version: %s", cudaGetErrorString(status));
-    float *plain = (float *)gt_reference_fetch(arrays.to, bytes, error);
+    float *plain = reference_fetch((float *)arrays.to, floats(launch), error);
     if (!plain)
         return -1;
     int result = memcmp(plain, got, bytes) == 0 ? 0 :
@@ -194,7 +194,7 @@ int compare_with_synchronous(const struct gt_gpu_launch *launch, const float *go
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
-    float *got = (float *)gt_reference_fetch(layout(launch).to, floats(launch) * sizeof *got, error);
+    float *got = reference_fetch((float *)layout(launch).to, floats(launch), error);
     if (!got)
         return -1;
     int result = compare_with_reference(launch, got, seed, error);

@@ -136,7 +136,7 @@ double reference(const struct gt_gpu_launch *launch, uint64_t seed, uint64_t thr
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     static const double tolerances[PRECISIONS] = {1e-6, 1e-7, 5e-3};  /* results are stored as FP32 */
-    float *got = (float *)gt_reference_fetch(layout(launch).results, launch_threads(launch) * sizeof *got, error);
+    float *got = reference_fetch(layout(launch).results, launch_threads(launch), error);
     if (!got)
         return -1;
     struct gt_reference_norm norm = {};

@@ -28,7 +28,8 @@ template <typename T>
 size_t gemm_scratch_bytes(const struct gt_gpu_launch *launch)
 {
     uint64_t m = launch_argument(launch, 0), n = launch_argument(launch, 1), k = launch_argument(launch, 2);
-    return scratch_array(m * k * sizeof(T)) + scratch_array(k * n * sizeof(T)) + scratch_array(m * n * sizeof(float));
+    return scratch_array(m * k * sizeof(T)) + scratch_array(k * n * sizeof(T)) +
+           scratch_array(m * n * sizeof(float));
 }
 
 /* Compare C with the product of the matrices filled from `seed` and `seed` + 1 in double precision;
@@ -39,7 +40,7 @@ int gemm_verify(const struct gt_gpu_launch *launch, uint64_t seed, double (*roun
 {
     struct gemm_arguments<T> arrays = gemm_layout<T>(launch);
     uint64_t values = (uint64_t)arrays.m * arrays.n;
-    float *got = (float *)gt_reference_fetch(arrays.c, values * sizeof *got, error);
+    float *got = reference_fetch(arrays.c, values, error);
     if (!got)
         return -1;
     const uint64_t VALUE_COST = 8;  /* operations that making two inputs is worth */

@@ -89,13 +89,12 @@ const void *entry(const struct gt_gpu_launch *)
 
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
-    const uint64_t m = launch_argument(launch, 0), n = launch_argument(launch, 1), k = launch_argument(launch, 2);
+    arguments_type g = gemm_layout<__half>(launch);
     if (launch_block_threads(launch) != THREADS)
         return gt_error_set(error, "%u threads a block; give %d", launch_block_threads(launch), THREADS);
-    if (m % TILE || n % TILE || k % DEPTH)
-        return gt_error_set(error, "a product of %llu x %llu x %llu (m, n, k); give multiples of %d, %d and %d",
-                            (unsigned long long)m, (unsigned long long)n, (unsigned long long)k, TILE, TILE,
-                            DEPTH);
+    if (g.m % TILE || g.n % TILE || g.k % DEPTH)
+        return gt_error_set(error, "m, n and k are %u, %u and %u; give multiples of %d, %d and %d", g.m, g.n,
+                            g.k, TILE, TILE, DEPTH);
     return 0;
 }
 
@@ -132,7 +131,7 @@ const struct gt_kernel_parameter parameters[] = {
 
 extern "C" const struct gt_library_kernel gt_kernel_gemm_tensor = {
     .name = "gemm_tensor",
-    .help = "C = A B, FP16 to FP32 on the tensor cores, a 64 x 64 tile to a block; checked by norm against FP64",
+    .help = "C = A B, FP16 to FP32 on tensor cores, a 64 x 64 tile to a block; checked by norm against FP64",
     .restriction = "blocks of 128 threads",
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,

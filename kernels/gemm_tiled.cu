@@ -1,4 +1,5 @@
-/* gemm_tiled.cu - C = A B in FP32: 64 x 64 tiles of C, 4 x 4 values a thread, A and B through shared memory. */
+/* gemm_tiled.cu - C = A B in FP32: 64 x 64 tiles of C, 4 x 4 values a thread, A and B through shared
+ * memory. */
 #include "kernels/gemm.cuh"
 
 namespace {
@@ -77,8 +78,8 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch->block[0] == SIDE && launch->block[1] == SIDE && launch->block[2] == 1)
         return 0;
-    return gt_error_set(error, "a block of %ux%ux%u threads; give %d by %d", launch->block[0], launch->block[1],
-                        launch->block[2], SIDE, SIDE);
+    return gt_error_set(error, "a block of %ux%ux%u threads; give %d by %d", launch->block[0],
+                        launch->block[1], launch->block[2], SIDE, SIDE);
 }
 
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)

@@ -89,7 +89,7 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     struct histogram_arguments arrays = layout(launch);
     uint32_t expected[MOST_BINS];
-    uint32_t *got = (uint32_t *)gt_reference_fetch(arrays.counts, sizeof expected, error);
+    uint32_t *got = reference_fetch(arrays.counts, MOST_BINS, error);
     if (!got)
         return -1;
     for (uint32_t bin = 0; bin < arrays.bins; bin++)

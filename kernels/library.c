@@ -1,6 +1,7 @@
 /* library.c - the table of kernels, and what is done alike for all of them. */
 #include "kernels/library.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,11 +19,11 @@ KERNELS(DECLARE)
 const struct gt_library_kernel *const gt_library_kernels[] = {KERNELS(ADDRESS)};
 const unsigned gt_library_kernel_count = sizeof gt_library_kernels / sizeof *gt_library_kernels;
 
-/* Append printf-style to a text of GT_ERROR_TEXT_BYTES; too long a text is cut. */
-static void append(char *text, const char *before, const char *word)
+/* Put `word` behind a text of GT_ERROR_TEXT_BYTES, `between` it and others; too long a text is cut. */
+static void append(char *text, const char *between, const char *word)
 {
     size_t length = strlen(text);
-    snprintf(text + length, GT_ERROR_TEXT_BYTES - length, "%s%s", length ? before : "", word);
+    snprintf(text + length, GT_ERROR_TEXT_BYTES - length, "%s%s", length ? between : "", word);
 }
 
 const struct gt_library_kernel *gt_library_kernel_find(const char *name, struct gt_error *error)
@@ -64,7 +65,8 @@ static int set_choice(const struct gt_library_kernel *kernel, const struct gt_ke
         }
         append(choices, ", ", parameter->choices[i]);
     }
-    return gt_error_set(error, "%s: %s is '%.64s'; give one of %s", kernel->name, parameter->name, text, choices);
+    return gt_error_set(error, "%s: %s is '%.64s'; give one of %s", kernel->name, parameter->name, text,
+                        choices);
 }
 
 int gt_library_argument(const struct gt_library_kernel *kernel, const char *name, const char *text,
@@ -125,15 +127,16 @@ static int check_resources(const struct gt_library_kernel *kernel, const struct 
     if (status == cudaSuccess)
         status = dynamic_shared_most(&attributes, &shared_most);
     if (status != cudaSuccess)
-        return gt_error_set(error, "%s: its resources cannot be read: %s", kernel->name, cudaGetErrorString(status));
+        return gt_error_set(error, "%s: its resources cannot be read: %s", kernel->name,
+                            cudaGetErrorString(status));
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     if (threads > (uint32_t)attributes.maxThreadsPerBlock)
         return gt_error_set(error, "%s: %u threads a block; with %d registers a thread this GPU allows %d",
                             kernel->name, threads, attributes.numRegs, attributes.maxThreadsPerBlock);
     if (launch->dynamic_shared_bytes > (uint32_t)shared_most)
-        return gt_error_set(error, "%s: %u bytes of dynamic shared memory; beside its %zu static ones this GPU"
-                            " allows %d", kernel->name, launch->dynamic_shared_bytes, attributes.sharedSizeBytes,
-                            shared_most);
+        return gt_error_set(error, "%s: %u bytes of dynamic shared memory; beside its %zu static ones this"
+                            " GPU allows %d", kernel->name, launch->dynamic_shared_bytes,
+                            attributes.sharedSizeBytes, shared_most);
     return 0;
 }
 
@@ -185,12 +188,15 @@ static int check_log(const struct gt_gpu_launch *launch, uint64_t blocks, struct
 {
     struct gt_block_log *log = gt_reference_fetch(launch->log, blocks * sizeof *log, error);
     int result = log ? 0 : -1;
-    for (uint64_t i = 0; result == 0 && i < blocks; i++)
-        if (log[i].reserved != 0 || log[i].end_ns < log[i].start_ns || log[i].end_cycles <= log[i].start_cycles)
-            result = gt_error_set(error, "block %llu's log record is wrong: SM %u, %llu to %llu ns, %llu to %llu"
-                                  " cycles", (unsigned long long)i, log[i].sm,
-                                  (unsigned long long)log[i].start_ns, (unsigned long long)log[i].end_ns,
-                                  (unsigned long long)log[i].start_cycles, (unsigned long long)log[i].end_cycles);
+    for (uint64_t i = 0; result == 0 && i < blocks; i++) {
+        const struct gt_block_log *record = &log[i];
+        if (record->reserved == 0 && record->end_ns >= record->start_ns &&
+            record->end_cycles > record->start_cycles)
+            continue;
+        result = gt_error_set(error, "block %" PRIu64 "'s log record is wrong: SM %u, %" PRIu64 " to %" PRIu64
+                              " ns, %" PRIu64 " to %" PRIu64 " cycles", i, record->sm, record->start_ns,
+                              record->end_ns, record->start_cycles, record->end_cycles);
+    }
     free(log);
     return result;
 }

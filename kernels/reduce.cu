@@ -50,7 +50,8 @@ struct reduce_arguments layout(const struct gt_gpu_launch *launch)
 {
     char *at = (char *)launch->scratch, *parts = at + HEAD_BYTES;
     return {(unsigned *)at, (float *)at + 1, (float *)parts,
-            (float *)(parts + scratch_array(launch_blocks(launch) * sizeof(float))), launch_argument(launch, 0)};
+            (float *)(parts + scratch_array(launch_blocks(launch) * sizeof(float))),
+            launch_argument(launch, 0)};
 }
 
 size_t scratch_bytes(const struct gt_gpu_launch *launch)
@@ -89,7 +90,7 @@ cudaError_t launch_reduce(const struct gt_gpu_launch *launch)
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct reduce_arguments arrays = layout(launch);
-    float *got = (float *)gt_reference_fetch(arrays.sum, sizeof *got, error);
+    float *got = reference_fetch(arrays.sum, 1, error);
     if (!got)
         return -1;
     double expected = 0;

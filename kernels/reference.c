@@ -6,7 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
-static const uint64_t BUDGET_OPERATIONS = 50 * 1000 * 1000;
+static const uint64_t BUDGET_OPERATIONS = 20 * 1000 * 1000;
 static const uint64_t FEWEST_SAMPLES = 256;
 
 void *gt_reference_fetch(const void *device, size_t bytes, struct gt_error *error)

@@ -32,5 +32,12 @@ int gt_reference_verdict(const struct gt_reference_norm *norm, double tolerance,
 
 #ifdef __cplusplus
 }
+
+/* `count` values of an array on the device, as gt_reference_fetch(). */
+template <typename T>
+inline T *reference_fetch(const T *device, uint64_t count, struct gt_error *error)
+{
+    return (T *)gt_reference_fetch(device, count * sizeof *device, error);
+}
 #endif
 #endif

@@ -79,7 +79,7 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     const uint64_t EXP_COST = 40;  /* operations that two exponentials are worth */
     struct softmax_arguments arrays = layout(launch);
-    float *got = (float *)gt_reference_fetch(arrays.to, arrays.rows * arrays.columns * sizeof *got, error);
+    float *got = reference_fetch(arrays.to, arrays.rows * arrays.columns, error);
     if (!got)
         return -1;
     struct gt_reference_norm norm = {};

@@ -11,7 +11,7 @@ namespace {
 /* An SM gives out registers to a warp by 256, that is 8 a thread: a variant for each such step is as good
  * as one for each count. */
 enum { STEP = 8, LEAST = 24, MOST = 255, VARIANTS = (256 - LEAST) / STEP + 1 };
-enum { SLACK_CYCLES = 1000 };  /* how much longer than asked a block may take and still pass */
+enum { SLACK_CYCLES = 1000 };  /* how far from the cycles asked for a block may be and still pass */
 
 struct spin_arguments {
     uint64_t cycles;
@@ -97,10 +97,9 @@ int verify(const struct gt_gpu_launch *launch, uint64_t, struct gt_error *error)
     if (!launch->log)
         return gt_error_set(error, "spin is checked by its block log; give the launch one");
     uint64_t blocks = launch_blocks(launch), *cycles = nullptr;
-    struct gt_block_log *log = (struct gt_block_log *)gt_reference_fetch(launch->log, blocks * sizeof *log, error);
+    struct gt_block_log *log = reference_fetch(launch->log, blocks, error);
     if (log && launch->block_cycles)
-        cycles = (uint64_t *)gt_reference_fetch(launch->block_cycles,
-                                                launch->block_cycles_length * sizeof *cycles, error);
+        cycles = reference_fetch((uint64_t *)launch->block_cycles, launch->block_cycles_length, error);
     int result = log && (cycles || !launch->block_cycles) ? 0 : -1;
     for (uint64_t i = 0; result == 0 && i < blocks; i++) {
         uint64_t asked = cycles ? cycles[i % launch->block_cycles_length] : launch_argument(launch, 0);

@@ -87,8 +87,8 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (array_bytes(launch) % VECTOR_BYTES == 0)
         return 0;
-    return gt_error_set(error, "bytes is %llu; give a multiple of %d", (unsigned long long)array_bytes(launch),
-                        VECTOR_BYTES);
+    return gt_error_set(error, "bytes is %llu; give a multiple of %d",
+                        (unsigned long long)array_bytes(launch), VECTOR_BYTES);
 }
 
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
@@ -121,7 +121,7 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
     enum operation operation = operation_of(launch);
     bool read = operation == READ;
     uint64_t outputs = read ? launch_threads(launch) : arrays.vectors * VECTOR_FLOATS;
-    float *got = (float *)gt_reference_fetch(read ? arrays.sums : (float *)arrays.c, outputs * sizeof *got, error);
+    float *got = reference_fetch(read ? arrays.sums : (float *)arrays.c, outputs, error);
     if (!got)
         return -1;
     struct gt_reference_norm norm = {};

@@ -74,7 +74,7 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     struct transpose_arguments arrays = layout(launch);
     uint64_t values = arrays.rows * arrays.columns;
-    float *got = (float *)gt_reference_fetch(arrays.to, values * sizeof *got, error);
+    float *got = reference_fetch(arrays.to, values, error);
     if (!got)
         return -1;
     int result = 0;
