@@ -31,6 +31,7 @@ struct gt_device {
     uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;
     uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
+    uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
     uint32_t threads_per_block;
     /* scheduling */
     uint32_t connections;             /* CUDA_DEVICE_MAX_CONNECTIONS */
@@ -40,6 +41,7 @@ struct gt_device {
     char placement[24], arbitration[24]; /* policies by name */
     uint64_t dispatch_ps;             /* between two blocks leaving the distributor */
     uint64_t refill_ps;               /* from a block's end to its slot's next block */
+    uint64_t retire_ps;               /* between two blocks that leave one SM */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
              graph_call_ps, other_call_ps;

@@ -108,8 +108,11 @@ struct gt_queue_state { uint32_t head, tail; };   /* hardware queue: items */
 
 struct gt_sm_state {
     uint32_t threads, warps, registers, shared_bytes, blocks;  /* free */
+    uint32_t resident;        /* blocks */
+    uint32_t carveout_bytes;  /* shared memory that it is set to while blocks are resident; 0: all there is */
     uint32_t room;            /* for the shape the rooms are kept for */
     gt_time_ps ready_ps;      /* a slot freed just now can be refilled from then on */
+    gt_time_ps retire_ps;     /* the next block to end can leave from then on */
 };
 
 /* A grid in the block tier. */
