@@ -13,5 +13,6 @@ gridtide_SOURCES = \
     sim/cmd/run.c sim/cmd/run_input.c sim/cmd/run_input.h \
     sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
-    sim/cmd/table.c sim/cmd/table.h
-gridtide_LDADD = $(GRIDTIDE_LIBS)
+    sim/cmd/table.c sim/cmd/table.h \
+    sim/cmd/validate.c sim/cmd/validate_table.c sim/cmd/validate_table.h
+gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
