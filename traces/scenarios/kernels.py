@@ -78,6 +78,9 @@ def mixes():
     leftover = "all blocks of a kernel leave before a later kernel's may (leftover policy)"
     fits = "kernels of several streams share an SM while all its resources allow"
     room = "a block goes to the SM with the most room for blocks of its kernel"
+    division = ("an idle SM sets aside the least shared memory that a full load of its next kernel needs, of "
+                "8, 16, 32, 64, 100, 132, 164, 196, 228 KiB; a busy one takes only blocks whose kernel needs "
+                "no more")
     return [
         mix("side-by-side", 304, "Two kernels of a block for each SM.", fits, (132, 1024, 300), (132, 1024,
             300)),
@@ -85,8 +88,8 @@ def mixes():
             "one's first 264; the other 136 follow when the first kernel ends.", leftover, (264, 512, 200),
             (400, 512,
                 200)),
-        mix("empty-sms", 400, "66 blocks of 1024 threads take one SM of each pair; 200 blocks of 256 go to "
-            "the 66 empty SMs.", room, (66, 1024, 400), (200, 256, 300)),
+        mix("empty-sms", 400, "66 blocks of 1024 threads take half of the SMs; 200 blocks of 256 go to the "
+            "66 empty SMs.", room, (66, 1024, 400), (200, 256, 300)),
         mix("full-then-two", 500, "Four waves, then two kernels that must wait for the last wave's end.",
             leftover,
             (1056, 1024, 100), (66, 1024, 100), (66, 1024, 100)),
@@ -103,15 +106,25 @@ def mixes():
             (132, 512, 300, {"registers": 64}), (264, 256, 150, {"registers": 128})),
         mix("shared-exceeds", 400, "180,000 + 60,000 B of shared memory do not fit on an SM together.", fits,
             (132, 128, 200, {"shared_bytes": 180000}), (132, 128, 200, {"shared_bytes": 60000})),
-        mix("shared-fits", 204, "180,000 + 50,000 B of shared memory do.", fits,
+        mix("shared-same-division", 204, "The first kernel sets each SM to 196 KiB of shared memory; the "
+            "second, 2 blocks of 15,000 B an SM at most, would do with 32 KiB: it joins.", division,
+            (132, 128, 200, {"shared_bytes": 180000}), (132, 1024, 200, {"shared_bytes": 15000})),
+        mix("shared-other-division", 400, "180,000 + 50,000 B would fit, but a full load of the second "
+            "kernel, 4 blocks, asks for 228 KiB where the SMs are set to 196: it waits.", division,
             (132, 128, 200, {"shared_bytes": 180000}), (132, 128, 200, {"shared_bytes": 50000})),
-        mix("shared-and-none", 304, "A kernel with much shared memory beside one without any: does an SM "
-            "take both?",
-            fits, (132, 256, 300, {"shared_bytes": 200000}), (132, 256, 300)),
+        mix("shared-then-none", 304, "A kernel with much shared memory, then one without any: it joins.",
+            division,
+            (132, 256, 300, {"shared_bytes": 200000}), (132, 256, 300)),
+        mix("none-then-shared", 600, "The same the other way round: it waits.", division,
+            (132, 256, 300), (132, 256, 300, {"shared_bytes": 200000})),
         mix("slots", 300, "31 small blocks an SM leave one slot: 264 more of them need two turns.", fits,
             (4092, 32, 300), (264, 32, 100)),
-        mix("big-then-small", 400, "200 blocks of 1024 threads leave 64 halves of SMs, for 512 blocks of "
-            "128.", fits,
+        mix("big-then-small", 400, "200 blocks of 1024 threads leave 64 halves of SMs, for 256 blocks of "
+            "256.", fits,
+            (200, 1024, 400), (250, 256, 100)),
+        mix("big-then-smaller", 501, "The same with 128 threads: 16 blocks an SM, with 1 KiB reserved for "
+            "each, ask for 16 KiB of shared memory, where 2 of 1024 threads had set 8 KiB. None fits.",
+            division,
             (200, 1024, 400), (500, 128, 100)),
         mix("small-then-big", 500, "500 blocks of 128 threads, 4 an SM, leave room for one of 1024 on each "
             "SM; 68 of the 200 wait for 100 us.", room, (500, 128, 100), (200, 1024, 400)),
@@ -187,8 +200,10 @@ def priorities():
 def examiners():
     """Amert et al., RTSS'17, whose TX2 has two SMs of 2048 threads: 66 times as many blocks, and
     microseconds for seconds."""
-    fig3 = Scenario("examiner/rtss17-fig3", 404, "Three streams, six kernels: K4 and K5 wait until K1's last "
-                    "blocks have left at 100 us; K2, K3 follow K1 in its stream.",
+    fig3 = Scenario("examiner/rtss17-fig3", 404, "Three streams, six kernels. K4 and K5 use shared memory: "
+                    "there they start when K1's last blocks have left (100 us), here when these have ended "
+                    "(200 us), as the SMs are set to less shared memory until then. K2, K3 follow K1 in its "
+                    "stream.",
                     "a kernel leaves the queue once all its blocks are assigned, its stream once they are "
                     "done")
     for key, grid, block, shared in (("K1", 396, 768, 0), ("K2", 132, 512, 0), ("K3", 132, 1024, 0),

@@ -29,7 +29,7 @@ def many_streams():
         many(12, 300, 340, "12 streams of one block.", leaves),
         many(16, 300, 354, "16 streams of one block.", leaves),
         many(32, 400, 512, "32 streams of one block.", leaves),
-        many(64, 500, 727, "64 streams of one block: they take one SM of each pair first.", leaves),
+        many(64, 500, 727, "64 streams of one block, on 64 SMs.", leaves),
         many(128, 800, 1257, "128 streams of one block: as many kernels as can be resident.", leaves),
         many(160, 1000, 2112, "160 streams of one block: 32 wait until some of the first 128 end.",
              "at most 128 kernels are resident at once"),
