@@ -1,5 +1,6 @@
 # The CUDA kernels: kernels/*.cu by nvcc, the rest in C. Only where there is an nvcc.
 KERNELS = \
+    kernels/calibrate.cu \
     kernels/chase.cu \
     kernels/cp_async_pipeline.cu \
     kernels/empty.cu \
@@ -13,8 +14,8 @@ KERNELS = \
     kernels/spin.cu \
     kernels/stream.cu \
     kernels/transpose.cu
-KERNEL_INCLUDES = kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh kernels/library.h kernels/reference.h \
-    sim/error.h
+KERNEL_INCLUDES = kernels/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
+    kernels/library.h kernels/reference.h sim/error.h
 KERNEL_C_FILES = \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h

@@ -14,7 +14,8 @@ struct gt_command {
 };
 
 extern const struct gt_command gt_command_import, gt_command_run, gt_command_stats,
-    gt_command_compare, gt_command_export, gt_command_report, gt_command_devices, gt_command_validate;
+    gt_command_compare, gt_command_export, gt_command_report, gt_command_devices, gt_command_validate,
+    gt_command_calibrate;
 
 /* Print "gridtide: TEXT" on standard error; returns GT_EXIT_FAILED. */
 int gt_fail(const struct gt_error *error);

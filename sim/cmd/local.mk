@@ -1,6 +1,7 @@
 # The program: main.c holds the command table, every command is one file.
 bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
+    sim/cmd/calibrate.c \
     sim/cmd/cmd.h \
     sim/cmd/compare.c \
     sim/cmd/devices.c \
