@@ -51,6 +51,7 @@ struct gt_device {
     uint64_t copy_submit_ps;          /* the same for a copy's start */
     uint64_t stream_gap_ps;           /* from an operation's end to the next one's start in its stream */
     uint64_t event_gap_ps;            /* the same across streams, through an event */
+    uint64_t busy_connection_ps;      /* added to a gap before a kernel by each connection with work beyond two */
     uint64_t graph_gap_ps;            /* the same between nodes of a graph */
     uint64_t host_function_ps;        /* from an operation's end to a host function's start */
     /* copies */

@@ -94,6 +94,8 @@ const struct gt_device_key gt_device_keys[] = {
          "from an operation's end to the start of the next in its stream"),
     TIME("latency.event_gap_us", "us", event_gap_ps, LONGEST_US, "1.8",
          "from an operation's end to the start of one in another stream that waits for it by an event"),
+    TIME("latency.busy_connection_us", "us", busy_connection_ps, LONGEST_US, "0",
+         "added to the gap before a kernel by each connection, beyond two, in which work waits"),
     TIME("latency.graph_gap_us", "us", graph_gap_ps, LONGEST_US, "0.8",
          "from an operation's end to the start of the next node of its graph"),
     TIME("latency.host_function_us", "us", host_function_ps, LONGEST_US, "8",

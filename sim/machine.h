@@ -168,6 +168,7 @@ struct gt_gpu_state {
     struct gt_engine_state engines[GT_ENGINES];
     struct gt_queue_state *queues;
     uint32_t queue_count;
+    uint32_t queues_waiting;  /* with an item in them */
 };
 
 struct gt_place_policy;
