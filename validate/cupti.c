@@ -13,8 +13,8 @@ enum { BUFFER_BYTES = 4 << 20, BUFFER_ALIGNMENT = 8 };
 /* The part of CUPTI that is used, by the names that its header gives. */
 #define CUPTI_FUNCTIONS(F) \
     F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable) \
-    F(cuptiActivityDisable) F(cuptiActivityEnableRuntimeApi) F(cuptiActivityFlushAll) \
-    F(cuptiActivityGetNextRecord) F(cuptiActivityGetNumDroppedRecords) F(cuptiSetThreadIdType) \
+    F(cuptiActivityDisable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) \
+    F(cuptiActivityGetNumDroppedRecords) \
     F(cuptiGetResultString) F(cuptiGetGraphNodeId) F(cuptiSubscribe) F(cuptiEnableCallback)
 static struct {
 #define MEMBER(name) __typeof__(&name) name;
@@ -41,8 +41,10 @@ static struct gt_activity activity;
 static struct clone *clones;
 static uint32_t clone_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static CUpti_SubscriberHandle subscriber;
 static bool opened;
 static bool kernels_on;
+static _Thread_local uint32_t thread_mark = GT_NONE;
 
 uint64_t gt_clock_ns(void)
 {
@@ -100,23 +102,11 @@ static void take_memset(const CUpti_Activity *any)
                                     .correlation = record->correlationId });
 }
 
-static void take_api(const CUpti_Activity *any)
-{
-    const CUpti_ActivityAPI *record = (const CUpti_ActivityAPI *)any;
-
-    activity.api = room_for(activity.api, activity.api_count, &activity.api_room, sizeof *activity.api);
-    activity.api[activity.api_count++] = (struct gt_api_record){
-        .start_ns = record->start, .end_ns = record->end, .thread = record->threadId,
-        .correlation = record->correlationId,
-    };
-}
-
 static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity *any); } takers[] = {
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel },
     { CUPTI_ACTIVITY_KIND_KERNEL, take_kernel },
     { CUPTI_ACTIVITY_KIND_MEMCPY, take_copy },
     { CUPTI_ACTIVITY_KIND_MEMSET, take_memset },
-    { CUPTI_ACTIVITY_KIND_RUNTIME, take_api },
 };
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *records)
@@ -144,22 +134,34 @@ static void CUPTIAPI take_buffer(CUcontext context, uint32_t stream, uint8_t *bu
     free(buffer);
 }
 
-static void CUPTIAPI take_clone(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+static void take_clone(const CUpti_GraphData *graph)
 {
-    const CUpti_ResourceData *resource = data;
-    const CUpti_GraphData *graph;
     struct clone clone;
 
-    (void)user;
-    if (domain != CUPTI_CB_DOMAIN_RESOURCE || id != CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
-        return;
-    graph = resource->resourceDescriptor;
     if (cupti.cuptiGetGraphNodeId(graph->node, &clone.copy) != CUPTI_SUCCESS
             || cupti.cuptiGetGraphNodeId(graph->originalNode, &clone.original) != CUPTI_SUCCESS)
         return;
-    pthread_mutex_lock(&lock);
     clones = gt_realloc(clones, clone_count + 1ull, sizeof *clones);
     clones[clone_count++] = clone;
+}
+
+static void take_call(const CUpti_CallbackData *call)
+{
+    if (call->callbackSite != CUPTI_API_ENTER)
+        return;
+    activity.api = room_for(activity.api, activity.api_count, &activity.api_room, sizeof *activity.api);
+    activity.api[activity.api_count++] = (struct gt_api_record){ call->correlationId, thread_mark };
+}
+
+/* On the thread that makes the call. */
+static void CUPTIAPI take_callback(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+    (void)user;
+    pthread_mutex_lock(&lock);
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+        take_call(data);
+    else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+        take_clone(((const CUpti_ResourceData *)data)->resourceDescriptor);
     pthread_mutex_unlock(&lock);
 }
 
@@ -198,60 +200,70 @@ static int load(struct gt_error *error)
 
 int gt_cupti_open(struct gt_error *error)
 {
-    CUpti_SubscriberHandle subscriber;
-
     if (opened)
         return 0;
     if (load(error) != 0)
         return -1;
     TRY(cuptiActivityRegisterTimestampCallback(gt_clock_ns), error);
     TRY(cuptiActivityRegisterCallbacks(give_buffer, take_buffer), error);
-    TRY(cuptiSetThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM), error);
-    TRY(cuptiSubscribe(&subscriber, take_clone, NULL), error);
+    TRY(cuptiSubscribe(&subscriber, take_callback, NULL), error);
     TRY(cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED), error);
     opened = true;
     return 0;
 }
 
-/* The calls that ask for copies, memsets and graphs: the others are left as fast as they are. */
-static const CUpti_CallbackId calls[] = {
-    CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaMemset_v3020, CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020,
-    CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000,
+/* The calls that ask for work on the GPU; those that launch kernels are left alone where kernels tell
+ * about themselves. */
+static const struct { CUpti_CallbackId id; bool kernels; } calls[] = {
+    { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaMemset_v3020, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernel_v7000, true },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, true },
+    { CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, true },
 };
-static const CUpti_ActivityKind always[] = { CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET };
+static const struct { CUpti_ActivityKind kind; bool kernels; } kinds[] = {
+    { CUPTI_ACTIVITY_KIND_MEMCPY, false },
+    { CUPTI_ACTIVITY_KIND_MEMSET, false },
+    { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true },
+};
+
+static int watch_calls(bool on, struct gt_error *error)
+{
+    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
+        if (kernels_on || !calls[i].kernels)
+            TRY(cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, calls[i].id), error);
+    return 0;
+}
 
 int gt_cupti_begin(bool kernels, struct gt_error *error)
 {
     activity.gpu_count = activity.api_count = activity.dropped = 0;
     kernels_on = kernels;
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-        TRY(cuptiActivityEnable(always[i]), error);
-    if (kernels) {
-        TRY(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), error);
-        TRY(cuptiActivityEnable(CUPTI_ACTIVITY_KIND_RUNTIME), error);
-        return 0;
-    }
-    for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-        TRY(cuptiActivityEnableRuntimeApi(calls[i], 1), error);
-    return 0;
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kernels || !kinds[i].kernels)
+            TRY(cuptiActivityEnable(kinds[i].kind), error);
+    return watch_calls(true, error);
 }
 
 int gt_cupti_end(const struct gt_activity **result, struct gt_error *error)
 {
+    if (watch_calls(false, error) != 0)
+        return -1;
     TRY(cuptiActivityFlushAll(0), error);
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-        TRY(cuptiActivityDisable(always[i]), error);
-    if (kernels_on) {
-        TRY(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL), error);
-        TRY(cuptiActivityDisable(CUPTI_ACTIVITY_KIND_RUNTIME), error);
-    } else {
-        for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
-            TRY(cuptiActivityEnableRuntimeApi(calls[i], 0), error);
-    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kernels_on || !kinds[i].kernels)
+            TRY(cuptiActivityDisable(kinds[i].kind), error);
     TRY(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), error);
     *result = &activity;
     return 0;
+}
+
+void gt_cupti_mark(uint32_t mark)
+{
+    thread_mark = mark;
 }
 
 uint64_t gt_cupti_node(cudaGraphNode_t node)

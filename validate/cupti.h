@@ -26,9 +26,8 @@ struct gt_gpu_record {           /* a kernel, copy or memset */
 };
 
 struct gt_api_record {           /* a call of the runtime that asked for such work */
-    uint64_t start_ns, end_ns;
-    uint32_t thread;             /* gettid() of its thread */
     uint32_t correlation;
+    uint32_t mark;               /* what its thread had last given gt_cupti_mark() */
 };
 
 struct gt_activity {
@@ -43,6 +42,9 @@ int gt_cupti_open(struct gt_error *error);
 
 /* Record copies and memsets from now on, kernels too where `kernels`; those calls only are slowed down. */
 int gt_cupti_begin(bool kernels, struct gt_error *error);
+/* What the calling thread does from now on, for the records of its calls. */
+void gt_cupti_mark(uint32_t mark);
+
 /* Stop; all that was asked for on the GPU must have ended. The records, good until the next begin. */
 int gt_cupti_end(const struct gt_activity **activity, struct gt_error *error);
 

@@ -26,6 +26,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/player.c validate/player_parts.h \
     validate/player_calls.c \
     validate/player_clock.c \
+    validate/player_edges.c \
     validate/player_graph.c \
     validate/player_kernels.c \
     validate/player_memory.c \

@@ -66,24 +66,6 @@ static int make_events(struct gt_player *player, struct gt_error *error)
     return 0;
 }
 
-/* An edge to another stream's earlier operation would need an event that the trace does not have. */
-static int check_edges(const struct gt_workload *workload, struct gt_error *error)
-{
-    for (uint32_t i = 0; i < workload->op_count; i++) {
-        const struct gt_op *op = &workload->ops[i];
-        const struct gt_call *call = &workload->calls[op->call];
-
-        for (uint32_t j = op->first_after; j < op->first_after + op->afters; j++) {
-            const struct gt_op *before = &workload->ops[workload->afters[j]];
-
-            if ((before->call != op->call || call->kind != GT_CALL_GRAPH_LAUNCH) && before->stream != op->stream)
-                return gt_error_set(error, "line %u: it waits for an operation of another stream without an event; "
-                                    "record one and wait for it, to play the trace", call->line);
-        }
-    }
-    return 0;
-}
-
 static void set_host_functions(struct gt_player *player)
 {
     for (uint32_t i = 0; i < player->workload->op_count; i++)
@@ -98,8 +80,9 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     for (int i = 0; i < 3; i++)     /* an idle GPU takes a while to come up to its clock */
         if (gt_player_measure_clock(player, error) != 0)
             return -1;
-    snprintf(player->description, sizeof player->description, "played");
-    if (check_edges(player->workload, error) != 0 || make_streams(player, error) != 0
+    snprintf(player->description, sizeof player->description, "seed=%llu%s",
+             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "");
+    if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0
             || gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
         return -1;
     set_host_functions(player);
@@ -127,6 +110,7 @@ static void close_player(struct gt_player *player)
     if (player == NULL)
         return;
     gt_player_free_graphs(player);
+    gt_player_free_edges(player);
     gt_player_free_memory(player);
     if (!player->broken)
         free_handles(player);
@@ -179,8 +163,10 @@ static int get_set(struct gt_player *player, struct gt_error *error)
 {
     if (make_events(player, error) != 0)
         return -1;
-    for (uint32_t i = 0; i < player->workload->op_count; i++)
+    for (uint32_t i = 0; i < player->workload->op_count; i++) {
         player->ops[i].start_ns = player->ops[i].end_ns = 0;
+        atomic_store(&player->ops[i].asked, false);
+    }
     if (player->log_count > 0)
         GT_CUDA(cudaMemset(player->logs, 0, player->log_count * sizeof *player->logs), error);
     GT_CUDA(cudaDeviceSynchronize(), error);

@@ -1,8 +1,6 @@
 /* Host threads: each walks its calls, one after the other, on a thread of its own. */
 #include <sched.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "sim/plan.h"
 #include "validate/player_parts.h"
@@ -124,7 +122,11 @@ static cudaError_t issue_all(struct gt_player *player, const struct gt_call *cal
     for (uint32_t i = call->first_op; i < call->first_op + call->ops && code == cudaSuccess; i++) {
         cudaStream_t stream = stream_of(player, player->workload->ops[i].stream);
 
-        code = gt_player_issue(player, i, stream);
+        code = gt_player_wait_before(player, i, stream);
+        if (code == cudaSuccess)
+            code = gt_player_issue(player, i, stream);
+        if (code == cudaSuccess)
+            code = gt_player_tell_after(player, i, stream);
         if (code == cudaSuccess && call->flags & GT_CALL_SYNCHRONOUS)
             code = cudaStreamSynchronize(stream);
     }
@@ -166,11 +168,20 @@ static cudaError_t issue(struct gt_player *player, uint32_t number)
 static cudaError_t launch_graph(struct gt_player *player, uint32_t number)
 {
     const struct gt_call *call = &player->workload->calls[number];
-    uint32_t stream = call->stream != GT_NONE || call->ops == 0 ? call->stream
-                    : player->workload->ops[call->first_op].stream;
+    cudaStream_t stream = stream_of(player, call->stream != GT_NONE || call->ops == 0 ? call->stream
+                                            : player->workload->ops[call->first_op].stream);
+    uint32_t end = call->first_op + call->ops;
+    cudaError_t code = cudaSuccess;
 
-    return player->calls[number].graph == NULL ? cudaSuccess
-         : cudaGraphLaunch(player->calls[number].graph, stream_of(player, stream));
+    if (player->calls[number].graph == NULL)
+        return cudaSuccess;
+    for (uint32_t i = call->first_op; i < end && code == cudaSuccess; i++)
+        code = gt_player_wait_before(player, i, stream);
+    if (code == cudaSuccess)
+        code = cudaGraphLaunch(player->calls[number].graph, stream);
+    for (uint32_t i = call->first_op; i < end && code == cudaSuccess; i++)
+        code = gt_player_tell_after(player, i, stream);
+    return code;
 }
 
 /* The stream is there already, so that no thread has to wait for it; the call makes one like it. */
@@ -270,7 +281,7 @@ static const struct act {
     [GT_CALL_OTHER] = { work, false, false },
 };
 
-/* Is it known what the call is about? What is not is not played. */
+/* Is it known what the call is about? What is not is played as far as its times tell what it waited for. */
 static bool playable(const struct gt_call *call)
 {
     return (call->event != GT_NONE || !acts[call->kind].event) && (call->stream != GT_NONE || !acts[call->kind].stream);
@@ -300,9 +311,12 @@ static void walk(struct gt_play_thread *thread)
 
         if (player->waits_ns[number] > 0)
             spin_until(last_ns + player->waits_ns[number]);
+        gt_cupti_mark(number);
         call->start_ns = gt_clock_ns();
         if (playable(what))
             code = acts[what->kind].act(player, number);
+        else
+            code = gt_player_wait_released(player, number);
         call->end_ns = last_ns = gt_clock_ns();
         if (code != cudaSuccess)
             fail(player, number, code);
@@ -316,7 +330,6 @@ static void *run_thread(void *user)
     struct gt_player *player = thread->player;
     uint64_t go_ns;
 
-    thread->tid = (uint32_t)syscall(SYS_gettid);
     if (cudaFree(NULL) != cudaSuccess)
         fail(player, thread->calls[0], cudaGetLastError());
     atomic_fetch_add(&player->ready, 1);

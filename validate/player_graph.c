@@ -5,16 +5,14 @@
 #include "validate/player_parts.h"
 
 /* The nodes of the same call that an operation waits for, into `out`. False where one is not made yet. */
-static bool dependencies_of(const struct gt_workload *workload, const struct gt_call *call, uint32_t op,
+static bool dependencies_of(const struct gt_player *player, const struct gt_call *call, uint32_t op,
                             const cudaGraphNode_t *nodes, cudaGraphNode_t *out, size_t *count)
 {
-    const struct gt_op *what = &workload->ops[op];
-
     *count = 0;
-    for (uint32_t i = what->first_after; i < what->first_after + what->afters; i++) {
-        uint32_t before = workload->afters[i];
+    for (uint32_t i = player->edges_from[op]; i < player->edges_from[op + 1]; i++) {
+        uint32_t before = player->edges[i];
 
-        if (before < call->first_op)    /* of an earlier call: the stream's order */
+        if (before < call->first_op)    /* of an earlier call */
             continue;
         if (nodes[before - call->first_op] == NULL)
             return false;
@@ -54,7 +52,7 @@ static int fill_graph(struct gt_player *player, const struct gt_call *call, cuda
             uint32_t op = call->first_op + i;
             size_t count;
 
-            if (nodes[i] != NULL || !dependencies_of(player->workload, call, op, nodes, before, &count))
+            if (nodes[i] != NULL || !dependencies_of(player, call, op, nodes, before, &count))
                 continue;
             if (add_node(player, graph, op, before, count, &nodes[i], error) != 0)
                 return -1;
@@ -65,11 +63,21 @@ static int fill_graph(struct gt_player *player, const struct gt_call *call, cuda
     return left == 0 ? 0 : gt_error_set(error, "line %u: nodes of the graph wait for each other", call->line);
 }
 
+static uint32_t most_edges(const struct gt_player *player, const struct gt_call *call)
+{
+    uint32_t most = 0;
+
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        if (player->edges_from[i + 1] - player->edges_from[i] > most)
+            most = player->edges_from[i + 1] - player->edges_from[i];
+    return most;
+}
+
 static int make_graph(struct gt_player *player, uint32_t number, struct gt_error *error)
 {
     const struct gt_call *call = &player->workload->calls[number];
     cudaGraphNode_t *nodes = gt_calloc(call->ops + 1ull, sizeof *nodes);
-    cudaGraphNode_t *before = gt_calloc(call->ops + 1ull, sizeof *before);
+    cudaGraphNode_t *before = gt_calloc(most_edges(player, call) + 1ull, sizeof *before);
     cudaGraph_t graph = NULL;
     cudaError_t code = cudaGraphCreate(&graph, 0);
     int result = code == cudaSuccess ? 0 : gt_cuda_fail("cudaGraphCreate", code, error);

@@ -93,12 +93,13 @@ static int set_times(struct gt_player *player, struct gt_play_op *op, const stru
                                   : many_times(player, op, part, error);
 }
 
-/* Shape and resources as the trace says; spin has no static shared memory, so it takes both as dynamic. */
-static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel, bool stands_in)
+/* Shape and resources as the trace says; what can have registers to order, spin, has no static shared memory
+ * of its own and takes both as dynamic. */
+static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel)
 {
     memcpy(op->launch.grid, kernel->grid, sizeof op->launch.grid);
     memcpy(op->launch.block, kernel->block, sizeof op->launch.block);
-    op->launch.dynamic_shared_bytes = kernel->dynamic_shared_bytes + (stands_in ? kernel->static_shared_bytes : 0);
+    op->launch.dynamic_shared_bytes = kernel->dynamic_shared_bytes + (op->library->registers_to_order ? kernel->static_shared_bytes : 0);
     op->launch.registers_per_thread = op->library->registers_to_order ? kernel->registers_per_thread : 0;
     op->launch.arguments = op->arguments;
     op->blocks = gt_kernel_blocks(kernel);
@@ -113,7 +114,7 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
     op->library = gt_library_kernel_find(part->library, error);
     if (op->library == NULL || read_arguments(op, part->arguments, error) != 0)
         return -1;
-    set_shape(op, kernel, kernel->runs == GT_NONE);
+    set_shape(op, kernel);
     if (set_times(player, op, part, error) != 0 || gt_library_accepts(op->library, &op->launch, error) != 0)
         return -1;
     scratch_bytes = gt_library_scratch_bytes(op->library, &op->launch);
@@ -126,15 +127,13 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
     return 0;
 }
 
-static int set_kernel(struct gt_player *player, uint32_t number, bool *surrogates, struct gt_error *error)
+static int set_kernel(struct gt_player *player, uint32_t number, struct gt_error *error)
 {
     struct gt_part part;
     int result;
 
-    if (gt_part_of(player->workload, number, player->options.recorded_on, player->options.seed,
-                   player->options.surrogates, &part, error) != 0)
+    if (gt_part_of(player->workload, number, player->options.seed, &part, error) != 0)
         return -1;
-    *surrogates |= part.surrogate;
     result = set_launch(player, number, &part, error);
     gt_part_free(&part);
     return result == 0 ? 0 : place(player, number, error);
@@ -171,13 +170,8 @@ static int give_logs(struct gt_player *player, struct gt_error *error)
 
 int gt_player_kernels(struct gt_player *player, struct gt_error *error)
 {
-    bool surrogates = false;
-
     for (uint32_t i = 0; i < player->workload->op_count; i++)
-        if (player->workload->ops[i].kind == GT_OP_KERNEL && set_kernel(player, i, &surrogates, error) != 0)
+        if (player->workload->ops[i].kind == GT_OP_KERNEL && set_kernel(player, i, error) != 0)
             return -1;
-    if (surrogates)
-        snprintf(player->description + strlen(player->description),
-                 sizeof player->description - strlen(player->description), " kernels=surrogates");
     return give_logs(player, error);
 }

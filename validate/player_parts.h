@@ -3,6 +3,7 @@
  *   player.c          ready, play, tell: the order of things
  *   player_kernels.c  each kernel's launch: arguments, block times, log
  *   player_memory.c   allocations; the buffers that copies and memsets work on
+ *   player_edges.c    orders that the streams alone do not give
  *   player_graph.c    graphs, one an instance a call
  *   player_calls.c    host threads walk their calls
  *   player_clock.c    the SMs' clock; the GPU's timer against the host's
@@ -35,18 +36,20 @@ struct gt_play_op {
     uint64_t node;                               /* in a graph: gt_cupti_node() */
     uint64_t start_ns, end_ns;                   /* when it ran; end 0: not known */
     uint64_t spin_ns;                            /* host functions: for how long */
+    cudaEvent_t done;                            /* others wait for it that streams do not make wait; or NULL */
+    atomic_bool asked;                           /* its event has been recorded in this repetition */
 };
 
 struct gt_play_call {
     uint64_t start_ns, end_ns;
     cudaGraphExec_t graph;                       /* graph launches */
+    uint32_t released_by;                        /* synchronisations of unknown target: the operation awaited */
 };
 
 struct gt_play_thread {
     struct gt_player *player;
     const uint32_t *calls;                       /* in order */
     uint32_t call_count;
-    uint32_t tid;                                /* gettid() */
     pthread_t handle;
 };
 
@@ -64,6 +67,7 @@ struct gt_player {
     struct gt_play_thread *threads;              /* those that make calls */
     uint32_t thread_count;
     uint32_t *thread_calls;                      /* what their lists point into */
+    uint32_t *edges_from, *edges;                /* i comes after edges[edges_from[i] .. edges_from[i + 1] - 1] */
     uint64_t *waits_ns;                          /* per call: the thread's own work before it */
     void **memory, **pinned, **pageable;         /* to be freed */
     uint32_t memory_count, pinned_count, pageable_count;
@@ -101,6 +105,15 @@ void gt_player_free_memory(struct gt_player *player);
 
 /* player_kernels.c */
 int gt_player_kernels(struct gt_player *player, struct gt_error *error);
+
+/* player_edges.c */
+int gt_player_edges(struct gt_player *player, struct gt_error *error);
+void gt_player_free_edges(struct gt_player *player);
+/* Around asking for an operation: wait in its stream for those it comes after; let others wait for it. */
+cudaError_t gt_player_wait_before(struct gt_player *player, uint32_t op, cudaStream_t stream);
+cudaError_t gt_player_tell_after(struct gt_player *player, uint32_t op, cudaStream_t stream);
+/* What a synchronisation of unknown target waited for, as recorded. */
+cudaError_t gt_player_wait_released(struct gt_player *player, uint32_t call);
 
 /* player_graph.c */
 int gt_player_graphs(struct gt_player *player, struct gt_error *error);

@@ -29,29 +29,6 @@ static gt_time_ps since_origin(const struct gt_player *player, uint64_t time_ns)
     return time_ns <= player->origin_ns ? 0 : (time_ns - player->origin_ns) * 1000;
 }
 
-/* The call under way on a thread at a time; GT_NONE when there was none. */
-static uint32_t call_at(const struct gt_player *player, uint32_t tid, uint64_t start_ns, uint64_t end_ns)
-{
-    for (uint32_t i = 0; i < player->thread_count; i++) {
-        const struct gt_play_thread *thread = &player->threads[i];
-        uint32_t low = 0, high = thread->call_count;
-
-        if (thread->tid != tid)
-            continue;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-
-            if (player->calls[thread->calls[middle]].end_ns < end_ns)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < thread->call_count && player->calls[thread->calls[low]].start_ns <= start_ns)
-            return thread->calls[low];
-    }
-    return GT_NONE;
-}
-
 static int by_correlation(const void *left, const void *right)
 {
     const struct gt_api_record *a = left, *b = right;
@@ -100,7 +77,7 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
     for (uint64_t i = 0; i < activity->gpu_count; i++) {
         const struct gt_gpu_record *record = &activity->gpu[i];
         const struct gt_api_record *api = find_api(activity, record->correlation);
-        uint32_t call = api == NULL ? GT_NONE : call_at(player, api->thread, api->start_ns, api->end_ns);
+        uint32_t call = api == NULL ? GT_NONE : api->mark;
         uint32_t op = call == GT_NONE ? GT_NONE : op_of(player, call, record);
 
         if (op == GT_NONE) {
@@ -283,9 +260,7 @@ static void count_all(const struct gt_player *player, uint64_t unmatched, struct
     count(result, "calls_unplayed", (double)player->unplayed);
     count(result, "sm_clock_mhz", player->clock_mhz);
     count(result, "clock_residual_ps", width / 2 * 1000);
-    count(result, "clock_drift_ps", (double)(gt_player_host_ns(player, (uint64_t)player->after.gpu_ns)
-          - (uint64_t)player->after.gpu_ns - (gt_player_host_ns(player, (uint64_t)player->before.gpu_ns)
-          - (uint64_t)player->before.gpu_ns)) * 1000);
+    count(result, "clock_drift_ps", (double)(player->after.low_ns - player->before.low_ns) * 1000);
     count(result, "clock_order_ps", worst_order_ns(player) * 1000);
     count(result, "host_span_ps", host_span_ns(player) * 1000);
 }

@@ -3,14 +3,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/simulate.h"
+#include "validate/surrogate.h"
 
 /* One trace on its way through: what its parts share. */
 struct work {
     const struct gt_validation *validation;
-    const struct gt_workload *workload;
+    struct gt_workload *workload;
     const struct gt_device *device;
     int64_t device_id, trace_id, simulated_run;
     struct gt_validated *validated;
@@ -44,9 +44,10 @@ static int simulate(struct work *work)
     struct gt_sink *sink;
     char text[64];
 
-    options.seed = work->validation->play.seed;
-    options.recorded_on = work->validation->play.recorded_on;
-    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64, options.seed);
+    options.seed = work->validation->seed;
+    options.recorded_on = work->validation->recorded_on;
+    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s", options.seed,
+             work->validated->surrogates ? " kernels=surrogates" : "");
     sink = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);
     if (gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary, work->error) != 0) {
@@ -102,6 +103,10 @@ static int play_all(struct work *work, struct gt_player *player)
 static int play(struct work *work)
 {
     const struct gt_players *players = work->validation->players;
+    const struct gt_play_options options = {
+        .seed = work->validation->seed, .surrogates = work->validated->surrogates,
+        .recorded_on = work->validation->recorded_on,
+    };
     struct gt_player *player;
     int result;
 
@@ -110,25 +115,29 @@ static int play(struct work *work)
         return 0;
     }
     tell(work, "preparing", 0, 0);
-    player = players->open(work->workload, &work->validation->play, work->error);
+    player = players->open(work->workload, &options, work->error);
     if (player == NULL)
         return -1;
-    work->validated->surrogates = strstr(players->describe(player), "surrogates") != NULL;
     result = play_all(work, player);
     players->close(player);
     return result;
 }
 
-int gt_validate(const struct gt_validation *validation, const struct gt_workload *workload, const char *name,
+int gt_validate(const struct gt_validation *validation, struct gt_workload *workload, const char *name,
                 const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
                 struct gt_error *error)
 {
     struct work work = { .validation = validation, .workload = workload, .device = device, .device_id = device_id,
                          .validated = validated, .error = error };
     struct gt_error judging;
+    int64_t surrogates;
     int result;
 
     *validated = (struct gt_validated){ .measured = 0 };
+    surrogates = gt_surrogates_make(workload, validation->recorded_on, validation->surrogates, error);
+    if (surrogates < 0)
+        return -1;
+    validated->surrogates = surrogates > 0;
     work.trace_id = gt_store_trace(validation->store, workload, name, error);
     if (work.trace_id < 0 || simulate(&work) != 0)
         return -1;

@@ -21,8 +21,8 @@ struct gt_gpu_facts {
 
 struct gt_play_options {
     uint64_t seed;                   /* of ranged block costs: the simulation's */
-    bool surrogates;                 /* kernels of recorded programs may be played by spinning */
-    const struct gt_device *recorded_on; /* waves of kernels of which only a duration is known */
+    bool surrogates;                 /* some of its kernels stand in for a recorded program's */
+    const struct gt_device *recorded_on; /* that its measured times are from */
 };
 
 /* What a repetition was, beyond its records; times in picoseconds. */
@@ -57,7 +57,9 @@ extern const struct gt_players gt_cuda_players;
 struct gt_validation {
     const struct gt_players *players;
     struct gt_store *store;          /* open for writing; one transaction a run */
-    struct gt_play_options play;
+    uint64_t seed;                   /* of ranged block costs */
+    bool surrogates;                 /* kernels of recorded programs may be stood in for, see surrogate.h */
+    const struct gt_device *recorded_on; /* that the trace's measured times are from */
     uint32_t repetitions;            /* 1 or more, after one that is not kept */
     bool blocks;                     /* store every block, or only how many each SM got */
     /* Asked between repetitions: true ends the validation early with what there is. May be NULL. */
@@ -74,9 +76,9 @@ struct gt_validated {
     bool stopped;                    /* early, because `stop` said so */
 };
 
-/* Simulate `workload` on `device` (in the store as `device_id`), play it, store all runs under `name`,
+/* Make `workload` one that can be played (surrogate.h), simulate it on `device` (in the store as `device_id`), play it, store all runs under `name`,
  * judge. A failure after some repetitions keeps these: -1 with `error`, and `validated` says how many. */
-int gt_validate(const struct gt_validation *validation, const struct gt_workload *workload, const char *name,
+int gt_validate(const struct gt_validation *validation, struct gt_workload *workload, const char *name,
                 const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
                 struct gt_error *error);
 

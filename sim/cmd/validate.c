@@ -167,7 +167,7 @@ static int choose_device(struct work *work, const struct gt_workload *workload, 
     return work->device_id < 0 ? -1 : 0;
 }
 
-static int validate_workload(struct work *work, const struct gt_workload *workload, struct gt_validated_row *row,
+static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_validated_row *row,
                              struct gt_error *error)
 {
     struct gt_device device, recorded_on;
@@ -175,7 +175,7 @@ static int validate_workload(struct work *work, const struct gt_workload *worklo
 
     if (choose_device(work, workload, &device, &recorded_on, error) != 0)
         return -1;
-    work->validation.play.recorded_on = &recorded_on;
+    work->validation.recorded_on = &recorded_on;
     result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &row->validated, error);
     gt_progress_end(&work->progress);
     return result;
@@ -287,7 +287,7 @@ static int run(int argc, char **argv)
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
     work.validation = (struct gt_validation){
         .players = &gt_cuda_players, .repetitions = arguments.repetitions, .blocks = arguments.blocks,
-        .play = { .seed = arguments.seed, .surrogates = arguments.surrogates },
+        .seed = arguments.seed, .surrogates = arguments.surrogates,
         .stop = stop, .tell = tell, .user = &work,
     };
     if (work_on(&work, &error) != 0)

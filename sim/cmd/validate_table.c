@@ -6,6 +6,8 @@ enum { NAME_WIDTH = 36 };
 
 static const char *verdict_of(const struct gt_validated_row *row)
 {
+    if (isnan(row->validated.judgement.comparison.makespan_error_pct))
+        return "-";
     return row->validated.judgement.within ? "ok" : "off";
 }
 
