@@ -116,6 +116,16 @@ static int check_gpcs(const struct gt_device *device, struct gt_error *error)
     return 0;
 }
 
+static int check_carveouts(const struct gt_device *device, struct gt_error *error)
+{
+    for (uint32_t i = 1; i < device->shared_carveouts; i++) {
+        if (device->shared_carveouts_kib[i] <= device->shared_carveouts_kib[i - 1])
+            return gt_error_set(error, "sm.shared_carveouts_kib: %u follows %u; list them in ascending order",
+                                device->shared_carveouts_kib[i], device->shared_carveouts_kib[i - 1]);
+    }
+    return 0;
+}
+
 static int check_order(const struct gt_device *device, struct gt_error *error)
 {
     bool seen[GT_DEVICE_MAX_SMS] = {false};
@@ -155,7 +165,7 @@ int gt_device_check(const struct gt_device *device, struct gt_error *error)
         return gt_error_set(error,
                             "sm.register_unit_per_warp %u is above sm.registers %u: no warp fits an SM",
                             device->register_unit_per_warp, device->registers_per_sm);
-    if (check_gpcs(device, error) != 0)
+    if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0)
         return -1;
     return check_order(device, error);
 }

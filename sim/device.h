@@ -32,6 +32,7 @@ struct gt_device {
     uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;
     uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
+    uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
     uint32_t threads_per_block;
     /* scheduling */
     uint32_t connections;             /* CUDA_DEVICE_MAX_CONNECTIONS */
@@ -41,6 +42,7 @@ struct gt_device {
     char placement[24], arbitration[24]; /* policies by name */
     uint64_t dispatch_ps;             /* between two blocks leaving the distributor */
     uint64_t refill_ps;               /* from a block's end to its slot's next block */
+    uint64_t retire_ps;               /* between two blocks that leave one SM */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
              graph_call_ps, other_call_ps;
@@ -50,6 +52,7 @@ struct gt_device {
     uint64_t copy_submit_ps;          /* the same for a copy's start */
     uint64_t stream_gap_ps;           /* from an operation's end to the next one's start in its stream */
     uint64_t event_gap_ps;            /* the same across streams, through an event */
+    uint64_t busy_connection_ps;      /* added to a gap before a kernel by each connection with work beyond two */
     uint64_t graph_gap_ps;            /* the same between nodes of a graph */
     uint64_t host_function_ps;        /* from an operation's end to a host function's start */
     /* copies */

@@ -49,6 +49,9 @@ const struct gt_device_key gt_device_keys[] = {
           "shared memory that the driver keeps for itself in each block"),
     BYTES("sm.shared_unit_bytes", shared_unit_bytes, 1, 1 << 20, "128",
           "shared memory is allocated to a block in multiples of this"),
+    LIST("sm.shared_carveouts_kib", "KiB", shared_carveouts_kib, shared_carveouts, 1, 1 << 20,
+         "parts of an SM's memory that can be shared memory, ascending; an idle SM takes the least that a "
+         "full load of its next kernel needs, a busy one keeps what it has; empty: no such division"),
 
     U32("block.threads", "threads", threads_per_block, 1, 65536, "1024", "threads a block may have"),
     BYTES("block.shared_bytes", shared_bytes_per_block, 0, 1 << 30, "166912",
@@ -70,6 +73,8 @@ const struct gt_device_key gt_device_keys[] = {
          "between two blocks leaving the distributor"),
     TIME("scheduling.refill_ns", "ns", refill_ps, LONGEST_NS, "220",
          "from a block's end to the start of the next block in its place"),
+    TIME("scheduling.retire_ns", "ns", retire_ps, LONGEST_NS, "0",
+         "between two blocks leaving an SM: blocks that end together free their places one by one"),
 
     TIME("host.launch_call_us", "us", launch_call_ps, LONGEST_US, "3.6", "CPU time of a kernel launch"),
     TIME("host.copy_call_us", "us", copy_call_ps, LONGEST_US, "2.8", "CPU time of an asynchronous copy call"),
@@ -93,6 +98,8 @@ const struct gt_device_key gt_device_keys[] = {
          "from an operation's end to the start of the next in its stream"),
     TIME("latency.event_gap_us", "us", event_gap_ps, LONGEST_US, "1.8",
          "from an operation's end to the start of one in another stream that waits for it by an event"),
+    TIME("latency.busy_connection_us", "us", busy_connection_ps, LONGEST_US, "0",
+         "added to the gap before a kernel by each connection, beyond two, in which work waits"),
     TIME("latency.graph_gap_us", "us", graph_gap_ps, LONGEST_US, "0.8",
          "from an operation's end to the start of the next node of its graph"),
     TIME("latency.host_function_us", "us", host_function_ps, LONGEST_US, "8",

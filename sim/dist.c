@@ -1,5 +1,8 @@
 /* The work distributor: grids with blocks to hand out, and the blocks that run. */
+#include "sim/blockcost.h"
 #include "sim/policy.h"
+
+enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
 
 void gt_dist_add(struct gt_machine *m, uint32_t number, uint32_t grid)
 {
@@ -33,29 +36,11 @@ static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t
     m->grids[grid].next = GT_NONE;
 }
 
-/* A number in [0, 2^64) that depends on nothing but its arguments (splitmix64's finaliser,
- * Steele et al. 2014), so that a block costs the same wherever and whenever it runs. */
-static uint64_t draw(uint64_t seed, uint64_t op, uint64_t block)
-{
-    uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) + op * UINT64_C(0xd1342543de82ef95) + block;
-
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
-    const struct gt_kernel *kernel = &m->workload->kernels[grid->kernel];
-
     if (grid->block_ps != GT_TIME_NONE)
         return grid->block_ps;
-    if (kernel->cost == GT_COST_LIST)
-        return kernel->block_list_ps[block % kernel->block_list_length];
-    return kernel->block_min_ps
-         + (gt_time_ps)((unsigned __int128)(kernel->block_max_ps - kernel->block_min_ps + 1)
-                        * draw(m->options->seed, grid->op, block) >> 64);
+    return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);
 }
 
 /* When blocks placed now may start: dispatched one after the other, in a slot that is ready again.
@@ -97,7 +82,7 @@ static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_nu
         begin_grid(m, gpu, grid, start_ps);
     m->blocks += blocks;
     m->batches[batch] = (struct gt_batch){ number, grid_number, sm, blocks, first, start_ps };
-    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, 0);
+    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
     if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
         m->failed = true;
 }
@@ -161,22 +146,57 @@ void gt_dist_run(struct gt_machine *m, uint32_t number)
     }
 }
 
+/* These blocks of a batch leave their SM now. */
+static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t blocks)
+{
+    struct gt_gpu_state *gpu = &m->gpus[batch->gpu];
+    struct gt_grid *grid = &m->grids[batch->grid];
+
+    gt_sm_give(m, batch->gpu, batch->sm, &grid->occupancy.need, blocks);
+    gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
+    gpu->freed_by_op = grid->op;
+    grid->ended += blocks;
+    if (grid->ended == grid->blocks)
+        gt_kernel_blocks_ended(m, batch->grid);
+    gt_dist_run(m, batch->gpu);
+}
+
+/* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the
+ * first may leave at once. */
+static bool queue_to_leave(struct gt_machine *m, uint32_t number)
+{
+    struct gt_batch *batch = &m->batches[number];
+    struct gt_sm_state *sm = &m->gpus[batch->gpu].sms[batch->sm];
+    gt_time_ps first_ps = sm->retire_ps > m->engine.now_ps ? sm->retire_ps : m->engine.now_ps;
+
+    sm->retire_ps = first_ps + batch->blocks * m->device->retire_ps;
+    if (first_ps == m->engine.now_ps)
+        return true;
+    gt_engine_schedule(&m->engine, first_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, number, STAMP_LEAVE);
+    return false;
+}
+
+/* Seen on H200: blocks of an SM that end together leave it one after the other. */
 int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
     struct gt_batch batch = m->batches[number];
-    struct gt_gpu_state *gpu = &m->gpus[batch.gpu];
-    struct gt_grid *grid = &m->grids[batch.grid];
 
-    (void)stamp;
     (void)error;
-    gt_batch_free(m, number);
-    gt_sm_give(m, batch.gpu, batch.sm, &grid->occupancy.need, batch.blocks);
-    gpu->sms[batch.sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
-    gpu->freed_by_op = grid->op;
-    grid->ended += batch.blocks;
-    if (grid->ended == grid->blocks)
-        gt_kernel_blocks_ended(m, batch.grid);
-    gt_dist_run(m, batch.gpu);
+    if (m->device->retire_ps == 0 || m->grids[batch.grid].inverted) {
+        gt_batch_free(m, number);
+        leave(m, &batch, batch.blocks);
+        return m->failed ? -1 : 0;
+    }
+    if (stamp == STAMP_END && !queue_to_leave(m, number))
+        return 0;
+    if (batch.blocks == 1) {
+        gt_batch_free(m, number);
+    } else {
+        m->batches[number].blocks--;
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END, GT_HANDLE_BLOCKS,
+                           number, STAMP_LEAVE);
+    }
+    leave(m, &batch, 1);
     return m->failed ? -1 : 0;
 }

@@ -7,6 +7,10 @@
 #ifndef GRIDTIDE_SIM_ERROR_H
 #define GRIDTIDE_SIM_ERROR_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 enum { GT_ERROR_TEXT_BYTES = 1024 };
 
 struct gt_error {
@@ -23,11 +27,14 @@ int gt_error_prefix(struct gt_error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* An impossible state: print and abort. Never for what a user can cause. */
-_Noreturn void gt_bug(const char *format, ...)
-    __attribute__((format(printf, 1, 2)));
+void gt_bug(const char *format, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Memory that must be there: print and exit with status 1 when there is none. */
 void *gt_realloc(void *old, unsigned long long count, unsigned long long size);
 void *gt_calloc(unsigned long long count, unsigned long long size);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -18,10 +18,12 @@ void gt_queue_push(struct gt_machine *m, uint32_t item)
 
     m->items[item].in_queue = true;
     m->items[item].queue_next = GT_NONE;
-    if (queue->head == GT_NONE)
+    if (queue->head == GT_NONE) {
         queue->head = item;
-    else
+        m->gpus[m->streams[m->items[item].stream].gpu].queues_waiting++;
+    } else {
         m->items[queue->tail].queue_next = item;
+    }
     queue->tail = item;
 }
 
@@ -41,8 +43,10 @@ void gt_queue_leave(struct gt_machine *m, uint32_t item)
         gt_bug("an item leaves its hardware queue from behind the head");
     m->items[item].in_queue = false;
     queue->head = next;
-    if (next == GT_NONE)
+    if (next == GT_NONE) {
+        m->gpus[m->streams[m->items[item].stream].gpu].queues_waiting--;
         return;
+    }
     if (m->items[next].stream != m->items[item].stream && m->items[item].kind == GT_ITEM_OP)
         gt_item_mark(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->items[item].index);
     /* Not at once: whoever leaves is in the middle of its own step. */

@@ -4,6 +4,7 @@ sim_libsim_a_SOURCES = \
     sim/api.c sim/api.h \
     sim/arbitration.c \
     sim/barrier.c \
+    sim/blockcost.c sim/blockcost.h \
     sim/build.c \
     sim/contention.c sim/contention.h \
     sim/copy.c \

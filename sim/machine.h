@@ -112,8 +112,11 @@ struct gt_queue_state { uint32_t head, tail; };   /* hardware queue: items */
 
 struct gt_sm_state {
     uint32_t threads, warps, registers, shared_bytes, blocks;  /* free */
+    uint32_t resident;        /* blocks */
+    uint32_t carveout_bytes;  /* shared memory that it is set to while blocks are resident; 0: all there is */
     uint32_t room;            /* for the shape the rooms are kept for */
     gt_time_ps ready_ps;      /* a slot freed just now can be refilled from then on */
+    gt_time_ps retire_ps;     /* the next block to end can leave from then on */
 };
 
 /* A grid in the block tier. */
@@ -169,6 +172,7 @@ struct gt_gpu_state {
     uint32_t resident;        /* grids */
     uint32_t freed_by_op;     /* whose blocks ended last */
     struct gt_engine_state engines[GT_ENGINES];
+    uint32_t queues_waiting;  /* hardware queues with an item in them */
 };
 
 struct gt_place_policy;

@@ -5,6 +5,16 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
     return unit <= 1 ? value : (value + unit - 1) / unit * unit;
 }
 
+/* The division of an SM's memory that `bytes` of shared memory ask for. */
+static uint32_t carveout_of(const struct gt_device *device, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < device->shared_carveouts; i++) {
+        if (bytes <= (uint64_t)device->shared_carveouts_kib[i] * 1024)
+            return device->shared_carveouts_kib[i] * 1024;
+    }
+    return 0;
+}
+
 struct limit {
     const char *name;
     uint64_t need, have;
@@ -51,7 +61,8 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
         }
     }
     occupancy->need = (struct gt_block_need){ (uint32_t)threads, (uint32_t)warps, (uint32_t)registers,
-                                              (uint32_t)shared };
+                                              (uint32_t)shared,
+                                              carveout_of(device, occupancy->blocks_per_sm * shared) };
     occupancy->waves = blocks / ((uint64_t)device->sms * occupancy->blocks_per_sm)
                      + (blocks % ((uint64_t)device->sms * occupancy->blocks_per_sm) != 0);
     return 0;

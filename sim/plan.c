@@ -177,6 +177,8 @@ static void conclude(struct gt_plan *plan, struct survey *survey, const struct g
 {
 #define LEARN(samples, field) \
     (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
+    if (survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < FEWEST_SAMPLES)
+        plan->busy_connection_ps = device->busy_connection_ps;
     plan->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
     plan->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
     plan->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);

@@ -20,6 +20,7 @@ struct gt_plan {
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];   /* [before][after], in one stream */
     gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same between nodes of a graph */
     gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* the same across streams, by an event */
+    gt_time_ps busy_connection_ps;  /* 0 where gaps were measured: they hold it already */
     gt_time_ps sync_return_ps;
     gt_time_ps engine_gap_ps;       /* between copies of one direction on a busy engine */
 

@@ -8,6 +8,8 @@ uint32_t gt_sm_room(const struct gt_sm_state *sm, const struct gt_block_need *ne
 {
     uint32_t room = sm->blocks, fit;
 
+    if (sm->resident > 0 && sm->carveout_bytes < need->carveout_bytes)
+        return 0; /* it is set anew only when idle */
     if (need->threads > 0 && (fit = sm->threads / need->threads) < room)
         room = fit;
     if (need->warps > 0 && (fit = sm->warps / need->warps) < room)
@@ -50,6 +52,8 @@ void gt_sm_take(struct gt_machine *m, uint32_t number, uint32_t sm, const struct
     struct gt_gpu_state *gpu = &m->gpus[number];
     struct gt_sm_state *state = &gpu->sms[sm];
 
+    if (state->resident++ == 0 && need->carveout_bytes > 0)
+        state->shared_bytes = state->carveout_bytes = need->carveout_bytes;
     state->blocks--;
     state->threads -= need->threads;
     state->warps -= need->warps;
@@ -69,5 +73,10 @@ void gt_sm_give(struct gt_machine *m, uint32_t number, uint32_t sm, const struct
     state->warps += need->warps * blocks;
     state->registers += need->registers * blocks;
     state->shared_bytes += need->shared_bytes * blocks;
+    state->resident -= blocks;
+    if (state->resident == 0) {
+        state->carveout_bytes = 0;
+        state->shared_bytes = m->device->shared_bytes_per_sm;
+    }
     set_room(gpu, sm, gt_sm_room(state, &gpu->room_for));
 }

@@ -239,6 +239,8 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->block_min_ps = kernel->block_min_ps;
     key->block_max_ps = kernel->block_max_ps;
     key->duration_ps = kernel->duration_ps;
+    key->runs = kernel->runs;
+    key->arguments = kernel->arguments;
 }
 
 uint32_t gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)

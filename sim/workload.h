@@ -84,6 +84,8 @@ struct gt_kernel {            /* one distinct (name, launch shape, resources, co
     gt_time_ps *block_list_ps;             /* LIST: block i costs [i % block_list_length] */
     uint32_t block_list_length;
     gt_time_ps duration_ps;   /* duration alone on the device where an operation states none; or NONE */
+    uint32_t runs;            /* in names: the library kernel that a player runs for it; or GT_NONE */
+    uint32_t arguments;       /* in names: that kernel's arguments, a JSON object without spaces; or GT_NONE */
     uint32_t line;            /* of the definition in its trace, for messages; 0 unknown */
 };
 

@@ -63,8 +63,11 @@ static int check_cost(const struct gt_kernel *kernel, struct gt_error *error)
 static int check_kernel(const struct gt_workload *workload, const struct gt_kernel *kernel,
                         struct gt_error *error)
 {
-    if (!index_fits(kernel->name, gt_name_count(workload)))
-        return gt_error_set(error, "its name is not among the names");
+    if (!index_fits(kernel->name, gt_name_count(workload)) || !index_fits(kernel->runs, gt_name_count(workload)) ||
+        !index_fits(kernel->arguments, gt_name_count(workload)))
+        return gt_error_set(error, "its name, what it runs or its arguments are not among the names");
+    if (kernel->arguments != GT_NONE && kernel->runs == GT_NONE)
+        return gt_error_set(error, "it has arguments but does not say which kernel of the library it runs");
     for (int i = 0; i < 3; i++)
         if (kernel->grid[i] == 0 || kernel->block[i] == 0)
             return gt_error_set(error, "its grid or its block has a size of 0; every size is 1 at least");

@@ -2,6 +2,7 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
+    tests/unit/calibrate \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/files \
@@ -36,7 +37,9 @@ CLI_TESTS = \
     tests/cli/stats.bats \
     tests/cli/report.bats \
     tests/cli/run.bats \
-    tests/cli/compare.bats
+    tests/cli/compare.bats \
+    tests/cli/scenarios.bats \
+    tests/cli/replay.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \
@@ -44,6 +47,17 @@ SOURCE_TESTS = \
 
 # Golden scenarios: traces and what the simulator must make of them.
 GOLDEN_FILES = tests/golden
+
+# Programs that need a GPU and skip without one: tests/gpu/NAME is built from tests/gpu/NAME.c.
+GPU_TESTS = \
+    tests/gpu/kernels
+if HAVE_NVCC
+GPU_TESTS_BUILT = $(GPU_TESTS)
+else
+GPU_TESTS_BUILT =
+endif
+check_PROGRAMS += $(GPU_TESTS_BUILT)
+tests_gpu_kernels_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
 
 if HAVE_CMOCKA
 UNIT_TESTS_BUILT = $(UNIT_TESTS)
@@ -54,7 +68,9 @@ check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 
-TESTS = $(UNIT_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
+tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
+
+TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
     tests/unit/stats_golden.h \
@@ -62,7 +78,8 @@ EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
-    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql
+    tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
+    tests/data/h200-by-hand.ini validate/replay.sh validate/DEVIATIONS.md
 
 TAP_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
 LOG_DRIVER = $(TAP_DRIVER)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/repeats.h"
 #include "traces/store_parts.h"
 
 /* Rows of one run in order of operation. */
@@ -332,25 +333,23 @@ int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t m
 int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                   struct gt_error *error)
 {
-    static const char sql[] =
-        "SELECT r.run_id,"
-        "   (SELECT coalesce(max(m.run_id), 0) FROM run m WHERE m.kind = 'measured' AND m.whole = 1"
-        "    AND m.trace_id = coalesce(t.base_trace_id, t.trace_id))"
-        " FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-        " WHERE r.kind = 'simulated' AND r.whole = 1 ORDER BY r.run_id DESC LIMIT 1";
+    static const char sql[] = "SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"
+                              " ORDER BY run_id DESC LIMIT 1";
     sqlite3_stmt *query = gt_store_prepare(store, sql, error);
-    int code;
+    struct gt_repeats repeats = { .median_run = 0 };
+    int code, result = 0;
 
-    *simulated_run = *measured_run = 0;
+    *simulated_run = 0;
     if (query == NULL)
         return -1;
     code = sqlite3_step(query);
-    if (code == SQLITE_ROW) {
+    if (code == SQLITE_ROW)
         *simulated_run = sqlite3_column_int64(query, 0);
-        *measured_run = sqlite3_column_int64(query, 1);
-    } else if (code != SQLITE_DONE) {
-        gt_store_fail(store, error);
-    }
+    else if (code != SQLITE_DONE)
+        result = gt_store_fail(store, error);
     sqlite3_finalize(query);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : -1;
+    if (*simulated_run != 0)
+        result = gt_repeats_of(store, *simulated_run, &repeats, error);
+    *measured_run = repeats.median_run;
+    return result;
 }

@@ -142,6 +142,12 @@ void gt_emit_number(struct gt_emit *emit, const char *name, uint64_t value)
     yajl_gen_number(emit->gen, digits, (size_t)length);
 }
 
+void gt_emit_json(struct gt_emit *emit, const char *name, const char *json)
+{
+    gt_emit_key(emit, name);
+    yajl_gen_number(emit->gen, json, strlen(json)); /* which yajl hands on untouched */
+}
+
 void gt_emit_signed_value(struct gt_emit *emit, int64_t value)
 {
     yajl_gen_integer(emit->gen, value);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <yajl/yajl_gen.h>
+
 enum { SHOWN = 60 };
 
 struct raw_kernel {
@@ -12,6 +14,7 @@ struct raw_kernel {
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
     struct gt_field_times block_cost, block_list;
     gt_time_ps duration;
+    const struct gt_json_token *runs, *arguments;
 };
 static const struct gt_field kernel_fields[] = {
     { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
@@ -24,6 +27,8 @@ static const struct gt_field kernel_fields[] = {
     { "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
     { "block_list", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_list), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_kernel, duration), NULL, 0 },
+    { "runs", GT_FIELD_TEXT, offsetof(struct raw_kernel, runs), NULL, 0 },
+    { "arguments", GT_FIELD_OBJECT, offsetof(struct raw_kernel, arguments), NULL, 0 },
 };
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
@@ -76,6 +81,56 @@ static int read_cost(const struct raw_kernel *raw, struct gt_kernel *kernel, str
     return raw->block_list.value != NULL ? read_block_list(&raw->block_list, kernel, error) : 0;
 }
 
+/* An argument is a number or a word: what a parameter of a library kernel may be. */
+static int read_argument(const struct gt_json_token *key, yajl_gen text, struct gt_error *error)
+{
+    const struct gt_json_token *value = key + 1;
+
+    if (value->type == GT_JSON_NUMBER)
+        yajl_gen_number(text, value->text, value->length);
+    else if (value->type == GT_JSON_STRING)
+        yajl_gen_string(text, (const unsigned char *)value->text, value->length);
+    else
+        return gt_error_set(error, "\"arguments\": \"%.*s\" must be a number or a word",
+                            key->length < SHOWN ? (int)key->length : SHOWN, key->text);
+    return 0;
+}
+
+/* The arguments as a text without spaces, in the order given, so that equal ones are one name. */
+static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object, uint32_t *arguments,
+                          struct gt_error *error)
+{
+    yajl_gen text = yajl_gen_alloc(NULL);
+    const unsigned char *bytes;
+    size_t length;
+    int result = 0;
+
+    yajl_gen_map_open(text);
+    for (const struct gt_json_token *key = object + 1; key < object + object->span && result == 0;
+         key += 1 + key[1].span) {
+        yajl_gen_string(text, (const unsigned char *)key->text, key->length);
+        result = read_argument(key, text, error);
+    }
+    yajl_gen_map_close(text);
+    if (result == 0 && yajl_gen_get_buf(text, &bytes, &length) == yajl_gen_status_ok)
+        *arguments = gt_name(workload, (const char *)bytes, length);
+    yajl_gen_free(text);
+    return result;
+}
+
+/* What a player runs for it. */
+static int read_library(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
+                        struct gt_error *error)
+{
+    if (raw->runs != NULL && raw->runs->type == GT_JSON_STRING)
+        kernel->runs = gt_name(jsonl->workload, raw->runs->text, raw->runs->length);
+    if (raw->arguments == NULL)
+        return 0;
+    if (kernel->runs == GT_NONE)
+        return gt_error_set(error, "\"arguments\" without \"runs\"; say which kernel of the library takes them");
+    return read_arguments(jsonl->workload, raw->arguments, &kernel->arguments, error);
+}
+
 static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, const struct gt_json_token *key,
                         struct gt_error *error)
 {
@@ -95,7 +150,7 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
 int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
     struct raw_kernel raw = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration = GT_TIME_NONE };
-    struct gt_kernel kernel = { .line = jsonl->line_number };
+    struct gt_kernel kernel = { .line = jsonl->line_number, .runs = GT_NONE, .arguments = GT_NONE };
     const struct gt_json_token *key;
     uint32_t index, before = jsonl->workload->kernel_count;
     uint64_t given;
@@ -111,7 +166,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     kernel.static_shared_bytes = raw.shared_bytes;
     kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;
     kernel.duration_ps = raw.duration;
-    if (read_cost(&raw, &kernel, error) != 0) {
+    if (read_cost(&raw, &kernel, error) != 0 || read_library(jsonl, &raw, &kernel, error) != 0) {
         free(kernel.block_list_ps);
         return -1;
     }

@@ -178,6 +178,10 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_number(emit, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
     emit_cost(emit, kernel);
     gt_emit_time(emit, "duration_ns", kernel->duration_ps);
+    if (kernel->runs != GT_NONE)
+        gt_emit_text(emit, "runs", emit->keys.names[kernel->runs]);
+    if (kernel->arguments != GT_NONE)
+        gt_emit_json(emit, "arguments", gt_name_text(emit->workload, kernel->arguments));
     gt_emit_close(emit, GT_EXTRA_KERNEL, index);
     gt_emit_newline(emit);
 }

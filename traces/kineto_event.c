@@ -127,7 +127,9 @@ static int take_kernel(struct kineto *kineto, struct gt_error *error)
     const struct kineto_event *event = &kineto->event;
     int64_t registers = number_or(event, KINETO_REGISTERS, 0);
     int64_t shared = number_or(event, KINETO_SHARED_BYTES, 0);
-    struct gt_kernel kernel = { .cost = GT_COST_NONE, .duration_ps = GT_TIME_NONE };
+    struct gt_kernel kernel = {
+        .cost = GT_COST_NONE, .duration_ps = GT_TIME_NONE, .runs = GT_NONE, .arguments = GT_NONE,
+    };
     struct gt_import_op *op;
 
     if (read_shape(kineto, event->shape[0], "grid", kernel.grid, error) != 0 ||

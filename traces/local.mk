@@ -28,6 +28,7 @@ traces_libtraces_a_SOURCES = \
     traces/kineto.c traces/kineto.h traces/kineto_parts.h \
     traces/kineto_device.c traces/kineto_event.c traces/kineto_join.c \
     traces/kineto_json.c traces/kineto_number.c \
+    traces/judge.c \
     traces/lines.c traces/lines.h \
     traces/nsys.c traces/nsys.h traces/nsys_parts.h \
     traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \
@@ -36,6 +37,8 @@ traces_libtraces_a_SOURCES = \
     traces/compare.c \
     traces/measured.c \
     traces/perfetto.c traces/perfetto.h \
+    traces/placement.c traces/placement.h \
+    traces/repeats.c traces/repeats.h \
     traces/sink.c traces/sink_bins.c traces/sink_bins.h \
     traces/stats.c traces/stats.h \
     traces/stats_kernels.c traces/stats_load.c traces/stats_ops.c traces/stats_parts.h \
@@ -49,7 +52,7 @@ traces_libtraces_a_SOURCES = \
 nodist_traces_libtraces_a_SOURCES = traces/schema_sql.h traces/paths.h
 BUILT_SOURCES += traces/schema_sql.h traces/paths.h
 CLEANFILES += traces/schema_sql.h traces/paths.h
-EXTRA_DIST += traces/schema.sql traces/samples
+EXTRA_DIST += traces/schema.sql traces/samples traces/scenarios
 
 traces/schema_sql.h: $(top_srcdir)/traces/schema.sql
 	@$(MKDIR_P) traces

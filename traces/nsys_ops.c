@@ -89,6 +89,7 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
     struct gt_nsys *nsys = user;
     const int64_t *value = rows->value;
     struct gt_kernel kernel = {
+        .runs = GT_NONE, .arguments = GT_NONE,
         .grid = { (uint32_t)value[GRID_X], (uint32_t)value[GRID_Y], (uint32_t)value[GRID_Z] },
         .block = { (uint32_t)value[BLOCK_X], (uint32_t)value[BLOCK_Y], (uint32_t)value[BLOCK_Z] },
         .registers_per_thread = or_zero(value[REGISTERS]),
@@ -123,7 +124,10 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
     int64_t id = rows->value[rows->value[GRAPH] != GT_NSYS_NULL ? GRAPH : GRAPH_EXEC];
-    struct gt_kernel kernel = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = GT_TIME_NONE };
+    struct gt_kernel kernel = {
+        .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = GT_TIME_NONE,
+        .runs = GT_NONE, .arguments = GT_NONE,
+    };
     struct gt_import_op *op = add_op(nsys, rows, GT_OP_KERNEL, error);
     char name[40];
     int length = snprintf(name, sizeof name, "graph %lld", id == GT_NSYS_NULL ? 0 : (long long)id);

@@ -3,7 +3,7 @@
 -- they compare.  Times are integer picoseconds since the run's origin.  The same run gives
 -- the same rows: no wall-clock times in here.
 PRAGMA application_id = 1196708164; -- 'GTID'
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 CREATE TABLE device (
     device_id INTEGER PRIMARY KEY,
@@ -92,6 +92,11 @@ CREATE TABLE run_block (           -- equal blocks that started together on one 
     start_ps INTEGER NOT NULL, end_ps INTEGER NOT NULL,
     PRIMARY KEY (run_id, op_no, first_block, sm)
 ) WITHOUT ROWID;
+CREATE TABLE run_placement (       -- blocks of one kernel by SM: "[8,8,0,8]", runs of the validator only
+    run_id INTEGER NOT NULL REFERENCES run, op_no INTEGER NOT NULL, gpu_no INTEGER NOT NULL,
+    sm_blocks TEXT NOT NULL,       -- by SM number, no zeros at the end
+    PRIMARY KEY (run_id, op_no, gpu_no)
+) WITHOUT ROWID;
 CREATE TABLE run_bin (             -- residency over time, complete; no row: nothing resident
     run_id INTEGER NOT NULL REFERENCES run, gpu_no INTEGER NOT NULL, sm INTEGER NOT NULL,
     bin INTEGER NOT NULL,          -- [bin * bin_ps, (bin + 1) * bin_ps), see counter
@@ -119,9 +124,20 @@ INSERT INTO metric VALUES
     ('start_error_median_us', 'us', NULL, 'median |simulated - measured| start, aligned at the first start'),
     ('start_error_p95_us', 'us', NULL, '95th percentile of it, by nearest rank'),
     ('start_error_max_us', 'us', NULL, 'the largest of it'),
-    ('start_error_median_pct', '%', 1, 'the median as a share of the measured makespan'),
+    ('start_error_median_pct', '%', NULL, 'the median as a share of the measured makespan'),
     ('start_error_p95_pct', '%', NULL, 'the 95th percentile as a share of the measured makespan'),
     ('start_error_max_pct', '%', NULL, 'the largest as a share of the measured makespan'),
+    ('start_error_allowed_share', 'ratio', 1, 'the median over 1 % of the measured makespan or 2 us, whichever is larger'),
+    ('repetitions', 'runs', NULL, 'measured runs; the one whose makespan is the median is compared'),
+    ('makespan_spread_pct', '%', NULL, 'slowest less fastest of the measured makespans, as a share of the median one'),
+    ('placement_pct', '%', NULL, 'blocks on other SMs than measured: half the difference of blocks by SM, over all blocks'),
+    ('placement_floor_pct', '%', NULL, 'the same between two measured runs, the median of all pairs'),
+    ('placement_excess_pct', '%', 5, 'simulated less measured against measured; below 0 is as good as 0'),
+    ('suite_makespan_error_median_pct', '%', 1, 'of several traces: median |makespan error|'),
+    ('suite_makespan_error_p95_pct', '%', 3, 'of several traces: 95th percentile of it, by nearest rank'),
+    ('suite_makespan_error_max_pct', '%', 8, 'of several traces: the largest of it'),
+    ('suite_start_off_pct', '%', 0, 'of several traces: share whose start error is more than allowed'),
+    ('suite_placement_off_pct', '%', 10, 'of several traces: share whose placement is off by more than the floor and 5 points'),
     ('matched', 'operations', NULL, 'operations with a time in both runs'),
     ('unmatched', 'operations', NULL, 'operations without a time in one of them');
 

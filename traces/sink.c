@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/placement.h"
 #include "traces/sink_bins.h"
 #include "traces/store_parts.h"
 
@@ -29,6 +30,8 @@ struct gt_sink {
     struct gt_block_record *blocks;       /* the first ones */
     uint64_t block_rows, block_room, blocks_dropped;
     struct gt_bins *bins;
+    struct gt_placement *placement;       /* NULL: not kept */
+    bool drop_blocks;                     /* neither every block nor the residency is kept */
     struct counter *counters;
     uint32_t counter_count;
 };
@@ -62,6 +65,12 @@ static int take_blocks(void *user, const struct gt_block_record *record, struct 
     struct gt_sink *sink = user;
 
     (void)error;
+    if (sink->placement != NULL)
+        gt_placement_add(sink->placement, record);
+    if (sink->drop_blocks) {
+        sink->blocks_dropped += record->blocks;
+        return 0;
+    }
     gt_bins_add(sink->bins, record);
     if (sink->block_rows == BLOCK_ROWS_MAX) {
         sink->blocks_dropped += record->blocks;
@@ -110,6 +119,12 @@ struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t 
     return sink;
 }
 
+void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too)
+{
+    sink->placement = gt_placement_new(sink->workload->op_count);
+    sink->drop_blocks = !blocks_too;
+}
+
 const struct gt_probe *gt_sink_probe(struct gt_sink *sink)
 {
     return &sink->probe;
@@ -131,6 +146,7 @@ void gt_sink_abort(struct gt_sink *sink)
         free(sink->counters[i].name);
     free(sink->counters);
     gt_bins_free(sink->bins);
+    gt_placement_free(sink->placement);
     free(sink->blocks);
     free(sink->calls);
     free(sink->ops);
@@ -233,6 +249,26 @@ static int write_blocks(struct writing *writing)
     return 0;
 }
 
+static int write_placement(struct writing *writing)
+{
+    const struct gt_sink *sink = writing->sink;
+    int result = 0;
+
+    for (uint32_t i = 0; sink->placement != NULL && i < sink->workload->op_count && result == 0; i++) {
+        uint32_t gpu;
+        char *text = gt_placement_text(sink->placement, i, &gpu);
+
+        if (text == NULL)
+            continue;
+        sqlite3_bind_int64(writing->insert, 2, i);
+        sqlite3_bind_int64(writing->insert, 3, gpu);
+        sqlite3_bind_text(writing->insert, 4, text, -1, SQLITE_STATIC);
+        result = step(writing);
+        free(text);
+    }
+    return result;
+}
+
 static int write_bin(void *user, uint32_t gpu, uint32_t sm, uint32_t bin, int64_t warp_ps, int64_t block_ps)
 {
     struct writing *writing = user;
@@ -270,6 +306,7 @@ static const struct table {
     { "INSERT INTO run_call VALUES (?, ?, ?, ?, ?, ?)", write_calls },
     { "INSERT INTO run_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", write_ops },
     { "INSERT INTO run_block VALUES (?, ?, ?, ?, ?, ?, ?, ?)", write_blocks },
+    { "INSERT INTO run_placement VALUES (?, ?, ?, ?)", write_placement },
     { "INSERT INTO run_bin VALUES (?, ?, ?, ?, ?, ?)", write_bins },
     { "INSERT OR REPLACE INTO counter VALUES (?, ?, ?)", write_counters },
 };

@@ -43,6 +43,10 @@ struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t 
                               const char *kind, const char *options, uint32_t repetition,
                               const struct gt_workload *workload, const struct gt_device *device,
                               struct gt_error *error);
+/* Keep, beside the rest, how many blocks of each kernel each SM got (table run_placement), for runs that
+ * are held against each other; without `blocks_too` that instead of every block and the residency over
+ * time. Before the first record. */
+void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too);
 const struct gt_probe *gt_sink_probe(struct gt_sink *sink);
 int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error);
 int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error);        /* the run's id, or -1 */
@@ -73,7 +77,8 @@ int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_r
 /* Keep a comparison in the store (table comparison), in place of an older one. Returns 0 or -1. */
 int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                         const struct gt_comparison *comparison, struct gt_error *error);
-/* Newest simulated run and the newest measured run of its trace (0 where there is none). */
+/* Newest simulated run and the measured run of its trace, of several the one of median makespan (0 where
+ * there is none). */
 int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                   struct gt_error *error);
 

@@ -4,7 +4,7 @@
 
 #include "traces/store.h"
 
-enum { GT_STORE_APPLICATION = 1196708164, GT_STORE_VERSION = 1 }; /* as in schema.sql */
+enum { GT_STORE_APPLICATION = 1196708164, GT_STORE_VERSION = 2 }; /* as in schema.sql */
 
 struct gt_store {
     sqlite3 *database;

@@ -1,6 +1,7 @@
 # The program: main.c holds the command table, every command is one file.
 bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
+    sim/cmd/calibrate.c \
     sim/cmd/cmd.h \
     sim/cmd/compare.c \
     sim/cmd/devices.c \
@@ -13,5 +14,6 @@ gridtide_SOURCES = \
     sim/cmd/run.c sim/cmd/run_input.c sim/cmd/run_input.h \
     sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
-    sim/cmd/table.c sim/cmd/table.h
-gridtide_LDADD = $(GRIDTIDE_LIBS)
+    sim/cmd/table.c sim/cmd/table.h \
+    sim/cmd/validate.c sim/cmd/validate_table.c sim/cmd/validate_table.h
+gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)

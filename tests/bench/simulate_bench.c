@@ -20,6 +20,7 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
 {
     struct gt_workload *w = gt_workload_new();
     struct gt_kernel kernel = {
+        .runs = GT_NONE, .arguments = GT_NONE,
         .name = gt_name(w, "k", 1), .grid = { blocks, 1, 1 }, .block = { 256, 1, 1 },
         .registers_per_thread = 32, .cost = GT_COST_NONE, .duration_ps = 5000000,
     };

@@ -44,6 +44,7 @@ static struct gt_workload *make_workload(uint32_t operations)
 {
     struct gt_workload *w = gt_workload_new();
     struct gt_kernel kernel = {
+        .runs = GT_NONE, .arguments = GT_NONE,
         .name = gt_name(w, "k", 1), .grid = { SMS, 1, 1 }, .block = { 256, 1, 1 },
         .duration_ps = GT_TIME_NONE,
     };

@@ -82,7 +82,7 @@ at() {
     : > empty.db
     sqlite3 other.db 'create table t (x)'
     sqlite3 newer.db 'pragma application_id = 1196708164; pragma user_version = 9'
-    sqlite3 hollow.db 'pragma application_id = 1196708164; pragma user_version = 1'
+    sqlite3 hollow.db 'pragma application_id = 1196708164; pragma user_version = 2'
     head -c 10000 run.db > cut.db
     sqlite3 bare.db < "$GRIDTIDE_SOURCE/traces/schema.sql"
     for file in none.db folder empty.db other.db newer.db hollow.db cut.db toy.jsonl bare.db; do

@@ -38,7 +38,9 @@ static int remove_folder(void **state)
 static struct gt_workload *make_workload(void)
 {
     struct gt_workload *workload = gt_workload_new();
-    struct gt_kernel kernel = { .name = gt_name(workload, "saxpy", 5), .grid = { 4, 1, 1 },
+    struct gt_kernel kernel = { .runs = GT_NONE, .arguments = GT_NONE,
+                                .name = gt_name(workload, "saxpy", 5),
+                                .grid = { 4, 1, 1 },
                                 .block = { 64, 1, 1 }, .duration_ps = GT_TIME_NONE };
 
     gt_workload_add_gpu(workload);

@@ -137,7 +137,10 @@ static void same_kernels(const struct gt_workload *a, const struct gt_workload *
         if (left.block_list_length != 0)
             assert_memory_equal(left.block_list_ps, right.block_list_ps,
                                 left.block_list_length * sizeof *left.block_list_ps);
+        same_name(a, left.runs, b, right.runs);
+        same_name(a, left.arguments, b, right.arguments);
         left.name = right.name = left.line = right.line = 0;
+        left.runs = right.runs = left.arguments = right.arguments = 0;
         left.block_list_ps = right.block_list_ps = NULL;
         assert_memory_equal(&left, &right, sizeof left);
     }
@@ -223,6 +226,8 @@ static const char every_call[] =
     "{\"kernel\":\"fixed\",\"grid\":264,\"block\":[16,16],\"registers\":32,\"block_us\":10,\"why\":null}\n"
     "{\"kernel\":\"range\",\"grid\":[2,3,4],\"block\":256,\"shared_bytes\":4096,\"block_ns\":[8,12.5]}\r\n"
     "{\"kernel\":\"range\",\"id\":\"second\",\"block_list_us\":[1,2,3.000001]}\n"
+    "{\"kernel\":\"played\",\"block_us\":5,\"runs\":\"spin\",\"arguments\":{\"cycles\": 1e5, \"how\":\"\\u0041b\"}}\n"
+    "{\"kernel\":\"played\",\"id\":\"other\",\"block_us\":5,\"runs\":\"stream\"}\n"
     "{\"kernel\":\"bar\",\"duration_ms\":1.5}\n"
     "{\"gpu\":1,\"name\":\"NVIDIA H200\"}\n"
     "{\"stream\":\"s1\",\"flags\":[\"non_blocking\"],\"priority\":-5,\"gpu\":1,\"context\":2,"
@@ -270,7 +275,11 @@ static void every_call_survives(void **state)
     assert_int_equal(workload->extra_count, 5);
     assert_int_equal(workload->kernels[1].block_max_ps, 12500);
     assert_int_equal(workload->kernels[2].block_list_ps[2], 3000001);
-    assert_int_equal(workload->kernels[4].grid[0], 9);
+    assert_int_equal(workload->kernels[0].runs, GT_NONE);
+    assert_string_equal(gt_name_text(workload, workload->kernels[3].runs), "spin");
+    assert_string_equal(gt_name_text(workload, workload->kernels[3].arguments), "{\"cycles\":1e5,\"how\":\"Ab\"}");
+    assert_int_equal(workload->kernels[4].arguments, GT_NONE);
+    assert_int_equal(workload->kernels[6].grid[0], 9);
     assert_int_equal(workload->streams[0].priority, -5);
     check_round_trip(workload);
     gt_workload_free(workload);
@@ -298,7 +307,8 @@ static void defaults_are_what_the_format_says(void **state)
 static void what_importers_make_survives(void **state)
 {
     struct gt_workload *workload = gt_workload_new();
-    struct gt_kernel kernel = { .grid = { INT32_MAX, 65535, 65535 }, .block = { 1, 1, 1 }, .duration_ps = 7 };
+    struct gt_kernel kernel = { .grid = { INT32_MAX, 65535, 65535 }, .block = { 1, 1, 1 }, .duration_ps = 7,
+                                .runs = GT_NONE, .arguments = GT_NONE };
 
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {

@@ -106,6 +106,10 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"kernel\":\"k\",\"block\":[65536,65536]}\n", "more than any GPU takes" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_us\":[2,1]}\n", "starts above its end" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_us\":[1,2,3]}\n", "[least, most]" },
+    { 2, HEADER "{\"kernel\":\"k\",\"runs\":7}\n", "must be" },
+    { 2, HEADER "{\"kernel\":\"k\",\"arguments\":{\"cycles\":7}}\n", "without \"runs\"" },
+    { 2, HEADER "{\"kernel\":\"k\",\"runs\":\"spin\",\"arguments\":[7]}\n", "must be" },
+    { 2, HEADER "{\"kernel\":\"k\",\"runs\":\"spin\",\"arguments\":{\"cycles\":[7]}}\n", "a number or a word" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_list_us\":[]}\n", "must be a list" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_list_us\":[1],\"block_us\":1}\n", "give one" },
     { 2, HEADER "{\"kernel\":\"k\",\"registers\":1e2}\n", "digits only" },
@@ -194,6 +198,7 @@ static void a_wrong_workload_is_refused(void **state)
 {
     struct gt_workload *workload = gt_workload_new();
     struct gt_kernel kernel = {
+        .runs = GT_NONE, .arguments = GT_NONE,
         .name = GT_NONE, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = 1,
     };
     struct gt_error error;

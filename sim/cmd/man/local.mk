@@ -1,6 +1,7 @@
 # The manual: one page for the program, one a command.
 dist_man_MANS += \
     sim/cmd/man/gridtide.1 \
+    sim/cmd/man/gridtide-calibrate.1 \
     sim/cmd/man/gridtide-compare.1 \
     sim/cmd/man/gridtide-devices.1 \
     sim/cmd/man/gridtide-export.1 \

@@ -1,0 +1,45 @@
+# The CUDA kernels: kernels/*.cu by nvcc, the rest in C. Only where there is an nvcc.
+KERNELS = \
+    kernels/calibrate.cu \
+    kernels/chase.cu \
+    kernels/cp_async_pipeline.cu \
+    kernels/empty.cu \
+    kernels/fill.cu \
+    kernels/fma.cu \
+    kernels/gemm_tensor.cu \
+    kernels/gemm_tiled.cu \
+    kernels/histogram.cu \
+    kernels/reduce.cu \
+    kernels/softmax.cu \
+    kernels/spin.cu \
+    kernels/stream.cu \
+    kernels/transpose.cu
+KERNEL_INCLUDES = kernels/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
+    kernels/library.h kernels/reference.h sim/error.h
+KERNEL_C_FILES = \
+    kernels/library.c kernels/library.h \
+    kernels/reference.c kernels/reference.h
+EXTRA_DIST += $(KERNELS) $(KERNEL_INCLUDES) $(KERNEL_C_FILES) kernels/README.md
+
+if HAVE_NVCC
+noinst_LIBRARIES += kernels/libkernels.a
+kernels_libkernels_a_SOURCES = $(KERNEL_C_FILES)
+kernels_libkernels_a_LIBADD = $(KERNELS:.cu=.o)
+kernels_libkernels_a_DEPENDENCIES = $(KERNELS:.cu=.o)
+CLEANFILES += $(KERNELS:.cu=.o)
+
+# Machine code for Hopper, and PTX that the driver of any other supported GPU compiles: NVCC_ARCH says so.
+# No C++ library is needed: programs, all C, link kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm.
+KERNEL_NVCCFLAGS = -std=c++20 -O3 -Werror all-warnings \
+    -Xcompiler -Wall,-Wextra,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics
+AM_V_NVCC = $(am__v_NVCC_@AM_V@)
+am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
+am__v_NVCC_0 = @echo "  NVCC    " $@;
+am__v_NVCC_1 =
+
+SUFFIXES = .cu
+.cu.o:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC) $(NVCC_ARCH) -I$(top_srcdir) $(KERNEL_NVCCFLAGS) $(NVCCFLAGS) -c -o $@ $<
+$(KERNELS:.cu=.o): $(KERNEL_INCLUDES)
+endif

@@ -1,0 +1,135 @@
+/* spin.cu - a block that occupies its SM for a given number of cycles, with registers and shared memory
+ * to order, and does as little else as can be. */
+#include <stdlib.h>
+#include <utility>
+
+#include "kernels/kernel.cuh"
+#include "kernels/reference.h"
+
+namespace {
+
+/* An SM gives out registers to a warp by 256, that is 8 a thread: a variant for each such step is as good
+ * as one for each count. */
+enum { STEP = 8, LEAST = 24, MOST = 255, VARIANTS = (256 - LEAST) / STEP + 1 };
+enum { SLACK_CYCLES = 1000 };  /* how far from the cycles asked for a block may be and still pass */
+
+struct spin_arguments {
+    uint64_t cycles;
+    const uint64_t *block_cycles;  /* NULL: cycles for all */
+    uint32_t block_cycles_length;
+    volatile uint32_t *never;      /* NULL, which the compiler cannot know */
+};
+
+/* Code that is never run but needs its `COUNT` values at once, for which the compiler must take registers:
+ * volatile accesses keep their order. */
+template <int COUNT>
+__device__ inline void hold_registers(volatile uint32_t *memory)
+{
+    uint32_t held[COUNT];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        held[i] = memory[i];
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        memory[i] = held[COUNT - 1 - i];
+}
+
+/* Thread 0 watches the clock and costs an issue slot now and then; the others wait for it. */
+template <int REGISTERS>
+__global__ void __maxnreg__(REGISTERS) spin(struct spin_arguments arguments, struct gt_block_log *log)
+{
+    long long began = clock64();
+    log_begin(log);
+    if (this_thread() == 0) {
+        uint64_t cycles = arguments.block_cycles ?
+            arguments.block_cycles[this_block() % arguments.block_cycles_length] : arguments.cycles;
+        while ((uint64_t)(clock64() - began) < cycles)
+            ;
+    }
+    __syncthreads();
+    if (REGISTERS > LEAST && arguments.never)
+        hold_registers<REGISTERS - 7>(arguments.never);
+    log_end(log);
+}
+
+typedef void (*spin_function)(struct spin_arguments, struct gt_block_log *);
+
+template <int... I>
+spin_function variant(unsigned index, std::integer_sequence<int, I...>)
+{
+    static const spin_function variants[] = {spin<LEAST + I * STEP < MOST ? LEAST + I * STEP : MOST>...};
+    return variants[index];
+}
+
+/* The variant with the registers ordered, rounded up as the SM does. */
+spin_function function(const struct gt_gpu_launch *launch)
+{
+    uint32_t ordered = launch->registers_per_thread;
+    unsigned index = ordered <= LEAST ? 0 : (ordered - LEAST + STEP - 1) / STEP;
+    return variant(index, std::make_integer_sequence<int, VARIANTS>());
+}
+
+const void *entry(const struct gt_gpu_launch *launch)
+{
+    return (const void *)function(launch);
+}
+
+int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
+{
+    if (launch->registers_per_thread > MOST)
+        return gt_error_set(error, "%u registers a thread: at most %d can be ordered",
+                            launch->registers_per_thread, MOST);
+    if (launch->block_cycles && launch->block_cycles_length == 0)
+        return gt_error_set(error, "the list of cycles by block is empty; give at least one value");
+    return 0;
+}
+
+cudaError_t launch_spin(const struct gt_gpu_launch *launch)
+{
+    struct spin_arguments arguments = {launch_argument(launch, 0), launch->block_cycles,
+                                       launch->block_cycles_length, nullptr};
+    return start(launch, function(launch), arguments, launch->log);
+}
+
+/* By the log: each block took the cycles asked for, and hardly more. */
+int verify(const struct gt_gpu_launch *launch, uint64_t, struct gt_error *error)
+{
+    if (!launch->log)
+        return gt_error_set(error, "spin is checked by its block log; give the launch one");
+    uint64_t blocks = launch_blocks(launch), *cycles = nullptr;
+    struct gt_block_log *log = reference_fetch(launch->log, blocks, error);
+    if (log && launch->block_cycles)
+        cycles = reference_fetch((uint64_t *)launch->block_cycles, launch->block_cycles_length, error);
+    int result = log && (cycles || !launch->block_cycles) ? 0 : -1;
+    for (uint64_t i = 0; result == 0 && i < blocks; i++) {
+        uint64_t asked = cycles ? cycles[i % launch->block_cycles_length] : launch_argument(launch, 0);
+        uint64_t took = log[i].end_cycles - log[i].start_cycles;
+        if (took + SLACK_CYCLES < asked || took > asked + SLACK_CYCLES)
+            result = gt_error_set(error, "block %llu took %llu cycles instead of %llu", (unsigned long long)i,
+                                  (unsigned long long)took, (unsigned long long)asked);
+    }
+    free(log);
+    free(cycles);
+    return result;
+}
+
+const struct gt_kernel_parameter parameters[] = {
+    {"cycles", "cycles", "SM cycles from a block's start to its end", 0, 1e13, 100000, nullptr},
+};
+
+}
+
+extern "C" const struct gt_library_kernel gt_kernel_spin = {
+    .name = "spin",
+    .help = "each block occupies its SM for the cycles given, to all or by block; checked by its block log",
+    .restriction = nullptr,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .registers_to_order = 1,
+    .accepts = accepts,
+    .entry = entry,
+    .scratch_bytes = nullptr,
+    .fill = nullptr,
+    .launch = launch_spin,
+    .verify = verify,
+};

@@ -1,0 +1,11 @@
+/* blockcost.h - what one block costs: the same number to whoever asks, the simulator or a player. */
+#ifndef GRIDTIDE_SIM_BLOCKCOST_H
+#define GRIDTIDE_SIM_BLOCKCOST_H
+
+#include "sim/workload.h"
+
+/* The cost of block `block` (linear, in order of dispatch) of operation `op`, whose kernel has a block
+ * cost (not GT_COST_NONE).  Ranges are drawn from the run's seed, the operation and the block alone. */
+gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, uint32_t op, uint64_t block);
+
+#endif

@@ -1,0 +1,300 @@
+/* validate.c - `gridtide validate`: traces simulated and played on the GPU at hand, held against each other. */
+#include "config.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/cmd/cmd.h"
+#include "sim/cmd/progress.h"
+#include "sim/cmd/run_input.h"
+#include "sim/cmd/validate_table.h"
+#include "traces/import_common.h"
+#include "validate/validate.h"
+
+enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
+enum { OPTION_REPEAT = 256, OPTION_DEVICE, OPTION_SURROGATES, OPTION_CHECK, OPTION_SEED, OPTION_BLOCKS };
+
+struct arguments {
+    char **traces;
+    size_t trace_count;
+    const char *device, *output;
+    uint32_t repetitions;
+    uint64_t seed;
+    enum gt_format format;
+    bool surrogates, check, quiet, blocks;
+};
+
+static const struct argp_option options[] = {
+    {"repeat", OPTION_REPEAT, "N", 0, "Times that each trace is played and kept, after one that is not (default 5)", 0},
+    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU to simulate (default: the one that the trace names)", 0},
+    {"surrogates", OPTION_SURROGATES, NULL, 0,
+     "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
+    {"output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0},
+    {"check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
+    {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
+    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
+    {"format", 'f', "FORMAT", 0, "table (the default, line by line), csv or json", 0},
+    {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
+    {0},
+};
+
+static uint64_t parse_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
+                             uint64_t high)
+{
+    unsigned long long value;
+    char *end;
+
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
+        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low,
+                   high, text);
+    return value;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case OPTION_REPEAT:
+        arguments->repetitions = (uint32_t)parse_number(state, "repeat", text, 1, REPETITIONS_MAX);
+        return 0;
+    case OPTION_DEVICE: arguments->device = text; return 0;
+    case OPTION_SURROGATES: arguments->surrogates = true; return 0;
+    case OPTION_CHECK: arguments->check = true; return 0;
+    case OPTION_SEED: arguments->seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
+    case OPTION_BLOCKS:
+        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
+            argp_error(state, "--blocks is on or off, not '%s'", text);
+        arguments->blocks = strcmp(text, "on") == 0;
+        return 0;
+    case 'f':
+        if (gt_format_parse(text, &arguments->format) != 0)
+            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
+        return 0;
+    case 'o': arguments->output = text; return 0;
+    case 'q': arguments->quiet = true; return 0;
+    case ARGP_KEY_ARGS:
+        arguments->traces = state->argv + state->next;
+        arguments->trace_count = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to validate"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options, parse_option, "TRACE...",
+    "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
+    "other.\v"
+    "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is the "
+    "median and of the simulated one; error; spread: slowest less fastest measured makespan; start: median "
+    "error of operations' starts; placed: blocks on other SMs than measured, and floor: the same between two "
+    "measured runs. Interrupted, it ends with what was measured.",
+    NULL, NULL, NULL,
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void note_interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+static bool stop(void *user)
+{
+    (void)user;
+    return interrupted != 0;
+}
+
+/* The whole command: what it works on. */
+struct work {
+    const struct arguments *arguments;
+    struct gt_validation validation;
+    struct gt_progress progress;
+    struct gt_device device;          /* the last one put into the store */
+    int64_t device_id;                /* 0: none yet */
+    struct gt_validated_row *rows;
+    uint32_t row_count;
+    bool failed;                      /* a trace could not be validated */
+};
+
+static void tell(void *user, const char *what, uint32_t done, uint32_t total)
+{
+    struct work *work = user;
+
+    if (done == 0) {
+        gt_progress_end(&work->progress);
+        gt_progress_begin(&work->progress, what, work->arguments->quiet);
+    }
+    gt_progress_update(&work->progress, done, total);
+}
+
+/* Exists already: more runs go behind what it has. A new one is there from the start, so that whatever
+ * ends the program leaves the runs that were whole. */
+static struct gt_store *open_store(const char *path, struct gt_error *error)
+{
+    struct gt_store *store;
+
+    if (access(path, F_OK) != 0) {
+        store = gt_store_create(path, error);
+        if (store == NULL || gt_store_commit(store, error) != 0)
+            return NULL;
+    }
+    return gt_store_open(path, true, error);
+}
+
+static int choose_device(struct work *work, const struct gt_workload *workload, struct gt_device *device,
+                         struct gt_device *recorded_on, struct gt_error *error)
+{
+    if (gt_run_device(workload, work->arguments->device, work->arguments->quiet, device, error) != 0)
+        return -1;
+    *recorded_on = *device;
+    if (work->arguments->device != NULL && gt_run_traced_device(workload, recorded_on, error) != 0)
+        return -1;
+    if (work->device_id != 0 && memcmp(device, &work->device, sizeof *device) == 0)
+        return 0;
+    work->device = *device;
+    work->device_id = gt_store_device(work->validation.store, device, error);
+    return work->device_id < 0 ? -1 : 0;
+}
+
+static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_validated_row *row,
+                             struct gt_error *error)
+{
+    struct gt_device device, recorded_on;
+    int result;
+
+    if (choose_device(work, workload, &device, &recorded_on, error) != 0)
+        return -1;
+    work->validation.recorded_on = &recorded_on;
+    result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &row->validated, error);
+    gt_progress_end(&work->progress);
+    return result;
+}
+
+/* One trace: its failure is told, and the next one goes on. */
+static void validate_trace(struct work *work, const char *path)
+{
+    struct gt_validated_row *row = &work->rows[work->row_count];
+    struct gt_error error = { "" };
+    struct gt_workload *workload = gt_run_read(path, work->arguments->quiet, &error);
+    int result = -1;
+
+    row->name = gt_import_stem(path);
+    if (workload != NULL && workload->name != NULL && workload->name[0] != '\0') {
+        free(row->name);
+        row->name = strdup(workload->name);
+    }
+    if (workload != NULL)
+        result = validate_workload(work, workload, row, &error);
+    gt_workload_free(workload);
+    if (result != 0) {
+        fprintf(stderr, "gridtide: %s: %s\n", row->name, error.text);
+        work->failed = true;
+    }
+    if (row->validated.measured == 0) {
+        free(row->name);
+        return;
+    }
+    work->row_count++;
+    if (!work->arguments->quiet && work->arguments->format == GT_FORMAT_TABLE)
+        gt_validated_print_row(stdout, row);
+}
+
+static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *error)
+{
+    struct gt_judgement *judgements = gt_calloc(work->row_count + 1ull, sizeof *judgements);
+    int result;
+
+    for (uint32_t i = 0; i < work->row_count; i++)
+        judgements[i] = work->rows[i].validated.judgement;
+    result = gt_judge_suite(work->validation.store, judgements, work->row_count, suite, error);
+    free(judgements);
+    return result;
+}
+
+static int validate_all(struct work *work, struct gt_error *error)
+{
+    const struct arguments *arguments = work->arguments;
+    struct gt_suite suite;
+
+    if (!arguments->quiet && arguments->format == GT_FORMAT_TABLE)
+        gt_validated_print_heading(stdout);
+    for (size_t i = 0; i < arguments->trace_count && !interrupted; i++)
+        validate_trace(work, arguments->traces[i]);
+    if (interrupted)
+        fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
+    if (sum_up(work, &suite, error) != 0)
+        return -1;
+    if (!arguments->quiet)
+        gt_validated_print_end(stdout, arguments->format, work->rows, work->row_count, &suite);
+    if (arguments->check && !suite.within)
+        return gt_error_set(error, "%s", work->row_count > 1
+                            ? "more error than the suite's thresholds in table metric allow"
+                            : "more error than the thresholds in table metric allow");
+    return 0;
+}
+
+static void catch_interrupts(void)
+{
+    struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART };
+
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+static int work_on(struct work *work, struct gt_error *error)
+{
+    const struct arguments *arguments = work->arguments;
+    struct gt_gpu_facts facts;
+    int result;
+
+    if (work->validation.players->find(&facts, error) != 0)
+        return -1;
+    work->validation.store = open_store(arguments->output, error);
+    if (work->validation.store == NULL)
+        return -1;
+    catch_interrupts();
+    if (!arguments->quiet)
+        fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
+                facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
+    work->rows = gt_calloc(arguments->trace_count, sizeof *work->rows);
+    result = validate_all(work, error);
+    gt_store_close(work->validation.store);
+    for (uint32_t i = 0; i < work->row_count; i++)
+        free(work->rows[i].name);
+    free(work->rows);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .repetitions = REPETITIONS, .seed = 1, .blocks = true, .output = "validation.db" };
+    struct gt_error error = { "" };
+    struct work work = { .arguments = &arguments };
+
+    argp_program_version = PACKAGE_STRING;
+    argp_err_exit_status = GT_EXIT_USAGE;
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    work.validation = (struct gt_validation){
+        .players = &gt_cuda_players, .repetitions = arguments.repetitions, .blocks = arguments.blocks,
+        .seed = arguments.seed, .surrogates = arguments.surrogates,
+        .stop = stop, .tell = tell, .user = &work,
+    };
+    if (work_on(&work, &error) != 0)
+        return gt_fail(&error);
+    return work.failed || interrupted ? GT_EXIT_FAILED : GT_EXIT_DONE;
+}
+
+const struct gt_command gt_command_validate = {
+    "validate", "simulated against the GPU at hand", run,
+};

@@ -1,0 +1,129 @@
+#include "sim/cmd/validate_table.h"
+
+#include <math.h>
+
+enum { NAME_WIDTH = 36 };
+
+static const char *verdict_of(const struct gt_validated_row *row)
+{
+    if (isnan(row->validated.judgement.comparison.makespan_error_pct))
+        return "-";
+    return row->validated.judgement.within ? "ok" : "off";
+}
+
+void gt_validated_print_heading(FILE *out)
+{
+    fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s  %s\n", NAME_WIDTH, "trace", "real us", "simulated us", "error %",
+            "spread %", "start us", "placed%", "floor %", "verdict");
+    fflush(out);
+}
+
+static void print_real(FILE *out, int width, int decimals, double value)
+{
+    if (isnan(value))
+        fprintf(out, " %*s", width, "-");
+    else
+        fprintf(out, " %*.*f", width, decimals, value);
+}
+
+void gt_validated_print_row(FILE *out, const struct gt_validated_row *row)
+{
+    const struct gt_comparison *comparison = &row->validated.judgement.comparison;
+    const struct gt_repeats *repeats = &row->validated.judgement.repeats;
+
+    fprintf(out, "%-*.*s", NAME_WIDTH, NAME_WIDTH, row->name);
+    print_real(out, 12, 2, comparison->makespan_measured_us);
+    print_real(out, 12, 2, comparison->makespan_simulated_us);
+    if (isnan(comparison->makespan_error_pct))
+        print_real(out, 8, 2, NAN);
+    else
+        fprintf(out, " %+8.2f", comparison->makespan_error_pct);
+    print_real(out, 8, 2, repeats->spread_pct);
+    print_real(out, 10, 3, comparison->start_error_us.median);
+    print_real(out, 7, 1, repeats->placement_pct);
+    print_real(out, 7, 1, repeats->placement_floor_pct);
+    fprintf(out, "  %s%s\n", verdict_of(row), row->validated.surrogates ? ", surrogates" : "");
+    fflush(out);
+}
+
+static struct gt_table *rows_table(const struct gt_validated_row *rows, uint32_t count)
+{
+    static const struct gt_column columns[] = {
+        { "trace", GT_COLUMN_TEXT }, { "repetitions", GT_COLUMN_NUMBER },
+        { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
+        { "makespan_error_pct", GT_COLUMN_NUMBER }, { "makespan_spread_pct", GT_COLUMN_NUMBER },
+        { "start_error_median_us", GT_COLUMN_NUMBER }, { "start_error_allowed_share", GT_COLUMN_NUMBER },
+        { "placement_pct", GT_COLUMN_NUMBER }, { "placement_floor_pct", GT_COLUMN_NUMBER },
+        { "kernels", GT_COLUMN_TEXT }, { "verdict", GT_COLUMN_TEXT },
+    };
+    struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_judgement *judgement = &rows[i].validated.judgement;
+
+        gt_table_text(table, rows[i].name);
+        gt_table_integer(table, judgement->repeats.count);
+        gt_table_real(table, judgement->comparison.makespan_measured_us, 3);
+        gt_table_real(table, judgement->comparison.makespan_simulated_us, 3);
+        gt_table_real(table, judgement->comparison.makespan_error_pct, 3);
+        gt_table_real(table, judgement->repeats.spread_pct, 3);
+        gt_table_real(table, judgement->comparison.start_error_us.median, 3);
+        gt_table_real(table, judgement->start_allowed_share, 3);
+        gt_table_real(table, judgement->repeats.placement_pct, 2);
+        gt_table_real(table, judgement->repeats.placement_floor_pct, 2);
+        gt_table_text(table, rows[i].validated.surrogates ? "surrogates" : "library");
+        gt_table_text(table, verdict_of(&rows[i]));
+    }
+    return table;
+}
+
+static struct gt_table *suite_table(const struct gt_suite *suite)
+{
+    static const struct gt_column columns[] = {
+        { "traces", GT_COLUMN_NUMBER }, { "makespan_error_median_pct", GT_COLUMN_NUMBER },
+        { "makespan_error_p95_pct", GT_COLUMN_NUMBER }, { "makespan_error_max_pct", GT_COLUMN_NUMBER },
+        { "mape_pct", GT_COLUMN_NUMBER }, { "pearson", GT_COLUMN_NUMBER },
+        { "start_off_pct", GT_COLUMN_NUMBER }, { "placement_within_pct", GT_COLUMN_NUMBER },
+        { "verdict", GT_COLUMN_TEXT },
+    };
+    struct gt_table *table = gt_table_new("summary", columns, sizeof columns / sizeof columns[0]);
+
+    gt_table_single(table);
+    gt_table_integer(table, suite->traces);
+    gt_table_real(table, suite->error_median_pct, 3);
+    gt_table_real(table, suite->error_p95_pct, 3);
+    gt_table_real(table, suite->error_max_pct, 3);
+    gt_table_real(table, suite->mape_pct, 3);
+    gt_table_real(table, suite->pearson, 6);
+    gt_table_real(table, suite->start_off_pct, 1);
+    gt_table_real(table, suite->placement_within_pct, 1);
+    gt_table_text(table, suite->within ? "ok" : "off");
+    return table;
+}
+
+static void print_summary(FILE *out, const struct gt_suite *suite)
+{
+    if (suite->traces == 0)
+        return;
+    fprintf(out, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%", suite->traces,
+            suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct, suite->error_max_pct);
+    if (!isnan(suite->placement_within_pct))
+        fprintf(out, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
+    fprintf(out, ": %s\n", suite->within ? "ok" : "off");
+}
+
+void gt_validated_print_end(FILE *out, enum gt_format format, const struct gt_validated_row *rows, uint32_t count,
+                            const struct gt_suite *suite)
+{
+    struct gt_table *tables[2];
+
+    if (format == GT_FORMAT_TABLE) {
+        print_summary(out, suite);
+        return;
+    }
+    tables[0] = rows_table(rows, count);
+    tables[1] = suite_table(suite);
+    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : 2);
+    gt_table_free(tables[0]);
+    gt_table_free(tables[1]);
+}

@@ -1,0 +1,110 @@
+/* calibrate.c - the table of groups, and one calibration from beginning to end. */
+#include "validate/calibrate.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "validate/calibrate_groups.h"
+
+/* The first is always measured: what the others find is of no use without it. */
+const struct gt_calibration_group gt_calibration_groups[] = {
+    {"limits", "properties of the device; always measured", gt_calibrate_limits, false},
+    {"connections", "streams with a hardware queue of their own", gt_calibrate_connections, true},
+    {"clock", "SM clock when busy, step of the global timer", gt_calibrate_clock, false},
+    {"structure", "placement order and GPCs", gt_calibrate_structure, false},
+    {"dispatch", "blocks handed out, slots filled again, SMs left", gt_calibrate_dispatch, false},
+    {"policies", "whose block is next, on which SM; priorities", gt_calibrate_policies, false},
+    {"queues", "resident grids, launches in flight", gt_calibrate_queues, false},
+    {"calls", "CPU time of calls", gt_calibrate_calls, false},
+    {"gaps", "between kernels: in a stream, by events, in graphs", gt_calibrate_gaps, false},
+    {"copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false},
+    {"link", "both directions at once, engines, pageable staging", gt_calibrate_link, false},
+    {"latency", "between host and GPU, both ways", gt_calibrate_latency, false},
+};
+const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
+
+/* The driver's own version; CUDA tells only which runtime it supports. */
+static void driver_version(char *text, size_t bytes)
+{
+    int (*init)(void), (*version)(char *, unsigned), cuda = 0;
+    void *nvml = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (nvml != NULL) {
+        *(void **)&init = dlsym(nvml, "nvmlInit_v2");
+        *(void **)&version = dlsym(nvml, "nvmlSystemGetDriverVersion");
+        bool known = init != NULL && version != NULL && init() == 0 && version(text, (unsigned)bytes) == 0;
+        dlclose(nvml);
+        if (known)
+            return;
+    }
+    cudaDriverGetVersion(&cuda);
+    snprintf(text, bytes, "of CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
+}
+
+static void describe(struct gt_calibration *calibration, bool traced)
+{
+    char driver[32], day[16];
+    time_t now = time(NULL);
+    struct tm date;
+    int runtime = 0;
+    driver_version(driver, sizeof(driver));
+    cudaRuntimeGetVersion(&runtime);
+    strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&now, &date));
+    snprintf(calibration->when, sizeof(calibration->when), "%s, driver %s", day, driver);
+    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d%s", runtime / 1000, runtime % 1000 / 10,
+             traced ? ", CUPTI tracing" : "");
+}
+
+static int find_group(const char *name, struct gt_error *error)
+{
+    char names[256] = "";
+    for (size_t i = 0; i < gt_calibration_group_count; i++) {
+        if (strcmp(gt_calibration_groups[i].name, name) == 0)
+            return 0;
+        snprintf(names + strlen(names), sizeof(names) - strlen(names), "%s%s", i > 0 ? ", " : "",
+                 gt_calibration_groups[i].name);
+    }
+    return gt_error_set(error, "there is no group '%s'; groups are %s", name, names);
+}
+
+static bool wanted(const struct gt_calibration_options *options, size_t group)
+{
+    return options->only == NULL || group == 0 || strcmp(options->only, gt_calibration_groups[group].name) == 0;
+}
+
+/* The wanted groups of those that go before this process uses CUDA, or of the others. */
+static int measure_groups(struct gt_bench *bench, const struct gt_calibration_options *options, bool before_cuda,
+                          size_t *done)
+{
+    for (size_t i = 0; i < gt_calibration_group_count; i++) {
+        const struct gt_calibration_group *group = &gt_calibration_groups[i];
+        if (group->before_cuda != before_cuda || !wanted(options, i))
+            continue;
+        if (options->progress != NULL)
+            options->progress(options->user, group->name, *done, gt_calibration_group_count);
+        if (group->measure(bench) != 0) /* what happens before CUDA is in use says so itself */
+            return before_cuda ? -1 : gt_error_prefix(bench->error, "calibrating %s: ", group->name);
+        (*done)++;
+    }
+    return 0;
+}
+
+int gt_calibrate(struct gt_calibration *calibration, const struct gt_calibration_options *options,
+                 struct gt_error *error)
+{
+    struct gt_bench bench = {.found = calibration, .error = error, .traced = options->traced};
+    size_t done = 0;
+    gt_calibration_init(calibration);
+    if (options->only != NULL && find_group(options->only, error) != 0)
+        return -1;
+    if (measure_groups(&bench, options, true, &done) != 0)
+        return -1;
+    int status = gt_bench_open(&bench);
+    if (status == 0)
+        status = measure_groups(&bench, options, false, &done);
+    if (status == 0)
+        describe(calibration, options->traced);
+    gt_bench_close(&bench);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* calibrate_latency.c - between host and GPU: from a call's end to the kernel's start, from the kernel's
+ * end to a waiting call's return or to a host function. Both clocks are tied before and after. */
+#include <math.h>
+#include <stdio.h>
+
+#include "validate/calibrate_groups.h"
+
+enum { ROUNDS = 200 };
+static const double kernel_us = 30, idle_us = 30;
+
+/* Host times of one kind of exchange, and the ties around it. */
+struct exchange {
+    uint64_t called_ns[ROUNDS], answered_ns[ROUNDS];
+    struct gt_clock_tie before, after;
+};
+
+static void CUDART_CB note_time(void *answered_ns)
+{
+    *(uint64_t *)answered_ns = gt_clock_ns();
+}
+
+/* A kernel on an idle GPU, answered by the return of a synchronisation or by a host function. */
+static int play(struct gt_bench *bench, bool host_function, struct exchange *exchange)
+{
+    const struct gt_bench_spin spin = {1, 32, 0, 0, kernel_us, 0, 0};
+    cudaStream_t stream = bench->streams[0];
+    if (gt_bench_tie(bench, &exchange->before) != 0 || gt_bench_take_records(bench) != 0)
+        return -1;
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        gt_bench_idle_us(idle_us);
+        if (gt_bench_launch(bench, &spin, i, stream) != 0)
+            return -1;
+        exchange->called_ns[i] = gt_clock_ns();
+        if (host_function)
+            GT_TRY(cudaLaunchHostFunc(stream, note_time, &exchange->answered_ns[i]));
+        GT_TRY(cudaStreamSynchronize(stream));
+        if (!host_function)
+            exchange->answered_ns[i] = gt_clock_ns();
+    }
+    if (gt_bench_take_records(bench) != 0 || gt_bench_read(bench, ROUNDS) != 0)
+        return -1;
+    return gt_bench_tie(bench, &exchange->after);
+}
+
+/* Microseconds from each call's end to the kernel's start, and from its end to the answer. */
+static void spans(const struct gt_bench *bench, const struct exchange *exchange, double *start_us, double *answer_us)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        double start_ns = gt_clock_host_ns(&exchange->before, &exchange->after, bench->blocks[i].start_ns);
+        double end_ns = gt_clock_host_ns(&exchange->before, &exchange->after, bench->blocks[i].end_ns);
+        start_us[i] = (start_ns - (double)exchange->called_ns[i]) / 1000;
+        answer_us[i] = ((double)exchange->answered_ns[i] - end_ns) / 1000;
+    }
+}
+
+/* The same by CUPTI's times. */
+static void note_records(struct gt_bench *bench, const struct exchange *exchange, const char *what)
+{
+    double start_us[ROUNDS], answer_us[ROUNDS], longer_us[ROUNDS];
+    if (bench->record_count != ROUNDS)
+        return;
+    for (int i = 0; i < ROUNDS; i++) {
+        const struct gt_gpu_record *record = &bench->records[i];
+        start_us[i] = (double)(int64_t)(record->start_ns - exchange->called_ns[i]) / 1000;
+        answer_us[i] = (double)(int64_t)(exchange->answered_ns[i] - record->end_ns) / 1000;
+        longer_us[i] = ((double)(record->end_ns - record->start_ns) -
+                        (double)(bench->blocks[i].end_ns - bench->blocks[i].start_ns)) / 1000;
+    }
+    gt_found_note(bench->found, "by CUPTI's times: call to start %.2f us, end to %s %.2f us; kernels %.2f us longer than their block",
+                  gt_summarise(start_us, ROUNDS).median, what, gt_summarise(answer_us, ROUNDS).median,
+                  gt_summarise(longer_us, ROUNDS).median);
+}
+
+static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how,
+                  double residual_us)
+{
+    gt_found(bench->found, key, fmax(0, summary.median), summary, "%s; clocks tied to %.2f us", how, residual_us);
+}
+
+int gt_calibrate_latency(struct gt_bench *bench)
+{
+    static struct exchange exchange;
+    double start_us[ROUNDS], answer_us[ROUNDS], residual_us;
+    if (play(bench, false, &exchange) != 0)
+        return -1;
+    residual_us = (double)(exchange.before.residual_ns + exchange.after.residual_ns) / 2000;
+    spans(bench, &exchange, start_us, answer_us);
+    note_records(bench, &exchange, "return");
+    state(bench, "latency.launch_us", gt_summarise(start_us, ROUNDS), "launch call's end to the block's start, idle GPU",
+          residual_us);
+    state(bench, "host.sync_return_us", gt_summarise(answer_us, ROUNDS),
+          "block's end to the return of cudaStreamSynchronize", residual_us);
+    if (play(bench, true, &exchange) != 0)
+        return -1;
+    residual_us = (double)(exchange.before.residual_ns + exchange.after.residual_ns) / 2000;
+    spans(bench, &exchange, start_us, answer_us);
+    note_records(bench, &exchange, "host function");
+    state(bench, "latency.host_function_us", gt_summarise(answer_us, ROUNDS),
+          "block's end to the first line of a host function behind it", residual_us);
+    gt_found_note(bench->found, "host and GPU clocks: tied to within %.2f us; the GPU's gained %.3f us a second",
+                  residual_us, (double)(exchange.before.offset_ns - exchange.after.offset_ns) * 1e6 /
+                  (double)(exchange.after.gpu_ns - exchange.before.gpu_ns));
+    return 0;
+}

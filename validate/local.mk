@@ -1,0 +1,47 @@
+# The validator: what needs no GPU is always built, the rest where there is an nvcc.
+noinst_LIBRARIES += validate/libvalidate.a
+validate_libvalidate_a_SOURCES = \
+    validate/calibrate.h \
+    validate/calibrate_analysis.c validate/calibrate_analysis.h \
+    validate/calibrate_findings.c \
+    validate/calibrate_order.c \
+    validate/surrogate.c validate/surrogate.h \
+    validate/validate.c validate/validate.h
+VALIDATE_CUDA_SOURCES = \
+    validate/calibrate.c \
+    validate/calibrate_bench.c validate/calibrate_bench.h \
+    validate/calibrate_calls.c \
+    validate/calibrate_connections.c \
+    validate/calibrate_copies.c \
+    validate/calibrate_device.c \
+    validate/calibrate_dispatch.c \
+    validate/calibrate_gaps.c \
+    validate/calibrate_groups.h \
+    validate/calibrate_latency.c \
+    validate/calibrate_link.c \
+    validate/calibrate_place.c \
+    validate/calibrate_policies.c \
+    validate/calibrate_queues.c \
+    validate/cupti.c validate/cupti.h \
+    validate/player.c validate/player_parts.h \
+    validate/player_calls.c \
+    validate/player_clock.c \
+    validate/player_edges.c \
+    validate/player_graph.c \
+    validate/player_kernels.c \
+    validate/player_memory.c \
+    validate/player_records.c
+VALIDATE_ABSENT_SOURCES = \
+    validate/calibrate_absent.c \
+    validate/player_absent.c
+EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
+
+if HAVE_NVCC
+validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)
+VALIDATE_LIBS = validate/libvalidate.a kernels/libkernels.a
+VALIDATE_SYSTEM_LIBS = $(CUDA_LIBS)
+else
+validate_libvalidate_a_SOURCES += $(VALIDATE_ABSENT_SOURCES)
+VALIDATE_LIBS = validate/libvalidate.a
+VALIDATE_SYSTEM_LIBS =
+endif

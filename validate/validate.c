@@ -1,0 +1,151 @@
+#include "validate/validate.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/simulate.h"
+#include "validate/surrogate.h"
+
+/* One trace on its way through: what its parts share. */
+struct work {
+    const struct gt_validation *validation;
+    struct gt_workload *workload;
+    const struct gt_device *device;
+    int64_t device_id, trace_id, simulated_run;
+    struct gt_validated *validated;
+    struct gt_error *error;
+};
+
+static void tell(const struct work *work, const char *what, uint32_t done, uint32_t total)
+{
+    if (work->validation->tell != NULL)
+        work->validation->tell(work->validation->user, what, done, total);
+}
+
+static bool stopped(const struct work *work)
+{
+    return work->validation->stop != NULL && work->validation->stop(work->validation->user);
+}
+
+static struct gt_sink *begin(const struct work *work, const char *kind, const char *options, uint32_t repetition)
+{
+    struct gt_sink *sink = gt_sink_begin(work->validation->store, work->trace_id, work->device_id, kind, options,
+                                         repetition, work->workload, work->device, work->error);
+
+    gt_sink_keep_placement(sink, work->validation->blocks);
+    return sink;
+}
+
+static int simulate(struct work *work)
+{
+    struct gt_options options = GT_OPTIONS_DEFAULT;
+    struct gt_summary summary;
+    struct gt_sink *sink;
+    char text[64];
+
+    options.seed = work->validation->seed;
+    options.recorded_on = work->validation->recorded_on;
+    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s", options.seed,
+             work->validated->surrogates ? " kernels=surrogates" : "");
+    sink = begin(work, "simulated", text, 0);
+    tell(work, "simulating", 0, 0);
+    if (gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary, work->error) != 0) {
+        gt_sink_abort(sink);
+        return -1;
+    }
+    gt_sink_counter(sink, "operations", (double)summary.operations, work->error);
+    gt_sink_counter(sink, "blocks", (double)summary.blocks, work->error);
+    gt_sink_counter(sink, "events", (double)summary.events, work->error);
+    gt_sink_counter(sink, "end_ps", (double)summary.end_ps, work->error);
+    work->simulated_run = gt_sink_end(sink, work->error);
+    return work->simulated_run < 0 ? -1 : 0;
+}
+
+static int play_once(struct work *work, struct gt_player *player, uint32_t repetition)
+{
+    const struct gt_players *players = work->validation->players;
+    struct gt_sink *sink = begin(work, "measured", players->describe(player), repetition);
+    struct gt_play_result result = { .counter_count = 0 };
+
+    if (players->play(player, gt_sink_probe(sink), &result, work->error) != 0) {
+        gt_sink_abort(sink);
+        return -1;
+    }
+    for (uint32_t i = 0; i < result.counter_count; i++)
+        gt_sink_counter(sink, result.counters[i].name, result.counters[i].value, work->error);
+    if (gt_sink_end(sink, work->error) < 0)
+        return -1;
+    work->validated->measured++;
+    return 0;
+}
+
+static int play_all(struct work *work, struct gt_player *player)
+{
+    struct gt_play_result unused = { .counter_count = 0 };
+    uint32_t total = work->validation->repetitions;
+
+    tell(work, "playing", 0, total);
+    if (work->validation->players->play(player, NULL, &unused, work->error) != 0)
+        return -1;
+    for (uint32_t i = 0; i < total; i++) {
+        if (stopped(work)) {
+            work->validated->stopped = true;
+            return 0;
+        }
+        if (play_once(work, player, i) != 0)
+            return -1;
+        tell(work, "playing", i + 1, total);
+    }
+    return 0;
+}
+
+static int play(struct work *work)
+{
+    const struct gt_players *players = work->validation->players;
+    const struct gt_play_options options = {
+        .seed = work->validation->seed, .surrogates = work->validated->surrogates,
+        .recorded_on = work->validation->recorded_on,
+    };
+    struct gt_player *player;
+    int result;
+
+    if (stopped(work)) {
+        work->validated->stopped = true;
+        return 0;
+    }
+    tell(work, "preparing", 0, 0);
+    player = players->open(work->workload, &options, work->error);
+    if (player == NULL)
+        return -1;
+    result = play_all(work, player);
+    players->close(player);
+    return result;
+}
+
+int gt_validate(const struct gt_validation *validation, struct gt_workload *workload, const char *name,
+                const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
+                struct gt_error *error)
+{
+    struct work work = { .validation = validation, .workload = workload, .device = device, .device_id = device_id,
+                         .validated = validated, .error = error };
+    struct gt_error judging;
+    int64_t surrogates;
+    int result;
+
+    *validated = (struct gt_validated){ .measured = 0 };
+    surrogates = gt_surrogates_make(workload, validation->recorded_on, validation->surrogates, error);
+    if (surrogates < 0)
+        return -1;
+    validated->surrogates = surrogates > 0;
+    work.trace_id = gt_store_trace(validation->store, workload, name, error);
+    if (work.trace_id < 0 || simulate(&work) != 0)
+        return -1;
+    result = play(&work);
+    /* Repetitions before a failure count; the failure is what is told. */
+    if (validated->measured > 0
+            && gt_judge(validation->store, work.simulated_run, true, &validated->judgement,
+                        result == 0 ? error : &judging) != 0)
+        return -1;
+    return result;
+}
