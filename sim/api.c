@@ -21,12 +21,26 @@ static gt_time_ps row_cost_ps(const struct gt_device *device, const struct gt_ca
     return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
 }
 
+static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
+{
+    return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
+}
+
 /* A recorded time, changed by what the device simulated costs more or less than the recorded one. */
 static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
 {
-    int64_t more_ps = (int64_t)(row_cost_ps(m->device, call) - row_cost_ps(m->recorded, call));
+    return add_ps(time_ps, (int64_t)(row_cost_ps(m->device, call) - row_cost_ps(m->recorded, call)));
+}
 
-    return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
+/* The same for a time from a call to its operation, which the operation's own latency is part of. */
+static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
+{
+    bool copy = m->workload->ops[call->first_op].kind == GT_OP_COPY;
+    const struct gt_device *now = m->device, *then = m->recorded;
+
+    return add_ps(moved_ps(m, call, time_ps),
+                  copy ? (int64_t)(now->copy_submit_ps - then->copy_submit_ps)
+                       : (int64_t)(now->launch_latency_ps - then->launch_latency_ps));
 }
 
 /* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
@@ -49,7 +63,8 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
 
     if (op == GT_NONE)
         return m->plan.sync_return_ps;
-    return gt_call_measured_end(&m->workload->calls[number]) - gt_op_measured_end(&m->workload->ops[op]);
+    return add_ps(gt_call_measured_end(&m->workload->calls[number]) - gt_op_measured_end(&m->workload->ops[op]),
+                  (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 
 /* When what a call asks for is there for the GPU: its latency after the call's end, which a
@@ -65,8 +80,8 @@ static gt_time_ps visible_after(const struct gt_machine *m, uint32_t number, int
         const struct gt_op *op = &m->workload->ops[call->first_op];
 
         if (op->start_ps != GT_TIME_NONE && op->start_ps >= call->start_ps
-            && (int64_t)moved_ps(m, call, op->start_ps - call->start_ps) < after_ps)
-            after_ps = (int64_t)moved_ps(m, call, op->start_ps - call->start_ps);
+            && (int64_t)moved_start_ps(m, call, op->start_ps - call->start_ps) < after_ps)
+            after_ps = (int64_t)moved_start_ps(m, call, op->start_ps - call->start_ps);
     }
     return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
 }
@@ -93,7 +108,7 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, con
     const struct gt_call *call = &m->workload->calls[number];
 
     if (waits && m->plan.released_by[number] != GT_NONE)
-        return m->engine.now_ps + (gt_time_ps)m->plan.lead_ns[number] * 1000;
+        return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->plan.lead_ns[number] * 1000);
     if (waits)
         return m->engine.now_ps + row_cost_ps(m->device, call) + (gt_time_ps)m->plan.latency_ps[GT_OP_COPY];
     if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */

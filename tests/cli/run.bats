@@ -135,6 +135,31 @@ long_trace() {
     [ -s run.db ]
 }
 
+# The makespan that a recorded loop has with these options: launch, synchronise, launch, copy that blocks.
+recorded_loop() {
+    cat > loop.jsonl <<'TRACE'
+{"gridtide":1,"device":"toy"}
+{"kernel":"k","grid":1,"block":32}
+{"call":"launch","kernel":"k","stream":"s","start_us":0,"duration_us":2,"op_start_us":5,"op_duration_us":10}
+{"call":"stream_sync","stream":"s","start_us":2,"duration_us":15}
+{"call":"launch","kernel":"k","stream":"s","start_us":20,"duration_us":2,"op_start_us":25,"op_duration_us":10}
+{"call":"stream_sync","stream":"s","start_us":22,"duration_us":15}
+{"call":"copy","direction":"d2h","bytes":4,"synchronous":true,"stream":"s","start_us":40,"duration_us":10,"op_start_us":44,"op_duration_us":4}
+{"call":"launch","kernel":"k","stream":"s","start_us":50,"duration_us":2,"op_start_us":55,"op_duration_us":10}
+TRACE
+    "$GRIDTIDE" run -q loop.jsonl -o loop.db "$@"
+    "$GRIDTIDE" compare loop.db --format json | grep -A 2 makespan_us | sed -n 's/.*"simulated": \([0-9.]*\).*/\1/p'
+}
+
+@test "run: a what-if moves what was recorded" {
+    [ "$(recorded_loop)" = 60 ]
+    [ "$(recorded_loop --set host.sync_return_us=10)" = 90 ]     # three calls that block, each returns later
+    [ "$(recorded_loop --set latency.launch_us=10)" = 80 ]       # the first launch's moves all alike
+    [ "$(recorded_loop --set latency.copy_submit_us=10)" = 70 ]
+    [ "$(recorded_loop --set host.launch_call_us=11)" = 80 ]
+    [ "$(recorded_loop --set host.copy_call_us=11)" = 70 ]
+}
+
 @test "run: wrong usage exits 2" {
     for arguments in "" "a b" "toy.jsonl --blocks maybe" "toy.jsonl --streams 0" "toy.jsonl --streams -1" \
             "toy.jsonl --seed x" "toy.jsonl --set nothing" "toy.jsonl --set =1" "toy.jsonl --frobnicate"; do
