@@ -21,6 +21,7 @@ UNIT_TESTS = \
     tests/unit/bins \
     tests/unit/compare \
     tests/unit/reporttext \
+    tests/unit/validate \
     tests/unit/table
 
 # bats files; the program under test is $GRIDTIDE.
@@ -38,6 +39,7 @@ CLI_TESTS = \
     tests/cli/report.bats \
     tests/cli/run.bats \
     tests/cli/compare.bats \
+    tests/cli/validate.bats \
     tests/cli/scenarios.bats \
     tests/cli/replay.bats
 
@@ -67,6 +69,7 @@ endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 

@@ -150,29 +150,26 @@ int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repea
     return result;
 }
 
-int64_t *gt_simulated_runs(struct gt_store *store, uint32_t *count, struct gt_error *error)
+int gt_simulated_runs(struct gt_store *store, int64_t **runs, uint32_t *count, struct gt_error *error)
 {
     static const char sql[] =
         "WITH pair AS (SELECT DISTINCT simulated_run_id FROM run_pair)"
         " SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"
         " AND (run_id IN pair OR NOT EXISTS (SELECT 1 FROM pair)) ORDER BY run_id";
     sqlite3_stmt *query = gt_store_prepare(store, sql, error);
-    int64_t *runs = NULL;
     int code;
 
+    *runs = NULL;
     *count = 0;
     if (query == NULL)
-        return NULL;
+        return -1;
     while ((code = sqlite3_step(query)) == SQLITE_ROW) {
-        runs = gt_realloc(runs, *count + 1ull, sizeof *runs);
-        runs[(*count)++] = sqlite3_column_int64(query, 0);
-    }
-    if (code != SQLITE_DONE) {
-        gt_store_fail(store, error);
-        free(runs);
-        runs = NULL;
-        *count = 0;
+        *runs = gt_realloc(*runs, *count + 1ull, sizeof **runs);
+        (*runs)[(*count)++] = sqlite3_column_int64(query, 0);
     }
     sqlite3_finalize(query);
-    return runs;
+    if (code == SQLITE_DONE)
+        return 0;
+    free(*runs);
+    return gt_store_fail(store, error);
 }

@@ -20,8 +20,8 @@ int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repea
                   struct gt_error *error);
 
 /* Whole simulated runs that have a measured run, or (with none of these) whole simulated runs, by number:
- * malloced, *count of them. NULL with *count 0 on error or where there is none. */
-int64_t *gt_simulated_runs(struct gt_store *store, uint32_t *count, struct gt_error *error);
+ * *count of them in *runs, freed by the caller (NULL where there is none). Returns 0 or -1. */
+int gt_simulated_runs(struct gt_store *store, int64_t **runs, uint32_t *count, struct gt_error *error);
 
 /* One simulated run judged: held against the median measured run, kept in the store (table comparison)
  * with everything that table metric names of single traces. */

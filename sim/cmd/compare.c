@@ -1,10 +1,12 @@
 /* compare.c - `gridtide compare`: how far the simulated run is from what the trace recorded. */
 #include <argp.h>
 
+#include <stdlib.h>
+
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/compare_parts.h"
 #include "sim/cmd/json.h"
 #include "sim/cmd/table.h"
-#include "traces/store.h"
 
 struct arguments {
     const char *store;
@@ -39,122 +41,26 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp parser = {
-    options, parse_option, "RUN.db",
-    "Hold the newest simulated run in a store against what its trace recorded.\v"
+    options, parse_option, "RUN.db|V.db",
+    "Hold the simulated run in a store against what its trace recorded, or every simulated run of a store "
+    "that 'gridtide validate' filled against what was measured.\v"
     "Makespan: first operation's start to last operation's end. Start error: how far each operation's start "
     "is off when both runs are aligned at their first operation's start. Percentiles are by nearest rank. "
     "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs.",
     NULL, NULL, NULL,
 };
 
-/* What is compared, by name, and the warnings that its trace came with. */
-struct subject {
-    sqlite3_stmt *names;      /* one row: trace, device */
-    sqlite3_stmt *warnings;   /* kind, count, text a row */
-};
-
-static const char names_sql[] =
-    "SELECT t.name, d.name FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-    " JOIN device d ON d.device_id = r.device_id WHERE r.run_id = ?";
-static const char warnings_sql[] =
-    "SELECT w.kind, w.count, w.text FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-    " JOIN warning w ON w.trace_id = coalesce(t.base_trace_id, t.trace_id)"
-    " WHERE r.run_id = ? ORDER BY w.kind";
-
-static int open_subject(struct gt_store *store, const char *path, int64_t run, struct subject *subject,
-                        struct gt_error *error)
-{
-    sqlite3 *database = gt_store_database(store);
-
-    if (sqlite3_prepare_v2(database, names_sql, -1, &subject->names, NULL) != SQLITE_OK
-            || sqlite3_prepare_v2(database, warnings_sql, -1, &subject->warnings, NULL) != SQLITE_OK
-            || sqlite3_bind_int64(subject->names, 1, run) != SQLITE_OK
-            || sqlite3_bind_int64(subject->warnings, 1, run) != SQLITE_OK
-            || sqlite3_step(subject->names) != SQLITE_ROW)
-        return gt_error_set(error, "%s: %s", path, sqlite3_errmsg(database));
-    return 0;
-}
-
-static void close_subject(struct subject *subject)
-{
-    sqlite3_finalize(subject->names);
-    sqlite3_finalize(subject->warnings);
-}
-
-static const char *text_at(sqlite3_stmt *row, int column)
-{
-    return (const char *)sqlite3_column_text(row, column);
-}
-
-static void json_count(yajl_gen json, const char *key, uint64_t count)
-{
-    gt_json_text(json, key);
-    gt_json_integer(json, (int64_t)count);
-}
-
-static void json_number(yajl_gen json, const char *key, double value)
-{
-    gt_json_text(json, key);
-    gt_json_real(json, value);
-}
-
-static void json_spread(yajl_gen json, const char *key, const struct gt_spread *spread)
-{
-    gt_json_text(json, key);
-    yajl_gen_map_open(json);
-    json_number(json, "median", spread->median);
-    json_number(json, "p95", spread->p95);
-    json_number(json, "max", spread->max);
-    yajl_gen_map_close(json);
-}
-
-static void json_warnings(yajl_gen json, sqlite3_stmt *warnings)
-{
-    gt_json_text(json, "warnings");
-    yajl_gen_array_open(json);
-    while (sqlite3_step(warnings) == SQLITE_ROW) {
-        yajl_gen_map_open(json);
-        gt_json_text(json, "kind");
-        gt_json_text(json, text_at(warnings, 0));
-        gt_json_text(json, "count");
-        gt_json_integer(json, sqlite3_column_int64(warnings, 1));
-        gt_json_text(json, "text");
-        gt_json_text(json, text_at(warnings, 2));
-        yajl_gen_map_close(json);
-    }
-    yajl_gen_array_close(json);
-}
-
-static void print_json(const struct subject *subject, const struct gt_comparison *comparison)
+static void print_json(const struct gt_subject *subject, const struct gt_comparison *comparison)
 {
     yajl_gen json = gt_json_new();
 
     yajl_gen_map_open(json);
-    gt_json_text(json, "trace");
-    gt_json_text(json, text_at(subject->names, 0));
-    gt_json_text(json, "device");
-    gt_json_text(json, text_at(subject->names, 1));
-    gt_json_text(json, "operations");
-    yajl_gen_map_open(json);
-    json_count(json, "kernel", comparison->kernels);
-    json_count(json, "copy", comparison->copies);
-    json_count(json, "memset", comparison->memsets);
-    yajl_gen_map_close(json);
-    gt_json_text(json, "makespan_us");
-    yajl_gen_map_open(json);
-    json_number(json, "measured", comparison->makespan_measured_us);
-    json_number(json, "simulated", comparison->makespan_simulated_us);
-    json_number(json, "error_pct", comparison->makespan_error_pct);
-    yajl_gen_map_close(json);
-    json_spread(json, "start_error_us", &comparison->start_error_us);
-    json_spread(json, "start_error_pct_of_makespan", &comparison->start_error_pct);
-    json_count(json, "unmatched", comparison->unmatched);
-    json_warnings(json, subject->warnings);
+    gt_subject_json(json, subject, comparison);
     yajl_gen_map_close(json);
     gt_json_finish(json, stdout);
 }
 
-static struct gt_table *comparison_table(const struct subject *subject,
+static struct gt_table *comparison_table(const struct gt_subject *subject,
                                          const struct gt_comparison *comparison)
 {
     static const struct gt_column columns[] = {
@@ -176,8 +82,8 @@ static struct gt_table *comparison_table(const struct subject *subject,
     struct gt_table *table = gt_table_new("comparison", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);
-    gt_table_text(table, text_at(subject->names, 0));
-    gt_table_text(table, text_at(subject->names, 1));
+    gt_table_text(table, gt_subject_text(subject->names, 0));
+    gt_table_text(table, gt_subject_text(subject->names, 1));
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         gt_table_integer(table, (int64_t)counts[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -193,15 +99,15 @@ static struct gt_table *warnings_table(sqlite3_stmt *warnings)
     struct gt_table *table = gt_table_new("warnings", columns, sizeof columns / sizeof columns[0]);
 
     while (sqlite3_step(warnings) == SQLITE_ROW) {
-        gt_table_text(table, text_at(warnings, 0));
+        gt_table_text(table, gt_subject_text(warnings, 0));
         gt_table_integer(table, sqlite3_column_int64(warnings, 1));
-        gt_table_text(table, text_at(warnings, 2));
+        gt_table_text(table, gt_subject_text(warnings, 2));
     }
     return table;
 }
 
 /* CSV is the comparison alone, one heading and one line, so that many can be put together. */
-static void print_tables(const struct subject *subject, const struct gt_comparison *comparison,
+static void print_tables(const struct gt_subject *subject, const struct gt_comparison *comparison,
                          enum gt_format format)
 {
     struct gt_table *tables[] = { comparison_table(subject, comparison), warnings_table(subject->warnings) };
@@ -211,10 +117,9 @@ static void print_tables(const struct subject *subject, const struct gt_comparis
     gt_table_free(tables[1]);
 }
 
-static int print_comparison(struct gt_store *store, const void *user, struct gt_error *error)
+static int print_comparison(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)
 {
-    const struct arguments *arguments = user;
-    struct subject subject = { NULL, NULL };
+    struct gt_subject subject = { NULL, NULL };
     struct gt_comparison comparison;
     int64_t simulated, measured;
     int result;
@@ -226,7 +131,7 @@ static int print_comparison(struct gt_store *store, const void *user, struct gt_
                             arguments->store);
     result = gt_compare(store, simulated, measured, &comparison, error);
     if (result == 0)
-        result = open_subject(store, arguments->store, simulated, &subject, error);
+        result = gt_subject_open(store, arguments->store, simulated, &subject, error);
     if (result == 0 && measured == 0)
         fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
                 arguments->store);
@@ -234,7 +139,40 @@ static int print_comparison(struct gt_store *store, const void *user, struct gt_
         print_json(&subject, &comparison);
     else if (result == 0)
         print_tables(&subject, &comparison, arguments->format);
-    close_subject(&subject);
+    gt_subject_close(&subject);
+    return result;
+}
+
+/* Has the store more than one simulated run with one measured run? */
+static int is_many(struct gt_store *store, const int64_t *runs, uint32_t count, bool *many, struct gt_error *error)
+{
+    struct gt_repeats repeats;
+
+    *many = count > 1;
+    if (count != 1)
+        return 0;
+    if (gt_repeats_of(store, runs[0], &repeats, error) != 0)
+        return -1;
+    *many = repeats.count > 1;
+    return 0;
+}
+
+static int print_all(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct arguments *arguments = user;
+    uint32_t count;
+    int64_t *runs;
+    bool many;
+    int result;
+
+    if (gt_simulated_runs(store, &runs, &count, error) != 0)
+        return -1;
+    result = is_many(store, runs, count, &many, error);
+    if (result == 0 && many)
+        result = gt_compare_many(store, arguments->store, runs, count, arguments->format, error);
+    else if (result == 0)
+        result = print_comparison(store, arguments, error);
+    free(runs);
     return result;
 }
 
@@ -243,7 +181,7 @@ static int run(int argc, char **argv)
     struct arguments arguments = { .format = GT_FORMAT_TABLE };
 
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
-    return gt_with_store(arguments.store, print_comparison, &arguments);
+    return gt_with_store(arguments.store, print_all, &arguments);
 }
 
 const struct gt_command gt_command_compare = {

@@ -3,10 +3,11 @@ bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/calibrate.c \
     sim/cmd/cmd.h \
-    sim/cmd/compare.c \
+    sim/cmd/compare.c sim/cmd/compare_many.c sim/cmd/compare_parts.h \
     sim/cmd/devices.c \
     sim/cmd/export.c \
     sim/cmd/import.c \
+    sim/cmd/judged.c sim/cmd/judged.h \
     sim/cmd/json.c sim/cmd/json.h \
     sim/cmd/main.c \
     sim/cmd/progress.c sim/cmd/progress.h \
@@ -15,5 +16,5 @@ gridtide_SOURCES = \
     sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
     sim/cmd/table.c sim/cmd/table.h \
-    sim/cmd/validate.c sim/cmd/validate_table.c sim/cmd/validate_table.h
+    sim/cmd/validate.c
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)

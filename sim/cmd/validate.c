@@ -13,7 +13,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
-#include "sim/cmd/validate_table.h"
+#include "sim/cmd/judged.h"
 #include "traces/import_common.h"
 #include "validate/validate.h"
 
@@ -122,7 +122,7 @@ struct work {
     struct gt_progress progress;
     struct gt_device device;          /* the last one put into the store */
     int64_t device_id;                /* 0: none yet */
-    struct gt_validated_row *rows;
+    struct gt_judged *rows;
     uint32_t row_count;
     bool failed;                      /* a trace could not be validated */
 };
@@ -167,16 +167,20 @@ static int choose_device(struct work *work, const struct gt_workload *workload, 
     return work->device_id < 0 ? -1 : 0;
 }
 
-static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_validated_row *row,
+static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_judged *row, bool *measured,
                              struct gt_error *error)
 {
+    struct gt_validated validated = { .measured = 0 };
     struct gt_device device, recorded_on;
     int result;
 
     if (choose_device(work, workload, &device, &recorded_on, error) != 0)
         return -1;
     work->validation.recorded_on = &recorded_on;
-    result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &row->validated, error);
+    result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &validated, error);
+    row->surrogates = validated.surrogates;
+    row->judgement = validated.judgement;
+    *measured = validated.measured > 0;
     gt_progress_end(&work->progress);
     return result;
 }
@@ -184,9 +188,10 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
 /* One trace: its failure is told, and the next one goes on. */
 static void validate_trace(struct work *work, const char *path)
 {
-    struct gt_validated_row *row = &work->rows[work->row_count];
+    struct gt_judged *row = &work->rows[work->row_count];
     struct gt_error error = { "" };
     struct gt_workload *workload = gt_run_read(path, work->arguments->quiet, &error);
+    bool measured = false;
     int result = -1;
 
     row->name = gt_import_stem(path);
@@ -195,19 +200,19 @@ static void validate_trace(struct work *work, const char *path)
         row->name = strdup(workload->name);
     }
     if (workload != NULL)
-        result = validate_workload(work, workload, row, &error);
+        result = validate_workload(work, workload, row, &measured, &error);
     gt_workload_free(workload);
     if (result != 0) {
         fprintf(stderr, "gridtide: %s: %s\n", row->name, error.text);
         work->failed = true;
     }
-    if (row->validated.measured == 0) {
+    if (!measured) {
         free(row->name);
         return;
     }
     work->row_count++;
     if (!work->arguments->quiet && work->arguments->format == GT_FORMAT_TABLE)
-        gt_validated_print_row(stdout, row);
+        gt_judged_print(stdout, row);
 }
 
 static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *error)
@@ -216,7 +221,7 @@ static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *er
     int result;
 
     for (uint32_t i = 0; i < work->row_count; i++)
-        judgements[i] = work->rows[i].validated.judgement;
+        judgements[i] = work->rows[i].judgement;
     result = gt_judge_suite(work->validation.store, judgements, work->row_count, suite, error);
     free(judgements);
     return result;
@@ -228,15 +233,17 @@ static int validate_all(struct work *work, struct gt_error *error)
     struct gt_suite suite;
 
     if (!arguments->quiet && arguments->format == GT_FORMAT_TABLE)
-        gt_validated_print_heading(stdout);
+        gt_judged_print_heading(stdout);
     for (size_t i = 0; i < arguments->trace_count && !interrupted; i++)
         validate_trace(work, arguments->traces[i]);
     if (interrupted)
         fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
     if (sum_up(work, &suite, error) != 0)
         return -1;
-    if (!arguments->quiet)
-        gt_validated_print_end(stdout, arguments->format, work->rows, work->row_count, &suite);
+    if (!arguments->quiet && arguments->format == GT_FORMAT_TABLE)
+        gt_judged_print_summary(stdout, &suite);
+    else if (!arguments->quiet)
+        gt_judged_print_all(stdout, arguments->format, work->rows, work->row_count, &suite);
     if (arguments->check && !suite.within)
         return gt_error_set(error, "%s", work->row_count > 1
                             ? "more error than the suite's thresholds in table metric allow"

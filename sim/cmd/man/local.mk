@@ -8,4 +8,5 @@ dist_man_MANS += \
     sim/cmd/man/gridtide-import.1 \
     sim/cmd/man/gridtide-report.1 \
     sim/cmd/man/gridtide-run.1 \
-    sim/cmd/man/gridtide-stats.1
+    sim/cmd/man/gridtide-stats.1 \
+    sim/cmd/man/gridtide-validate.1

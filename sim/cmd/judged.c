@@ -1,17 +1,17 @@
-#include "sim/cmd/validate_table.h"
+#include "sim/cmd/judged.h"
 
 #include <math.h>
 
 enum { NAME_WIDTH = 36 };
 
-static const char *verdict_of(const struct gt_validated_row *row)
+const char *gt_judged_verdict(const struct gt_judged *judged)
 {
-    if (isnan(row->validated.judgement.comparison.makespan_error_pct))
-        return "-";
-    return row->validated.judgement.within ? "ok" : "off";
+    if (isnan(judged->judgement.comparison.makespan_error_pct))
+        return NULL;
+    return judged->judgement.within ? "ok" : "off";
 }
 
-void gt_validated_print_heading(FILE *out)
+void gt_judged_print_heading(FILE *out)
 {
     fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s  %s\n", NAME_WIDTH, "trace", "real us", "simulated us", "error %",
             "spread %", "start us", "placed%", "floor %", "verdict");
@@ -26,10 +26,11 @@ static void print_real(FILE *out, int width, int decimals, double value)
         fprintf(out, " %*.*f", width, decimals, value);
 }
 
-void gt_validated_print_row(FILE *out, const struct gt_validated_row *row)
+void gt_judged_print(FILE *out, const struct gt_judged *row)
 {
-    const struct gt_comparison *comparison = &row->validated.judgement.comparison;
-    const struct gt_repeats *repeats = &row->validated.judgement.repeats;
+    const struct gt_comparison *comparison = &row->judgement.comparison;
+    const struct gt_repeats *repeats = &row->judgement.repeats;
+    const char *verdict = gt_judged_verdict(row);
 
     fprintf(out, "%-*.*s", NAME_WIDTH, NAME_WIDTH, row->name);
     print_real(out, 12, 2, comparison->makespan_measured_us);
@@ -42,11 +43,11 @@ void gt_validated_print_row(FILE *out, const struct gt_validated_row *row)
     print_real(out, 10, 3, comparison->start_error_us.median);
     print_real(out, 7, 1, repeats->placement_pct);
     print_real(out, 7, 1, repeats->placement_floor_pct);
-    fprintf(out, "  %s%s\n", verdict_of(row), row->validated.surrogates ? ", surrogates" : "");
+    fprintf(out, "  %s%s\n", verdict != NULL ? verdict : "-", row->surrogates ? ", surrogates" : "");
     fflush(out);
 }
 
-static struct gt_table *rows_table(const struct gt_validated_row *rows, uint32_t count)
+static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
 {
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "repetitions", GT_COLUMN_NUMBER },
@@ -59,7 +60,7 @@ static struct gt_table *rows_table(const struct gt_validated_row *rows, uint32_t
     struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct gt_judgement *judgement = &rows[i].validated.judgement;
+        const struct gt_judgement *judgement = &rows[i].judgement;
 
         gt_table_text(table, rows[i].name);
         gt_table_integer(table, judgement->repeats.count);
@@ -71,8 +72,8 @@ static struct gt_table *rows_table(const struct gt_validated_row *rows, uint32_t
         gt_table_real(table, judgement->start_allowed_share, 3);
         gt_table_real(table, judgement->repeats.placement_pct, 2);
         gt_table_real(table, judgement->repeats.placement_floor_pct, 2);
-        gt_table_text(table, rows[i].validated.surrogates ? "surrogates" : "library");
-        gt_table_text(table, verdict_of(&rows[i]));
+        gt_table_text(table, rows[i].surrogates ? "surrogates" : "library");
+        gt_table_text(table, gt_judged_verdict(&rows[i]));
     }
     return table;
 }
@@ -101,7 +102,7 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
     return table;
 }
 
-static void print_summary(FILE *out, const struct gt_suite *suite)
+void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
 {
     if (suite->traces == 0)
         return;
@@ -112,17 +113,11 @@ static void print_summary(FILE *out, const struct gt_suite *suite)
     fprintf(out, ": %s\n", suite->within ? "ok" : "off");
 }
 
-void gt_validated_print_end(FILE *out, enum gt_format format, const struct gt_validated_row *rows, uint32_t count,
-                            const struct gt_suite *suite)
+void gt_judged_print_all(FILE *out, enum gt_format format, const struct gt_judged *rows, uint32_t count,
+                         const struct gt_suite *suite)
 {
-    struct gt_table *tables[2];
+    struct gt_table *tables[] = { rows_table(rows, count), suite_table(suite) };
 
-    if (format == GT_FORMAT_TABLE) {
-        print_summary(out, suite);
-        return;
-    }
-    tables[0] = rows_table(rows, count);
-    tables[1] = suite_table(suite);
     gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : 2);
     gt_table_free(tables[0]);
     gt_table_free(tables[1]);

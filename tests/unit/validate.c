@@ -1,0 +1,350 @@
+/* Validation without a GPU: a player of the tests' own, and measured runs made by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "sim/simulate.h"
+#include "traces/placement.h"
+#include "validate/surrogate.h"
+#include "validate/validate.h"
+
+static char path[64];
+static struct gt_error error;
+static struct gt_device device;
+
+/* Two kernels of eight blocks, one after the other; 10 us a block. */
+static struct gt_workload *make_workload(void)
+{
+    struct gt_workload *workload = gt_workload_new();
+    struct gt_kernel kernel = {
+        .name = gt_name(workload, "k", 1), .grid = { 8, 1, 1 }, .block = { 64, 1, 1 }, .cost = GT_COST_FIXED,
+        .block_min_ps = 10000000, .block_max_ps = 10000000, .duration_ps = GT_TIME_NONE,
+        .runs = GT_NONE, .arguments = GT_NONE,
+    };
+
+    gt_workload_add_gpu(workload);
+    gt_workload_add_stream(workload);
+    gt_workload_add_thread(workload);
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t call = gt_workload_add_call(workload), op = gt_workload_add_op(workload);
+
+        workload->calls[call].kind = GT_CALL_LAUNCH;
+        workload->calls[call].ops = 1;
+        workload->calls[call].stream = 0;
+        workload->calls[call].thread = 0;
+        workload->ops[op].call = call;
+        workload->ops[op].stream = 0;
+        workload->ops[op].kind = GT_OP_KERNEL;
+        workload->ops[op].kernel = gt_workload_kernel(workload, &kernel);
+    }
+    return workload;
+}
+
+/* The player: repetition i shifts all times after the first kernel by `late_us[i]`, and puts its blocks on
+ * SM `sm[i]`; what it fails at, and when somebody wants to stop, is chosen. */
+static const double *late_us;
+static const uint32_t *sms;
+static uint32_t played, fail_at, stop_at;
+
+struct gt_player { const struct gt_workload *workload; };
+
+static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
+                                     struct gt_error *why)
+{
+    struct gt_player *player = gt_calloc(1, sizeof *player);
+
+    (void)options;
+    (void)why;
+    player->workload = workload;
+    played = 0;
+    return player;
+}
+
+static int play(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
+                struct gt_error *why)
+{
+    uint32_t repetition = played == 0 ? 0 : played - 1; /* the first one warms up */
+
+    assert_true((probe == NULL) == (played == 0));
+    if (played++ == fail_at)
+        return gt_error_set(why, "the GPU is on fire");
+    if (probe == NULL)
+        return 0;
+    for (uint32_t i = 0; i < player->workload->op_count; i++) {
+        gt_time_ps start_ps = (gt_time_ps)((5 + i * (10 + late_us[repetition])) * 1e6);
+        struct gt_op_record op = { .op = i, .start_ps = start_ps, .end_ps = start_ps + 10000000,
+                                   .cause_index = GT_NONE };
+        struct gt_block_record blocks = { .op = i, .sm = sms[repetition], .blocks = 8, .warps_per_block = 2,
+                                          .start_ps = start_ps, .end_ps = op.end_ps };
+
+        assert_int_equal(probe->op(probe->user, &op, why), 0);
+        assert_int_equal(probe->blocks(probe->user, &blocks, why), 0);
+    }
+    result->counters[0].name = "sm_clock_mhz";
+    result->counters[0].value = 1980;
+    result->counter_count = 1;
+    return 0;
+}
+
+static const char *describe(const struct gt_player *player)
+{
+    (void)player;
+    return "seed=1";
+}
+
+static void close_player(struct gt_player *player)
+{
+    free(player);
+}
+
+static const struct gt_players players = { NULL, open_player, play, describe, close_player };
+
+static bool stop(void *user)
+{
+    (void)user;
+    return played > stop_at;
+}
+
+static struct gt_store *new_store(void)
+{
+    struct gt_store *store;
+
+    snprintf(path, sizeof path, "/tmp/gridtide-validate-%ld.db", (long)getpid());
+    unlink(path);
+    store = gt_store_create(path, &error);
+    assert_non_null(store);
+    assert_int_equal(gt_store_commit(store, &error), 0);
+    store = gt_store_open(path, true, &error);
+    assert_non_null(store);
+    return store;
+}
+
+static int64_t query(struct gt_store *store, const char *sql)
+{
+    sqlite3_stmt *statement;
+    int64_t value;
+
+    assert_int_equal(sqlite3_prepare_v2(gt_store_database(store), sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    value = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static int validate(struct gt_store *store, uint32_t repetitions, struct gt_validated *validated)
+{
+    struct gt_workload *workload = make_workload();
+    struct gt_validation validation = {
+        .players = &players, .store = store, .seed = 1, .repetitions = repetitions, .blocks = false,
+        .recorded_on = &device, .stop = stop,
+    };
+    int64_t device_id;
+    int result;
+
+    gt_device_init(&device);
+    played = 0;
+    device_id = gt_store_device(store, &device, &error);
+    assert_true(device_id > 0);
+    result = gt_validate(&validation, workload, "t", &device, device_id, validated, &error);
+    gt_workload_free(workload);
+    return result;
+}
+
+#define assert_near(value, expected) assert_true(fabs((value) - (expected)) < 1e-6)
+
+/* Makespans 20 + {9, 1, 3, 2, 1}: the median is 22, the spread (29 - 21) / 22. */
+static void the_median_repetition_is_compared(void **state)
+{
+    static const double late[] = { 9, 1, 3, 2, 1 };
+    static const uint32_t sm[] = { 0, 0, 0, 0, 0 };
+    struct gt_store *store = new_store();
+    struct gt_validated validated;
+
+    (void)state;
+    late_us = late;
+    sms = sm;
+    fail_at = stop_at = UINT32_MAX;
+    assert_int_equal(validate(store, 5, &validated), 0);
+    assert_int_equal(validated.measured, 5);
+    assert_int_equal(validated.judgement.repeats.count, 5);
+    assert_near(validated.judgement.repeats.makespan_us, 22);
+    assert_near(validated.judgement.repeats.spread_pct, 100.0 * 8 / 22);
+    assert_near(validated.judgement.comparison.makespan_measured_us, 22);
+    assert_int_equal(query(store, "SELECT repetition FROM run JOIN comparison ON run_id = measured_run_id"
+                           " WHERE metric = 'repetitions' AND value = 5"), 3);
+    assert_int_equal(query(store, "SELECT count(*) FROM counter WHERE name = 'sm_clock_mhz' AND value = 1980"), 5);
+    assert_int_equal(query(store, "SELECT count(*) FROM run_block"), 0);
+    assert_int_equal(query(store, "SELECT count(*) FROM run_placement WHERE sm_blocks = '[8]'"), 10);
+    gt_store_close(store);
+    unlink(path);
+}
+
+/* Blocks all on SM 0 in two runs and on SM 1 in the third: of three pairs two differ wholly. Simulated,
+ * they lie one an SM, so seven of eight are elsewhere. */
+static void placement_has_a_floor(void **state)
+{
+    static const double late[] = { 1, 1, 1 };
+    static const uint32_t sm[] = { 0, 1, 0 };
+    struct gt_store *store = new_store();
+    struct gt_validated validated;
+
+    (void)state;
+    late_us = late;
+    sms = sm;
+    fail_at = stop_at = UINT32_MAX;
+    assert_int_equal(validate(store, 3, &validated), 0);
+    assert_near(validated.judgement.repeats.placement_floor_pct, 100);
+    assert_near(validated.judgement.repeats.placement_pct, 87.5);
+    assert_near(validated.judgement.placement_excess_pct, 0);
+    gt_store_close(store);
+    unlink(path);
+}
+
+static void thresholds_give_the_verdict(void **state)
+{
+    static const double close[] = { 1.5 }, far[] = { 9 };
+    static const uint32_t sm[] = { 0 };
+    struct gt_store *store = new_store();
+    struct gt_validated good, bad;
+    struct gt_judgement both[2];
+    struct gt_suite suite;
+
+    (void)state;
+    sms = sm;
+    fail_at = stop_at = UINT32_MAX;
+    late_us = close;
+    assert_int_equal(validate(store, 1, &good), 0);
+    late_us = far;
+    assert_int_equal(validate(store, 1, &bad), 0);
+    assert_true(isnan(good.judgement.repeats.spread_pct));
+    assert_true(isnan(good.judgement.placement_excess_pct));
+    assert_true(fabs(good.judgement.comparison.makespan_error_pct) < 3);
+    assert_true(good.judgement.within);
+    assert_false(bad.judgement.within);
+    both[0] = good.judgement;
+    both[1] = bad.judgement;
+    assert_int_equal(gt_judge_suite(store, both, 1, &suite, &error), 0);
+    assert_true(suite.within);
+    assert_int_equal(gt_judge_suite(store, both, 2, &suite, &error), 0);
+    assert_false(suite.within);
+    assert_int_equal(suite.traces, 2);
+    assert_near(suite.error_max_pct, fabs(bad.judgement.comparison.makespan_error_pct));
+    assert_near(suite.error_median_pct, fabs(good.judgement.comparison.makespan_error_pct));
+    assert_near(suite.mape_pct, (suite.error_max_pct + suite.error_median_pct) / 2);
+    /* A looser threshold in the store is heeded. */
+    sqlite3_exec(gt_store_database(store), "UPDATE metric SET threshold = 100 WHERE threshold IS NOT NULL", NULL, NULL,
+                 NULL);
+    assert_int_equal(gt_judge(store, bad.judgement.simulated_run, false, &both[1], &error), 0);
+    assert_true(both[1].within);
+    gt_store_close(store);
+    unlink(path);
+}
+
+static void what_was_measured_is_kept(void **state)
+{
+    static const double late[] = { 1, 1, 1, 1, 1 };
+    static const uint32_t sm[] = { 0, 0, 0, 0, 0 };
+    struct gt_store *store = new_store();
+    struct gt_validated validated;
+
+    (void)state;
+    late_us = late;
+    sms = sm;
+    fail_at = 3;
+    stop_at = UINT32_MAX;
+    assert_int_equal(validate(store, 5, &validated), -1);
+    assert_string_equal(error.text, "the GPU is on fire");
+    assert_int_equal(validated.measured, 2);
+    assert_int_equal(validated.judgement.repeats.count, 2);
+    fail_at = UINT32_MAX;
+    stop_at = 1;
+    assert_int_equal(validate(store, 5, &validated), 0);
+    assert_true(validated.stopped);
+    assert_int_equal(validated.measured, 1);
+    assert_int_equal(query(store, "SELECT count(*) FROM run WHERE kind = 'measured' AND whole = 1"), 3);
+    gt_store_close(store);
+    unlink(path);
+}
+
+static void placements_are_compared_by_sm(void **state)
+{
+    double moved, blocks;
+
+    (void)state;
+    assert_int_equal(gt_placement_moved("[2,2,0,1]", "[1,2,2]", &moved, &blocks), 0);
+    assert_near(moved, 2);
+    assert_near(blocks, 5);
+    assert_int_equal(gt_placement_moved("[3]", "[3]", &moved, &blocks), 0);
+    assert_near(moved, 0);
+    assert_int_equal(gt_placement_moved("[3", "[3]", &moved, &blocks), 0);
+    assert_int_equal(gt_placement_moved("3]", "[3]", &moved, &blocks), -1);
+    assert_int_equal(gt_placement_moved("[a]", "[3]", &moved, &blocks), -1);
+    assert_int_equal(gt_placement_moved("[1 2]", "[3]", &moved, &blocks), -1);
+}
+
+/* Stood in for: alone, it lasts as long again on the simulated device. */
+static void a_surrogate_lasts_as_long(void **state)
+{
+    struct gt_workload *workload = make_workload();
+    struct gt_options options = GT_OPTIONS_DEFAULT;
+    struct gt_probe probe = { .user = NULL };
+    struct gt_summary summary;
+    struct gt_kernel kernel = workload->kernels[0];
+    struct gt_part part;
+
+    (void)state;
+    gt_device_init(&device);
+    kernel.cost = GT_COST_NONE;
+    kernel.grid[0] = 20000;
+    kernel.duration_ps = 300000000;
+    workload->ops[0].kernel = gt_workload_kernel(workload, &kernel);
+    workload->calls[1].ops = workload->op_count = 1;
+    workload->call_count = 1;
+    assert_int_equal(gt_surrogates_make(workload, &device, false, &error), 0);
+    assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), 0);
+    assert_string_equal(part.library, "spin");
+    assert_int_equal(part.block_count, 1);
+    assert_int_equal(workload->kernels[workload->ops[0].kernel].block_min_ps, part.block_ps[0]);
+    assert_int_equal(gt_simulate(workload, &device, &options, &probe, &summary, &error), 0);
+    assert_true(fabs((double)summary.end_ps - (double)device.launch_call_ps - (double)device.launch_latency_ps
+                     - 300e6) < 3e6);
+    gt_part_free(&part);
+    gt_workload_free(workload);
+}
+
+static void recorded_kernels_need_leave(void **state)
+{
+    struct gt_workload *workload = make_workload();
+
+    (void)state;
+    gt_device_init(&device);
+    workload->source = strdup("kineto");
+    assert_int_equal(gt_surrogates_make(workload, &device, false, &error), -1);
+    assert_non_null(strstr(error.text, "--surrogates"));
+    assert_int_equal(gt_surrogates_make(workload, &device, true, &error), 2);
+    gt_workload_free(workload);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_median_repetition_is_compared),
+        cmocka_unit_test(placement_has_a_floor),
+        cmocka_unit_test(thresholds_give_the_verdict),
+        cmocka_unit_test(what_was_measured_is_kept),
+        cmocka_unit_test(placements_are_compared_by_sm),
+        cmocka_unit_test(a_surrogate_lasts_as_long),
+        cmocka_unit_test(recorded_kernels_need_leave),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
