@@ -33,7 +33,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys.c traces/nsys.h traces/nsys_parts.h \
     traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \
     traces/nsys_db.c traces/nsys_db.h traces/nsys_open.c \
-    traces/output.c traces/output_reserve.c traces/output.h \
+    traces/output.c traces/output_reserve.c traces/output_sweep.c traces/output_sweep.h traces/output.h \
     traces/compare.c \
     traces/measured.c \
     traces/perfetto.c traces/perfetto.h \

@@ -1,5 +1,6 @@
-/* Temporary files beside the final ones, removed however the program ends (but for SIGKILL). */
-#include "traces/output.h"
+/* Temporary files beside the final ones, removed however the program ends; what a SIGKILL leaves the
+ * next writer in that folder sweeps away. */
+#include "traces/output_sweep.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "traces/output.h"
 
 enum { RESERVATIONS = 64, SIDE_FILES = 4 };
 
@@ -19,6 +23,7 @@ static const char *const side_endings[SIDE_FILES] = { "", "-journal", "-wal", "-
 /* What to remove. The signal handler reads these: names are whole before `used` is set. */
 static struct reservation {
     volatile sig_atomic_t used;
+    int lock;                       /* held while we live, so that nobody sweeps the file away */
     char *names[SIDE_FILES];        /* names[0] is the temporary file itself */
 } reservations[RESERVATIONS];
 
@@ -71,6 +76,7 @@ static void set_usual_mode(int fd)
     fchmod(fd, 0666 & ~mask);
 }
 
+/* The new file, locked; or -1. */
 static int create(const char *path, char *temporary, struct gt_error *error)
 {
     int fd = mkostemp(temporary, O_CLOEXEC);
@@ -80,8 +86,8 @@ static int create(const char *path, char *temporary, struct gt_error *error)
     if (fd < 0)
         return gt_error_set(error, "%s: cannot create: %s", path, strerror(errno));
     set_usual_mode(fd);
-    close(fd);
-    return 0;
+    flock(fd, LOCK_EX | LOCK_NB);
+    return fd;
 }
 
 char *gt_output_reserve(const char *path, struct gt_error *error)
@@ -93,11 +99,13 @@ char *gt_output_reserve(const char *path, struct gt_error *error)
         reservation++;
     if (reservation == reservations + RESERVATIONS)
         gt_bug("more than %d output files at once", RESERVATIONS);
-    if (asprintf(&temporary, "%s.gridtide-XXXXXX", folder) < 0)
+    if (asprintf(&temporary, "%s" GT_TEMPORARY_PREFIX "XXXXXX", folder) < 0)
         gt_bug("asprintf failed");
+    gt_output_sweep(folder);
     free(folder);
     watch_ends();
-    if (create(path, temporary, error) != 0) {
+    reservation->lock = create(path, temporary, error);
+    if (reservation->lock < 0) {
         free(temporary);
         return NULL;
     }
@@ -121,6 +129,7 @@ static void forget(char *temporary)
     struct reservation *reservation = find(temporary);
 
     reservation->used = 0;
+    close(reservation->lock);
     for (int side = 0; side < SIDE_FILES; side++)
         free(reservation->names[side]);
     free(temporary);

@@ -53,7 +53,9 @@ static int write_export(struct gt_store *store, const void *user, struct gt_erro
 {
     const struct arguments *arguments = user;
 
-    return arguments->exporter->write(store, arguments->output, error);
+    if (arguments->exporter->write(store, arguments->output, error) != 0)
+        return gt_error_prefix(error, "exporting %.300s: ", arguments->store);
+    return 0;
 }
 
 static int run(int argc, char **argv)

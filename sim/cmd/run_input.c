@@ -36,11 +36,16 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
     return workload;
 }
 
+static const char *file_of(const struct gt_workload *workload)
+{
+    return workload->path != NULL ? workload->path : "standard input";
+}
+
 static int apply_settings(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
 {
     for (uint32_t i = 0; i < workload->setting_count; i++)
         if (gt_device_set(device, workload->settings[i].key, workload->settings[i].value, error) != 0)
-            return gt_error_prefix(error, "the trace's device settings: ");
+            return gt_error_prefix(error, "%.300s: the trace's device settings: ", file_of(workload));
     return 0;
 }
 
@@ -69,8 +74,8 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
         if (gt_device_load(workload->device, device, error) == 0)
             return typed(workload) ? apply_settings(workload, device, error) : 0;
         if (workload->setting_count == 0)
-            return gt_error_prefix(error, "the trace asks for device '%s' (--device chooses another): ",
-                                   workload->device);
+            return gt_error_prefix(error, "%.300s: the trace asks for device '%s' (--device chooses another): ",
+                                   file_of(workload), workload->device);
     }
     if (workload->setting_count > 0) {
         if (!quiet)

@@ -64,7 +64,7 @@ setup() {
         for format in perfetto csv; do
             run "$GRIDTIDE" export $format "$BATS_TEST_TMPDIR/$name" -o "$BATS_TEST_TMPDIR/out/x"
             [ "$status" -eq 1 ]
-            [[ "$output" == "gridtide: "* ]]
+            [[ "$output" == "gridtide: "*"$BATS_TEST_TMPDIR/$name"* ]]
         done
     done
     [ -z "$(ls "$BATS_TEST_TMPDIR/out")" ]

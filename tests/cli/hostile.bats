@@ -136,6 +136,15 @@ simulated()
     [[ "$output" == *"trace.jsonl: deadlock: "*"stream 's'"*"stream 't'"*"event 'e' of stream 's'"* ]]
 }
 
+@test "a device that is not there, settings that are none" {
+    for header in '{"gridtide":1,"device":"nope"}' '{"gridtide":1,"settings":{"chip.sms":"0"}}' \
+                  '{"gridtide":1,"device":"toy","settings":{"no.key":"1"}}'; do
+        echo "$header" > trace.jsonl
+        simulated 1
+        [[ "$output" == "gridtide: trace.jsonl: the trace"* ]]
+    done
+}
+
 @test "a kernel that nobody defined" {
     trace '{"call":"launch","kernel":"nobody"}'
     simulated 1

@@ -239,6 +239,28 @@ kill_while_writing() {
     cmp run.db old.db
 }
 
+@test "run: what a killed run left behind is swept away, what a living one writes is not" {
+    long_trace 200000 > long.jsonl
+    kill_while_writing KILL
+    [ -n "$(find . -name '.gridtide-*')" ]
+    touch -d '2 minutes ago' .gridtide-*
+    echo mine > .gridtide-notes
+    touch -d '2 minutes ago' .gridtide-notes
+    if command -v flock > /dev/null; then
+        exec 9> .gridtide-living
+        flock 9
+        touch -d '2 minutes ago' .gridtide-living
+    fi
+    "$GRIDTIDE" run -q toy.jsonl -o run.db 9>&-
+    if command -v flock > /dev/null; then
+        [ -e .gridtide-living ]
+        exec 9>&-
+        rm .gridtide-living
+    fi
+    [ "$(find . -name '.gridtide-*')" = ./.gridtide-notes ]
+    rm .gridtide-notes
+}
+
 @test "run: interrupted while writing, it cleans up" {
     long_trace 200000 > long.jsonl
     kill_while_writing TERM
