@@ -43,7 +43,7 @@ static uint32_t clone_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUpti_SubscriberHandle subscriber;
 static bool opened;
-static bool kernels_on;
+static bool kernels_on, copies_on;
 static _Thread_local uint32_t thread_mark = GT_NONE;
 
 uint64_t gt_clock_ns(void)
@@ -224,6 +224,7 @@ static const struct { CUpti_CallbackId id; bool kernels; } calls[] = {
     { CUPTI_RUNTIME_TRACE_CBID_cudaLaunchKernelExC_v11060, true },
     { CUPTI_RUNTIME_TRACE_CBID___cudaLaunchKernel_v13000, true },
 };
+/* Copies are recorded from the first time on: to switch that back on slows down what comes next. */
 static const struct { CUpti_ActivityKind kind; bool kernels; } kinds[] = {
     { CUPTI_ACTIVITY_KIND_MEMCPY, false },
     { CUPTI_ACTIVITY_KIND_MEMSET, false },
@@ -240,11 +241,13 @@ static int watch_calls(bool on, struct gt_error *error)
 
 int gt_cupti_begin(bool kernels, struct gt_error *error)
 {
+    TRY(cuptiActivityFlushAll(0), error);   /* what is none of it */
     activity.gpu_count = activity.api_count = activity.dropped = 0;
     kernels_on = kernels;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kernels || !kinds[i].kernels)
+        if (kinds[i].kernels ? kernels : !copies_on)
             TRY(cuptiActivityEnable(kinds[i].kind), error);
+    copies_on = true;
     return watch_calls(true, error);
 }
 
@@ -254,7 +257,7 @@ int gt_cupti_end(const struct gt_activity **result, struct gt_error *error)
         return -1;
     TRY(cuptiActivityFlushAll(0), error);
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-        if (kernels_on || !kinds[i].kernels)
+        if (kinds[i].kernels && kernels_on)
             TRY(cuptiActivityDisable(kinds[i].kind), error);
     TRY(cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED), error);
     *result = &activity;

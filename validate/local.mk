@@ -30,7 +30,8 @@ VALIDATE_CUDA_SOURCES = \
     validate/player_graph.c \
     validate/player_kernels.c \
     validate/player_memory.c \
-    validate/player_records.c
+    validate/player_records.c \
+    validate/player_warm.c
 VALIDATE_ABSENT_SOURCES = \
     validate/calibrate_absent.c \
     validate/player_absent.c

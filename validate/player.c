@@ -85,6 +85,8 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0
             || gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
         return -1;
+    if (gt_player_make_warm(player, error) != 0)
+        return -1;
     set_host_functions(player);
     gt_player_schedule(player);
     if (gt_player_graphs(player, error) != 0)
@@ -111,6 +113,7 @@ static void close_player(struct gt_player *player)
         return;
     gt_player_free_graphs(player);
     gt_player_free_edges(player);
+    gt_player_free_warm(player);
     gt_player_free_memory(player);
     if (!player->broken)
         free_handles(player);

@@ -5,8 +5,8 @@
 #include "sim/plan.h"
 #include "validate/player_parts.h"
 
-/* From the moment that all threads are ready until they set off: time for all to see it. */
-static const uint64_t head_start_ns = 300000;
+/* From the moment that all threads are ready until they set off: time for all to warm up. */
+static const uint64_t head_start_ns = 3000000;
 
 static void spin_until(uint64_t time_ns)
 {
@@ -335,6 +335,8 @@ static void *run_thread(void *user)
     atomic_fetch_add(&player->ready, 1);
     while ((go_ns = atomic_load(&player->go_ns)) == 0)
         sched_yield();
+    if (gt_player_warm(player, go_ns) != cudaSuccess)
+        fail(player, thread->calls[0], cudaGetLastError());
     spin_until(go_ns);
     walk(thread);
     return NULL;

@@ -30,7 +30,7 @@ void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct g
     return NULL;
 }
 
-static void *pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error)
+void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error)
 {
     void *memory = NULL;
     cudaError_t code = cudaMallocHost(&memory, bytes);
@@ -64,15 +64,15 @@ typedef void *allocate(struct gt_player *player, uint64_t bytes, struct gt_error
 
 /* The two ends of a copy, by direction; the host's end is pageable where the trace says so. */
 static const struct ends { allocate *to, *from; } ends[GT_DIRECTIONS] = {
-    [GT_H2D] = { gt_player_device_memory, pinned_memory },
-    [GT_D2H] = { pinned_memory, gt_player_device_memory },
+    [GT_H2D] = { gt_player_device_memory, gt_player_pinned_memory },
+    [GT_D2H] = { gt_player_pinned_memory, gt_player_device_memory },
     [GT_D2D] = { gt_player_device_memory, gt_player_device_memory },
-    [GT_H2H] = { pinned_memory, pinned_memory },
+    [GT_H2H] = { gt_player_pinned_memory, gt_player_pinned_memory },
 };
 
 static allocate *end_of(allocate *usual, const struct gt_op *op)
 {
-    return usual == pinned_memory && op->memory == GT_MEMORY_PAGEABLE ? pageable_memory : usual;
+    return usual == gt_player_pinned_memory && op->memory == GT_MEMORY_PAGEABLE ? pageable_memory : usual;
 }
 
 /* Do two operations share their buffers? */

@@ -7,6 +7,7 @@
  *   player_graph.c    graphs, one an instance a call
  *   player_calls.c    host threads walk their calls
  *   player_clock.c    the SMs' clock; the GPU's timer against the host's
+ *   player_warm.c     calls that mean nothing, before those that count
  *   player_records.c  what happened, as records of a run
  *
  * Times are nanoseconds of gt_clock_ns() unless a name says GPU.
@@ -75,6 +76,11 @@ struct gt_player {
     uint64_t log_count;
     uint32_t unlogged;                           /* kernels without a log */
     cudaStream_t own;                            /* for what is not the trace's */
+    const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
+    double warm_arguments[GT_LIBRARY_PARAMETERS];
+    void *warm_gpu, *warm_host;
+    cudaEvent_t warm_event;
+    cudaGraphExec_t warm_graph;
     double clock_mhz, overshoot_cycles;          /* a spinning block runs so much longer than asked */
     struct gt_alignment before, after;
     uint64_t origin_ns;                          /* when the threads set off */
@@ -100,6 +106,7 @@ int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error);
 
 /* player_memory.c */
 void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
+void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 int gt_player_buffers(struct gt_player *player, struct gt_error *error);
 void gt_player_free_memory(struct gt_player *player);
 
@@ -124,6 +131,12 @@ void gt_player_schedule(struct gt_player *player);            /* who calls what,
 cudaError_t gt_player_issue(struct gt_player *player, uint32_t op, cudaStream_t stream);
 /* All threads through all calls, and everything on the GPU to its end. */
 int gt_player_walk(struct gt_player *player, struct gt_error *error);
+
+/* player_warm.c */
+int gt_player_make_warm(struct gt_player *player, struct gt_error *error);
+void gt_player_free_warm(struct gt_player *player);
+/* On the calling thread, until shortly before a time, at least once. */
+cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
 
 /* player_clock.c */
 int gt_player_measure_clock(struct gt_player *player, struct gt_error *error);

@@ -77,9 +77,11 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
     for (uint64_t i = 0; i < activity->gpu_count; i++) {
         const struct gt_gpu_record *record = &activity->gpu[i];
         const struct gt_api_record *api = find_api(activity, record->correlation);
-        uint32_t call = api == NULL ? GT_NONE : api->mark;
-        uint32_t op = call == GT_NONE ? GT_NONE : op_of(player, call, record);
+        uint32_t op;
 
+        if (api != NULL && api->mark == GT_NONE)   /* means nothing */
+            continue;
+        op = api == NULL ? GT_NONE : op_of(player, api->mark, record);
         if (op == GT_NONE) {
             unmatched++;
             continue;

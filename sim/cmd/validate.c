@@ -103,10 +103,13 @@ static const struct argp parser = {
 
 static volatile sig_atomic_t interrupted;
 
+/* The third one ends a repetition that does not end. */
 static void note_interrupt(int number)
 {
-    (void)number;
-    interrupted = 1;
+    if (++interrupted > 2) {
+        signal(number, SIG_DFL);
+        raise(number);
+    }
 }
 
 static bool stop(void *user)
@@ -253,7 +256,7 @@ static int validate_all(struct work *work, struct gt_error *error)
 
 static void catch_interrupts(void)
 {
-    struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESETHAND | SA_RESTART };
+    struct sigaction action = { .sa_handler = note_interrupt, .sa_flags = SA_RESTART };
 
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
