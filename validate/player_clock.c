@@ -93,13 +93,26 @@ static int by_start(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
+/* The kernels alone, to the front: the player's own copies from before may be among the records. */
+static uint64_t keep_kernels(const struct gt_activity *activity)
+{
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < activity->gpu_count; i++)
+        if (activity->gpu[i].kind == GT_OP_KERNEL)
+            activity->gpu[count++] = activity->gpu[i];
+    return count;
+}
+
 static int bracket(const struct gt_activity *activity, const struct gt_block_log *logs,
                    struct gt_alignment *alignment, struct gt_error *error)
 {
-    if (activity->gpu_count != ALIGNMENTS)
+    uint64_t count = keep_kernels(activity);
+
+    if (count != ALIGNMENTS)
         return gt_error_set(error, "CUPTI recorded %llu of %d kernels; is another profiler at work?",
-                            (unsigned long long)activity->gpu_count, ALIGNMENTS);
-    qsort(activity->gpu, activity->gpu_count, sizeof *activity->gpu, by_start);
+                            (unsigned long long)count, ALIGNMENTS);
+    qsort(activity->gpu, count, sizeof *activity->gpu, by_start);
     *alignment = (struct gt_alignment){ .gpu_ns = (int64_t)logs[ALIGNMENTS / 2].start_ns, .low_ns = INT64_MIN,
                                         .high_ns = INT64_MAX };
     for (int i = WARM; i < ALIGNMENTS; i++)

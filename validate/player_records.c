@@ -79,8 +79,8 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
         const struct gt_api_record *api = find_api(activity, record->correlation);
         uint32_t op;
 
-        if (api != NULL && api->mark == GT_NONE)   /* means nothing */
-            continue;
+        if (record->start_ns < player->origin_ns || (api != NULL && api->mark == GT_NONE))
+            continue;   /* the player's own */
         op = api == NULL ? GT_NONE : op_of(player, api->mark, record);
         if (op == GT_NONE) {
             unmatched++;
