@@ -264,6 +264,15 @@ int gt_cupti_end(const struct gt_activity **result, struct gt_error *error)
     return 0;
 }
 
+int gt_cupti_pause(struct gt_error *error)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0] && copies_on; i++)
+        if (!kinds[i].kernels)
+            TRY(cuptiActivityDisable(kinds[i].kind), error);
+    copies_on = false;
+    return 0;
+}
+
 void gt_cupti_mark(uint32_t mark)
 {
     thread_mark = mark;

@@ -45,6 +45,9 @@ int gt_cupti_begin(bool kernels, struct gt_error *error);
 /* What the calling thread does from now on, for the records of its calls. */
 void gt_cupti_mark(uint32_t mark);
 
+/* Record nothing at all from now on, and be out of the way. */
+int gt_cupti_pause(struct gt_error *error);
+
 /* Stop; all that was asked for on the GPU must have ended. The records, good until the next begin. */
 int gt_cupti_end(const struct gt_activity **activity, struct gt_error *error);
 

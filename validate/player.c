@@ -201,17 +201,39 @@ static int send(struct gt_player *player, const struct gt_activity *activity, co
     return status;
 }
 
+static int walk(struct gt_player *player, struct gt_error *error)
+{
+    int status = get_set(player, error);
+
+    if (status == 0)
+        status = gt_player_walk(player, error);
+    drop_spares(player);
+    return status;
+}
+
+/* Without a witness first: once to warm up, once to see how long it takes then; and once as it will be. */
+static int warm_up(struct gt_player *player, struct gt_error *error)
+{
+    const struct gt_activity *activity;
+
+    if (gt_cupti_pause(error) != 0 || walk(player, error) != 0 || walk(player, error) != 0)
+        return -1;
+    player->untraced_ns = gt_player_span_ns(player);
+    return gt_cupti_begin(player->unlogged > 0, error) == 0 && walk(player, error) == 0
+        ? gt_cupti_end(&activity, error) : -1;
+}
+
 static int play(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
                 struct gt_error *error)
 {
-    const struct gt_activity *activity = NULL;
+    const struct gt_activity *activity;
 
-    if (get_set(player, error) != 0 || gt_player_align(player, &player->before, error) != 0
-            || gt_cupti_begin(player->unlogged > 0, error) != 0 || gt_player_walk(player, error) != 0
-            || gt_cupti_end(&activity, error) != 0)
+    if (probe == NULL)
+        return warm_up(player, error);
+    if (gt_player_align(player, &player->before, error) != 0 || gt_cupti_begin(player->unlogged > 0, error) != 0
+            || walk(player, error) != 0 || gt_cupti_end(&activity, error) != 0)
         return -1;
-    drop_spares(player);
-    return probe == NULL ? 0 : send(player, activity, probe, result, error);
+    return send(player, activity, probe, result, error);
 }
 
 static const char *describe(const struct gt_player *player)

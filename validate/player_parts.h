@@ -83,6 +83,7 @@ struct gt_player {
     cudaGraphExec_t warm_graph;
     double clock_mhz, overshoot_cycles;          /* a spinning block runs so much longer than asked */
     struct gt_alignment before, after;
+    uint64_t untraced_ns;                        /* from the first call to the last while nobody records */
     uint64_t origin_ns;                          /* when the threads set off */
     uint64_t unplayed;                           /* calls whose target is not known */
     cudaStream_t *spare_streams;                 /* made by calls of the trace */
@@ -145,6 +146,8 @@ int gt_player_align(struct gt_player *player, struct gt_alignment *alignment, st
 uint64_t gt_player_host_ns(const struct gt_player *player, uint64_t gpu_ns);
 
 /* player_records.c */
+/* From the first call's start to the last one's end: what needs no GPU clock. */
+uint64_t gt_player_span_ns(const struct gt_player *player);
 int gt_player_send(struct gt_player *player, const struct gt_activity *activity, const struct gt_probe *probe,
                    struct gt_play_result *result, struct gt_error *error);
 

@@ -230,8 +230,7 @@ static double worst_order_ns(const struct gt_player *player)
     return worst;
 }
 
-/* The time from the first call's start to the last one's end: what needs no GPU clock. */
-static double host_span_ns(const struct gt_player *player)
+uint64_t gt_player_span_ns(const struct gt_player *player)
 {
     uint64_t first_ns = UINT64_MAX, last_ns = 0;
 
@@ -241,7 +240,7 @@ static double host_span_ns(const struct gt_player *player)
         if (player->calls[i].end_ns > last_ns)
             last_ns = player->calls[i].end_ns;
     }
-    return last_ns > first_ns ? (double)(last_ns - first_ns) : 0;
+    return last_ns > first_ns ? last_ns - first_ns : 0;
 }
 
 static void count(struct gt_play_result *result, const char *name, double value)
@@ -264,7 +263,8 @@ static void count_all(const struct gt_player *player, uint64_t unmatched, struct
     count(result, "clock_residual_ps", width / 2 * 1000);
     count(result, "clock_drift_ps", (double)(player->after.low_ns - player->before.low_ns) * 1000);
     count(result, "clock_order_ps", worst_order_ns(player) * 1000);
-    count(result, "host_span_ps", host_span_ns(player) * 1000);
+    count(result, "host_span_ps", (double)gt_player_span_ns(player) * 1000);
+    count(result, "host_span_untraced_ps", (double)player->untraced_ns * 1000);
 }
 
 int gt_player_send(struct gt_player *player, const struct gt_activity *activity, const struct gt_probe *probe,
