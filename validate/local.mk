@@ -36,6 +36,7 @@ VALIDATE_ABSENT_SOURCES = \
     validate/calibrate_absent.c \
     validate/player_absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
+EXTRA_DIST += validate/README.md validate/h200.db validate/h200-figures.txt
 
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)
