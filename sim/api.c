@@ -110,7 +110,7 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, con
     if (waits && m->plan.released_by[number] != GT_NONE)
         return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->plan.lead_ns[number] * 1000);
     if (waits)
-        return m->engine.now_ps + row_cost_ps(m->device, call) + (gt_time_ps)m->plan.latency_ps[GT_OP_COPY];
+        return m->engine.now_ps + add_ps(row_cost_ps(m->device, call), m->plan.latency_ps[GT_OP_COPY]);
     if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return visible_after(m, number, m->plan.latency_ps[op->kind]);
