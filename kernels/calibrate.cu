@@ -8,7 +8,8 @@ GT_KERNEL void gt_calibrate_empty()
 }
 
 /* One thread of a block writes its record. */
-static __device__ void write_log(struct gt_block_log *log, uint64_t start_ns, uint64_t start_cycles, uint64_t end_cycles)
+static __device__ void write_log(struct gt_block_log *log, uint64_t start_ns, uint64_t start_cycles,
+                                 uint64_t end_cycles)
 {
     uint64_t end_ns = global_ns();
     log += blockIdx.x;
@@ -34,14 +35,17 @@ GT_KERNEL void gt_calibrate_spin(struct gt_block_log *log, uint64_t cycles, uint
     __syncthreads();
 }
 
-GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns)
+GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns, uint64_t cycles_in_1024_ns)
 {
     if (threadIdx.x == 0) {
-        uint64_t start_ns = global_ns(), end_ns = (start_ns / period_ns + 2) * period_ns;
-        uint64_t start_cycles = (uint64_t)clock64();
-        while (global_ns() < end_ns)
-            ;
-        write_log(log, start_ns, start_cycles, (uint64_t)clock64());
+        const uint64_t nap_cycles = 4096;
+        uint64_t start_ns = global_ns(), start_cycles = (uint64_t)clock64(), now;
+        uint64_t left_ns = (start_ns / period_ns + 2) * period_ns - start_ns;
+        uint64_t end_cycles = start_cycles + left_ns * cycles_in_1024_ns / 1024;
+        while ((now = (uint64_t)clock64()) < end_cycles)
+            if (end_cycles - now > nap_cycles) /* so that all blocks get to run */
+                __nanosleep(500);
+        write_log(log, start_ns, start_cycles, now);
     }
     __syncthreads();
 }

@@ -17,12 +17,15 @@
 GT_KERNEL void gt_calibrate_empty(void);
 
 /* One thread of each block waits for cycles + (block % kinds) * step of the SM's clock and writes the
- * block's record, unless `log` is NULL; the others wait for it. */
+ * block's record, unless `log` is NULL; the others wait for it. More than four such blocks to a
+ * scheduler of an SM, and those that come last hardly get to run before the first have ended. */
 GT_KERNEL void gt_calibrate_spin(struct gt_block_log *log, uint64_t cycles, uint64_t step, uint32_t kinds);
 
 /* Every block ends as the global timer comes to the second multiple of period_ns after its start, so all of
- * a grid end together; one thread of each waits and writes the block's record. */
-GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns);
+ * a grid end together; one thread of each waits, by the SM's clock of so many cycles in 1024 ns, and
+ * writes the block's record. */
+GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns,
+                                     uint64_t cycles_in_1024_ns);
 
 /* Wait until *gate, in host memory, is at least `open`, or limit_ns are over. One thread. */
 GT_KERNEL void gt_calibrate_gate(const volatile uint32_t *gate, uint32_t open, uint64_t limit_ns);

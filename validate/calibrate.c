@@ -2,11 +2,17 @@
 #include "validate/calibrate.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "validate/calibrate_groups.h"
+#include "validate/calibrate_process.h"
+
+enum { PROCESSES = 3 };
 
 /* The first is always measured: what the others find is of no use without it. */
 const struct gt_calibration_group gt_calibration_groups[] = {
@@ -19,6 +25,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     {"queues", "resident grids, launches in flight", gt_calibrate_queues, false},
     {"calls", "CPU time of calls", gt_calibrate_calls, false},
     {"gaps", "between kernels: in a stream, by events, in graphs", gt_calibrate_gaps, false},
+    {"between", "copies and memsets between kernels (notes only)", gt_calibrate_between, false},
     {"copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false},
     {"link", "both directions at once, engines, pageable staging", gt_calibrate_link, false},
     {"latency", "between host and GPU, both ways", gt_calibrate_latency, false},
@@ -52,7 +59,8 @@ static void describe(struct gt_calibration *calibration, bool traced)
     cudaRuntimeGetVersion(&runtime);
     strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&now, &date));
     snprintf(calibration->when, sizeof(calibration->when), "%s, driver %s", day, driver);
-    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d%s", runtime / 1000, runtime % 1000 / 10,
+    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d%s", runtime / 1000,
+             runtime % 1000 / 10,
              traced ? ", CUPTI tracing" : "");
 }
 
@@ -70,41 +78,96 @@ static int find_group(const char *name, struct gt_error *error)
 
 static bool wanted(const struct gt_calibration_options *options, size_t group)
 {
-    return options->only == NULL || group == 0 || strcmp(options->only, gt_calibration_groups[group].name) == 0;
+    return options->only == NULL || group == 0 || strcmp(options->only,
+                                                         gt_calibration_groups[group].name) == 0;
 }
 
-/* The wanted groups of those that go before this process uses CUDA, or of the others. */
-static int measure_groups(struct gt_bench *bench, const struct gt_calibration_options *options, bool before_cuda,
-                          size_t *done)
+/* What one process has to do. */
+struct task {
+    const struct gt_calibration_options *options;
+    bool first;
+    FILE *out;                /* to the process that asked */
+};
+
+/* The wanted groups of those that go before CUDA is used, which one process measures for all; or of
+ * the others. */
+static int measure_groups(struct gt_bench *bench, const struct task *task, bool before_cuda)
 {
     for (size_t i = 0; i < gt_calibration_group_count; i++) {
         const struct gt_calibration_group *group = &gt_calibration_groups[i];
-        if (group->before_cuda != before_cuda || !wanted(options, i))
+        if (group->before_cuda != before_cuda || !wanted(task->options, i) || (before_cuda && !task->first))
             continue;
-        if (options->progress != NULL)
-            options->progress(options->user, group->name, *done, gt_calibration_group_count);
+        gt_calibration_send_progress(task->out, group->name, i);
         if (group->measure(bench) != 0) /* what happens before CUDA is in use says so itself */
             return before_cuda ? -1 : gt_error_prefix(bench->error, "calibrating %s: ", group->name);
-        (*done)++;
     }
     return 0;
+}
+
+static int measure(struct gt_calibration *calibration, const struct task *task, struct gt_error *error)
+{
+    struct gt_bench bench = {.found = calibration, .error = error, .traced = task->options->traced};
+    gt_calibration_init(calibration);
+    int status = measure_groups(&bench, task, true);
+    if (status == 0)
+        status = gt_bench_open(&bench);
+    if (status == 0)
+        status = measure_groups(&bench, task, false);
+    if (status == 0)
+        describe(calibration, task->options->traced);
+    gt_bench_close(&bench);
+    return status;
+}
+
+_Noreturn static void measure_in_child(struct task *task, int pipe)
+{
+    struct gt_calibration calibration;
+    struct gt_error error = {""};
+    task->out = fdopen(pipe, "w");
+    int status = task->out != NULL ? measure(&calibration, task, &error) : -1;
+    if (task->out != NULL)
+        gt_calibration_send(task->out, &calibration, status == 0 ? NULL : &error);
+    _exit(status == 0 ? 0 : 1);
+}
+
+/* One process, from its beginning to its end. */
+static int measure_once(struct gt_calibration *calibration, const struct gt_calibration_options *options,
+                        size_t number, struct gt_error *error)
+{
+    struct task task = {options, number == 0, NULL};
+    int ends[2];
+    if (pipe(ends) != 0)
+        return gt_error_set(error, "no pipe for another process: %s", strerror(errno));
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        close(ends[0]);
+        measure_in_child(&task, ends[1]);
+    }
+    close(ends[1]);
+    FILE *in = child > 0 ? fdopen(ends[0], "r") : NULL;
+    if (in == NULL) {
+        close(ends[0]);
+        return gt_error_set(error, "no other process: %s", strerror(errno));
+    }
+    int status = gt_calibration_receive(in, calibration, options, number * gt_calibration_group_count,
+                                        PROCESSES * gt_calibration_group_count, error);
+    fclose(in);
+    waitpid(child, NULL, 0);
+    return status;
 }
 
 int gt_calibrate(struct gt_calibration *calibration, const struct gt_calibration_options *options,
                  struct gt_error *error)
 {
-    struct gt_bench bench = {.found = calibration, .error = error, .traced = options->traced};
-    size_t done = 0;
-    gt_calibration_init(calibration);
-    if (options->only != NULL && find_group(options->only, error) != 0)
-        return -1;
-    if (measure_groups(&bench, options, true, &done) != 0)
-        return -1;
-    int status = gt_bench_open(&bench);
-    if (status == 0)
-        status = measure_groups(&bench, options, false, &done);
-    if (status == 0)
-        describe(calibration, options->traced);
-    gt_bench_close(&bench);
+    struct gt_calibration all[PROCESSES];
+    int status = options->only != NULL ? find_group(options->only, error) : 0;
+    for (size_t i = 0; i < PROCESSES; i++)
+        gt_calibration_init(&all[i]);
+    for (size_t i = 0; status == 0 && i < PROCESSES; i++)
+        status = measure_once(&all[i], options, i, error);
+    gt_calibration_combine(all, PROCESSES, calibration);
+    for (size_t i = 0; i < PROCESSES; i++)
+        gt_calibration_free(&all[i]);
     return status;
 }

@@ -36,19 +36,20 @@ struct gt_bench;
 struct gt_calibration_group {
     const char *name, *help;
     int (*measure)(struct gt_bench *bench); /* -1 with an error: no calibration at all */
-    bool before_cuda;                       /* runs in processes of its own, so before this one uses the GPU */
+    bool before_cuda;                       /* makes processes of its own, so before its own uses the GPU */
 };
 extern const struct gt_calibration_group gt_calibration_groups[];
 extern const size_t gt_calibration_group_count;
 
 struct gt_calibration_options {
     const char *only;                     /* a group's name; NULL: all. Device properties are always read */
-    bool traced;                          /* with CUPTI activity tracing on, as the validator plays */
+    bool traced;                          /* with CUPTI recording kernels, copies and memsets */
     void (*progress)(void *user, const char *group, size_t done, size_t total); /* NULL: none */
     void *user;
 };
 
-/* Measure on the first GPU that CUDA shows. Returns -1 where there is none, no driver, no such group, or
+/* Measure on the first GPU that CUDA shows, in several processes one after the other; this one does not
+ * use CUDA. Returns -1 where there is none, no driver, no such group, or
  * a CUDA call fails. gt_calibration_free ends it either way. */
 int gt_calibrate(struct gt_calibration *calibration, const struct gt_calibration_options *options,
                  struct gt_error *error);
@@ -61,7 +62,8 @@ void gt_found(struct gt_calibration *calibration, const char *key, double value,
 void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method,
                    ...) __attribute__((format(printf, 4, 5)));
 /* The value stands in documents, which `method` names. */
-void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value, const char *method);
+void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value,
+                    const char *method);
 void gt_not_found(struct gt_calibration *calibration, const char *key, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 /* Something worth knowing that no key holds. */

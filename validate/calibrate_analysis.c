@@ -35,7 +35,7 @@ struct gt_line gt_fit_line(const double *x, const double *y, size_t count, bool 
 {
     double weights = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;
     for (size_t i = 0; i < count; i++) {
-        double weight = relative ? 1 / (y[i] * y[i]) : 1;
+        double unit = relative ? fmax(y[i], 1) : 1, weight = 1 / (unit * unit);
         weights += weight;
         sum_x += weight * x[i];
         sum_y += weight * y[i];
@@ -49,21 +49,23 @@ struct gt_line gt_fit_line(const double *x, const double *y, size_t count, bool 
         line.slope = sum_xy / sum_xx;
     }
     for (size_t i = 0; i < count; i++)
-        line.worst = fmax(line.worst, fabs(line.base + line.slope * x[i] - y[i]) / y[i]);
+        line.worst = fmax(line.worst, fabs(line.base + line.slope * x[i] - y[i]) / fmax(y[i], 1));
     return line;
 }
 
 struct gt_clock_tie gt_clock_tie_of(uint64_t sent_ns, uint64_t gpu_ns, uint64_t received_ns)
 {
     uint64_t middle_ns = sent_ns + (received_ns - sent_ns) / 2;
-    return (struct gt_clock_tie){gpu_ns, (int64_t)(middle_ns - gpu_ns), (int64_t)(received_ns - sent_ns + 1) / 2};
+    return (struct gt_clock_tie){gpu_ns, (int64_t)(middle_ns - gpu_ns),
+                                 (int64_t)(received_ns - sent_ns + 1) / 2};
 }
 
 double gt_clock_host_ns(const struct gt_clock_tie *before, const struct gt_clock_tie *after, uint64_t gpu_ns)
 {
     double share = 0;
     if (after->gpu_ns != before->gpu_ns)
-        share = (double)(int64_t)(gpu_ns - before->gpu_ns) / (double)(int64_t)(after->gpu_ns - before->gpu_ns);
+        share = (double)(int64_t)(gpu_ns - before->gpu_ns) /
+                (double)(int64_t)(after->gpu_ns - before->gpu_ns);
     /* In integers first: the GPU's clock counts from 1970, too long for a double; the host's from the
      * machine's start. */
     return (double)(int64_t)(gpu_ns + (uint64_t)before->offset_ns) +

@@ -18,11 +18,11 @@ struct gt_summary gt_summarise(double *samples, size_t count);
 /* A straight line y = base + slope * x. */
 struct gt_line {
     double base, slope;
-    double worst;             /* the largest |fit - y| / y */
+    double worst;             /* the largest |fit - y| / max(y, 1) */
 };
 
-/* Least squares over points with y > 0. `relative` weighs each point by 1/y, so that a microsecond
- * and a second count the same; the base is never below 0. At least two different x. */
+/* Least squares over points with y >= 0. `relative` weighs each point by 1 / max(y, 1), so that 1 % of a
+ * large one counts as much as 1 % of a small one; the base is never below 0. At least two different x. */
 struct gt_line gt_fit_line(const double *x, const double *y, size_t count, bool relative);
 
 /* The GPU's clock at one moment: host_ns - gpu_ns, known to within residual_ns either way. */
@@ -58,6 +58,7 @@ int gt_find_order(const uint32_t *seen, size_t repeats, size_t count, uint32_t *
 
 /* Which of `count` things belong together: `pairs` names two at a time. Writes the size of each set of
  * more than one, sorted by its lowest member, and returns how many; `rest` is how many were in none. */
-size_t gt_find_sets(const uint32_t (*pairs)[2], size_t pair_count, size_t count, uint32_t *sizes, size_t *rest);
+size_t gt_find_sets(const uint32_t (*pairs)[2], size_t pair_count, size_t count, uint32_t *sizes,
+                    size_t *rest);
 
 #endif

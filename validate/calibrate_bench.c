@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXCHANGES = 2000, CLOCK_READS = 1000, WARM_UP_MOST = 40 };
+enum { EXCHANGES = 2000, CLOCK_READS = 1000, WARM_UP_LEAST = 12, WARM_UP_MOST = 60 };
 static const double warm_up_us = 25000;
 
 int gt_bench_check(struct gt_bench *bench, cudaError_t status, const char *call)
@@ -55,6 +55,8 @@ static int make_things(struct gt_bench *bench)
         GT_TRY(cudaStreamCreateWithFlags(&bench->streams[i], cudaStreamNonBlocking));
     for (int i = 0; i < GT_BENCH_EVENTS; i++)
         GT_TRY(cudaEventCreate(&bench->events[i]));
+    for (int i = 0; i < GT_BENCH_MARKS; i++)
+        GT_TRY(cudaEventCreateWithFlags(&bench->marks[i], cudaEventDisableTiming));
     for (int i = 0; i < 2; i++)
         GT_TRY(cudaMalloc(&bench->device[i], GT_BENCH_BUFFER_BYTES));
     GT_TRY(cudaMalloc((void **)&bench->log, GT_BENCH_BLOCKS * sizeof(*bench->log)));
@@ -65,8 +67,8 @@ static int make_things(struct gt_bench *bench)
     memset(mail, 0, sizeof(*bench->mail));
     memset(bench->pinned, 1, GT_BENCH_BUFFER_BYTES);
     bench->mail = mail;
-    bench->pageable = gt_calloc(GT_BENCH_BUFFER_BYTES, 1);
-    memset(bench->pageable, 1, GT_BENCH_BUFFER_BYTES); /* its pages are there from now on */
+    bench->pageable = gt_calloc(GT_BENCH_PAGEABLE_BYTES, 1);
+    memset(bench->pageable, 1, GT_BENCH_PAGEABLE_BYTES); /* its pages are there from now on */
     bench->blocks = gt_calloc(GT_BENCH_BLOCKS, sizeof(*bench->blocks));
     return 0;
 }
@@ -88,7 +90,7 @@ static int warm_up(struct gt_bench *bench)
     double before_mhz = 0;
     int still = 0;
     bench->mhz = 1000; /* for the lengths of spins until it is known */
-    for (int i = 0; i < WARM_UP_MOST && still < 5; i++) {
+    for (int i = 0; i < WARM_UP_MOST && (still < 5 || i < WARM_UP_LEAST); i++) {
         double mhz;
         if (measure_mhz(bench, &mhz) != 0)
             return -1;
@@ -116,6 +118,9 @@ void gt_bench_close(struct gt_bench *bench)
     for (int i = 0; i < GT_BENCH_EVENTS; i++)
         if (bench->events[i] != NULL)
             cudaEventDestroy(bench->events[i]);
+    for (int i = 0; i < GT_BENCH_MARKS; i++)
+        if (bench->marks[i] != NULL)
+            cudaEventDestroy(bench->marks[i]);
     if (bench->graph != NULL)
         cudaGraphExecDestroy(bench->graph);
     for (int i = 0; i < 2; i++)

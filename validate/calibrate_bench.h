@@ -15,8 +15,10 @@
 enum {
     GT_BENCH_STREAMS = 4,
     GT_BENCH_EVENTS = 128,
+    GT_BENCH_MARKS = 64,
     GT_BENCH_BLOCKS = 1 << 16,            /* records of the log */
-    GT_BENCH_BUFFER_BYTES = 64 << 20,
+    GT_BENCH_BUFFER_BYTES = 256 << 20,
+    GT_BENCH_PAGEABLE_BYTES = 64 << 20,
 };
 
 /* Words that host and GPU both see. */
@@ -28,15 +30,17 @@ struct gt_bench_mail {
 struct gt_bench {
     struct gt_calibration *found;
     struct gt_error *error;
-    bool traced;                          /* CUPTI records all kernels, copies, memsets and runtime calls */
+    bool traced;                          /* CUPTI records kernels, copies and memsets */
     struct cudaDeviceProp gpu;
     cudaStream_t streams[GT_BENCH_STREAMS];
-    cudaEvent_t events[GT_BENCH_EVENTS];  /* with times */
+    cudaEvent_t events[GT_BENCH_EVENTS];  /* with times, */
+    cudaEvent_t marks[GT_BENCH_MARKS];    /* without: these cost the GPU nothing */
     cudaGraphExec_t graph;                /* the last one launched, if any */
     struct gt_block_log *log, *blocks;    /* on the device; as gt_bench_read() brought it here */
     volatile struct gt_bench_mail *mail;
-    void *pinned, *pageable, *device[2];  /* GT_BENCH_BUFFER_BYTES each */
-    void *peer;                           /* as many on another GPU; NULL: none */
+    void *pinned, *device[2];             /* GT_BENCH_BUFFER_BYTES each */
+    void *pageable;                       /* GT_BENCH_PAGEABLE_BYTES */
+    void *peer;                           /* GT_BENCH_BUFFER_BYTES on another GPU; NULL: none */
     uint32_t gates;                       /* closed so far */
     double mhz;                           /* SM clock, after the warm-up */
     double clock_ns;                      /* what two readings of the host's clock lie apart */
@@ -57,6 +61,11 @@ int gt_bench_check(struct gt_bench *bench, cudaError_t status, const char *call)
 int gt_bench_open(struct gt_bench *bench);
 void gt_bench_close(struct gt_bench *bench);
 
+/* Microseconds from one time to another, of one clock. */
+static inline double gt_bench_us(uint64_t from_ns, uint64_t to_ns)
+{
+    return (double)(int64_t)(to_ns - from_ns) / 1000;
+}
 /* Let the host's core run for so long without calling anything. */
 void gt_bench_idle_us(double us);
 
@@ -69,7 +78,7 @@ struct gt_bench_spin {
 /* Its blocks write log records from `first_record` on. */
 int gt_bench_launch(struct gt_bench *bench, const struct gt_bench_spin *spin, uint32_t first_record,
                     cudaStream_t stream);
-/* The same as parameters of a graph's node; `space` keeps the arguments and must outlive the graph's making. */
+/* Its arguments, as cudaLaunchKernel takes them. */
 struct gt_bench_arguments {
     struct gt_block_log *log;
     uint64_t cycles, step;

@@ -89,7 +89,8 @@ int gt_calibrate_connections(struct gt_bench *bench)
             return -1;
     snprintf(text, sizeof(text), "%u", queues[0]);
     gt_found_text(bench->found, "scheduling.connections", text,
-                  "of %d streams so many began at once with %s %s; with 1, 8, 32: %u, %u, %u", STREAMS, variable,
+                  "of %d streams so many began at once with %s %s; with 1, 8, 32: %u, %u, %u", STREAMS,
+                      variable,
                   set != NULL ? set : "unset", queues[1], queues[2], queues[3]);
     return 0;
 }

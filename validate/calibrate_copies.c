@@ -4,8 +4,11 @@
 
 #include "validate/calibrate_groups.h"
 
-enum { SIZES = 8, ROUNDS = 9, SUBMIT_ROUNDS = 100, SUBMIT_BYTES = 4096 };
-static const double sizes_bytes[SIZES] = {4096, 16384, 65536, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26};
+/* Sizes go up by fours from 4 KiB; pageable memory does without the last. */
+enum { SIZES = 9, ROUNDS = 9, SUBMIT_ROUNDS = 100, SUBMIT_BYTES = 4096 };
+static const double sizes_bytes[SIZES] = {
+    4096, 16384, 65536, 1 << 18, 1 << 20, 1 << 22, 1 << 24, GT_BENCH_PAGEABLE_BYTES, GT_BENCH_BUFFER_BYTES,
+};
 static const double hold_us = 50000, idle_us = 30;
 
 enum place { PINNED, PAGEABLE, HERE, THERE, NOWHERE }; /* THERE: another GPU; from NOWHERE: a memset */
@@ -48,17 +51,57 @@ static int queue(struct gt_bench *bench, const struct transfer *transfer, size_t
     return 0;
 }
 
-/* Times of one transfer of each size: between events before and behind it, less what two events with
- * nothing between them lie apart; by CUPTI where that traces. */
+static int sizes_of(const struct transfer *transfer)
+{
+    return is_pageable(transfer) ? SIZES - 1 : SIZES;
+}
+
+/* Copies within the device and memsets run where kernels do, not on the engines of the host link. */
+static bool is_like_kernel(const struct transfer *transfer)
+{
+    return transfer->to == HERE && (transfer->from == HERE || transfer->from == NOWHERE);
+}
+
+/* How far events before and behind an operation lie apart beyond what it takes. For copies over the
+ * link as far as two events with nothing between them: then the times are CUPTI's. For what runs like
+ * a kernel, as far as those around a kernel beyond its block's time, so that such a copy between two
+ * kernels takes a gap, its time, and a gap. */
+static int events_us(struct gt_bench *bench, const struct transfer *transfer, double *us)
+{
+    const struct gt_bench_spin spin = {1, 32, 0, 0, 5, 0, 0};
+    cudaEvent_t *events = &bench->events[2 * SIZES];
+    if (gt_bench_elapsed_us(bench, events[0], events[1], us) != 0)
+        return -1;
+    if (!is_like_kernel(transfer))
+        return 0;
+    if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0)
+        return -1;
+    GT_TRY(cudaEventRecord(events[0], bench->streams[0]));
+    if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0)
+        return -1;
+    GT_TRY(cudaEventRecord(events[1], bench->streams[0]));
+    gt_bench_open_gate(bench);
+    if (gt_bench_read(bench, 1) != 0 || gt_bench_elapsed_us(bench, events[0], events[1], us) != 0)
+        return -1;
+    *us -= (double)(bench->blocks[0].end_ns - bench->blocks[0].start_ns) / 1000;
+    return 0;
+}
+
+/* Times of one transfer of each size: between events before and behind it, less what these take; by
+ * CUPTI where that traces. One goes ahead that does not count: the first copy behind a kernel comes
+ * later than those behind copies. */
 static int time_sizes(struct gt_bench *bench, const struct transfer *transfer, double *us)
 {
     cudaStream_t stream = bench->streams[0];
+    int sizes = sizes_of(transfer);
     double apart_us;
     if (gt_bench_take_records(bench) != 0)
         return -1;
     if (!is_pageable(transfer) && gt_bench_close_gate(bench, stream, hold_us) != 0)
         return -1;
-    for (int i = 0; i < SIZES; i++) {
+    if (queue(bench, transfer, (size_t)sizes_bytes[0]) != 0)
+        return -1;
+    for (int i = 0; i < sizes; i++) {
         GT_TRY(cudaEventRecord(bench->events[2 * i], stream));
         if (queue(bench, transfer, (size_t)sizes_bytes[i]) != 0)
             return -1;
@@ -69,18 +112,19 @@ static int time_sizes(struct gt_bench *bench, const struct transfer *transfer, d
     GT_TRY(cudaEventRecord(bench->events[2 * SIZES], stream));
     GT_TRY(cudaEventRecord(bench->events[2 * SIZES + 1], stream));
     gt_bench_open_gate(bench);
-    if (gt_bench_take_records(bench) != 0 ||
-        gt_bench_elapsed_us(bench, bench->events[2 * SIZES], bench->events[2 * SIZES + 1], &apart_us) != 0)
+    if (gt_bench_take_records(bench) != 0 || events_us(bench, transfer, &apart_us) != 0)
         return -1;
-    for (int i = 0; i < SIZES; i++) {
+    for (int i = 0; i < sizes; i++) {
         if (gt_bench_elapsed_us(bench, bench->events[2 * i], bench->events[2 * i + 1], &us[i]) != 0)
             return -1;
         us[i] -= apart_us;
-        us[i] = us[i] > 0.01 ? us[i] : 0.01;
+        us[i] = us[i] > 0 ? us[i] : 0;
     }
-    const struct gt_gpu_record *records = bench->records + bench->record_count;
-    for (int i = 0; i < SIZES && bench->record_count >= SIZES; i++)
-        us[i] = (double)(records[i - SIZES].end_ns - records[i - SIZES].start_ns) / 1000;
+    size_t recorded = bench->record_count;
+    for (int i = 0; i < sizes && recorded >= (size_t)sizes; i++) {
+        const struct gt_gpu_record *record = &bench->records[recorded - (size_t)(sizes - i)];
+        us[i] = gt_bench_us(record->start_ns, record->end_ns);
+    }
     return 0;
 }
 
@@ -88,24 +132,26 @@ static void state(struct gt_bench *bench, const struct transfer *transfer, doubl
 {
     double medians[SIZES], latencies[ROUNDS], rates[ROUNDS];
     char each[GT_CALIBRATION_LINE_BYTES] = "";
+    int sizes = sizes_of(transfer);
     for (int r = 0; r < ROUNDS; r++) {
         double one[SIZES];
-        for (int s = 0; s < SIZES; s++)
+        for (int s = 0; s < sizes; s++)
             one[s] = us[s][r];
-        struct gt_line line = gt_fit_line(sizes_bytes, one, SIZES, true);
+        struct gt_line line = gt_fit_line(sizes_bytes, one, (size_t)sizes, true);
         latencies[r] = line.base;
         rates[r] = 1 / (line.slope * 1000);
     }
-    for (int s = 0; s < SIZES; s++) {
+    for (int s = 0; s < sizes; s++) {
         medians[s] = gt_summarise(us[s], ROUNDS).median;
-        snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%.*f", s > 0 ? ", " : "",
-                 medians[s] < 100 ? 2 : 0, medians[s]);
+        snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%.*f", s > 0 ? "," : "",
+                 medians[s] < 9.995 ? 2 : medians[s] < 99.95 ? 1 : 0, medians[s]);
     }
-    struct gt_line line = gt_fit_line(sizes_bytes, medians, SIZES, true);
+    struct gt_line line = gt_fit_line(sizes_bytes, medians, (size_t)sizes, true);
     gt_found(bench->found, transfer->latency_key, line.base, gt_summarise(latencies, ROUNDS),
-             "fit to medians of 4 KiB to 64 MiB, off by up to %.0f%%", line.worst * 100);
+             "fit to medians of 4 KiB to %.0f MiB, off by up to %.0f%%", sizes_bytes[sizes - 1] / 0x1p20,
+             line.worst * 100);
     gt_found(bench->found, transfer->rate_key, 1 / (line.slope * 1000), gt_summarise(rates, ROUNDS),
-             "same fit; 4, 16, 64, 256 KiB, 1, 4, 16, 64 MiB took us: %s", each);
+             "same fit; us of 4 KiB, 16 KiB and on by fours: %s", each);
 }
 
 /* From the end of a copy's call to its start: CUPTI's, or what is left of the time until the last word
@@ -147,7 +193,7 @@ static int measure(struct gt_bench *bench, const struct transfer *transfer, doub
     for (int r = -1; r < ROUNDS; r++) { /* the first is not kept */
         if (time_sizes(bench, transfer, one) != 0)
             return -1;
-        for (int s = 0; s < SIZES && r >= 0; s++)
+        for (int s = 0; s < sizes_of(transfer) && r >= 0; s++)
             us[s][r] = one[s];
     }
     state(bench, transfer, us);
@@ -168,7 +214,8 @@ static int find_peer(struct gt_bench *bench)
     GT_TRY(cudaMalloc(&bench->peer, GT_BENCH_BUFFER_BYTES));
     GT_TRY(cudaSetDevice(0));
     cudaError_t status = cudaDeviceEnablePeerAccess(1, 0);
-    return status == cudaErrorPeerAccessAlreadyEnabled ? 0 : gt_bench_check(bench, status, "cudaDeviceEnablePeerAccess()");
+    return status == cudaErrorPeerAccessAlreadyEnabled ? 0
+        : gt_bench_check(bench, status, "cudaDeviceEnablePeerAccess()");
 }
 
 int gt_calibrate_copies(struct gt_bench *bench)

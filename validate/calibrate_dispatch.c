@@ -6,7 +6,8 @@
 
 #include "validate/calibrate_groups.h"
 
-enum { ROUNDS = 15, SHAPES = 4, REFILL_WAVES = 8, TOGETHER_NS = 1 << 17 };
+enum { ROUNDS = 15, SHAPES = 4, REFILL_WAVES = 8, TOGETHER_NS = 1 << 17,
+       TOGETHER_MOST_NS = 2000 };
 
 /* From the first block's start to the last one's, in one wave of `blocks` an SM. */
 static int first_wave_ns(struct gt_bench *bench, uint32_t blocks_per_sm, double *ns)
@@ -29,7 +30,8 @@ static int measure_dispatch(struct gt_bench *bench)
 {
     double blocks[SHAPES], ns[SHAPES][ROUNDS], medians[SHAPES], slopes[ROUNDS];
     uint32_t most = (uint32_t)bench->gpu.maxBlocksPerMultiProcessor;
-    const uint32_t per_sm[SHAPES] = {1, most / 4, most / 2, most};
+    const uint32_t per_sm[SHAPES] = {1, most / 8, most / 4,
+                                     most / 2}; /* more would keep each other from starting */
     for (int s = 0; s < SHAPES; s++) {
         blocks[s] = (double)per_sm[s] * bench->gpu.multiProcessorCount;
         for (int r = -1; r < ROUNDS; r++) /* the first loads the code and is not kept */
@@ -92,26 +94,31 @@ static int measure_refill(struct gt_bench *bench)
     return status;
 }
 
-/* From the common end of `per_sm` blocks on each SM to the start of a kernel behind them; 0 where they
- * did not end together. */
+/* From the common end of `per_sm` blocks on each SM, the median of their ends, to the start of a kernel
+ * behind them; 0 where they did not end together. */
 static int gap_behind(struct gt_bench *bench, uint32_t per_sm, double *ns)
 {
     uint32_t blocks = per_sm * (uint32_t)bench->gpu.multiProcessorCount;
     const struct gt_bench_spin next = {1, 32, 0, 0, 5, 0, 0};
     struct gt_block_log *log = bench->log;
-    uint64_t period_ns = TOGETHER_NS;
-    void *arguments[] = {&log, &period_ns};
-    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_together, (dim3){blocks, 1, 1}, (dim3){32, 1, 1}, arguments, 0,
-                            bench->streams[0]));
-    if (gt_bench_launch(bench, &next, blocks, bench->streams[0]) != 0 || gt_bench_read(bench, blocks + 1) != 0)
-        return -1;
-    struct gt_stay span = gt_bench_span(bench, 0, blocks);
-    uint64_t first_end_ns = span.end_ns;
-    for (uint32_t i = 0; i < blocks; i++)
-        if (bench->blocks[i].end_ns < first_end_ns)
-            first_end_ns = bench->blocks[i].end_ns;
-    *ns = span.end_ns - first_end_ns < TOGETHER_NS / 2 ? (double)(bench->blocks[blocks].start_ns - first_end_ns) : 0;
-    return 0;
+    uint64_t period_ns = TOGETHER_NS, cycles = (uint64_t)(bench->mhz * 1.024 + 0.5);
+    void *arguments[] = {&log, &period_ns, &cycles};
+    double *ends_ns = gt_calloc(blocks, sizeof(*ends_ns));
+    int status = gt_bench_check(bench, cudaLaunchKernel((const void *)gt_calibrate_together,
+                                                        (dim3){blocks, 1, 1},
+                                                        (dim3){32, 1, 1}, arguments, 0, bench->streams[0]),
+                                "cudaLaunchKernel()");
+    if (status == 0)
+        status = gt_bench_launch(bench, &next, blocks, bench->streams[0]);
+    if (status == 0)
+        status = gt_bench_read(bench, blocks + 1);
+    uint64_t next_ns = bench->blocks[blocks].start_ns;
+    for (uint32_t i = 0; status == 0 && i < blocks; i++)
+        ends_ns[i] = (double)(int64_t)(next_ns - bench->blocks[i].end_ns);
+    struct gt_summary ends = gt_summarise(ends_ns, blocks);
+    *ns = ends_ns[blocks - 1] - ends_ns[0] < TOGETHER_MOST_NS ? ends.median : 0;
+    free(ends_ns);
+    return status;
 }
 
 static int measure_retire(struct gt_bench *bench)

@@ -107,7 +107,8 @@ void gt_found_text(struct gt_calibration *calibration, const char *key, const ch
     va_end(arguments);
 }
 
-void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value, const char *method)
+void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value,
+                    const char *method)
 {
     gt_found_text(calibration, key, value, "%s", method);
     calibration->findings[row_of(key) - gt_device_keys].known = true;
@@ -150,7 +151,7 @@ static void source_text(const struct gt_calibration *calibration, const struct g
         number_text(row, finding->summary.median, median);
         number_text(row, finding->summary.low, low);
         number_text(row, finding->summary.high, high);
-        snprintf(text, SOURCE_BYTES, "measured %s: median %s, quartiles %s to %s, n %zu; %s",
+        snprintf(text, SOURCE_BYTES, "measured %s: median %s, quartiles in %s to %s, n %zu; %s",
                  calibration->when, median, low, high, finding->summary.count, finding->method);
     }
 }
@@ -197,7 +198,8 @@ static int write_key(const struct gt_calibration *calibration, size_t row, struc
     source_text(calibration, key, finding, source);
     if (gt_output_printf(output, error, "; source: %.*s\n", SOURCE_COLUMNS, source) != 0)
         return -1;
-    return write_value(output, key->key + section + 1, finding->value != NULL ? finding->value : key->fallback,
+    return write_value(output, key->key + section + 1, finding->value != NULL ? finding->value
+                       : key->fallback,
                        error);
 }
 
@@ -221,7 +223,8 @@ static int write_head(const struct gt_calibration *calibration, struct gt_output
 {
     const struct gt_finding *name = gt_finding_of(calibration, "chip.name");
     const char *chip = name->value != NULL ? name->value : "unnamed GPU";
-    int status = gt_output_printf(output, error, "; %s\n; source: measured on an %s, %s, %s, by gridtide calibrate\n",
+    int status = gt_output_printf(output, error,
+                                  "; %s\n; source: measured on an %s, %s, %s, by gridtide calibrate\n",
                                   chip, chip, calibration->when, calibration->system);
     for (size_t i = 0; status == 0 && i < calibration->note_count; i++)
         status = gt_output_printf(output, error, "; %s\n", calibration->notes[i]);

@@ -1,11 +1,13 @@
 /* calibrate_gaps.c - from one kernel's end to the next one's start: in a stream, through events, in a
  * graph; and what events themselves resolve. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "validate/calibrate_groups.h"
 
 enum { CHAIN = 33, GAPS = CHAIN - 1, ROUNDS = 12, SHAPES = 2, EVENT_PAIRS = 100 };
+enum { BUSY_COUNTS = 5, BUSY_MOST = 8, BUSY_CHAIN = 24, BUSY_ROUNDS = 9, BUSY_KERNEL_US = 20 };
 static const double kernel_us = 5, hold_us = 20000;
 
 /* Chains of kernels, all queued before the first may run. */
@@ -27,10 +29,10 @@ static int through_events(struct gt_bench *bench, const struct gt_bench_spin *sp
     for (uint32_t i = 0; i < CHAIN; i++) {
         cudaStream_t stream = bench->streams[i % 2];
         if (i > 0)
-            GT_TRY(cudaStreamWaitEvent(stream, bench->events[i - 1], 0));
+            GT_TRY(cudaStreamWaitEvent(stream, bench->marks[i - 1], 0));
         if (gt_bench_launch(bench, spin, i * spin->blocks, stream) != 0)
             return -1;
-        GT_TRY(cudaEventRecord(bench->events[i], stream));
+        GT_TRY(cudaEventRecord(bench->marks[i], stream));
     }
     return 0;
 }
@@ -53,14 +55,15 @@ static int in_graph(struct gt_bench *bench, const struct gt_bench_spin *spin)
 }
 
 static const struct chain chains[] = {
-    {"latency.stream_gap_us", "end to start, both queued in one stream", in_stream},
-    {"latency.event_gap_us", "end to start, through cudaStreamWaitEvent on another stream", through_events},
-    {"latency.graph_gap_us", "end to start in a graph of kernels in a row", in_graph},
+    {"latency.stream_gap_us", "block's end to start, one stream", in_stream},
+    {"latency.event_gap_us", "block's end to start, by events on two streams", through_events},
+    {"latency.graph_gap_us", "block's end to start, graph of kernels in a row", in_graph},
 };
 enum { CHAINS = sizeof(chains) / sizeof(chains[0]) };
 
 /* Play a chain once; its gaps by the kernels' own logs. */
-static int play(struct gt_bench *bench, const struct chain *chain, const struct gt_bench_spin *spin, double *gaps)
+static int play(struct gt_bench *bench, const struct chain *chain, const struct gt_bench_spin *spin,
+                double *gaps)
 {
     if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 || chain->queue(bench, spin) != 0)
         return -1;
@@ -70,7 +73,7 @@ static int play(struct gt_bench *bench, const struct chain *chain, const struct 
     struct gt_stay before = gt_bench_span(bench, 0, spin->blocks);
     for (uint32_t i = 0; i < GAPS; i++) {
         struct gt_stay next = gt_bench_span(bench, (i + 1) * spin->blocks, spin->blocks);
-        gaps[i] = (double)(int64_t)(next.start_ns - before.end_ns) / 1000;
+        gaps[i] = gt_bench_us(before.end_ns, next.start_ns);
         before = next;
     }
     return 0;
@@ -83,7 +86,7 @@ static size_t recorded_gaps(const struct gt_bench *bench, double *gaps)
     if (bench->record_count < CHAIN)
         return 0;
     for (int i = 0; i < GAPS; i++)
-        gaps[i] = (double)(int64_t)(records[i + 1 - CHAIN].start_ns - records[i - CHAIN].end_ns) / 1000;
+        gaps[i] = gt_bench_us(records[i - CHAIN].end_ns, records[i + 1 - CHAIN].start_ns);
     return GAPS;
 }
 
@@ -103,7 +106,8 @@ static int measure_chain(struct gt_bench *bench, const struct chain *chain)
         if (gt_bench_take_records(bench) != 0)
             return -1;
         if (bench->traced) {
-            if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 || chain->queue(bench, &spin) != 0)
+            if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 ||
+                chain->queue(bench, &spin) != 0)
                 return -1;
             gt_bench_open_gate(bench);
             if (gt_bench_take_records(bench) != 0)
@@ -112,12 +116,74 @@ static int measure_chain(struct gt_bench *bench, const struct chain *chain)
         }
     }
     struct gt_summary both = gt_bench_mean(parts, SHAPES);
-    gt_found(bench->found, chain->key, both.median, both, "%s, by the blocks' times; %u block %.2f, %u blocks %.2f",
-             chain->how, blocks[0], parts[0].median, blocks[1], parts[1].median);
+    gt_found(bench->found, chain->key, both.median, both, "%s; %u block %.2f, %u blocks %.2f", chain->how,
+             blocks[0], parts[0].median, blocks[1], parts[1].median);
     struct gt_summary records = gt_summarise(recorded, seen);
     if (seen > 0)
         gt_found_note(bench->found, "%s by CUPTI's times: median %.2f, quartiles %.2f to %.2f", chain->key,
                       records.median, records.low, records.high);
+    return 0;
+}
+
+/* Median gap in chains of kernels in `streams` streams at once, each stream on a connection of its own. */
+static int busy_gap(struct gt_bench *bench, cudaStream_t *streams, uint32_t count, double *us)
+{
+    const struct gt_bench_spin spin = {1, 32, 0, 0, BUSY_KERNEL_US, 0, 0};
+    double gaps[BUSY_MOST * BUSY_CHAIN];
+    size_t seen = 0;
+    if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0)
+        return -1;
+    GT_TRY(cudaEventRecord(bench->marks[0], bench->streams[0]));
+    for (uint32_t s = 0; s < count; s++)
+        GT_TRY(cudaStreamWaitEvent(streams[s], bench->marks[0], 0));
+    for (uint32_t i = 0; i < BUSY_CHAIN * count; i++)
+        if (gt_bench_launch(bench, &spin, i, streams[i % count]) != 0)
+            return -1;
+    gt_bench_open_gate(bench);
+    if (gt_bench_read(bench, BUSY_CHAIN * count) != 0)
+        return -1;
+    /* The first gaps have the beginning in them, at the end some streams have no more work. */
+    for (uint32_t i = 2 * count; i < (BUSY_CHAIN - 4) * count; i++)
+        gaps[seen++] = gt_bench_us(bench->blocks[i - count].end_ns, bench->blocks[i].start_ns);
+    *us = gt_summarise(gaps, seen).median;
+    return 0;
+}
+
+/* The same for several numbers of streams, made anew: it matters a little which connections they get. */
+static int busy_gaps(struct gt_bench *bench, const uint32_t *counts, double *us)
+{
+    cudaStream_t streams[BUSY_MOST];
+    for (int i = 0; i < BUSY_MOST; i++)
+        GT_TRY(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
+    for (int c = 0; c < BUSY_COUNTS; c++)
+        if (busy_gap(bench, streams, counts[c], &us[c]) != 0)
+            return -1;
+    for (int i = 0; i < BUSY_MOST; i++)
+        GT_TRY(cudaStreamDestroy(streams[i]));
+    return 0;
+}
+
+/* How much longer gaps are for each connection beyond two in which work waits. */
+static int measure_busy(struct gt_bench *bench)
+{
+    static const uint32_t counts[BUSY_COUNTS] = {2, 3, 4, 6, 8};
+    double slopes[BUSY_ROUNDS], gaps[BUSY_COUNTS][BUSY_ROUNDS], x[BUSY_COUNTS], y[BUSY_COUNTS];
+    for (int r = -1; r < BUSY_ROUNDS; r++) { /* the first is not kept */
+        if (busy_gaps(bench, counts, y) != 0)
+            return -1;
+        for (int c = 0; c < BUSY_COUNTS; c++) {
+            x[c] = counts[c] - 2;
+            gaps[c][r < 0 ? 0 : r] = y[c];
+        }
+        slopes[r < 0 ? 0 : r] = gt_fit_line(x, y, BUSY_COUNTS, false).slope;
+    }
+    for (int c = 0; c < BUSY_COUNTS; c++)
+        y[c] = gt_summarise(gaps[c], BUSY_ROUNDS).median;
+    struct gt_summary summary = gt_summarise(slopes, BUSY_ROUNDS);
+    gt_found(bench->found, "latency.busy_connection_us", fmax(0, summary.median), summary,
+             "gaps in chains in 2, 3, 4, 6, 8 streams at once: %.2f, %.2f, %.2f, %.2f, %.2f", y[0], y[1],
+                 y[2], y[3],
+             y[4]);
     return 0;
 }
 
@@ -138,7 +204,8 @@ static int measure_events(struct gt_bench *bench)
     for (int i = 1; i < EVENT_PAIRS; i++)
         if (us[i] - us[i - 1] > 0.0005 && (step == 0 || us[i] - us[i - 1] < step))
             step = us[i] - us[i - 1];
-    gt_found_note(bench->found, "events in a row: %.3f us apart (quartiles %.3f to %.3f), in steps of %.3f us",
+    gt_found_note(bench->found,
+                  "events in a row: %.3f us apart (quartiles %.3f to %.3f), in steps of %.3f us",
                   summary.median, summary.low, summary.high, step);
     return 0;
 }
@@ -148,5 +215,5 @@ int gt_calibrate_gaps(struct gt_bench *bench)
     for (int i = 0; i < CHAINS; i++)
         if (measure_chain(bench, &chains[i]) != 0)
             return -1;
-    return measure_events(bench);
+    return measure_busy(bench) != 0 || measure_events(bench) != 0 ? -1 : 0;
 }

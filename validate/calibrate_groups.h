@@ -13,6 +13,7 @@ int gt_calibrate_policies(struct gt_bench *bench);
 int gt_calibrate_queues(struct gt_bench *bench);
 int gt_calibrate_calls(struct gt_bench *bench);
 int gt_calibrate_gaps(struct gt_bench *bench);
+int gt_calibrate_between(struct gt_bench *bench);
 int gt_calibrate_copies(struct gt_bench *bench);
 int gt_calibrate_link(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);

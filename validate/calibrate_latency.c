@@ -43,7 +43,8 @@ static int play(struct gt_bench *bench, bool host_function, struct exchange *exc
 }
 
 /* Microseconds from each call's end to the kernel's start, and from its end to the answer. */
-static void spans(const struct gt_bench *bench, const struct exchange *exchange, double *start_us, double *answer_us)
+static void spans(const struct gt_bench *bench, const struct exchange *exchange, double *start_us,
+                  double *answer_us)
 {
     for (int i = 0; i < ROUNDS; i++) {
         double start_ns = gt_clock_host_ns(&exchange->before, &exchange->after, bench->blocks[i].start_ns);
@@ -61,12 +62,13 @@ static void note_records(struct gt_bench *bench, const struct exchange *exchange
         return;
     for (int i = 0; i < ROUNDS; i++) {
         const struct gt_gpu_record *record = &bench->records[i];
-        start_us[i] = (double)(int64_t)(record->start_ns - exchange->called_ns[i]) / 1000;
-        answer_us[i] = (double)(int64_t)(exchange->answered_ns[i] - record->end_ns) / 1000;
-        longer_us[i] = ((double)(record->end_ns - record->start_ns) -
-                        (double)(bench->blocks[i].end_ns - bench->blocks[i].start_ns)) / 1000;
+        start_us[i] = gt_bench_us(exchange->called_ns[i], record->start_ns);
+        answer_us[i] = gt_bench_us(record->end_ns, exchange->answered_ns[i]);
+        longer_us[i] = gt_bench_us(record->start_ns, record->end_ns) -
+                       gt_bench_us(bench->blocks[i].start_ns, bench->blocks[i].end_ns);
     }
-    gt_found_note(bench->found, "by CUPTI's times: call to start %.2f us, end to %s %.2f us; kernels %.2f us longer than their block",
+    gt_found_note(bench->found, "by CUPTI's times: call to start %.2f us, end to %s %.2f us; "
+                  "kernels %.2f us longer than their block",
                   gt_summarise(start_us, ROUNDS).median, what, gt_summarise(answer_us, ROUNDS).median,
                   gt_summarise(longer_us, ROUNDS).median);
 }
@@ -74,7 +76,8 @@ static void note_records(struct gt_bench *bench, const struct exchange *exchange
 static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how,
                   double residual_us)
 {
-    gt_found(bench->found, key, fmax(0, summary.median), summary, "%s; clocks tied to %.2f us", how, residual_us);
+    gt_found(bench->found, key, fmax(0, summary.median), summary, "%s; clocks tied to %.2f us", how,
+             residual_us);
 }
 
 int gt_calibrate_latency(struct gt_bench *bench)
@@ -86,7 +89,8 @@ int gt_calibrate_latency(struct gt_bench *bench)
     residual_us = (double)(exchange.before.residual_ns + exchange.after.residual_ns) / 2000;
     spans(bench, &exchange, start_us, answer_us);
     note_records(bench, &exchange, "return");
-    state(bench, "latency.launch_us", gt_summarise(start_us, ROUNDS), "launch call's end to the block's start, idle GPU",
+    state(bench, "latency.launch_us", gt_summarise(start_us, ROUNDS),
+          "launch call's end to the block's start, idle GPU",
           residual_us);
     state(bench, "host.sync_return_us", gt_summarise(answer_us, ROUNDS),
           "block's end to the return of cudaStreamSynchronize", residual_us);
@@ -97,7 +101,8 @@ int gt_calibrate_latency(struct gt_bench *bench)
     note_records(bench, &exchange, "host function");
     state(bench, "latency.host_function_us", gt_summarise(answer_us, ROUNDS),
           "block's end to the first line of a host function behind it", residual_us);
-    gt_found_note(bench->found, "host and GPU clocks: tied to within %.2f us; the GPU's gained %.3f us a second",
+    gt_found_note(bench->found,
+                  "host and GPU clocks: tied to within %.2f us; the GPU's gained %.3f us a second",
                   residual_us, (double)(exchange.before.offset_ns - exchange.after.offset_ns) * 1e6 /
                   (double)(exchange.after.gpu_ns - exchange.before.gpu_ns));
     return 0;

@@ -79,7 +79,8 @@ static int measure_duplex(struct gt_bench *bench)
             return -1;
     struct gt_summary summary = gt_summarise(gbps, DUPLEX_ROUNDS);
     gt_found(bench->found, "copy.duplex_gbps", summary.median, summary,
-             "%d copies of %d MiB up and as many down on two streams, while both ran", PIECES, PIECE_BYTES >> 20);
+             "%d copies of %d MiB up and as many down on two streams, while both ran", PIECES,
+                 PIECE_BYTES >> 20);
     return 0;
 }
 
@@ -102,7 +103,8 @@ static int load_us(struct gt_bench *bench, const struct load *loads, int count, 
         return -1;
     *us = 0;
     for (int i = 0; i < count; i++) {
-        if (gt_bench_elapsed_us(bench, bench->events[0], bench->events[1 + i * (PIECES + 1) + loads[i].pieces],
+        if (gt_bench_elapsed_us(bench, bench->events[0],
+                                bench->events[1 + i * (PIECES + 1) + loads[i].pieces],
                                 &end_us) != 0)
             return -1;
         *us = fmax(*us, end_us);
@@ -134,7 +136,8 @@ static int measure_engines(struct gt_bench *bench)
         return -1;
     snprintf(text, sizeof(text), "%d", count < 1 ? 1 : count > ENGINES_MOST ? ENGINES_MOST : count);
     gt_found_text(bench->found, "copy.engines", text,
-                  "asyncEngineCount %d; time saved by overlap: up and up %.2f, up and down %.2f, up and inside %.2f",
+                  "asyncEngineCount %d; time saved by overlap: up and up %.2f, up and down %.2f, "
+                  "up and within %.2f",
                   count, same, opposite, within);
     return 0;
 }
@@ -148,7 +151,8 @@ static int returns_early(struct gt_bench *bench, size_t bytes, bool *early)
         if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0)
             return -1;
         GT_TRY(cudaEventRecord(bench->events[0], bench->streams[0]));
-        GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pageable, bytes, cudaMemcpyHostToDevice, bench->streams[0]));
+        GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pageable, bytes, cudaMemcpyHostToDevice,
+                               bench->streams[0]));
         cudaError_t status = cudaEventQuery(bench->events[0]);
         times += status == cudaErrorNotReady;
         if (status != cudaErrorNotReady && gt_bench_check(bench, status, "cudaEventQuery()") != 0)
@@ -161,12 +165,13 @@ static int returns_early(struct gt_bench *bench, size_t bytes, bool *early)
 
 static int measure_staging(struct gt_bench *bench)
 {
-    size_t low = 1, high = GT_BENCH_BUFFER_BYTES; /* returns at `low`, waits at `high` */
+    size_t low = 1, high = GT_BENCH_PAGEABLE_BYTES; /* returns at `low`, waits at `high` */
     bool early;
     if (returns_early(bench, low, &early) != 0)
         return -1;
     if (!early) {
-        gt_found_text(bench->found, "copy.pageable_stage_bytes", "0", "a copy of one byte waited for the kernel before it");
+        gt_found_text(bench->found, "copy.pageable_stage_bytes", "0",
+                      "a copy of one byte waited for the kernel before it");
         return 0;
     }
     while (low + 1 < high) {

@@ -24,7 +24,7 @@ static void state_order(struct gt_bench *bench, const uint32_t *seen, size_t sms
     } else {
         char *text = list_text(order, sms);
         gt_found_text(bench->found, "chip.sm_order", text,
-                      "grids of 1 to %zu blocks, one an SM: in %zu of %zu launches they took the first of these",
+                      "grids of 1 to %zu blocks, one an SM: %zu of %zu launches took the first of these",
                       sms, alike, REPEATS * sms);
         free(text);
     }
@@ -84,7 +84,8 @@ static void state_gpcs(struct gt_bench *bench, const struct pairs *pairs)
                      alone);
     } else {
         char *text = list_text(sizes, sets);
-        gt_found_text(bench->found, "chip.gpc_sms", text, "SMs that held blocks of one cluster are of one GPC");
+        gt_found_text(bench->found, "chip.gpc_sms", text,
+                      "SMs that held blocks of one cluster are of one GPC");
         free(text);
     }
     free(sizes);
@@ -92,16 +93,17 @@ static void state_gpcs(struct gt_bench *bench, const struct pairs *pairs)
 
 static int measure_gpcs(struct gt_bench *bench)
 {
-    static const uint32_t cluster_sizes[] = {2, 4, 8};
-    enum { SIZES = sizeof(cluster_sizes) / sizeof(cluster_sizes[0]) };
+    /* Of many sizes, so that their clusters overlap; up to 8 are allowed on any GPU that has clusters. */
+    enum { SIZES = 7 };
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
     struct pairs pairs = {gt_calloc((size_t)SIZES * CLUSTER_ROUNDS * sms, sizeof(*pairs.of)), 0};
     int status = 0;
     if (bench->gpu.major < 9) {
-        gt_not_found(bench->found, "chip.gpc_sms", "compute capability below 9.0 has no clusters to tell it by");
+        gt_not_found(bench->found, "chip.gpc_sms",
+                     "compute capability below 9.0 has no clusters to tell it by");
     } else {
         for (int i = 0; status == 0 && i < SIZES * CLUSTER_ROUNDS; i++)
-            status = add_clusters(bench, cluster_sizes[i % SIZES], &pairs);
+            status = add_clusters(bench, 2 + (uint32_t)i % SIZES, &pairs);
         if (status == 0)
             state_gpcs(bench, &pairs);
     }

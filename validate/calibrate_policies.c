@@ -56,10 +56,11 @@ static int measure_arbitration(struct gt_bench *bench)
     }
     if (early == 0 || early == ROUNDS)
         gt_found_text(bench->found, "scheduling.arbitration", early == 0 ? "leftover" : "backfill",
-                      "small blocks that had room began %s a kernel of %d waves had handed out its last, %d of %d",
+                      "blocks that had room began %s a kernel of %d waves had handed out its last, %d of %d",
                       early == 0 ? "only after" : "before", WAVES, ROUNDS, ROUNDS);
     else
-        gt_not_found(bench->found, "scheduling.arbitration", "a later kernel passed in %d of %d rounds", early,
+        gt_not_found(bench->found, "scheduling.arbitration", "a later kernel passed in %d of %d rounds",
+                     early,
                      ROUNDS);
     return 0;
 }
@@ -70,7 +71,8 @@ static int measure_placement(struct gt_bench *bench)
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount, half = sms / 2, on_free = 0, all = 0;
     bool *taken = gt_calloc(GT_DEVICE_MAX_SMS, sizeof(*taken));
     const struct pair pair = {
-        {half, (uint32_t)bench->gpu.maxThreadsPerBlock, 0, 0, wave_us, 0, 0}, {sms - half, 64, 0, 0, wave_us, 0, 0},
+        {half, (uint32_t)bench->gpu.maxThreadsPerBlock, 0, 0, wave_us, 0, 0},
+            {sms - half, 64, 0, 0, wave_us, 0, 0},
         bench->streams[0], bench->streams[1],
     };
     int status = 0;
@@ -88,10 +90,11 @@ static int measure_placement(struct gt_bench *bench)
         return -1;
     if (on_free >= all - all / 20)
         gt_found_text(bench->found, "scheduling.placement", "most-room",
-                      "with half of the SMs partly taken, %u of the next kernel's %u blocks went to the others",
+                      "half of the SMs partly taken, %u of the next kernel's %u blocks went to the others",
                       on_free, all);
     else
-        gt_not_found(bench->found, "scheduling.placement", "only %u of %u blocks went to the SMs with more room",
+        gt_not_found(bench->found, "scheduling.placement",
+                     "only %u of %u blocks went to the SMs with more room",
                      on_free, all);
     return 0;
 }

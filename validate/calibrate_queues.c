@@ -40,7 +40,8 @@ static int measure_grids(struct gt_bench *bench)
         GT_TRY(cudaStreamDestroy(streams[i]));
     struct gt_summary summary = gt_summarise(most, 2 * GRID_ROUNDS);
     gt_found(bench->found, "scheduling.resident_grids", summary.median, summary,
-             "one-block spins of %.0f ms on %u and %u streams, the most at once", grid_us / 1000, asked[0], asked[1]);
+             "one-block spins of %.0f ms on %u and %u streams, the most at once", grid_us / 1000, asked[0],
+                 asked[1]);
     return 0;
 }
 
@@ -54,7 +55,8 @@ static int launches_in_flight(struct gt_bench *bench, double *depth)
         return -1;
     while (launched < DEPTH_MOST && call_us < blocked_us) {
         uint64_t start_ns = gt_clock_ns();
-        GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_empty, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0, stream));
+        GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_empty, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0,
+                                stream));
         call_us = (double)(gt_clock_ns() - start_ns) / 1000;
         launched++;
     }
@@ -71,7 +73,8 @@ static int measure_depth(struct gt_bench *bench)
         if (launches_in_flight(bench, &depths[i]) != 0)
             return -1;
         if (depths[i] == 0) {
-            gt_not_found(bench->found, "scheduling.launch_queue_depth", "%d launches did not block", DEPTH_MOST);
+            gt_not_found(bench->found, "scheduling.launch_queue_depth", "%d launches did not block",
+                         DEPTH_MOST);
             return 0;
         }
     }

@@ -5,11 +5,13 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate_analysis.c validate/calibrate_analysis.h \
     validate/calibrate_findings.c \
     validate/calibrate_order.c \
+    validate/calibrate_process.c validate/calibrate_process.h \
     validate/surrogate.c validate/surrogate.h \
     validate/validate.c validate/validate.h
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate.c \
     validate/calibrate_bench.c validate/calibrate_bench.h \
+    validate/calibrate_between.c \
     validate/calibrate_calls.c \
     validate/calibrate_connections.c \
     validate/calibrate_copies.c \

@@ -23,7 +23,8 @@ struct arguments {
 static const struct argp_option options[] = {
     {"output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0},
     {"only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest keeps its defaults", 0},
-    {"traced", OPTION_TRACED, NULL, 0, "With CUPTI tracing on, which makes calls slower, and copies' times CUPTI's", 0},
+    {"traced", OPTION_TRACED, NULL, 0,
+     "With CUPTI recording, as in gridtide validate: calls are slower, copies' times are CUPTI's", 0},
     {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
     {"quiet", 'q', NULL, 0, "No progress, no table", 0},
     {0},
@@ -41,7 +42,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (gt_format_parse(text, &arguments->format) != 0)
             argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
         return 0;
-    case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o", text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o",
+                                  text); return 0;
     case ARGP_KEY_END:
         if (arguments->output == NULL)
             argp_error(state, "name the device file to write, -o DEVICE.ini");

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "traces/devicefile.h"
-#include "validate/calibrate.h"
+#include "validate/calibrate_process.h"
 
 static void near(double value, double expected)
 {
@@ -181,7 +181,8 @@ static void the_file_reads_back(void **state)
     gt_found_text(&calibration, "chip.name", "Test GPU", "device properties");
     gt_found_text(&calibration, "chip.sms", "132", "device properties");
     for (int i = 0; i < 132; i++)
-        snprintf(order + strlen(order), sizeof order - strlen(order), "%s%d", i > 0 ? "," : "", (i * 5 + 7) % 132);
+        snprintf(order + strlen(order), sizeof order - strlen(order), "%s%d", i > 0 ? "," : "",
+                 (i * 5 + 7) % 132);
     gt_found_text(&calibration, "chip.sm_order", order, "made up");
     memset(method, 'm', sizeof method - 1);
     method[sizeof method - 1] = '\0';
@@ -202,7 +203,8 @@ static void the_file_reads_back(void **state)
     for (size_t i = 0; i < gt_device_key_count; i++) {
         const char *key = gt_device_keys[i].key, *source = notes.keys[i];
         if (strcmp(key, "host.launch_call_us") == 0)
-            assert_non_null(strstr(source, "driver 580.159.04: median 3.625, quartiles 3.5 to 3.75, n 400; mmm"));
+            assert_non_null(strstr(source,
+                                   "driver 580.159.04: median 3.625, quartiles in 3.5 to 3.75, n 400; mmm"));
         if (strcmp(key, "copy.p2p_gbps") == 0)
             assert_string_equal(source, "default, not measured: no second GPU");
         if (strcmp(key, "block.registers_per_thread") == 0)
@@ -214,6 +216,78 @@ static void the_file_reads_back(void **state)
     gt_device_notes_free(&notes);
     gt_calibration_free(&calibration);
     free(device);
+}
+
+/* Findings sent through a pipe arrive as they were; three sets make one. */
+static void processes_are_combined(void **state)
+{
+    static const double values[] = {2.5, 1.5, 2.0};
+    const struct gt_calibration_options options = {.progress = NULL};
+    struct gt_calibration sent, all[3], one;
+    struct gt_error error;
+    FILE *file = tmpfile();
+
+    (void)state;
+    assert_non_null(file);
+    for (int i = 0; i < 3; i++) {
+        const struct gt_summary summary = {values[i], values[i] - 0.25, values[i] + 0.25, 10};
+
+        gt_calibration_init(&sent);
+        gt_calibration_init(&all[i]);
+        snprintf(sent.when, sizeof sent.when, "today");
+        snprintf(sent.system, sizeof sent.system, "CUDA 13.0");
+        gt_found(&sent, "latency.launch_us", values[i], summary, "process\t%d", i);
+        gt_found_text(&sent, "chip.gpc_sms", i == 2 ? "8,8" : "16", "clusters");
+        gt_not_found(&sent, "copy.p2p_gbps", "no second GPU");
+        gt_found_note(&sent, "note of %d", i);
+        rewind(file);
+        gt_calibration_send_progress(file, "limits", 1);
+        gt_calibration_send(file, &sent, NULL);
+        rewind(file);
+        assert_int_equal(gt_calibration_receive(file, &all[i], &options, 0, 1, &error), 0);
+        gt_calibration_free(&sent);
+    }
+    gt_calibration_combine(all, 3, &one);
+    assert_string_equal(one.when, "today");
+    assert_string_equal(gt_finding_of(&one, "latency.launch_us")->value, "2");
+    assert_string_equal(gt_finding_of(&one, "latency.launch_us")->method, "process 2");
+    near(gt_finding_of(&one, "latency.launch_us")->summary.median, 2);
+    near(gt_finding_of(&one, "latency.launch_us")->summary.low, 1.25);
+    near(gt_finding_of(&one, "latency.launch_us")->summary.high, 2.75);
+    assert_int_equal(gt_finding_of(&one, "latency.launch_us")->summary.count, 30);
+    assert_string_equal(gt_finding_of(&one, "chip.gpc_sms")->value, "16");
+    assert_null(gt_finding_of(&one, "copy.p2p_gbps")->value);
+    assert_string_equal(gt_finding_of(&one, "copy.p2p_gbps")->method, "no second GPU");
+    assert_int_equal(one.note_count, 2);
+    assert_string_equal(one.notes[0], "note of 0");
+    assert_non_null(strstr(one.notes[1], "chip.gpc_sms"));
+    gt_calibration_free(&one);
+    for (int i = 0; i < 3; i++)
+        gt_calibration_free(&all[i]);
+    fclose(file);
+}
+
+static void what_ends_early_is_an_error(void **state)
+{
+    static const char *const texts[] = { "", "when\ttoday\nfinding\t1\n",
+                                        "finding\t999999\t0\t1\t1\t1\t1\t5\tm\n", "error\tno GPU\n" };
+    const struct gt_calibration_options options = {.progress = NULL};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        struct gt_calibration received;
+        struct gt_error error;
+        FILE *file = tmpfile();
+
+        assert_non_null(file);
+        fputs(texts[i], file);
+        rewind(file);
+        gt_calibration_init(&received);
+        assert_int_equal(gt_calibration_receive(file, &received, &options, 0, 1, &error), -1);
+        assert_non_null(strstr(error.text, i == 3 ? "no GPU" : "ended early"));
+        gt_calibration_free(&received);
+        fclose(file);
+    }
 }
 
 /* A value that its key does not allow is not taken; what does not fit together is not written. */
@@ -251,6 +325,8 @@ int main(void)
         cmocka_unit_test(order_of_sms),
         cmocka_unit_test(sets_of_sms),
         cmocka_unit_test(the_file_reads_back),
+        cmocka_unit_test(processes_are_combined),
+        cmocka_unit_test(what_ends_early_is_an_error),
         cmocka_unit_test(nonsense_is_refused),
     };
 
