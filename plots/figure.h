@@ -8,14 +8,14 @@
 struct gt_figure {
     const char *name;         /* of its template and its pictures */
     const char *title;
-    const char *absent;       /* said where the run has nothing of the kind */
+    const char *absent;       /* said where the run has nothing of the kind; NULL: the figure is left out */
     /* Write the data files and parameters, size, alternative text and caption.
      * Returns 1, 0 where there is nothing to draw, -1 on error. */
     int (*prepare)(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error);
 };
 
 extern const struct gt_figure gt_figure_timeline, gt_figure_sms, gt_figure_warps, gt_figure_copies,
-    gt_figure_errors;
+    gt_figure_errors, gt_figure_placement, gt_figure_suite, gt_figure_families;
 
 enum { GT_FIGURE_WIDTH_PX = 1100, GT_FIGURE_RIGHT_PX = 30 };
 

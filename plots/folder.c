@@ -13,12 +13,13 @@
 /* All that may be in a report, and in its work folder. */
 static const char *const report_names[] = {
     "index.html", "timeline.svg", "timeline.png", "sms.svg", "sms.png", "warps.svg", "warps.png",
-    "copies.svg", "copies.png", "errors.svg", "errors.png",
+    "copies.svg", "copies.png", "errors.svg", "errors.png", "suite.svg", "suite.png",
+    "families.svg", "families.png", "placement.svg", "placement.png",
 };
 static const char *const work_names[] = {
     "parameters.gp", "style.gp", "figure.gp", "figure.svg", "figure.png", "gnuplot.err",
     "tracks.tsv", "lanes.tsv", "boxes.tsv", "legend.tsv", "raster.rgb", "heat.f32", "steps.tsv",
-    "bars.tsv",
+    "bars.tsv", "points.tsv", "errors.tsv",
 };
 enum { REPORT_NAMES = sizeof report_names / sizeof report_names[0],
        WORK_NAMES = sizeof work_names / sizeof work_names[0] };

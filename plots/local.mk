@@ -3,7 +3,9 @@ noinst_LIBRARIES += plots/libplots.a
 plots_libplots_a_SOURCES = \
     plots/fig_copies.c \
     plots/fig_errors.c \
+    plots/fig_placement.c \
     plots/fig_sms.c \
+    plots/fig_suite.c \
     plots/fig_timeline.c \
     plots/figure.c plots/figure.h \
     plots/folder.c plots/folder.h \
@@ -18,5 +20,6 @@ plots_libplots_a_SOURCES = \
 
 plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
-    plots/copies.gp plots/errors.gp plots/report.css plots/sms.gp plots/style.gp plots/timeline.gp plots/warps.gp
+    plots/copies.gp plots/errors.gp plots/families.gp plots/placement.gp plots/report.css plots/sms.gp plots/style.gp plots/suite.gp \
+    plots/timeline.gp plots/warps.gp
 EXTRA_DIST += plots/example.png

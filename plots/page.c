@@ -56,6 +56,8 @@ static void write_figure(FILE *out, const struct gt_page_figure *figure)
 {
     const char *name = figure->figure->name;
 
+    if (!figure->drawn && figure->figure->absent == NULL)
+        return;
     fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", name, figure->figure->title);
     if (!figure->drawn) {
         fprintf(out, "<p class=\"absent\">%s</p>\n</section>\n", figure->figure->absent);

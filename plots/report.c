@@ -5,6 +5,7 @@
 
 static const struct gt_figure *const figures[] = {
     &gt_figure_timeline, &gt_figure_sms, &gt_figure_warps, &gt_figure_copies, &gt_figure_errors,
+    &gt_figure_placement, &gt_figure_suite, &gt_figure_families,
 };
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 

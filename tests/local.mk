@@ -39,6 +39,7 @@ CLI_TESTS = \
     tests/cli/report.bats \
     tests/cli/run.bats \
     tests/cli/compare.bats \
+    tests/cli/suite.bats \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \
     tests/cli/replay.bats
