@@ -86,6 +86,26 @@ static const struct gt_call *head_call(const struct gt_machine *m, uint32_t head
     return &m->workload->calls[is_op ? m->workload->ops[item->index].call : item->index];
 }
 
+/* The first of a call's stated edges that was never met. */
+static void append_edge(const struct gt_machine *m, const struct gt_call *call, char *text, size_t bytes)
+{
+    const struct gt_workload *w = m->workload;
+
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
+        for (uint32_t j = w->ops[i].first_after; j < w->ops[i].first_after + w->ops[i].afters; j++) {
+            uint32_t before = w->afters[j];
+
+            if (m->op_numbers[before] != 0 && m->op_items[before] == GT_NONE)
+                continue; /* it has ended */
+            if (w->ops[before].call == w->ops[i].call)
+                append(text, bytes, ", node %u waiting for node %u", i - call->first_op, before - call->first_op);
+            else
+                append(text, bytes, ", waiting for what line %u asks for", w->calls[w->ops[before].call].line);
+            return;
+        }
+    }
+}
+
 static void describe_head(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
 {
     const struct gt_item *item = &m->items[m->streams[number].head];
@@ -99,9 +119,19 @@ static void describe_head(const struct gt_machine *m, uint32_t number, char *tex
         append_event(m, call->event, text, bytes);
         append(text, bytes, " of ");
         append_stream(m, item->target_stream, text, bytes);
-    } else if (item->kind == GT_ITEM_GRAPH) {
-        append(text, bytes, " with %u of its %u nodes waiting for each other", item->nodes_left, call->ops);
+    } else if (item->kind == GT_ITEM_GRAPH && item->started) {
+        append(text, bytes, " with %u of its %u nodes not done", item->nodes_left, call->ops);
     }
+    append_edge(m, call, text, bytes);
+}
+
+/* Streams do not hold each other up in a circle by themselves: edges are what closes it. */
+static bool held_by_edge(const struct gt_machine *m, uint32_t head)
+{
+    const struct gt_item *item = &m->items[head];
+
+    return (item->kind == GT_ITEM_GRAPH && item->started) ||
+           (item->kind == GT_ITEM_OP && m->op_afters_left != NULL && m->op_afters_left[item->index] > 0);
 }
 
 enum { NAMED = 4 };
@@ -112,9 +142,13 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
     char text[GT_ERROR_TEXT_BYTES] = "", place[512];
     uint32_t stuck = 0;
 
-    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-        if (m->streams[i].head != GT_NONE && stuck++ < NAMED)
-            describe_head(m, i, text, sizeof text);
+    for (int edges = 1; edges >= 0; edges--) {
+        for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+            uint32_t head = m->streams[i].head;
+
+            if (head != GT_NONE && held_by_edge(m, head) == (bool)edges && stuck++ < NAMED)
+                describe_head(m, i, text, sizeof text);
+        }
     }
     for (uint32_t i = 0; i < m->workload->thread_count; i++) {
         const struct gt_thread_state *thread = &m->threads[i];
