@@ -12,14 +12,15 @@ static struct gt_gpu_state *gpu_of(struct gt_machine *m, uint32_t item)
 }
 
 /* Where in the trace the kernel stands, for messages. */
-static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char *what)
+static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char *what, const char *hint)
 {
     const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
     uint32_t line = kernel->line != 0 ? kernel->line : m->workload->calls[op->call].line;
     char place[512];
 
     gt_machine_place(m, line, place, sizeof place);
-    gt_machine_fail(m, "%s: kernel '%s': %s", place, gt_name_text(m->workload, kernel->name), what);
+    gt_machine_fail(m, "%.300s: kernel '%.200s': %s%s", place, gt_name_text(m->workload, kernel->name), what,
+                    hint);
 }
 
 static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)
@@ -30,7 +31,8 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
     if (occupancy->blocks_per_sm == 0
         && gt_occupancy_of(m->device, &m->workload->kernels[op->kernel], occupancy, &error) != 0) {
         occupancy->blocks_per_sm = 0;
-        fail_kernel(m, op, error.text);
+        fail_kernel(m, op, error.text, m->workload->kernels[op->kernel].cost == GT_COST_NONE
+                    ? "; --blocks off plays it as a bar" : "");
         return NULL;
     }
     return occupancy;
@@ -86,7 +88,7 @@ static bool bar_ps(struct gt_machine *m, uint32_t item, gt_time_ps *duration_ps)
         return false;
     total = (double)occupancy->waves * (double)mean_block_ps(&m->workload->kernels[op->kernel]);
     if (total > (double)GT_TIME_LIMIT_PS) {
-        fail_kernel(m, op, "its blocks take more than 53 days; look for an absurd block cost or grid");
+        fail_kernel(m, op, "its blocks take more than 53 days", "; look for an absurd block cost or grid");
         return false;
     }
     *duration_ps = (gt_time_ps)total;
@@ -108,8 +110,8 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
     if (occupancy == NULL)
         return false;
     if (blocks > most_blocks) {
-        fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one; "
-                    "use --blocks off");
+        fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one",
+                    "; use --blocks off");
         return false;
     }
     grid = gt_grid_new(m);
@@ -150,7 +152,8 @@ void gt_kernel_ready(struct gt_machine *m, uint32_t item)
     uint32_t level = m->streams[op->stream].level;
 
     if (stated_ps(m, item) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
-        fail_kernel(m, op, "it has neither a duration nor a block cost; add \"duration_us\" or \"block_us\"");
+        fail_kernel(m, op, "it has neither a duration nor a block cost",
+                    "; add \"duration_us\" or \"block_us\"");
         return;
     }
     if (gpu->resident < m->device->resident_grids) {

@@ -61,7 +61,7 @@ static void append_stream(const struct gt_machine *m, uint32_t number, char *tex
     const struct gt_stream *stream = &m->workload->streams[number];
 
     if (stream->name != GT_NONE)
-        append(text, bytes, "stream '%s'", gt_name_text(m->workload, stream->name));
+        append(text, bytes, "stream '%.60s'", gt_name_text(m->workload, stream->name));
     else
         append(text, bytes, "stream %llu", (unsigned long long)stream->id);
 }
@@ -72,7 +72,7 @@ static void append_event(const struct gt_machine *m, uint32_t number, char *text
     const struct gt_event *event = &m->workload->events[number];
 
     if (event->name != GT_NONE)
-        append(text, bytes, "event '%s'", gt_name_text(m->workload, event->name));
+        append(text, bytes, "event '%.60s'", gt_name_text(m->workload, event->name));
     else
         append(text, bytes, "event %llu", (unsigned long long)event->id);
 }
@@ -155,7 +155,7 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
 
         if (thread->call_count == 0 || thread->done || stuck++ >= NAMED)
             continue;
-        append(text, sizeof text, "; thread '%s' is held at line %u", gt_name_text(m->workload,
+        append(text, sizeof text, "; thread '%.60s' is held at line %u", gt_name_text(m->workload,
                m->workload->threads[i].name), m->workload->calls[thread->calls[thread->next]].line);
     }
     if (stuck == 0)

@@ -191,8 +191,17 @@ TRACE
     sed 's/"block":\[256\]/"block":[256],"shared_bytes":100000000/' toy.jsonl > big.jsonl
     run "$GRIDTIDE" run -q big.jsonl -o run.db
     [ "$status" -eq 1 ]
+    [[ "$output" == *"--blocks off"* ]]
     cmp run.db old.db
     nothing_left
+}
+
+@test "run: a kernel's long name leaves room for what is wrong with it" {
+    name=$(head -c 5000 /dev/zero | tr '\0' k)
+    sed "s/\"k\"/\"$name\"/; s/\"block\":\[256\]/\"block\":[2048]/" toy.jsonl > long.jsonl
+    run "$GRIDTIDE" run -q long.jsonl -o run.db
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"a block of 2048 threads"* ]]
 }
 
 @test "run: no room on the disk leaves the old store as it was" {
