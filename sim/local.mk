@@ -31,6 +31,7 @@ sim_libsim_a_SOURCES = \
     sim/policy.c sim/policy.h \
     sim/pools.c \
     sim/probe.c sim/probe.h \
+    sim/program.c sim/program.h \
     sim/simulate.c sim/simulate.h \
     sim/sm.c \
     sim/stream.c \

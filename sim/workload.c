@@ -5,6 +5,8 @@
 
 #include <uthash.h>
 
+#include "sim/program.h"
+
 const char *const gt_call_kind_names[GT_CALL_KINDS] = {
     [GT_CALL_HOST_WORK] = "host_work",
     [GT_CALL_LAUNCH] = "launch",
@@ -107,6 +109,10 @@ void gt_workload_free(struct gt_workload *workload)
     }
     for (uint32_t i = 0; i < workload->extra_count; i++)
         free(workload->extras[i].json);
+    for (uint32_t i = 0; i < workload->program_count; i++)
+        gt_program_free(workload->programs[i]);
+    free(workload->programs);
+    free(workload->profiles);
     free_names(workload->names);
     free(workload->name);
     free(workload->path);
@@ -241,6 +247,7 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->duration_ps = kernel->duration_ps;
     key->runs = kernel->runs;
     key->arguments = kernel->arguments;
+    key->program = kernel->program;
 }
 
 uint32_t gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)
@@ -270,6 +277,35 @@ uint32_t gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kerne
         added->block_list_ps = NULL;
     }
     return w->kernel_count++;
+}
+
+void gt_workload_add_program(struct gt_workload *w, struct gt_program *program)
+{
+    w->programs = grow(w->programs, w->program_count, &w->program_room, sizeof *w->programs);
+    w->programs[w->program_count++] = program;
+}
+
+void gt_workload_add_profile(struct gt_workload *w, const struct gt_profile *profile)
+{
+    if (w->profile_count > 0 && w->profiles[w->profile_count - 1].op >= profile->op)
+        gt_bug("profile of operation %u after that of a later one", (unsigned)profile->op);
+    w->profiles = grow(w->profiles, w->profile_count, &w->profile_room, sizeof *w->profiles);
+    w->profiles[w->profile_count++] = *profile;
+}
+
+const struct gt_profile *gt_workload_profile(const struct gt_workload *w, uint32_t op)
+{
+    uint32_t low = 0, high = w->profile_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (w->profiles[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->profile_count && w->profiles[low].op == op ? &w->profiles[low] : NULL;
 }
 
 void gt_workload_warn(struct gt_workload *w, const char *kind, uint64_t count, const char *text)

@@ -18,6 +18,9 @@
 
 #include "sim/error.h"
 
+struct gt_program;            /* sim/program.h */
+struct gt_profile;
+
 typedef uint64_t gt_time_ps;
 
 #define GT_TIME_NONE UINT64_MAX
@@ -87,6 +90,7 @@ struct gt_kernel {            /* one distinct (name, launch shape, resources, co
     uint32_t runs;            /* in names: the library kernel that a player runs for it; or GT_NONE */
     uint32_t arguments;       /* in names: that kernel's arguments, a JSON object without spaces; or GT_NONE */
     uint32_t line;            /* of the definition in its trace, for messages; 0 unknown */
+    const struct gt_program *program; /* its machine code, one of the workload's; NULL: not known */
 };
 
 struct gt_gpu { uint32_t id; uint32_t name; };               /* a device that the trace names */
@@ -159,6 +163,8 @@ struct gt_workload {
     uint32_t *afters;               uint32_t after_count, after_room;
     struct gt_warning *warnings;    uint32_t warning_count;
     struct gt_extra *extras;        uint32_t extra_count, extra_room;
+    struct gt_program **programs;   uint32_t program_count, program_room;
+    struct gt_profile *profiles;    uint32_t profile_count, profile_room; /* by op, rising */
 };
 
 /* An empty workload / the end of one (and of all it owns). NULL is allowed. */
@@ -186,6 +192,12 @@ void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, ui
                            const char *json);
 /* A kernel equal to *kernel: found or added (a cost list is copied when added). */
 uint32_t gt_workload_kernel(struct gt_workload *workload, const struct gt_kernel *kernel);
+/* Hand over a program, which the workload then owns and frees. */
+void gt_workload_add_program(struct gt_workload *workload, struct gt_program *program);
+/* What the profiler said of operation `profile->op`, which comes after those of profiles added before. */
+void gt_workload_add_profile(struct gt_workload *workload, const struct gt_profile *profile);
+/* The profile of an operation, or NULL.  Good until the next gt_workload_add_profile(). */
+const struct gt_profile *gt_workload_profile(const struct gt_workload *workload, uint32_t op);
 /* Count `count` more warnings of `kind` (a short hyphenated word); `text` says it once. */
 void gt_workload_warn(struct gt_workload *workload, const char *kind, uint64_t count, const char *text);
 
