@@ -149,7 +149,8 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         };
     }
     order_sms(m, gpu);
-    gpu->freed_by_op = GT_NONE;
+    gpu->freed_by_op = gpu->alone = gpu->alone_head = GT_NONE;
+    gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
         gpu->engines[i].first = gpu->engines[i].running = GT_NONE;
         for (int queue = 0; queue < GT_DEVICE_MAX_COPY_QUEUES; queue++)
@@ -203,6 +204,7 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].burst);
         free(m->gpus[i].burst_first);
         free(m->gpus[i].burst_sms);
+        free(m->gpus[i].buffers);
     }
     free(m->gpus);
     free(m->contexts);

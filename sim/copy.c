@@ -53,21 +53,22 @@ static void schedule_end(struct gt_machine *m, uint32_t number)
                        ++engine->stamp);
 }
 
-/* The link's share of both directions: max-min over two flows, each limited by its own demand.  A copy
- * that is not on the link demands nothing of it and leaves it to the other. */
+/* The link's share of both directions: each has its part for sure, and what the other does not want of
+ * its own.  A copy that is not on the link demands nothing of it and leaves it to the other. */
 static void share_link(struct gt_machine *m, uint32_t gpu)
 {
     struct gt_engine_state *up = &m->gpus[gpu].engines[0], *down = &m->gpus[gpu].engines[1];
-    double total = m->device->duplex_gbps, rates[2] = { 1.0, 1.0 };
+    double total = m->device->duplex_gbps, part = total * m->device->duplex_in_pct / 100, rates[2] = { 1.0, 1.0 };
     struct gt_engine_state *both[2] = { up, down };
 
     if (up->running != GT_NONE && down->running != GT_NONE && up->demand_gbps > 0 && down->demand_gbps > 0
         && up->demand_gbps + down->demand_gbps > total) {
-        struct gt_engine_state *less = up->demand_gbps < down->demand_gbps ? up : down;
-        double small = less->demand_gbps < total / 2 ? less->demand_gbps : total / 2;
-
-        for (int i = 0; i < 2; i++)
-            rates[i] = (both[i] == less ? small : total - small) / both[i]->demand_gbps;
+        if (up->demand_gbps < part)
+            part = up->demand_gbps;
+        else if (down->demand_gbps < total - part)
+            part = total - down->demand_gbps;
+        rates[0] = part / up->demand_gbps;
+        rates[1] = (total - part) / down->demand_gbps;
     }
     for (int i = 0; i < 2; i++) {
         double rate = rates[i] < 1.0 ? rates[i] : 1.0;
@@ -78,6 +79,17 @@ static void share_link(struct gt_machine *m, uint32_t gpu)
             schedule_end(m, gpu * GT_ENGINES + (uint32_t)i);
         }
     }
+}
+
+/* What a copy asks of the link: all it can carry that way, however long it is said to take, or a copy that
+ * was recorded beside another would seem to ask for less. Pageable memory asks for what the host copies. */
+static double demand_gbps(const struct gt_device *device, const struct gt_op *op, double duration_ps)
+{
+    if (!crosses_link(op) || duration_ps <= 0)
+        return 0;
+    if (op->memory == GT_MEMORY_PAGEABLE)
+        return (double)op->bytes * 1000.0 / duration_ps;
+    return (op->direction == GT_H2D ? device->h2d_pinned : device->d2h_pinned).gbps;
 }
 
 static uint32_t queue_of(const struct gt_machine *m, uint32_t item)
@@ -95,8 +107,7 @@ static void start(struct gt_machine *m, uint32_t number, uint32_t item)
     engine->running = item;
     engine->queue = queue_of(m, item);
     engine->remaining_ps = (double)gt_stated_ps(m, m->items[item].index);
-    engine->demand_gbps = engine->remaining_ps > 0 && crosses_link(op)
-                              ? (double)op->bytes * 1000.0 / engine->remaining_ps : 0;
+    engine->demand_gbps = demand_gbps(m->device, op, engine->remaining_ps);
     engine->rate = 1.0;
     engine->updated_ps = m->engine.now_ps;
     m->items[item].start_ps = m->engine.now_ps;
@@ -152,11 +163,26 @@ void gt_copy_ready(struct gt_machine *m, uint32_t item)
         return;
     }
     gt_queue_leave(m, item);
+    if (op->direction == GT_D2D && m->device->copy_within_alone) {
+        gt_alone_ready(m, item);
+        return;
+    }
     if (engine->running == GT_NONE && !engine->in_gap) {
         start(m, number, item);
         return;
     }
     wait_turn(m, engine, item);
+}
+
+/* From one copy to the next.  One that waited for work of another engine is found out about only when this
+ * engine is free: seen on H200 with uploads, kernels and downloads on 2 to 8 streams, 5 us in place of 1.6. */
+static gt_time_ps gap_before(const struct gt_machine *m, uint32_t item)
+{
+    const struct gt_op *op = &m->workload->ops[m->items[item].index];
+    uint32_t before = m->streams[op->stream].last_op;
+
+    return before != GT_NONE && gt_plan_crosses(&m->workload->ops[before], op) ? m->plan.turn_gap_ps
+                                                                               : m->plan.engine_gap_ps;
 }
 
 /* The gap is over.  Whoever follows in the stream served last has asked by now: it counts as waiting,
@@ -190,8 +216,9 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
     share_link(m, number / GT_ENGINES);
     if (engine->first != GT_NONE) {
         engine->in_gap = true;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST,
-                           GT_HANDLE_ENGINE, number, 0);
+        gt_engine_schedule(&m->engine,
+                           m->engine.now_ps + gap_before(m, engine->queues[engine->first].head),
+                           GT_PHASE_HOST, GT_HANDLE_ENGINE, number, 0);
     }
     gt_op_ended(m, item);
     return m->failed ? -1 : 0;

@@ -21,11 +21,32 @@ gt_time_ps gt_whole_ps(double time_ps)
     return time_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(time_ps + 0.5) : GT_TIME_LIMIT_PS + 1;
 }
 
+static double line_ps(const struct gt_copy_cost *cost, uint64_t bytes)
+{
+    return (double)cost->latency_ps + (double)bytes * 1000.0 / cost->gbps;
+}
+
+/* By buffers: the first chunk at the link's rate, and once the buffers are all in use the rest as fast as
+ * the host copies. Seen on H200: 1 MiB in 21 us, 4 MiB 183, 64 MiB 3486 (in); 24, 176, 3324 (out). */
+static double staged_ps(const struct gt_device *device, const struct gt_op *op)
+{
+    bool in = op->direction == GT_H2D;
+    uint64_t chunk = device->staging_chunk_bytes, first = op->bytes < chunk ? op->bytes : chunk;
+
+    return line_ps(in ? &device->h2d_pinned : &device->d2h_pinned, first)
+           + (double)(op->bytes - first) * 1000.0 / (in ? device->staging_in_gbps : device->staging_out_gbps);
+}
+
+bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op)
+{
+    if (device->staging_chunk_bytes == 0 || op->memory != GT_MEMORY_PAGEABLE)
+        return false;
+    return op->direction == GT_D2H || (op->direction == GT_H2D && op->bytes > device->inline_bytes);
+}
+
 double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op)
 {
-    const struct gt_copy_cost *cost = cost_of(device, op);
-
-    return (double)cost->latency_ps + (double)op->bytes * 1000.0 / cost->gbps;
+    return gt_copy_staged(device, op) ? staged_ps(device, op) : line_ps(cost_of(device, op), op->bytes);
 }
 
 static double memset_model_ps(const struct gt_device *device, const struct gt_op *op)

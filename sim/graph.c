@@ -62,9 +62,9 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
 /* One of the operations that `op` comes after has ended. */
 static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
-    uint8_t before_kind = m->workload->ops[before].kind, kind = m->workload->ops[op].kind;
-    bool same_call = m->workload->ops[before].call == m->workload->ops[op].call;
-    gt_time_ps gap_ps = (same_call ? m->plan.graph_gap_ps : m->plan.event_gap_ps)[before_kind][kind];
+    const struct gt_op *first = &m->workload->ops[before], *second = &m->workload->ops[op];
+    gt_time_ps gap_ps = first->call == second->call ? gt_plan_graph_gap_ps(&m->plan, first, second)
+                                                    : gt_plan_event_gap_ps(&m->plan, first, second);
     uint32_t item = m->op_items[op];
     enum gt_wait reason;
 

@@ -156,7 +156,7 @@ void gt_kernel_ready(struct gt_machine *m, uint32_t item)
                     "; add \"duration_us\" or \"block_us\"");
         return;
     }
-    if (gpu->resident < m->device->resident_grids) {
+    if (gpu->resident < m->device->resident_grids && !gt_alone_holds(gpu)) {
         admit(m, item);
         return;
     }
@@ -169,14 +169,11 @@ void gt_kernel_ready(struct gt_machine *m, uint32_t item)
     gpu->admits_used |= UINT64_C(1) << level;
 }
 
-/* A grid has gone: the next one waiting, most urgent first, becomes resident. */
-static void retire(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t op)
+/* The next kernel that waits, most urgent first, becomes resident. */
+static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t op)
 {
     uint32_t level, item;
 
-    gpu->resident--;
-    if (gpu->admits_used == 0)
-        return;
     level = (uint32_t)__builtin_ctzll(gpu->admits_used);
     item = gpu->admit_head[level];
     gpu->admit_head[level] = m->items[item].wait_next;
@@ -186,11 +183,30 @@ static void retire(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t op)
     admit(m, item);
 }
 
+/* A grid has gone: the next one waiting becomes resident, unless a copy has its turn first. */
+static void retire(struct gt_machine *m, uint32_t number, uint32_t op)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    gpu->resident--;
+    if (gt_alone_holds(gpu))
+        gt_alone_kernel_gone(m, number);
+    else if (gpu->admits_used != 0)
+        admit_next(m, gpu, op);
+}
+
+void gt_kernels_go_on(struct gt_machine *m, uint32_t number, uint32_t op)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    while (gpu->admits_used != 0 && gpu->alone == GT_NONE && gpu->resident < m->device->resident_grids && !m->failed)
+        admit_next(m, gpu, op);
+}
+
 /* A kernel's bar or grid is over. Called by gt_op_ended's callers through the handlers below. */
 static void end_kernel(struct gt_machine *m, uint32_t item)
 {
-    struct gt_gpu_state *gpu = gpu_of(m, item);
-    uint32_t op = m->items[item].index;
+    uint32_t op = m->items[item].index, gpu = m->streams[op_of(m, item)->stream].gpu;
 
     gt_op_ended(m, item);
     if (!m->failed)
@@ -205,6 +221,8 @@ int gt_bar_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_error
     (void)error;
     if (op_of(m, item)->kind == GT_OP_KERNEL)
         end_kernel(m, item);
+    else if (gpu_of(m, item)->alone == item)
+        gt_alone_ended(m, item);
     else
         gt_op_ended(m, item);
     return m->failed ? -1 : 0;

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
     sim/api.c sim/api.h \
+    sim/alone.c \
     sim/arbitration.c \
     sim/barrier.c \
     sim/blockcost.c sim/blockcost.h \

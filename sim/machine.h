@@ -4,7 +4,7 @@
  *   stream.c  items wait in streams: order, events, the default stream
  *   hwq.c     streams share hardware queues
  *   kernel.c  grids: bars, or blocks through dist.c (whose block is next), place.c (which SM), sm.c (room)
- *   copy.c    copy engines and the link
+ *   copy.c    copy engines and the link; alone.c copies that keep out of kernels' way
  *   graph.c   operations joined by edges
  *
  * An item is what stands in a stream: an operation, an event's record, a wait,
@@ -28,6 +28,7 @@ enum gt_handler_number {
     GT_HANDLE_COPY,           /* subject: engine; stamp: its generation */
     GT_HANDLE_ENGINE,         /* subject: engine: the gap behind a copy has passed */
     GT_HANDLE_NODE,           /* subject: item: a graph node's gap has passed */
+    GT_HANDLE_ALONE,          /* subject: GPU: kernels have been out of the way for the engine's gap */
     GT_HANDLERS
 };
 
@@ -87,6 +88,7 @@ struct gt_stream_state {
     struct gt_mark event;     /* release by waits since the last operation */
     struct gt_mark barrier;   /* release by the default stream's rules */
     bool on_barrier;          /* held back by the default stream's rules right now */
+    bool launched;            /* into it, before */
 };
 
 /* The streams of one context on one GPU: the default stream's rules, device synchronisation. */
@@ -104,9 +106,14 @@ struct gt_thread_state {
     gt_time_ps start_ps;      /* of the call under way */
     gt_time_ps acted_ps;      /* when it could act: start, or room in the launch queue */
     gt_time_ps blocked_ps;
+    gt_time_ps more_ps;       /* what the call costs beyond its row of the device file */
     uint32_t cause_op;
     bool done;
 };
+
+/* Calls that submit work, the latest few: who is inside one now. */
+enum { GT_SUBMISSIONS = 16 };
+struct gt_submission { uint32_t thread; gt_time_ps end_ps; };
 
 struct gt_queue_state { uint32_t head, tail; };   /* hardware queue: items */
 
@@ -152,6 +159,9 @@ struct gt_engine_state {      /* a copy engine */
     uint64_t stamp;
 };
 
+/* A buffer for staging: the copy that has it, number 0: none yet. */
+struct gt_buffer_state { uint32_t stream; uint64_t number; };
+
 struct gt_gpu_state {
     struct gt_sm_state *sms;
     uint32_t *order;          /* rank -> SM: ties of placement */
@@ -173,6 +183,10 @@ struct gt_gpu_state {
     uint32_t freed_by_op;     /* whose blocks ended last */
     struct gt_engine_state engines[GT_ENGINES];
     uint32_t queues_waiting;  /* hardware queues with an item in them */
+    struct gt_buffer_state *buffers;    /* for pageable copies in, taken in turn */
+    uint32_t next_buffer;
+    uint32_t alone_head, alone_tail;    /* items that need kernels to be out of the way */
+    uint32_t alone;           /* such an item at work; GT_NONE */
 };
 
 struct gt_place_policy;
@@ -191,6 +205,8 @@ struct gt_machine {
     const struct gt_arbitration_policy *arbitration;
     struct gt_thread_state *threads;
     uint32_t *thread_calls;
+    struct gt_submission submissions[GT_SUBMISSIONS];
+    uint32_t next_submission;
     struct gt_stream_state *streams;
     struct gt_context_state *contexts;
     uint32_t context_count;
@@ -273,11 +289,13 @@ int gt_node_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_erro
 gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t op);
 /* Rounded; beyond GT_TIME_LIMIT_PS just above it, where the engine refuses to go on. */
 gt_time_ps gt_whole_ps(double time_ps);
-/* The device file's time of a copy. */
+/* The device file's time of a copy; does it go by the driver's pinned buffers? */
+bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op);
 double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op);
 
 /* kernel.c */
 void gt_kernel_ready(struct gt_machine *m, uint32_t item);
+void gt_kernels_go_on(struct gt_machine *m, uint32_t gpu, uint32_t op);    /* `op` has let them */
 void gt_kernel_dispatched(struct gt_machine *m, uint32_t grid);
 void gt_kernel_blocks_ended(struct gt_machine *m, uint32_t grid);
 int gt_bar_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_error *error);
@@ -294,6 +312,13 @@ void gt_sm_take(struct gt_machine *m, uint32_t gpu, uint32_t sm, const struct gt
 void gt_sm_give(struct gt_machine *m, uint32_t gpu, uint32_t sm, const struct gt_block_need *need,
                 uint32_t blocks);
 void gt_sm_rooms_for(struct gt_machine *m, uint32_t gpu, const struct gt_block_need *need);
+
+/* alone.c: copies within the device, on devices where kernels and they keep out of each other's way */
+void gt_alone_ready(struct gt_machine *m, uint32_t item);
+bool gt_alone_holds(const struct gt_gpu_state *gpu);    /* kernels back */
+void gt_alone_kernel_gone(struct gt_machine *m, uint32_t gpu);
+void gt_alone_ended(struct gt_machine *m, uint32_t item);
+int gt_alone_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);
 
 /* copy.c */
 void gt_copy_ready(struct gt_machine *m, uint32_t item);

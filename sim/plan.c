@@ -171,14 +171,27 @@ static gt_time_ps not_negative(int64_t time_ps)
     return time_ps > 0 ? (gt_time_ps)time_ps : 0;
 }
 
+/* A gap that the trace shows, moved by what the device simulated takes longer. */
+static gt_time_ps learn_gap(struct samples *samples, int64_t more_ps)
+{
+    int64_t gap_ps = median(samples, INT64_MAX);
+
+    return gap_ps == INT64_MAX ? GT_TIME_NONE : not_negative(gap_ps + more_ps);
+}
+
 /* The constants: what the trace shows, else the recorded device's; `device` shifts them by its difference. */
 static void conclude(struct gt_plan *plan, struct survey *survey, const struct gt_device *recorded,
                      const struct gt_device *device)
 {
 #define LEARN(samples, field) \
     (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
-    if (survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < FEWEST_SAMPLES)
+    if (survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < FEWEST_SAMPLES) {
         plan->busy_connection_ps = device->busy_connection_ps;
+        plan->crowd_ps = device->crowd_ps;
+    }
+    plan->stream_gap_ps = device->stream_gap_ps;
+    plan->crossing_gap_ps = device->engine_gap_ps;
+    plan->plain_graph_gap_ps = device->graph_gap_ps;
     plan->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
     plan->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
     plan->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);
@@ -186,13 +199,17 @@ static void conclude(struct gt_plan *plan, struct survey *survey, const struct g
     plan->graph_latency_ps = LEARN(&survey->graph_latency, launch_latency_ps);
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
-            plan->gap_ps[before][after] = not_negative(LEARN(&survey->gap[before][after], stream_gap_ps));
-            plan->graph_gap_ps[before][after] =
-                not_negative(LEARN(&survey->graph_gap[before][after], graph_gap_ps));
+            plan->gap_ps[before][after] = learn_gap(&survey->gap[before][after],
+                                                    (int64_t)(device->stream_gap_ps - recorded->stream_gap_ps));
+            plan->graph_gap_ps[before][after] = learn_gap(&survey->graph_gap[before][after],
+                                                          (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
         }
     }
     plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
+    plan->turn_gap_ps = survey->engine_gap.count < FEWEST_SAMPLES ? device->engine_gap_ps : GT_TIME_NONE;
     plan->engine_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
+    if (plan->turn_gap_ps == GT_TIME_NONE) /* the samples are of such copies too */
+        plan->turn_gap_ps = plan->engine_gap_ps;
 #undef LEARN
 }
 
@@ -208,14 +225,57 @@ static void conclude_waits(struct gt_plan *plan, struct survey *survey, const st
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++)
             plan->event_gap_ps[before][after] =
-                not_negative(median(&survey->event_gap[before][after], (int64_t)recorded->event_gap_ps)
-                             + (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
+                learn_gap(&survey->event_gap[before][after], (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
     }
+    plan->plain_event_gap_ps = device->event_gap_ps;
+    plan->crossing_event_gap_ps = device->engine_event_gap_ps;
+}
+
+/* Whose turn it is to run an operation. */
+enum lane { LANE_KERNELS, LANE_IN, LANE_OUT, LANE_HOST };
+
+static enum lane lane_of(const struct gt_op *op)
+{
+    if (op->kind == GT_OP_HOST_FUNCTION)
+        return LANE_HOST;
+    if (op->kind != GT_OP_COPY)
+        return LANE_KERNELS;
+    return op->direction == GT_H2D ? LANE_IN : op->direction == GT_D2H ? LANE_OUT : LANE_KERNELS;
+}
+
+/* What is told to the host function's thread has latency.host_function_us of its own. */
+bool gt_plan_crosses(const struct gt_op *before, const struct gt_op *after)
+{
+    return lane_of(after) != LANE_HOST && lane_of(before) != lane_of(after);
 }
 
 gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
 {
-    return same_engine(before, after) ? plan->engine_gap_ps : plan->gap_ps[before->kind][after->kind];
+    gt_time_ps gap_ps = plan->gap_ps[before->kind][after->kind];
+
+    if (same_engine(before, after))
+        return plan->engine_gap_ps;
+    if (gap_ps != GT_TIME_NONE)
+        return gap_ps;
+    return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->stream_gap_ps;
+}
+
+gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
+{
+    gt_time_ps gap_ps = plan->graph_gap_ps[before->kind][after->kind];
+
+    if (gap_ps != GT_TIME_NONE)
+        return gap_ps;
+    return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->plain_graph_gap_ps;
+}
+
+gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
+{
+    gt_time_ps gap_ps = plan->event_gap_ps[before == NULL ? GT_OP_KERNEL : before->kind][after->kind];
+
+    if (gap_ps != GT_TIME_NONE)
+        return gap_ps;
+    return before != NULL && gt_plan_crosses(before, after) ? plan->crossing_event_gap_ps : plan->plain_event_gap_ps;
 }
 
 void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struct gt_device *recorded,

@@ -17,6 +17,7 @@ static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_COPY] = gt_copy_handler,
     [GT_HANDLE_ENGINE] = gt_engine_handler,
     [GT_HANDLE_NODE] = gt_node_handler,
+    [GT_HANDLE_ALONE] = gt_alone_handler,
 };
 
 void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes)

@@ -158,20 +158,20 @@ static gt_time_ps later(gt_time_ps a, gt_time_ps b)
     return a > b ? a : b;
 }
 
-/* The kind of the operation before a gap; what followed none counts as a kernel. */
-static uint8_t kind_of(const struct gt_machine *m, uint32_t op)
+static gt_time_ps event_gap_ps(const struct gt_machine *m, uint32_t before, const struct gt_op *op)
 {
-    return op == GT_NONE ? GT_OP_KERNEL : m->workload->ops[op].kind;
+    return gt_plan_event_gap_ps(&m->plan, before == GT_NONE ? NULL : &m->workload->ops[before], op);
 }
 
-/* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections have work, 3.5 us with eight. */
+/* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections have work, 2.5 us with three,
+ * 3.5 us with eight. */
 static gt_time_ps crowd_ps(const struct gt_machine *m, uint32_t gpu, uint32_t op)
 {
     uint32_t waiting = m->gpus[gpu].queues_waiting;
 
     if (waiting <= 2 || m->workload->ops[op].kind != GT_OP_KERNEL)
         return 0;
-    return (waiting - 2) * m->plan.busy_connection_ps;
+    return m->plan.crowd_ps + (waiting - 2) * m->plan.busy_connection_ps;
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
@@ -181,7 +181,6 @@ static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
     const struct gt_item *item = &m->items[head];
     uint32_t op = item->kind == GT_ITEM_GRAPH ? m->workload->calls[item->index].first_op : item->index;
     uint32_t call = item->kind == GT_ITEM_GRAPH ? item->index : m->workload->ops[item->index].call;
-    uint8_t kind = kind_of(m, op);
     gt_time_ps more_ps = crowd_ps(m, stream->gpu, op);
 
     gt_item_mark(m, head, GT_WAIT_HOST, item->visible_ps, GT_CAUSE_CALL, call);
@@ -193,11 +192,12 @@ static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
     if (stream->barrier.time_ps > 0)
         gt_item_mark(m, head, GT_WAIT_STREAM,
                      stream->barrier.time_ps + more_ps
-                     + m->plan.event_gap_ps[kind_of(m, stream->barrier.index)][kind],
+                     + event_gap_ps(m, stream->barrier.index, &m->workload->ops[op]),
                      GT_CAUSE_OP, stream->barrier.index);
     if (stream->event.time_ps > 0)
         gt_item_mark(m, head, GT_WAIT_EVENT,
-                     stream->event.time_ps + more_ps + m->plan.event_gap_ps[kind_of(m, stream->event.index)][kind],
+                     stream->event.time_ps + more_ps
+                     + event_gap_ps(m, stream->event.index, &m->workload->ops[op]),
                      GT_CAUSE_OP, stream->event.index);
     return later(item->visible_ps,
                  later(item->marks[GT_WAIT_STREAM].time_ps, item->marks[GT_WAIT_EVENT].time_ps));
