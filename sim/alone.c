@@ -1,9 +1,11 @@
 /* Copies within the device that keep out of kernels' way.
  *
  * Seen on H200, November 2026: a copy within the device of another stream starts only when no kernel runs,
- * 4.4 us after the last one's end, and kernels that come later wait for it; without other streams it
+ * 1.4 to 4.4 us after the last one's end, and kernels that come later wait for it; without other streams it
  * follows a kernel like the next kernel would.  copy.within_alone of the device file. */
 #include "sim/machine.h"
+
+enum { TURN_COPY, TURN_KERNELS };  /* whose turn comes when a gap is over */
 
 bool gt_alone_holds(const struct gt_gpu_state *gpu)
 {
@@ -42,33 +44,30 @@ void gt_alone_kernel_gone(struct gt_machine *m, uint32_t number)
     struct gt_gpu_state *gpu = &m->gpus[number];
 
     if (gpu->resident == 0 && gpu->alone == GT_NONE)
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.crossing_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE,
-                           number, 0);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE,
+                           number, TURN_COPY);
 }
 
 int gt_alone_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
-    (void)stamp;
     (void)error;
+    if (stamp == TURN_KERNELS)
+        gt_kernels_go_on(m, number, m->gpus[number].freed_by_op);
     if (m->gpus[number].resident == 0 && m->gpus[number].alone == GT_NONE && m->gpus[number].alone_head != GT_NONE)
         start_next(m, number);
     return m->failed ? -1 : 0;
 }
 
-/* Kernels that wait have the next turn, then the next copy. */
+/* Kernels that wait have the next turn, then the next copy; a gap comes first, as between any two. */
 void gt_alone_ended(struct gt_machine *m, uint32_t item)
 {
     uint32_t op = m->items[item].index, number = m->streams[m->workload->ops[op].stream].gpu;
-    struct gt_gpu_state *gpu = &m->gpus[number];
 
-    gpu->alone = GT_NONE;
+    m->gpus[number].alone = GT_NONE;
+    m->gpus[number].freed_by_op = op;
+    gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE, number,
+                       TURN_KERNELS);
     gt_op_ended(m, item);
-    if (m->failed)
-        return;
-    gt_kernels_go_on(m, number, op);
-    if (gpu->resident == 0 && gpu->alone == GT_NONE && gpu->alone_head != GT_NONE)
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE,
-                           number, 0);
 }

@@ -269,13 +269,20 @@ gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *
     return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->plain_graph_gap_ps;
 }
 
+/* Seen on H200: of a kernel and a copy within the device that wait for the same event, the kernel goes first. */
+static bool turns_to_copying(const struct gt_op *before, const struct gt_op *after)
+{
+    return after->kind == GT_OP_COPY && before->kind != GT_OP_COPY;
+}
+
 gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
 {
     gt_time_ps gap_ps = plan->event_gap_ps[before == NULL ? GT_OP_KERNEL : before->kind][after->kind];
 
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return before != NULL && gt_plan_crosses(before, after) ? plan->crossing_event_gap_ps : plan->plain_event_gap_ps;
+    return before != NULL && (gt_plan_crosses(before, after) || turns_to_copying(before, after))
+               ? plan->crossing_event_gap_ps : plan->plain_event_gap_ps;
 }
 
 void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struct gt_device *recorded,
