@@ -42,4 +42,8 @@ SUFFIXES = .cu
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC) $(NVCC_ARCH) -I$(top_srcdir) $(KERNEL_NVCCFLAGS) $(NVCCFLAGS) -c -o $@ $<
 $(KERNELS:.cu=.o): $(KERNEL_INCLUDES)
+
+# Launches a list of cases for Nsight Compute; traces/kernels/record uses it.
+noinst_PROGRAMS += kernels/profile
+kernels_profile_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
 endif

@@ -52,7 +52,7 @@ traces_libtraces_a_SOURCES = \
 nodist_traces_libtraces_a_SOURCES = traces/schema_sql.h traces/paths.h
 BUILT_SOURCES += traces/schema_sql.h traces/paths.h
 CLEANFILES += traces/schema_sql.h traces/paths.h
-EXTRA_DIST += traces/schema.sql traces/samples traces/scenarios
+EXTRA_DIST += traces/schema.sql traces/samples traces/scenarios traces/kernels
 
 traces/schema_sql.h: $(top_srcdir)/traces/schema.sql
 	@$(MKDIR_P) traces
