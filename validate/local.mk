@@ -7,6 +7,7 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate_order.c \
     validate/calibrate_process.c validate/calibrate_process.h \
     validate/surrogate.c validate/surrogate.h \
+    validate/untimed.c validate/untimed.h \
     validate/validate.c validate/validate.h
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate.c \

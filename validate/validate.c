@@ -6,6 +6,7 @@
 
 #include "sim/simulate.h"
 #include "validate/surrogate.h"
+#include "validate/untimed.h"
 
 /* One trace on its way through: what its parts share. */
 struct work {
@@ -138,6 +139,8 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
     if (surrogates < 0)
         return -1;
     validated->surrogates = surrogates > 0;
+    if (validated->surrogates)
+        gt_untimed_make(workload);
     work.trace_id = gt_store_trace(validation->store, workload, name, error);
     if (work.trace_id < 0 || simulate(&work) != 0)
         return -1;

@@ -14,6 +14,7 @@
 #include "sim/simulate.h"
 #include "traces/placement.h"
 #include "validate/surrogate.h"
+#include "validate/untimed.h"
 #include "validate/validate.h"
 
 static char path[64];
@@ -333,9 +334,40 @@ static void recorded_kernels_need_leave(void **state)
     gt_workload_free(workload);
 }
 
+/* What lay between recorded calls is host work; waits and copies take what they will take. */
+static void a_recording_forgets_its_times(void **state)
+{
+    struct gt_workload *workload = make_workload();
+    uint32_t first = workload->call_count;
+    const struct gt_call *calls;
+
+    (void)state;
+    for (uint32_t i = 0; i < 2; i++) {
+        uint32_t call = gt_workload_add_call(workload);
+
+        workload->calls[call].kind = i == 0 ? GT_CALL_OTHER : GT_CALL_DEVICE_SYNC;
+        workload->calls[call].start_ps = 1000000 + i * 5000000;
+        workload->calls[call].duration_ps = 3000000;
+    }
+    workload->ops[0].start_ps = workload->ops[0].duration_ps = 7;
+    gt_untimed_make(workload);
+    calls = workload->calls;
+    assert_int_equal(workload->call_count, first + 3);
+    assert_int_equal(calls[first].kind, GT_CALL_HOST_WORK); /* the other call */
+    assert_true(calls[first].duration_ps == 3000000);
+    assert_int_equal(calls[first + 1].kind, GT_CALL_HOST_WORK); /* 4 to 6 us */
+    assert_true(calls[first + 1].duration_ps == 2000000);
+    assert_int_equal(calls[first + 2].kind, GT_CALL_DEVICE_SYNC);
+    assert_true(calls[first + 2].duration_ps == GT_TIME_NONE && calls[first + 2].start_ps == GT_TIME_NONE);
+    assert_true(workload->ops[0].start_ps == GT_TIME_NONE && workload->ops[0].duration_ps == GT_TIME_NONE);
+    assert_int_equal(gt_workload_check(workload, &error), 0);
+    gt_workload_free(workload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_recording_forgets_its_times),
         cmocka_unit_test(the_median_repetition_is_compared),
         cmocka_unit_test(placement_has_a_floor),
         cmocka_unit_test(thresholds_give_the_verdict),
