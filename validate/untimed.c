@@ -24,7 +24,8 @@ static void add_work(struct rewriting *rewriting, const struct gt_call *before, 
 {
     add(rewriting, (struct gt_call){
         .start_ps = GT_TIME_NONE, .duration_ps = duration_ps, .thread = before->thread, .name = GT_NONE,
-        .stream = GT_NONE, .event = GT_NONE, .line = before->line, .kind = GT_CALL_HOST_WORK,
+        .stream = GT_NONE, .event = GT_NONE, .first_op = before->first_op, .line = before->line,
+        .kind = GT_CALL_HOST_WORK,
     });
 }
 
