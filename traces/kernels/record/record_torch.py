@@ -1,8 +1,8 @@
 """Run operations of torch_ops.py for Nsight Compute: record_torch.py [SECONDS [NAME...]].
 
 Each is warmed up first; only its last call lies between cudaProfilerStart and cudaProfilerStop, so profile
-with `ncu --profile-from-start off`. No operation begins once SECONDS have passed; with names, only theirs run.
-Each operation is named on standard output once it ran.
+with `ncu --profile-from-start off`. No operation begins once SECONDS have passed; with names, only
+they run. Each operation is named on standard output once it ran.
 """
 import sys
 import time
