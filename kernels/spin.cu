@@ -12,6 +12,10 @@ namespace {
  * as one for each count. */
 enum { STEP = 8, LEAST = 24, MOST = 255, VARIANTS = (256 - LEAST) / STEP + 1 };
 enum { SLACK_CYCLES = 1000 };  /* how far from the cycles asked for a block may be and still pass */
+/* Blocks that poll without a pause leave no issue slots to those that are about to start: 31 of one warp
+ * each on an SM held new ones back by 110 us. So they sleep, up to twice as long as they ask for (PTX,
+ * nanosleep), until what remains is well above that at any clock. */
+enum { SLEEP_NS = 500, AWAKE_CYCLES = 4000 };
 
 struct spin_arguments {
     uint64_t cycles;
@@ -34,7 +38,7 @@ __device__ inline void hold_registers(volatile uint32_t *memory)
         memory[i] = held[COUNT - 1 - i];
 }
 
-/* Thread 0 watches the clock and costs an issue slot now and then; the others wait for it. */
+/* Thread 0 watches the clock; the others wait for it. */
 template <int REGISTERS>
 __global__ void __maxnreg__(REGISTERS) spin(struct spin_arguments arguments, struct gt_block_log *log)
 {
@@ -43,6 +47,8 @@ __global__ void __maxnreg__(REGISTERS) spin(struct spin_arguments arguments, str
     if (this_thread() == 0) {
         uint64_t cycles = arguments.block_cycles ?
             arguments.block_cycles[this_block() % arguments.block_cycles_length] : arguments.cycles;
+        while ((uint64_t)(clock64() - began) + AWAKE_CYCLES < cycles)
+            __nanosleep(SLEEP_NS);
         while ((uint64_t)(clock64() - began) < cycles)
             ;
     }
