@@ -57,7 +57,9 @@ static int keep_values(struct gt_store *store, const struct gt_judgement *judgem
     if (gt_store_comparison(store, judgement->simulated_run, judgement->repeats.median_run, &judgement->comparison,
                             error) != 0 || gt_store_begin(store, error) != 0)
         return -1;
-    insert = gt_store_prepare(store, "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?)", error);
+    /* A store that was made before a metric was thought of does not get it. */
+    insert = gt_store_prepare(store, "INSERT OR REPLACE INTO comparison SELECT ?1, ?2, metric, ?4 FROM metric"
+                              " WHERE metric = ?3", error);
     result = insert == NULL ? -1 : 0;
     for (size_t i = 0; i < count && result == 0; i++) {
         sqlite3_bind_int64(insert, 1, judgement->simulated_run);
@@ -92,6 +94,9 @@ int gt_judge(struct gt_store *store, int64_t simulated_run, bool keep, struct gt
         { "placement_pct", repeats->placement_pct },
         { "placement_floor_pct", repeats->placement_floor_pct },
         { "placement_excess_pct", judgement->placement_excess_pct },
+        { "order_pairs", repeats->order.pairs },
+        { "order_wrong", repeats->order.wrong },
+        { "unmatched", repeats->count > 0 ? (double)comparison->unmatched : NAN },
     };
     const size_t count = sizeof values / sizeof values[0];
 
@@ -142,13 +147,20 @@ static double correlation(const struct gt_judgement *judgements, uint32_t count)
 static void count_off(const struct gt_judgement *judgements, uint32_t count, double allowed_excess_pct,
                       struct gt_suite *suite)
 {
-    uint32_t starts_off = 0, placed = 0, placed_off = 0;
+    uint32_t starts_off = 0, placed = 0, placed_off = 0, ordered = 0, order_off = 0;
 
     for (uint32_t i = 0; i < count; i++) {
         starts_off += judgements[i].start_allowed_share > 1;
         placed += !isnan(judgements[i].placement_excess_pct);
         placed_off += judgements[i].placement_excess_pct > allowed_excess_pct;
+        if (!(judgements[i].repeats.order.pairs > 0))
+            continue;   /* false with a NAN */
+        ordered++;
+        order_off += judgements[i].repeats.order.wrong > 0;
+        suite->order_pairs += judgements[i].repeats.order.pairs;
+        suite->order_wrong += judgements[i].repeats.order.wrong;
     }
+    suite->order_off_pct = share_pct(order_off, ordered);
     suite->start_off_pct = share_pct(starts_off, suite->traces);
     suite->placement_off_pct = share_pct(placed_off, placed);
     suite->placement_within_pct = share_pct(placed - placed_off, placed);
@@ -163,6 +175,7 @@ static int judge_limits(struct gt_store *store, const struct gt_judgement *judge
         { "suite_makespan_error_max_pct", suite->error_max_pct },
         { "suite_start_off_pct", suite->start_off_pct },
         { "suite_placement_off_pct", suite->placement_off_pct },
+        { "suite_order_off_pct", suite->order_off_pct },
     };
 
     if (count == 1) {

@@ -37,6 +37,7 @@ traces_libtraces_a_SOURCES = \
     traces/compare.c \
     traces/measured.c \
     traces/perfetto.c traces/perfetto.h \
+    traces/order.c traces/order.h \
     traces/placement.c traces/placement.h \
     traces/repeats.c traces/repeats.h \
     traces/sink.c traces/sink_bins.c traces/sink_bins.h \

@@ -126,6 +126,19 @@ static int place(struct gt_store *store, int64_t simulated_run, const struct lis
     return result;
 }
 
+static int order(struct gt_store *store, int64_t simulated_run, const struct list *list, struct gt_order *order,
+                 struct gt_error *error)
+{
+    int64_t *runs = gt_calloc(list->count + 1ull, sizeof *runs);
+    int result;
+
+    for (uint32_t i = 0; i < list->count; i++)
+        runs[i] = list->runs[i].run;
+    result = gt_order_of(store, simulated_run, runs, list->count, order, error);
+    free(runs);
+    return result;
+}
+
 int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repeats *repeats,
                   struct gt_error *error)
 {
@@ -134,7 +147,7 @@ int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repea
 
     *repeats = (struct gt_repeats){
         .count = list.count, .makespan_us = NAN, .spread_pct = NAN,
-        .placement_pct = NAN, .placement_floor_pct = NAN,
+        .placement_pct = NAN, .placement_floor_pct = NAN, .order = { NAN, NAN },
     };
     if (result == 0 && list.count > 0) {
         const struct measured *median = &list.runs[(list.count - 1) / 2];
@@ -145,6 +158,8 @@ int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repea
             repeats->spread_pct = 100 * (list.runs[list.count - 1].makespan_us - list.runs[0].makespan_us)
                                 / median->makespan_us;
         result = place(store, simulated_run, &list, repeats, error);
+        if (result == 0)
+            result = order(store, simulated_run, &list, &repeats->order, error);
     }
     free(list.runs);
     return result;

@@ -1,9 +1,9 @@
 /* repeats.h - the measured runs of one trace beside each other: which one stands for them, how far they
- * differ among themselves, and whether blocks lie where they lay. */
+ * differ among themselves, whether blocks lie where they lay and kernels start in turn as they did. */
 #ifndef GRIDTIDE_TRACES_REPEATS_H
 #define GRIDTIDE_TRACES_REPEATS_H
 
-#include "traces/store.h"
+#include "traces/order.h"
 
 struct gt_repeats {
     uint32_t count;             /* measured runs of the trace */
@@ -13,6 +13,7 @@ struct gt_repeats {
     double spread_pct;          /* (longest - shortest) / median; NAN of fewer than two */
     double placement_pct;       /* simulated against each measured run, the median; NAN: not recorded */
     double placement_floor_pct; /* measured against measured, the median of all pairs; NAN: not recorded */
+    struct gt_order order;      /* of the kernels' first blocks, where it is the same in all measured runs */
 };
 
 /* The measured runs that `simulated_run` is held against. Absent values are NAN. */
@@ -44,6 +45,8 @@ struct gt_suite {
     double start_off_pct;       /* share of them whose start error is more than allowed */
     double placement_off_pct;   /* share of those with placements that exceed the threshold */
     double placement_within_pct;/* the rest */
+    double order_pairs, order_wrong; /* over all traces */
+    double order_off_pct;       /* share of those with certain orders that have a wrong one */
     double mape_pct;            /* mean |makespan error| */
     double pearson;             /* correlation of measured and simulated makespans; NAN of fewer than two */
     bool within;                /* every suite threshold holds (of one trace: its own) */

@@ -133,13 +133,16 @@ INSERT INTO metric VALUES
     ('placement_pct', '%', NULL, 'blocks on other SMs than measured: half the difference of blocks by SM, over all blocks'),
     ('placement_floor_pct', '%', NULL, 'the same between two measured runs, the median of all pairs'),
     ('placement_excess_pct', '%', 5, 'simulated less measured against measured; below 0 is as good as 0'),
+    ('order_pairs', 'pairs', NULL, 'pairs of kernels of which the same one starts first, by 2 us or more, in every measured run'),
+    ('order_wrong', 'pairs', 0, 'of these, the ones that start the other way about, or at one time, in the simulated run'),
     ('suite_makespan_error_median_pct', '%', 1, 'of several traces: median |makespan error|'),
     ('suite_makespan_error_p95_pct', '%', 3, 'of several traces: 95th percentile of it, by nearest rank'),
     ('suite_makespan_error_max_pct', '%', 8, 'of several traces: the largest of it'),
     ('suite_start_off_pct', '%', 0, 'of several traces: share whose start error is more than allowed'),
     ('suite_placement_off_pct', '%', 10, 'of several traces: share whose placement is off by more than the floor and 5 points'),
+    ('suite_order_off_pct', '%', 0, 'of several traces: share with a pair of kernels in the wrong order'),
     ('matched', 'operations', NULL, 'operations with a time in both runs'),
-    ('unmatched', 'operations', NULL, 'operations without a time in one of them');
+    ('unmatched', 'operations', 0, 'operations without a time in one of them');
 
 -- Views, for people: times in microseconds, whole runs only.
 CREATE VIEW op_named AS            -- operations with what they and their streams are called

@@ -113,6 +113,11 @@ static void json_judgement(yajl_gen json, const struct gt_judged *judged)
     json_number(json, "simulated", repeats->placement_pct);
     json_number(json, "floor", repeats->placement_floor_pct);
     yajl_gen_map_close(json);
+    gt_json_text(json, "order");
+    yajl_gen_map_open(json);
+    json_number(json, "wrong", repeats->order.wrong);
+    json_number(json, "pairs", repeats->order.pairs);
+    yajl_gen_map_close(json);
     gt_json_text(json, "kernels");
     gt_json_text(json, judged->surrogates ? "surrogates" : "library");
     gt_json_text(json, "verdict");

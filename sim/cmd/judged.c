@@ -1,5 +1,6 @@
 #include "sim/cmd/judged.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 enum { NAME_WIDTH = 36 };
@@ -13,8 +14,8 @@ const char *gt_judged_verdict(const struct gt_judged *judged)
 
 void gt_judged_print_heading(FILE *out)
 {
-    fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s  %s\n", NAME_WIDTH, "trace", "real us", "simulated us", "error %",
-            "spread %", "start us", "placed%", "floor %", "verdict");
+    fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s %6s  %s\n", NAME_WIDTH, "trace", "real us", "simulated us",
+            "error %", "spread %", "start us", "placed%", "floor %", "order", "verdict");
     fflush(out);
 }
 
@@ -43,7 +44,12 @@ void gt_judged_print(FILE *out, const struct gt_judged *row)
     print_real(out, 10, 3, comparison->start_error_us.median);
     print_real(out, 7, 1, repeats->placement_pct);
     print_real(out, 7, 1, repeats->placement_floor_pct);
-    fprintf(out, "  %s%s\n", verdict != NULL ? verdict : "-", row->surrogates ? ", surrogates" : "");
+    print_real(out, 6, 0, repeats->order.wrong);
+    fprintf(out, "  %s", verdict != NULL ? verdict : "-");
+    if (repeats->count > 0 && comparison->unmatched > 0)
+        fprintf(out, ", %" PRIu64 " of %" PRIu64 " operations not seen", comparison->unmatched,
+                comparison->unmatched + comparison->matched);
+    fprintf(out, "%s\n", row->surrogates ? ", surrogates" : "");
     fflush(out);
 }
 
@@ -55,6 +61,7 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         { "makespan_error_pct", GT_COLUMN_NUMBER }, { "makespan_spread_pct", GT_COLUMN_NUMBER },
         { "start_error_median_us", GT_COLUMN_NUMBER }, { "start_error_allowed_share", GT_COLUMN_NUMBER },
         { "placement_pct", GT_COLUMN_NUMBER }, { "placement_floor_pct", GT_COLUMN_NUMBER },
+        { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER }, { "unmatched", GT_COLUMN_NUMBER },
         { "kernels", GT_COLUMN_TEXT }, { "verdict", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
@@ -72,6 +79,9 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         gt_table_real(table, judgement->start_allowed_share, 3);
         gt_table_real(table, judgement->repeats.placement_pct, 2);
         gt_table_real(table, judgement->repeats.placement_floor_pct, 2);
+        gt_table_real(table, judgement->repeats.order.wrong, 0);
+        gt_table_real(table, judgement->repeats.order.pairs, 0);
+        gt_table_integer(table, (int64_t)judgement->comparison.unmatched);
         gt_table_text(table, rows[i].surrogates ? "surrogates" : "library");
         gt_table_text(table, gt_judged_verdict(&rows[i]));
     }
@@ -85,6 +95,7 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
         { "makespan_error_p95_pct", GT_COLUMN_NUMBER }, { "makespan_error_max_pct", GT_COLUMN_NUMBER },
         { "mape_pct", GT_COLUMN_NUMBER }, { "pearson", GT_COLUMN_NUMBER },
         { "start_off_pct", GT_COLUMN_NUMBER }, { "placement_within_pct", GT_COLUMN_NUMBER },
+        { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
         { "verdict", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("summary", columns, sizeof columns / sizeof columns[0]);
@@ -98,6 +109,8 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
     gt_table_real(table, suite->pearson, 6);
     gt_table_real(table, suite->start_off_pct, 1);
     gt_table_real(table, suite->placement_within_pct, 1);
+    gt_table_real(table, suite->order_wrong, 0);
+    gt_table_real(table, suite->order_pairs, 0);
     gt_table_text(table, suite->within ? "ok" : "off");
     return table;
 }
@@ -110,6 +123,8 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
             suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct, suite->error_max_pct);
     if (!isnan(suite->placement_within_pct))
         fprintf(out, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
+    if (suite->order_pairs > 0)
+        fprintf(out, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong, suite->order_pairs);
     fprintf(out, ": %s\n", suite->within ? "ok" : "off");
 }
 
