@@ -1,5 +1,5 @@
 /* fill.cu - random inputs made on the device. */
-#include "kernels/kernel.cuh"
+#include "kernels/tensor.cuh"
 
 namespace {
 
@@ -9,6 +9,12 @@ __global__ void floats(float *to, uint64_t count, uint64_t seed, float low, floa
 {
     for (uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x; i < count; i += BLOCKS * THREADS)
         to[i] = random_float(seed, i, low, high);
+}
+
+__global__ void halves(__half *to, uint64_t count, uint64_t seed, float low, float high)
+{
+    for (uint64_t i = blockIdx.x * (uint64_t)THREADS + threadIdx.x; i < count; i += BLOCKS * THREADS)
+        to[i] = __float2half(random_float(seed, i, low, high));
 }
 
 __global__ void words(uint32_t *to, uint64_t count, uint64_t seed)
@@ -22,6 +28,13 @@ __global__ void words(uint32_t *to, uint64_t count, uint64_t seed)
 cudaError_t fill_floats(float *to, uint64_t count, uint64_t seed, float low, float high, cudaStream_t stream)
 {
     floats<<<BLOCKS, THREADS, 0, stream>>>(to, count, seed, low, high);
+    return cudaGetLastError();
+}
+
+cudaError_t fill_halves(__half *to, uint64_t count, uint64_t seed, float low, float high,
+                        cudaStream_t stream)
+{
+    halves<<<BLOCKS, THREADS, 0, stream>>>(to, count, seed, low, high);
     return cudaGetLastError();
 }
 

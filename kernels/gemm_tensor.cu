@@ -1,9 +1,9 @@
 /* gemm_tensor.cu - C = A B on the tensor cores, FP16 in and FP32 out: 64 x 64 tiles of C, four warps of
  * 32 x 32 each, A and B through shared memory. */
-#include <cuda_fp16.h>
 #include <mma.h>
 
 #include "kernels/gemm.cuh"
+#include "kernels/tensor.cuh"
 
 namespace {
 
@@ -12,8 +12,7 @@ using namespace nvcuda;
 enum {
     TILE = 64, DEPTH = 32, FRAGMENT = 16, THREADS = 128, WARP_TILE = 32, FRAGMENTS = WARP_TILE / FRAGMENT,
     VECTOR = 8,   /* halves in 16 bytes */
-    PADDING = 8,  /* between rows, against bank conflicts */
-    FILL_BLOCKS = 1024
+    PADDING = 8   /* between rows, against bank conflicts */
 };
 const double TOLERANCE = 1e-4;     /* tensor cores cut off where they add, rather than round */
 
@@ -76,12 +75,6 @@ __global__ void __launch_bounds__(THREADS) gemm_tensor(arguments_type g, struct 
     log_end(log);
 }
 
-__global__ void fill_halves(__half *to, uint64_t count, uint64_t seed)
-{
-    for (uint64_t i = blockIdx.x * (uint64_t)blockDim.x + threadIdx.x; i < count; i += gridDim.x * blockDim.x)
-        to[i] = __float2half(random_float(seed, i, -1, 1));
-}
-
 const void *entry(const struct gt_gpu_launch *)
 {
     return (const void *)gemm_tensor;
@@ -101,19 +94,15 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     arguments_type g = gemm_layout<__half>(launch);
-    fill_halves<<<FILL_BLOCKS, THREADS, 0, launch->stream>>>((__half *)g.a, (uint64_t)g.m * g.k, seed);
-    fill_halves<<<FILL_BLOCKS, THREADS, 0, launch->stream>>>((__half *)g.b, (uint64_t)g.k * g.n, seed + 1);
-    return cudaGetLastError();
+    cudaError_t status = fill_halves((__half *)g.a, (uint64_t)g.m * g.k, seed, -1, 1, launch->stream);
+    if (status == cudaSuccess)
+        status = fill_halves((__half *)g.b, (uint64_t)g.k * g.n, seed + 1, -1, 1, launch->stream);
+    return status;
 }
 
 cudaError_t launch_gemm(const struct gt_gpu_launch *launch)
 {
     return start(launch, gemm_tensor, gemm_layout<__half>(launch), launch->log);
-}
-
-double as_half(float value)
-{
-    return __half2float(__float2half(value));
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)

@@ -15,7 +15,7 @@ KERNELS = \
     kernels/stream.cu \
     kernels/transpose.cu
 KERNEL_INCLUDES = kernels/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
-    kernels/library.h kernels/reference.h sim/error.h
+    kernels/library.h kernels/reference.h kernels/tensor.cuh sim/error.h
 KERNEL_C_FILES = \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
