@@ -1,17 +1,29 @@
 # The CUDA kernels: kernels/*.cu by nvcc, the rest in C. Only where there is an nvcc.
 KERNELS = \
+    kernels/atomics.cu \
     kernels/calibrate.cu \
     kernels/chase.cu \
     kernels/cp_async_pipeline.cu \
     kernels/empty.cu \
     kernels/fill.cu \
+    kernels/flash_attention.cu \
     kernels/fma.cu \
+    kernels/gather.cu \
+    kernels/gemm_cp_async.cu \
     kernels/gemm_tensor.cu \
     kernels/gemm_tiled.cu \
+    kernels/gemm_wgmma.cu \
     kernels/histogram.cu \
+    kernels/layernorm.cu \
+    kernels/mandelbrot.cu \
+    kernels/nbody.cu \
     kernels/reduce.cu \
+    kernels/scan.cu \
     kernels/softmax.cu \
+    kernels/sort_block.cu \
     kernels/spin.cu \
+    kernels/spmv.cu \
+    kernels/stencil.cu \
     kernels/stream.cu \
     kernels/transpose.cu
 KERNEL_INCLUDES = kernels/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
@@ -37,10 +49,16 @@ am__v_NVCC_ = $(am__v_NVCC_@AM_DEFAULT_V@)
 am__v_NVCC_0 = @echo "  NVCC    " $@;
 am__v_NVCC_1 =
 
+NVCC_COMPILE = $(NVCC) -I$(top_srcdir) $(KERNEL_NVCCFLAGS) $(NVCCFLAGS) -c
+
 SUFFIXES = .cu
 .cu.o:
 	@$(MKDIR_P) $(@D)
-	$(AM_V_NVCC)$(NVCC) $(NVCC_ARCH) -I$(top_srcdir) $(KERNEL_NVCCFLAGS) $(NVCCFLAGS) -c -o $@ $<
+	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH) -o $@ $<
+# WGMMA is no part of plain sm_90: NVCC_ARCH_SPECIFIC is NVCC_ARCH with sm_90a for that.
+kernels/gemm_wgmma.o: kernels/gemm_wgmma.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/kernels/gemm_wgmma.cu
 $(KERNELS:.cu=.o): $(KERNEL_INCLUDES)
 
 # Launches a list of cases for Nsight Compute; traces/kernels/record uses it.

@@ -1,0 +1,124 @@
+/* mandelbrot.cu - steps until z = z^2 + c leaves the circle of radius 2, a point to a thread: neighbours in a
+ * warp part ways. */
+#include <stdlib.h>
+
+#include "kernels/kernel.cuh"
+#include "kernels/reference.h"
+
+namespace {
+
+enum { HEAD_BYTES = 256 };
+const float LEFT = -2.2f, TOP = -1.2f, SHIFT = 0.2f, SPAN = 2.4f;  /* of the plane, SHIFT being random */
+
+struct mandelbrot_arguments {
+    const float *shift;  /* two: of the view's left and of its top */
+    uint32_t *steps;
+    uint32_t width, height, limit;
+};
+
+/* Every operation is rounded by itself or fused by name, so that host and device agree to the step. */
+__host__ __device__ inline uint32_t steps_of(uint32_t x, uint32_t y, const float *shift,
+                                             const struct mandelbrot_arguments &arguments)
+{
+    float real = fmaf((float)x, SPAN / arguments.width, shift[0]);
+    float imaginary = fmaf((float)y, SPAN / arguments.height, shift[1]);
+    float a = 0, b = 0;
+    uint32_t step = 0;
+    while (step < arguments.limit && fmaf(a, a, b * b) <= 4) {
+        float next = fmaf(a, a, fmaf(-b, b, real));
+        b = fmaf(2 * a, b, imaginary);
+        a = next;
+        step++;
+    }
+    return step;
+}
+
+__global__ void mandelbrot(struct mandelbrot_arguments arguments, struct gt_block_log *log)
+{
+    log_begin(log);
+    const float shift[2] = {arguments.shift[0], arguments.shift[1]};
+    uint64_t points = (uint64_t)arguments.width * arguments.height, step = grid_blocks() * block_threads();
+    for (uint64_t i = this_block() * block_threads() + this_thread(); i < points; i += step) {
+        uint32_t at = (uint32_t)i;  /* there are at most 2^32: width and height are limited so */
+        arguments.steps[i] = steps_of(at % arguments.width, at / arguments.width, shift, arguments);
+    }
+    log_end(log);
+}
+
+struct mandelbrot_arguments layout(const struct gt_gpu_launch *launch)
+{
+    char *at = (char *)launch->scratch;
+    return {(float *)at, (uint32_t *)(at + HEAD_BYTES), (uint32_t)launch_argument(launch, 0),
+            (uint32_t)launch_argument(launch, 1), (uint32_t)launch_argument(launch, 2)};
+}
+
+size_t scratch_bytes(const struct gt_gpu_launch *launch)
+{
+    return HEAD_BYTES + scratch_array(launch_argument(launch, 0) * launch_argument(launch, 1) *
+                                      sizeof(uint32_t));
+}
+
+const void *entry(const struct gt_gpu_launch *)
+{
+    return (const void *)mandelbrot;
+}
+
+cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
+{
+    float *shift = (float *)layout(launch).shift;
+    cudaError_t status = fill_floats(shift, 1, seed, LEFT, LEFT + SHIFT, launch->stream);
+    if (status == cudaSuccess)
+        status = fill_floats(shift + 1, 1, seed + 1, TOP - SHIFT, TOP, launch->stream);
+    return status;
+}
+
+cudaError_t launch_mandelbrot(const struct gt_gpu_launch *launch)
+{
+    return start(launch, mandelbrot, layout(launch), launch->log);
+}
+
+int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
+{
+    const uint64_t STEP_COST = 8;
+    struct mandelbrot_arguments arrays = layout(launch);
+    uint64_t points = (uint64_t)arrays.width * arrays.height;
+    const float shift[2] = {random_float(seed, 0, LEFT, LEFT + SHIFT),
+                            random_float(seed + 1, 0, TOP - SHIFT, TOP)};
+    uint32_t *got = reference_fetch(arrays.steps, points, error);
+    if (!got)
+        return -1;
+    int result = 0;
+    struct gt_reference_sample sample = gt_reference_sample(points, arrays.limit * STEP_COST, seed);
+    for (uint64_t i = 0; result == 0 && i < sample.count; i++) {
+        uint64_t at = gt_reference_place(&sample, i), x = at % arrays.width, y = at / arrays.width;
+        uint32_t expected = steps_of((uint32_t)x, (uint32_t)y, shift, arrays);
+        if (got[at] != expected)
+            result = gt_error_set(error, "point %llu, %llu takes %u steps instead of %u",
+                                  (unsigned long long)x, (unsigned long long)y, got[at], expected);
+    }
+    free(got);
+    return result;
+}
+
+const struct gt_kernel_parameter parameters[] = {
+    {"width", "points", "of the picture", 1, 65536, 2048, nullptr},
+    {"height", "points", "of the picture", 1, 65536, 2048, nullptr},
+    {"limit", "steps", "after which a point counts as inside", 1, 1e6, 256, nullptr},
+};
+
+}
+
+extern "C" const struct gt_library_kernel gt_kernel_mandelbrot = {
+    .name = "mandelbrot",
+    .help = "the Mandelbrot set, whose threads take different numbers of steps; checked to the step",
+    .restriction = nullptr,
+    .parameters = parameters,
+    .parameter_count = sizeof parameters / sizeof *parameters,
+    .registers_to_order = 0,
+    .accepts = nullptr,
+    .entry = entry,
+    .scratch_bytes = scratch_bytes,
+    .fill = fill,
+    .launch = launch_mandelbrot,
+    .verify = verify,
+};
