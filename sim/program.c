@@ -20,7 +20,7 @@ const char *const gt_space_names[GT_SPACES] = {
 
 void gt_program_free(struct gt_program *program)
 {
-    if (program == NULL)
+    if (program == NULL || program->sharers-- > 0)
         return;
     free(program->key);
     free(program->text);

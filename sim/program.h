@@ -11,14 +11,15 @@
  * How a warp walks: it starts in block 0 with an empty stack and runs each block from its first to its
  * last instruction; the block's `end` says what comes next.
  *   FALL, and BRANCH with one edge: that edge.
- *   BRANCH, SWITCH and EXIT with several edges: `choice` and `who` say which one.
- *   CALL: push `resume`, go to edge 0.  RETURN: pop.  EXIT without an edge: the warp ends; with one: the
- *   warp ends in `executions` less the edge's of the visits, and goes on there in the others.
- *   JOIN: a side of a divergence has arrived.  While sides of its divergence wait on the stack, pop one
- *   and run it; then take edge 0.
- * Divergence: in `divergent` of its visits a warp takes both edges of a branch: it pushes one
- * side, runs the other, and the JOIN of the region (`join`) brings it back for the one pushed.  So the
- * edges of a block have executions + divergent executions between them.
+ *   BRANCH and SWITCH with several edges: `choice` and `who` say which one.
+ *   CALL: push `resume`, go to edge 0 (to `resume` where it has none).  RETURN: pop.
+ *   EXIT without an edge: the warp ends; with one: it goes on there in the edge's executions of the visits
+ * and ends in the others (`choice` RATIO, or NONE where all go on). JOIN: a side of a divergence has arrived.
+ * While sides of its divergence wait on the stack, pop one and run it; then take edge 0. Divergence: in
+ * `divergent` of its visits a warp takes both edges of a branch: it pushes one side, runs the other, and the
+ * JOIN of the region (`join`) brings it back for the one pushed; where there is no such JOIN (`join` is
+ * GT_NONE), the end of the warp does.  So the edges of a block have executions + divergent executions between
+ * them.  With GT_WHO_ROLE the warps whose bit both edges have are those that take both.
  */
 #ifndef GRIDTIDE_SIM_PROGRAM_H
 #define GRIDTIDE_SIM_PROGRAM_H
@@ -135,17 +136,18 @@ enum gt_end { GT_END_FALL, GT_END_BRANCH, GT_END_SWITCH, GT_END_CALL, GT_END_RET
 
 /* How a warp chooses among the edges of a block. */
 enum gt_choice {
-    GT_CHOICE_NONE,             /* one edge at most (or EXIT as above) */
-    GT_CHOICE_LOOP,             /* one edge leaves `loop`: taken when the loop's trips are done, see gt_loop */
-    GT_CHOICE_RATIO             /* each edge in the share of its executions, spread by `who` */
+    GT_CHOICE_NONE, /* one edge at most, and no warp ends here */
+    GT_CHOICE_LOOP, /* one edge leaves `loop`: taken when the loop's trips are done, see gt_loop */
+    GT_CHOICE_RATIO /* each edge in the share of its executions, spread by `who` */
 };
 
 /* What decides alike. */
 enum gt_who {
-    GT_WHO_VISIT,               /* nothing: each visit of each warp anew (inside loops) */
-    GT_WHO_WARP,                /* a warp decides the same way at each visit; shares are over the grid's warps */
-    GT_WHO_ROLE,                /* warps by their number in the block: gt_edge.warps says which go where */
-    GT_WHO_BLOCK                /* all warps of a thread block the same way; shares are over blocks */
+    GT_WHO_VISIT, /* nothing: each visit of each warp anew */
+    GT_WHO_WARP,  /* a warp decides the same way at each visit; shares are over the grid's warps */
+    GT_WHO_ROLE,  /* warps by their number in the block: gt_edge.warps says which go where */
+    GT_WHO_BLOCK  /* all warps of a thread block the same way at their n-th visit; shares are over
+                   * blocks, inside loops over blocks and visits */
 };
 
 struct gt_edge {
@@ -160,7 +162,7 @@ struct gt_basic_block {
     uint32_t first, count;      /* instructions */
     uint32_t first_edge, edge_count; /* BRANCH with two: edge 0 is the target, edge 1 the next block */
     uint32_t resume;            /* CALL: the block to return to; else GT_NONE */
-    uint32_t join;              /* where sides of a divergence begun here meet: a block after a JOIN; GT_NONE */
+    uint32_t join; /* where sides of a divergence begun here meet: a block after a JOIN; GT_NONE */
     uint32_t loop;              /* innermost loop it is in; GT_NONE */
     uint32_t warps;             /* bit w: warp w of a thread block may come here */
     uint64_t executions;        /* visits by warps (a side of a divergence is a visit of its own) */
@@ -176,7 +178,7 @@ struct gt_loop {
     uint32_t parent;            /* the loop around it; GT_NONE */
     uint64_t entries;           /* arrivals at the head from outside */
     uint64_t trips;             /* executions of the head */
-    uint8_t who;                /* gt_who: whether trips may differ by visit, warp, role or block only */
+    uint8_t who; /* gt_who: what trips may differ by; ROLE: by the warp's number in its block */
     bool polls;                 /* waits in an mbarrier or memory: its trips are an outcome, not a cause */
 };
 
@@ -186,7 +188,9 @@ struct gt_memory_use {
     double local_load_hit, local_store_hit;  /* local memory in L1 */
     double l2_read_hit, l2_write_hit, l2_atomic_hit; /* of what comes from L1, by sector */
     uint64_t l2_read_sectors, l2_write_sectors, l2_atomic_sectors; /* from the SMs */
+    uint64_t l2_fabric_sectors;              /* that went between the partitions of L2 */
     uint64_t dram_read_bytes, dram_write_bytes;
+    double l2_atomic_slice_share;            /* of all atomic sectors, at the busiest L2 slice; 0 unknown */
 };
 
 struct gt_program {
@@ -206,6 +210,7 @@ struct gt_program {
     struct gt_loop *loops;               uint32_t loop_count;
     uint32_t *samples;          /* [instruction * GT_STALLS + reason]: profiler's stall samples; NULL none */
     struct gt_memory_use use;   /* of the launch it was made from; the default for any launch */
+    uint32_t sharers;           /* workloads that hold it beside the first: gt_program_free() counts down */
 };
 
 /* A launch that was profiled. */
@@ -220,7 +225,7 @@ struct gt_profile {
     struct gt_memory_use use;
 };
 
-/* Free what a program owns, and the program. NULL is allowed. */
+/* Let go of a program: the last of its sharers frees what it owns, and the program. NULL is allowed. */
 void gt_program_free(struct gt_program *program);
 
 /* Names of enum values as they stand in reports ("alu", "long_scoreboard", ...). */

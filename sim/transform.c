@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/program.h"
+
 static void *copy_array(const void *array, uint32_t count, size_t size)
 {
     void *copy = gt_realloc(NULL, count, size);
@@ -43,6 +45,10 @@ static struct gt_workload *clone(const struct gt_workload *from)
             to->kernels[i].block_list_ps = copy_array(from->kernels[i].block_list_ps,
                                                       from->kernels[i].block_list_length, sizeof(gt_time_ps));
     }
+    COPY_ARRAY(to, from, programs, program_count, program_room);
+    COPY_ARRAY(to, from, profiles, profile_count, profile_room);
+    for (uint32_t i = 0; i < to->program_count; i++)
+        to->programs[i]->sharers++;
     for (uint32_t i = 0; i < from->warning_count; i++)
         gt_workload_warn(to, from->warnings[i].kind, from->warnings[i].count, from->warnings[i].text);
     return to;

@@ -138,7 +138,8 @@ struct gt_warning { char *kind; char *text; uint64_t count; };
 
 /* Fields of a trace this version does not know, kept so that rewriting loses nothing. */
 enum gt_extra_of { GT_EXTRA_HEADER, GT_EXTRA_KERNEL, GT_EXTRA_STREAM, GT_EXTRA_THREAD,
-                   GT_EXTRA_EVENT, GT_EXTRA_GPU, GT_EXTRA_CALL, GT_EXTRA_OP };
+                   GT_EXTRA_EVENT, GT_EXTRA_GPU, GT_EXTRA_CALL, GT_EXTRA_OP, GT_EXTRA_PROGRAM,
+                   GT_EXTRA_PROFILE /* by op */ };
 struct gt_extra { enum gt_extra_of of; uint32_t index; char *json; /* "\"k\":v,..." */ };
 
 struct gt_names;              /* interned strings, see gt_name() */

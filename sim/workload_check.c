@@ -1,4 +1,5 @@
 /* Is a workload what the simulator relies on? Every index, range and order. */
+#include "sim/program.h"
 #include "sim/workload.h"
 
 #include <stdlib.h>
@@ -73,6 +74,10 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
             return gt_error_set(error, "its grid or its block has a size of 0; every size is 1 at least");
     if (gt_kernel_threads(kernel) > INT32_MAX)
         return gt_error_set(error, "its block has %llu threads, more than any GPU takes",
+                            (unsigned long long)gt_kernel_threads(kernel));
+    if (kernel->program != NULL && (gt_kernel_threads(kernel) + 31) / 32 != kernel->program->warps_per_block)
+        return gt_error_set(error, "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
+                            kernel->program->key, kernel->program->warps_per_block,
                             (unsigned long long)gt_kernel_threads(kernel));
     return check_cost(kernel, error);
 }

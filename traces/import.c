@@ -2,10 +2,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "traces/import_common.h"
 #include "traces/input.h"
 #include "traces/kineto.h"
+#include "traces/ncu.h"
 #include "traces/nsys.h"
 #include "traces/trace.h"
 
@@ -13,12 +15,16 @@ enum { HEAD_BYTES = 256 * 1024 };
 
 /* Gridtide's own: to check a trace, or to rewrite it in the usual form. */
 static const struct gt_importer gt_importer_gridtide = {
-    "gridtide", "a Gridtide trace: JSON Lines", gt_trace_sniff, gt_trace_read,
+    .name = "gridtide",
+    .help = "a Gridtide trace: JSON Lines",
+    .sniff = gt_trace_sniff,
+    .read = gt_trace_read,
 };
 
 const struct gt_importer *const gt_importers[] = {
     &gt_importer_kineto,
     &gt_importer_nsys,
+    &gt_importer_ncu,
     &gt_importer_gridtide,
     NULL,
 };
@@ -52,10 +58,20 @@ static ssize_t read_head(const char *path, unsigned char *head, struct gt_error 
     return got < 0 && length == 0 ? -1 : (ssize_t)length;
 }
 
+static const struct gt_importer *sniff_folder(const char *path, const char *names, struct gt_error *error)
+{
+    for (size_t i = 0; gt_importers[i] != NULL; i++)
+        if (gt_importers[i]->sniff_folder != NULL && gt_importers[i]->sniff_folder(path) > 0)
+            return gt_importers[i];
+    gt_error_set(error, "%s: a folder, and in no format that is known; formats are %s", path, names);
+    return NULL;
+}
+
 static const struct gt_importer *sniff(const char *path, struct gt_error *error)
 {
     const struct gt_importer *best = NULL;
     unsigned char *head;
+    struct stat info;
     char names[128];
     ssize_t length;
     int surest = 0;
@@ -65,6 +81,8 @@ static const struct gt_importer *sniff(const char *path, struct gt_error *error)
         gt_error_set(error, "standard input: its format must be named: %s", names);
         return NULL;
     }
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return sniff_folder(path, names, error);
     head = gt_realloc(NULL, HEAD_BYTES, 1);
     length = read_head(path, head, error);
     for (size_t i = 0; gt_importers[i] != NULL && length >= 0; i++) {
@@ -99,10 +117,17 @@ const struct gt_importer *gt_importer_find(const char *name, const char *path, s
 char *gt_import_stem(const char *path)
 {
     /* In the order in which they are taken off. */
-    static const char *const endings[] = {".gz", ".zst", ".json", ".jsonl", ".sqlite", ".pt.trace", ".trace"};
-    const char *slash = strrchr(path, '/');
-    char *stem = strdup(strcmp(path, "-") == 0 ? "stdin" : slash != NULL ? slash + 1 : path);
+    static const char *const endings[] = {".gz", ".zst", ".json", ".jsonl", ".sqlite", ".ncu-rep",
+                                          ".pt.trace", ".trace"};
+    char *stem = strdup(strcmp(path, "-") == 0 ? "stdin" : path), *slash;
     size_t length = strlen(stem);
+
+    while (length > 1 && stem[length - 1] == '/')   /* of a folder */
+        stem[--length] = '\0';
+    slash = strrchr(stem, '/');
+    if (slash != NULL)
+        memmove(stem, slash + 1, strlen(slash + 1) + 1);
+    length = strlen(stem);
 
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         size_t ending = strlen(endings[i]);

@@ -133,13 +133,26 @@ void gt_emit_any_text(struct gt_emit *emit, const char *name, const char *value)
     free(clean);
 }
 
-void gt_emit_number(struct gt_emit *emit, const char *name, uint64_t value)
+void gt_emit_number_value(struct gt_emit *emit, uint64_t value)
 {
     char digits[24];
     int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
 
-    gt_emit_key(emit, name);
     yajl_gen_number(emit->gen, digits, (size_t)length);
+}
+
+void gt_emit_mean_value(struct gt_emit *emit, double value)
+{
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%.6g", value);
+
+    yajl_gen_number(emit->gen, digits, (size_t)length);
+}
+
+void gt_emit_number(struct gt_emit *emit, const char *name, uint64_t value)
+{
+    gt_emit_key(emit, name);
+    gt_emit_number_value(emit, value);
 }
 
 void gt_emit_json(struct gt_emit *emit, const char *name, const char *json)

@@ -44,6 +44,12 @@ void gt_emit_size3(struct gt_emit *emit, const char *name, const uint32_t size[3
 void gt_emit_time_value(struct gt_emit *emit, gt_time_ps time);
 void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
 
+void gt_emit_number_value(struct gt_emit *emit, uint64_t value);
+void gt_emit_mean_value(struct gt_emit *emit, double value); /* six digits */
+
+/* One program, and the profile of an operation (jsonl_write_program.c). */
+void gt_emit_program(struct gt_emit *emit, uint32_t index);
+void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
 /* One call with its operations (jsonl_write_call.c). */
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
 

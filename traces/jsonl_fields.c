@@ -1,11 +1,13 @@
 #include "traces/jsonl_fields.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "traces/decimal.h"
 
-enum { UNKNOWN_LIMIT = 64, NAME_SHOWN = 60 };
+enum { UNKNOWN_LIMIT = 64, NAME_SHOWN = 60, DOUBLE_BYTES = 64 };
 
 static const struct unit {
     const char *ending;
@@ -20,6 +22,7 @@ static const char *const type_wants[] = {
     [GT_FIELD_U64] = "a whole number",
     [GT_FIELD_U32] = "a whole number",
     [GT_FIELD_I32] = "a whole number",
+    [GT_FIELD_DOUBLE] = "a number",
     [GT_FIELD_SIZE3] = "one to three whole numbers, as in 256 or [16,16]",
     [GT_FIELD_BOOL] = "true or false",
     [GT_FIELD_CHOICE] = "a text",
@@ -81,6 +84,26 @@ static int read_i32(const struct place *place, struct gt_error *error)
         return -1;
     *(int32_t *)place->into = negative ? -(int32_t)number : (int32_t)number;
     return 0;
+}
+
+int gt_field_double(const struct gt_json_token *value, const char *name, double *number,
+                    struct gt_error *error)
+{
+    char text[DOUBLE_BYTES];
+
+    if (value->type != GT_JSON_NUMBER || value->length >= sizeof text)
+        return gt_error_set(error, "\"%s\" must be a number of fewer than %d characters", name, DOUBLE_BYTES);
+    memcpy(text, value->text, value->length);
+    text[value->length] = '\0';
+    *number = strtod(text, NULL);
+    if (!isfinite(*number))
+        return gt_error_set(error, "\"%s\": %s is too large", name, text);
+    return 0;
+}
+
+static int read_double(const struct place *place, struct gt_error *error)
+{
+    return gt_field_double(place->value, place->field->name, place->into, error);
 }
 
 static int read_u64(const struct place *place, struct gt_error *error)
@@ -220,6 +243,7 @@ static int (*const readers[])(const struct place *place, struct gt_error *error)
     [GT_FIELD_U64] = read_u64,
     [GT_FIELD_U32] = read_u32,
     [GT_FIELD_I32] = read_i32,
+    [GT_FIELD_DOUBLE] = read_double,
     [GT_FIELD_SIZE3] = read_size3,
     [GT_FIELD_BOOL] = read_bool,
     [GT_FIELD_CHOICE] = read_choice,

@@ -14,6 +14,7 @@ enum gt_field_type {
     GT_FIELD_U64,       /* uint64_t */
     GT_FIELD_U32,       /* uint32_t */
     GT_FIELD_I32,       /* int32_t */
+    GT_FIELD_DOUBLE,    /* double: any number that is finite */
     GT_FIELD_SIZE3,     /* uint32_t[3]: one to three whole numbers from 1 on; missing ones are 1 */
     GT_FIELD_BOOL,      /* bool */
     GT_FIELD_CHOICE,    /* uint8_t: the index in `choices` */
@@ -55,6 +56,10 @@ struct gt_unknown {
  * `unknown`. Returns 0, or -1 with what is wrong (a wrong type or value, a field given twice). */
 int gt_fields_read(const struct gt_json_token *object, const struct gt_field_table *table, const char *line,
                    void *into, uint64_t *given, struct gt_unknown *unknown, struct gt_error *error);
+
+/* Any finite number; `name` is for the message. */
+int gt_field_double(const struct gt_json_token *value, const char *name, double *number,
+                    struct gt_error *error);
 
 /* One number as a time in units of 10^exponent ps; `name` is for the message. */
 int gt_field_time(const struct gt_json_token *value, int exponent, const char *name, gt_time_ps *time,

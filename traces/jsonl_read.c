@@ -19,6 +19,7 @@ const struct gt_jsonl_line gt_jsonl_lines[] = {
     { "event", gt_jsonl_event },
     { "thread", gt_jsonl_thread },
     { "gpu", gt_jsonl_gpu },
+    { "program", gt_jsonl_program },
     { NULL, NULL },
 };
 
@@ -49,7 +50,7 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
         line++;
     if (line->key == NULL)
         return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
-                            "\"event\", \"thread\", \"gpu\"");
+                            "\"event\", \"thread\", \"gpu\", \"program\"");
     return line->read(jsonl, object, error);
 }
 
@@ -128,6 +129,7 @@ static void open_refs(struct gt_jsonl *jsonl)
     jsonl->threads = gt_refs_new();
     jsonl->events = gt_refs_new();
     jsonl->kernels = gt_refs_new();
+    jsonl->programs = gt_refs_new();
 }
 
 static void close_refs(struct gt_jsonl *jsonl)
@@ -137,6 +139,7 @@ static void close_refs(struct gt_jsonl *jsonl)
     gt_refs_free(jsonl->threads);
     gt_refs_free(jsonl->events);
     gt_refs_free(jsonl->kernels);
+    gt_refs_free(jsonl->programs);
 }
 
 struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options,

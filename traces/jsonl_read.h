@@ -13,7 +13,7 @@ struct gt_jsonl {
     uint32_t line_number;
     bool header_read;
     struct gt_unknown unknown;
-    struct gt_refs *gpus, *streams, *threads, *events, *kernels;
+    struct gt_refs *gpus, *streams, *threads, *events, *kernels, *programs;
 };
 
 /* What a line is: found by the key that it has, in the order of the table. Each reads one line and
@@ -31,6 +31,10 @@ int gt_jsonl_event(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
 int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+/* The profile of operation `op`, the last one added. */
+int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op,
+                     struct gt_error *error);
 
 /* What a reference (not NULL) means. Streams, events, threads and GPUs come into being when they are
  * first spoken of; a null is GT_NONE. */

@@ -12,7 +12,7 @@ enum { NO_CHOICE = 0xff };
 
 /* An operation's fields, in a node of a graph or flat in its call. */
 struct raw_op {
-    const struct gt_json_token *kernel, *stream, *after, *peer_gpu;
+    const struct gt_json_token *kernel, *stream, *after, *peer_gpu, *profile;
     gt_time_ps start, duration;
     uint64_t bytes;
     uint8_t kind, direction, memory;
@@ -31,6 +31,7 @@ struct raw_call {
     { "stream", GT_FIELD_REF, offsetof(type, op stream), NULL, 0 }, \
     { "after", GT_FIELD_ARRAY, offsetof(type, op after), NULL, 0 }, \
     { "peer_gpu", GT_FIELD_REF, offsetof(type, op peer_gpu), NULL, 0 }, \
+    { "profile", GT_FIELD_OBJECT, offsetof(type, op profile), NULL, 0 }, \
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }
@@ -126,8 +127,8 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
 }
 
 /* Add one of the `ops` operations of a call; `stream` is the call's, for an operation that names none. */
-static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw, uint32_t stream,
-                  struct gt_error *error)
+static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw,
+                  uint32_t stream, struct gt_error *error)
 {
     struct gt_workload *workload = jsonl->workload;
     uint32_t kernel = GT_NONE, peer = GT_NONE, index;
@@ -166,8 +167,8 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     return read_afters(jsonl, raw->after, range, index, error);
 }
 
-static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes, const struct gt_json_token *object,
-                     struct gt_error *error)
+static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes,
+                     const struct gt_json_token *object, struct gt_error *error)
 {
     struct raw_op raw = op_defaults;
     uint64_t given;
@@ -186,7 +187,8 @@ static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes, cons
     if (add_op(jsonl, call, nodes, &raw, jsonl->workload->calls[call].stream, error) != 0)
         return -1;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_OP, jsonl->workload->op_count - 1);
-    return 0;
+    return raw.profile == NULL ? 0
+                               : gt_jsonl_profile(jsonl, raw.profile, jsonl->workload->op_count - 1, error);
 }
 
 static int read_nodes(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json_token *list,
@@ -225,10 +227,10 @@ static bool has_flat_op(const struct raw_call *raw)
 {
     const struct raw_op *op = &raw->op;
 
-    return op->kernel != NULL || op->after != NULL || op->peer_gpu != NULL || op->bytes != NO_BYTES ||
-           op->direction != NO_CHOICE || op->memory != NO_CHOICE || op->start != GT_TIME_NONE ||
-           op->duration != GT_TIME_NONE || raw->grid[0] != 0 || raw->block[0] != 0 ||
-           raw->dynamic_shared_bytes != NO_U32;
+    return op->kernel != NULL || op->profile != NULL || op->after != NULL || op->peer_gpu != NULL ||
+           op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE ||
+           op->start != GT_TIME_NONE || op->duration != GT_TIME_NONE || raw->grid[0] != 0 ||
+           raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
 }
 
 static int check_call(const struct raw_call *raw, const struct gt_call_rule *rule, struct gt_error *error)
@@ -244,8 +246,10 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
     if ((raw->nodes != NULL || !rule->op) && has_flat_op(raw))
-        return gt_error_set(error, "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", "
-                            "\"memory\", \"grid\", \"block\", \"after\", \"op_start\" or \"op_duration\" for "
+        return gt_error_set(error,
+                            "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", "
+                            "\"memory\", \"grid\", \"block\", \"after\", \"profile\", \"op_start\" or "
+                            "\"op_duration\" for "
                             "itself",
                             kind, raw->nodes != NULL ? "with \"nodes\"" : "has no operation and");
     return 0;
@@ -267,7 +271,8 @@ static int add_flat_op(struct gt_jsonl *jsonl, uint32_t call, struct raw_call *r
         return -1;
     if (kind == GT_OP_KERNEL)
         reshape(jsonl, raw, jsonl->workload->op_count - 1);
-    return 0;
+    return raw->op.profile == NULL ? 0 :
+           gt_jsonl_profile(jsonl, raw->op.profile, jsonl->workload->op_count - 1, error);
 }
 
 static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_call *raw,

@@ -14,7 +14,7 @@ struct raw_kernel {
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
     struct gt_field_times block_cost, block_list;
     gt_time_ps duration;
-    const struct gt_json_token *runs, *arguments;
+    const struct gt_json_token *runs, *arguments, *program;
 };
 static const struct gt_field kernel_fields[] = {
     { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
@@ -29,6 +29,7 @@ static const struct gt_field kernel_fields[] = {
     { "duration", GT_FIELD_TIME, offsetof(struct raw_kernel, duration), NULL, 0 },
     { "runs", GT_FIELD_TEXT, offsetof(struct raw_kernel, runs), NULL, 0 },
     { "arguments", GT_FIELD_OBJECT, offsetof(struct raw_kernel, arguments), NULL, 0 },
+    { "program", GT_FIELD_REF, offsetof(struct raw_kernel, program), NULL, 0 },
 };
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
@@ -97,8 +98,8 @@ static int read_argument(const struct gt_json_token *key, yajl_gen text, struct 
 }
 
 /* The arguments as a text without spaces, in the order given, so that equal ones are one name. */
-static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object, uint32_t *arguments,
-                          struct gt_error *error)
+static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object,
+                          uint32_t *arguments, struct gt_error *error)
 {
     yajl_gen text = yajl_gen_alloc(NULL);
     const unsigned char *bytes;
@@ -127,8 +128,29 @@ static int read_library(struct gt_jsonl *jsonl, const struct raw_kernel *raw, st
     if (raw->arguments == NULL)
         return 0;
     if (kernel->runs == GT_NONE)
-        return gt_error_set(error, "\"arguments\" without \"runs\"; say which kernel of the library takes them");
+        return gt_error_set(error, "\"arguments\" without \"runs\"; say which kernel of the library takes "
+                                   "them");
     return read_arguments(jsonl->workload, raw->arguments, &kernel->arguments, error);
+}
+
+/* Its machine code. */
+static int read_program(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
+                        struct gt_error *error)
+{
+    uint32_t program;
+    char valid[400];
+
+    if (raw->program == NULL || raw->program->type == GT_JSON_NULL)
+        return 0;
+    program = gt_refs_find(jsonl->programs, raw->program, NULL);
+    if (program == GT_NONE) {
+        gt_refs_list(jsonl->programs, valid, sizeof valid);
+        return gt_error_set(error, "no program %.*s has been defined above this line; defined so far:%s",
+                            raw->program->length < SHOWN ? (int)raw->program->length : SHOWN,
+                            raw->program->text, valid[0] != '\0' ? valid : " none");
+    }
+    kernel->program = jsonl->workload->programs[program];
+    return 0;
 }
 
 static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, const struct gt_json_token *key,
@@ -166,7 +188,8 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     kernel.static_shared_bytes = raw.shared_bytes;
     kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;
     kernel.duration_ps = raw.duration;
-    if (read_cost(&raw, &kernel, error) != 0 || read_library(jsonl, &raw, &kernel, error) != 0) {
+    if (read_cost(&raw, &kernel, error) != 0 || read_library(jsonl, &raw, &kernel, error) != 0 ||
+        read_program(jsonl, &raw, &kernel, error) != 0) {
         free(kernel.block_list_ps);
         return -1;
     }

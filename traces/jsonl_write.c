@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/program.h"
 #include "traces/jsonl_emit.h"
 #include "traces/jsonl_rules.h"
 #include "traces/trace.h"
@@ -182,6 +183,8 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_text(emit, "runs", emit->keys.names[kernel->runs]);
     if (kernel->arguments != GT_NONE)
         gt_emit_json(emit, "arguments", gt_name_text(emit->workload, kernel->arguments));
+    if (kernel->program != NULL)
+        gt_emit_text(emit, "program", kernel->program->key);
     gt_emit_close(emit, GT_EXTRA_KERNEL, index);
     gt_emit_newline(emit);
 }
@@ -199,6 +202,8 @@ static void emit_all(struct gt_emit *emit)
         emit_stream(emit, i);
     for (uint32_t i = 0; i < workload->event_count; i++)
         emit_event(emit, i);
+    for (uint32_t i = 0; i < workload->program_count; i++)
+        gt_emit_program(emit, i);
     for (uint32_t i = 0; i < workload->kernel_count; i++)
         emit_kernel(emit, i);
     for (uint32_t i = 0; i < workload->call_count && !emit->failed; i++)

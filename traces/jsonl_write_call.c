@@ -50,6 +50,7 @@ static void emit_node(struct gt_emit *emit, const struct gt_call *call, uint32_t
     gt_emit_time(emit, "start_ns", op->start_ps);
     gt_emit_time(emit, "duration_ns", op->duration_ps);
     emit_afters(emit, op, call->first_op);
+    gt_emit_profile(emit, gt_workload_profile(emit->workload, index));
     gt_emit_close(emit, GT_EXTRA_OP, index);
 }
 
@@ -71,6 +72,7 @@ static void emit_flat_op(struct gt_emit *emit, const struct gt_call *call)
     gt_emit_time(emit, "op_start_ns", op->start_ps);
     gt_emit_time(emit, "op_duration_ns", op->duration_ps);
     emit_afters(emit, op, call->first_op);
+    gt_emit_profile(emit, gt_workload_profile(emit->workload, call->first_op));
 }
 
 static bool is_flat(const struct gt_emit *emit, const struct gt_call *call)

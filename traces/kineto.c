@@ -270,5 +270,8 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
 }
 
 const struct gt_importer gt_importer_kineto = {
-    "kineto", "a profile of PyTorch's profiler (Kineto): Chrome-trace JSON", sniff, read_profile,
+    .name = "kineto",
+    .help = "a profile of PyTorch's profiler (Kineto): Chrome-trace JSON",
+    .sniff = sniff,
+    .read = read_profile,
 };

@@ -13,12 +13,15 @@ traces_libtraces_a_SOURCES = \
     traces/import_common.c traces/import_common.h \
     traces/import_device.c traces/import_device.h \
     traces/import_finish.c traces/import_join.c traces/import_parts.h \
+    traces/csv.c traces/csv.h \
+    traces/cubin.c traces/cubin.h \
     traces/decimal.c traces/decimal.h \
     traces/input.c traces/input.h \
     traces/json_line.c traces/json_line.h \
     traces/jsonl_emit.c traces/jsonl_emit.h \
     traces/jsonl_fields.c traces/jsonl_fields.h \
     traces/jsonl_keys.c traces/jsonl_keys.h \
+    traces/jsonl_program.h traces/jsonl_read_program.c traces/jsonl_write_program.c \
     traces/jsonl_read.c traces/jsonl_read.h \
     traces/jsonl_read_call.c traces/jsonl_read_definitions.c \
     traces/jsonl_read_header.c traces/jsonl_read_kernel.c \
@@ -30,6 +33,8 @@ traces_libtraces_a_SOURCES = \
     traces/kineto_json.c traces/kineto_number.c \
     traces/judge.c \
     traces/lines.c traces/lines.h \
+    traces/ncu.c traces/ncu.h traces/ncu_parts.h \
+    traces/ncu_code.c traces/ncu_raw.c traces/ncu_report.c traces/ncu_source.c \
     traces/nsys.c traces/nsys.h traces/nsys_parts.h \
     traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \
     traces/nsys_db.c traces/nsys_db.h traces/nsys_open.c \
@@ -39,7 +44,12 @@ traces_libtraces_a_SOURCES = \
     traces/perfetto.c traces/perfetto.h \
     traces/order.c traces/order.h \
     traces/placement.c traces/placement.h \
+    traces/program_blocks.c traces/program_build.c traces/program_build.h \
+    traces/program_counts.c traces/program_loops.c traces/program_roles.c \
+    traces/program_make.c traces/program_make.h \
+    traces/program_taint.c traces/program_taint.h \
     traces/repeats.c traces/repeats.h \
+    traces/sass.c traces/sass.h traces/sass_opcodes.c \
     traces/sink.c traces/sink_bins.c traces/sink_bins.h \
     traces/stats.c traces/stats.h \
     traces/stats_kernels.c traces/stats_load.c traces/stats_ops.c traces/stats_parts.h \

@@ -16,6 +16,7 @@ typedef void gt_read_progress(void *user, uint64_t done_bytes, uint64_t total_by
 struct gt_import_options {
     gt_read_progress *progress;
     void *progress_user;
+    const char *keep;         /* folder to make and leave behind for formats that unpack files; NULL: none */
 };
 
 /* Read a gridtide trace. Returns the workload (checked with gt_workload_check), or NULL with
@@ -37,6 +38,8 @@ struct gt_importer {
     const char *help;
     /* How sure it is, 0..100, from the first bytes (uncompressed) of the file. */
     int (*sniff)(const unsigned char *head, size_t bytes);
+    /* The same for a folder; NULL: the format is a file. */
+    int (*sniff_folder)(const char *path);
     /* Read the file. Returns a checked workload, or NULL with "FILE: ..." (line, byte offset or
      * table named where there is one). */
     struct gt_workload *(*read)(const char *path, const struct gt_import_options *options,

@@ -16,11 +16,13 @@ struct arguments {
     const char *texts[2];     /* as typed: [FORMAT] FILE */
     size_t count;
     const char *output;       /* NULL: made from the file's name */
+    const char *keep;         /* NULL: nothing is kept */
     bool quiet;
 };
 
 static const struct argp_option options[] = {
     {"output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0},
+    {"keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0},
     {"quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0},
     {0},
 };
@@ -32,6 +34,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'o':
         arguments->output = text;
+        return 0;
+    case 'k':
+        arguments->keep = text;
         return 0;
     case 'q':
         arguments->quiet = true;
@@ -117,20 +122,23 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
             workload->setting_count > 0 ? "no file for it; described in the trace" : "not known");
 }
 
-static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path, bool quiet,
-                                        struct gt_error *error)
+static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path,
+                                        const struct arguments *arguments, struct gt_error *error)
 {
     struct gt_progress progress;
-    struct gt_import_options import_options = {gt_progress_update, &progress};
+    struct gt_import_options import_options = {
+        .progress = gt_progress_update, .progress_user = &progress, .keep = arguments->keep,
+    };
     struct gt_workload *workload;
 
-    gt_progress_begin(&progress, "reading", quiet);
+    gt_progress_begin(&progress, "reading", arguments->quiet);
     workload = importer->read(path, &import_options, error);
     gt_progress_end(&progress);
     return workload;
 }
 
-static int import(const struct gt_importer *importer, const char *path, const char *output, bool quiet)
+static int import(const struct gt_importer *importer, const char *path, const char *output,
+                  const struct arguments *arguments)
 {
     struct gt_workload *workload;
     struct gt_error error;
@@ -141,11 +149,11 @@ static int import(const struct gt_importer *importer, const char *path, const ch
                      "with -o", output);
         return gt_fail(&error);
     }
-    workload = read_profile(importer, path, quiet, &error);
+    workload = read_profile(importer, path, arguments, &error);
     if (workload == NULL)
         return gt_fail(&error);
     status = gt_trace_write(workload, output, &error);
-    if (status == 0 && !quiet) {
+    if (status == 0 && !arguments->quiet) {
         FILE *out = strcmp(output, "-") == 0 ? stderr : stdout;
 
         gt_print_warnings(workload);
@@ -173,11 +181,11 @@ static int run(int argc, char **argv)
     if (importer == NULL)
         return format != NULL ? gt_usage("import", "%s", error.text) : gt_fail(&error);
     made = arguments.output == NULL ? default_output(path) : NULL;
-    status = import(importer, path, arguments.output != NULL ? arguments.output : made, arguments.quiet);
+    status = import(importer, path, arguments.output != NULL ? arguments.output : made, &arguments);
     free(made);
     return status;
 }
 
 const struct gt_command gt_command_import = {
-    "import", "turn a profile of PyTorch or Nsight Systems into a trace", run,
+    "import", "turn a profile of PyTorch, Nsight Systems or Nsight Compute into a trace", run,
 };

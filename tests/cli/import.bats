@@ -62,7 +62,7 @@ END
     [ "$status" -eq 0 ]
     run "$GRIDTIDE" import - < "$data/kineto-old.json"
     [ "$status" -eq 1 ]
-    [[ "$output" == *"must be named: kineto, nsys, gridtide"* ]]
+    [[ "$output" == *"must be named: kineto, nsys, ncu, gridtide"* ]]
 }
 
 @test "import warns once a kind, with how often; -q is silent; the header keeps it" {
@@ -121,7 +121,7 @@ END
     [ "$status" -eq 2 ]
     run "$GRIDTIDE" import vtune "$data/kineto-old.json"
     [ "$status" -eq 2 ]
-    [[ "$output" == *"no format 'vtune'; formats are kineto, nsys, gridtide"* ]]
+    [[ "$output" == *"no format 'vtune'; formats are kineto, nsys, ncu, gridtide"* ]]
     run "$GRIDTIDE" import kineto a b
     [ "$status" -eq 2 ]
 }
