@@ -21,6 +21,7 @@ UNIT_TESTS = \
     tests/unit/bins \
     tests/unit/compare \
     tests/unit/reporttext \
+    tests/unit/supervise \
     tests/unit/validate \
     tests/unit/table
 
@@ -53,6 +54,7 @@ GOLDEN_FILES = tests/golden
 
 # Programs that need a GPU and skip without one: tests/gpu/NAME is built from tests/gpu/NAME.c.
 GPU_TESTS = \
+    tests/gpu/faults \
     tests/gpu/kernels
 if HAVE_NVCC
 GPU_TESTS_BUILT = $(GPU_TESTS)
@@ -60,6 +62,7 @@ else
 GPU_TESTS_BUILT =
 endif
 check_PROGRAMS += $(GPU_TESTS_BUILT)
+tests_gpu_faults_LDADD = $(VALIDATE_LIBS) $(LDADD) $(VALIDATE_SYSTEM_LIBS)
 tests_gpu_kernels_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
 
 if HAVE_CMOCKA
@@ -70,6 +73,7 @@ endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)

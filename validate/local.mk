@@ -6,6 +6,7 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate_findings.c \
     validate/calibrate_order.c \
     validate/calibrate_process.c validate/calibrate_process.h \
+    validate/supervise.c validate/supervise.h \
     validate/surrogate.c validate/surrogate.h \
     validate/untimed.c validate/untimed.h \
     validate/validate.c validate/validate.h
@@ -26,7 +27,9 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate_policies.c \
     validate/calibrate_queues.c \
     validate/cupti.c validate/cupti.h \
+    validate/others.c validate/others.h \
     validate/player.c validate/player_parts.h \
+    validate/player_awake.c \
     validate/player_calls.c \
     validate/player_clock.c \
     validate/player_edges.c \

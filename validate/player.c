@@ -3,12 +3,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/others.h"
 #include "validate/player_parts.h"
 
 int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error)
 {
     cudaGetLastError();
     return gt_error_set(error, "CUDA: %.300s: %s", what, cudaGetErrorString(code));
+}
+
+static struct gt_gpu_others at_start;
+
+/* For good: an H200 is "busy or unavailable" after cudaDeviceReset(). */
+static bool gpu_lost;
+
+static bool lost(void)
+{
+    return gpu_lost;
+}
+
+static void others(struct gt_gpu_others *others)
+{
+    *others = (struct gt_gpu_others){ gt_others_processes(), at_start.busy_pct };
 }
 
 static int find(struct gt_gpu_facts *facts, struct gt_error *error)
@@ -23,6 +39,7 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
                             : "the driver knows none");
     if (gt_cupti_open(error) != 0)
         return -1;
+    gt_others_begin(&at_start);
     GT_CUDA(cudaGetDeviceProperties(&properties, 0), error);
     snprintf(facts->name, sizeof facts->name, "%s", properties.name);
     facts->sms = (uint32_t)properties.multiProcessorCount;
@@ -66,6 +83,15 @@ static int make_events(struct gt_player *player, struct gt_error *error)
     return 0;
 }
 
+/* Large memsets run as kernels of the driver's; once kernels have been recorded, as the alignment of the
+ * clocks does, CUPTI tells of these only while it records kernels. */
+static void look_for_memsets(struct gt_player *player)
+{
+    for (uint32_t i = 0; i < player->workload->op_count; i++)
+        if (player->workload->ops[i].kind == GT_OP_MEMSET)
+            player->kernels_recorded = true;
+}
+
 static void set_host_functions(struct gt_player *player)
 {
     for (uint32_t i = 0; i < player->workload->op_count; i++)
@@ -80,15 +106,17 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     for (int i = 0; i < 3; i++)     /* an idle GPU takes a while to come up to its clock */
         if (gt_player_measure_clock(player, error) != 0)
             return -1;
-    snprintf(player->description, sizeof player->description, "seed=%llu%s",
-             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "");
     if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0
             || gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
         return -1;
     if (gt_player_make_warm(player, error) != 0)
         return -1;
     set_host_functions(player);
+    look_for_memsets(player);
     gt_player_schedule(player);
+    snprintf(player->description, sizeof player->description, "seed=%llu%s%s",
+             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "",
+             gt_player_stay_awake(player) ? " cpus=awake" : "");
     if (gt_player_graphs(player, error) != 0)
         return -1;
     GT_CUDA(cudaDeviceSynchronize(), error);
@@ -111,14 +139,14 @@ static void close_player(struct gt_player *player)
 {
     if (player == NULL)
         return;
+    gt_player_sleep(player);
+    player->broken = gpu_lost = cudaDeviceSynchronize() != cudaSuccess;
     gt_player_free_graphs(player);
     gt_player_free_edges(player);
     gt_player_free_warm(player);
     gt_player_free_memory(player);
     if (!player->broken)
         free_handles(player);
-    else
-        cudaDeviceReset();
     pthread_mutex_destroy(&player->lock);
     free(player->ops);
     free(player->calls);
@@ -219,21 +247,34 @@ static int warm_up(struct gt_player *player, struct gt_error *error)
     if (gt_cupti_pause(error) != 0 || walk(player, error) != 0 || walk(player, error) != 0)
         return -1;
     player->untraced_ns = gt_player_span_ns(player);
-    return gt_cupti_begin(player->unlogged > 0, error) == 0 && walk(player, error) == 0
+    return gt_cupti_begin(player->kernels_recorded, error) == 0 && walk(player, error) == 0
         ? gt_cupti_end(&activity, error) : -1;
 }
 
-static int play(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
-                struct gt_error *error)
+static int play_once(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
+                     struct gt_error *error)
 {
     const struct gt_activity *activity;
 
     if (probe == NULL)
         return warm_up(player, error);
-    if (gt_player_align(player, &player->before, error) != 0 || gt_cupti_begin(player->unlogged > 0, error) != 0
+    if (gt_player_align(player, &player->before, error) != 0 || gt_cupti_begin(player->kernels_recorded, error) != 0
             || walk(player, error) != 0 || gt_cupti_end(&activity, error) != 0)
         return -1;
     return send(player, activity, probe, result, error);
+}
+
+/* After a fault of a kernel nothing works any more, and every call says why: that is what is told. */
+static int play(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
+                struct gt_error *error)
+{
+    int status = play_once(player, probe, result, error);
+    cudaError_t state = status == 0 ? cudaSuccess : cudaDeviceSynchronize();
+
+    if (state != cudaSuccess)
+        gt_error_set(error, "a fault on the GPU ended it (%s); what was measured before is kept",
+                     cudaGetErrorString(state));
+    return status;
 }
 
 static const char *describe(const struct gt_player *player)
@@ -241,4 +282,4 @@ static const char *describe(const struct gt_player *player)
     return player->description;
 }
 
-const struct gt_players gt_cuda_players = { find, open_player, play, describe, close_player };
+const struct gt_players gt_cuda_players = { find, open_player, play, describe, close_player, others, lost };

@@ -372,12 +372,7 @@ int gt_player_walk(struct gt_player *player, struct gt_error *error)
     player->unplayed = 0;
     for (uint32_t i = 0; i < player->workload->call_count; i++)
         player->unplayed += !playable(&player->workload->calls[i]);
-    if (atomic_load(&player->failed)) {
-        player->broken = code != cudaSuccess;
+    if (atomic_load(&player->failed))
         return gt_error_set(error, "%s", player->failure.text);
-    }
-    if (code == cudaSuccess)
-        return 0;
-    player->broken = true;
-    return gt_error_set(error, "the GPU stopped with an error: %s", cudaGetErrorString(code));
+    return code == cudaSuccess ? 0 : gt_cuda_fail("cudaDeviceSynchronize()", code, error);
 }

@@ -150,7 +150,7 @@ static int give_logs(struct gt_player *player, struct gt_error *error)
         if (workload->ops[i].kind != GT_OP_KERNEL)
             continue;
         if (op->blocks > most_logs - player->log_count) {
-            player->unlogged++;
+            player->kernels_recorded = true;
             continue;
         }
         op->first_log = player->log_count;

@@ -1,5 +1,6 @@
 /* Memory of the player.  Copies of one direction and memory share a pair of buffers as large as the
  * largest of them: what they carry means nothing, and the GPU does not order copies by address. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,11 +31,32 @@ void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct g
     return NULL;
 }
 
+/* A system that promises more than it has kills the program that uses it: so this is asked before. */
+static int is_there(uint64_t bytes, struct gt_error *error)
+{
+    FILE *file = fopen("/proc/meminfo", "r");
+    unsigned long long kib = 0;
+    char line[128];
+    bool known = false;
+
+    while (file != NULL && !known && fgets(line, sizeof line, file) != NULL)
+        known = sscanf(line, "MemAvailable: %llu kB", &kib) == 1;
+    if (file != NULL)
+        fclose(file);
+    if (!known || bytes / 1024 < kib)
+        return 0;
+    return gt_error_set(error, "out of host memory: %.3f GB are needed at once, %.3f GB are free", (double)bytes / 1e9,
+                        (double)kib * 1024 / 1e9);
+}
+
 void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error)
 {
     void *memory = NULL;
-    cudaError_t code = cudaMallocHost(&memory, bytes);
+    cudaError_t code;
 
+    if (is_there(bytes, error) != 0)
+        return NULL;
+    code = cudaMallocHost(&memory, bytes);
     if (code != cudaSuccess) {
         cudaGetLastError();
         gt_error_set(error, "out of host memory: %.3f GB cannot be pinned (%s)", (double)bytes / 1e9,
@@ -51,6 +73,8 @@ static void *pageable_memory(struct gt_player *player, uint64_t bytes, struct gt
 {
     void *memory = NULL;
 
+    if (is_there(bytes, error) != 0)
+        return NULL;
     if (posix_memalign(&memory, PAGE_BYTES, bytes) != 0) {
         gt_error_set(error, "out of host memory: %.3f GB are needed at once", (double)bytes / 1e9);
         return NULL;

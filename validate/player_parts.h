@@ -8,6 +8,7 @@
  *   player_calls.c    host threads walk their calls
  *   player_clock.c    the SMs' clock; the GPU's timer against the host's
  *   player_warm.c     calls that mean nothing, before those that count
+ *   player_awake.c    CPUs that do not fall asleep meanwhile
  *   player_records.c  what happened, as records of a run
  *
  * Times are nanoseconds of gt_clock_ns() unless a name says GPU.
@@ -74,7 +75,7 @@ struct gt_player {
     uint32_t memory_count, pinned_count, pageable_count;
     struct gt_block_log *logs, *logs_here;       /* on the GPU; fetched */
     uint64_t log_count;
-    uint32_t unlogged;                           /* kernels without a log */
+    bool kernels_recorded;                       /* CUPTI records kernels, which costs each of them a little */
     cudaStream_t own;                            /* for what is not the trace's */
     const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
     double warm_arguments[GT_LIBRARY_PARAMETERS];
@@ -85,6 +86,9 @@ struct gt_player {
     struct gt_alignment before, after;
     uint64_t untraced_ns;                        /* from the first call to the last while nobody records */
     uint64_t origin_ns;                          /* when the threads set off */
+    pthread_t *keepers;                          /* of the CPUs awake */
+    uint32_t keeper_count;
+    atomic_bool over;                            /* they may end */
     uint64_t unplayed;                           /* calls whose target is not known */
     cudaStream_t *spare_streams;                 /* made by calls of the trace */
     cudaEvent_t *spare_events;
@@ -138,6 +142,12 @@ int gt_player_make_warm(struct gt_player *player, struct gt_error *error);
 void gt_player_free_warm(struct gt_player *player);
 /* On the calling thread, until shortly before a time, at least once. */
 cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
+
+/* player_awake.c */
+/* Keep every CPU that this process may use busy, with the lowest priority there is, until gt_player_sleep();
+ * for a trace of one host thread. Returns whether all are. */
+bool gt_player_stay_awake(struct gt_player *player);
+void gt_player_sleep(struct gt_player *player);
 
 /* player_clock.c */
 int gt_player_measure_clock(struct gt_player *player, struct gt_error *error);

@@ -249,14 +249,23 @@ static void count(struct gt_play_result *result, const char *name, double value)
     result->counters[result->counter_count++].value = value;
 }
 
+/* Did the GPU have something to do for it? */
+static bool leaves_trace(const struct gt_op *op)
+{
+    return (op->kind != GT_OP_COPY && op->kind != GT_OP_MEMSET) || op->bytes > 0;
+}
+
 static void count_all(const struct gt_player *player, uint64_t unmatched, struct gt_play_result *result)
 {
     double width = (double)(player->before.high_ns - player->before.low_ns);
-    uint64_t operations = 0;
+    uint64_t operations = 0, unseen = 0;
 
-    for (uint32_t i = 0; i < player->workload->op_count; i++)
+    for (uint32_t i = 0; i < player->workload->op_count; i++) {
         operations += player->ops[i].end_ns != 0;
+        unseen += player->ops[i].end_ns == 0 && leaves_trace(&player->workload->ops[i]);
+    }
     count(result, "operations", (double)operations);
+    count(result, "operations_unseen", (double)unseen);
     count(result, "records_unmatched", (double)unmatched);
     count(result, "calls_unplayed", (double)player->unplayed);
     count(result, "sm_clock_mhz", player->clock_mhz);

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/simulate.h"
 #include "validate/surrogate.h"
@@ -27,6 +28,23 @@ static void tell(const struct work *work, const char *what, uint32_t done, uint3
 static bool stopped(const struct work *work)
 {
     return work->validation->stop != NULL && work->validation->stop(work->validation->user);
+}
+
+static struct gt_gpu_others others_now(const struct gt_validation *validation)
+{
+    struct gt_gpu_others others = { 0, 0 };
+
+    if (validation->players->others != NULL)
+        validation->players->others(&others);
+    return others;
+}
+
+/* In the store this stands with the trace. */
+static void warn_of_others(struct gt_workload *workload, const struct gt_gpu_others *others)
+{
+    if (others->processes > 0 || others->busy_pct > 0)
+        gt_workload_warn(workload, "gpu-shared", others->processes > 0 ? others->processes : 1,
+                         "somebody else used the GPU: measured times are not the trace's alone");
 }
 
 static struct gt_sink *begin(const struct work *work, const char *kind, const char *options, uint32_t repetition)
@@ -63,11 +81,19 @@ static int simulate(struct work *work)
     return work->simulated_run < 0 ? -1 : 0;
 }
 
+static void note_unseen(struct gt_validated *validated, const struct gt_play_result *result)
+{
+    for (uint32_t i = 0; i < result->counter_count; i++)
+        if (strcmp(result->counters[i].name, "operations_unseen") == 0 && result->counters[i].value > validated->unseen)
+            validated->unseen = (uint64_t)result->counters[i].value;
+}
+
 static int play_once(struct work *work, struct gt_player *player, uint32_t repetition)
 {
     const struct gt_players *players = work->validation->players;
     struct gt_sink *sink = begin(work, "measured", players->describe(player), repetition);
     struct gt_play_result result = { .counter_count = 0 };
+    struct gt_gpu_others others;
 
     if (players->play(player, gt_sink_probe(sink), &result, work->error) != 0) {
         gt_sink_abort(sink);
@@ -75,9 +101,14 @@ static int play_once(struct work *work, struct gt_player *player, uint32_t repet
     }
     for (uint32_t i = 0; i < result.counter_count; i++)
         gt_sink_counter(sink, result.counters[i].name, result.counters[i].value, work->error);
+    others = others_now(work->validation);
+    gt_sink_counter(sink, "other_processes", others.processes, work->error);
     if (gt_sink_end(sink, work->error) < 0)
         return -1;
     work->validated->measured++;
+    if (others.processes > work->validated->others.processes)
+        work->validated->others.processes = others.processes;
+    note_unseen(work->validated, &result);
     return 0;
 }
 
@@ -141,10 +172,13 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
     validated->surrogates = surrogates > 0;
     if (validated->surrogates)
         gt_untimed_make(workload);
+    validated->others = others_now(validation);
+    warn_of_others(workload, &validated->others);
     work.trace_id = gt_store_trace(validation->store, workload, name, error);
     if (work.trace_id < 0 || simulate(&work) != 0)
         return -1;
     result = play(&work);
+    validated->lost = validation->players->lost != NULL && validation->players->lost();
     /* Repetitions before a failure count; the failure is what is told. */
     if (validated->measured > 0
             && gt_judge(validation->store, work.simulated_run, true, &validated->judgement,

@@ -19,13 +19,20 @@ struct gt_gpu_facts {
     int driver, runtime;             /* CUDA versions, 13000 for 13.0 */
 };
 
+/* Who else uses it: what is measured then is not the trace's alone. */
+struct gt_gpu_others {
+    uint32_t processes;              /* that are known to use it now */
+    uint32_t busy_pct;               /* how much of the last second somebody had used it before we did; 0: hardly */
+};
+
 struct gt_play_options {
     uint64_t seed;                   /* of ranged block costs: the simulation's */
     bool surrogates;                 /* some of its kernels stand in for a recorded program's */
     const struct gt_device *recorded_on; /* that its measured times are from */
 };
 
-/* What a repetition was, beyond its records; times in picoseconds. */
+/* What a repetition was, beyond its records; times in picoseconds. "operations_unseen" are those that the
+ * player asked for and nobody saw run. */
 enum { GT_PLAY_COUNTERS = 16 };
 struct gt_play_result {
     struct { const char *name; double value; } counters[GT_PLAY_COUNTERS];
@@ -49,6 +56,10 @@ struct gt_players {
     /* What the player is and does, for the run's options: "kernels=spin clock_mhz=1980". */
     const char *(*describe)(const struct gt_player *player);
     void (*close)(struct gt_player *player);   /* NULL allowed */
+    /* Who else uses the GPU, at any time after find. NULL: that is not known. */
+    void (*others)(struct gt_gpu_others *others);
+    /* A fault has taken the GPU from this process, for good. NULL: that does not happen. */
+    bool (*lost)(void);
 };
 
 /* The real one. Built without CUDA it finds no GPU and says how to build it. */
@@ -72,12 +83,16 @@ struct gt_validation {
 struct gt_validated {
     struct gt_judgement judgement;   /* good where measured > 0 */
     uint32_t measured;               /* repetitions in the store */
+    uint64_t unseen;                 /* operations without a time in one of them, the worst one's */
+    struct gt_gpu_others others;     /* the most of them at any time */
     bool surrogates;                 /* kernels were stood in for */
     bool stopped;                    /* early, because `stop` said so */
+    bool lost;                       /* the GPU, after a fault: nothing more can be played in this process */
 };
 
-/* Make `workload` one that can be played (surrogate.h), simulate it on `device` (in the store as `device_id`), play it, store all runs under `name`,
- * judge. A failure after some repetitions keeps these: -1 with `error`, and `validated` says how many. */
+/* Make `workload` one that can be played (surrogate.h), simulate it on `device` (in the store as
+ * `device_id`), play it, store all runs under `name`, judge. Others on the GPU become a warning of the
+ * trace, "gpu-shared". A failure after some repetitions keeps these: -1 with `error`, and `validated` says how many. */
 int gt_validate(const struct gt_validation *validation, struct gt_workload *workload, const char *name,
                 const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
                 struct gt_error *error);

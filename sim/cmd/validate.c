@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "sim/cmd/cmd.h"
@@ -15,6 +16,7 @@
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
 #include "traces/import_common.h"
+#include "validate/supervise.h"
 #include "validate/validate.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
@@ -97,7 +99,8 @@ static const struct argp parser = {
     "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is the "
     "median and of the simulated one; error; spread: slowest less fastest measured makespan; start: median "
     "error of operations' starts; placed: blocks on other SMs than measured, and floor: the same between two "
-    "measured runs. Interrupted, it ends with what was measured.",
+    "measured runs; order: pairs of kernels that start in the same order in all measured runs, but not in the "
+    "simulated one. Interrupted, it ends with what was measured.",
     NULL, NULL, NULL,
 };
 
@@ -118,16 +121,26 @@ static bool stop(void *user)
     return interrupted != 0;
 }
 
+/* What the processes of one validation, one after the other, tell each other. */
+struct shared {
+    size_t next;                      /* trace to come */
+    size_t starts;                    /* of processes */
+    uint32_t row_count;
+    bool failed;                      /* a trace could not be validated */
+};
+enum { NAME_BYTES = 512 };
+
 /* The whole command: what it works on. */
 struct work {
     const struct arguments *arguments;
+    struct shared *shared;
+    struct gt_judged *rows;           /* shared too */
+    char (*names)[NAME_BYTES];        /* theirs */
     struct gt_validation validation;
     struct gt_progress progress;
     struct gt_device device;          /* the last one put into the store */
     int64_t device_id;                /* 0: none yet */
-    struct gt_judged *rows;
-    uint32_t row_count;
-    bool failed;                      /* a trace could not be validated */
+    bool lost;                        /* the GPU, after a fault */
 };
 
 static void tell(void *user, const char *what, uint32_t done, uint32_t total)
@@ -170,6 +183,24 @@ static int choose_device(struct work *work, const struct gt_workload *workload, 
     return work->device_id < 0 ? -1 : 0;
 }
 
+/* What makes the measured times doubtful. */
+static void warn(const struct work *work, const char *name, const struct gt_workload *workload,
+                 const struct gt_validated *validated)
+{
+    if (work->arguments->quiet)
+        return;
+    if (validated->unseen > 0)
+        fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so nothing is said "
+                "of them; is another profiler at work?\n", name, validated->unseen, workload->op_count);
+    if (validated->others.processes > 0)
+        fprintf(stderr, "gridtide: %s: %" PRIu32 " other process%s the GPU: the times measured are not the trace's "
+                "alone; end the others and validate again\n", name, validated->others.processes,
+                validated->others.processes == 1 ? " uses" : "es use");
+    else if (validated->others.busy_pct > 0 && work->shared->row_count == 0)
+        fprintf(stderr, "gridtide: %s: the GPU was %" PRIu32 " %% busy with somebody else's work before: the times "
+                "measured may not be the trace's alone\n", name, validated->others.busy_pct);
+}
+
 static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_judged *row, bool *measured,
                              struct gt_error *error)
 {
@@ -184,74 +215,91 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
     row->surrogates = validated.surrogates;
     row->judgement = validated.judgement;
     *measured = validated.measured > 0;
+    work->lost = validated.lost;
     gt_progress_end(&work->progress);
+    warn(work, row->name, workload, &validated);
     return result;
+}
+
+static void name_row(struct gt_judged *row, const struct gt_workload *workload, const char *path)
+{
+    char *stem = gt_import_stem(path);
+    bool named = workload != NULL && workload->name != NULL && workload->name[0] != '\0';
+
+    snprintf(row->name, NAME_BYTES, "%s", named ? workload->name : stem);
+    free(stem);
 }
 
 /* One trace: its failure is told, and the next one goes on. */
 static void validate_trace(struct work *work, const char *path)
 {
-    struct gt_judged *row = &work->rows[work->row_count];
+    struct gt_judged *row = &work->rows[work->shared->row_count];
     struct gt_error error = { "" };
     struct gt_workload *workload = gt_run_read(path, work->arguments->quiet, &error);
     bool measured = false;
     int result = -1;
 
-    row->name = gt_import_stem(path);
-    if (workload != NULL && workload->name != NULL && workload->name[0] != '\0') {
-        free(row->name);
-        row->name = strdup(workload->name);
-    }
+    row->name = work->names[work->shared->row_count];
+    name_row(row, workload, path);
     if (workload != NULL)
         result = validate_workload(work, workload, row, &measured, &error);
     gt_workload_free(workload);
     if (result != 0) {
         fprintf(stderr, "gridtide: %s: %s\n", row->name, error.text);
-        work->failed = true;
+        work->shared->failed = true;
     }
-    if (!measured) {
-        free(row->name);
+    if (!measured)
         return;
-    }
-    work->row_count++;
+    work->shared->row_count++;
     if (!work->arguments->quiet && work->arguments->format == GT_FORMAT_TABLE)
         gt_judged_print(stdout, row);
 }
 
 static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *error)
 {
-    struct gt_judgement *judgements = gt_calloc(work->row_count + 1ull, sizeof *judgements);
+    uint32_t count = work->shared->row_count;
+    struct gt_judgement *judgements = gt_calloc(count + 1ull, sizeof *judgements);
     int result;
 
-    for (uint32_t i = 0; i < work->row_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         judgements[i] = work->rows[i].judgement;
-    result = gt_judge_suite(work->validation.store, judgements, work->row_count, suite, error);
+    result = gt_judge_suite(work->validation.store, judgements, count, suite, error);
     free(judgements);
     return result;
 }
 
-static int validate_all(struct work *work, struct gt_error *error)
+static int conclude(struct work *work, struct gt_error *error)
 {
     const struct arguments *arguments = work->arguments;
+    uint32_t count = work->shared->row_count;
     struct gt_suite suite;
 
-    if (!arguments->quiet && arguments->format == GT_FORMAT_TABLE)
-        gt_judged_print_heading(stdout);
-    for (size_t i = 0; i < arguments->trace_count && !interrupted; i++)
-        validate_trace(work, arguments->traces[i]);
-    if (interrupted)
-        fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
     if (sum_up(work, &suite, error) != 0)
         return -1;
     if (!arguments->quiet && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_summary(stdout, &suite);
     else if (!arguments->quiet)
-        gt_judged_print_all(stdout, arguments->format, work->rows, work->row_count, &suite);
+        gt_judged_print_all(stdout, arguments->format, work->rows, count, &suite);
     if (arguments->check && !suite.within)
-        return gt_error_set(error, "%s", work->row_count > 1
-                            ? "more error than the suite's thresholds in table metric allow"
+        return gt_error_set(error, "%s", count > 1 ? "more error than the suite's thresholds in table metric allow"
                             : "more error than the thresholds in table metric allow");
     return 0;
+}
+
+/* Returns GT_GO_ON where this process can do no more. */
+static int validate_all(struct work *work, struct gt_error *error)
+{
+    const struct arguments *arguments = work->arguments;
+
+    if (work->shared->starts == 1 && !arguments->quiet && arguments->format == GT_FORMAT_TABLE)
+        gt_judged_print_heading(stdout);
+    while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
+        validate_trace(work, arguments->traces[work->shared->next++]);
+    if (interrupted)
+        fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
+    else if (work->shared->next < arguments->trace_count)
+        return GT_GO_ON;
+    return conclude(work, error);
 }
 
 static void catch_interrupts(void)
@@ -274,16 +322,47 @@ static int work_on(struct work *work, struct gt_error *error)
     if (work->validation.store == NULL)
         return -1;
     catch_interrupts();
-    if (!arguments->quiet)
+    if (!arguments->quiet && work->shared->starts == 1)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
                 facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
-    work->rows = gt_calloc(arguments->trace_count, sizeof *work->rows);
     result = validate_all(work, error);
     gt_store_close(work->validation.store);
-    for (uint32_t i = 0; i < work->row_count; i++)
-        free(work->rows[i].name);
-    free(work->rows);
     return result;
+}
+
+/* In a process of its own, which a fault of the GPU may end: the exit status. */
+static int work_in_process(void *user, int died_of)
+{
+    struct work *work = user;
+    struct gt_error error = { "" };
+    int result;
+
+    if (died_of != 0) {
+        work->shared->failed = true;
+        if (work->shared->next == 0) {
+            gt_error_set(&error, "the process that looked for a GPU was ended by signal %d", died_of);
+            return gt_fail(&error);
+        }
+        fprintf(stderr, "gridtide: %s: the process that played it was ended by signal %d\n",
+                work->arguments->traces[work->shared->next - 1], died_of);
+    }
+    work->shared->starts++;
+    result = work_on(work, &error);
+    if (result == GT_GO_ON)
+        return GT_GO_ON;
+    if (result != 0)
+        return gt_fail(&error);
+    return work->shared->failed || interrupted ? GT_EXIT_FAILED : GT_EXIT_DONE;
+}
+
+/* Zeroed memory that child processes share; given back as the program ends. */
+static void *share(size_t bytes)
+{
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (memory == MAP_FAILED)
+        gt_bug("no memory to share");
+    return memory;
 }
 
 static int run(int argc, char **argv)
@@ -291,6 +370,7 @@ static int run(int argc, char **argv)
     struct arguments arguments = { .repetitions = REPETITIONS, .seed = 1, .blocks = true, .output = "validation.db" };
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments };
+    int result;
 
     argp_program_version = PACKAGE_STRING;
     argp_err_exit_status = GT_EXIT_USAGE;
@@ -300,9 +380,11 @@ static int run(int argc, char **argv)
         .seed = arguments.seed, .surrogates = arguments.surrogates,
         .stop = stop, .tell = tell, .user = &work,
     };
-    if (work_on(&work, &error) != 0)
-        return gt_fail(&error);
-    return work.failed || interrupted ? GT_EXIT_FAILED : GT_EXIT_DONE;
+    work.shared = share(sizeof *work.shared);
+    work.rows = share(arguments.trace_count * sizeof *work.rows);
+    work.names = share(arguments.trace_count * sizeof *work.names);
+    result = gt_supervise(work_in_process, &work, &error);
+    return result < 0 ? gt_fail(&error) : result;
 }
 
 const struct gt_command gt_command_validate = {

@@ -50,10 +50,12 @@ static struct gt_workload *make_workload(void)
 }
 
 /* The player: repetition i shifts all times after the first kernel by `late_us[i]`, and puts its blocks on
- * SM `sm[i]`; what it fails at, and when somebody wants to stop, is chosen. */
+ * SM `sm[i]`; what it fails at, when somebody wants to stop, which operations it does not see (in the first
+ * repetition) and who else is there, is chosen. */
 static const double *late_us;
 static const uint32_t *sms;
-static uint32_t played, fail_at, stop_at;
+static uint32_t played, fail_at, stop_at, unseen_from = UINT32_MAX;
+static struct gt_gpu_others somebody;
 
 struct gt_player { const struct gt_workload *workload; };
 
@@ -80,6 +82,8 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
     if (probe == NULL)
         return 0;
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
+        if (i >= unseen_from && repetition == 0)
+            continue;
         gt_time_ps start_ps = (gt_time_ps)((5 + i * (10 + late_us[repetition])) * 1e6);
         struct gt_op_record op = { .op = i, .start_ps = start_ps, .end_ps = start_ps + 10000000,
                                    .cause_index = GT_NONE };
@@ -91,7 +95,9 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
     }
     result->counters[0].name = "sm_clock_mhz";
     result->counters[0].value = 1980;
-    result->counter_count = 1;
+    result->counters[1].name = "operations_unseen";
+    result->counters[1].value = unseen_from < player->workload->op_count && repetition == 0;
+    result->counter_count = 2;
     return 0;
 }
 
@@ -106,7 +112,12 @@ static void close_player(struct gt_player *player)
     free(player);
 }
 
-static const struct gt_players players = { NULL, open_player, play, describe, close_player };
+static void others(struct gt_gpu_others *there)
+{
+    *there = somebody;
+}
+
+static const struct gt_players players = { NULL, open_player, play, describe, close_player, others, NULL };
 
 static bool stop(void *user)
 {
@@ -205,6 +216,84 @@ static void placement_has_a_floor(void **state)
     assert_near(validated.judgement.repeats.placement_floor_pct, 100);
     assert_near(validated.judgement.repeats.placement_pct, 87.5);
     assert_near(validated.judgement.placement_excess_pct, 0);
+    gt_store_close(store);
+    unlink(path);
+}
+
+/* The second kernel starts `late_us` after the first one's end; simulated it does so at once. */
+static void the_order_is_that_of_all_repetitions(void **state)
+{
+    static const double as_simulated[] = { 1, 3 }, other_way[] = { -15, -13 }, now_so[] = { -15, 1 };
+    static const double too_close[] = { -15, -11.5 };
+    static const struct { const double *late; double pairs, wrong; } cases[] = {
+        { as_simulated, 1, 0 }, { other_way, 1, 1 }, { now_so, 0, 0 }, { too_close, 0, 0 },
+    };
+    static const uint32_t sm[] = { 0, 0 };
+
+    (void)state;
+    sms = sm;
+    fail_at = stop_at = UINT32_MAX;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gt_store *store = new_store();
+        struct gt_validated validated;
+        struct gt_suite suite;
+
+        late_us = cases[i].late;
+        assert_int_equal(validate(store, 1, &validated), 0);
+        assert_true(isnan(validated.judgement.repeats.order.pairs));
+        gt_store_close(store);
+        store = new_store();
+        assert_int_equal(validate(store, 2, &validated), 0);
+        assert_near(validated.judgement.repeats.order.pairs, cases[i].pairs);
+        assert_near(validated.judgement.repeats.order.wrong, cases[i].wrong);
+        assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"), cases[i].wrong);
+        assert_int_equal(gt_judge_suite(store, &validated.judgement, 1, &suite, &error), 0);
+        assert_near(suite.order_wrong, cases[i].wrong);
+        gt_store_close(store);
+        unlink(path);
+    }
+}
+
+static void what_was_not_seen_is_told(void **state)
+{
+    static const double late[] = { 0, 0 };
+    static const uint32_t sm[] = { 0, 0 };
+    struct gt_store *store = new_store();
+    struct gt_validated validated;
+
+    (void)state;
+    late_us = late;
+    sms = sm;
+    fail_at = stop_at = UINT32_MAX;
+    unseen_from = 1;
+    assert_int_equal(validate(store, 1, &validated), 0);
+    unseen_from = UINT32_MAX;
+    assert_int_equal(validated.unseen, 1);
+    assert_int_equal(validated.judgement.comparison.unmatched, 1);
+    assert_false(validated.judgement.within);
+    gt_store_close(store);
+    unlink(path);
+}
+
+static void others_on_the_gpu_are_a_warning(void **state)
+{
+    static const double late[] = { 0, 0 };
+    static const uint32_t sm[] = { 0, 0 };
+    struct gt_store *store = new_store();
+    struct gt_validated validated;
+
+    (void)state;
+    late_us = late;
+    sms = sm;
+    fail_at = stop_at = UINT32_MAX;
+    assert_int_equal(validate(store, 1, &validated), 0);
+    assert_int_equal(query(store, "SELECT count(*) FROM warning"), 0);
+    somebody = (struct gt_gpu_others){ 2, 0 };
+    assert_int_equal(validate(store, 1, &validated), 0);
+    somebody = (struct gt_gpu_others){ 0, 0 };
+    assert_int_equal(validated.others.processes, 2);
+    assert_int_equal(query(store, "SELECT count FROM warning WHERE kind = 'gpu-shared'"), 2);
+    assert_int_equal(query(store, "SELECT max(value) FROM counter WHERE name = 'other_processes'"), 2);
     gt_store_close(store);
     unlink(path);
 }
@@ -374,6 +463,9 @@ int main(void)
         cmocka_unit_test(the_median_repetition_is_compared),
         cmocka_unit_test(placement_has_a_floor),
         cmocka_unit_test(thresholds_give_the_verdict),
+        cmocka_unit_test(the_order_is_that_of_all_repetitions),
+        cmocka_unit_test(what_was_not_seen_is_told),
+        cmocka_unit_test(others_on_the_gpu_are_a_warning),
         cmocka_unit_test(what_was_measured_is_kept),
         cmocka_unit_test(placements_are_compared_by_sm),
         cmocka_unit_test(a_surrogate_lasts_as_long),
