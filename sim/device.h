@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "sim/error.h"
+#include "sim/warp_costs.h"
 
 enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
        GT_DEVICE_MAX_COPY_QUEUES = 32 };
@@ -75,6 +76,7 @@ struct gt_device {
     double staging_in_gbps, staging_out_gbps; /* the host's copying into and out of a buffer */
     uint64_t memset_latency_ps;
     double memset_gbps;
+    struct gt_warp_costs warp;        /* of instructions: kernels whose program is known */
 };
 
 enum gt_key_type {

@@ -16,6 +16,17 @@
     {name, unit, GT_KEY_U32_LIST, AT(field), AT(length), low, high, "", help, \
      sizeof(((struct gt_device *)0)->field) / sizeof(uint32_t)}
 
+#define CYCLES(name, field, fallback, help) \
+    {name, "cycles", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
+#define PER_CYCLE(name, unit, field, fallback, help) \
+    {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
+#define PART(name, field, fallback, help) \
+    {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
+
+/* Of an instruction: how often one can issue, and when a scoreboard says that its result is there. */
+#define NEXT_OF "between two warp instructions of a sub-partition "
+#define RESULT_OF "until the result is there, where a scoreboard waits for it: "
+
 /* One second: no latency or call of a working GPU comes near it. */
 #define LONGEST_US 1000000
 #define LONGEST_NS 1000000000
@@ -165,5 +176,82 @@ const struct gt_device_key gt_device_keys[] = {
     RATE("copy.staging_out_gbps", staging_out_gbps, "10", "the host's copying out of a buffer"),
     TIME("copy.memset_latency_us", "us", memset_latency_ps, LONGEST_US, "2", "time of an empty memset"),
     RATE("copy.memset_gbps", memset_gbps, "1000", "rate of a large memset"),
+
+    TEXT("warp.policy", warp.policy, "greedy-oldest", "which ready warp a sub-partition issues"),
+    CYCLES("warp.launch_cycles", launch_cycles, "2600", "of a kernel before its first instruction"),
+    CYCLES("warp.drain_cycles", drain_cycles, "300", "of a kernel after its last instruction"),
+    CYCLES("warp.block_start_cycles", block_start_cycles, "10",
+           "between two blocks that start on an idle SM, beside the distributor's pace"),
+    CYCLES("warp.fetch_cycles", fetch_cycles, "500", "of an instruction line that no cache has yet"),
+    CYCLES("warp.fetch_next_cycles", fetch_next_cycles, "40", "likewise, of each line that follows it"),
+    CYCLES("warp.constant_miss_cycles", constant_miss_cycles, "200",
+           "of a line of constants that no cache has yet"),
+    CYCLES("warp.branch_cycles", branch_cycles, "6", "added after an instruction that jumps"),
+    CYCLES("warp.barrier_cycles", barrier_cycles, "20",
+           "from the last arrival at a barrier of a block to the next instruction"),
+    CYCLES("warp.cluster_barrier_cycles", cluster_barrier_cycles, "200",
+           "added where the barrier is of a cluster"),
+    CYCLES("warp.fence_cycles", fence_cycles, "20", "of a memory fence with nothing to wait for"),
+
+    CYCLES("pipe.none_interval", interval[GT_PIPE_NONE], "1", NEXT_OF "without a pipe (NOP, DEPBAR)"),
+    CYCLES("pipe.alu_interval", interval[GT_PIPE_ALU], "2", NEXT_OF "of the ALU: integers, logic, compare"),
+    CYCLES("pipe.fma_interval", interval[GT_PIPE_FMA], "1", NEXT_OF "in 32-bit floating point"),
+    CYCLES("pipe.fmaheavy_interval", interval[GT_PIPE_FMAHEAVY], "2", NEXT_OF "of integer multiplication"),
+    CYCLES("pipe.fp16_interval", interval[GT_PIPE_FP16], "2", NEXT_OF "in 16-bit floating point"),
+    CYCLES("pipe.fp64_interval", interval[GT_PIPE_FP64], "2", NEXT_OF "in 64-bit floating point"),
+    CYCLES("pipe.xu_interval", interval[GT_PIPE_XU], "8", NEXT_OF "of special functions and conversions"),
+    CYCLES("pipe.tensor_interval", interval[GT_PIPE_TENSOR], "8",
+           NEXT_OF "of the tensor cores whose shape is not known"),
+    CYCLES("pipe.lsu_interval", interval[GT_PIPE_LSU], "2", NEXT_OF "for the load/store unit"),
+    CYCLES("pipe.tex_interval", interval[GT_PIPE_TEX], "4", NEXT_OF "for the texture unit"),
+    CYCLES("pipe.uniform_interval", interval[GT_PIPE_UNIFORM], "2", NEXT_OF "of the uniform data path"),
+    CYCLES("pipe.cbu_interval", interval[GT_PIPE_CBU], "2", NEXT_OF "of control flow"),
+    CYCLES("pipe.adu_interval", interval[GT_PIPE_ADU], "2", NEXT_OF "of the address divergence unit"),
+    CYCLES("pipe.tma_interval", interval[GT_PIPE_TMA], "4", NEXT_OF "for bulk copies"),
+    CYCLES("pipe.alu_latency", latency[GT_PIPE_ALU], "12", RESULT_OF "of the ALU"),
+    CYCLES("pipe.fma_latency", latency[GT_PIPE_FMA], "4", RESULT_OF "in 32-bit floating point"),
+    CYCLES("pipe.fmaheavy_latency", latency[GT_PIPE_FMAHEAVY], "5", RESULT_OF "of integer multiplication"),
+    CYCLES("pipe.fp16_latency", latency[GT_PIPE_FP16], "5", RESULT_OF "in 16-bit floating point"),
+    CYCLES("pipe.fp64_latency", latency[GT_PIPE_FP64], "16", RESULT_OF "in 64-bit floating point"),
+    CYCLES("pipe.xu_latency", latency[GT_PIPE_XU], "22", RESULT_OF "of special functions and conversions"),
+    CYCLES("pipe.tensor_latency", latency[GT_PIPE_TENSOR], "33", RESULT_OF "of the tensor cores"),
+    CYCLES("pipe.lsu_latency", latency[GT_PIPE_LSU], "24", RESULT_OF "of the load/store unit, not memory"),
+    CYCLES("pipe.tex_latency", latency[GT_PIPE_TEX], "100", RESULT_OF "of the texture unit, not memory"),
+    CYCLES("pipe.uniform_latency", latency[GT_PIPE_UNIFORM], "12", RESULT_OF "of the uniform data path"),
+    CYCLES("pipe.cbu_latency", latency[GT_PIPE_CBU], "12", RESULT_OF "of control flow"),
+    CYCLES("pipe.adu_latency", latency[GT_PIPE_ADU], "24", RESULT_OF "of the address divergence unit"),
+    CYCLES("pipe.tma_latency", latency[GT_PIPE_TMA], "30", "until the TMA has read its descriptor's place"),
+    CYCLES("pipe.special_latency", special_latency, "22", "until a special register is read (S2R)"),
+    CYCLES("pipe.shuffle_latency", shuffle_latency, "24", "of a shuffle"),
+    PER_CYCLE("pipe.mma_per_cycle", "multiply-adds", mma_per_cycle, "256",
+              "of a sub-partition's tensor core in 16 bits, operands in registers"),
+    PER_CYCLE("pipe.gmma_per_cycle", "multiply-adds", gmma_per_cycle, "512",
+              "likewise, operands in shared memory (WGMMA)"),
+    CYCLES("pipe.gmma_latency", gmma_latency, "60", "of a WGMMA, beside its time in the tensor core"),
+
+    CYCLES("memory.lsu_queue_cycles", lsu_queue_cycles, "16",
+           "work that the load/store unit takes in before warps wait to issue more"),
+    CYCLES("memory.lg_queue_cycles", lg_queue_cycles, "1000",
+           "work for L2 and DRAM that an SM takes in before warps wait to issue global accesses"),
+    CYCLES("memory.constant_latency", constant_latency, "28", "of a load from the constant cache"),
+    CYCLES("memory.shared_latency", shared_latency, "29", "of a load from shared memory"),
+    CYCLES("memory.l1_latency", l1_latency, "36", "of a load that hits L1"),
+    CYCLES("memory.l2_near_latency", l2_near_latency, "230", "of a load that hits the near half of L2"),
+    CYCLES("memory.l2_far_latency", l2_far_latency, "290", "of a load that hits the far half of L2"),
+    CYCLES("memory.dram_latency", dram_latency, "620", "of a load that goes to DRAM"),
+    CYCLES("memory.shared_atomic_cycles", shared_atomic_cycles, "2", "of an atomic's pass in shared memory"),
+    PER_CYCLE("memory.sm_bytes_per_cycle", "bytes", sm_bytes_per_cycle, "64", "of an SM's port to L2"),
+    PER_CYCLE("memory.l2_read_bytes_per_cycle", "bytes", l2_read_bytes_per_cycle, "3400",
+              "of L2, all reads together"),
+    PER_CYCLE("memory.l2_write_bytes_per_cycle", "bytes", l2_write_bytes_per_cycle, "2800",
+              "of L2, all writes together"),
+    {"memory.dram_gbps", "GB/s", GT_KEY_RATE, AT(warp.dram_gbps), 0, 0.001, 1000000, "1500",
+     "DRAM at its peak", 1},
+    PART("memory.dram_efficiency", dram_efficiency, "0.93", "of DRAM's peak that reads, or writes, reach"),
+    PART("memory.dram_mixed_efficiency", dram_mixed_efficiency, "0.85",
+         "of DRAM's peak that reads and writes reach, half and half"),
+    CYCLES("memory.atomic_cycles", atomic_cycles, "1.45", "of an L2 slice for an atomic on one sector"),
+    CYCLES("memory.bulk_latency", bulk_latency, "150", "added to a bulk copy's access to L2 or DRAM"),
+    CYCLES("memory.bulk_issue_cycles", bulk_issue_cycles, "8", "between two bulk copies of an SM"),
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);

@@ -37,6 +37,17 @@ sim_libsim_a_SOURCES = \
     sim/sm.c \
     sim/stream.c \
     sim/transform.c sim/transform.h \
+    sim/warp.c sim/warp.h \
+    sim/warp_act.c \
+    sim/warp_costs.h \
+    sim/warp_decode.c \
+    sim/warp_grid.c \
+    sim/warp_issue.c \
+    sim/warp_memory.c \
+    sim/warp_parts.h \
+    sim/warp_policy.c \
+    sim/warp_sync.c \
+    sim/warp_walk.c \
     sim/workload.c sim/workload_check.c sim/workload.h
 
 # Device files, found at run time by gt_data_path().

@@ -1,0 +1,53 @@
+/* warp.h - the warp tier: cycles of one kernel launch from its machine code and counts.
+ *
+ * One representative SM runs the blocks that the fullest SM of the GPU gets: four sub-partitions issue at
+ * most one warp instruction a cycle each; stall counts, scoreboards and wait masks of the encoding say when
+ * a warp's next instruction may go; pipes have issue intervals; the load/store unit, the SM's share of L2
+ * and of DRAM are queues with a rate and a latency.  What the other SMs do enters as those shares.
+ * Deterministic: the same arguments give the same result, on any machine.
+ */
+#ifndef GRIDTIDE_SIM_WARP_H
+#define GRIDTIDE_SIM_WARP_H
+
+#include "sim/device.h"
+#include "sim/program.h"
+#include "sim/workload.h"
+
+/* A launch of a program. */
+struct gt_warp_launch {
+    const struct gt_program *program;
+    uint64_t blocks;              /* of the grid */
+    uint32_t warps_per_block;
+    uint32_t blocks_per_sm;       /* that fit an SM at once, see occupancy.h */
+    uint32_t cluster_blocks;      /* thread blocks of a cluster; 1 without */
+    const struct gt_memory_use *use; /* NULL: the program's */
+    bool full;                    /* every block of the SM, however many: no extrapolation */
+};
+
+/* What the model says of it. */
+struct gt_warp_result {
+    double cycles;                /* as gpc__cycles_elapsed.max: launch, all blocks, drain */
+    double bound_cycles;          /* +-: how far steady state was from steady where it was extrapolated */
+    double launch_cycles, run_cycles, drain_cycles;  /* the parts of `cycles` */
+    uint64_t simulated;           /* warp instructions executed by the model */
+    uint64_t covered;             /* warp instructions of the whole launch that they stand for */
+    uint64_t issued[GT_PIPES];    /* of those simulated */
+    double stalls[GT_STALLS];     /* warp cycles, simulated; SELECTED: issue slots */
+    double *stalls_by_instruction;/* [instruction * GT_STALLS + reason]; the caller's to free() */
+    double l2_bytes_per_cycle, dram_bytes_per_cycle; /* of all SMs, mean over the run */
+    double issue_share;           /* issue slots used, 0..1 */
+    double lsu_share;             /* cycles that the load/store unit worked, 0..1 */
+    double warps_mean;            /* resident, on the SM */
+};
+
+/* Run `launch` on `device`.  Returns 0; -1 with the reason: a program without blocks, warps that wait for
+ * each other for ever (saying where). */
+int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch,
+                struct gt_warp_result *result, struct gt_error *error);
+
+/* The launch of operation `op` of a workload (a kernel with a program), its occupancy worked out on
+ * `device`.  Returns 0; -1 with the reason. */
+int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
+                      struct gt_warp_launch *launch, struct gt_error *error);
+
+#endif

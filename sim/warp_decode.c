@@ -1,0 +1,238 @@
+/* warp_decode.c - a program made ready to run: what each instruction costs on the device, and what the
+ * launch as a whole says about instructions that do not say it themselves. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/warp_parts.h"
+
+enum { LINE_BYTES = 128, CONSTANT_LINE_BYTES = 256 };
+
+static double known(double value, double otherwise)
+{
+    return value < 0 ? otherwise : value;
+}
+
+static const char *text_of(const struct gt_program *program, const struct gt_instruction *instruction)
+{
+    return program->text == NULL ? "" : program->text + instruction->text;
+}
+
+/* The line of the constant cache that "c[0x0][0x210]" is in; GT_NONE where the text has none. */
+static uint32_t constant_line(const char *text)
+{
+    const char *at = strstr(text, "c[0x");
+    char *end;
+
+    if (at == NULL)
+        return GT_NONE;
+    unsigned long bank = strtoul(at + 2, &end, 16);
+    if (strncmp(end, "][0x", 4) != 0)
+        return GT_NONE;
+    unsigned long offset = strtoul(end + 2, NULL, 16);
+    return (uint32_t)((bank << 16 | offset) / CONSTANT_LINE_BYTES);
+}
+
+static bool is_global(const struct gt_access *access)
+{
+    return access->space == GT_SPACE_GLOBAL || access->space == GT_SPACE_LOCAL
+           || access->space == GT_SPACE_TEXTURE
+           || (access->space == GT_SPACE_GENERIC && access->sectors > 0);
+}
+
+/* Cycles of the tensor pipe for a matrix product: multiply-adds over the device's rate. */
+static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction)
+{
+    double rows = 16, products = rows * instruction->gmma_n * instruction->gmma_k;
+
+    if (instruction->action == GT_ACTION_GMMA)
+        return (float)(products / costs->gmma_per_cycle);
+    return products > 0 ? (float)(products / costs->mma_per_cycle) : (float)costs->interval[GT_PIPE_TENSOR];
+}
+
+static uint8_t cause_of(const struct gt_wop *op)
+{
+    if (op->access != NULL && is_global(op->access))
+        return GT_STALL_LONG_SCOREBOARD;
+    if (op->action == GT_ACTION_ASYNC_COMMIT || op->action == GT_ACTION_BULK_COMMIT)
+        return GT_STALL_LONG_SCOREBOARD;
+    return GT_STALL_SHORT_SCOREBOARD;
+}
+
+static void decode(struct gt_wop *op, const struct gt_instruction *in, const struct gt_program *program,
+                   const struct gt_warp_costs *costs, const struct gt_access *no_access)
+{
+    const char *text = text_of(program, in);
+
+    *op = (struct gt_wop){
+        .action = in->action, .pipe = in->pipe, .gate = in->pipe,
+        .stall = in->stall_cycles > 0 ? in->stall_cycles : 1,
+        .wait_mask = in->wait_mask, .write_barrier = in->write_barrier, .read_barrier = in->read_barrier,
+        .argument = in->argument, .argument2 = in->argument2, .line = in->offset_bytes / LINE_BYTES,
+        .constant = constant_line(text), .interval = (float)costs->interval[in->pipe],
+        .latency = (float)costs->latency[in->pipe],
+        .access = in->memory == GT_NONE ? NULL : &program->memory[in->memory],
+        .commits = in->action == GT_ACTION_GMMA && strstr(text, "gsb") != NULL,
+    };
+    bool moves = in->action == GT_ACTION_LOAD || in->action == GT_ACTION_STORE
+                 || in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE
+                 || in->action == GT_ACTION_ASYNC_COPY;
+    if (moves && op->access == NULL)
+        op->access = no_access;
+    if (op->access != NULL && is_global(op->access) && moves)
+        op->gate = GT_WARP_GATE_LG;
+    if (in->pipe == GT_PIPE_TENSOR)
+        op->interval = mma_cycles(costs, in);
+    if (in->action == GT_ACTION_SPECIAL)
+        op->latency = (float)costs->special_latency;
+    if (in->action == GT_ACTION_SLEEP && strstr(text, ".SYNCS") != NULL)
+        op->action = GT_ACTION_COMPUTE; /* ends with the phase that the instruction before it waited for */
+    op->cause = cause_of(op);
+}
+
+/* Totals over the launch that say how much an access of a kind moves. */
+struct totals { double atomics, bulk_loads, expects, arrives, inits, l2_loads; };
+
+static struct totals total(struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+    struct totals t = { 0 };
+
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        const struct gt_instruction *in = &program->instructions[i];
+        const struct gt_access *access = in->memory == GT_NONE ? NULL : &program->memory[in->memory];
+        double n = (double)in->executions;
+
+        if ((in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE) && access != NULL
+            && access->space != GT_SPACE_SHARED)
+            t.atomics += n;
+        if (in->action == GT_ACTION_LOAD && access != NULL && is_global(access))
+            t.l2_loads += n * access->sectors * (1 - known(code->use.l1_load_hit, 0));
+        t.bulk_loads += in->action == GT_ACTION_BULK_LOAD ? n : 0;
+        t.inits += in->action == GT_ACTION_MBARRIER_INIT ? n : 0;
+        if (in->action == GT_ACTION_MBARRIER_ARRIVE)
+            *(in->argument == 1 ? &t.expects : &t.arrives) += n;
+    }
+    return t;
+}
+
+/* Warps that run an instruction of the kinds in the block's pipeline. */
+static void find_roles(struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        const struct gt_basic_block *block = &program->blocks[b];
+
+        for (uint32_t i = 0; i < block->count && block->executions > 0; i++) {
+            const struct gt_instruction *in = &program->instructions[block->first + i];
+
+            if (in->action == GT_ACTION_BULK_LOAD
+                || (in->action == GT_ACTION_MBARRIER_ARRIVE && in->argument == 1))
+                code->producers |= block->warps;
+            else if (in->action == GT_ACTION_MBARRIER_ARRIVE)
+                code->consumers |= block->warps;
+        }
+    }
+    /* The warps that fill wait for the ones that empty, not for themselves. */
+    if ((code->consumers & ~code->producers) != 0)
+        code->consumers &= ~code->producers;
+}
+
+static void pipeline(struct gt_wcode *code, const struct totals *t)
+{
+    double blocks = (double)code->program->warps / code->program->warps_per_block;
+
+    code->bulk = t->bulk_loads > 0;
+    code->consumers_arrive = t->arrives > 0;
+    code->loads_per_phase = t->expects > 0 ? t->bulk_loads / t->expects : 1;
+    if (code->loads_per_phase < 1)
+        code->loads_per_phase = 1;
+    code->bulk_bytes = t->bulk_loads > 0
+        ? fmax(0, (double)code->use.l2_read_sectors - t->l2_loads) * 32 / t->bulk_loads : 0;
+    double stages = blocks > 0 ? floor(t->inits / blocks / 2 + 0.5) : 0;
+    code->stages = stages < 2 ? 2 : stages > GT_WARP_PHASES / 2 ? GT_WARP_PHASES / 2 : (uint32_t)stages;
+    find_roles(code);
+}
+
+static void memory(struct gt_wcode *code, const struct gt_warp_costs *costs, const struct totals *t)
+{
+    const struct gt_memory_use *use = &code->use;
+    double reads = (double)use->l2_read_sectors * 32, writes = (double)use->l2_write_sectors * 32;
+    double r = (double)use->dram_read_bytes, w = (double)use->dram_write_bytes;
+
+    code->dram_per_l2_read = reads > 0 ? r / reads : 0;
+    code->dram_per_l2_write = writes > 0 ? w / writes : 0;
+    code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, 1 - known(use->l2_read_hit, 0)));
+    if (use->l2_read_hit < 0)
+        code->l2_read_miss = fmin(1, code->dram_per_l2_read);
+    code->atomic_sectors = t->atomics > 0 ? fmax(1, (double)use->l2_atomic_sectors / t->atomics) : 1;
+    /* Turning the bus between reads and writes costs most where they are half and half. */
+    double mixed = r + w > 0 ? 2 * fmin(r, w) / (r + w) : 0;
+    code->dram_efficiency = costs->dram_efficiency
+                            + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed;
+}
+
+/* Edges by which loops are left, loop by loop. */
+static void find_exits(struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+    uint32_t used = 0;
+
+    code->first_exit = gt_calloc(program->loop_count + 1, sizeof *code->first_exit);
+    code->exit_sum = gt_calloc(program->loop_count + 1, sizeof *code->exit_sum);
+    code->exits = gt_calloc(program->edge_count + 1, sizeof *code->exits);
+    for (uint32_t l = 0; l < program->loop_count; l++) {
+        code->first_exit[l] = used;
+        for (uint32_t b = 0; b < program->block_count; b++) {
+            const struct gt_basic_block *block = &program->blocks[b];
+
+            for (uint32_t e = block->first_edge;
+                 block->loop == l && e < block->first_edge + block->edge_count; e++)
+                if (program->edges[e].leaves && program->edges[e].executions > 0) {
+                    code->exits[used++] = e;
+                    code->exit_sum[l] += (double)program->edges[e].executions;
+                }
+        }
+    }
+    code->first_exit[program->loop_count] = used;
+}
+
+int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
+                   struct gt_error *error)
+{
+    const struct gt_program *program = launch->program;
+
+    if (program->block_count == 0 || program->instruction_count == 0)
+        return gt_error_set(error, "program '%s' has no instructions", program->key);
+    *code = (struct gt_wcode){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
+    code->ops = gt_calloc(program->instruction_count, sizeof *code->ops);
+    code->no_access = gt_calloc(1, sizeof *code->no_access);
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        struct gt_wop *op = &code->ops[i];
+
+        decode(op, &program->instructions[i], program, &device->warp, code->no_access);
+        code->lines = op->line >= code->lines ? op->line + 1 : code->lines;
+        if (op->constant != GT_NONE && op->constant >= code->constants)
+            code->constants = op->constant + 1;
+        if (op->action == GT_ACTION_SCOREBOARD_WAIT && op->argument < 6)
+            code->ring_mask |= (uint8_t)(1u << op->argument);
+    }
+    for (uint32_t b = 0; b < program->block_count; b++)
+        if (program->blocks[b].count > 0)
+            code->ops[program->blocks[b].first + program->blocks[b].count - 1].last = true;
+    find_exits(code);
+    struct totals t = total(code);
+    pipeline(code, &t);
+    memory(code, &device->warp, &t);
+    return 0;
+}
+
+void gt_warp_decode_free(struct gt_wcode *code)
+{
+    free(code->ops);
+    free(code->no_access);
+    free(code->first_exit);
+    free(code->exits);
+    free(code->exit_sum);
+}

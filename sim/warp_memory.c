@@ -1,0 +1,195 @@
+/* warp_memory.c - the memory system as one SM sees it: queues with a rate and a latency.
+ *
+ * The load/store unit serves a wavefront or a tag lookup a cycle for the whole SM.  What misses L1 goes
+ * through the SM's port and its share of L2; what misses L2 through its share of DRAM.  Queues are served in
+ * the order of issue, so the time at which an access is done is known when it issues.  Hits are dealt out
+ * in whole lines at the rates of the launch.
+ */
+#include <math.h>
+
+#include "sim/warp_parts.h"
+
+static double after(double *queue, double from, double cycles)
+{
+    double start = *queue > from ? *queue : from;
+
+    *queue = start + cycles;
+    return *queue;
+}
+
+/* Close the gates to the load/store unit while its queue is longer than the device holds. */
+static void close_gates(struct gt_wsm *sm, uint64_t now)
+{
+    double lsu = sm->lsu_free - sm->costs->lsu_queue_cycles;
+    double busy = fmax(fmax(sm->l2_free, sm->l2_write_free), fmax(sm->dram_free, sm->atomic_free));
+    double lg = fmax(lsu, busy - sm->costs->lg_queue_cycles);
+
+    for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
+        uint64_t *free = sm->subs[s].free;
+
+        if (lsu > (double)now && (uint64_t)lsu > free[GT_PIPE_LSU])
+            free[GT_PIPE_LSU] = (uint64_t)lsu;
+        if (lg > (double)now && (uint64_t)lg > free[GT_WARP_GATE_LG])
+            free[GT_WARP_GATE_LG] = (uint64_t)lg;
+    }
+}
+
+double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now)
+{
+    double done = after(&sm->lsu_free, (double)now, cycles);
+
+    sm->lsu_busy += cycles;
+    close_gates(sm, now);
+    return done;
+}
+
+/* `amount` of which `share` is dealt out in whole units; the carry keeps what is owed. */
+static double deal(double *carry, double amount, double share)
+{
+    double owe = *carry + amount * share, whole = fmin(floor(owe + 1e-6), ceil(amount));
+
+    *carry = owe - whole;
+    return whole;
+}
+
+/* Cycles of this SM for `bytes`, at the rate that all SMs share; none faster than its port. */
+static double share_of(const struct gt_wsm *sm, double bytes, double rate)
+{
+    return fmax(bytes * sm->share / rate, bytes / sm->costs->sm_bytes_per_cycle);
+}
+
+static double dram_cycles(const struct gt_wsm *sm, double bytes)
+{
+    double per_cycle = sm->costs->dram_gbps * 1e3 / sm->device->clock_mhz * sm->code.dram_efficiency;
+
+    return bytes * sm->share / per_cycle;
+}
+
+/* A read of `bytes` in `lines` that left L1 at `from`; the cycle at which the last of it is in the SM. */
+static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from)
+{
+    const struct gt_warp_costs *costs = sm->costs;
+    double l2 = after(&sm->l2_free, from, share_of(sm, bytes, costs->l2_read_bytes_per_cycle));
+    double missed = deal(&sm->dram_carry, lines, sm->code.l2_read_miss);
+    double dram = after(&sm->dram_free, from, dram_cycles(sm, bytes * sm->code.dram_per_l2_read));
+    /* One line comes from the near or the far half of L2; of many, some come from the far one. */
+    bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, lines))) > 0;
+    double done = l2 + (far ? costs->l2_far_latency : costs->l2_near_latency);
+
+    sm->l2_bytes += bytes;
+    sm->dram_bytes += bytes * sm->code.dram_per_l2_read;
+    return missed > 0 ? fmax(done, dram + costs->dram_latency) : done;
+}
+
+static double write_l2(struct gt_wsm *sm, double bytes, double from)
+{
+    double l2 = after(&sm->l2_write_free, from, share_of(sm, bytes, sm->costs->l2_write_bytes_per_cycle));
+    double to_dram = bytes * sm->code.dram_per_l2_write;
+    double dram = to_dram > 0 ? after(&sm->dram_free, from, dram_cycles(sm, to_dram)) : 0;
+    double done = fmax(l2, dram) + sm->costs->l2_near_latency;
+
+    sm->l2_bytes += bytes;
+    sm->dram_bytes += to_dram;
+    sm->memory_end = fmax(sm->memory_end, done);
+    return done;
+}
+
+static double hit_rate(const struct gt_wsm *sm, const struct gt_wop *op, bool load)
+{
+    const struct gt_memory_use *use = &sm->code.use;
+    bool local = op->access->space == GT_SPACE_LOCAL;
+    double rate = load ? (local ? use->local_load_hit : use->l1_load_hit)
+                       : (local ? use->local_store_hit : 0);
+
+    return op->access->bypass_l1 || rate < 0 ? 0 : rate;
+}
+
+/* Global and local loads and copies. */
+static struct gt_wtimes load_global(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    const struct gt_access *access = op->access;
+    double lines = fmax(1, access->tag_requests), passes = fmax(lines, access->sectors / 4);
+    double lsu = gt_warp_lsu(sm, passes + (op->action == GT_ACTION_ASYNC_COPY ? access->wavefronts : 0), now);
+    bool local = access->space == GT_SPACE_LOCAL;
+    double missed = deal(&sm->l1_carry[local], lines, 1 - hit_rate(sm, op, true));
+    struct gt_wtimes times = { lsu + sm->costs->l1_latency, lsu };
+
+    if (missed > 0 && access->sectors > 0) {
+        double bytes = 32 * access->sectors * missed / lines;
+
+        times.data = fmax(times.data, read_l2(sm, bytes, missed, lsu));
+    }
+    return times;
+}
+
+static struct gt_wtimes store_global(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    const struct gt_access *access = op->access;
+    double lsu = gt_warp_lsu(sm, fmax(fmax(1, access->tag_requests), access->sectors / 4), now);
+    double sectors = access->sectors * (1 - hit_rate(sm, op, false));
+    struct gt_wtimes times = { write_l2(sm, 32 * sectors, lsu), lsu };
+
+    return times;
+}
+
+static struct gt_wtimes shared(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    double passes = fmax(1, op->access->wavefronts);
+    double lsu = gt_warp_lsu(sm, passes, now);
+    double latency = op->access->space == GT_SPACE_CLUSTER ? sm->costs->l2_near_latency
+                                                            : sm->costs->shared_latency;
+
+    return (struct gt_wtimes){ lsu - 1 + latency, lsu };
+}
+
+struct gt_wtimes gt_warp_access(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    const struct gt_access *access = op->access;
+
+    switch (access->space) {
+    case GT_SPACE_CONSTANT:
+        return (struct gt_wtimes){ (double)now + sm->costs->constant_latency, (double)now };
+    case GT_SPACE_SHARED:
+    case GT_SPACE_CLUSTER:
+        return shared(sm, op, now);
+    case GT_SPACE_GENERIC:
+        if (access->sectors <= 0)
+            return shared(sm, op, now);
+        /* fall through */
+    default:
+        return op->action == GT_ACTION_STORE ? store_global(sm, op, now) : load_global(sm, op, now);
+    }
+}
+
+struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    const struct gt_warp_costs *costs = sm->costs;
+    const struct gt_access *access = op->access;
+
+    if (access->space == GT_SPACE_SHARED || (access->space == GT_SPACE_GENERIC && access->sectors <= 0)) {
+        double lsu = gt_warp_lsu(sm, fmax(1, access->wavefronts) * costs->shared_atomic_cycles, now);
+
+        return (struct gt_wtimes){ lsu + costs->shared_latency, lsu };
+    }
+    double sectors = sm->code.atomic_sectors;
+    double lsu = gt_warp_lsu(sm, fmax(fmax(1, access->tag_requests), sectors / 4), now);
+    double slice = sm->code.use.l2_atomic_slice_share > 0 ? sm->code.use.l2_atomic_slice_share : 0.016;
+    double busy = sectors * slice * costs->atomic_cycles * sm->share;
+    double l2 = after(&sm->atomic_free, lsu, busy);
+    double done = fmax(l2, after(&sm->l2_write_free, lsu,
+                                 share_of(sm, 32 * sectors, costs->l2_write_bytes_per_cycle)));
+
+    sm->l2_bytes += 32 * sectors;
+    sm->memory_end = fmax(sm->memory_end, done + costs->l2_near_latency);
+    close_gates(sm, now);
+    return (struct gt_wtimes){ done + costs->l2_far_latency, lsu };
+}
+
+double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now)
+{
+    double start = after(&sm->tma_free, (double)now, sm->costs->bulk_issue_cycles);
+
+    if (write)
+        return write_l2(sm, bytes, start) + sm->costs->bulk_latency;
+    return read_l2(sm, bytes, fmax(1, bytes / 128), start) + sm->costs->bulk_latency;
+}

@@ -1,0 +1,164 @@
+/* warp_sync.c - where warps of a block wait for each other: named barriers, and the pipeline of phases that
+ * bulk loads fill and other warps empty (mbarriers).
+ *
+ * Addresses of mbarriers are not known.  So phases are counted instead: the warps that start bulk loads fill
+ * phase after phase, `loads_per_phase` loads each; a warp that empties waits for the phase behind those it
+ * has arrived for, and the ones that fill wait until no more than `stages` phases are in use.  A wait that is
+ * asked for twice is then the same wait.
+ */
+#include "sim/warp_parts.h"
+
+static uint32_t expected(const struct gt_wblock *block, const struct gt_wop *op)
+{
+    uint32_t warps = (uint32_t)(op->argument2 + 31) / 32;
+
+    return warps == 0 || warps > block->alive ? block->alive : warps;
+}
+
+static void release(struct gt_wsm *sm, struct gt_wblock *block, uint32_t barrier, uint64_t at)
+{
+    block->arrived[barrier] = 0;
+    for (uint32_t i = 0; i < block->warps; i++)
+        if (block->members[i] != NULL && block->members[i]->barrier == barrier) {
+            block->members[i]->barrier = GT_NONE;
+            gt_warp_wake(sm, block->members[i], at);
+        }
+}
+
+void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now,
+                     bool wait)
+{
+    struct gt_wblock *block = &sm->blocks[warp->slot];
+    uint32_t barrier = op->argument % GT_WARP_BARRIERS;
+
+    block->arrived[barrier]++;
+    if (wait) {
+        warp->barrier = barrier;
+        warp->blocked = true;
+        warp->hold_cause = GT_STALL_BARRIER;
+    }
+    if (block->arrived[barrier] >= expected(block, op))
+        release(sm, block, barrier, now + (uint64_t)sm->costs->barrier_cycles);
+}
+
+/* Phases that every warp that empties has arrived for. */
+static uint64_t least_consumed(const struct gt_wsm *sm, const struct gt_wblock *block)
+{
+    uint64_t least = GT_WARP_NEVER;
+
+    for (uint32_t i = 0; i < block->warps; i++) {
+        const struct gt_wwarp *warp = block->members[i];
+        bool counts = warp != NULL && sm->code.consumers >> (i % 32) & 1;
+
+        if (counts && warp->arrivals < least)
+            least = warp->arrivals;
+    }
+    return least;
+}
+
+static uint64_t phases_loaded(const struct gt_wsm *sm, const struct gt_wblock *block)
+{
+    return (uint64_t)((double)block->loads / sm->code.loads_per_phase + 1e-6);
+}
+
+/* Whether the phase that `warp` is about to use is there (then *at says when), or what it fills is empty. */
+static bool phase_done(const struct gt_wsm *sm, const struct gt_wblock *block, const struct gt_wwarp *warp,
+                       uint64_t now, uint64_t *at)
+{
+    const struct gt_wcode *code = &sm->code;
+    uint32_t bit = warp->number % 32;
+
+    *at = now;
+    if (!code->bulk) {
+        uint64_t least = least_consumed(sm, block);
+        return least == GT_WARP_NEVER || least >= warp->arrivals;
+    }
+    if (code->consumers_arrive && !(code->consumers >> bit & 1))
+        return phases_loaded(sm, block) < code->stages + block->consumed;
+    uint64_t phase = code->consumers_arrive ? warp->arrivals : warp->waits;
+    if (phase < phases_loaded(sm, block)) {
+        uint64_t ready = block->phase_ready[phase % GT_WARP_PHASES];
+        *at = ready > now ? ready : now;
+        return true;
+    }
+    return false;
+}
+
+/* Warps that wait for a phase look again. */
+static void look_again(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
+{
+    for (uint32_t i = 0; i < block->warps; i++) {
+        struct gt_wwarp *warp = block->members[i];
+        uint64_t at;
+
+        if (warp == NULL || !warp->phase_wait || !phase_done(sm, block, warp, now, &at))
+            continue;
+        warp->phase_wait = false;
+        warp->waits++;
+        gt_warp_wake(sm, warp, at);
+    }
+}
+
+void gt_warp_bulk_load(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+{
+    struct gt_wblock *block = &sm->blocks[warp->slot];
+    double bytes = op->access != NULL && op->access->bulk_bytes > 0 ? op->access->bulk_bytes
+                                                                    : sm->code.bulk_bytes;
+    uint64_t done = (uint64_t)gt_warp_bulk(sm, bytes, false, now);
+    uint64_t phase = phases_loaded(sm, block) % GT_WARP_PHASES;
+
+    if (block->phase_ready[phase] < done)
+        block->phase_ready[phase] = done;
+    block->loads++;
+    uint64_t next = phases_loaded(sm, block) % GT_WARP_PHASES;
+    if (next != phase) {
+        block->phase_ready[next] = 0;
+        look_again(sm, block, now);
+    }
+}
+
+void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+{
+    struct gt_wblock *block = &sm->blocks[warp->slot];
+
+    if (op->argument == 1) {
+        block->expects++;
+        return;
+    }
+    warp->arrivals++;
+    uint64_t least = least_consumed(sm, block);
+    if (least != GT_WARP_NEVER && least > block->consumed) {
+        block->consumed = least;
+        look_again(sm, block, now + (uint64_t)sm->costs->barrier_cycles);
+    }
+}
+
+void gt_warp_phase_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+{
+    struct gt_wblock *block = &sm->blocks[warp->slot];
+    uint64_t at;
+
+    (void)op;
+    warp->hold_cause = GT_STALL_LONG_SCOREBOARD;
+    if (phase_done(sm, block, warp, now, &at)) {
+        warp->waits++;
+        warp->hold_until = at;
+        return;
+    }
+    warp->phase_wait = warp->blocked = true;
+}
+
+/* A warp that has ended is waited for no longer. */
+void gt_warp_ended(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now)
+{
+    struct gt_wblock *block = &sm->blocks[warp->slot];
+
+    block->members[warp->number] = NULL;
+    block->alive--;
+    for (uint32_t i = 0; i < GT_WARP_BARRIERS && block->alive > 0; i++)
+        if (block->arrived[i] >= block->alive)
+            release(sm, block, i, now + (uint64_t)sm->costs->barrier_cycles);
+    uint64_t least = least_consumed(sm, block);
+    block->consumed = least != GT_WARP_NEVER && least > block->consumed ? least : block->consumed;
+    look_again(sm, block, now);
+}

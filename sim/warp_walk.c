@@ -1,0 +1,314 @@
+/* warp_walk.c - the path of a warp through its program, as the head of program.h lays down: totals over
+ * all warps are the profile's.
+ *
+ * Shares are dealt out, not drawn: a carry for each edge and loop grows by the share at each visit, and who
+ * is owed most goes next.  So each prefix of visits is as near to the shares as whole numbers can be.
+ */
+#include <math.h>
+
+#include "sim/warp_parts.h"
+
+static const struct gt_basic_block *at(const struct gt_wsm *sm, const struct gt_wwarp *warp)
+{
+    return &sm->code.program->blocks[warp->block];
+}
+
+static bool may_go(const struct gt_edge *edge, const struct gt_wwarp *warp)
+{
+    return edge->warps >> (warp->number % 32) & 1;
+}
+
+/* What a draw gave, or is to give, at the n-th visit of this warp's block. */
+static bool drawn(const struct gt_wshared *shared, uint32_t visit, uint32_t *choice)
+{
+    if (visit >= shared->drawn || shared->drawn - visit > GT_WARP_RING)
+        return false;
+    *choice = shared->choice[visit % GT_WARP_RING];
+    return true;
+}
+
+static void remember(struct gt_wshared *shared, uint32_t visit, uint32_t choice)
+{
+    if (visit < shared->drawn)
+        return;
+    shared->choice[visit % GT_WARP_RING] = choice;
+    shared->drawn = visit + 1;
+}
+
+/* Which edges a choice is among. */
+enum among { STAYING, LEAVING, ALL };
+
+static bool is_among(const struct gt_edge *edge, enum among among)
+{
+    return edge->executions > 0 && (among == ALL || edge->leaves == (among == LEAVING));
+}
+
+/* The edge that is owed most. GT_NONE: none has executions. */
+static uint32_t owed(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among among, bool by_role)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    const struct gt_edge *edges = sm->code.program->edges;
+    uint32_t best = GT_NONE, end = block->first_edge + block->edge_count;
+    double sum = 0;
+
+    for (uint32_t e = block->first_edge; e < end; e++)
+        if (is_among(&edges[e], among) && (!by_role || may_go(&edges[e], warp)))
+            sum += (double)edges[e].executions;
+    for (uint32_t e = block->first_edge; e < end; e++) {
+        if (!is_among(&edges[e], among) || (by_role && !may_go(&edges[e], warp)))
+            continue;
+        sm->edge_carry[e] += (double)edges[e].executions / sum;
+        if (best == GT_NONE || sm->edge_carry[e] > sm->edge_carry[best] + 1e-9)
+            best = e;
+    }
+    if (best != GT_NONE)
+        sm->edge_carry[best] -= 1;
+    return best;
+}
+
+/* An edge in the share of its executions, the same for all that `who` names. */
+static uint32_t by_ratio(struct gt_wsm *sm, struct gt_wwarp *warp, enum among among)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    struct gt_wshared *shared = &sm->blocks[warp->slot].choices[warp->block];
+    uint32_t visit = warp->visits[warp->block]++, edge;
+
+    if (block->who == GT_WHO_WARP && warp->decided[warp->block] != 0 && among == ALL)
+        return block->first_edge + warp->decided[warp->block] - 1;
+    if (block->who == GT_WHO_BLOCK && drawn(shared, visit, &edge))
+        return edge;
+    edge = owed(sm, warp, among, block->who == GT_WHO_ROLE);
+    if (edge == GT_NONE)
+        edge = owed(sm, warp, among, false);
+    if (block->who == GT_WHO_BLOCK)
+        remember(shared, visit, edge);
+    if (edge != GT_NONE && edge - block->first_edge < 255)
+        warp->decided[warp->block] = (uint8_t)(edge - block->first_edge + 1);
+    return edge;
+}
+
+/* An edge by which the last trip of `loop` leaves: in the ratio of their executions. */
+static uint32_t draw_exit(struct gt_wsm *sm, uint32_t loop)
+{
+    const struct gt_wcode *code = &sm->code;
+    uint32_t best = GT_NONE;
+
+    for (uint32_t i = code->first_exit[loop]; i < code->first_exit[loop + 1]; i++) {
+        uint32_t e = code->exits[i];
+
+        sm->edge_carry[e] += (double)code->program->edges[e].executions / code->exit_sum[loop];
+        if (best == GT_NONE || sm->edge_carry[e] > sm->edge_carry[best] + 1e-9)
+            best = e;
+    }
+    if (best != GT_NONE)
+        sm->edge_carry[best] -= 1;
+    return best;
+}
+
+/* Trips of a warp that comes to the head of `l` from outside. */
+static uint32_t draw_trips(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t l)
+{
+    const struct gt_loop *loop = &sm->code.program->loops[l];
+    struct gt_wshared *shared = &sm->blocks[warp->slot].trips[l];
+    double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
+    uint32_t visit = warp->entries[l]++, known;
+
+    if (loop->polls)
+        return 1;
+    if (loop->who == GT_WHO_WARP && warp->fixed_trips[l] != GT_NONE)
+        return warp->fixed_trips[l];
+    if (loop->who == GT_WHO_BLOCK && drawn(shared, visit, &known))
+        return known;
+    double owe = mean + sm->loop_carry[l], trips = fmax(1, floor(owe + 1e-9));
+    sm->loop_carry[l] = owe - trips;
+    if (loop->who == GT_WHO_BLOCK)
+        remember(shared, visit, (uint32_t)trips);
+    warp->fixed_trips[l] = (uint32_t)trips;
+    return (uint32_t)trips;
+}
+
+/* Go to `block`; `back`: along the back edge of the loop it heads. */
+static const struct gt_wop *enter(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t block, bool back)
+{
+    const struct gt_program *program = sm->code.program;
+    const struct gt_basic_block *to = &program->blocks[block];
+    uint32_t l = to->loop;
+
+    warp->block = block;
+    if (l != GT_NONE && program->loops[l].head == block) {
+        if (!back) {
+            warp->trips[l] = draw_trips(sm, warp, l);
+            warp->exits[l] = GT_NONE;
+        } else if (warp->trips[l] > 0) {
+            warp->trips[l]--;
+        }
+    }
+    return &sm->code.ops[to->first];
+}
+
+static const struct gt_wop *follow(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t e)
+{
+    const struct gt_edge *edge = &sm->code.program->edges[e];
+
+    return enter(sm, warp, edge->to, edge->back);
+}
+
+/* Run the side of a divergence that waits, if there is one. */
+static const struct gt_wop *pop_side(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    warp->sides--;
+    return enter(sm, warp, warp->side[warp->sides].block, false);
+}
+
+/* The edge at the end of a block of a loop whose exits count. */
+static uint32_t by_trips(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    const struct gt_edge *edges = sm->code.program->edges;
+    uint32_t l = block->loop, edge;
+
+    if (l == GT_NONE)
+        return by_ratio(sm, warp, ALL);
+    if (warp->trips[l] > 1) {
+        edge = by_ratio(sm, warp, STAYING);
+        return edge != GT_NONE ? edge : by_ratio(sm, warp, LEAVING);
+    }
+    if (warp->exits[l] == GT_NONE)
+        warp->exits[l] = draw_exit(sm, l);
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        if (edges[e].leaves && (e == warp->exits[l] || (warp->trips[l] == 0 && edges[e].executions > 0)))
+            return e;
+    edge = by_ratio(sm, warp, STAYING);
+    return edge != GT_NONE ? edge : by_ratio(sm, warp, LEAVING);
+}
+
+/* Whether this visit takes both sides. */
+static bool diverges(struct gt_wsm *sm, const struct gt_wwarp *warp, const struct gt_basic_block *block)
+{
+    const struct gt_edge *edges = &sm->code.program->edges[block->first_edge];
+
+    if (block->divergent == 0 || block->edge_count < 2 || warp->sides == GT_WARP_DEPTH)
+        return false;
+    if (block->who == GT_WHO_ROLE)
+        return may_go(&edges[0], warp) && may_go(&edges[1], warp);
+    double *owe = &sm->block_carry[warp->block];
+    *owe += (double)block->divergent / (double)block->executions;
+    if (*owe < 1 - 1e-9)
+        return false;
+    *owe -= 1;
+    return true;
+}
+
+static const struct gt_wop *branch(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    const struct gt_edge *edges = sm->code.program->edges;
+    uint32_t edge;
+
+    if (block->edge_count == 0)
+        return NULL;
+    if (diverges(sm, warp, block)) {
+        /* The side that stays in the loop goes first: the one that leaves waits where they meet. */
+        uint32_t other = block->first_edge + (edges[block->first_edge].leaves ? 0 : 1);
+
+        edge = other == block->first_edge ? other + 1 : block->first_edge;
+        warp->side[warp->sides].block = edges[other].to;
+        warp->side[warp->sides++].join = block->join;
+        return follow(sm, warp, edge);
+    }
+    if (block->edge_count == 1)
+        edge = block->first_edge;
+    else
+        edge = block->choice == GT_CHOICE_LOOP ? by_trips(sm, warp) : by_ratio(sm, warp, ALL);
+    return edge == GT_NONE ? NULL : follow(sm, warp, edge);
+}
+
+/* The warp's threads of this side are at their end: the warp's too, or another side waits. */
+static const struct gt_wop *finish(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    return warp->sides > 0 ? pop_side(sm, warp) : NULL;
+}
+
+/* Whether a warp that comes to a conditional EXIT goes on. */
+static bool stays(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    const struct gt_edge *edge = &sm->code.program->edges[block->first_edge];
+    struct gt_wshared *shared = &sm->blocks[warp->slot].choices[warp->block];
+    uint32_t visit = warp->visits[warp->block]++, choice;
+
+    if (block->choice == GT_CHOICE_NONE)
+        return true;
+    if (block->who == GT_WHO_ROLE)
+        return may_go(edge, warp);
+    if (block->who == GT_WHO_WARP && warp->decided[warp->block] != 0)
+        return warp->decided[warp->block] == 1;
+    if (block->who == GT_WHO_BLOCK && drawn(shared, visit, &choice))
+        return choice == 1;
+    double *owe = &sm->block_carry[warp->block];
+    *owe += block->executions > 0 ? (double)edge->executions / (double)block->executions : 0;
+    bool on = *owe >= 0.5;
+    *owe -= on;
+    if (block->who == GT_WHO_BLOCK)
+        remember(shared, visit, on ? 1 : 2);
+    warp->decided[warp->block] = on ? 1 : 2;
+    return on;
+}
+
+static const struct gt_wop *leave(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+
+    if (block->edge_count > 0 && stays(sm, warp))
+        return follow(sm, warp, block->first_edge);
+    return finish(sm, warp);
+}
+
+static const struct gt_wop *join(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    uint32_t to = block->edge_count > 0 ? sm->code.program->edges[block->first_edge].to : GT_NONE;
+
+    if (warp->sides > 0 && warp->side[warp->sides - 1].join == to)
+        return pop_side(sm, warp);
+    return branch(sm, warp);
+}
+
+static const struct gt_wop *call(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+
+    if (block->edge_count == 0)
+        return block->resume == GT_NONE ? NULL : enter(sm, warp, block->resume, false);
+    if (warp->calls < GT_WARP_DEPTH)
+        warp->call[warp->calls++] = block->resume;
+    return branch(sm, warp);
+}
+
+static const struct gt_wop *come_back(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    if (warp->calls == 0)
+        return branch(sm, warp);
+    uint32_t to = warp->call[--warp->calls];
+    return to == GT_NONE ? NULL : enter(sm, warp, to, false);
+}
+
+static const struct gt_wop *(*const ends[GT_ENDS])(struct gt_wsm *, struct gt_wwarp *) = {
+    [GT_END_FALL] = branch, [GT_END_BRANCH] = branch, [GT_END_SWITCH] = branch, [GT_END_CALL] = call,
+    [GT_END_RETURN] = come_back, [GT_END_EXIT] = leave, [GT_END_JOIN] = join,
+};
+
+void gt_warp_walk_start(struct gt_wsm *sm, struct gt_wwarp *warp)
+{
+    warp->op = enter(sm, warp, 0, false);
+}
+
+const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp, bool *taken)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+    const struct gt_wop *behind = &sm->code.ops[block->first + block->count];
+    const struct gt_wop *next = ends[block->end](sm, warp);
+
+    *taken = next != behind;
+    return next;
+}
