@@ -156,6 +156,8 @@ struct gt_edge {
     uint64_t executions;
     bool back;                  /* to the head of a loop that it is in */
     bool leaves;                /* the innermost loop of the block it comes from */
+    bool leads_out; /* that loop can be left this way without passing its head again (or this leaves it):
+                     * in a loop's last trip only such edges are taken */
 };
 
 struct gt_basic_block {
@@ -165,7 +167,8 @@ struct gt_basic_block {
     uint32_t join; /* where sides of a divergence begun here meet: a block after a JOIN; GT_NONE */
     uint32_t loop;              /* innermost loop it is in; GT_NONE */
     uint32_t warps;             /* bit w: warp w of a thread block may come here */
-    uint64_t executions;        /* visits by warps (a side of a divergence is a visit of its own) */
+    uint64_t executions; /* visits by warps (a side of a divergence is a visit of its own), without tries of
+                          * an mbarrier after a first one failed, which the instructions' counts have */
     uint64_t divergent;         /* visits after which the warp took both edges */
     uint8_t end, choice, who;   /* gt_end, gt_choice, gt_who */
 };
@@ -190,7 +193,7 @@ struct gt_memory_use {
     uint64_t l2_read_sectors, l2_write_sectors, l2_atomic_sectors; /* from the SMs */
     uint64_t l2_fabric_sectors;              /* that went between the partitions of L2 */
     uint64_t dram_read_bytes, dram_write_bytes;
-    double l2_atomic_slice_share;            /* of all atomic sectors, at the busiest L2 slice; 0 unknown */
+    double l2_atomic_slice_share;            /* of all atomic sectors, at the busiest L2 slice; <= 0 unknown */
 };
 
 struct gt_program {

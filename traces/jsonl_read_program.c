@@ -27,6 +27,7 @@ struct raw_program {
     { "l2_read_hit", GT_FIELD_DOUBLE, offsetof(type, use.l2_read_hit), NULL, 0 }, \
     { "l2_write_hit", GT_FIELD_DOUBLE, offsetof(type, use.l2_write_hit), NULL, 0 }, \
     { "l2_atomic_hit", GT_FIELD_DOUBLE, offsetof(type, use.l2_atomic_hit), NULL, 0 }, \
+    { "l2_atomic_slice_share", GT_FIELD_DOUBLE, offsetof(type, use.l2_atomic_slice_share), NULL, 0 }, \
     { "l2_read_sectors", GT_FIELD_U64, offsetof(type, use.l2_read_sectors), NULL, 0 }, \
     { "l2_write_sectors", GT_FIELD_U64, offsetof(type, use.l2_write_sectors), NULL, 0 }, \
     { "l2_atomic_sectors", GT_FIELD_U64, offsetof(type, use.l2_atomic_sectors), NULL, 0 }, \
@@ -72,7 +73,7 @@ static const struct gt_field_table profile_table = GT_FIELD_TABLE("a profile", p
 
 static const struct gt_memory_use use_unknown = {
     .l1_load_hit = -1, .l1_store_hit = -1, .local_load_hit = -1, .local_store_hit = -1, .l2_read_hit = -1,
-    .l2_write_hit = -1, .l2_atomic_hit = -1,
+    .l2_write_hit = -1, .l2_atomic_hit = -1, .l2_atomic_slice_share = -1,
 };
 
 static int check_use(const struct gt_memory_use *use, struct gt_error *error)

@@ -14,6 +14,7 @@ const struct gt_use_field gt_use_rates[GT_USE_RATES] = {
     { "l2_read_hit", offsetof(struct gt_memory_use, l2_read_hit) },
     { "l2_write_hit", offsetof(struct gt_memory_use, l2_write_hit) },
     { "l2_atomic_hit", offsetof(struct gt_memory_use, l2_atomic_hit) },
+    { "l2_atomic_slice_share", offsetof(struct gt_memory_use, l2_atomic_slice_share) },
 };
 
 const struct gt_use_field gt_use_counts[GT_USE_COUNTS] = {

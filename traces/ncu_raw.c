@@ -58,6 +58,12 @@ static const struct metric { const char *name; size_t offset; enum unit unit; bo
     { "lts__t_sectors_srcunit_tex_op_write.sum", AT(sectors[1]), PLAIN, false },
     { "lts__t_sectors_srcunit_tex_op_atom.sum", AT(sectors[2]), PLAIN, false },
     { "lts__t_sectors_srcunit_tex_op_red.sum", AT(sectors[3]), PLAIN, false },
+    { "lts__d_atomic_input_cycles_active.avg.pct_of_peak_sustained_elapsed", AT(atomic_busy[0]), PLAIN,
+      false },
+    { "lts__d_atomic_input_cycles_active.max.pct_of_peak_sustained_elapsed", AT(atomic_busy[1]), PLAIN,
+      false },
+    { "lts__t_sectors.avg", AT(l2_sectors[0]), PLAIN, false },
+    { "lts__t_sectors.sum", AT(l2_sectors[1]), PLAIN, false },
     { "lts__t_sectors_srcunit_ltcfabric.sum", AT(fabric_sectors), PLAIN, false },
     { "dram__bytes_read.sum", AT(dram_read_bytes), BYTES, false },
     { "dram__bytes_write.sum", AT(dram_write_bytes), BYTES, false },
@@ -274,6 +280,16 @@ static uint64_t count_of(double value)
     return value > 0 && value < 0x1p63 ? (uint64_t)llround(value) : 0;
 }
 
+/* The part of all atomics that the busiest L2 slice had; -1: no atomics, or no such counters. */
+static double slice_share(const struct gt_ncu_launch *launch)
+{
+    double slices = launch->l2_sectors[0] > 0 ? launch->l2_sectors[1] / launch->l2_sectors[0] : 0;
+
+    if (slices < 1 || launch->atomic_busy[0] <= 0 || launch->atomic_busy[1] <= 0)
+        return -1;
+    return fmin(1, launch->atomic_busy[1] / (launch->atomic_busy[0] * slices));
+}
+
 void gt_ncu_memory_use(const struct gt_ncu_launch *launch, struct gt_memory_use *use)
 {
     *use = (struct gt_memory_use){
@@ -284,6 +300,7 @@ void gt_ncu_memory_use(const struct gt_ncu_launch *launch, struct gt_memory_use 
         .l2_read_hit = rate(launch->read_hit, launch->read_miss, launch->hit_percent[4]),
         .l2_write_hit = rate(launch->write_hit, launch->write_miss, launch->hit_percent[5]),
         .l2_atomic_hit = rate(launch->atomic_hit, launch->atomic_miss, -1),
+        .l2_atomic_slice_share = slice_share(launch),
         .l2_read_sectors = count_of(launch->sectors[0]),
         .l2_write_sectors = count_of(launch->sectors[1]),
         .l2_atomic_sectors = count_of(launch->sectors[2]) + count_of(launch->sectors[3]),
