@@ -145,7 +145,7 @@ cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
 
 /* player_awake.c */
 /* Keep every CPU that this process may use busy, with the lowest priority there is, until gt_player_sleep();
- * for a trace of one host thread. Returns whether all are. */
+ * for a trace of one host thread with host functions. Returns whether all are. */
 bool gt_player_stay_awake(struct gt_player *player);
 void gt_player_sleep(struct gt_player *player);
 
