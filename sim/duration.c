@@ -95,3 +95,20 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
     factor = slower(m, op);
     return factor == 1.0 ? duration_ps : gt_whole_ps((double)duration_ps * factor);
 }
+
+const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_t index)
+{
+    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
+
+    if (launch == NULL || launch->failure != NULL)
+        return NULL;
+    if (!m->options->program_cost && (m->workload->kernels[m->workload->ops[index].kernel].cost != GT_COST_NONE
+                                      || gt_stated_ps(m, index) != GT_TIME_NONE))
+        return NULL;
+    return &launch->result;
+}
+
+gt_time_ps gt_cycles_ps(const struct gt_machine *m, double cycles)
+{
+    return gt_whole_ps(cycles * 1e6 / (double)m->device->clock_mhz);
+}

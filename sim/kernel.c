@@ -1,6 +1,8 @@
 /* Kernels: bars, or grids of blocks; at most so many grids are resident at once. */
 #include "sim/machine.h"
 
+#include <stdio.h>
+
 static const struct gt_op *op_of(const struct gt_machine *m, uint32_t item)
 {
     return &m->workload->ops[m->items[item].index];
@@ -23,6 +25,18 @@ static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char
                     hint);
 }
 
+/* Nothing says how long it takes, or the warp tier could not tell. */
+static void fail_no_cost(struct gt_machine *m, uint32_t item)
+{
+    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, m->items[item].index);
+    char what[GT_ERROR_TEXT_BYTES + 64] = "it has neither a duration nor a block cost";
+
+    if (launch != NULL)
+        snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a block "
+                 "cost", launch->failure);
+    fail_kernel(m, op_of(m, item), what, "; add \"duration_us\" or \"block_us\"");
+}
+
 static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)
 {
     struct gt_occupancy *occupancy = &m->occupancies[op->kernel];
@@ -38,9 +52,13 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
     return occupancy;
 }
 
-/* The duration alone on the recorded device; GT_TIME_NONE when block costs are known, which say more. */
+/* The duration alone: by the program, or as recorded; GT_TIME_NONE when block costs are known, which say more. */
 static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t item)
 {
+    const struct gt_warp_result *program = gt_program_cost(m, m->items[item].index);
+
+    if (program != NULL)
+        return gt_cycles_ps(m, program->cycles);
     if (m->workload->kernels[op_of(m, item)->kernel].cost != GT_COST_NONE)
         return GT_TIME_NONE;
     return gt_stated_ps(m, m->items[item].index);
@@ -98,13 +116,26 @@ static bool bar_ps(struct gt_machine *m, uint32_t item, gt_time_ps *duration_ps)
 /* More blocks than this are not simulated one by one: it would take hours. */
 static const uint64_t most_blocks = UINT64_C(1) << 32;
 
+/* What a duration means for the blocks.  Alone, the grid runs in full waves one after the other, so that many
+ * equal steps give its duration back; what does not divide passes after the last block, and so does what the
+ * warp tier says is launch and drain of the grid, during which its blocks hold no SM. */
+static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps duration_ps)
+{
+    const struct gt_warp_result *program = gt_program_cost(m, grid->op);
+    gt_time_ps run_ps = program != NULL ? gt_cycles_ps(m, program->run_cycles) : duration_ps;
+    uint64_t waves = program != NULL ? grid->occupancy.waves : recorded_waves(m, grid->kernel, &grid->occupancy);
+
+    grid->inverted = true;
+    grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
+    grid->remainder_ps = duration_ps - grid->block_ps * waves;
+}
+
 static bool start_grid(struct gt_machine *m, uint32_t item)
 {
     const struct gt_op *op = op_of(m, item);
     const struct gt_occupancy *occupancy = occupancy_of(m, op);
     uint64_t blocks = gt_kernel_blocks(&m->workload->kernels[op->kernel]);
     gt_time_ps duration_ps = stated_ps(m, item);
-    uint64_t waves;
     uint32_t grid;
 
     if (occupancy == NULL)
@@ -121,12 +152,7 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
         .block_ps = GT_TIME_NONE,
     };
     if (duration_ps != GT_TIME_NONE) {
-        /* Alone, the grid runs in full waves one after the other, so that many equal steps give
-         * its duration back; what does not divide passes after the last block. */
-        m->grids[grid].inverted = true;
-        waves = recorded_waves(m, op->kernel, occupancy);
-        m->grids[grid].block_ps = duration_ps / waves;
-        m->grids[grid].remainder_ps = duration_ps % waves;
+        invert(m, &m->grids[grid], duration_ps);
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
     }
@@ -152,8 +178,7 @@ void gt_kernel_ready(struct gt_machine *m, uint32_t item)
     uint32_t level = m->streams[op->stream].level;
 
     if (stated_ps(m, item) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
-        fail_kernel(m, op, "it has neither a duration nor a block cost",
-                    "; add \"duration_us\" or \"block_us\"");
+        fail_no_cost(m, item);
         return;
     }
     if (gpu->resident < m->device->resident_grids && !gt_alone_holds(gpu)) {

@@ -22,6 +22,7 @@ sim_libsim_a_SOURCES = \
     sim/hwq.c \
     sim/kernel.c \
     sim/machine.h \
+    sim/modelled.c sim/modelled.h \
     sim/occupancy.c sim/occupancy.h \
     sim/op.c \
     sim/place.c \

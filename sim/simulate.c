@@ -237,6 +237,7 @@ static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe 
     struct gt_summary summary;
 
     options.serialize = false;
+    options.program_cost = false;
     machine.device = machine.recorded;
     machine.options = &options;
     machine.probe = probe;

@@ -3,6 +3,7 @@
 #define GRIDTIDE_SIM_SIMULATE_H
 
 #include "sim/device.h"
+#include "sim/modelled.h"
 #include "sim/probe.h"
 #include "sim/workload.h"
 
@@ -17,6 +18,10 @@ struct gt_options {
     /* What to play instead of the workload: the same operations in the same order on other streams
      * (see transform.h).  NULL: the workload itself. */
     const struct gt_workload *played;
+    /* What the warp tier says of kernels on the device simulated: how long operations last of which
+     * neither a duration nor block costs are known; with `program_cost`, all that it could run.  NULL: none. */
+    const struct gt_modelled *modelled;
+    bool program_cost;
 };
 #define GT_OPTIONS_DEFAULT { .blocks = true, .seed = 1 }
 

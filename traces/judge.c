@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "traces/correlation.h"
 #include "traces/repeats.h"
 #include "traces/store_parts.h"
 
@@ -126,22 +127,15 @@ static double share_pct(uint32_t part, uint32_t whole)
 /* Pearson's r of the measured and the simulated makespans. */
 static double correlation(const struct gt_judgement *judgements, uint32_t count)
 {
-    double n = 0, mean_x = 0, mean_y = 0, xx = 0, yy = 0, xy = 0;
+    struct gt_correlation r = { 0 };
 
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_comparison *c = &judgements[i].comparison;
-        double dx = c->makespan_measured_us - mean_x, dy = c->makespan_simulated_us - mean_y;
 
-        if (isnan(c->makespan_error_pct))
-            continue;
-        n++;
-        mean_x += dx / n;
-        mean_y += dy / n;
-        xx += dx * (c->makespan_measured_us - mean_x);
-        yy += dy * (c->makespan_simulated_us - mean_y);
-        xy += dx * (c->makespan_simulated_us - mean_y);
+        if (!isnan(c->makespan_error_pct))
+            gt_correlation_add(&r, c->makespan_measured_us, c->makespan_simulated_us);
     }
-    return xx > 0 && yy > 0 ? xy / sqrt(xx * yy) : NAN;
+    return gt_correlation_r(&r);
 }
 
 static void count_off(const struct gt_judgement *judgements, uint32_t count, double allowed_excess_pct,

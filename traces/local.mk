@@ -32,6 +32,7 @@ traces_libtraces_a_SOURCES = \
     traces/kineto_device.c traces/kineto_event.c traces/kineto_join.c \
     traces/kineto_json.c traces/kineto_number.c \
     traces/judge.c \
+    traces/kernels.c traces/kernels.h traces/kernels_error.c \
     traces/lines.c traces/lines.h \
     traces/ncu.c traces/ncu.h traces/ncu_parts.h \
     traces/ncu_code.c traces/ncu_raw.c traces/ncu_report.c traces/ncu_source.c \
@@ -40,6 +41,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys_db.c traces/nsys_db.h traces/nsys_open.c \
     traces/output.c traces/output_reserve.c traces/output_sweep.c traces/output_sweep.h traces/output.h \
     traces/compare.c \
+    traces/correlation.c traces/correlation.h \
     traces/measured.c \
     traces/perfetto.c traces/perfetto.h \
     traces/order.c traces/order.h \
@@ -55,23 +57,25 @@ traces_libtraces_a_SOURCES = \
     traces/stats_kernels.c traces/stats_load.c traces/stats_ops.c traces/stats_parts.h \
     traces/stats_path.c traces/stats_path_file.c traces/stats_query.c traces/stats_sm.c \
     traces/stats_sweep.c traces/stats_sweep.h \
-    traces/store.c traces/store_define.c traces/store.h traces/store_parts.h \
+    traces/store.c traces/store_define.c traces/store_kernels.c traces/store.h traces/store_parts.h \
     traces/trace.h \
     traces/utf8.c traces/utf8.h
 
-# The schema as a C string: `static const char gt_schema_sql[]`.
+# The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[]`.
 nodist_traces_libtraces_a_SOURCES = traces/schema_sql.h traces/paths.h
 BUILT_SOURCES += traces/schema_sql.h traces/paths.h
 CLEANFILES += traces/schema_sql.h traces/paths.h
-EXTRA_DIST += traces/schema.sql traces/samples traces/scenarios traces/kernels
+EXTRA_DIST += traces/schema.sql traces/schema_kernels.sql traces/samples traces/scenarios traces/kernels
 
-traces/schema_sql.h: $(top_srcdir)/traces/schema.sql
+traces/schema_sql.h: $(top_srcdir)/traces/schema.sql $(top_srcdir)/traces/schema_kernels.sql
 	@$(MKDIR_P) traces
-	$(AM_V_GEN){ echo '/* Made from traces/schema.sql. */'; \
-	  echo 'static const char gt_schema_sql[] ='; \
-	  sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
-	    $(top_srcdir)/traces/schema.sql; \
-	  echo '    ;'; } > $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN){ echo '/* Made from traces/schema.sql and traces/schema_kernels.sql. */'; \
+	  for name in schema schema_kernels; do \
+	    echo "static const char gt_$${name}_sql[] ="; \
+	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
+	      $(top_srcdir)/traces/$$name.sql; \
+	    echo '    ;'; \
+	  done; } > $@.tmp && mv $@.tmp $@
 
 # Where data files are: installed, in the source tree, and how to tell which to take.
 traces/paths.h: Makefile

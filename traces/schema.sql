@@ -1,7 +1,8 @@
 -- The store: what was asked (device, trace, stream, kernel, call, op), what happened
 -- (run, run_call, run_op, run_block, run_bin: measured and simulated runs alike) and how
 -- they compare.  Times are integer picoseconds since the run's origin.  The same run gives
--- the same rows: no wall-clock times in here.
+-- the same rows: no wall-clock times in here, but for one counter, model_us.  What has come since version 2
+-- stands in schema_kernels.sql.
 PRAGMA application_id = 1196708164; -- 'GTID'
 PRAGMA user_version = 2;
 

@@ -32,6 +32,8 @@ struct gt_sink {
     struct gt_bins *bins;
     struct gt_placement *placement;       /* NULL: not kept */
     bool drop_blocks;                     /* neither every block nor the residency is kept */
+    bool kernels;                         /* cycles are kept: */
+    const struct gt_modelled *modelled;   /* these, or NULL: of the workload's profiles */
     struct counter *counters;
     uint32_t counter_count;
 };
@@ -123,6 +125,12 @@ void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too)
 {
     sink->placement = gt_placement_new(sink->workload->op_count);
     sink->drop_blocks = !blocks_too;
+}
+
+void gt_sink_keep_kernels(struct gt_sink *sink, const struct gt_modelled *modelled)
+{
+    sink->kernels = true;
+    sink->modelled = modelled;
 }
 
 const struct gt_probe *gt_sink_probe(struct gt_sink *sink)
@@ -347,6 +355,8 @@ static int64_t write_run(struct gt_sink *sink, struct gt_error *error)
         result = tables[i].write(&writing);
         sqlite3_finalize(writing.insert);
     }
+    if (result == 0 && sink->kernels)
+        result = gt_store_run_kernels(sink->store, writing.run_id, sink->workload, sink->modelled, error);
     return result == 0 ? writing.run_id : -1;
 }
 

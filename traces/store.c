@@ -175,7 +175,9 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
         return NULL;
     }
     store->temporary = temporary;
-    if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0)
+    store->version = GT_STORE_VERSION;
+    if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0
+            && gt_store_run(store, gt_schema_kernels_sql, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -262,10 +264,23 @@ static int check_identity(struct gt_store *store, struct gt_error *error)
     version = pragma_value(store, "PRAGMA user_version", error);
     if (version < 0)
         return -1;
-    if (version != GT_STORE_VERSION)
+    if (version < GT_STORE_OLDEST || version > GT_STORE_VERSION)
         return gt_error_set(error, "%s: a store of version %lld, this Gridtide has version %d; "
                             "make it again with 'gridtide run'", store->path, (long long)version,
                             GT_STORE_VERSION);
+    store->version = (int)version;
+    return 0;
+}
+
+/* An older store that runs are to be added to becomes one of today's. */
+static int upgrade(struct gt_store *store, struct gt_error *error)
+{
+    if (store->version == GT_STORE_VERSION)
+        return 0;
+    if (gt_store_begin(store, error) != 0
+            || gt_store_finish(store, gt_store_run(store, gt_schema_kernels_sql, error), error) != 0)
+        return -1;
+    store->version = GT_STORE_VERSION;
     return 0;
 }
 
@@ -296,7 +311,8 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
     if (store == NULL)
         return NULL;
     if (check_identity(store, error) == 0
-            && gt_store_run(store, writable ? shared_settings : reader_settings, error) == 0)
+            && gt_store_run(store, writable ? shared_settings : reader_settings, error) == 0
+            && (!writable || upgrade(store, error) == 0))
         return store;
     gt_store_close(store);
     return NULL;

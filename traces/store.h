@@ -47,6 +47,11 @@ struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t 
  * are held against each other; without `blocks_too` that instead of every block and the residency over
  * time. Before the first record. */
 void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too);
+/* Keep the cycles of kernels (tables run_kernel, run_issue, run_stall): what the warp tier says of the
+ * workload's operations, which must last until the end; or what the workload's profiles say (NULL).
+ * Without this a run has none. */
+struct gt_modelled;
+void gt_sink_keep_kernels(struct gt_sink *sink, const struct gt_modelled *modelled);
 const struct gt_probe *gt_sink_probe(struct gt_sink *sink);
 int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error);
 int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error);        /* the run's id, or -1 */

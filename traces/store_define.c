@@ -201,6 +201,8 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
         total += row_count(&definitions[i], workload);
     for (int i = 0; i < DEFINITIONS && result == 0; i++)
         result = insert_rows(store, &definitions[i], id, workload, &done, total, error);
+    if (result == 0)
+        result = gt_store_instructions(store, id, workload, error);
     return result == 0 ? id : -1;
 }
 

@@ -6,6 +6,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/compare_parts.h"
 #include "sim/cmd/json.h"
+#include "sim/cmd/kernel_tables.h"
 #include "sim/cmd/table.h"
 
 struct arguments {
@@ -46,16 +47,20 @@ static const struct argp parser = {
     "that 'gridtide validate' filled against what was measured.\v"
     "Makespan: first operation's start to last operation's end. Start error: how far each operation's start "
     "is off when both runs are aligned at their first operation's start. Percentiles are by nearest rank. "
-    "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs.",
+    "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs. "
+    "Where kernels have cycles, simulated from their machine code or measured by a profiler, every launch is listed.",
     NULL, NULL, NULL,
 };
 
-static void print_json(const struct gt_subject *subject, const struct gt_comparison *comparison)
+static void print_json(const struct gt_subject *subject, const struct gt_comparison *comparison,
+                       const struct gt_kernels *kernels)
 {
     yajl_gen json = gt_json_new();
 
     yajl_gen_map_open(json);
     gt_subject_json(json, subject, comparison);
+    if (kernels->count > 0)
+        gt_kernels_json(json, kernels);
     yajl_gen_map_close(json);
     gt_json_finish(json, stdout);
 }
@@ -106,20 +111,28 @@ static struct gt_table *warnings_table(sqlite3_stmt *warnings)
     return table;
 }
 
-/* CSV is the comparison alone, one heading and one line, so that many can be put together. */
+/* CSV is the comparison, one heading and one line, so that many can be put together; kernels come behind it. */
 static void print_tables(const struct gt_subject *subject, const struct gt_comparison *comparison,
-                         enum gt_format format)
+                         const struct gt_kernels *kernels, enum gt_format format)
 {
-    struct gt_table *tables[] = { comparison_table(subject, comparison), warnings_table(subject->warnings) };
+    struct gt_table *tables[4] = { comparison_table(subject, comparison) };
+    size_t count = 1;
 
-    gt_tables_print(stdout, format, tables, format == GT_FORMAT_CSV ? 1 : 2);
-    gt_table_free(tables[0]);
-    gt_table_free(tables[1]);
+    if (format != GT_FORMAT_CSV)
+        tables[count++] = warnings_table(subject->warnings);
+    if (kernels->count > 0) {
+        tables[count++] = gt_kernel_error_table(kernels);
+        tables[count++] = gt_kernel_rows_table(kernels);
+    }
+    gt_tables_print(stdout, format, tables, count);
+    while (count > 0)
+        gt_table_free(tables[--count]);
 }
 
 static int print_comparison(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)
 {
     struct gt_subject subject = { NULL, NULL };
+    struct gt_kernels kernels = { .count = 0 };
     struct gt_comparison comparison;
     int64_t simulated, measured;
     int result;
@@ -132,13 +145,16 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     result = gt_compare(store, simulated, measured, &comparison, error);
     if (result == 0)
         result = gt_subject_open(store, arguments->store, simulated, &subject, error);
+    if (result == 0)
+        result = gt_kernels_load(store, simulated, measured, &kernels, error);
     if (result == 0 && measured == 0)
         fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
                 arguments->store);
     if (result == 0 && arguments->format == GT_FORMAT_JSON)
-        print_json(&subject, &comparison);
+        print_json(&subject, &comparison, &kernels);
     else if (result == 0)
-        print_tables(&subject, &comparison, arguments->format);
+        print_tables(&subject, &comparison, &kernels, arguments->format);
+    gt_kernels_free(&kernels);
     gt_subject_close(&subject);
     return result;
 }

@@ -9,10 +9,12 @@ gridtide_SOURCES = \
     sim/cmd/import.c \
     sim/cmd/judged.c sim/cmd/judged.h \
     sim/cmd/json.c sim/cmd/json.h \
+    sim/cmd/kernel_tables.c sim/cmd/kernel_tables.h \
     sim/cmd/main.c \
     sim/cmd/progress.c sim/cmd/progress.h \
     sim/cmd/report.c \
     sim/cmd/run.c sim/cmd/run_input.c sim/cmd/run_input.h \
+    sim/cmd/run_kernels.c sim/cmd/run_kernels.h \
     sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
     sim/cmd/table.c sim/cmd/table.h \

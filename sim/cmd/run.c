@@ -7,8 +7,10 @@
 #include <sys/stat.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/kernel_tables.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
+#include "sim/cmd/run_kernels.h"
 #include "sim/cmd/table.h"
 #include "sim/simulate.h"
 #include "sim/transform.h"
@@ -26,13 +28,15 @@ struct arguments {
     bool quiet;
 };
 
-enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_STREAMS, OPTION_SERIALIZE, OPTION_SEED };
+enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_STREAMS, OPTION_SERIALIZE, OPTION_SEED };
 
 static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU (default: the one that the trace names)", 0},
     {"set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0},
     {"output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0},
+    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), or as "
+     "their machine code says, where the trace has it", 0},
     {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams", 0},
     {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
@@ -77,6 +81,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "--blocks is on or off, not '%s'", text);
         arguments->options.blocks = strcmp(text, "on") == 0;
         return 0;
+    case OPTION_COST:
+        if (strcmp(text, "measured") != 0 && strcmp(text, "program") != 0)
+            argp_error(state, "--cost is measured or program, not '%s'", text);
+        arguments->options.program_cost = strcmp(text, "program") == 0;
+        return 0;
     case OPTION_STREAMS:
         arguments->streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
@@ -111,7 +120,10 @@ struct work {
     struct gt_progress progress;
     char *name, *output, *options;
     int64_t device_id, trace_id, played_id, measured_run, simulated_run;
+    struct gt_modelled *modelled;         /* NULL: no kernel has a program */
+    double model_us;
     struct gt_comparison comparison;
+    struct gt_kernels kernels;
     struct gt_error *error;
 };
 
@@ -126,6 +138,8 @@ static char *describe_options(const struct arguments *arguments)
         gt_bug("open_memstream failed");
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off",
             arguments->options.seed);
+    if (arguments->options.program_cost)
+        fputs(" cost=program", out);
     if (arguments->streams > 0)
         fprintf(out, " streams=%" PRIu32, arguments->streams);
     if (arguments->options.serialize)
@@ -226,13 +240,29 @@ static int store_measured(struct work *work)
                                          work->workload, &work->device, work->error);
     int64_t operations = gt_measured_play(work->workload, gt_sink_probe(sink), work->error);
 
-    if (operations <= 0) {
+    gt_sink_keep_kernels(sink, NULL);
+    if (operations < 0 || (operations == 0 && work->workload->profile_count == 0)) {
         gt_sink_abort(sink);
         return operations == 0 ? 0 : -1;
     }
     gt_sink_counter(sink, "operations", (double)operations, work->error);
     work->measured_run = gt_sink_end(sink, work->error);
     return work->measured_run < 0 ? -1 : 0;
+}
+
+/* Kernels that have a program in cycles, before the timeline that may need them. */
+static int model_kernels(struct work *work)
+{
+    if (!gt_has_programs(work->workload))
+        return 0;
+    gt_progress_begin(&work->progress, "modelling kernels", work->arguments->quiet);
+    work->modelled = gt_run_kernels(work->workload, &work->device, &work->progress, &work->model_us, work->error);
+    gt_progress_end(&work->progress);
+    if (work->modelled == NULL)
+        return -1;
+    if (!work->arguments->quiet)
+        gt_run_kernels_warn(work->workload, work->modelled);
+    return 0;
 }
 
 static int store_counters(struct work *work, struct gt_sink *sink, const struct gt_summary *summary)
@@ -247,7 +277,10 @@ static int store_counters(struct work *work, struct gt_sink *sink, const struct 
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         if (gt_sink_counter(sink, counters[i].name, counters[i].value, work->error) != 0)
             return -1;
-    return 0;
+    if (work->modelled == NULL)
+        return 0;
+    gt_sink_keep_kernels(sink, work->modelled);
+    return gt_sink_counter(sink, "model_us", work->model_us, work->error);
 }
 
 static int store_simulated(struct work *work)
@@ -259,6 +292,7 @@ static int store_simulated(struct work *work)
 
     simulated.played = work->played;
     simulated.recorded_on = &work->recorded;
+    simulated.modelled = work->modelled;
     sink = gt_sink_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
                          workload, &work->device, work->error);
     gt_progress_begin(&work->progress, "simulating", work->arguments->quiet);
@@ -276,7 +310,9 @@ static int store_simulated(struct work *work)
 
 static int compare(struct work *work)
 {
-    if (gt_compare(work->store, work->simulated_run, work->measured_run, &work->comparison, work->error) != 0)
+    if (gt_compare(work->store, work->simulated_run, work->measured_run, &work->comparison, work->error) != 0
+            || gt_kernels_load(work->store, work->simulated_run, work->measured_run, &work->kernels,
+                               work->error) != 0)
         return -1;
     if (work->measured_run == 0)
         return 0;
@@ -302,6 +338,8 @@ static void print_result(const struct work *work)
         { "gpu_busy_pct", GT_COLUMN_NUMBER },
     };
     struct gt_table *table = gt_table_new("run", columns, sizeof columns / sizeof columns[0]);
+    struct gt_table *tables[] = { table, gt_kernel_error_table(&work->kernels),
+                                  gt_kernel_rows_table(&work->kernels) };
     const struct gt_comparison *comparison = &work->comparison;
 
     gt_table_single(table);
@@ -313,8 +351,9 @@ static void print_result(const struct work *work)
     gt_table_real(table, comparison->makespan_error_pct, 3);
     gt_table_real(table, comparison->start_error_us.median, 3);
     gt_table_real(table, comparison->busy_simulated_pct, 1);
-    gt_tables_print(stdout, GT_FORMAT_TABLE, &table, 1);
-    gt_table_free(table);
+    gt_tables_print(stdout, GT_FORMAT_TABLE, tables, work->kernels.count > 0 ? 3 : 1);
+    for (int i = 0; i < 3; i++)
+        gt_table_free(tables[i]);
 }
 
 static int fill_store(struct work *work)
@@ -331,6 +370,8 @@ static int fill_store(struct work *work)
         result = store_measured(work);
     gt_progress_end(&work->progress);
     if (result == 0)
+        result = model_kernels(work);
+    if (result == 0)
         result = store_simulated(work);
     if (result == 0)
         result = compare(work);
@@ -344,6 +385,8 @@ static int fill_store(struct work *work)
 
 static void release(struct work *work)
 {
+    gt_kernels_free(&work->kernels);
+    gt_modelled_free(work->modelled);
     gt_workload_free(work->workload);
     gt_workload_free(work->played);
     free(work->name);

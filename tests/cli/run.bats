@@ -54,7 +54,9 @@ long_trace() {
 @test "run: every view can be read" {
     "$GRIDTIDE" run -q toy.jsonl -o run.db
     for view in $(sql run.db "select name from sqlite_schema where type = 'view'"); do
-        [ -n "$(sql run.db "select * from $view")" ] || { echo "$view is empty"; false; }
+        rows=$(sql run.db "select * from $view")
+        # Its kernels have no program.
+        [ -n "$rows" ] || [ $view = kernel_cycles ] || { echo "$view is empty"; false; }
     done
 }
 

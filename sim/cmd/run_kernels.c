@@ -1,0 +1,42 @@
+#include "sim/cmd/run_kernels.h"
+
+#include <stdio.h>
+#include <time.h>
+
+enum { WARNINGS = 10 };
+
+static double now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
+}
+
+struct gt_modelled *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
+                                   struct gt_progress *progress, double *wall_us, struct gt_error *error)
+{
+    const struct gt_probe probe = { .user = progress, .progress = gt_progress_probe };
+    double start_us = now_us();
+    struct gt_modelled *modelled = gt_model_kernels(workload, device, &probe, error);
+
+    *wall_us = now_us() - start_us;
+    return modelled;
+}
+
+void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_modelled *modelled)
+{
+    uint32_t failures = 0;
+
+    for (uint32_t i = 0; i < modelled->count; i++) {
+        const struct gt_modelled_launch *launch = &modelled->launches[i];
+
+        if (launch->failure == NULL || failures++ >= WARNINGS)
+            continue;
+        fprintf(stderr, "gridtide: warning: kernel '%.100s' has no cycles: %s\n",
+                gt_name_text(workload, workload->kernels[workload->ops[launch->op].kernel].name),
+                launch->failure);
+    }
+    if (failures > WARNINGS)
+        fprintf(stderr, "gridtide: warning: %u more kernels have no cycles\n", failures - WARNINGS);
+}

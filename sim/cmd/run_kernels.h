@@ -1,0 +1,16 @@
+/* run_kernels.h - the warp tier as `gridtide run` calls it. */
+#ifndef GRIDTIDE_SIM_CMD_RUN_KERNELS_H
+#define GRIDTIDE_SIM_CMD_RUN_KERNELS_H
+
+#include "sim/cmd/progress.h"
+#include "sim/modelled.h"
+
+/* The workload's kernels that have programs on `device`; *wall_us is how long that took.  NULL with the
+ * reason; else freed by gt_modelled_free(). */
+struct gt_modelled *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
+                                   struct gt_progress *progress, double *wall_us, struct gt_error *error);
+
+/* What could not be run, on standard error. */
+void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_modelled *modelled);
+
+#endif

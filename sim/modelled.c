@@ -1,0 +1,103 @@
+#include "sim/modelled.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool gt_has_programs(const struct gt_workload *workload)
+{
+    for (uint32_t i = 0; i < workload->kernel_count; i++) {
+        if (workload->kernels[i].program != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_launch *b)
+{
+    return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block
+           && a->blocks_per_sm == b->blocks_per_sm && a->cluster_blocks == b->cluster_blocks
+           && a->full == b->full
+           && (a->use == b->use || (a->use != NULL && b->use != NULL && memcmp(a->use, b->use, sizeof *a->use) == 0));
+}
+
+/* A new launch for operation `op`, run. */
+static void run_launch(struct gt_modelled *modelled, const struct gt_device *device, uint32_t op,
+                       const struct gt_warp_launch *launch, const char *failure)
+{
+    struct gt_modelled_launch *added;
+    struct gt_error error;
+
+    modelled->launches = gt_realloc(modelled->launches, modelled->count + 1ull, sizeof *modelled->launches);
+    added = &modelled->launches[modelled->count];
+    *added = (struct gt_modelled_launch){ .op = op, .launch = *launch };
+    if (failure == NULL && gt_warp_run(device, launch, &added->result, &error) != 0) {
+        added->result.stalls_by_instruction = NULL;
+        failure = error.text;
+    }
+    if (failure != NULL)
+        added->failure = strdup(failure);
+    modelled->launch_of[op] = modelled->count++;
+}
+
+static void model_op(struct gt_modelled *modelled, const struct gt_workload *workload,
+                     const struct gt_device *device, uint32_t op)
+{
+    struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
+    struct gt_error error;
+
+    if (gt_warp_launch_of(device, workload, op, &launch, &error) != 0) {
+        run_launch(modelled, device, op, &launch, error.text);
+        return;
+    }
+    for (uint32_t i = 0; i < modelled->count; i++) {
+        if (modelled->launches[i].failure == NULL && same_launch(&modelled->launches[i].launch, &launch)) {
+            modelled->launch_of[op] = i;
+            return;
+        }
+    }
+    run_launch(modelled, device, op, &launch, NULL);
+}
+
+struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
+                                     const struct gt_probe *probe, struct gt_error *error)
+{
+    struct gt_modelled *modelled = gt_calloc(1, sizeof *modelled);
+
+    modelled->op_count = workload->op_count;
+    modelled->clock_mhz = device->clock_mhz;
+    modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);
+    memset(modelled->launch_of, 0xff, workload->op_count * sizeof *modelled->launch_of);
+    for (uint32_t op = 0; op < workload->op_count; op++) {
+        bool watched = probe != NULL && probe->progress != NULL;
+
+        if (workload->ops[op].kind != GT_OP_KERNEL
+            || workload->kernels[workload->ops[op].kernel].program == NULL)
+            continue;
+        if (watched && probe->progress(probe->user, op, workload->op_count, error) != 0) {
+            gt_modelled_free(modelled);
+            return NULL;
+        }
+        model_op(modelled, workload, device, op);
+    }
+    return modelled;
+}
+
+void gt_modelled_free(struct gt_modelled *modelled)
+{
+    if (modelled == NULL)
+        return;
+    for (uint32_t i = 0; i < modelled->count; i++) {
+        free(modelled->launches[i].result.stalls_by_instruction);
+        free(modelled->launches[i].failure);
+    }
+    free(modelled->launches);
+    free(modelled->launch_of);
+    free(modelled);
+}
+
+const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *modelled, uint32_t op)
+{
+    if (modelled == NULL || op >= modelled->op_count || modelled->launch_of[op] == GT_NONE)
+        return NULL;
+    return &modelled->launches[modelled->launch_of[op]];
+}

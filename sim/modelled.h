@@ -1,0 +1,39 @@
+/* modelled.h - the cycles of a workload's kernels from their machine code: the warp tier, launch by launch. */
+#ifndef GRIDTIDE_SIM_MODELLED_H
+#define GRIDTIDE_SIM_MODELLED_H
+
+#include "sim/probe.h"
+#include "sim/warp.h"
+
+/* One distinct launch: the same program, grid and memory behaviour are run once. */
+struct gt_modelled_launch {
+    uint32_t op;                    /* the first operation that is it */
+    struct gt_warp_launch launch;
+    struct gt_warp_result result;   /* of use where `failure` is NULL */
+    char *failure;                  /* why the warp tier could not run it */
+};
+
+struct gt_modelled {
+    struct gt_modelled_launch *launches;
+    uint32_t count;
+    uint32_t *launch_of;            /* by operation: in launches; GT_NONE: no kernel with a program */
+    uint32_t op_count;
+    uint32_t clock_mhz;             /* of the device */
+};
+
+/* Has any kernel of the workload, launched or not, a program? */
+bool gt_has_programs(const struct gt_workload *workload);
+
+/* Run every kernel operation of `workload` that has a program on `device`, equal launches once.  `probe` is
+ * told the progress, in operations, and may refuse to go on (its other callbacks are not used; NULL: nobody).
+ * A launch that cannot be run keeps the reason and does not stop the others.
+ * NULL where the probe refused; else the caller's to free with gt_modelled_free(), which takes NULL.
+ * The workload must last as long. */
+struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
+                                     const struct gt_probe *probe, struct gt_error *error);
+void gt_modelled_free(struct gt_modelled *modelled);
+
+/* The launch of an operation; NULL: none. */
+const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *modelled, uint32_t op);
+
+#endif
