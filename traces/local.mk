@@ -47,7 +47,8 @@ traces_libtraces_a_SOURCES = \
     traces/order.c traces/order.h \
     traces/placement.c traces/placement.h \
     traces/program_blocks.c traces/program_build.c traces/program_build.h \
-    traces/program_counts.c traces/program_loops.c traces/program_roles.c \
+    traces/program_counts.c traces/program_loops.c traces/program_polls.c \
+    traces/program_regions.c traces/program_roles.c \
     traces/program_make.c traces/program_make.h \
     traces/program_taint.c traces/program_taint.h \
     traces/repeats.c traces/repeats.h \

@@ -13,6 +13,7 @@ void gt_program_build(struct gt_program *program, const struct gt_sass_flow *flo
     gt_build_blocks(&build);
     gt_build_counts(&build, report);
     gt_build_loops(&build);
+    gt_build_regions(&build);
     gt_build_roles(&build);
     free(build.block_of);
     free(build.known);
@@ -22,4 +23,5 @@ void gt_program_build(struct gt_program *program, const struct gt_sass_flow *flo
     free(build.dominator);
     free(build.order);
     free(build.position);
+    free(build.taint);
 }

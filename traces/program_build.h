@@ -1,7 +1,7 @@
 /* program_build.h - from instructions with counts to basic blocks, edges and loops of a program.
  *
- * The parts work on one struct in this order: gt_build_blocks(), gt_build_counts(), gt_build_loops(),
- * gt_build_roles().  gt_program_build() calls them.
+ * The parts work on one struct in this order: gt_build_blocks(), gt_build_counts() with
+ * gt_build_polls(), gt_build_loops(), gt_build_regions(), gt_build_roles().  gt_program_build() calls them.
  */
 #ifndef GRIDTIDE_TRACES_PROGRAM_BUILD_H
 #define GRIDTIDE_TRACES_PROGRAM_BUILD_H
@@ -32,6 +32,7 @@ struct gt_build {
     uint32_t *dominator;        /* block -> immediate dominator, GT_NONE: a root or never reached */
     uint32_t *order, *position; /* blocks in reverse postorder; block -> place in `order`, GT_NONE */
     uint32_t ordered;
+    uint8_t *taint;             /* instruction -> gt_taint bits of what it reads */
 };
 
 /* Make blocks, edges and loops of a program whose instructions (text, fields, executions), warps and
@@ -44,8 +45,12 @@ void gt_program_build(struct gt_program *program, const struct gt_sass_flow *flo
 void gt_build_blocks(struct gt_build *build);
 /* Counts of edges by conservation of flow, divergences; takes edges without a count away. */
 void gt_build_counts(struct gt_build *build, struct gt_flow_report *report);
+/* Lead warps past code that polls after a failed try; leaves edges without a count. */
+void gt_build_polls(struct gt_build *build);
 /* Dominators, natural loops. */
 void gt_build_loops(struct gt_build *build);
+/* Where divergences join, which edges lead out of loops. */
+void gt_build_regions(struct gt_build *build);
 /* Who decides alike at a branch or about a loop's trips, and which warps of a block go where. */
 void gt_build_roles(struct gt_build *build);
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "traces/program_build.h"
+#include "traces/program_taint.h"
 
 static uint64_t at_most(uint64_t value, uint64_t most)
 {
@@ -212,6 +213,10 @@ void gt_build_counts(struct gt_build *build, struct gt_flow_report *report)
     settle_certain(build);
     while (settle_by_arrivals(build) || settle_by_leaving(build) || settle_by_guess(build))
         ;
+    drop_unused(build);
+    build->taint = gt_calloc(build->program->instruction_count, sizeof *build->taint);
+    gt_program_taint(build->program, build->taint);
+    gt_build_polls(build);
     drop_unused(build);
     judge(build, report);
 }

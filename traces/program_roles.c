@@ -12,9 +12,9 @@
 
 struct roles {
     struct gt_build *build;
-    uint8_t *taint;             /* of what an instruction reads */
-    bool *syncs;                /* block -> holds a barrier for all warps of the thread block */
+    uint8_t *together;          /* block -> whether its instructions hold warps of a thread block together */
 };
+enum { NONE, SOME /* of a group of warps */, ALL };
 
 static uint32_t low_warps(uint32_t of, uint32_t count)
 {
@@ -45,6 +45,21 @@ static uint32_t whole_warps(const struct gt_basic_block *block, uint64_t executi
     return share - whole > 1e-3 * all || whole - share > 1e-3 * all ? 0 : whole;
 }
 
+/* How far an instruction holds the warps of its thread block together. */
+static uint8_t together(const struct gt_program *program, const struct gt_instruction *instruction)
+{
+    switch (instruction->action) {
+    case GT_ACTION_BARRIER_SYNC:
+        return instruction->argument2 == 0 || instruction->argument2 >= program->warps_per_block * 32 ? ALL
+                                                                                                      : SOME;
+    case GT_ACTION_BARRIER_ARRIVE: case GT_ACTION_GMMA: case GT_ACTION_MBARRIER_WAIT:
+    case GT_ACTION_MBARRIER_ARRIVE: case GT_ACTION_CLUSTER_WAIT:
+        return SOME;
+    default:
+        return NONE;
+    }
+}
+
 static void find_barriers(struct roles *roles)
 {
     const struct gt_program *program = roles->build->program;
@@ -52,21 +67,21 @@ static void find_barriers(struct roles *roles)
     for (uint32_t b = 0; b < program->block_count; b++) {
         const struct gt_basic_block *block = &program->blocks[b];
 
-        for (uint32_t i = block->first; i < block->first + block->count; i++) {
-            const struct gt_instruction *instruction = &program->instructions[i];
-            bool all = instruction->argument2 == 0 || instruction->argument2 >= program->warps_per_block * 32;
+        for (uint32_t i = block->first; i < block->first + block->count && block->executions > 0; i++) {
+            uint8_t here = together(program, &program->instructions[i]);
 
-            roles->syncs[b] |= instruction->action == GT_ACTION_BARRIER_SYNC && all && block->executions > 0;
+            roles->together[b] = here > roles->together[b] ? here : roles->together[b];
         }
     }
 }
 
-/* Does a barrier for the whole block lie behind one edge of `b` and behind it only? */
-static bool barrier_behind(const struct roles *roles, uint32_t b)
+/* What holds warps together behind one edge of `b` and behind it only. */
+static uint8_t together_behind(const struct roles *roles, uint32_t b)
 {
     const struct gt_build *build = roles->build;
     const struct gt_program *program = build->program;
     const struct gt_basic_block *block = &program->blocks[b];
+    uint8_t most = NONE;
 
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++) {
         uint32_t to = program->edges[e].to;
@@ -75,15 +90,17 @@ static bool barrier_behind(const struct roles *roles, uint32_t b)
             build->in_first[to + 1] - build->in_first[to] != 1)
             continue;
         for (uint32_t x = 0; x < program->block_count; x++)
-            if (roles->syncs[x] && gt_build_dominates(build, to, x))
-                return true;
+            if (roles->together[x] > most && gt_build_dominates(build, to, x))
+                most = roles->together[x];
     }
-    return false;
+    return most;
 }
 
 static uint8_t condition_taint(const struct roles *roles, const struct gt_basic_block *block)
 {
-    return roles->taint[block->first + block->count - 1];
+    uint8_t taint = roles->build->taint[block->first + block->count - 1];
+
+    return taint & GT_TAINT_WAIT ? (taint | GT_TAINT_DATA) & (uint8_t)~GT_TAINT_WAIT : taint;
 }
 
 /* Are all edges of the block taken by whole warps of each thread block, and not all of them by all? */
@@ -107,16 +124,14 @@ static uint8_t who_decides(const struct roles *roles, uint32_t b)
     const struct gt_program *program = roles->build->program;
     const struct gt_basic_block *block = &program->blocks[b];
     uint8_t taint = condition_taint(roles, block);
-    bool by_role = splits_by_role(program, block);
+    uint8_t numbers = taint & (GT_TAINT_THREAD | GT_TAINT_BLOCK), behind = together_behind(roles, b);
+    bool by_role = splits_by_role(program, block), data = taint & GT_TAINT_DATA;
 
-    if (barrier_behind(roles, b) && !(by_role && (taint & ~GT_TAINT_LANE) == GT_TAINT_THREAD))
-        return GT_WHO_BLOCK;
-    if ((taint & GT_TAINT_DATA) == 0 && by_role &&
-        (taint & (GT_TAINT_THREAD | GT_TAINT_BLOCK)) != GT_TAINT_BLOCK)
+    if (by_role && !data && numbers != GT_TAINT_BLOCK && (behind < ALL || numbers == GT_TAINT_THREAD))
         return GT_WHO_ROLE;
-    if (taint == GT_TAINT_BLOCK || taint == 0)
+    if (behind != NONE || (!data && (numbers == GT_TAINT_BLOCK || taint == 0)))
         return GT_WHO_BLOCK;
-    if (taint & GT_TAINT_DATA && by_role && block->loop == GT_NONE)
+    if (by_role && data && block->loop == GT_NONE)
         return GT_WHO_ROLE;
     return taint & GT_TAINT_DATA || block->loop != GT_NONE ? GT_WHO_VISIT : GT_WHO_WARP;
 }
@@ -194,43 +209,18 @@ static void judge_loop(struct roles *roles, uint32_t l)
     const struct gt_program *program = build->program;
     struct gt_loop *loop = &program->loops[l];
     uint8_t taint = 0;
-    bool syncs = false;
+    uint8_t held = NONE;
 
     for (uint32_t b = 0; b < program->block_count; b++) {
         if (!gt_build_in_loop(build, b, l))
             continue;
-        syncs |= roles->syncs[b];
+        held = roles->together[b] > held ? roles->together[b] : held;
         if (program->blocks[b].loop == l && program->blocks[b].choice == GT_CHOICE_LOOP)
             taint |= condition_taint(roles, &program->blocks[b]) & ~GT_TAINT_LANE;
     }
-    loop->who = syncs || taint == 0 || taint == GT_TAINT_BLOCK ? GT_WHO_BLOCK :
+    loop->who = held != NONE || taint == 0 || taint == GT_TAINT_BLOCK ? GT_WHO_BLOCK :
                 taint == GT_TAINT_THREAD ? GT_WHO_ROLE :
                 taint & GT_TAINT_DATA ? GT_WHO_VISIT : GT_WHO_WARP;
-}
-
-/* The region that a divergence at the end of `b` belongs to: up the dominators to the BSSY that is still
- * open. */
-static uint32_t find_join(const struct gt_build *build, uint32_t b)
-{
-    const struct gt_program *program = build->program;
-    uint32_t closed = 0;        /* bit n: barrier n has been passed by a BSYNC */
-
-    for (; b != GT_NONE; b = build->dominator[b]) {
-        const struct gt_basic_block *block = &program->blocks[b];
-
-        for (uint32_t i = block->first + block->count; i-- > block->first;) {
-            const struct gt_sass_flow *flow = &build->flows[i];
-            uint32_t bit = 1u << (flow->barrier & 31);
-
-            if (flow->kind == GT_SASS_JOIN)
-                closed |= bit;
-            if (flow->kind == GT_SASS_DIVERGE && !(closed & bit))
-                return flow->has_target ? build->block_of[flow->target] : GT_NONE;
-            if (flow->kind == GT_SASS_DIVERGE)
-                closed &= ~bit;
-        }
-    }
-    return GT_NONE;
 }
 
 void gt_build_roles(struct gt_build *build)
@@ -238,20 +228,15 @@ void gt_build_roles(struct gt_build *build)
     struct gt_program *program = build->program;
     struct roles roles = { .build = build };
 
-    roles.taint = gt_calloc(program->instruction_count, sizeof *roles.taint);
-    roles.syncs = gt_calloc(program->block_count, sizeof *roles.syncs);
-    gt_program_taint(program, roles.taint);
+    roles.together = gt_calloc(program->block_count, sizeof *roles.together);
     find_barriers(&roles);
     for (uint32_t i = 0; i < build->ordered; i++) {
         uint32_t b = build->order[i];
 
         program->blocks[b].warps = warps_arriving(build, b);
         choose(&roles, b);
-        if (program->blocks[b].divergent > 0)
-            program->blocks[b].join = find_join(build, b);
     }
     for (uint32_t l = 0; l < program->loop_count; l++)
         judge_loop(&roles, l);
-    free(roles.taint);
-    free(roles.syncs);
+    free(roles.together);
 }

@@ -1,10 +1,11 @@
 #include "traces/program_taint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/workload.h"
 
-enum { FILES = 4, REGISTERS = 256, PASSES = 2, LOOK_BACK = 64 };
+enum { FILES = 4, REGISTERS = 256, LOOK_BACK = 64 };
 
 struct state { uint8_t of[FILES][REGISTERS]; };
 
@@ -27,7 +28,9 @@ static uint8_t own_taint(const struct gt_program *program, const struct gt_instr
                 return specials[i].taint;
     if (strstr(text, "ELECT") != NULL)
         return GT_TAINT_LANE;
-    if (action == GT_ACTION_ATOMIC || action == GT_ACTION_MBARRIER_WAIT)
+    if (action == GT_ACTION_MBARRIER_WAIT)
+        return GT_TAINT_WAIT;
+    if (action == GT_ACTION_ATOMIC)
         return GT_TAINT_DATA;
     if (action != GT_ACTION_LOAD || instruction->memory == GT_NONE)
         return 0;
@@ -62,13 +65,48 @@ static uint8_t step(const struct gt_program *program, const struct gt_instructio
     return read;
 }
 
+/* Let what holds behind a block hold in front of another too; false where it did. */
+static bool carry(const struct state *state, struct state *into)
+{
+    const uint8_t *from = &state->of[0][0];
+    uint8_t *to = &into->of[0][0], added = 0;
+
+    for (size_t i = 0; i < sizeof *state; i++) {
+        added |= from[i] & (uint8_t)~to[i];
+        to[i] |= from[i];
+    }
+    return added != 0;
+}
+
+/* Follow registers through a block and on to those behind it; true where that told something new. */
+static bool pass(const struct gt_program *program, uint32_t b, struct state *before, uint8_t *taint)
+{
+    const struct gt_basic_block *block = &program->blocks[b];
+    struct state state = before[b];
+    bool news = false;
+
+    for (uint32_t i = block->first; i < block->first + block->count; i++)
+        taint[i] = step(program, &program->instructions[i], &state);
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        news |= carry(&state, &before[program->edges[e].to]);
+    if (block->end == GT_END_CALL && block->resume != GT_NONE)
+        news |= carry(&state, &before[block->resume]);
+    return news;
+}
+
 void gt_program_taint(const struct gt_program *program, uint8_t *taint)
 {
-    struct state state = { 0 };
+    struct state *before = gt_calloc(program->block_count, sizeof *before);
+    bool news = true;
 
-    for (int pass = 0; pass < PASSES; pass++)
-        for (uint32_t i = 0; i < program->instruction_count; i++)
-            taint[i] = step(program, &program->instructions[i], &state);
+    /* Bits are only ever added, so this ends. */
+    while (news) {
+        news = false;
+        for (uint32_t b = 0; b < program->block_count; b++)
+            if (program->blocks[b].executions > 0)
+                news |= pass(program, b, before, taint);
+    }
+    free(before);
 }
 
 /* The predicate that guards an instruction: its operand, and whether it is negated. */

@@ -8,12 +8,13 @@ enum gt_taint {
     GT_TAINT_THREAD = 1,        /* the thread's number in its block */
     GT_TAINT_LANE = 2,          /* the thread's number in its warp */
     GT_TAINT_BLOCK = 4,         /* the block's number in the grid */
-    GT_TAINT_DATA = 8           /* memory, clocks, other threads */
+    GT_TAINT_DATA = 8,          /* memory, clocks, other threads */
+    GT_TAINT_WAIT = 16          /* whether an mbarrier was ready */
 };
 
-/* For each instruction the gt_taint bits of what it reads, `taint[instruction]`.  Flow-insensitive: registers
- * are followed through the code in the order of addresses, twice for loops; what is written under a guard
- * keeps what it was.  Good for guessing who decides alike, not for more. */
+/* For each instruction the gt_taint bits of what it reads, `taint[instruction]`, 0 where no warp came:
+ * registers are followed along the edges of the program.  What is written under a guard keeps what it was;
+ * memory and what a branch itself lets through are not followed. */
 void gt_program_taint(const struct gt_program *program, uint8_t *taint);
 
 /* Which warps of a block meet the condition of a branch or exit that depends on the thread number:
