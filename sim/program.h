@@ -14,12 +14,15 @@
  *   BRANCH and SWITCH with several edges: `choice` and `who` say which one.
  *   CALL: push `resume`, go to edge 0 (to `resume` where it has none).  RETURN: pop.
  *   EXIT without an edge: the warp ends; with one: it goes on there in the edge's executions of the visits
- * and ends in the others (`choice` RATIO, or NONE where all go on). JOIN: a side of a divergence has arrived.
- * While sides of its divergence wait on the stack, pop one and run it; then take edge 0. Divergence: in
- * `divergent` of its visits a warp takes both edges of a branch: it pushes one side, runs the other, and the
- * JOIN of the region (`join`) brings it back for the one pushed; where there is no such JOIN (`join` is
- * GT_NONE), the end of the warp does.  So the edges of a block have executions + divergent executions between
- * them.  With GT_WHO_ROLE the warps whose bit both edges have are those that take both.
+ *   and ends in the others (`choice` RATIO, or NONE where all go on).
+ *   JOIN: a side of a divergence has arrived.  While sides of its divergence wait on the stack, pop one
+ *   and run it; then take edge 0.
+ *
+ * Divergence: in `divergent` of its visits a warp takes both edges of a branch: it pushes one side, runs the
+ * other, and the JOIN of the region (`join`) brings it back for the one pushed; where there is no such JOIN
+ * (`join` is GT_NONE), the end of the warp does.  So the edges of a block have executions + divergent
+ * executions between them; visits that do not split take each edge in its `alone` of them.  With
+ * GT_WHO_ROLE the warps whose bit both edges have are those that take both.
  */
 #ifndef GRIDTIDE_SIM_PROGRAM_H
 #define GRIDTIDE_SIM_PROGRAM_H
@@ -154,6 +157,7 @@ struct gt_edge {
     uint32_t to;                /* basic block */
     uint32_t warps;             /* bit w: warp w of a thread block may come this way (see GT_WHO_ROLE) */
     uint64_t executions;
+    uint64_t alone;             /* of these: visits that took this edge only, and split no warp */
     bool back;                  /* to the head of a loop that it is in */
     bool leaves;                /* the innermost loop of the block it comes from */
     bool leads_out; /* that loop can be left this way without passing its head again (or this leaves it):
@@ -164,11 +168,12 @@ struct gt_basic_block {
     uint32_t first, count;      /* instructions */
     uint32_t first_edge, edge_count; /* BRANCH with two: edge 0 is the target, edge 1 the next block */
     uint32_t resume;            /* CALL: the block to return to; else GT_NONE */
-    uint32_t join; /* where sides of a divergence begun here meet: a block after a JOIN; GT_NONE */
+    uint32_t join;              /* where sides of a divergence begun here meet, behind a JOIN; GT_NONE */
     uint32_t loop;              /* innermost loop it is in; GT_NONE */
     uint32_t warps;             /* bit w: warp w of a thread block may come here */
-    uint64_t executions; /* visits by warps (a side of a divergence is a visit of its own), without tries of
-                          * an mbarrier after a first one failed, which the instructions' counts have */
+    /* Visits by warps (a side of a divergence is a visit of its own), without tries of an mbarrier after a
+     * first one failed, which the instructions' counts have. */
+    uint64_t executions;
     uint64_t divergent;         /* visits after which the warp took both edges */
     uint8_t end, choice, who;   /* gt_end, gt_choice, gt_who */
 };
@@ -193,7 +198,7 @@ struct gt_memory_use {
     uint64_t l2_read_sectors, l2_write_sectors, l2_atomic_sectors; /* from the SMs */
     uint64_t l2_fabric_sectors;              /* that went between the partitions of L2 */
     uint64_t dram_read_bytes, dram_write_bytes;
-    double l2_atomic_slice_share;            /* of all atomic sectors, at the busiest L2 slice; <= 0 unknown */
+    double l2_atomic_slice_share; /* of all atomic sectors, at the busiest L2 slice; <= 0 unknown */
 };
 
 struct gt_program {

@@ -177,6 +177,14 @@ static uint64_t arriving(const struct gt_build *build, uint32_t b)
     return sum;
 }
 
+/* Of visits that take two edges, each edge has one. */
+static void set_divergent(struct gt_program *program, struct gt_basic_block *block, uint64_t divergent)
+{
+    block->divergent = divergent;
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        program->edges[e].alone = less(program->edges[e].executions, divergent);
+}
+
 /* Warp instructions behind arrivals that do not fit, and branches whose warps go nowhere. */
 static void judge(struct gt_build *build, struct gt_flow_report *report)
 {
@@ -191,8 +199,7 @@ static void judge(struct gt_build *build, struct gt_flow_report *report)
         double wrong = (double)(less(arrive, counted) + less(counted, arrive)) * block->count;
 
         all += (double)counted * block->count;
-        if (must_leave)
-            block->divergent = less(leave, counted);
+        set_divergent(program, block, must_leave ? less(leave, counted) : 0);
         if (must_leave && leave < counted)
             wrong += (double)(counted - leave);
         odd += wrong;
