@@ -87,8 +87,8 @@ static void count_down(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt
 
     if (number >= 6 || warp->ring_count[number] <= op->argument2)
         return;
-    uint64_t end = warp->ring_count[number] - op->argument2;
-    uint64_t begin = end > GT_WARP_RING ? end - GT_WARP_RING : 0;
+    uint64_t count = warp->ring_count[number], end = count - op->argument2;
+    uint64_t begin = count > GT_WARP_RING ? count - GT_WARP_RING : 0;
     for (uint64_t i = begin; i < end; i++) {
         uint64_t at = warp->ring[number][i % GT_WARP_RING];
         until = at > until ? at : until;

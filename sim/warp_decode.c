@@ -77,9 +77,11 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
     bool moves = in->action == GT_ACTION_LOAD || in->action == GT_ACTION_STORE
                  || in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE
                  || in->action == GT_ACTION_ASYNC_COPY;
-    if (moves && op->access == NULL)
+    if (moves && in->executions > 0 && in->threads_on == 0)
+        op->action = GT_ACTION_COMPUTE; /* "@!PT LDS RZ, [RZ]": takes an issue slot */
+    else if (moves && op->access == NULL)
         op->access = no_access;
-    if (op->access != NULL && is_global(op->access) && moves)
+    if (op->access != NULL && is_global(op->access) && moves && op->action != GT_ACTION_COMPUTE)
         op->gate = GT_WARP_GATE_LG;
     if (in->pipe == GT_PIPE_TENSOR)
         op->interval = mma_cycles(costs, in);
@@ -87,6 +89,8 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
         op->latency = (float)costs->special_latency;
     if (in->action == GT_ACTION_SLEEP && strstr(text, ".SYNCS") != NULL)
         op->action = GT_ACTION_COMPUTE; /* ends with the phase that the instruction before it waited for */
+    if (op->action == GT_ACTION_COMPUTE)
+        op->access = in->pipe == GT_PIPE_TENSOR ? op->access : NULL;
     op->cause = cause_of(op);
 }
 

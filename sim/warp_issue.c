@@ -4,6 +4,8 @@
  */
 #include "sim/warp_parts.h"
 
+enum { FETCH_AHEAD = 16 };        /* lines that come with one that was missed */
+
 /* The cold caches that the warp's next instruction needs, from `ready` on. */
 static uint64_t fetched(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t ready)
 {
@@ -13,7 +15,7 @@ static uint64_t fetched(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t ready
 
     if (*line == GT_WARP_NEVER) {
         /* Lines behind it follow without a miss of their own. */
-        for (uint32_t i = op->line; i < sm->code.lines && i < op->line + 4; i++)
+        for (uint32_t i = op->line; i < sm->code.lines && i < op->line + FETCH_AHEAD; i++)
             if (sm->line_ready[i] == GT_WARP_NEVER)
                 sm->line_ready[i] = ready + (uint64_t)(costs->fetch_cycles
                                                        + (i - op->line) * costs->fetch_next_cycles);
