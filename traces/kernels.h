@@ -2,6 +2,7 @@
 #ifndef GRIDTIDE_TRACES_KERNELS_H
 #define GRIDTIDE_TRACES_KERNELS_H
 
+#include "sim/occupancy.h"
 #include "sim/program.h"
 #include "traces/store.h"
 
@@ -65,8 +66,12 @@ struct gt_kernel_inside {
     double issued[GT_PIPES];        /* simulated warp instructions */
     double *simulated, *measured;   /* [instruction * GT_STALLS + reason]: warp cycles; samples */
     double simulated_sum, measured_sum;
+    struct gt_kernel shape;         /* launch shape and resources only */
+    struct gt_device device;        /* as the run used it */
+    bool fits;                      /* a block does an SM; then: */
+    struct gt_occupancy occupancy;
 };
-/* What the runs hold of `row`. Returns 0 or -1; free in either case. */
+/* What the runs hold of `row` (one of the runs may be 0). Returns 0 or -1; free in either case. */
 int gt_kernel_look_inside(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                           const struct gt_kernel_row *row, struct gt_kernel_inside *inside,
                           struct gt_error *error);

@@ -33,6 +33,7 @@ traces_libtraces_a_SOURCES = \
     traces/kineto_json.c traces/kineto_number.c \
     traces/judge.c \
     traces/kernels.c traces/kernels.h traces/kernels_error.c \
+    traces/kernels_inside.c traces/kernels_parts.h \
     traces/lines.c traces/lines.h \
     traces/ncu.c traces/ncu.h traces/ncu_parts.h \
     traces/ncu_code.c traces/ncu_raw.c traces/ncu_report.c traces/ncu_source.c \

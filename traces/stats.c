@@ -49,7 +49,7 @@ void gt_stats_note(struct gt_stats *stats, const char *section, const char *text
     stats->notes[stats->note_count++] = (struct gt_stats_note){ section, text };
 }
 
-static void free_work(struct gt_stats_work *work)
+void gt_stats_work_free(struct gt_stats_work *work)
 {
     for (size_t i = 0; i < work->kernels; i++)
         free(work->kernel_names[i]);
@@ -83,7 +83,7 @@ struct gt_stats *gt_stats_compute(sqlite3 *database, int64_t run_id, struct gt_e
     }
     if (own_transaction)
         sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
-    free_work(&work);
+    gt_stats_work_free(&work);
     return stats;
 }
 

@@ -22,6 +22,9 @@ int gt_stats_ops(struct gt_stats_work *work, struct gt_error *error);  /* summar
 int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error);  /* SMs, intervals */
 int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error); /* critical path */
 
+/* What the work holds beside its stats. */
+void gt_stats_work_free(struct gt_stats_work *work);
+
 /* Aggregate the launches of each kernel_no (launches[work->kernels]) into stats->kernels. */
 struct gt_launches {
     uint64_t count;

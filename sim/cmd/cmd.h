@@ -15,7 +15,7 @@ struct gt_command {
 
 extern const struct gt_command gt_command_import, gt_command_run, gt_command_stats,
     gt_command_compare, gt_command_export, gt_command_report, gt_command_devices, gt_command_validate,
-    gt_command_calibrate;
+    gt_command_calibrate, gt_command_explain;
 
 /* What a command does with a store and its arguments; 0, or -1 with `error` filled. */
 typedef int gt_store_work(struct gt_store *store, const void *arguments, struct gt_error *error);

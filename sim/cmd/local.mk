@@ -5,6 +5,7 @@ gridtide_SOURCES = \
     sim/cmd/cmd.h \
     sim/cmd/compare.c sim/cmd/compare_many.c sim/cmd/compare_parts.h \
     sim/cmd/devices.c \
+    sim/cmd/explain.c sim/cmd/explain_advice.c sim/cmd/explain_parts.h sim/cmd/explain_tables.c \
     sim/cmd/export.c \
     sim/cmd/import.c \
     sim/cmd/judged.c sim/cmd/judged.h \

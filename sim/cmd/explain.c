@@ -1,0 +1,179 @@
+/* explain.c - `gridtide explain`: where the cycles of one kernel launch go. */
+#include <argp.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cmd/cmd.h"
+#include "sim/cmd/explain_parts.h"
+
+enum { TOP = 20, TOP_MAX = 100000, NAMES_SHOWN = 10, OPTION_TOP = 256 };
+
+struct arguments {
+    const char *store, *kernel;
+    unsigned top;
+    enum gt_format format;
+};
+
+static const struct argp_option options[] = {
+    {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
+    {"top", OPTION_TOP, "N", 0, "List the N instructions where warps wait most (default 20)", 0},
+    {0},
+};
+
+static unsigned parse_top(struct argp_state *state, const char *text)
+{
+    char *end;
+    unsigned long value = strtoul(text, &end, 10);
+
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > TOP_MAX)
+        argp_error(state, "--top takes a whole number from 1 to %d, not '%s'", TOP_MAX, text);
+    return (unsigned)value;
+}
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'f':
+        if (gt_format_parse(text, &arguments->format) != 0)
+            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
+        return 0;
+    case OPTION_TOP:
+        arguments->top = parse_top(state, text);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1)
+            argp_error(state, "one kernel at a time: '%s' is one too many", text);
+        *(state->arg_num == 0 ? &arguments->store : &arguments->kernel) = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < 2)
+            argp_error(state, "name a store that 'gridtide run -o' wrote, and a kernel");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp parser = {
+    options, parse_option, "RUN.db KERNEL",
+    "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to the "
+    "profiler's samples where the trace has them, and what would help.\v"
+    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name or a part of one; of several launches "
+    "that it fits the one with the most cycles is taken.",
+    NULL, NULL, NULL,
+};
+
+static double cycles_of(const struct gt_kernel_row *row)
+{
+    return isnan(row->in_simulated.cycles) ? row->in_measured.cycles : row->in_simulated.cycles;
+}
+
+static bool is_number(const char *text)
+{
+    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
+}
+
+/* How well a launch fits what was asked for: 0 not at all. */
+static int fit(const struct gt_kernel_row *row, const char *kernel)
+{
+    if (is_number(kernel))
+        return row->launch == strtoull(kernel, NULL, 10);
+    return strcmp(row->name, kernel) == 0 ? 2 : strstr(row->name, kernel) != NULL;
+}
+
+static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments, struct gt_error *error)
+{
+    char names[700] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < kernels->count && i < NAMES_SHOWN && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu32 " %.50s", i > 0 ? ", " : "",
+                                 kernels->rows[i].launch, kernels->rows[i].name);
+    if (kernels->count == 0)
+        gt_error_set(error, "%s: holds no kernel with cycles; import a profile of Nsight Compute and run that",
+                     arguments->store);
+    else
+        gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", arguments->store,
+                     arguments->kernel, names, kernels->count > NAMES_SHOWN ? ", ..." : "");
+}
+
+/* The launch meant; NULL with the reason. */
+static const struct gt_kernel_row *choose(const struct gt_kernels *kernels, const struct arguments *arguments,
+                                          struct gt_error *error)
+{
+    const struct gt_kernel_row *chosen = NULL;
+    uint32_t fits = 0;
+    int best = 1;
+
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        const struct gt_kernel_row *row = &kernels->rows[i];
+        int how = fit(row, arguments->kernel);
+
+        if (how < best)
+            continue;
+        fits = how > best ? 1 : fits + 1;
+        if (chosen == NULL || how > best || cycles_of(row) > cycles_of(chosen) || isnan(cycles_of(chosen)))
+            chosen = row;
+        best = how;
+    }
+    if (chosen == NULL)
+        fail_none(kernels, arguments, error);
+    else if (fits > 1)
+        fprintf(stderr, "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most cycles\n",
+                fits, arguments->kernel, chosen->launch);
+    return chosen;
+}
+
+static int explain_row(struct gt_store *store, int64_t simulated, int64_t measured,
+                       const struct gt_kernel_row *row, const struct arguments *arguments, struct gt_error *error)
+{
+    struct gt_kernel_inside inside;
+    struct gt_explained explained;
+    struct gt_table *tables[GT_EXPLAIN_TABLES];
+    size_t count = 0;
+    int result = gt_kernel_look_inside(store, simulated, measured, row, &inside, error);
+
+    if (result == 0) {
+        gt_explain(row, &inside, &explained);
+        count = gt_explain_tables(&explained, arguments->top, tables);
+        gt_tables_print(stdout, arguments->format, tables, count);
+    }
+    while (count > 0)
+        gt_table_free(tables[--count]);
+    gt_kernel_inside_free(&inside);
+    return result;
+}
+
+static int explain(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct arguments *arguments = user;
+    struct gt_kernels kernels = { .count = 0 };
+    const struct gt_kernel_row *row;
+    int64_t simulated, measured;
+    int result = gt_store_runs(store, &simulated, &measured, error);
+
+    if (result == 0)
+        result = gt_kernels_load(store, simulated, measured, &kernels, error);
+    row = result == 0 ? choose(&kernels, arguments, error) : NULL;
+    if (row != NULL && row->failure != NULL)
+        fprintf(stderr, "gridtide: the warp tier has no cycles of it: %s\n", row->failure);
+    result = row != NULL ? explain_row(store, simulated, measured, row, arguments, error) : -1;
+    gt_kernels_free(&kernels);
+    return result;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .format = GT_FORMAT_TABLE, .top = TOP };
+
+    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    return gt_with_store(arguments.store, explain, &arguments);
+}
+
+const struct gt_command gt_command_explain = {
+    "explain", "where the cycles of one kernel go, and what would help", run,
+};
