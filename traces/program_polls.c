@@ -8,10 +8,10 @@
 #include "traces/program_build.h"
 #include "traces/program_taint.h"
 
-enum { STEPS = 6, SMALL_INSTRUCTIONS = 12 };
+enum { STEPS = 12, SMALL_INSTRUCTIONS = 12 };
 
 /* The way from a failed try to behind it: edges in order. */
-struct way { uint32_t edges[2 * STEPS], count; };
+struct way { uint32_t edges[STEPS], count; };
 
 static bool waits(const struct gt_program *program, const struct gt_basic_block *block)
 {
@@ -48,16 +48,17 @@ static uint32_t way_on(const struct gt_program *program, uint32_t b)
     return found;
 }
 
-/* Does code at `b` poll and come back to `behind`? */
-static bool find_way(const struct gt_program *program, uint32_t b, uint32_t behind, struct way *way)
+/* Does the way that leaves `from` for `b` poll and come back to `behind`? */
+static bool find_way(const struct gt_program *program, uint32_t from, uint32_t b, uint32_t behind,
+                     struct way *way)
 {
     bool polled = false;
 
     way->count = 0;
-    while (b != behind && way->count < 2 * STEPS) {
+    while (b != behind && way->count < STEPS) {
         uint32_t on = way_on(program, b);
 
-        if (on == GT_NONE)
+        if (on == GT_NONE || b == from)
             return false;
         polled |= waits(program, &program->blocks[b]);
         way->edges[way->count++] = on;
@@ -66,19 +67,34 @@ static bool find_way(const struct gt_program *program, uint32_t b, uint32_t behi
     return b == behind && polled;
 }
 
-static void take(uint64_t *from, uint64_t most)
+/* Leave `kept` of `of` in the counts of a block and its edges. */
+static void scale(struct gt_program *program, uint32_t b, uint64_t kept, uint64_t of)
 {
-    *from -= *from < most ? *from : most;
+    struct gt_basic_block *block = &program->blocks[b];
+
+    block->executions = (uint64_t)((double)block->executions * (double)kept / (double)of);
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        program->edges[e].executions = (uint64_t)((double)program->edges[e].executions * (double)kept /
+                                                  (double)of);
+}
+
+/* Take visits out of a block that goes on by `on`, with its tries in the same share. */
+static void thin(struct gt_program *program, uint32_t b, uint32_t on, uint64_t visits)
+{
+    const struct gt_basic_block *block = &program->blocks[b];
+    uint64_t left = program->edges[on].executions, kept = left > visits ? left - visits : 0;
+
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count && left > 0; e++)
+        if (e != on && program->edges[e].to != b)
+            scale(program, program->edges[e].to, kept, left);
+    if (left > 0)
+        scale(program, b, kept, left);
 }
 
 static void lead_past(struct gt_build *build, struct gt_edge *away, struct gt_edge *on, const struct way *way)
 {
-    struct gt_program *program = build->program;
-
-    for (uint32_t i = 0; i < way->count; i++) {
-        take(&program->edges[way->edges[i]].executions, away->executions);
-        take(&program->blocks[build->edge_from[way->edges[i]]].executions, away->executions);
-    }
+    for (uint32_t i = 0; i < way->count; i++)
+        thin(build->program, build->edge_from[way->edges[i]], way->edges[i], away->executions);
     on->executions += away->executions;
     away->executions = 0;
 }
@@ -96,7 +112,7 @@ void gt_build_polls(struct gt_build *build)
             !(build->taint[block->first + block->count - 1] & GT_TAINT_WAIT))
             continue;
         for (int away = 0; away < 2; away++) {
-            if (edges[away].to == b || !find_way(program, edges[away].to, edges[!away].to, &way))
+            if (!find_way(program, b, edges[away].to, edges[!away].to, &way))
                 continue;
             lead_past(build, &edges[away], &edges[!away], &way);
             break;

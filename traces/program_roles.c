@@ -127,7 +127,7 @@ static uint8_t who_decides(const struct roles *roles, uint32_t b)
     uint8_t numbers = taint & (GT_TAINT_THREAD | GT_TAINT_BLOCK), behind = together_behind(roles, b);
     bool by_role = splits_by_role(program, block), data = taint & GT_TAINT_DATA;
 
-    if (by_role && !data && numbers != GT_TAINT_BLOCK && (behind < ALL || numbers == GT_TAINT_THREAD))
+    if (by_role && !data && numbers & GT_TAINT_THREAD && (behind < ALL || numbers == GT_TAINT_THREAD))
         return GT_WHO_ROLE;
     if (behind != NONE || (!data && (numbers == GT_TAINT_BLOCK || taint == 0)))
         return GT_WHO_BLOCK;

@@ -179,9 +179,14 @@ static void add_operand(struct gt_instruction *instruction, const struct gt_oper
 }
 
 /* Is an operand at depth 0 a result?  `state`: 0 before the first register, 1 next to it, 2 behind. */
-static bool is_result(const struct parts *parts, bool predicate, int *state)
+static bool is_result(const struct parts *parts, unsigned operand, bool predicate, int *state)
 {
     switch (parts->opcode->results) {
+    case GT_SASS_VOTE:
+        if (predicate)
+            return operand == 0 || (operand == 1 && *state == 1);
+        *state = 1;
+        return operand == 0;
     case GT_SASS_FIRST:
         if (predicate)
             return *state < 2;
@@ -189,7 +194,7 @@ static bool is_result(const struct parts *parts, bool predicate, int *state)
         return *state == 1;
     case GT_SASS_PREDICATES:
         *state = predicate ? *state : 2;
-        return predicate && *state < 2;
+        return predicate && *state < 2 && operand < 2;
     default:
         return false;
     }
@@ -215,7 +220,7 @@ static void parse_operands(const struct parts *parts, struct gt_instruction *ins
         end = register_at(at, &found);
         if (end == NULL) {
             if (depth == 0)
-                is_result(parts, zero && strchr("PU", at[0]) != NULL && at[1] != 'R', &state);
+                is_result(parts, operand, zero && strchr("PU", at[0]) != NULL && at[1] != 'R', &state);
             continue;
         }
         pair = strncmp(end, ".64", 3) == 0;
@@ -223,7 +228,7 @@ static void parse_operands(const struct parts *parts, struct gt_instruction *ins
             found.count = (uint8_t)register_count(parts, operand, depth > 0, pair);
         if (strncmp(end, ".reuse", 6) == 0)
             found.flags |= GT_OPERAND_REUSE;
-        if (depth == 0 && is_result(parts, is_predicate(&found), &state))
+        if (depth == 0 && is_result(parts, operand, is_predicate(&found), &state))
             found.flags |= GT_OPERAND_WRITTEN;
         add_operand(instruction, &found);
         at = end - 1;

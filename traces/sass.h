@@ -32,7 +32,8 @@ struct gt_sass_opcode {
 };
 enum gt_sass_results {
     GT_SASS_FIRST,              /* the first register and the predicates next to it */
-    GT_SASS_PREDICATES,         /* predicates at the beginning */
+    GT_SASS_PREDICATES,         /* predicates at the beginning, two at most */
+    GT_SASS_VOTE,               /* a register and the predicate behind it, or one predicate */
     GT_SASS_NO_RESULT
 };
 enum gt_sass_registers {
