@@ -159,22 +159,48 @@ static void pipeline(struct gt_wcode *code, const struct totals *t)
     find_roles(code);
 }
 
-static void memory(struct gt_wcode *code, const struct gt_warp_costs *costs, const struct totals *t)
+/* How much of what DRAM reads nobody asked for: 0 where it reads what misses L2, 1 where twice as much, as
+ * it does for single sectors (it reads 64 bytes at once). */
+static double scattered(const struct gt_memory_use *use)
+{
+    double missed = (double)use->l2_read_sectors * (1 - known(use->l2_read_hit, 0))
+                    + (double)use->l2_atomic_sectors * (1 - known(use->l2_atomic_hit, 0));
+
+    return missed < 1 ? 0 : fmax(0, fmin(1, (double)use->dram_read_bytes / 32 / missed - 1));
+}
+
+static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)
 {
     const struct gt_memory_use *use = &code->use;
-    double reads = (double)use->l2_read_sectors * 32, writes = (double)use->l2_write_sectors * 32;
     double r = (double)use->dram_read_bytes, w = (double)use->dram_write_bytes;
+    double apart = scattered(use), atomics = (double)use->l2_atomic_sectors * 32;
+    double reads = (double)use->l2_read_sectors * 32 + atomics;
+    double writes = (double)use->l2_write_sectors * 32 + atomics;
 
     code->dram_per_l2_read = reads > 0 ? r / reads : 0;
-    code->dram_per_l2_write = writes > 0 ? w / writes : 0;
+    /* Sectors written one by one fill half of what DRAM writes at once. */
+    code->dram_per_l2_write = writes > 0 ? w / writes * (1 + fmin(1, 2 * apart)) : 0;
     code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, 1 - known(use->l2_read_hit, 0)));
-    if (use->l2_read_hit < 0)
-        code->l2_read_miss = fmin(1, code->dram_per_l2_read);
-    code->atomic_sectors = t->atomics > 0 ? fmax(1, (double)use->l2_atomic_sectors / t->atomics) : 1;
     /* Turning the bus between reads and writes costs most where they are half and half. */
     double mixed = r + w > 0 ? 2 * fmin(r, w) / (r + w) : 0;
     code->dram_efficiency = costs->dram_efficiency
-                            + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed;
+                            + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed
+                            + (costs->dram_scattered_efficiency - costs->dram_efficiency) * apart;
+    code->dram_efficiency = fmax(code->dram_efficiency, costs->dram_scattered_efficiency / 2);
+}
+
+static void memory(struct gt_wcode *code, const struct gt_warp_costs *costs, const struct totals *t)
+{
+    const struct gt_memory_use *use = &code->use;
+    double fabric = (double)use->l2_fabric_sectors;
+    double writes = (double)use->l2_write_sectors + (double)use->l2_atomic_sectors;
+
+    dram(code, costs);
+    /* Addresses are spread over both halves: of what is written half crosses, the rest was read. */
+    double written = fmin(fabric, writes / 2);
+    code->fabric_per_write = writes > 0 ? written / writes : 0;
+    code->fabric_per_read = use->l2_read_sectors > 0 ? (fabric - written) / (double)use->l2_read_sectors : 0;
+    code->atomic_sectors = t->atomics > 0 ? fmax(1, (double)use->l2_atomic_sectors / t->atomics) : 1;
 }
 
 /* Edges by which loops are left, loop by loop. */

@@ -132,8 +132,11 @@ void gt_warp_block_start(struct gt_wsm *sm, uint64_t now)
 
 void gt_warp_block_end(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
 {
+    /* A block keeps its place until L2 has what it stored. */
+    double done = fmax((double)now, (double)block->stores_done);
+
     block->used = false;
-    sm->retire_free = fmax(sm->retire_free, (double)now) + cycles_of(sm, sm->device->retire_ps);
+    sm->retire_free = fmax(sm->retire_free, done) + cycles_of(sm, sm->device->retire_ps);
     sm->ended_at[sm->rows_ended++] = (uint64_t)sm->retire_free;
     count_residents(sm, now, -1);
     if (sm->rows_started + sm->start_count < sm->rows)

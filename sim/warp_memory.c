@@ -9,19 +9,34 @@
 
 #include "sim/warp_parts.h"
 
-static double after(double *queue, double from, double cycles)
-{
-    double start = *queue > from ? *queue : from;
+enum { MEMORY_CYCLES = 4000 };    /* that a queue remembers how busy it was */
 
-    *queue = start + cycles;
-    return *queue;
+/* When what comes at `from` and takes `cycles` has been served. */
+static double serve(struct gt_wqueue *queue, double from, double cycles)
+{
+    double start = queue->free > from ? queue->free : from, passed = fmax(0, from - queue->at);
+
+    queue->free = start + cycles;
+    queue->busy = (queue->busy * MEMORY_CYCLES + cycles) / (MEMORY_CYCLES + passed);
+    queue->at = fmax(queue->at, from);
+    return queue->free;
+}
+
+/* Requests come in bursts and to the same banks: the wait beyond a fair queue's, as in an M/D/1 queue in
+ * proportion to busy / (1 - busy). */
+static double crowd(const struct gt_wqueue *queue, double cycles)
+{
+    double busy = queue->busy < 0.9 ? queue->busy : 0.9;
+
+    return cycles * busy / (1 - busy);
 }
 
 /* Close the gates to the load/store unit while its queue is longer than the device holds. */
 static void close_gates(struct gt_wsm *sm, uint64_t now)
 {
-    double lsu = sm->lsu_free - sm->costs->lsu_queue_cycles;
-    double busy = fmax(fmax(sm->l2_free, sm->l2_write_free), fmax(sm->dram_free, sm->atomic_free));
+    double lsu = sm->lsu.free - sm->costs->lsu_queue_cycles;
+    double busy = fmax(fmax(sm->l2_read.free, sm->l2_write.free), fmax(sm->dram.free, sm->atomic.free));
+    busy = fmax(busy, fmax(sm->fabric.free, sm->l2_tags.free));
     double lg = fmax(lsu, busy - sm->costs->lg_queue_cycles);
 
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
@@ -36,7 +51,7 @@ static void close_gates(struct gt_wsm *sm, uint64_t now)
 
 double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now)
 {
-    double done = after(&sm->lsu_free, (double)now, cycles);
+    double done = serve(&sm->lsu, (double)now, cycles);
 
     sm->lsu_busy += cycles;
     close_gates(sm, now);
@@ -65,28 +80,43 @@ static double dram_cycles(const struct gt_wsm *sm, double bytes)
     return bytes * sm->share / per_cycle;
 }
 
+/* Part of L2's traffic crosses between its halves. */
+static double cross(struct gt_wsm *sm, double bytes, double from)
+{
+    return serve(&sm->fabric, from, bytes * sm->share / sm->costs->l2_fabric_bytes_per_cycle);
+}
+
+/* `lines` looked up in L2. */
+static double look_up(struct gt_wsm *sm, double lines, double from)
+{
+    return serve(&sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
+}
+
 /* A read of `bytes` in `lines` that left L1 at `from`; the cycle at which the last of it is in the SM. */
 static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from)
 {
     const struct gt_warp_costs *costs = sm->costs;
-    double l2 = after(&sm->l2_free, from, share_of(sm, bytes, costs->l2_read_bytes_per_cycle));
+    double l2 = serve(&sm->l2_read, from, share_of(sm, bytes, costs->l2_read_bytes_per_cycle));
+    double tags = look_up(sm, lines, from);
     double missed = deal(&sm->dram_carry, lines, sm->code.l2_read_miss);
-    double dram = after(&sm->dram_free, from, dram_cycles(sm, bytes * sm->code.dram_per_l2_read));
+    double dram = serve(&sm->dram, from, dram_cycles(sm, bytes * sm->code.dram_per_l2_read));
+    double fabric = cross(sm, bytes * sm->code.fabric_per_read, from);
     /* One line comes from the near or the far half of L2; of many, some come from the far one. */
     bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, lines))) > 0;
-    double done = l2 + (far ? costs->l2_far_latency : costs->l2_near_latency);
+    double done = fmax(fmax(l2, tags), fabric) + crowd(&sm->l2_read, costs->l2_crowd_cycles) + (far ? costs->l2_far_latency : costs->l2_near_latency);
 
     sm->l2_bytes += bytes;
     sm->dram_bytes += bytes * sm->code.dram_per_l2_read;
-    return missed > 0 ? fmax(done, dram + costs->dram_latency) : done;
+    return missed > 0 ? fmax(done, fmax(dram, fabric) + crowd(&sm->dram, costs->dram_crowd_cycles) + costs->dram_latency) : done;
 }
 
-static double write_l2(struct gt_wsm *sm, double bytes, double from)
+static double write_l2(struct gt_wsm *sm, double bytes, double lines, double from)
 {
-    double l2 = after(&sm->l2_write_free, from, share_of(sm, bytes, sm->costs->l2_write_bytes_per_cycle));
+    double l2 = serve(&sm->l2_write, from, share_of(sm, bytes, sm->costs->l2_write_bytes_per_cycle));
     double to_dram = bytes * sm->code.dram_per_l2_write;
-    double dram = to_dram > 0 ? after(&sm->dram_free, from, dram_cycles(sm, to_dram)) : 0;
-    double done = fmax(l2, dram) + sm->costs->l2_near_latency;
+    double dram = to_dram > 0 ? serve(&sm->dram, from, dram_cycles(sm, to_dram)) : 0;
+    double fabric = cross(sm, bytes * sm->code.fabric_per_write, from);
+    double done = fmax(fmax(fmax(l2, fabric), dram), look_up(sm, lines, from)) + sm->costs->l2_near_latency;
 
     sm->l2_bytes += bytes;
     sm->dram_bytes += to_dram;
@@ -134,7 +164,7 @@ static struct gt_wtimes store_global(struct gt_wsm *sm, const struct gt_wop *op,
     const struct gt_access *access = op->access;
     double lsu = gt_warp_lsu(sm, l1_passes(access), now);
     double sectors = access->sectors * (1 - hit_rate(sm, op, false));
-    struct gt_wtimes times = { write_l2(sm, 32 * sectors, lsu), lsu };
+    struct gt_wtimes times = { write_l2(sm, 32 * sectors, fmax(1, access->tag_requests), lsu), lsu };
 
     return times;
 }
@@ -182,11 +212,11 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
     double lsu = gt_warp_lsu(sm, fmax(l1_passes(access), sectors / 4), now);
     double slice = sm->code.use.l2_atomic_slice_share > 0 ? sm->code.use.l2_atomic_slice_share : 0.016;
     double busy = sectors * slice * costs->atomic_cycles * sm->share;
-    double l2 = after(&sm->atomic_free, lsu, busy);
-    double done = fmax(l2, after(&sm->l2_write_free, lsu,
-                                 share_of(sm, 32 * sectors, costs->l2_write_bytes_per_cycle)));
+    double l2 = serve(&sm->atomic, lsu, busy);
+    double bytes = 32 * sectors, done = fmax(l2, write_l2(sm, bytes, sectors, lsu) - costs->l2_near_latency);
 
-    sm->l2_bytes += 32 * sectors;
+    if (sm->code.dram_per_l2_read > 0)
+        done = fmax(done, serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_read)));
     sm->memory_end = fmax(sm->memory_end, done + costs->l2_near_latency);
     close_gates(sm, now);
     return (struct gt_wtimes){ done + costs->l2_far_latency, lsu };
@@ -194,9 +224,9 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
 
 double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now)
 {
-    double start = after(&sm->tma_free, (double)now, sm->costs->bulk_issue_cycles);
+    double start = serve(&sm->tma, (double)now, sm->costs->bulk_issue_cycles);
 
     if (write)
-        return write_l2(sm, bytes, start) + sm->costs->bulk_latency;
+        return write_l2(sm, bytes, fmax(1, bytes / 128), start) + sm->costs->bulk_latency;
     return read_l2(sm, bytes, fmax(1, bytes / 128), start) + sm->costs->bulk_latency;
 }

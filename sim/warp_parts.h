@@ -71,6 +71,7 @@ struct gt_wshared { uint32_t drawn, choice[GT_WARP_RING]; };
 struct gt_wblock {
     bool used;
     uint32_t warps, alive, row;   /* row: which of the SM's blocks it is */
+    uint64_t stores_done;         /* of the warps that have ended */
     struct gt_wwarp **members;    /* [warps]; NULL: ended */
     uint32_t arrived[GT_WARP_BARRIERS];
     uint64_t loads;               /* bulk loads issued */
@@ -121,9 +122,17 @@ struct gt_wcode {
     bool bulk;                    /* mbarriers wait for bulk loads */
     bool consumers_arrive;
     uint32_t stages;
-    double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 */
+    double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
+    double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
     double l2_read_miss;          /* share of reads that wait for DRAM */
     double dram_efficiency;
+};
+
+/* A server of the memory system: it serves one after the other, and is the slower the busier it is. */
+struct gt_wqueue {
+    double free;                  /* when it has served all so far */
+    double busy;                  /* part of the last thousands of cycles that it worked */
+    double at;                    /* when that was last looked at */
 };
 
 /* The SM. */
@@ -147,8 +156,8 @@ struct gt_wsm {
     uint64_t *ended_at;           /* [rows] */
     /* caches */
     uint64_t *line_ready, *constant_ready;
-    /* queues: when each is free */
-    double lsu_free, l2_free, l2_write_free, dram_free, atomic_free, port_free, tma_free;
+    /* queues */
+    struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma;
     double l1_carry[4], dram_carry, far_count;
     double memory_end;            /* of stores on their way */
     double *edge_carry, *loop_carry, *block_carry;

@@ -153,6 +153,8 @@ void gt_warp_ended(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
 
+    if (block->stores_done < warp->stores_done)
+        block->stores_done = warp->stores_done;
     block->members[warp->number] = NULL;
     block->alive--;
     for (uint32_t i = 0; i < GT_WARP_BARRIERS && block->alive > 0; i++)

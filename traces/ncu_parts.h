@@ -19,7 +19,8 @@ struct gt_ncu_launch {
     double bulk_load_bytes, bulk_store_bytes;
     /* Counts and rates, below 0 where the report has none. */
     double hit_percent[7];      /* in the order of gt_memory_use's rates */
-    double read_hit, read_miss, write_hit, write_miss, atomic_hit, atomic_miss; /* sectors from L1 at L2 */
+    double read_hit, read_miss, write_hit, write_miss, atomic_hit, atomic_miss, reduce_hit,
+        reduce_miss;            /* sectors from L1 at L2 */
     double sectors[4];          /* from L1 to L2: read, write, atomic, reduction */
     double atomic_busy[2];      /* of L2 slices' atomic units, %: mean and busiest */
     double l2_sectors[2];       /* of an L2 slice, mean, and of all */
