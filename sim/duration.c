@@ -102,8 +102,10 @@ const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_
 
     if (launch == NULL || launch->failure != NULL)
         return NULL;
-    if (!m->options->program_cost && (m->workload->kernels[m->workload->ops[index].kernel].cost != GT_COST_NONE
-                                      || gt_stated_ps(m, index) != GT_TIME_NONE))
+    if (m->options->program_cost)
+        return &launch->result;
+    if (m->workload->kernels[m->workload->ops[index].kernel].cost != GT_COST_NONE
+        || gt_stated_ps(m, index) != GT_TIME_NONE)
         return NULL;
     return &launch->result;
 }

@@ -32,8 +32,8 @@ static void fail_no_cost(struct gt_machine *m, uint32_t item)
     char what[GT_ERROR_TEXT_BYTES + 64] = "it has neither a duration nor a block cost";
 
     if (launch != NULL)
-        snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a block "
-                 "cost", launch->failure);
+        snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a "
+                 "block cost", launch->failure);
     fail_kernel(m, op_of(m, item), what, "; add \"duration_us\" or \"block_us\"");
 }
 
@@ -52,7 +52,7 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
     return occupancy;
 }
 
-/* The duration alone: by the program, or as recorded; GT_TIME_NONE when block costs are known, which say more. */
+/* The duration alone: by the program, or as recorded; GT_TIME_NONE when block costs say more. */
 static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t item)
 {
     const struct gt_warp_result *program = gt_program_cost(m, m->items[item].index);
@@ -123,7 +123,8 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
 {
     const struct gt_warp_result *program = gt_program_cost(m, grid->op);
     gt_time_ps run_ps = program != NULL ? gt_cycles_ps(m, program->run_cycles) : duration_ps;
-    uint64_t waves = program != NULL ? grid->occupancy.waves : recorded_waves(m, grid->kernel, &grid->occupancy);
+    uint64_t waves = program != NULL ? grid->occupancy.waves
+                                     : recorded_waves(m, grid->kernel, &grid->occupancy);
 
     grid->inverted = true;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;

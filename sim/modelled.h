@@ -1,4 +1,4 @@
-/* modelled.h - the cycles of a workload's kernels from their machine code: the warp tier, launch by launch. */
+/* modelled.h - cycles of a workload's kernels from their machine code: the warp tier, launch by launch. */
 #ifndef GRIDTIDE_SIM_MODELLED_H
 #define GRIDTIDE_SIM_MODELLED_H
 

@@ -122,7 +122,7 @@ static bool has_cost(const struct gt_workload *workload, const struct gt_op *op)
     if (op->kind != GT_OP_KERNEL)
         return false;
     kernel = &workload->kernels[op->kernel];
-    return kernel->cost != GT_COST_NONE || kernel->duration_ps != GT_TIME_NONE;
+    return kernel->cost != GT_COST_NONE || kernel->duration_ps != GT_TIME_NONE || kernel->program != NULL;
 }
 
 static int check_op(const struct gt_workload *workload, uint32_t index, struct gt_error *error)

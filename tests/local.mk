@@ -40,6 +40,7 @@ CLI_TESTS = \
     tests/cli/report.bats \
     tests/cli/run.bats \
     tests/cli/compare.bats \
+    tests/cli/kernels.bats \
     tests/cli/suite.bats \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \

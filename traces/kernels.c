@@ -9,10 +9,12 @@
 
 static const char rows_sql[] =
     "SELECT l.op_no, l.kernel_no, l.launch, l.name, s.failure, m.duration_ps / 1e6,"
-    " s.like_op, s.cycles, s.bound_cycles, s.launch_cycles, s.run_cycles, s.drain_cycles, s.warp_instructions,"
-    " s.covered, s.l2_bytes_per_cycle, s.dram_bytes_per_cycle, s.issue_share, s.lsu_share, s.warps_mean,"
-    " m.like_op, m.cycles, m.bound_cycles, m.launch_cycles, m.run_cycles, m.drain_cycles, m.warp_instructions,"
-    " m.covered, m.l2_bytes_per_cycle, m.dram_bytes_per_cycle, m.issue_share, m.lsu_share, m.warps_mean"
+    " s.like_op, s.cycles, s.bound_cycles, s.launch_cycles, s.run_cycles, s.drain_cycles,"
+    " s.warp_instructions, s.covered, s.l2_bytes_per_cycle, s.dram_bytes_per_cycle,"
+    " s.issue_share, s.lsu_share, s.warps_mean,"
+    " m.like_op, m.cycles, m.bound_cycles, m.launch_cycles, m.run_cycles, m.drain_cycles,"
+    " m.warp_instructions, m.covered, m.l2_bytes_per_cycle, m.dram_bytes_per_cycle,"
+    " m.issue_share, m.lsu_share, m.warps_mean"
     " FROM kernel_launch l"
     " LEFT JOIN run_kernel s ON s.run_id = ?1 AND s.op_no = l.op_no"
     " LEFT JOIN run_kernel m ON m.run_id = ?2 AND m.op_no = l.op_no"
@@ -98,7 +100,8 @@ int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measu
     if (gt_kernels_each(store, query, take_row, kernels, error) != 0)
         return -1;
     gt_kernels_judge(kernels);
-    query = gt_store_prepare(store, "SELECT value FROM counter WHERE run_id = ? AND name = 'model_us'", error);
+    query = gt_store_prepare(store, "SELECT value FROM counter WHERE run_id = ? AND name = 'model_us'",
+                             error);
     if (query != NULL)
         sqlite3_bind_int64(query, 1, simulated_run);
     return gt_kernels_each(store, query, take_number, &kernels->error.model_us, error);

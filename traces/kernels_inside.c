@@ -31,8 +31,9 @@ static void take_code(sqlite3_stmt *query, void *user)
         inside->code = gt_realloc(inside->code, inside->instructions * 2ull + 1, sizeof *inside->code);
     inside->code[inside->instructions++] = (struct gt_code_row){
         .offset_bytes = (uint32_t)sqlite3_column_int64(query, 0), .text = gt_query_text(query, 1),
-        .pipe = pipe < GT_PIPES ? (enum gt_pipe)pipe : GT_PIPE_NONE, .executions = gt_kernels_number(query, 3),
-        .threads = gt_kernels_number(query, 4), .sectors = gt_kernels_number(query, 5), .sectors_ideal = gt_kernels_number(query, 6),
+        .pipe = pipe < GT_PIPES ? (enum gt_pipe)pipe : GT_PIPE_NONE,
+        .executions = gt_kernels_number(query, 3), .threads = gt_kernels_number(query, 4),
+        .sectors = gt_kernels_number(query, 5), .sectors_ideal = gt_kernels_number(query, 6),
         .wavefronts = gt_kernels_number(query, 7), .wavefronts_ideal = gt_kernels_number(query, 8),
     };
 }
@@ -75,14 +76,15 @@ static int look_up(struct gt_store *store, const char *sql, int64_t first, uint3
     return gt_kernels_each(store, query, each, user, error);
 }
 
-static int load_stalls(struct gt_store *store, int64_t run, uint32_t op, const struct gt_kernel_inside *inside,
-                       double **amounts, double *sum, struct gt_error *error)
+static int load_stalls(struct gt_store *store, int64_t run, uint32_t op,
+                       const struct gt_kernel_inside *inside, double **amounts, double *sum,
+                       struct gt_error *error)
 {
     struct stalls stalls = { inside->instructions, NULL, sum };
 
     stalls.amounts = *amounts = gt_calloc((uint64_t)inside->instructions * GT_STALLS, sizeof *stalls.amounts);
-    return look_up(store, "SELECT instruction_no, reason, amount FROM run_stall WHERE run_id = ? AND op_no = ?",
-                   run, op, take_stall, &stalls, error);
+    return look_up(store, "SELECT instruction_no, reason, amount FROM run_stall WHERE run_id = ?"
+                   " AND op_no = ?", run, op, take_stall, &stalls, error);
 }
 
 /* The device, and what the kernel takes of it. */

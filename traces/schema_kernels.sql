@@ -7,13 +7,13 @@ CREATE TABLE instruction (         -- machine code of the kernels that have a pr
     offset_bytes INTEGER NOT NULL, text TEXT NOT NULL, pipe TEXT NOT NULL,
     executions INTEGER NOT NULL,   -- warp instructions of the profiled launch
     threads REAL NOT NULL,         -- of a warp: active and not predicated off, mean
-    sectors REAL, sectors_ideal REAL,       -- of 32 bytes, asked of L1 by an execution; with perfect coalescing
+    sectors REAL, sectors_ideal REAL,       -- of 32 bytes, asked of L1 by an execution; coalesced
     wavefronts REAL, wavefronts_ideal REAL, -- passes through shared memory; without bank conflicts
     PRIMARY KEY (trace_id, kernel_no, instruction_no)
 ) WITHOUT ROWID;
 CREATE TABLE run_kernel (          -- a kernel launch in cycles; measured: as the trace's profile has it
     run_id INTEGER NOT NULL REFERENCES run, op_no INTEGER NOT NULL,
-    like_op INTEGER NOT NULL,      -- the first operation that is the same launch: run_issue, run_stall have that one
+    like_op INTEGER NOT NULL,      -- the first that is the same launch: run_issue and run_stall have that one
     cycles REAL,                   -- launch, all blocks, drain; NULL: the model gave up, see `failure`
     duration_ps INTEGER,           -- measured: by the profiler's clock; simulated: of the device's SM clock
     bound_cycles REAL,             -- simulated: +-, of extrapolating

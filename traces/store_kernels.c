@@ -65,7 +65,8 @@ int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct
 
     if (!gt_has_programs(workload))
         return 0;
-    result = begin_rows(&rows, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", trace_id);
+    result = begin_rows(&rows, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        trace_id);
     for (uint32_t k = 0; k < workload->kernel_count && result == 0; k++) {
         const struct gt_program *program = workload->kernels[k].program;
 
@@ -171,7 +172,10 @@ static int write_stalls(struct rows *rows, const struct gt_modelled *modelled)
 
 static int write_simulated(struct rows *rows, int64_t run_id, const struct gt_modelled *modelled)
 {
-    const struct { const char *sql; int (*write)(struct rows *rows, const struct gt_modelled *modelled); } tables[] = {
+    const struct {
+        const char *sql;
+        int (*write)(struct rows *rows, const struct gt_modelled *modelled);
+    } tables[] = {
         { cycles_sql, write_modelled },
         { "INSERT INTO run_issue VALUES (?, ?, ?, ?)", write_issue },
         { stall_sql, write_stalls },
@@ -200,7 +204,9 @@ static double dram_bytes_per_cycle(const struct gt_profile *profile)
 {
     double bytes = (double)profile->use.dram_read_bytes + (double)profile->use.dram_write_bytes;
 
-    return isnan(l2_bytes_per_cycle(profile)) ? NAN : bytes / (double)profile->cycles;
+    if (profile->cycles == 0 || (bytes == 0 && isnan(l2_bytes_per_cycle(profile))))
+        return NAN;
+    return bytes / (double)profile->cycles;
 }
 
 /* The first profiled launch of each kernel, by kernel: samples are of a program, so they are its. */
@@ -273,5 +279,6 @@ int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt
 {
     struct rows rows = { .store = store, .error = error };
 
-    return modelled != NULL ? write_simulated(&rows, run_id, modelled) : write_measured(&rows, run_id, workload);
+    return modelled != NULL ? write_simulated(&rows, run_id, modelled)
+                            : write_measured(&rows, run_id, workload);
 }

@@ -48,7 +48,8 @@ static const struct argp parser = {
     "Makespan: first operation's start to last operation's end. Start error: how far each operation's start "
     "is off when both runs are aligned at their first operation's start. Percentiles are by nearest rank. "
     "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs. "
-    "Where kernels have cycles, simulated from their machine code or measured by a profiler, every launch is listed.",
+    "Where kernels have cycles, simulated from their machine code or measured by a profiler, every launch is "
+    "listed.",
     NULL, NULL, NULL,
 };
 
@@ -111,7 +112,7 @@ static struct gt_table *warnings_table(sqlite3_stmt *warnings)
     return table;
 }
 
-/* CSV is the comparison, one heading and one line, so that many can be put together; kernels come behind it. */
+/* CSV is the comparison, one heading and one line, so that many can be put together; kernels come behind. */
 static void print_tables(const struct gt_subject *subject, const struct gt_comparison *comparison,
                          const struct gt_kernels *kernels, enum gt_format format)
 {

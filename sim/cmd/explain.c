@@ -60,10 +60,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {
     options, parse_option, "RUN.db KERNEL",
-    "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to the "
-    "profiler's samples where the trace has them, and what would help.\v"
-    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name or a part of one; of several launches "
-    "that it fits the one with the most cycles is taken.",
+    "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to "
+    "the profiler's samples where the trace has them, and what would help.\v"
+    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name or a part of one; of several "
+    "launches that it fits the one with the most cycles is taken.",
     NULL, NULL, NULL,
 };
 
@@ -85,7 +85,8 @@ static int fit(const struct gt_kernel_row *row, const char *kernel)
     return strcmp(row->name, kernel) == 0 ? 2 : strstr(row->name, kernel) != NULL;
 }
 
-static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments, struct gt_error *error)
+static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments,
+                      struct gt_error *error)
 {
     char names[700] = "";
     size_t used = 0;
@@ -94,8 +95,8 @@ static void fail_none(const struct gt_kernels *kernels, const struct arguments *
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu32 " %.50s", i > 0 ? ", " : "",
                                  kernels->rows[i].launch, kernels->rows[i].name);
     if (kernels->count == 0)
-        gt_error_set(error, "%s: holds no kernel with cycles; import a profile of Nsight Compute and run that",
-                     arguments->store);
+        gt_error_set(error, "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
+                     "that", arguments->store);
     else
         gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", arguments->store,
                      arguments->kernel, names, kernels->count > NAMES_SHOWN ? ", ..." : "");
@@ -123,13 +124,14 @@ static const struct gt_kernel_row *choose(const struct gt_kernels *kernels, cons
     if (chosen == NULL)
         fail_none(kernels, arguments, error);
     else if (fits > 1)
-        fprintf(stderr, "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most cycles\n",
-                fits, arguments->kernel, chosen->launch);
+        fprintf(stderr, "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most "
+                "cycles\n", fits, arguments->kernel, chosen->launch);
     return chosen;
 }
 
 static int explain_row(struct gt_store *store, int64_t simulated, int64_t measured,
-                       const struct gt_kernel_row *row, const struct arguments *arguments, struct gt_error *error)
+                       const struct gt_kernel_row *row, const struct arguments *arguments,
+                       struct gt_error *error)
 {
     struct gt_kernel_inside inside;
     struct gt_explained explained;

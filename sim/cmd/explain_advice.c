@@ -8,7 +8,8 @@
 #include "sim/cmd/explain_parts.h"
 
 /* From how much on something is worth saying, as shares. */
-static const double much = 0.5, some = 0.2, little = 0.1, wasteful = 1.25, few_threads = 0.75;
+static const double saturated = 0.7, much = 0.5, some = 0.2, little = 0.1, wasteful = 1.25,
+                    few_threads = 0.75;
 
 enum { ADVICE_MOST = 16, SENTENCE_BYTES = 400 };
 
@@ -43,13 +44,17 @@ static double stalled(const struct gt_explained *e, enum gt_stall reason)
 
 static void advise_bytes(const struct gt_explained *e, struct advice *advice)
 {
-    if (e->dram_share > much)
-        say(advice, "bytes", e->dram_share, "DRAM moves %.0f of at most %.0f bytes a cycle (%.0f %%): fewer bytes help "
-            "(smaller types, fused kernels, reuse in L2), more warps do not",
-            e->numbers->dram_bytes_per_cycle, e->dram_peak, 100 * e->dram_share);
-    if (e->l2_share > much && !(e->dram_share > e->l2_share))
-        say(advice, "bytes", e->l2_share, "L2 moves %.0f of %.0f bytes a cycle (%.0f %%): reuse in registers or shared "
-            "memory helps", e->numbers->l2_bytes_per_cycle, e->l2_peak, 100 * e->l2_share);
+    const struct gt_kernel_numbers *numbers = e->numbers;
+
+    if (e->dram_share > saturated)
+        say(advice, "bytes", e->dram_share,
+            "DRAM moves %.0f of at most %.0f bytes a cycle (%.0f %%): fewer bytes help (smaller types, "
+            "fused kernels, reuse in L2), more warps do not",
+            numbers->dram_bytes_per_cycle, e->dram_peak, 100 * e->dram_share);
+    if (e->l2_share > saturated && !(e->dram_share > e->l2_share))
+        say(advice, "bytes", e->l2_share,
+            "L2 moves %.0f of %.0f bytes a cycle (%.0f %%): reuse in registers or shared memory helps",
+            numbers->l2_bytes_per_cycle, e->l2_peak, 100 * e->l2_share);
 }
 
 /* The instruction that wastes most of what `excess` counts. */
@@ -73,58 +78,69 @@ static const struct gt_code_row *worst(const struct gt_explained *e, bool shared
 
 static void advise_access(const struct gt_explained *e, struct advice *advice)
 {
-    const struct gt_code_row *sectors = worst(e, false), *wavefronts = worst(e, true);
+    const struct gt_code_row *sectors = worst(e, false), *passes = worst(e, true);
+    bool shared_waits = e->numbers->lsu_share > some || stalled(e, GT_STALL_MIO_THROTTLE) > little
+                        || stalled(e, GT_STALL_SHORT_SCOREBOARD) > little;
 
     if (sectors != NULL && e->sectors > wasteful * e->sectors_ideal)
-        say(advice, "coalescing", 1 - e->sectors_ideal / e->sectors, "global accesses ask for %.2f times the sectors that "
-            "they need; most at 0x%04x (%.30s), %.1f a warp where %.1f would do", e->sectors / e->sectors_ideal,
-            sectors->offset_bytes, sectors->text, sectors->sectors, sectors->sectors_ideal);
-    if (wavefronts != NULL && e->wavefronts > wasteful * e->wavefronts_ideal
-        && (e->numbers->lsu_share > some || stalled(e, GT_STALL_MIO_THROTTLE) > little
-            || stalled(e, GT_STALL_SHORT_SCOREBOARD) > little))
-        say(advice, "bank conflicts", 1 - e->wavefronts_ideal / e->wavefronts, "shared memory takes %.2f times the passes "
-            "that it needs; most at 0x%04x (%.30s), %.1f a warp where %.1f would do",
-            e->wavefronts / e->wavefronts_ideal, wavefronts->offset_bytes, wavefronts->text,
-            wavefronts->wavefronts, wavefronts->wavefronts_ideal);
+        say(advice, "coalescing", 1 - e->sectors_ideal / e->sectors,
+            "global accesses ask for %.2f times the sectors that they need; most at 0x%04x (%.30s), %.1f a "
+            "warp where %.1f would do",
+            e->sectors / e->sectors_ideal, sectors->offset_bytes, sectors->text, sectors->sectors,
+            sectors->sectors_ideal);
+    if (passes != NULL && e->wavefronts > wasteful * e->wavefronts_ideal && shared_waits)
+        say(advice, "bank conflicts", 1 - e->wavefronts_ideal / e->wavefronts,
+            "shared memory takes %.2f times the passes that it needs; most at 0x%04x (%.30s), %.1f a warp "
+            "where %.1f would do",
+            e->wavefronts / e->wavefronts_ideal, passes->offset_bytes, passes->text, passes->wavefronts,
+            passes->wavefronts_ideal);
     if (e->numbers->lsu_share > much)
-        say(advice, "load/store unit", e->numbers->lsu_share, "the load/store unit is busy %.0f %% of the time: wider "
-            "accesses, fewer passes or reuse in registers help", 100 * e->numbers->lsu_share);
+        say(advice, "load/store unit", e->numbers->lsu_share,
+            "the load/store unit is busy %.0f %% of the time: wider accesses, fewer passes or reuse in "
+            "registers help", 100 * e->numbers->lsu_share);
 }
 
 static void advise_issue(const struct gt_explained *e, struct advice *advice)
 {
+    double waits = stalled(e, GT_STALL_MATH_PIPE);
     int busiest = 0;
 
     for (int pipe = 1; pipe < GT_PIPES; pipe++)
         if (e->pipe_busy[pipe] > e->pipe_busy[busiest])
             busiest = pipe;
     if (e->numbers->issue_share > much)
-        say(advice, "issue", e->numbers->issue_share, "%.0f %% of the issue slots are used: fewer instructions help, "
-            "more warps do not", 100 * e->numbers->issue_share);
+        say(advice, "issue", e->numbers->issue_share,
+            "%.0f %% of the issue slots are used: fewer instructions help, more warps do not",
+            100 * e->numbers->issue_share);
     if (e->pipe_busy[busiest] > much)
-        say(advice, "pipe", e->pipe_busy[busiest], "pipe %s is busy %.0f %% of the time: work on other pipes is free, "
-            "less of its own helps", gt_pipe_names[busiest], 100 * e->pipe_busy[busiest]);
-    else if (stalled(e, GT_STALL_MATH_PIPE) > some)
-        say(advice, "pipe", stalled(e, GT_STALL_MATH_PIPE), "%.0f %% of warp time is spent waiting for a pipe to be free",
-            100 * stalled(e, GT_STALL_MATH_PIPE));
+        say(advice, "pipe", e->pipe_busy[busiest],
+            "pipe %s is busy %.0f %% of the time: work on other pipes is free, less of its own helps",
+            gt_pipe_names[busiest], 100 * e->pipe_busy[busiest]);
+    else if (waits > some)
+        say(advice, "pipe", waits,
+            "%.0f %% of warp time waits for a pipe to be free: fewer of its instructions help", 100 * waits);
 }
 
 static void advise_latency(const struct gt_explained *e, struct advice *advice)
 {
     double loads = stalled(e, GT_STALL_LONG_SCOREBOARD), fixed = stalled(e, GT_STALL_WAIT);
     double barriers = stalled(e, GT_STALL_BARRIER), traffic = fmax(e->dram_share, e->l2_share);
+    double warps = isnan(e->numbers->warps_mean) ? e->warps_most : e->numbers->warps_mean;
 
-    if (loads > some && !(traffic > much))
-        say(advice, "latency", loads, "%.0f %% of warp time waits for loads while DRAM moves %.0f %% of its peak: more "
-            "loads in flight help (independent loads, cp.async, more warps: %.0f of %u are resident)", 100 * loads,
-            100 * e->dram_share, isnan(e->numbers->warps_mean) ? e->warps_most : e->numbers->warps_mean,
-            e->inside->device.warps_per_sm);
+    if (loads > some && !(traffic > saturated))
+        say(advice, "latency", loads,
+            "%.0f %% of warp time waits for loads while DRAM moves %.0f %% of its peak: more loads in "
+            "flight help (independent loads, cp.async, more warps: %.0f of %u are resident)",
+            100 * loads, 100 * e->dram_share, warps, e->inside->device.warps_per_sm);
     if (fixed > some && !(e->numbers->issue_share > much))
-        say(advice, "latency", fixed, "%.0f %% of warp time waits for results of arithmetic: independent instructions "
-            "in a thread, or more warps, help", 100 * fixed);
+        say(advice, "latency", fixed,
+            "%.0f %% of warp time waits for results of arithmetic: independent instructions in a thread, "
+            "or more warps, help", 100 * fixed);
     if (barriers > little)
-        say(advice, "barriers", barriers, "%.0f %% of warp time waits at barriers: smaller blocks, more blocks an SM or "
-            "fewer barriers help", 100 * barriers);
+        say(advice, "barriers", barriers,
+            "%.0f %% of warp time waits at barriers: smaller blocks, more blocks an SM or fewer barriers "
+            "help",
+            100 * barriers);
 }
 
 /* Registers a thread with which one more block would fit. */
@@ -149,33 +165,41 @@ static void advise_occupancy(const struct gt_explained *e, struct advice *advice
     if (!e->inside->fits)
         return;
     if (e->waves < 1)
-        say(advice, "grid", 1 - e->waves, "the grid fills %.0f %% of the places for its blocks (%u an SM): more blocks "
-            "would run beside these", 100 * e->waves, occupancy->blocks_per_sm);
+        say(advice, "grid", 1 - e->waves,
+            "the grid fills %.0f %% of the places for its blocks (%u an SM): more blocks would run beside "
+            "these",
+            100 * e->waves, occupancy->blocks_per_sm);
     if (waits < some || idle < much || e->waves < 1)
         return;
     if (strcmp(occupancy->limiter, "registers") == 0)
-        say(advice, "occupancy", idle, "%.0f of %u warps fit an SM, by registers (%u a thread): with %.0f one more block "
-            "fits", e->warps_most, device->warps_per_sm, e->inside->shape.registers_per_thread, registers_for_more(e));
+        say(advice, "occupancy", idle,
+            "%.0f of %u warps fit an SM, by registers (%u a thread): with %.0f one more block fits",
+            e->warps_most, device->warps_per_sm, e->inside->shape.registers_per_thread,
+            registers_for_more(e));
     else
-        say(advice, "occupancy", idle, "%.0f of %u warps fit an SM, limited by %s", e->warps_most, device->warps_per_sm,
-            occupancy->limiter);
+        say(advice, "occupancy", idle, "%.0f of %u warps fit an SM, limited by %s", e->warps_most,
+            device->warps_per_sm, occupancy->limiter);
 }
 
 static void advise_grid(const struct gt_explained *e, struct advice *advice)
 {
     const struct gt_kernel_numbers *numbers = e->numbers;
-    double ends = (numbers->launch_cycles + numbers->drain_cycles) / numbers->cycles;
+    double ends_cycles = numbers->launch_cycles + numbers->drain_cycles, ends = ends_cycles / numbers->cycles;
     double last = e->waves - floor(e->waves), tail = (1 - last) / ceil(e->waves);
+    uint32_t lanes = e->inside->device.warp_threads;
 
     if (ends > little)
-        say(advice, "launch", ends, "launch and drain of the grid are %.0f of %.0f cycles: more work a launch helps",
-            numbers->launch_cycles + numbers->drain_cycles, numbers->cycles);
+        say(advice, "launch", ends,
+            "launch and drain of the grid are %.0f of %.0f cycles: more work a launch helps",
+            ends_cycles, numbers->cycles);
     if (e->waves > 1 && last > 0 && tail > little)
-        say(advice, "tail", tail, "the last of %.2f waves fills %.0f %% of the device: other block sizes, or a grid of whole "
+        say(advice, "tail", tail,
+            "the last of %.2f waves fills %.0f %% of the device: other block sizes, or a grid of whole "
             "waves, could save up to %.0f %%", e->waves, 100 * last, 100 * tail);
-    if (e->threads < few_threads * e->inside->device.warp_threads)
-        say(advice, "divergence", 1 - e->threads / e->inside->device.warp_threads, "a warp instruction works for %.1f of "
-            "%u threads: less divergence, or fewer idle lanes, help", e->threads, e->inside->device.warp_threads);
+    if (e->threads < few_threads * lanes)
+        say(advice, "divergence", 1 - e->threads / lanes,
+            "a warp instruction works for %.1f of %u threads: less divergence, or fewer idle lanes, help",
+            e->threads, lanes);
 }
 
 static struct gt_table *advice_table(struct advice *advice)

@@ -68,7 +68,8 @@ void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_inside *
     add_code(explained);
     if (!inside->fits)
         return;
-    explained->waves = (double)gt_kernel_blocks(&inside->shape) / device->sms / inside->occupancy.blocks_per_sm;
+    explained->waves = (double)gt_kernel_blocks(&inside->shape) / device->sms
+                       / inside->occupancy.blocks_per_sm;
     explained->warps_most = (double)inside->occupancy.blocks_per_sm * inside->occupancy.need.warps;
 }
 
@@ -85,17 +86,21 @@ static struct gt_table *launch_table(const struct gt_explained *e)
         { "error_pct", e->row->error_pct, 1 },
         { "launch_cycles", s->launch_cycles, 0 }, { "run_cycles", s->run_cycles, 0 },
         { "drain_cycles", s->drain_cycles, 0 },
-        { "blocks", (double)gt_kernel_blocks(shape), 0 }, { "threads_per_block", (double)gt_kernel_threads(shape), 0 },
+        { "blocks", (double)gt_kernel_blocks(shape), 0 },
+        { "threads_per_block", (double)gt_kernel_threads(shape), 0 },
         { "registers", shape->registers_per_thread, 0 },
         { "shared_bytes", (double)shape->static_shared_bytes + shape->dynamic_shared_bytes, 0 },
-        { "waves", e->waves, 2 }, { "warps_per_sm_most", e->warps_most, 0 }, { "warps_per_sm_mean", s->warps_mean, 1 },
+        { "waves", e->waves, 2 }, { "warps_per_sm_most", e->warps_most, 0 },
+        { "warps_per_sm_mean", s->warps_mean, 1 },
         { "warp_instructions", isnan(s->covered) ? m->covered : s->covered, 0 },
-        { "warp_instructions_simulated", s->warp_instructions, 0 }, { "threads_per_instruction", e->threads, 1 },
+        { "warp_instructions_simulated", s->warp_instructions, 0 },
+        { "threads_per_instruction", e->threads, 1 },
         { "issue_pct", 100 * s->issue_share, 1 }, { "lsu_pct", 100 * s->lsu_share, 1 },
         { "l2_bytes_per_cycle", s->l2_bytes_per_cycle, 1 },
         { "l2_bytes_per_cycle_measured", m->l2_bytes_per_cycle, 1 }, { "l2_pct", 100 * e->l2_share, 1 },
         { "dram_bytes_per_cycle", s->dram_bytes_per_cycle, 1 },
-        { "dram_bytes_per_cycle_measured", m->dram_bytes_per_cycle, 1 }, { "dram_pct", 100 * e->dram_share, 1 },
+        { "dram_bytes_per_cycle_measured", m->dram_bytes_per_cycle, 1 },
+        { "dram_pct", 100 * e->dram_share, 1 },
     };
     enum { LINES = sizeof lines / sizeof lines[0] };
     static struct gt_column columns[LINES + 2] = {
@@ -117,8 +122,8 @@ static struct gt_table *launch_table(const struct gt_explained *e)
 static struct gt_table *pipes_table(const struct gt_explained *e)
 {
     static const struct gt_column columns[] = {
-        { "pipe", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER }, { "profiled_pct", GT_COLUMN_NUMBER },
-        { "busy_pct", GT_COLUMN_NUMBER },
+        { "pipe", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER },
+        { "profiled_pct", GT_COLUMN_NUMBER }, { "busy_pct", GT_COLUMN_NUMBER },
     };
     struct gt_table *table = gt_table_new("pipes", columns, sizeof columns / sizeof columns[0]);
     double executed[GT_PIPES] = { 0 };
@@ -157,7 +162,8 @@ static int by_weight(const void *left, const void *right)
 static struct gt_table *stalls_table(const struct gt_explained *e)
 {
     static const struct gt_column columns[] = {
-        { "reason", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER }, { "profiled_pct", GT_COLUMN_NUMBER },
+        { "reason", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER },
+        { "profiled_pct", GT_COLUMN_NUMBER },
     };
     struct gt_table *table = gt_table_new("stalls", columns, sizeof columns / sizeof columns[0]);
     struct place places[GT_STALLS];
@@ -183,7 +189,8 @@ static struct gt_table *instructions_table(const struct gt_explained *e, unsigne
 {
     static const struct gt_column columns[] = {
         { "offset", GT_COLUMN_TEXT }, { "reason", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER },
-        { "profiled_pct", GT_COLUMN_NUMBER }, { "executions", GT_COLUMN_NUMBER }, { "instruction", GT_COLUMN_WIDE },
+        { "profiled_pct", GT_COLUMN_NUMBER }, { "executions", GT_COLUMN_NUMBER },
+        { "instruction", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("instructions", columns, sizeof columns / sizeof columns[0]);
     const struct gt_kernel_inside *inside = e->inside;

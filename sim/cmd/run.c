@@ -28,15 +28,16 @@ struct arguments {
     bool quiet;
 };
 
-enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_STREAMS, OPTION_SERIALIZE, OPTION_SEED };
+enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_STREAMS, OPTION_SERIALIZE,
+       OPTION_SEED };
 
 static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU (default: the one that the trace names)", 0},
     {"set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0},
     {"output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0},
-    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), or as "
-     "their machine code says, where the trace has it", 0},
+    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
+     "or as their machine code says, where the trace has it", 0},
     {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams", 0},
     {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
@@ -256,7 +257,8 @@ static int model_kernels(struct work *work)
     if (!gt_has_programs(work->workload))
         return 0;
     gt_progress_begin(&work->progress, "modelling kernels", work->arguments->quiet);
-    work->modelled = gt_run_kernels(work->workload, &work->device, &work->progress, &work->model_us, work->error);
+    work->modelled = gt_run_kernels(work->workload, &work->device, &work->progress, &work->model_us,
+                                    work->error);
     gt_progress_end(&work->progress);
     if (work->modelled == NULL)
         return -1;
@@ -296,8 +298,8 @@ static int store_simulated(struct work *work)
     sink = gt_sink_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
                          workload, &work->device, work->error);
     gt_progress_begin(&work->progress, "simulating", work->arguments->quiet);
-    if (gt_simulate(work->workload, &work->device, &simulated, gt_sink_probe(sink), &summary, work->error) != 0
-            || store_counters(work, sink, &summary) != 0) {
+    if (gt_simulate(work->workload, &work->device, &simulated, gt_sink_probe(sink), &summary,
+                    work->error) != 0 || store_counters(work, sink, &summary) != 0) {
         gt_progress_end(&work->progress);
         gt_sink_abort(sink);
         return -1;
