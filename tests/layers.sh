@@ -35,7 +35,7 @@ forbids()
 }
 
 echo 1..9
-libraries='sqlite3|yajl|zlib|zstd|libsmartcols|protobuf-c|ini\.h'
+libraries='sqlite3|yajl|zlib|zstd|libsmartcols|protobuf-c|ini\.h|libelf|gelf'
 terminal='libsmartcols|curses|ncurses|term|argp|getopt'
 forbids sim 'other folder' '(sim/cmd|traces|plots|validate|kernels)/|cmd\.h'
 forbids sim 'file format, database or terminal library' "$libraries|$terminal"

@@ -5,6 +5,8 @@ UNIT_TESTS = \
     tests/unit/calibrate \
     tests/unit/cuda_api \
     tests/unit/nsys \
+    tests/unit/program \
+    tests/unit/sass \
     tests/unit/files \
     tests/unit/trace \
     tests/unit/trace_errors \
@@ -27,6 +29,7 @@ UNIT_TESTS = \
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
+    tests/cli/ncu.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
     tests/cli/chain.bats \
@@ -87,6 +90,7 @@ EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
+    tests/data/ncu \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
     tests/data/h200-by-hand.ini validate/replay.sh validate/DEVIATIONS.md
 

@@ -39,7 +39,7 @@ static bool *find_leaders(const struct gt_build *build)
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         const struct gt_sass_flow *flow = &build->flows[i];
 
-        if (flow->has_target && flow->kind != GT_SASS_RETURN)
+        if (flow->has_target)
             leader[flow->target] = true;
         if (ends_block(flow) ||
             (i + 1 < program->instruction_count &&
@@ -100,7 +100,7 @@ static bool *find_orphans(const struct gt_build *build)
         const struct gt_basic_block *block = &program->blocks[b];
         const struct gt_sass_flow *flow = &build->flows[block->first + block->count - 1];
 
-        if (flow->has_target && flow->kind != GT_SASS_RETURN && ends_block(flow))
+        if (flow->has_target && ends_block(flow))
             most[build->block_of[flow->target]] += block->executions;
         if (b + 1 < program->block_count &&
             (block->end == GT_END_FALL || block->end == GT_END_JOIN || block->end == GT_END_CALL ||

@@ -338,7 +338,9 @@ static void fill_flow(const struct parts *parts, bool guarded, struct gt_sass_fl
     flow->kind = parts->opcode->flow;
     flow->conditional = guarded || has(parts, ".DIV") || has(parts, ".CONV") ||
                         (register_at(at, &predicate) != NULL && is_predicate(&predicate));
-    flow->has_target = flow->kind != GT_SASS_NEXT && last_number(parts->operands, &flow->target);
+    /* A computed jump and a return name where they count from, not where they go. */
+    flow->has_target = flow->kind != GT_SASS_NEXT && flow->kind != GT_SASS_SWITCH &&
+                       flow->kind != GT_SASS_RETURN && last_number(parts->operands, &flow->target);
     if (barrier != NULL && barrier[1] >= '0' && barrier[1] <= '9')
         flow->barrier = (uint8_t)strtoul(barrier + 1, NULL, 10);
 }

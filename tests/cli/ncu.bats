@@ -1,0 +1,229 @@
+# gridtide import ncu: folders of pages and cubins, reports, and what is wrong with one launch of several.
+# tests/data/ncu: three launches of two library kernels (chase, histogram, chase again) as Nsight Compute 2025.3.1
+# profiled them on an H200, with the columns that are read; the table of the second is in its page twice.
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    cp -r "$GRIDTIDE_SOURCE/tests/data/ncu" profile
+    chmod -R u+w profile
+}
+
+# The import works, says $1 as a warning of kind $2, and has all three launches, of which $3 have no program.
+warned() {
+    run timeout 20 "$GRIDTIDE" import ncu profile -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"gridtide: warning: $2: launch "*"$1"* ]] || [[ "$output" == *"gridtide: warning: $2: $1"* ]]
+    [[ "$output" == *"operations  3: 3 kernels"* ]]
+    [ "$(grep -c '"call":"launch"' out.jsonl)" -eq 3 ]
+    bars "$3"
+    "$GRIDTIDE" import -q out.jsonl -o again.jsonl
+    cmp out.jsonl again.jsonl
+}
+
+# $1 launches are of kernels without a program.
+bars() {
+    python3 - "$1" << 'END'
+import json, sys
+programs, bars = {}, 0
+for line in open('out.jsonl'):
+    row = json.loads(line)
+    if 'call' in row:
+        bars += programs[row['kernel']] is None
+    elif 'kernel' in row:
+        programs[row.get('id', row['kernel'])] = row.get('program')
+assert bars == int(sys.argv[1]), bars
+END
+}
+
+refused() {
+    run timeout 20 "$GRIDTIDE" import ncu "$1" -o refused.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"$2"* ]]
+    [ "${#lines[@]}" -eq 1 ]
+    [ ! -e refused.jsonl ]
+}
+
+@test "a folder is sniffed; equal launches share a program; all that is read back is written again" {
+    run "$GRIDTIDE" import profile/ -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"profile (ncu)"* ]]
+    [[ "$output" != *warning* ]]
+    [[ "$output" == *"device      h200"* ]]
+    [ "$(grep -c '^{"program"' out.jsonl)" -eq 2 ]
+    [ "$(grep -c '^{"kernel"' out.jsonl)" -eq 2 ]
+    [ "$(grep -c '"profile":{"cycles":646987,' out.jsonl)" -eq 2 ]
+    "$GRIDTIDE" import -q out.jsonl -o again.jsonl
+    cmp out.jsonl again.jsonl
+    bars 0
+}
+
+@test "executed instructions are the profile's, and so are times" {
+    "$GRIDTIDE" import -q profile -o out.jsonl
+    python3 - << 'END'
+import csv, json
+raw = list(csv.DictReader(open('profile/raw.csv')))[1:]
+programs, kernels, launches = {}, {}, []
+for line in open('out.jsonl'):
+    row = json.loads(line)
+    if 'call' in row:
+        launches.append(row)
+    elif 'kernel' in row:
+        kernels[row.get('id', row['kernel'])] = row
+    elif 'program' in row:
+        programs[row['program']] = row
+for launch, row in zip(launches, raw):
+    program = programs[kernels[launch['kernel']]['program']]
+    assert sum(program['executions']) == float(row['smsp__inst_executed.sum'])
+    assert launch['profile']['cycles'] == float(row['gpc__cycles_elapsed.max'])
+    assert abs(launch['op_duration_ns'] - 1e6 * float(row['gpu__time_duration.sum'])) < 1e-6
+END
+}
+
+@test "a trace of programs runs" {
+    run "$GRIDTIDE" run profile -o run.db
+    [ "$status" -eq 0 ]
+}
+
+@test "a page without a column that is needed makes a bar; the other launches go on" {
+    sed -i '2s/"Instructions Executed"/"Executed"/' profile/source.0001.csv
+    warned 'profile/source.0001.csv:2: no column "Instructions Executed"' launches-without-counts 1
+}
+
+@test "a page that ends within quotes makes a bar" {
+    head -c 20003 profile/source.0000.csv > cut
+    mv cut profile/source.0000.csv
+    warned 'within quotes' launches-without-counts 1
+}
+
+@test "a page with a hole, another kernel's page and a page that is not there make bars" {
+    sed -i 50d profile/source.0000.csv
+    warned 'profile/source.0000.csv:50: address ' launches-without-counts 1
+    cp profile/source.0001.csv profile/source.0000.csv
+    warned 'is for kernel _ZN45' launches-without-counts 1
+    rm profile/source.0000.csv profile/source.0002.csv
+    warned 'profile/source.0000.csv: cannot open' launches-without-counts 2
+}
+
+@test "a count that is none is told with its line" {
+    sed -i '6s/","[0-9]*","/","many","/' profile/source.0000.csv
+    warned 'profile/source.0000.csv:6: "Instructions Executed" is "many", not a count' launches-without-counts 1
+}
+
+@test "code for another architecture makes bars" {
+    printf '\x50' | dd of=profile/chase.cubin bs=1 seek=49 conv=notrunc status=none
+    warned 'is for sm_80, the launch was on sm_90' launches-without-code 2
+}
+
+@test "a cubin cut off and one that is none are told; its launches are bars" {
+    head -c 9000 profile/chase.cubin > cut
+    mv cut profile/chase.cubin
+    warned 'profile/chase.cubin: the cubin is cut off or broken' cubins-unreadable 2
+    warned 'no cubin holds code for _ZN40' launches-without-code 2
+    echo no > profile/chase.cubin
+    warned 'profile/chase.cubin: not a cubin' cubins-unreadable 2
+}
+
+@test "code that is not what the page shows makes a bar" {
+    sed -i 's/"      EXIT"/"      NOP"/' profile/source.0001.csv
+    warned 'is not what its source page shows' launches-without-code 1
+}
+
+@test "counts that contradict the control flow, or the whole launch, are told with their place" {
+    sed -i -E '60,66s/^("[^"]*","[^"]*"),"[0-9]+"/\1,"90000"/' profile/source.0001.csv
+    warned '90000 executions' flow-broken 0
+    warned 'the source page counts' counts-differ 0
+}
+
+@test "raw.csv that cannot be understood is an error with its line" {
+    sed -i '1s/"gpc__cycles_elapsed.max"/"cycles"/' profile/raw.csv
+    refused profile 'gridtide: profile/raw.csv:1: no column "gpc__cycles_elapsed.max"'
+    cp "$GRIDTIDE_SOURCE/tests/data/ncu/raw.csv" profile/raw.csv
+    sed -i 2d profile/raw.csv
+    refused profile 'gridtide: profile/raw.csv:2: column "'
+    cp "$GRIDTIDE_SOURCE/tests/data/ncu/raw.csv" profile/raw.csv
+    sed -i '4s/(264, 1, 1)/(0, 1, 1)/' profile/raw.csv
+    refused profile 'gridtide: profile/raw.csv:4: grid "(0, 1, 1)"'
+    sed -i 4q profile/raw.csv
+    head -c -9 profile/raw.csv > cut
+    mv cut profile/raw.csv
+    refused profile 'gridtide: profile/raw.csv:'
+    sed -i 2q profile/raw.csv
+    refused profile 'no launch in it'
+    mkdir empty
+    refused empty 'empty/raw.csv: cannot open'
+    run "$GRIDTIDE" import empty
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"empty: a folder, and in no format that is known; formats are"* ]]
+}
+
+# A report as far as it is read, and a program that exports its pages.
+report() {
+    printf 'NVR\0some bytes' > chase.ncu-rep
+    cat profile/chase.cubin >> chase.ncu-rep
+    printf 'more \x7fELF bytes' >> chase.ncu-rep
+    cat profile/histogram.cubin >> chase.ncu-rep
+    printf 'end' >> chase.ncu-rep
+    mkdir bin tmp
+    cat > bin/ncu << END
+#!/bin/sh
+case "\$*" in
+*"--page raw --csv --print-kernel-base mangled") cat $PWD/profile/raw.csv ;;
+*"--launch-skip 0 "*) cat $PWD/profile/source.0000.csv ;;
+*"--launch-skip 1 "*) cat $PWD/profile/source.0001.csv ;;
+*"--launch-skip 2 "*) cat $PWD/profile/source.0002.csv ;;
+*) exit 3 ;;
+esac
+END
+    chmod +x bin/ncu
+}
+
+@test "a report becomes such a folder, kept where asked" {
+    report
+    PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import -q chase.ncu-rep -o a.jsonl
+    [ -z "$(ls tmp)" ]
+    PATH="$PWD/bin:$PATH" "$GRIDTIDE" import -q ncu chase.ncu-rep --keep kept -o b.jsonl
+    cmp a.jsonl b.jsonl
+    cmp kept/0000.cubin profile/chase.cubin
+    cmp kept/0001.cubin profile/histogram.cubin
+    "$GRIDTIDE" import -q kept -o c.jsonl
+    "$GRIDTIDE" import -q profile -o d.jsonl
+    cmp <(sed 1d b.jsonl) <(sed 1d c.jsonl)
+    cmp <(sed 1d b.jsonl) <(sed 1d d.jsonl)
+    run env PATH="$PWD/bin:$PATH" "$GRIDTIDE" import ncu chase.ncu-rep --keep kept
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"kept: cannot make this folder"* ]]
+}
+
+@test "a report without ncu, or with one that fails, is an error that leaves nothing" {
+    report
+    run env PATH=/nonexistent TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"cannot run ncu"* ]]
+    printf '#!/bin/sh\nexit 3\n' > bin/ncu
+    run env PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"ncu failed"* ]]
+    [ -z "$(ls tmp)" ]
+    [ ! -e out.jsonl ]
+}
+
+@test "programs of a trace that do not fit are refused with file and line" {
+    "$GRIDTIDE" import -q profile -o out.jsonl
+    sed -i 's/"warps_per_block":8/"warps_per_block":9/' out.jsonl
+    refused_trace 'is for blocks of 9 warps'
+    for change in 's/"control":\[/"control":[1,/' 's/"executions":\[/"executions":[-1,/' 's/"sass":\[/"sass":[7,/' \
+                  's/"access":\[\[/"access":[[99999,/' 's/"l1_load_hit":[0-9.]*/"l1_load_hit":2/' \
+                  's/"program":"p1"}/"program":"p7"}/' 's/"samples":\[\[\([0-9]*\),"[a-z_]*"/"samples":[[\1,"rest"/' \
+                  's/"program":"p1","comp/"program":"p0","comp/' 's/"warps":[0-9]*/"warps":0/'; do
+        "$GRIDTIDE" import -q profile -o out.jsonl
+        sed -i "$change" out.jsonl
+        refused_trace ''
+    done
+}
+
+refused_trace() {
+    run timeout 20 "$GRIDTIDE" import gridtide out.jsonl -o refused.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == "gridtide: out.jsonl:"[0-9]*": "*"$1"* ]]
+    [ ! -e refused.jsonl ]
+}

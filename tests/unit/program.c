@@ -1,0 +1,312 @@
+/* Programs rebuilt from counts: small functions written by hand, with what must come out. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/workload.h"
+#include "traces/program_make.h"
+
+struct line { const char *text; uint64_t executions; };
+
+/* 2 blocks of 4 warps unless the test says otherwise. */
+enum { BLOCKS = 2, WARPS = 4 };
+
+static struct gt_flow_report report;
+
+static struct gt_program *make(const struct line *lines, uint32_t count)
+{
+    struct gt_program head = { .key = "p", .warps = BLOCKS * WARPS, .warps_per_block = WARPS };
+    struct gt_program_row *rows = gt_calloc(count, sizeof *rows);
+    uint32_t unknown, first;
+    struct gt_program *program;
+
+    for (uint32_t i = 0; i < count; i++)
+        rows[i] = (struct gt_program_row){ .text = lines[i].text, .executions = lines[i].executions };
+    program = gt_program_make(&head, rows, count, &report, &unknown, &first);
+    free(rows);
+    assert_int_equal(unknown, 0);
+    return program;
+}
+#define MAKE(lines) make(lines, sizeof(lines) / sizeof (lines)[0])
+
+/* The block that begins at an instruction. */
+static const struct gt_basic_block *block_at(const struct gt_program *program, uint32_t instruction)
+{
+    for (uint32_t b = 0; b < program->block_count; b++)
+        if (program->blocks[b].first == instruction)
+            return &program->blocks[b];
+    fail_msg("no block begins at instruction %u", instruction);
+    return NULL;
+}
+
+/* The edge from one block to another, by their first instructions. */
+static const struct gt_edge *edge(const struct gt_program *program, uint32_t from, uint32_t to)
+{
+    const struct gt_basic_block *block = block_at(program, from);
+
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        if (program->blocks[program->edges[e].to].first == to)
+            return &program->edges[e];
+    fail_msg("no edge from %u to %u", from, to);
+    return NULL;
+}
+
+static void a_loop_has_trips(void **state)
+{
+    static const struct line lines[] = {
+        { "MOV R0, RZ", 8 },
+        { "FFMA R1, R1, R1, R1", 80 },
+        { "ISETP.LT.AND P0, PT, R0, UR4, PT", 80 },
+        { "@P0 BRA 0x10", 80 },
+        { "EXIT", 8 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(program->warp_instructions, 256);
+    assert_int_equal(program->loop_count, 1);
+    assert_int_equal(program->loops[0].entries, 8);
+    assert_int_equal(program->loops[0].trips, 80);
+    assert_int_equal(program->loops[0].who, GT_WHO_BLOCK);
+    assert_int_equal(block_at(program, 1)->choice, GT_CHOICE_LOOP);
+    assert_true(edge(program, 1, 1)->back);
+    assert_int_equal(edge(program, 1, 1)->executions, 72);
+    assert_true(edge(program, 1, 4)->leaves && edge(program, 1, 4)->leads_out);
+    assert_int_equal(edge(program, 1, 4)->executions, 8);
+    assert_false(program->flow_broken);
+    gt_program_free(program);
+}
+
+/* Only the outer loop is left from within the inner one's block behind it. */
+static void loops_nest(void **state)
+{
+    static const struct line lines[] = {
+        { "MOV R0, RZ", 8 },
+        { "MOV R1, RZ", 24 },
+        { "FADD R2, R2, R2", 240 },
+        { "@P0 BRA 0x20", 240 },
+        { "@P1 BRA 0x10", 24 },
+        { "EXIT", 8 },
+    };
+    struct gt_program *program = MAKE(lines);
+    const struct gt_basic_block *inner = block_at(program, 2), *outer = block_at(program, 1);
+
+    (void)state;
+    assert_int_equal(program->loop_count, 2);
+    assert_int_not_equal(inner->loop, outer->loop);
+    assert_int_equal(program->loops[inner->loop].parent, outer->loop);
+    assert_int_equal(program->loops[inner->loop].entries, 24);
+    assert_int_equal(program->loops[outer->loop].entries, 8);
+    assert_int_equal(program->loops[outer->loop].trips, 24);
+    gt_program_free(program);
+}
+
+/* Warps 0 of each block go another way, and the comparison says that they are the low ones. */
+static void roles_follow_the_thread_number(void **state)
+{
+    static const struct line lines[] = {
+        { "S2R R0, SR_TID.X", 8 },
+        { "ISETP.GE.AND P0, PT, R0, 0x20, PT", 8 },
+        { "@P0 BRA 0x50", 8 },
+        { "FADD R1, R1, R1", 2 },
+        { "EXIT", 2 },
+        { "FMUL R1, R1, R1", 6 },
+        { "EXIT", 6 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(block_at(program, 0)->who, GT_WHO_ROLE);
+    assert_int_equal(edge(program, 0, 5)->warps, 0xe);
+    assert_int_equal(edge(program, 0, 3)->warps, 0x1);
+    assert_int_equal(block_at(program, 3)->warps, 0x1);
+    gt_program_free(program);
+}
+
+static void blocks_follow_the_block_number(void **state)
+{
+    static const struct line lines[] = {
+        { "S2R R0, SR_CTAID.X", 8 },
+        { "ISETP.GE.AND P0, PT, R0, 0x1, PT", 8 },
+        { "@P0 EXIT", 8 },
+        { "FADD R1, R1, R1", 4 },
+        { "EXIT", 4 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(block_at(program, 0)->end, GT_END_EXIT);
+    assert_int_equal(block_at(program, 0)->choice, GT_CHOICE_RATIO);
+    assert_int_equal(block_at(program, 0)->who, GT_WHO_BLOCK);
+    assert_int_equal(edge(program, 0, 3)->executions, 4);
+    gt_program_free(program);
+}
+
+/* A barrier for the whole block behind a branch: its warps cannot part, whatever the data say. */
+static void a_barrier_keeps_the_block_together(void **state)
+{
+    static const struct line lines[] = {
+        { "LDG.E R0, desc[UR4][R2.64]", 8 },
+        { "ISETP.NE.AND P0, PT, R0, RZ, PT", 8 },
+        { "@P0 BRA 0x50", 8 },
+        { "BAR.SYNC 0x0", 4 },
+        { "BRA 0x50", 4 },
+        { "EXIT", 8 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(block_at(program, 0)->who, GT_WHO_BLOCK);
+    gt_program_free(program);
+}
+
+/* Six visits: two go both ways, three only on, one only to the target. */
+static void sides_of_a_divergence_meet(void **state)
+{
+    static const struct line lines[] = {
+        { "BSSY B0, 0x50", 8 },
+        { "LDG.E R0, desc[UR4][R2.64]", 8 },
+        { "@P0 BRA 0x40", 8 },
+        { "FADD R1, R1, R1", 5 },
+        { "BSYNC B0", 10 },
+        { "EXIT", 8 },
+    };
+    struct gt_program *program = MAKE(lines);
+    const struct gt_basic_block *branch = block_at(program, 0);
+
+    (void)state;
+    assert_int_equal(edge(program, 0, 3)->executions, 5);
+    assert_int_equal(edge(program, 0, 4)->executions, 5);
+    assert_int_equal(branch->divergent, 2);
+    assert_int_equal(edge(program, 0, 3)->alone, 3);
+    assert_int_equal(program->blocks[branch->join].first, 5);
+    assert_int_equal(block_at(program, 4)->end, GT_END_JOIN);
+    assert_int_equal(edge(program, 4, 5)->executions, 8);
+    assert_false(program->flow_broken);
+    gt_program_free(program);
+}
+
+static void calls_come_back(void **state)
+{
+    static const struct line lines[] = {
+        { "CALL.REL.NOINC 0x40", 8 },
+        { "FADD R1, R1, R1", 8 },
+        { "CALL.REL.NOINC 0x40", 8 },
+        { "EXIT", 8 },
+        { "MUFU.RCP R2, R2", 16 },
+        { "RET.REL.NODEC R4, 0x0", 16 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(program->blocks[block_at(program, 0)->resume].first, 1);
+    assert_int_equal(edge(program, 0, 4)->executions, 8);
+    assert_int_equal(edge(program, 1, 4)->executions, 8);
+    assert_int_equal(program->loop_count, 0);
+    assert_false(program->flow_broken);
+    gt_program_free(program);
+}
+
+static void computed_jumps_go_where_warps_came(void **state)
+{
+    static const struct line lines[] = {
+        { "BRX R2 -0x10", 8 },
+        { "FADD R1, R1, R1", 3 },
+        { "BRA 0x60", 3 },
+        { "FMUL R1, R1, R1", 0 },
+        { "BRA 0x60", 0 },
+        { "MUFU.RCP R2, R2", 5 },
+        { "EXIT", 8 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(block_at(program, 0)->edge_count, 2);
+    assert_int_equal(edge(program, 0, 1)->executions, 3);
+    assert_int_equal(edge(program, 0, 5)->executions, 5);
+    assert_false(program->flow_broken);
+    gt_program_free(program);
+}
+
+/* 80 tries of 40 waits, 30 of which failed at first: the loop is one of 5 trips of 8 warps and no more. */
+static void failed_tries_are_no_loops(void **state)
+{
+    static const struct line lines[] = {
+        { "MOV R0, RZ", 8 },
+        { "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R3", 40 },
+        { "@!P0 BRA 0x60", 40 },
+        { "FADD R1, R1, R1", 40 },
+        { "@P1 BRA 0x10", 40 },
+        { "EXIT", 8 },
+        { "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R3", 40 },
+        { "@!P0 BRA 0x60", 40 },
+        { "BRA 0x30", 30 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(program->loop_count, 1);
+    assert_int_equal(program->loops[0].entries, 8);
+    assert_int_equal(program->loops[0].trips, 40);
+    assert_int_equal(edge(program, 1, 3)->executions, 40);
+    assert_int_equal(block_at(program, 6)->executions, 0);
+    assert_int_equal(program->warp_instructions, 286);
+    gt_program_free(program);
+}
+
+static void contradictions_are_told(void **state)
+{
+    static const struct line lines[] = {
+        { "MOV R0, RZ", 8 },
+        { "BRA 0x20", 8 },
+        { "FADD R1, R1, R1", 800 },
+        { "EXIT", 800 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_true(program->flow_broken);
+    assert_int_equal(report.worst, 2);
+    assert_int_equal(report.counted, 800);
+    assert_int_equal(report.arrive, 8);
+    gt_program_free(program);
+}
+
+/* Targets outside, code that ends in the middle, nothing executed: no crash, no endless search. */
+static void odd_code_does_no_harm(void **state)
+{
+    static const struct line beyond[] = { { "@P0 BRA 0x1230", 8 }, { "BRA 0x8", 8 }, { "NOP", 8 } };
+    static const struct line never[] = { { "BRA 0x0", 0 } };
+    static const struct line ever[] = { { "BRA 0x0", 1000 } };
+    static const struct line bare[] = { { "BSYNC B0", 8 }, { "RET.REL.NODEC R4, 0x0", 8 }, { "BRX R2", 8 } };
+
+    (void)state;
+    gt_program_free(MAKE(beyond));
+    gt_program_free(MAKE(never));
+    gt_program_free(MAKE(ever));
+    gt_program_free(MAKE(bare));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_has_trips),
+        cmocka_unit_test(loops_nest),
+        cmocka_unit_test(roles_follow_the_thread_number),
+        cmocka_unit_test(blocks_follow_the_block_number),
+        cmocka_unit_test(a_barrier_keeps_the_block_together),
+        cmocka_unit_test(sides_of_a_divergence_meet),
+        cmocka_unit_test(calls_come_back),
+        cmocka_unit_test(computed_jumps_go_where_warps_came),
+        cmocka_unit_test(failed_tries_are_no_loops),
+        cmocka_unit_test(contradictions_are_told),
+        cmocka_unit_test(odd_code_does_no_harm),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
