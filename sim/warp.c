@@ -44,6 +44,9 @@ static void build(struct gt_wsm *sm)
     memset(sm->constant_ready, 0xff, sm->code.constants * sizeof *sm->constant_ready);
     sm->edge_carry = gt_calloc(edges, sizeof *sm->edge_carry);
     sm->loop_carry = gt_calloc(loops, sizeof *sm->loop_carry);
+    /* Where the whole grid is resident at once, the fullest SM's blocks make the most trips. */
+    for (uint32_t l = 0; l < program->loop_count; l++)
+        sm->loop_carry[l] = program->loops[l].who == GT_WHO_BLOCK && sm->rows <= slots ? 0.999 : 0.5;
     sm->block_carry = gt_calloc(program->block_count, sizeof *sm->block_carry);
     sm->stalls = gt_calloc((size_t)program->instruction_count * GT_STALLS, sizeof *sm->stalls);
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
@@ -122,7 +125,7 @@ static void report(struct gt_wsm *sm, uint64_t rows, struct gt_warp_result *resu
         .drain_cycles = sm->costs->drain_cycles + stores, .bound_cycles = bound, .simulated = sm->simulated,
         .covered = (uint64_t)((double)program->warp_instructions / fmax(1, (double)program->warps)
                               * (double)sm->launch->blocks * sm->launch->warps_per_block + 0.5),
-        .stalls_by_instruction = sm->stalls,
+        .stalls_by_instruction = sm->stalls, .forced = sm->forced,
         .l2_bytes_per_cycle = sm->l2_bytes / simulated * sms,
         .dram_bytes_per_cycle = sm->dram_bytes / simulated * sms,
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,

@@ -35,6 +35,7 @@ struct gt_warp_result {
     double stalls[GT_STALLS];     /* warp cycles, simulated; SELECTED: issue slots */
     double *stalls_by_instruction;/* [instruction * GT_STALLS + reason]; the caller's to free() */
     double l2_bytes_per_cycle, dram_bytes_per_cycle; /* of all SMs, mean over the run */
+    uint64_t forced;              /* waits at mbarriers that the model could not follow and let pass */
     double issue_share;           /* issue slots used, 0..1 */
     double lsu_share;             /* cycles that the load/store unit worked, 0..1 */
     double warps_mean;            /* resident, on the SM */

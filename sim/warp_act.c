@@ -75,7 +75,7 @@ static void commit_copies(struct gt_wsm *sm, struct gt_wwarp *warp, const struct
     if (op->argument < 6)
         take(sm, warp, (uint8_t)op->argument, done, GT_STALL_LONG_SCOREBOARD);
     else
-        warp->arrivals++;
+        gt_warp_fill(sm, warp, now);
 }
 
 /* DEPBAR: until no more than argument2 operations of the scoreboard are left. */
@@ -111,13 +111,13 @@ static void bulk_store(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt
     double bytes = op->access != NULL && op->access->bulk_bytes > 0 ? op->access->bulk_bytes : 0;
     uint64_t done = whole(gt_warp_bulk(sm, bytes, true, now));
 
-    warp->stores_done = done > warp->stores_done ? done : warp->stores_done;
+    warp->bulk_done = done > warp->bulk_done ? done : warp->bulk_done;
     take(sm, warp, op->read_barrier, now + whole(op->latency), op->cause);
 }
 
 static void bulk_commit(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
 {
-    uint64_t done = warp->stores_done > now ? warp->stores_done : now + 1;
+    uint64_t done = warp->bulk_done > now ? warp->bulk_done : now + 1;
 
     take(sm, warp, op->read_barrier, done, op->cause);
     take(sm, warp, op->write_barrier, done, op->cause);

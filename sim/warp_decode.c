@@ -59,6 +59,17 @@ static uint8_t cause_of(const struct gt_wop *op)
     return GT_STALL_SHORT_SCOREBOARD;
 }
 
+/* How much of an operation on an mbarrier counts: of an arrival, whether a thread takes part; of a wait, the
+ * share of threads, since a try behind one that failed is made by few. */
+static float counts_of(const struct gt_instruction *in)
+{
+    float share = in->threads > 0 ? in->threads_on / in->threads : 1;
+
+    if (in->action == GT_ACTION_MBARRIER_WAIT)
+        return share < 0.5f ? 0 : share;
+    return in->threads_on < 1 ? in->threads_on : 1;
+}
+
 static void decode(struct gt_wop *op, const struct gt_instruction *in, const struct gt_program *program,
                    const struct gt_warp_costs *costs, const struct gt_access *no_access)
 {
@@ -72,6 +83,7 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
         .constant = constant_line(text), .interval = (float)costs->interval[in->pipe],
         .latency = (float)costs->latency[in->pipe],
         .access = in->memory == GT_NONE ? NULL : &program->memory[in->memory],
+        .counts = counts_of(in),
         .commits = in->action == GT_ACTION_GMMA && strstr(text, "gsb") != NULL,
     };
     bool moves = in->action == GT_ACTION_LOAD || in->action == GT_ACTION_STORE
@@ -95,7 +107,7 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
 }
 
 /* Totals over the launch that say how much an access of a kind moves. */
-struct totals { double atomics, bulk_loads, expects, arrives, inits, l2_loads; };
+struct totals { double atomics, bulk_loads, bulk_bytes, expects, arrives, inits, fills, l2_loads; };
 
 static struct totals total(struct gt_wcode *code)
 {
@@ -113,9 +125,12 @@ static struct totals total(struct gt_wcode *code)
         if (in->action == GT_ACTION_LOAD && access != NULL && is_global(access))
             t.l2_loads += n * access->sectors * (1 - known(code->use.l1_load_hit, 0));
         t.bulk_loads += in->action == GT_ACTION_BULK_LOAD ? n : 0;
+        t.bulk_bytes += in->action == GT_ACTION_BULK_LOAD && access != NULL ? n * access->bulk_bytes : 0;
         t.inits += in->action == GT_ACTION_MBARRIER_INIT ? n : 0;
         if (in->action == GT_ACTION_MBARRIER_ARRIVE)
-            *(in->argument == 1 ? &t.expects : &t.arrives) += n;
+            *(in->argument == 1 ? &t.expects : &t.arrives) += n * counts_of(in);
+        if (in->action == GT_ACTION_ASYNC_COMMIT && in->argument >= 6)
+            t.fills += n;
     }
     return t;
 }
@@ -132,6 +147,7 @@ static void find_roles(struct gt_wcode *code)
             const struct gt_instruction *in = &program->instructions[block->first + i];
 
             if (in->action == GT_ACTION_BULK_LOAD
+                || (in->action == GT_ACTION_ASYNC_COMMIT && in->argument >= 6)
                 || (in->action == GT_ACTION_MBARRIER_ARRIVE && in->argument == 1))
                 code->producers |= block->warps;
             else if (in->action == GT_ACTION_MBARRIER_ARRIVE)
@@ -143,20 +159,33 @@ static void find_roles(struct gt_wcode *code)
         code->consumers &= ~code->producers;
 }
 
+static double bits(uint32_t mask)
+{
+    return __builtin_popcount(mask);
+}
+
 static void pipeline(struct gt_wcode *code, const struct totals *t)
 {
-    double blocks = (double)code->program->warps / code->program->warps_per_block;
+    const struct gt_program *program = code->program;
+    double blocks = fmax(1, (double)program->warps / program->warps_per_block);
 
-    code->bulk = t->bulk_loads > 0;
-    code->consumers_arrive = t->arrives > 0;
-    code->loads_per_phase = t->expects > 0 ? t->bulk_loads / t->expects : 1;
-    if (code->loads_per_phase < 1)
-        code->loads_per_phase = 1;
-    code->bulk_bytes = t->bulk_loads > 0
-        ? fmax(0, (double)code->use.l2_read_sectors - t->l2_loads) * 32 / t->bulk_loads : 0;
-    double stages = blocks > 0 ? floor(t->inits / blocks / 2 + 0.5) : 0;
-    code->stages = stages < 2 ? 2 : stages > GT_WARP_PHASES / 2 ? GT_WARP_PHASES / 2 : (uint32_t)stages;
     find_roles(code);
+    code->bulk = t->bulk_loads > 0;
+    code->copies = !code->bulk && t->fills > 0;
+    code->consumers_arrive = t->arrives > 0;
+    code->loads_per_phase = t->expects > 0 ? fmax(1, t->bulk_loads / t->expects) : 1;
+    double read = fmax(0, (double)code->use.l2_read_sectors - t->l2_loads) * 32;
+    code->l2_per_bulk = t->bulk_bytes > 0 && read > 0 ? fmin(1, read / t->bulk_bytes) : 1;
+    /* Every consumer empties every phase, however many of its threads say so. */
+    double phases = code->bulk ? t->bulk_loads / code->loads_per_phase / blocks
+                               : t->fills / blocks / fmax(1, bits(code->producers));
+    double arrivals = t->arrives / blocks / fmax(1, bits(code->consumers));
+    code->arrival_scale = arrivals > 0 && phases > 0 ? phases / arrivals : 1;
+    double phase_bytes = t->bulk_loads > 0 ? t->bulk_bytes / t->bulk_loads * code->loads_per_phase : 0;
+    double stages = t->inits / blocks / 2;
+    if (phase_bytes > 0 && program->shared_bytes > 0)
+        stages = fmin(stages, program->shared_bytes / phase_bytes);
+    code->stages = (uint32_t)fmax(2, fmin(GT_WARP_PHASES / 2, floor(stages + 0.1)));
 }
 
 /* How much of what DRAM reads nobody asked for: 0 where it reads what misses L2, 1 where twice as much, as

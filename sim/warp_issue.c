@@ -44,6 +44,10 @@ void gt_warp_set_ready(struct gt_wsm *sm, struct gt_wwarp *warp)
     struct gt_wsub *sub = &sm->subs[warp->sub];
     uint64_t ready = warp->stall_until;
 
+    if (warp->phase_wait && (warp->phase_mask == 0 || (warp->op->wait_mask & warp->phase_mask) != 0)) {
+        warp->blocked = true;
+        warp->hold_cause = GT_STALL_LONG_SCOREBOARD;
+    }
     if (warp->blocked) {
         sub->ready[warp->place] = GT_WARP_NEVER;
         return;
@@ -174,8 +178,11 @@ int gt_warp_loop(struct gt_wsm *sm, struct gt_error *error)
 
         for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
             now = sm->subs[s].next < now ? sm->subs[s].next : now;
-        if (now == GT_WARP_NEVER)
-            return stuck(sm, error);
+        if (now == GT_WARP_NEVER) {
+            if (!gt_warp_force(sm, sm->now))
+                return stuck(sm, error);
+            continue;
+        }
         sm->now = now;
         while (sm->start_count > 0 && sm->starts[0] <= now)
             gt_warp_block_start(sm, now);

@@ -228,5 +228,8 @@ double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now)
 
     if (write)
         return write_l2(sm, bytes, fmax(1, bytes / 128), start) + sm->costs->bulk_latency;
-    return read_l2(sm, bytes, fmax(1, bytes / 128), start) + sm->costs->bulk_latency;
+    double port = serve(&sm->port, start, bytes / sm->costs->sm_bytes_per_cycle);
+    bytes *= sm->code.l2_per_bulk;
+    double done = read_l2(sm, bytes, fmax(1, bytes / 128), start);
+    return fmax(done, port + sm->costs->l2_near_latency) + sm->costs->bulk_latency;
 }

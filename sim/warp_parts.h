@@ -31,6 +31,7 @@ struct gt_wop {
     uint32_t line;                /* of the instruction cache */
     uint32_t constant;            /* line of the constant cache that it reads; GT_NONE */
     float interval, latency;      /* cycles */
+    float counts;                 /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */
 };
 
@@ -43,16 +44,18 @@ struct gt_wwarp {
     uint64_t scoreboard[8];       /* when each is free */
     uint64_t ring[6][GT_WARP_RING]; /* outstanding by scoreboard, for waits that count */
     uint64_t copies_done;         /* of asynchronous copies so far */
-    uint64_t stores_done;         /* of stores so far */
+    uint64_t stores_done, bulk_done; /* of stores so far, of bulk stores */
     uint64_t gmma_done, gmma_ring[GT_WARP_RING];
     uint64_t gmma_groups, ring_count[6];
-    uint64_t arrivals, waits;     /* at mbarriers */
+    double arrivals, waits;       /* at mbarriers: parts, where not every one counts */
+    uint64_t fills;               /* phases that it has filled by asynchronous copies */
     uint32_t slot, number, block; /* of its thread block; in the thread block; of the basic blocks */
     uint32_t barrier;             /* that it waits in; GT_NONE */
     uint8_t sub, place;
     uint8_t scoreboard_cause[8], hold_cause;
     bool blocked;                 /* until another warp wakes it */
-    bool phase_wait;              /* blocked for a phase of the pipeline */
+    bool phase_wait;              /* has asked for a phase of the pipeline that is not there yet */
+    uint8_t phase_mask;           /* who waits for this scoreboard needs the answer; 0: any instruction */
     uint8_t calls, sides;         /* on the stacks */
     uint32_t call[GT_WARP_DEPTH];
     struct { uint32_t block, join; } side[GT_WARP_DEPTH];
@@ -116,11 +119,13 @@ struct gt_wcode {
     uint32_t lines, constants;
     uint8_t ring_mask;            /* scoreboards with waits that count */
     double atomic_sectors;        /* of a global atomic, mean */
-    double bulk_bytes;            /* of a bulk load that does not say */
+    double l2_per_bulk;           /* bytes that L2 reads by byte of a bulk load: less where one read serves
+                                   * several blocks of a cluster */
     double loads_per_phase;
     uint32_t producers, consumers;/* masks of warps: fill and empty the block's pipeline */
-    bool bulk;                    /* mbarriers wait for bulk loads */
+    bool bulk, copies;            /* bulk loads fill phases; asynchronous copies do */
     bool consumers_arrive;
+    double arrival_scale;         /* phases that a weighted arrival empties */
     uint32_t stages;
     double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
     double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
@@ -157,7 +162,7 @@ struct gt_wsm {
     /* caches */
     uint64_t *line_ready, *constant_ready;
     /* queues */
-    struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma;
+    struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port;
     double l1_carry[4], dram_carry, far_count;
     double memory_end;            /* of stores on their way */
     double *edge_carry, *loop_carry, *block_carry;
@@ -165,6 +170,7 @@ struct gt_wsm {
     uint64_t now, issued[GT_PIPES], simulated;
     double *stalls;               /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;
+    uint64_t forced;              /* waits for a phase that nothing would have ended */
     uint64_t resident_since;
 };
 
@@ -185,9 +191,12 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
 double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now);
 double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now);
 
-/* warp_sync.c: barriers of a block, its pipeline of bulk loads. */
+/* warp_sync.c: barriers of a block, its pipeline of bulk loads.  gt_warp_fill: the warp's copies so far fill
+ * a phase.  gt_warp_force: nothing can issue; let warps that wait for a phase go on; false: there is none. */
 void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now,
                      bool wait);
+bool gt_warp_force(struct gt_wsm *sm, uint64_t now);
+void gt_warp_fill(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now);
 void gt_warp_ended(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now);
 void gt_warp_bulk_load(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);
 void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);

@@ -2,10 +2,11 @@
  * bulk loads fill and other warps empty (mbarriers).
  *
  * Addresses of mbarriers are not known.  So phases are counted instead: the warps that start bulk loads fill
- * phase after phase, `loads_per_phase` loads each; a warp that empties waits for the phase behind those it
- * has arrived for, and the ones that fill wait until no more than `stages` phases are in use.  A wait that is
- * asked for twice is then the same wait.
+ * phase after phase, `loads_per_phase` loads each; a warp that empties waits for one phase after the other,
+ * and the ones that fill wait until no more than `stages` phases are in use.
  */
+#include <math.h>
+
 #include "sim/warp_parts.h"
 
 static uint32_t expected(const struct gt_wblock *block, const struct gt_wop *op)
@@ -44,7 +45,7 @@ void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_w
 /* Phases that every warp that empties has arrived for. */
 static uint64_t least_consumed(const struct gt_wsm *sm, const struct gt_wblock *block)
 {
-    uint64_t least = GT_WARP_NEVER;
+    double least = INFINITY;
 
     for (uint32_t i = 0; i < block->warps; i++) {
         const struct gt_wwarp *warp = block->members[i];
@@ -53,11 +54,19 @@ static uint64_t least_consumed(const struct gt_wsm *sm, const struct gt_wblock *
         if (counts && warp->arrivals < least)
             least = warp->arrivals;
     }
-    return least;
+    return least == INFINITY ? GT_WARP_NEVER : (uint64_t)(least + 0.01);
 }
 
+/* Phases that are filled, or will be by what is on its way. */
 static uint64_t phases_loaded(const struct gt_wsm *sm, const struct gt_wblock *block)
 {
+    uint64_t least = GT_WARP_NEVER;
+
+    for (uint32_t i = 0; sm->code.copies && i < block->warps; i++)
+        if (block->members[i] != NULL && sm->code.producers >> (i % 32) & 1)
+            least = block->members[i]->fills < least ? block->members[i]->fills : least;
+    if (sm->code.copies)
+        return least;
     return (uint64_t)((double)block->loads / sm->code.loads_per_phase + 1e-6);
 }
 
@@ -69,19 +78,41 @@ static bool phase_done(const struct gt_wsm *sm, const struct gt_wblock *block, c
     uint32_t bit = warp->number % 32;
 
     *at = now;
-    if (!code->bulk) {
+    if (!code->bulk && !code->copies) {
         uint64_t least = least_consumed(sm, block);
-        return least == GT_WARP_NEVER || least >= warp->arrivals;
+        return least == GT_WARP_NEVER || (double)least > warp->waits - 0.01;
     }
     if (code->consumers_arrive && !(code->consumers >> bit & 1))
         return phases_loaded(sm, block) < code->stages + block->consumed;
-    uint64_t phase = code->consumers_arrive ? warp->arrivals : warp->waits;
+    uint64_t phase = (uint64_t)(warp->waits + 0.01);
     if (phase < phases_loaded(sm, block)) {
         uint64_t ready = block->phase_ready[phase % GT_WARP_PHASES];
         *at = ready > now ? ready : now;
         return true;
     }
     return false;
+}
+
+/* The phase that `warp` has asked for is there from `at` on. */
+static void answer(struct gt_wwarp *warp, uint64_t at)
+{
+    for (uint32_t i = 0; i < GT_NO_BARRIER; i++)
+        if (warp->phase_mask >> i & 1 && warp->scoreboard[i] < at) {
+            warp->scoreboard[i] = at;
+            warp->scoreboard_cause[i] = GT_STALL_LONG_SCOREBOARD;
+        }
+    if (warp->phase_mask == 0) {
+        warp->hold_until = at;
+        warp->hold_cause = GT_STALL_LONG_SCOREBOARD;
+    }
+}
+
+static void go_on(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at)
+{
+    warp->phase_wait = false;
+    answer(warp, at);
+    if (warp->blocked && warp->barrier == GT_NONE)
+        gt_warp_wake(sm, warp, at);
 }
 
 /* Warps that wait for a phase look again. */
@@ -91,19 +122,22 @@ static void look_again(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
         struct gt_wwarp *warp = block->members[i];
         uint64_t at;
 
-        if (warp == NULL || !warp->phase_wait || !phase_done(sm, block, warp, now, &at))
+        if (warp == NULL || !warp->phase_wait)
             continue;
-        warp->phase_wait = false;
-        warp->waits++;
-        gt_warp_wake(sm, warp, at);
+        /* Its count of waits includes this one. */
+        warp->waits -= 1;
+        bool done = phase_done(sm, block, warp, now, &at);
+        warp->waits += 1;
+        if (!done)
+            continue;
+        go_on(sm, warp, at);
     }
 }
 
 void gt_warp_bulk_load(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
-    double bytes = op->access != NULL && op->access->bulk_bytes > 0 ? op->access->bulk_bytes
-                                                                    : sm->code.bulk_bytes;
+    double bytes = op->access != NULL ? op->access->bulk_bytes : 0;
     uint64_t done = (uint64_t)gt_warp_bulk(sm, bytes, false, now);
     uint64_t phase = phases_loaded(sm, block) % GT_WARP_PHASES;
 
@@ -125,7 +159,7 @@ void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct
         block->expects++;
         return;
     }
-    warp->arrivals++;
+    warp->arrivals += op->counts * sm->code.arrival_scale;
     uint64_t least = least_consumed(sm, block);
     if (least != GT_WARP_NEVER && least > block->consumed) {
         block->consumed = least;
@@ -138,14 +172,39 @@ void gt_warp_phase_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct g
     struct gt_wblock *block = &sm->blocks[warp->slot];
     uint64_t at;
 
-    (void)op;
-    warp->hold_cause = GT_STALL_LONG_SCOREBOARD;
-    if (phase_done(sm, block, warp, now, &at)) {
-        warp->waits++;
-        warp->hold_until = at;
+    if (op->counts <= 0)
         return;
+    warp->phase_mask = op->write_barrier < GT_NO_BARRIER ? (uint8_t)(1u << op->write_barrier) : 0;
+    warp->phase_wait = !phase_done(sm, block, warp, now, &at);
+    warp->waits += op->counts;
+    if (!warp->phase_wait)
+        answer(warp, at);
+}
+
+void gt_warp_fill(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now)
+{
+    struct gt_wblock *block = &sm->blocks[warp->slot];
+    uint64_t *ready = &block->phase_ready[warp->fills++ % GT_WARP_PHASES];
+
+    if (*ready < warp->copies_done)
+        *ready = warp->copies_done;
+    look_again(sm, block, now);
+}
+
+bool gt_warp_force(struct gt_wsm *sm, uint64_t now)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < sm->warp_count; i++) {
+        struct gt_wwarp *warp = &sm->warps[i];
+
+        if (warp->op == NULL || !warp->phase_wait)
+            continue;
+        sm->forced++;
+        any = true;
+        go_on(sm, warp, now + (uint64_t)sm->costs->barrier_cycles);
     }
-    warp->phase_wait = warp->blocked = true;
+    return any;
 }
 
 /* A warp that has ended is waited for no longer. */

@@ -160,6 +160,16 @@ static const struct gt_wop *pop_side(struct gt_wsm *sm, struct gt_wwarp *warp)
     return enter(sm, warp, warp->side[warp->sides].block, false);
 }
 
+/* Whether a visit of `block` is the last of its kind in the trips that are left: where a way out is passed
+ * only in some trips, the one nearest to the last trip is taken. */
+static bool last_chance(const struct gt_wsm *sm, const struct gt_wwarp *warp, const struct gt_basic_block *block)
+{
+    const struct gt_loop *loop = &sm->code.program->loops[block->loop];
+    double apart = (double)loop->trips / fmax(1, (double)block->executions);
+
+    return warp->trips[block->loop] <= 1 || (double)warp->trips[block->loop] - 1 < apart / 2;
+}
+
 /* The edge at the end of a block of a loop whose exits count. */
 static uint32_t by_trips(struct gt_wsm *sm, struct gt_wwarp *warp)
 {
@@ -169,7 +179,7 @@ static uint32_t by_trips(struct gt_wsm *sm, struct gt_wwarp *warp)
 
     if (l == GT_NONE)
         return by_ratio(sm, warp, ALL);
-    if (warp->trips[l] > 1) {
+    if (!last_chance(sm, warp, block)) {
         edge = by_ratio(sm, warp, STAYING);
         return edge != GT_NONE ? edge : by_ratio(sm, warp, LEAVING);
     }
