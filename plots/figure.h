@@ -15,7 +15,8 @@ struct gt_figure {
 };
 
 extern const struct gt_figure gt_figure_timeline, gt_figure_sms, gt_figure_warps, gt_figure_copies,
-    gt_figure_errors, gt_figure_placement, gt_figure_suite, gt_figure_families;
+    gt_figure_errors, gt_figure_placement, gt_figure_suite, gt_figure_families, gt_figure_cycles,
+    gt_figure_roofline, gt_figure_stalls;
 
 enum { GT_FIGURE_WIDTH_PX = 1100, GT_FIGURE_RIGHT_PX = 30 };
 

@@ -15,6 +15,7 @@ static const char *const report_names[] = {
     "index.html", "timeline.svg", "timeline.png", "sms.svg", "sms.png", "warps.svg", "warps.png",
     "copies.svg", "copies.png", "errors.svg", "errors.png", "suite.svg", "suite.png",
     "families.svg", "families.png", "placement.svg", "placement.png",
+    "cycles.svg", "cycles.png", "roofline.svg", "roofline.png", "stalls.svg", "stalls.png",
 };
 static const char *const work_names[] = {
     "parameters.gp", "style.gp", "figure.gp", "figure.svg", "figure.png", "gnuplot.err",

@@ -3,6 +3,7 @@ noinst_LIBRARIES += plots/libplots.a
 plots_libplots_a_SOURCES = \
     plots/fig_copies.c \
     plots/fig_errors.c \
+    plots/fig_kernels.c \
     plots/fig_placement.c \
     plots/fig_sms.c \
     plots/fig_suite.c \
@@ -20,6 +21,7 @@ plots_libplots_a_SOURCES = \
 
 plotsdir = $(pkgdatadir)/plots
 dist_plots_DATA = \
-    plots/copies.gp plots/errors.gp plots/families.gp plots/placement.gp plots/report.css plots/sms.gp plots/style.gp plots/suite.gp \
+    plots/copies.gp plots/cycles.gp plots/errors.gp plots/families.gp plots/placement.gp plots/report.css \
+    plots/roofline.gp plots/sms.gp plots/stalls.gp plots/style.gp plots/suite.gp \
     plots/timeline.gp plots/warps.gp
 EXTRA_DIST += plots/example.png

@@ -5,7 +5,8 @@
 
 static const struct gt_figure *const figures[] = {
     &gt_figure_timeline, &gt_figure_sms, &gt_figure_warps, &gt_figure_copies, &gt_figure_errors,
-    &gt_figure_placement, &gt_figure_suite, &gt_figure_families,
+    &gt_figure_placement, &gt_figure_suite, &gt_figure_families, &gt_figure_cycles, &gt_figure_roofline,
+    &gt_figure_stalls,
 };
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 

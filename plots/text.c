@@ -122,6 +122,30 @@ static void drop_front(char *text, const char *rest)
     memmove(text, rest, strlen(rest) + 1);
 }
 
+/* "_ZN1a1b1fIiEEvT_" to "f": the last of the names that a mangled name begins with, if it is one. */
+static void drop_mangling(char *name)
+{
+    char *at = name + 2, *last = NULL;
+    size_t last_length = 0;
+
+    if (strncmp(name, "_Z", 2) != 0)
+        return;
+    at += *at == 'N';
+    while (*at >= '1' && *at <= '9') {
+        size_t length = strtoul(at, &at, 10);
+
+        if (length > strlen(at))
+            return;
+        last = at;
+        last_length = length;
+        at += length;
+    }
+    if (last == NULL)
+        return;
+    last[last_length] = '\0';
+    drop_front(name, last);
+}
+
 /* "void a::b::f<T>(int)" to "f<T>". */
 static void drop_decoration(char *name)
 {
@@ -148,6 +172,7 @@ char *gt_short_name(const char *name, size_t columns)
 
     if (width_of(text, text + strlen(text)) <= columns)
         return text;
+    drop_mangling(text);
     drop_decoration(text);
     if (width_of(text, text + strlen(text)) <= columns)
         return text;

@@ -75,6 +75,9 @@ struct gt_kernel_inside {
 int gt_kernel_look_inside(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                           const struct gt_kernel_row *row, struct gt_kernel_inside *inside,
                           struct gt_error *error);
+/* Where the warps of one launch are in one run, by reason, summed over its instructions. Returns 0 or -1. */
+int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, double reasons[GT_STALLS],
+                      struct gt_error *error);
 void gt_kernel_inside_free(struct gt_kernel_inside *inside);
 
 #endif

@@ -87,6 +87,22 @@ static int load_stalls(struct gt_store *store, int64_t run, uint32_t op,
                    " AND op_no = ?", run, op, take_stall, &stalls, error);
 }
 
+static void take_reason(sqlite3_stmt *query, void *user)
+{
+    int reason = find_name(gt_stall_names, GT_STALLS, sqlite3_column_text(query, 0));
+
+    if (reason < GT_STALLS && gt_kernels_number(query, 1) > 0)
+        ((double *)user)[reason] = gt_kernels_number(query, 1);
+}
+
+int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, double reasons[GT_STALLS],
+                      struct gt_error *error)
+{
+    memset(reasons, 0, GT_STALLS * sizeof *reasons);
+    return look_up(store, "SELECT reason, total(amount) FROM run_stall WHERE run_id = ? AND op_no = ?"
+                   " GROUP BY reason", run, like_op, take_reason, reasons, error);
+}
+
 /* The device, and what the kernel takes of it. */
 static int load_shape(struct gt_store *store, int64_t run, uint32_t kernel, struct gt_kernel_inside *inside,
                       struct gt_error *error)

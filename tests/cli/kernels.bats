@@ -10,9 +10,9 @@ setup() {
 {"program":"p","compute_capability":90,"warps":1056,"warps_per_block":8,"registers":16,"l1_load_hit":0,"l2_read_hit":1,"l2_read_sectors":4224,"l2_write_sectors":4224,"sass":["MOV R0, RZ","FFMA R1, R1, R2, R1","IADD3 R0, R0, 0x1, RZ","ISETP.NE.AND P0, PT, R0, 0x64, PT","@P0 BRA 0x10","LDG.E R4, desc[UR4][R2.64]","STG.E desc[UR4][R2.64], R4","EXIT"],"control":[2036,2036,2036,2045,2037,1809,4081,2037],"executions":[1056,105600,105600,105600,105600,1056,1056,1056],"access":[[5,"global",4,4,1],[6,"global",4,4,1]],"samples":[[1,"selected",100],[1,"wait",300],[6,"long_scoreboard",40],[7,"drain",10]]}
 {"kernel":"loop_kernel","grid":132,"block":256,"registers":16,"program":"p"}
 {"kernel":"bar_kernel","grid":1,"block":32,"duration_us":3}
-{"call":"launch","kernel":"loop_kernel","op_duration_us":2,"profile":{"cycles":4000,"sm_hz":2e9,"warp_instructions":426624,"l1_load_hit":0,"l2_read_hit":1}}
+{"call":"launch","kernel":"loop_kernel","op_duration_us":2,"profile":{"cycles":4000,"sm_hz":2e9,"warp_instructions":426624,"l1_load_hit":0,"l2_read_hit":1,"dram_read_bytes":135168}}
 {"call":"launch","kernel":"bar_kernel"}
-{"call":"launch","kernel":"loop_kernel","op_duration_us":40,"profile":{"cycles":80000,"sm_hz":2e9,"warp_instructions":426624,"l1_load_hit":0,"l2_read_hit":1}}
+{"call":"launch","kernel":"loop_kernel","op_duration_us":40,"profile":{"cycles":80000,"sm_hz":2e9,"warp_instructions":426624,"l1_load_hit":0,"l2_read_hit":1,"dram_read_bytes":135168}}
 END
     "$GRIDTIDE" run -q loop.jsonl -o run.db
 }
@@ -159,4 +159,20 @@ at() {
     run "$GRIDTIDE" explain "$GRIDTIDE_SOURCE/validate/h200.db" 0
     [ "$status" -eq 1 ]
     [[ "$output" == *"holds no kernel with cycles"* ]]
+}
+
+@test "report: figures of kernels in cycles, where there are any" {
+    command -v gnuplot > /dev/null || skip "gnuplot is not installed"
+    "$GRIDTIDE" report -q run.db -o out
+    for figure in cycles roofline stalls; do
+        [ "$(head -c 5 "out/$figure.svg")" = "<?xml" ]
+        grep -q "src=\"$figure.svg\"" out/index.html
+    done
+    grep -q 'cycles of 2 kernel launches' out/index.html
+    grep -q '0 loop_kernel' out/stalls.svg
+    grep -e gridtide -e bar_kernel loop.jsonl > bars.jsonl
+    "$GRIDTIDE" run -q bars.jsonl -o bars.db
+    "$GRIDTIDE" report -q bars.db -o bars
+    [ ! -e bars/cycles.svg ]
+    [ ! -e bars/stalls.svg ]
 }

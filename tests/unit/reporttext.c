@@ -65,6 +65,9 @@ static void names_lose_what_says_least(void **state)
     check_short("abcdefghijklmnopqrstuvwxyz", 11, "abcdef…wxyz");
     check_short("a\nb\x01\xff", 10, "a b \xEF\xBF\xBD");
     check_short("", 10, "");
+    check_short("_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfEEEEvT1_", 24, "reduce_kernel");
+    check_short("_Z18nchwToNhwc_longer1PfS_iiiiiiiiii", 24, "nchwToNhwc_longer1");
+    check_short("_ZN9999999999999999999999999999a", 11, "_ZN999…999a");
 }
 
 /* A name is as long as who wrote the profile wished: the work must grow with it, not with its square. */
