@@ -257,6 +257,26 @@ static void find_exits(struct gt_wcode *code)
     code->first_exit[program->loop_count] = used;
 }
 
+/* Loops that wait for other blocks: those the program calls so, and those that sleep in most trips.  How
+ * often a warp looked says how slow the profiled pass was. */
+static void find_polls(struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+
+    code->polls = gt_calloc(program->loop_count + 1, sizeof *code->polls);
+    for (uint32_t l = 0; l < program->loop_count; l++)
+        code->polls[l] = program->loops[l].polls;
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        const struct gt_basic_block *block = &program->blocks[b];
+
+        bool often = block->loop != GT_NONE && block->executions * 2 > program->loops[block->loop].trips;
+
+        for (uint32_t i = 0; often && i < block->count; i++)
+            if (program->instructions[block->first + i].action == GT_ACTION_SLEEP)
+                code->polls[block->loop] = true;
+    }
+}
+
 int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
                    struct gt_error *error)
 {
@@ -281,6 +301,7 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
         if (program->blocks[b].count > 0)
             code->ops[program->blocks[b].first + program->blocks[b].count - 1].last = true;
     find_exits(code);
+    find_polls(code);
     struct totals t = total(code);
     pipeline(code, &t);
     memory(code, &device->warp, &t);
@@ -294,4 +315,5 @@ void gt_warp_decode_free(struct gt_wcode *code)
     free(code->first_exit);
     free(code->exits);
     free(code->exit_sum);
+    free(code->polls);
 }

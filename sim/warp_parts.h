@@ -116,6 +116,7 @@ struct gt_wcode {
     struct gt_access *no_access;  /* what an access without data points to */
     uint32_t *first_exit, *exits; /* [loop], [loop + 1]: where its edges that leave it begin in `exits` */
     double *exit_sum;             /* [loop]: executions of those */
+    bool *polls;                  /* [loop]: its trips are how long it waited when it was counted */
     uint32_t lines, constants;
     uint8_t ring_mask;            /* scoreboards with waits that count */
     double atomic_sectors;        /* of a global atomic, mean */

@@ -113,7 +113,7 @@ static uint32_t draw_trips(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t l)
     double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
     uint32_t visit = warp->entries[l]++, known;
 
-    if (loop->polls)
+    if (sm->code.polls[l])
         return 1;
     if (loop->who == GT_WHO_WARP && warp->fixed_trips[l] != GT_NONE)
         return warp->fixed_trips[l];
