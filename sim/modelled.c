@@ -41,7 +41,7 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
 }
 
 static void model_op(struct gt_modelled *modelled, const struct gt_workload *workload,
-                     const struct gt_device *device, uint32_t op)
+                     const struct gt_device *device, bool full, uint32_t op)
 {
     struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
     struct gt_error error;
@@ -50,6 +50,7 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
         run_launch(modelled, device, op, &launch, error.text);
         return;
     }
+    launch.full = full;
     for (uint32_t i = 0; i < modelled->count; i++) {
         if (modelled->launches[i].failure == NULL && same_launch(&modelled->launches[i].launch, &launch)) {
             modelled->launch_of[op] = i;
@@ -60,7 +61,7 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
 }
 
 struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                     const struct gt_probe *probe, struct gt_error *error)
+                                     bool full, const struct gt_probe *probe, struct gt_error *error)
 {
     struct gt_modelled *modelled = gt_calloc(1, sizeof *modelled);
 
@@ -78,7 +79,7 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
             gt_modelled_free(modelled);
             return NULL;
         }
-        model_op(modelled, workload, device, op);
+        model_op(modelled, workload, device, full, op);
     }
     return modelled;
 }

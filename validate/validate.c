@@ -61,7 +61,9 @@ static int simulate(struct work *work)
     struct gt_options options = GT_OPTIONS_DEFAULT;
     struct gt_summary summary;
     struct gt_sink *sink;
+    struct gt_modelled *modelled = NULL;
     char text[64];
+    int result;
 
     options.seed = work->validation->seed;
     options.recorded_on = work->validation->recorded_on;
@@ -69,7 +71,11 @@ static int simulate(struct work *work)
              work->validated->surrogates ? " kernels=surrogates" : "");
     sink = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);
-    if (gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary, work->error) != 0) {
+    if (gt_has_programs(work->workload))
+        options.modelled = modelled = gt_model_kernels(work->workload, work->device, false, NULL, work->error);
+    result = gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary, work->error);
+    gt_modelled_free(modelled);
+    if (result != 0) {
         gt_sink_abort(sink);
         return -1;
     }

@@ -25,11 +25,12 @@ struct arguments {
     size_t setting_count;
     struct gt_options options;
     uint32_t streams;                     /* 0: as traced */
+    bool full;                            /* kernels' programs: every block, no extrapolation */
     bool quiet;
 };
 
-enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_STREAMS, OPTION_SERIALIZE,
-       OPTION_SEED };
+enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_DETAIL, OPTION_STREAMS,
+       OPTION_SERIALIZE, OPTION_SEED };
 
 static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU (default: the one that the trace names)", 0},
@@ -38,6 +39,8 @@ static const struct argp_option options[] = {
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0},
     {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
      "or as their machine code says, where the trace has it", 0},
+    {"detail", OPTION_DETAIL, "sampled|full", 0, "Programs of kernels: long grids by a part of their blocks "
+     "(the default), or every block", 0},
     {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams", 0},
     {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
@@ -86,6 +89,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (strcmp(text, "measured") != 0 && strcmp(text, "program") != 0)
             argp_error(state, "--cost is measured or program, not '%s'", text);
         arguments->options.program_cost = strcmp(text, "program") == 0;
+        return 0;
+    case OPTION_DETAIL:
+        if (strcmp(text, "sampled") != 0 && strcmp(text, "full") != 0)
+            argp_error(state, "--detail is sampled or full, not '%s'", text);
+        arguments->full = strcmp(text, "full") == 0;
         return 0;
     case OPTION_STREAMS:
         arguments->streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
@@ -141,6 +149,8 @@ static char *describe_options(const struct arguments *arguments)
             arguments->options.seed);
     if (arguments->options.program_cost)
         fputs(" cost=program", out);
+    if (arguments->full)
+        fputs(" detail=full", out);
     if (arguments->streams > 0)
         fprintf(out, " streams=%" PRIu32, arguments->streams);
     if (arguments->options.serialize)
@@ -257,8 +267,8 @@ static int model_kernels(struct work *work)
     if (!gt_has_programs(work->workload))
         return 0;
     gt_progress_begin(&work->progress, "modelling kernels", work->arguments->quiet);
-    work->modelled = gt_run_kernels(work->workload, &work->device, &work->progress, &work->model_us,
-                                    work->error);
+    work->modelled = gt_run_kernels(work->workload, &work->device, work->arguments->full, &work->progress,
+                                    &work->model_us, work->error);
     gt_progress_end(&work->progress);
     if (work->modelled == NULL)
         return -1;

@@ -14,11 +14,12 @@ static double now_us(void)
 }
 
 struct gt_modelled *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                   struct gt_progress *progress, double *wall_us, struct gt_error *error)
+                                   bool full, struct gt_progress *progress, double *wall_us,
+                                   struct gt_error *error)
 {
     const struct gt_probe probe = { .user = progress, .progress = gt_progress_probe };
     double start_us = now_us();
-    struct gt_modelled *modelled = gt_model_kernels(workload, device, &probe, error);
+    struct gt_modelled *modelled = gt_model_kernels(workload, device, full, &probe, error);
 
     *wall_us = now_us() - start_us;
     return modelled;

@@ -5,10 +5,11 @@
 #include "sim/cmd/progress.h"
 #include "sim/modelled.h"
 
-/* The workload's kernels that have programs on `device`; *wall_us is how long that took.  NULL with the
- * reason; else freed by gt_modelled_free(). */
+/* The workload's kernels that have programs on `device` (`full`: see gt_model_kernels); *wall_us is how long
+ * that took.  NULL with the reason; else freed by gt_modelled_free(). */
 struct gt_modelled *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                   struct gt_progress *progress, double *wall_us, struct gt_error *error);
+                                   bool full, struct gt_progress *progress, double *wall_us,
+                                   struct gt_error *error);
 
 /* What could not be run, on standard error. */
 void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_modelled *modelled);

@@ -106,6 +106,19 @@ at() {
     [ "$(sqlite3 typed.db "select count(distinct sm) from run_block where run_id = 2 and op_no = 0")" = 132 ]
 }
 
+@test "kernels: every block, if asked for" {
+    # 1000 rows of blocks, 8 of which are resident at a time.
+    sed 's/1056/1056000/g; s/"grid":132/"grid":132000/' loop.jsonl > long.jsonl
+    "$GRIDTIDE" run -q long.jsonl -o sampled.db
+    "$GRIDTIDE" run -q --detail full long.jsonl -o full.db
+    [ "$(sqlite3 full.db "select options from run where run_id = 2")" = "blocks=on seed=1 detail=full" ]
+    [ "$(sqlite3 full.db "attach 'sampled.db' as sampled; select f.warp_instructions, s.warp_instructions < 3e6,
+        f.covered = s.covered, abs(f.cycles - s.cycles) < 0.02 * f.cycles from main.run_kernel f
+        join sampled.run_kernel s using (run_id, op_no) where run_id = 2 and op_no = 0")" = '3232000|1|1|1' ]
+    run "$GRIDTIDE" run --detail some loop.jsonl
+    [ "$status" -eq 2 ]
+}
+
 @test "kernels: another device gives other cycles" {
     "$GRIDTIDE" run -q --set chip.sms=66 --cost program loop.jsonl -o half.db
     [ "$(sqlite3 half.db "attach 'run.db' as whole; select h.cycles > w.cycles from main.run_kernel h
