@@ -15,51 +15,76 @@
 
 #include "traces/ncu_parts.h"
 
-enum { MACHINE_CUDA = 190, CUBIN_LIMIT_BYTES = 256 << 20, NOT_FOUND = 127 };
+enum { MACHINE_CUDA = 190, CUBIN_LIMIT_BYTES = 256 << 20, MOST_AT_ONCE = 16 };
 
 extern char **environ;
 
-/* Run ncu with its output in `path`. */
-static int run_ncu(char *const arguments[], const char *path, struct gt_error *error)
+/* A run of ncu whose output goes into a file. */
+struct export { pid_t child; char *path; };
+
+static int start_ncu(struct export *export, char *path, char *const arguments[], struct gt_error *error)
 {
     posix_spawn_file_actions_t actions;
-    int status, result;
-    pid_t child;
+    int result;
 
+    export->path = path;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    result = posix_spawnp(&child, "ncu", &actions, NULL, arguments, environ);
+    result = posix_spawnp(&export->child, "ncu", &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
-    if (result != 0)
-        return gt_error_set(error,
-                            "cannot run ncu: %s; put Nsight Compute's folder into PATH, or export the pages "
-                            "elsewhere and import the folder",
-                            strerror(result));
-    while (waitpid(child, &status, 0) < 0)
+    if (result == 0)
+        return 0;
+    free(path);
+    return gt_error_set(error,
+                        "cannot run ncu: %s; put Nsight Compute's folder into PATH, or export the pages "
+                        "elsewhere and import the folder",
+                        strerror(result));
+}
+
+/* The first line of what ncu wrote instead of a table. */
+static void first_line(const char *path, char *text, int bytes)
+{
+    FILE *file = fopen(path, "r");
+
+    if (file == NULL || fgets(text, bytes, file) == NULL)
+        text[0] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    if (file != NULL)
+        fclose(file);
+}
+
+/* Wait for its end; a page that could not be exported is not left there. */
+static int finish_ncu(struct export *export, struct gt_error *error)
+{
+    char said[200];
+    int status, result = 0;
+
+    while (waitpid(export->child, &status, 0) < 0)
         if (errno != EINTR)
-            return gt_error_set(error, "waiting for ncu: %s", strerror(errno));
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        return gt_error_set(error, "ncu failed%s; what it said is above or in %s",
-                            WIFEXITED(status) && WEXITSTATUS(status) == NOT_FOUND ? " to start" : "", path);
-    return 0;
+            gt_bug("waiting for a child: %s", strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+        first_line(export->path, said, sizeof said);
+        result = gt_error_set(error, "ncu failed on the report%s%s", said[0] != '\0' ? ": " : "", said);
+        unlink(export->path);
+    }
+    free(export->path);
+    return result;
 }
 
 static int export_raw(const char *report, const char *folder, struct gt_error *error)
 {
-    char *arguments[] = { "ncu", "-i",    (char *)(uintptr_t)report, "--page",
-                          "raw", "--csv", "--print-kernel-base",     "mangled",
-                          NULL };
+    char *arguments[] = { "ncu", "-i", (char *)(uintptr_t)report, "--page", "raw", "--csv",
+                          "--print-kernel-base", "mangled", NULL };
+    struct export export;
     char *path = NULL;
-    int status;
 
     if (asprintf(&path, "%s/raw.csv", folder) < 0)
         gt_bug("no memory for a file name");
-    status = run_ncu(arguments, path, error);
-    free(path);
-    return status;
+    return start_ncu(&export, path, arguments, error) == 0 ? finish_ncu(&export, error) : -1;
 }
 
-static int export_source(const char *report, const char *folder, uint32_t launch, struct gt_error *error)
+static int start_source(struct export *export, const char *report, const char *folder, uint32_t launch,
+                        struct gt_error *error)
 {
     char number[16];
     char *arguments[] = { "ncu",
@@ -78,13 +103,31 @@ static int export_source(const char *report, const char *folder, uint32_t launch
                           "1",
                           NULL };
     char *path = NULL;
-    int status;
 
     snprintf(number, sizeof number, "%" PRIu32, launch);
     if (asprintf(&path, "%s/source.%04" PRIu32 ".csv", folder, launch) < 0)
         gt_bug("no memory for a file name");
-    status = run_ncu(arguments, path, error);
-    free(path);
+    return start_ncu(export, path, arguments, error);
+}
+
+/* The source pages of all launches, those that there are: as many at once as there are processors, for each
+ * run of ncu reads the whole report. */
+static int export_sources(const char *report, const char *folder, uint32_t launches, struct gt_error *error)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint32_t at_once = processors < 1 ? 1 : processors > MOST_AT_ONCE ? MOST_AT_ONCE : (uint32_t)processors;
+    struct export exports[MOST_AT_ONCE];
+    uint32_t started = 0, finished = 0;
+    int status = 0;
+
+    while (finished < started || (started < launches && status == 0)) {
+        if (started < launches && started - finished < at_once && status == 0) {
+            status = start_source(&exports[started % at_once], report, folder, started, error);
+            started += status == 0;
+        } else {
+            finish_ncu(&exports[finished++ % at_once], NULL);
+        }
+    }
     return status;
 }
 
@@ -190,13 +233,15 @@ int gt_ncu_report_unpack(const char *report, const char *folder, struct gt_error
     char *path = NULL;
     int status;
 
-    if (cut_report(report, folder, error) != 0 || export_raw(report, folder, error) != 0)
+    if (cut_report(report, folder, error) != 0)
         return -1;
+    if (export_raw(report, folder, error) != 0)
+        return gt_error_prefix(error, "%s: ", report);
     if (asprintf(&path, "%s/raw.csv", folder) < 0)
         gt_bug("no memory for a file name");
     status = gt_ncu_raw_read(path, &raw, error);
-    for (uint32_t launch = 0; launch < raw.count && status == 0; launch++)
-        status = export_source(report, folder, launch, error);
+    if (status == 0 && export_sources(report, folder, raw.count, error) != 0)
+        status = gt_error_prefix(error, "%s: ", report);
     gt_ncu_raw_free(&raw);
     free(path);
     return status;

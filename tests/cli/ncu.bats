@@ -194,15 +194,24 @@ END
     [[ "$output" == *"kept: cannot make this folder"* ]]
 }
 
+@test "a page that ncu cannot export makes a bar" {
+    report
+    sed -i 's/.*launch-skip 1 .*/*"--launch-skip 1 "*) echo "==ERROR=="; exit 4 ;;/' bin/ncu
+    run env PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"launches-without-counts: launch 1 "*"source.0001.csv: cannot open"* ]]
+    bars 1
+}
+
 @test "a report without ncu, or with one that fails, is an error that leaves nothing" {
     report
     run env PATH=/nonexistent TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"cannot run ncu"* ]]
-    printf '#!/bin/sh\nexit 3\n' > bin/ncu
+    [[ "$output" == *"chase.ncu-rep: cannot run ncu"* ]]
+    printf '#!/bin/sh\necho "==ERROR== no such report"\nexit 3\n' > bin/ncu
     run env PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"ncu failed"* ]]
+    [[ "$output" == *"chase.ncu-rep: ncu failed on the report: ==ERROR== no such report"* ]]
     [ -z "$(ls tmp)" ]
     [ ! -e out.jsonl ]
 }
