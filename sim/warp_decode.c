@@ -247,7 +247,7 @@ static void find_exits(struct gt_wcode *code)
             const struct gt_basic_block *block = &program->blocks[b];
 
             for (uint32_t e = block->first_edge;
-                 block->loop == l && e < block->first_edge + block->edge_count; e++)
+                 block->loop == l && block->choice == GT_CHOICE_LOOP && e < block->first_edge + block->edge_count; e++)
                 if (program->edges[e].leaves && program->edges[e].executions > 0) {
                     code->exits[used++] = e;
                     code->exit_sum[l] += (double)program->edges[e].executions;

@@ -36,11 +36,17 @@ static void remember(struct gt_wshared *shared, uint32_t visit, uint32_t choice)
 }
 
 /* Which edges a choice is among. */
-enum among { STAYING, LEAVING, ALL };
+enum among { ALL, STAYING, LEADING_OUT };
 
 static bool is_among(const struct gt_edge *edge, enum among among)
 {
-    return edge->executions > 0 && (among == ALL || edge->leaves == (among == LEAVING));
+    return among == ALL || (among == STAYING ? !edge->leaves : edge->leads_out);
+}
+
+/* How often warps that did not split took the edge. */
+static double weight(const struct gt_basic_block *block, const struct gt_edge *edge)
+{
+    return (double)(block->divergent > 0 ? edge->alone : edge->executions);
 }
 
 /* The edge that is owed most. GT_NONE: none has executions. */
@@ -53,17 +59,36 @@ static uint32_t owed(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among 
 
     for (uint32_t e = block->first_edge; e < end; e++)
         if (is_among(&edges[e], among) && (!by_role || may_go(&edges[e], warp)))
-            sum += (double)edges[e].executions;
-    for (uint32_t e = block->first_edge; e < end; e++) {
-        if (!is_among(&edges[e], among) || (by_role && !may_go(&edges[e], warp)))
+            sum += weight(block, &edges[e]);
+    for (uint32_t e = block->first_edge; sum > 0 && e < end; e++) {
+        double share = weight(block, &edges[e]) / sum;
+
+        if (share <= 0 || !is_among(&edges[e], among) || (by_role && !may_go(&edges[e], warp)))
             continue;
-        sm->edge_carry[e] += (double)edges[e].executions / sum;
+        sm->edge_carry[e] += share;
         if (best == GT_NONE || sm->edge_carry[e] > sm->edge_carry[best] + 1e-9)
             best = e;
     }
     if (best != GT_NONE)
         sm->edge_carry[best] -= 1;
     return best;
+}
+
+/* The first of these that there are edges for; the edge as owed among those. */
+static uint32_t draw(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among among)
+{
+    bool by_role = at(sm, warp)->who == GT_WHO_ROLE;
+    uint32_t edge = owed(sm, warp, among, by_role);
+
+    if (edge == GT_NONE && among != ALL)
+        edge = owed(sm, warp, ALL, by_role);
+    if (edge == GT_NONE && by_role)
+        edge = owed(sm, warp, ALL, false);
+    /* Only warps that split have been here: any edge that was taken. */
+    for (uint32_t i = 0; edge == GT_NONE && i < at(sm, warp)->edge_count; i++)
+        if (sm->code.program->edges[at(sm, warp)->first_edge + i].executions > 0)
+            edge = at(sm, warp)->first_edge + i;
+    return edge;
 }
 
 /* An edge in the share of its executions, the same for all that `who` names. */
@@ -73,18 +98,27 @@ static uint32_t by_ratio(struct gt_wsm *sm, struct gt_wwarp *warp, enum among am
     struct gt_wshared *shared = &sm->blocks[warp->slot].choices[warp->block];
     uint32_t visit = warp->visits[warp->block]++, edge;
 
-    if (block->who == GT_WHO_WARP && warp->decided[warp->block] != 0 && among == ALL)
-        return block->first_edge + warp->decided[warp->block] - 1;
+    if (block->who == GT_WHO_WARP && warp->decided[warp->block] != 0) {
+        edge = block->first_edge + warp->decided[warp->block] - 1;
+        if (is_among(&sm->code.program->edges[edge], among))
+            return edge;
+    }
     if (block->who == GT_WHO_BLOCK && drawn(shared, visit, &edge))
         return edge;
-    edge = owed(sm, warp, among, block->who == GT_WHO_ROLE);
-    if (edge == GT_NONE)
-        edge = owed(sm, warp, among, false);
+    edge = draw(sm, warp, among);
     if (block->who == GT_WHO_BLOCK)
         remember(shared, visit, edge);
-    if (edge != GT_NONE && edge - block->first_edge < 255)
+    if (edge != GT_NONE && edge - block->first_edge < 255 && among == ALL)
         warp->decided[warp->block] = (uint8_t)(edge - block->first_edge + 1);
     return edge;
+}
+
+/* Whether the warp is in the last trip of the loop that its block is in. */
+static bool last_trip(const struct gt_wsm *sm, const struct gt_wwarp *warp)
+{
+    uint32_t loop = at(sm, warp)->loop;
+
+    return loop != GT_NONE && warp->trips[loop] <= 1;
 }
 
 /* An edge by which the last trip of `loop` leaves: in the ratio of their executions. */
@@ -160,36 +194,26 @@ static const struct gt_wop *pop_side(struct gt_wsm *sm, struct gt_wwarp *warp)
     return enter(sm, warp, warp->side[warp->sides].block, false);
 }
 
-/* Whether a visit of `block` is the last of its kind in the trips that are left: where a way out is passed
- * only in some trips, the one nearest to the last trip is taken. */
-static bool last_chance(const struct gt_wsm *sm, const struct gt_wwarp *warp, const struct gt_basic_block *block)
-{
-    const struct gt_loop *loop = &sm->code.program->loops[block->loop];
-    double apart = (double)loop->trips / fmax(1, (double)block->executions);
-
-    return warp->trips[block->loop] <= 1 || (double)warp->trips[block->loop] - 1 < apart / 2;
-}
-
 /* The edge at the end of a block of a loop whose exits count. */
 static uint32_t by_trips(struct gt_wsm *sm, struct gt_wwarp *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
     const struct gt_edge *edges = sm->code.program->edges;
-    uint32_t l = block->loop, edge;
+    uint32_t l = block->loop;
 
     if (l == GT_NONE)
         return by_ratio(sm, warp, ALL);
-    if (!last_chance(sm, warp, block)) {
-        edge = by_ratio(sm, warp, STAYING);
-        return edge != GT_NONE ? edge : by_ratio(sm, warp, LEAVING);
-    }
+    if (!last_trip(sm, warp))
+        return by_ratio(sm, warp, STAYING);
     if (warp->exits[l] == GT_NONE)
         warp->exits[l] = draw_exit(sm, l);
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
         if (edges[e].leaves && (e == warp->exits[l] || (warp->trips[l] == 0 && edges[e].executions > 0)))
             return e;
-    edge = by_ratio(sm, warp, STAYING);
-    return edge != GT_NONE ? edge : by_ratio(sm, warp, LEAVING);
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+        if (!edges[e].leaves && edges[e].leads_out && edges[e].executions > 0)
+            return by_ratio(sm, warp, STAYING);
+    return by_ratio(sm, warp, LEADING_OUT);
 }
 
 /* Whether this visit takes both sides. */
@@ -228,8 +252,10 @@ static const struct gt_wop *branch(struct gt_wsm *sm, struct gt_wwarp *warp)
     }
     if (block->edge_count == 1)
         edge = block->first_edge;
+    else if (block->choice == GT_CHOICE_LOOP)
+        edge = by_trips(sm, warp);
     else
-        edge = block->choice == GT_CHOICE_LOOP ? by_trips(sm, warp) : by_ratio(sm, warp, ALL);
+        edge = by_ratio(sm, warp, last_trip(sm, warp) ? LEADING_OUT : ALL);
     return edge == GT_NONE ? NULL : follow(sm, warp, edge);
 }
 
