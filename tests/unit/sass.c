@@ -100,7 +100,8 @@ static void numbers_may_have_separators(void **state)
     assert_false(gt_csv_count("1e30", &count));
 }
 
-/* Bits 105-125 by hand: stall 4, yield, write barrier 1, none to read, waits for 0 and 5, reuse of operand 1. */
+/* Bits 105-125 by hand: stall 4, yield, write barrier 1, none to read, waits for 0 and 5, reuse of operand 1.
+ */
 static void control_fields_stand_where_they_do(void **state)
 {
     uint64_t high = (UINT64_C(4) << 41) | (UINT64_C(1) << 45) | (UINT64_C(1) << 46) | (UINT64_C(7) << 49) |
@@ -143,7 +144,8 @@ static struct parsed parse(const char *text)
     return parsed;
 }
 
-static void assert_operand(const struct parsed *parsed, unsigned index, int file, int number, int count, int flags)
+static void assert_operand(const struct parsed *parsed, unsigned index, int file, int number, int count,
+                           int flags)
 {
     const struct gt_operand *operand = &parsed->i.operands[index];
 
