@@ -227,6 +227,7 @@ struct gt_profile {
     uint64_t cycles;            /* gpc__cycles_elapsed.max */
     double sm_hz;               /* mean SM clock while it ran; 0 unknown */
     uint64_t warp_instructions; /* smsp__inst_executed.sum */
+    uint64_t busiest_warp_instructions; /* smsp__inst_executed.max: of one sub-partition; 0 unknown */
     uint32_t cluster[3];        /* thread blocks; 1, 1, 1 without clusters */
     uint32_t shared_carveout_bytes; /* shared memory that the SM was set to; 0 unknown */
     uint32_t blocks_per_sm;     /* the profiler's limit of residents; 0 unknown */

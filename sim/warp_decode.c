@@ -245,9 +245,9 @@ static void find_exits(struct gt_wcode *code)
         code->first_exit[l] = used;
         for (uint32_t b = 0; b < program->block_count; b++) {
             const struct gt_basic_block *block = &program->blocks[b];
+            bool ours = block->loop == l && block->choice == GT_CHOICE_LOOP;
 
-            for (uint32_t e = block->first_edge;
-                 block->loop == l && block->choice == GT_CHOICE_LOOP && e < block->first_edge + block->edge_count; e++)
+            for (uint32_t e = block->first_edge; ours && e < block->first_edge + block->edge_count; e++)
                 if (program->edges[e].leaves && program->edges[e].executions > 0) {
                     code->exits[used++] = e;
                     code->exit_sum[l] += (double)program->edges[e].executions;

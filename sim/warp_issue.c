@@ -117,6 +117,7 @@ static void issue(struct gt_wsm *sm, struct gt_wsub *sub, uint32_t place, uint64
     account(sm, sub, warp, now);
     sm->issued[op->pipe]++;
     sm->simulated++;
+    sub->issued++;
     sub->last = place;
     take_pipe(sub, op, now);
     warp->since = now;

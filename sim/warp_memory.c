@@ -103,11 +103,14 @@ static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from
     double fabric = cross(sm, bytes * sm->code.fabric_per_read, from);
     /* One line comes from the near or the far half of L2; of many, some come from the far one. */
     bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, lines))) > 0;
-    double done = fmax(fmax(l2, tags), fabric) + crowd(&sm->l2_read, costs->l2_crowd_cycles) + (far ? costs->l2_far_latency : costs->l2_near_latency);
+    double done = fmax(fmax(l2, tags), fabric) + crowd(&sm->l2_read, costs->l2_crowd_cycles)
+                + (far ? costs->l2_far_latency : costs->l2_near_latency);
 
     sm->l2_bytes += bytes;
     sm->dram_bytes += bytes * sm->code.dram_per_l2_read;
-    return missed > 0 ? fmax(done, fmax(dram, fabric) + crowd(&sm->dram, costs->dram_crowd_cycles) + costs->dram_latency) : done;
+    if (missed > 0)
+        done = fmax(done, fmax(dram, fabric) + crowd(&sm->dram, costs->dram_crowd_cycles) + costs->dram_latency);
+    return done;
 }
 
 static double write_l2(struct gt_wsm *sm, double bytes, double lines, double from)

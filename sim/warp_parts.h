@@ -96,6 +96,7 @@ struct gt_wsub {
     uint64_t next;                /* the first cycle at which it may issue */
     uint32_t places, last;        /* in use at most; that issued last */
     uint32_t warps;
+    uint64_t issued;
     struct gt_wwarp *warp[GT_WARP_SLOTS];
 };
 

@@ -55,7 +55,7 @@ static const struct gt_field program_fields[] = {
 static const struct gt_field_table program_table = GT_FIELD_TABLE("a program", program_fields);
 
 struct raw_profile {
-    uint64_t cycles, warp_instructions;
+    uint64_t cycles, warp_instructions, busiest_warp_instructions;
     double sm_hz;
     uint32_t cluster[3], shared_carveout_bytes, blocks_per_sm;
     struct gt_memory_use use;
@@ -63,6 +63,8 @@ struct raw_profile {
 static const struct gt_field profile_fields[] = {
     { "cycles", GT_FIELD_U64, offsetof(struct raw_profile, cycles), NULL, 0 },
     { "warp_instructions", GT_FIELD_U64, offsetof(struct raw_profile, warp_instructions), NULL, 0 },
+    { "busiest_warp_instructions", GT_FIELD_U64, offsetof(struct raw_profile, busiest_warp_instructions),
+      NULL, 0 },
     { "sm_hz", GT_FIELD_DOUBLE, offsetof(struct raw_profile, sm_hz), NULL, 0 },
     { "cluster", GT_FIELD_SIZE3, offsetof(struct raw_profile, cluster), NULL, 0 },
     { "shared_carveout_bytes", GT_FIELD_U32, offsetof(struct raw_profile, shared_carveout_bytes), NULL, 0 },
@@ -357,6 +359,7 @@ int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object,
         return gt_error_set(error, "\"profile\": \"sm_hz\" is %g; clocks are from 0 to 1e12 Hz", raw.sm_hz);
     profile.cycles = raw.cycles;
     profile.warp_instructions = raw.warp_instructions;
+    profile.busiest_warp_instructions = raw.busiest_warp_instructions;
     profile.sm_hz = raw.sm_hz;
     memcpy(profile.cluster, raw.cluster, sizeof profile.cluster);
     profile.shared_carveout_bytes = raw.shared_carveout_bytes;

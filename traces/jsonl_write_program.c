@@ -193,6 +193,8 @@ void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile)
         gt_emit_mean_value(emit, profile->sm_hz);
     }
     gt_emit_number(emit, "warp_instructions", profile->warp_instructions);
+    if (profile->busiest_warp_instructions != 0)
+        gt_emit_number(emit, "busiest_warp_instructions", profile->busiest_warp_instructions);
     if (profile->cluster[0] != 1 || profile->cluster[1] != 1 || profile->cluster[2] != 1)
         gt_emit_size3(emit, "cluster", profile->cluster);
     if (profile->shared_carveout_bytes != 0)

@@ -225,6 +225,7 @@ static void add_profile(struct ncu *ncu, uint32_t op)
     struct gt_profile profile = {
         .op = op, .cycles = (uint64_t)llround(launch->cycles), .sm_hz = launch->sm_hz > 0 ? launch->sm_hz : 0,
         .warp_instructions = launch->warp_instructions > 0 ? (uint64_t)llround(launch->warp_instructions) : 0,
+        .busiest_warp_instructions = (uint64_t)llround(fmax(0, launch->busiest_warp_instructions)),
         .shared_carveout_bytes = bytes_of(launch->carveout_bytes),
     };
 

@@ -14,7 +14,7 @@ struct gt_ncu_launch {
     uint32_t registers, registers_allocated;
     double static_shared_bytes, dynamic_shared_bytes, allocated_shared_bytes, carveout_bytes;
     double blocks_limits[4]; /* blocks an SM can hold by number, registers, shared memory, warps; 0 unknown */
-    double cycles, seconds, sm_hz, warp_instructions;
+    double cycles, seconds, sm_hz, warp_instructions, busiest_warp_instructions;
     uint32_t compute_capability; /* 90 */
     double bulk_load_bytes, bulk_store_bytes;
     /* Counts and rates, below 0 where the report has none. */

@@ -32,6 +32,7 @@ static const struct metric { const char *name; size_t offset; enum unit unit; bo
     { "gpu__time_duration.sum", AT(seconds), SECONDS, true },
     { "gpc__cycles_elapsed.max.per_second", AT(sm_hz), HERTZ, false },
     { "smsp__inst_executed.sum", AT(warp_instructions), PLAIN, false },
+    { "smsp__inst_executed.max", AT(busiest_warp_instructions), PLAIN, false },
     { "launch__shared_mem_per_block_static", AT(static_shared_bytes), BYTES, false },
     { "launch__shared_mem_per_block_dynamic", AT(dynamic_shared_bytes), BYTES, false },
     { "launch__shared_mem_per_block_allocated", AT(allocated_shared_bytes), BYTES, false },
