@@ -16,16 +16,18 @@
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
 #include "traces/import_common.h"
+#include "validate/player_stored.h"
 #include "validate/supervise.h"
 #include "validate/validate.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
-enum { OPTION_REPEAT = 256, OPTION_DEVICE, OPTION_SURROGATES, OPTION_CHECK, OPTION_SEED, OPTION_BLOCKS };
+enum { OPTION_REPEAT = 256, OPTION_DEVICE, OPTION_SURROGATES, OPTION_CHECK, OPTION_SEED, OPTION_BLOCKS,
+       OPTION_MEASURED };
 
 struct arguments {
     char **traces;
     size_t trace_count;
-    const char *device, *output;
+    const char *device, *output, *measured;
     uint32_t repetitions;
     uint64_t seed;
     enum gt_format format;
@@ -37,6 +39,8 @@ static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU to simulate (default: the one that the trace names)", 0},
     {"surrogates", OPTION_SURROGATES, NULL, 0,
      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
+    {"measured", OPTION_MEASURED, "OLD.db", 0,
+     "Take what this store has measured, and need no GPU: simulate anew and compare", 0},
     {"output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0},
     {"check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
@@ -69,6 +73,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->repetitions = (uint32_t)parse_number(state, "repeat", text, 1, REPETITIONS_MAX);
         return 0;
     case OPTION_DEVICE: arguments->device = text; return 0;
+    case OPTION_MEASURED: arguments->measured = text; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
     case OPTION_SEED: arguments->seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
@@ -313,20 +318,23 @@ static void catch_interrupts(void)
 static int work_on(struct work *work, struct gt_error *error)
 {
     const struct arguments *arguments = work->arguments;
-    struct gt_gpu_facts facts;
+    struct gt_gpu_facts facts = { .sms = 0 };
     int result;
 
+    if (arguments->measured != NULL && gt_stored_open(arguments->measured, error) != 0)
+        return -1;
     if (work->validation.players->find(&facts, error) != 0)
         return -1;
     work->validation.store = open_store(arguments->output, error);
     if (work->validation.store == NULL)
         return -1;
     catch_interrupts();
-    if (!arguments->quiet && work->shared->starts == 1)
+    if (!arguments->quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
                 facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
     result = validate_all(work, error);
     gt_store_close(work->validation.store);
+    gt_stored_close();
     return result;
 }
 
@@ -376,7 +384,8 @@ static int run(int argc, char **argv)
     argp_err_exit_status = GT_EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
     work.validation = (struct gt_validation){
-        .players = &gt_cuda_players, .repetitions = arguments.repetitions, .blocks = arguments.blocks,
+        .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
+        .repetitions = arguments.repetitions, .blocks = arguments.blocks,
         .seed = arguments.seed, .surrogates = arguments.surrogates,
         .stop = stop, .tell = tell, .user = &work,
     };
