@@ -25,6 +25,7 @@ UNIT_TESTS = \
     tests/unit/reporttext \
     tests/unit/supervise \
     tests/unit/validate \
+    tests/unit/warp \
     tests/unit/table
 
 # bats files; the program under test is $GRIDTIDE.
