@@ -19,6 +19,7 @@ UNIT_TESTS = \
     tests/unit/stats \
     tests/unit/stats_path \
     tests/unit/stats_sweep \
+    tests/unit/kernels \
     tests/unit/store \
     tests/unit/bins \
     tests/unit/compare \
@@ -123,6 +124,7 @@ BENCHES_BUILT = \
     tests/bench/store_bench
 BENCHES = \
     tests/bench/import.sh \
+    tests/bench/kernels.sh \
     tests/bench/simulate.sh \
     tests/bench/store.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
