@@ -26,3 +26,42 @@ END
         [ "$status" = 2 ]
     done
 }
+
+# A store with two measured runs of t.jsonl, as long as it is simulated.
+measured() {
+    "$GRIDTIDE" run -q t.jsonl -o measured.db
+    sqlite3 measured.db "UPDATE run SET kind = 'measured';
+        INSERT INTO run SELECT run_id + 1, trace_id, device_id, kind, options, 1, 1 FROM run;
+        INSERT INTO run_op SELECT 2, op_no, NULL, start_ps, end_ps, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+            FROM run_op;"
+}
+
+@test "validate: what a store has measured takes the place of a GPU" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    measured
+    run "$GRIDTIDE" validate t.jsonl --measured measured.db --repeat 2 -o v.db -f csv
+    [ "$status" = 0 ]
+    [[ "${lines[1]}" == t,2,* ]]
+    [ "$(cut -d, -f5 <<< "${lines[1]}")" = 0 ]
+    [ "$(sqlite3 v.db "SELECT count(*) FROM run WHERE kind = 'measured' AND whole = 1")" = 2 ]
+}
+
+@test "validate: a store that lacks the trace, has another one or too few runs is told" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    measured
+    run "$GRIDTIDE" validate t.jsonl --measured measured.db --repeat 3 -o v.db -q
+    [ "$status" = 1 ]
+    [[ "$output" == *"has 2 measured runs"* ]]
+    [ "$(sqlite3 v.db "SELECT count(*) FROM run WHERE kind = 'measured' AND whole = 1")" = 2 ]
+    sed 's/"name":"t"/"name":"u"/' t.jsonl > u.jsonl
+    run "$GRIDTIDE" validate u.jsonl --measured measured.db -o w.db -q
+    [ "$status" = 1 ]
+    [[ "$output" == *"no measured run of 'u'"* ]]
+    echo '{"call":"launch","kernel":"k","stream":"a"}' >> t.jsonl
+    run "$GRIDTIDE" validate t.jsonl --measured measured.db -o w.db -q
+    [ "$status" = 1 ]
+    [[ "$output" == *"another trace of the name 't'"* ]]
+    run "$GRIDTIDE" validate t.jsonl --measured t.jsonl -o x.db -q
+    [ "$status" = 1 ]
+    [ ! -e x.db ]
+}
