@@ -40,6 +40,7 @@ sim_libsim_a_SOURCES = \
     sim/transform.c sim/transform.h \
     sim/warp.c sim/warp.h \
     sim/warp_act.c \
+    sim/warp_build.c \
     sim/warp_costs.h \
     sim/warp_decode.c \
     sim/warp_grid.c \

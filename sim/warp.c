@@ -8,85 +8,22 @@
 #include "sim/occupancy.h"
 #include "sim/warp_parts.h"
 
-/* Warp instructions of the SM beyond which steady state is extrapolated. */
-enum { ENOUGH_INSTRUCTIONS = 2000000, FEWEST_WAVES = 4 };
+/* Warp instructions of the SM beyond which steady state is extrapolated: waves of blocks, and trips of long
+ * loops where a few waves are still too many. */
+enum { ENOUGH_INSTRUCTIONS = 2000000, MOST_INSTRUCTIONS = 20000000, FEWEST_WAVES = 4 };
 
-static void build(struct gt_wsm *sm)
+/* Warp instructions of a block. */
+static double block_instructions(const struct gt_warp_launch *launch)
 {
-    const struct gt_program *program = sm->code.program;
-    uint32_t loops = program->loop_count + 1, edges = program->edge_count + 1;
-    uint32_t slots = sm->launch->blocks_per_sm;
+    const struct gt_program *program = launch->program;
 
-    sm->warp_count = slots * sm->launch->warps_per_block;
-    sm->warps = gt_calloc(sm->warp_count, sizeof *sm->warps);
-    sm->free_warps = gt_calloc(sm->warp_count, sizeof *sm->free_warps);
-    sm->blocks = gt_calloc(slots, sizeof *sm->blocks);
-    sm->starts = gt_calloc(slots + 1, sizeof *sm->starts);
-    sm->ended_at = gt_calloc(sm->rows + 1, sizeof *sm->ended_at);
-    for (uint32_t i = 0; i < sm->warp_count; i++) {
-        sm->warps[i].trips = gt_calloc(4ull * loops + program->block_count, sizeof(uint32_t));
-        sm->warps[i].exits = sm->warps[i].trips + loops;
-        sm->warps[i].fixed_trips = sm->warps[i].exits + loops;
-        sm->warps[i].entries = sm->warps[i].fixed_trips + loops;
-        sm->warps[i].visits = sm->warps[i].entries + loops;
-        sm->warps[i].decided = gt_calloc(program->block_count, 1);
-        sm->free_warps[i] = sm->warp_count - 1 - i;
-    }
-    sm->free_warp_count = sm->warp_count;
-    for (uint32_t i = 0; i < slots; i++) {
-        sm->blocks[i].members = gt_calloc(sm->launch->warps_per_block, sizeof *sm->blocks[i].members);
-        sm->blocks[i].trips = gt_calloc(loops, sizeof *sm->blocks[i].trips);
-        sm->blocks[i].choices = gt_calloc(program->block_count, sizeof *sm->blocks[i].choices);
-    }
-    sm->line_ready = gt_calloc(sm->code.lines, sizeof *sm->line_ready);
-    sm->constant_ready = gt_calloc(sm->code.constants + 1ull, sizeof *sm->constant_ready);
-    memset(sm->line_ready, 0xff, sm->code.lines * sizeof *sm->line_ready);
-    memset(sm->constant_ready, 0xff, sm->code.constants * sizeof *sm->constant_ready);
-    sm->edge_carry = gt_calloc(edges, sizeof *sm->edge_carry);
-    sm->loop_carry = gt_calloc(loops, sizeof *sm->loop_carry);
-    /* Where the whole grid is resident at once, the fullest SM's blocks make the most trips. */
-    for (uint32_t l = 0; l < program->loop_count; l++)
-        sm->loop_carry[l] = program->loops[l].who == GT_WHO_BLOCK && sm->rows <= slots ? 0.999 : 0.5;
-    sm->block_carry = gt_calloc(program->block_count, sizeof *sm->block_carry);
-    sm->stalls = gt_calloc((size_t)program->instruction_count * GT_STALLS, sizeof *sm->stalls);
-    for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
-        memset(sm->subs[s].ready, 0xff, sizeof sm->subs[s].ready);
-        sm->subs[s].next = GT_WARP_NEVER;
-    }
-    sm->share = 1;
-}
-
-static void tear_down(struct gt_wsm *sm)
-{
-    for (uint32_t i = 0; i < sm->warp_count; i++) {
-        free(sm->warps[i].trips);
-        free(sm->warps[i].decided);
-    }
-    for (uint32_t i = 0; i < sm->launch->blocks_per_sm; i++) {
-        free(sm->blocks[i].members);
-        free(sm->blocks[i].trips);
-        free(sm->blocks[i].choices);
-    }
-    free(sm->warps);
-    free(sm->free_warps);
-    free(sm->blocks);
-    free(sm->starts);
-    free(sm->ended_at);
-    free(sm->line_ready);
-    free(sm->constant_ready);
-    free(sm->edge_carry);
-    free(sm->loop_carry);
-    free(sm->block_carry);
-    free(sm->stalls);
-    gt_warp_decode_free(&sm->code);
+    return (double)program->warp_instructions / fmax(1, (double)program->warps) * launch->warps_per_block;
 }
 
 /* Rows of blocks to simulate, of the `rows` there are. */
 static uint64_t rows_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 {
-    const struct gt_program *program = launch->program;
-    double block = (double)program->warp_instructions / fmax(1, (double)program->warps)
-                 * launch->warps_per_block;
+    double block = block_instructions(launch);
     uint64_t least = (uint64_t)FEWEST_WAVES * launch->blocks_per_sm;
     uint64_t enough = block > 0 ? (uint64_t)(ENOUGH_INSTRUCTIONS / block) : rows;
 
@@ -94,9 +31,17 @@ static uint64_t rows_to_run(const struct gt_warp_launch *launch, uint64_t rows)
     return launch->full || enough >= rows ? rows : enough;
 }
 
+/* The part of long loops' trips to simulate. */
+static double trips_to_run(const struct gt_warp_launch *launch, uint64_t rows)
+{
+    double all = block_instructions(launch) * (double)rows;
+
+    return launch->full || all <= MOST_INSTRUCTIONS ? 1 : MOST_INSTRUCTIONS / all;
+}
+
 /* Cycles of all `rows`: those simulated, and the rest at the pace of the middle of what was. *bound: how
  * much the pace of the two halves of the middle differs, over the rest. */
-static double extrapolate(const struct gt_wsm *sm, uint64_t rows, double *bound)
+static double all_rows(const struct gt_wsm *sm, uint64_t rows, double *bound)
 {
     uint64_t run = sm->rows, slots = sm->launch->blocks_per_sm;
     double end = (double)sm->ended_at[run - 1];
@@ -125,11 +70,30 @@ static double uneven(const struct gt_wsm *sm, double end, uint64_t rows)
     return fmax(end, (double)sm->launch->busiest_warp_instructions / fmax(0.8, busiest / end));
 }
 
-static void report(struct gt_wsm *sm, uint64_t rows, struct gt_warp_result *result)
+/* A run with half the trips of a run with a part of them. */
+struct shorter { double end, instructions; };
+
+/* Cycles with all trips of long loops, where only a part of them was simulated: cycles grow with
+ * instructions as they did from half that part to that part. *bound: how far that is from growing in proportion, if more. */
+static double all_trips(const struct gt_wsm *sm, double end, const struct shorter *shorter, double *bound)
+{
+    double instructions = (double)sm->simulated, all = block_instructions(sm->launch) * (double)sm->rows;
+
+    if (sm->trip_share >= 1 || instructions <= shorter->instructions || all <= instructions)
+        return end;
+    double pace = (end - shorter->end) / (instructions - shorter->instructions);
+    double whole = end + pace * (all - instructions);
+    *bound = fmax(*bound * all / instructions, fabs(whole - end * all / instructions));
+    return whole;
+}
+
+static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *shorter,
+                   struct gt_warp_result *result)
 {
     const struct gt_program *program = sm->code.program;
-    double bound, end = uneven(sm, extrapolate(sm, rows, &bound), rows);
+    double bound, end = all_rows(sm, rows, &bound);
     double simulated = fmax(1, (double)sm->ended_at[sm->rows - 1]);
+    end = uneven(sm, all_trips(sm, end, shorter, &bound), rows);
     double sms = fmin(sm->device->sms, (double)sm->launch->blocks);
     double stores = fmax(0, sm->memory_end - simulated);
 
@@ -162,25 +126,47 @@ static int check(const struct gt_device *device, const struct gt_warp_launch *la
     return 0;
 }
 
+/* Build the SM and run it, `share` of the trips of long loops. */
+static int run(struct gt_wsm *sm, const struct gt_device *device, const struct gt_warp_launch *launch,
+               double share, uint64_t rows, struct gt_error *error)
+{
+    *sm = (struct gt_wsm){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
+                           .rows = rows };
+    sm->policy = gt_warp_policy_find(device->warp.policy, error);
+    if (sm->policy == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
+        return -1;
+    gt_warp_build(sm);
+    gt_warp_grid_begin(sm);
+    if (gt_warp_loop(sm, error) == 0)
+        return 0;
+    gt_warp_tear_down(sm);
+    return -1;
+}
+
 int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch,
                 struct gt_warp_result *result, struct gt_error *error)
 {
     uint64_t rows = (launch->blocks + device->sms - 1) / device->sms;
-    struct gt_wsm sm = { .device = device, .costs = &device->warp, .launch = launch };
+    struct shorter shorter = { 0 };
+    struct gt_wsm sm;
 
     if (check(device, launch, error) != 0)
         return -1;
-    sm.policy = gt_warp_policy_find(device->warp.policy, error);
-    if (sm.policy == NULL || gt_warp_decode(&sm.code, device, launch, error) != 0)
+    uint64_t some = rows_to_run(launch, rows);
+    double share = trips_to_run(launch, some);
+    if (share < 1) {
+        double bound;
+
+        if (run(&sm, device, launch, share / 2, some, error) != 0)
+            return -1;
+        shorter = (struct shorter){ all_rows(&sm, rows, &bound), (double)sm.simulated };
+        gt_warp_tear_down(&sm);
+    }
+    if (run(&sm, device, launch, share, some, error) != 0)
         return -1;
-    sm.rows = rows_to_run(launch, rows);
-    build(&sm);
-    gt_warp_grid_begin(&sm);
-    int bad = gt_warp_loop(&sm, error);
-    if (bad == 0)
-        report(&sm, rows, result);
-    tear_down(&sm);
-    return bad;
+    report(&sm, rows, &shorter, result);
+    gt_warp_tear_down(&sm);
+    return 0;
 }
 
 int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,

@@ -277,6 +277,35 @@ static void find_polls(struct gt_wcode *code)
     }
 }
 
+static double mean_trips(const struct gt_loop *loop)
+{
+    return loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
+}
+
+static uint32_t outermost(const struct gt_program *program, uint32_t l)
+{
+    for (uint32_t depth = 0; program->loops[l].parent != GT_NONE && depth < program->loop_count; depth++)
+        l = program->loops[l].parent;
+    return l;
+}
+
+static void find_long_loops(struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+
+    code->long_loop = gt_calloc(program->loop_count + 1, sizeof *code->long_loop);
+    for (uint32_t l = 0; l < program->loop_count; l++) {
+        double trips = mean_trips(&program->loops[l]);
+
+        code->long_loop[l] = trips >= 2;
+        for (uint32_t k = 0; k < program->loop_count; k++)
+            if (k != l && outermost(program, k) == outermost(program, l)
+                && (mean_trips(&program->loops[k]) > trips
+                    || (k < l && mean_trips(&program->loops[k]) == trips)))
+                code->long_loop[l] = false;
+    }
+}
+
 int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
                    struct gt_error *error)
 {
@@ -302,6 +331,7 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
             code->ops[program->blocks[b].first + program->blocks[b].count - 1].last = true;
     find_exits(code);
     find_polls(code);
+    find_long_loops(code);
     struct totals t = total(code);
     pipeline(code, &t);
     memory(code, &device->warp, &t);
@@ -316,4 +346,5 @@ void gt_warp_decode_free(struct gt_wcode *code)
     free(code->exits);
     free(code->exit_sum);
     free(code->polls);
+    free(code->long_loop);
 }

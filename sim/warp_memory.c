@@ -109,7 +109,8 @@ static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from
     sm->l2_bytes += bytes;
     sm->dram_bytes += bytes * sm->code.dram_per_l2_read;
     if (missed > 0)
-        done = fmax(done, fmax(dram, fabric) + crowd(&sm->dram, costs->dram_crowd_cycles) + costs->dram_latency);
+        done = fmax(done, fmax(dram, fabric) + costs->dram_latency
+                          + crowd(&sm->dram, costs->dram_crowd_cycles));
     return done;
 }
 

@@ -117,6 +117,7 @@ struct gt_wcode {
     struct gt_access *no_access;  /* what an access without data points to */
     uint32_t *first_exit, *exits; /* [loop], [loop + 1]: where its edges that leave it begin in `exits` */
     double *exit_sum;             /* [loop]: executions of those */
+    bool *long_loop;              /* [loop]: the one of its nest with the most trips */
     bool *polls;                  /* [loop]: its trips are how long it waited when it was counted */
     uint32_t lines, constants;
     uint8_t ring_mask;            /* scoreboards with waits that count */
@@ -159,6 +160,7 @@ struct gt_wsm {
     uint64_t *starts;             /* [blocks_per_sm]: places that a block comes to, and when; sorted */
     uint32_t start_count;
     double retire_free;
+    double trip_share;            /* of the trips of long loops, that are made */
     double share;                 /* SMs that compete, in units of this one */
     uint64_t *ended_at;           /* [rows] */
     /* caches */
@@ -175,6 +177,10 @@ struct gt_wsm {
     uint64_t forced;              /* waits for a phase that nothing would have ended */
     uint64_t resident_since;
 };
+
+/* warp_build.c: an SM whose code is decoded, before its first block; the end of one. */
+void gt_warp_build(struct gt_wsm *sm);
+void gt_warp_tear_down(struct gt_wsm *sm);
 
 /* warp_decode.c: `code` from a program, on a device; 0, or -1 with the reason. */
 int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,

@@ -147,6 +147,9 @@ static uint32_t draw_trips(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t l)
     double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
     uint32_t visit = warp->entries[l]++, known;
 
+    if (sm->code.long_loop[l])
+        mean = fmax(1, mean * sm->trip_share);
+
     if (sm->code.polls[l])
         return 1;
     if (loop->who == GT_WHO_WARP && warp->fixed_trips[l] != GT_NONE)

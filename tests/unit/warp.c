@@ -72,8 +72,8 @@ static struct gt_instruction *add(uint8_t pipe, uint8_t action, uint8_t stall_cy
     struct gt_instruction *in = &code[program.instruction_count++];
 
     *in = (struct gt_instruction){ .pipe = pipe, .action = action, .stall_cycles = stall_cycles,
-                                   .executions = 1, .threads = 32, .threads_on = 32, .memory = GT_NONE, .write_barrier = FREE,
-                                   .read_barrier = FREE };
+                                   .executions = 1, .threads = 32, .threads_on = 32, .memory = GT_NONE,
+                                   .write_barrier = FREE, .read_barrier = FREE };
     return in;
 }
 
@@ -89,8 +89,9 @@ static struct gt_basic_block *close_block(uint8_t ends)
     uint32_t first = program.block_count > 1 ? block[-1].first + block[-1].count : 0;
 
     *block = (struct gt_basic_block){ .first = first, .count = program.instruction_count - first,
-                                      .resume = GT_NONE, .join = GT_NONE, .loop = GT_NONE, .warps = UINT32_MAX, .executions = 1,
-                                      .end = ends, .first_edge = program.edge_count };
+                                      .resume = GT_NONE, .join = GT_NONE, .loop = GT_NONE,
+                                      .warps = UINT32_MAX, .executions = 1, .end = ends,
+                                      .first_edge = program.edge_count };
     return block;
 }
 
@@ -350,6 +351,34 @@ static void waves_are_extrapolated(void **state)
     free(all.stalls_by_instruction);
 }
 
+/* A loop of 1,000,000 trips: 20 million instructions say what its 40 million would. */
+static void long_loops_are_extrapolated(void **state)
+{
+    struct gt_basic_block *body;
+
+    (void)state;
+    loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 1, .trips = 1000000 };
+    program.loop_count = 1;
+    program.warp_instructions = 40 * 1000000ull + 1;
+    for (int i = 0; i < 40; i++)
+        add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4);
+    body = close_block(GT_END_BRANCH);
+    body->loop = 0;
+    body->choice = GT_CHOICE_LOOP;
+    add_edge(body, 0, 999999)->back = true;
+    add_edge(body, 1, 1)->leaves = true;
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(1, 1, 1);
+    double all = result.run_cycles;
+    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
+                                     .blocks_per_sm = 1 };
+    free(result.stalls_by_instruction);
+    assert_int_equal(gt_warp_run(&device, &launch, &result, &error), 0);
+    assert_true(result.simulated < 21000000);
+    assert_true(result.run_cycles <= all * 1.0001 && result.run_cycles >= all * 0.9999);
+}
+
 /* A bulk load fills a phase; the warp that empties it waits for the bytes, not for the poll. */
 static void a_phase_is_there_when_its_bytes_are(void **state)
 {
@@ -417,7 +446,8 @@ int main(void)
         TEST(the_load_store_unit_serves_a_pass_a_cycle), TEST(a_counting_wait_leaves_the_last_groups),
         TEST(a_barrier_opens_when_the_last_one_comes), TEST(trips_add_up), TEST(ratios_are_dealt_out),
         TEST(both_sides_of_a_divergence_run), TEST(waves_are_extrapolated),
-        TEST(a_phase_is_there_when_its_bytes_are), TEST(a_wait_for_nothing_is_let_pass),
+        TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
+        TEST(a_wait_for_nothing_is_let_pass),
         TEST(mistakes_are_told),
     };
 
