@@ -74,7 +74,8 @@ static double uneven(const struct gt_wsm *sm, double end, uint64_t rows)
 struct shorter { double end, instructions; };
 
 /* Cycles with all trips of long loops, where only a part of them was simulated: cycles grow with
- * instructions as they did from half that part to that part. *bound: how far that is from growing in proportion, if more. */
+ * instructions as they did from half that part to that part. *bound: how far that is from growing in
+ * proportion, if more. */
 static double all_trips(const struct gt_wsm *sm, double end, const struct shorter *shorter, double *bound)
 {
     double instructions = (double)sm->simulated, all = block_instructions(sm->launch) * (double)sm->rows;

@@ -107,7 +107,10 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
 }
 
 /* Totals over the launch that say how much an access of a kind moves. */
-struct totals { double atomics, bulk_loads, bulk_bytes, expects, arrives, inits, fills, l2_loads; };
+struct totals {
+    double atomics, bulk_loads, bulk_bytes, expects, arrives, inits, fills;
+    double l2_loads, l2_stores;   /* sectors that miss L1 by its hit rates */
+};
 
 static struct totals total(struct gt_wcode *code)
 {
@@ -122,8 +125,14 @@ static struct totals total(struct gt_wcode *code)
         if ((in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE) && access != NULL
             && access->space != GT_SPACE_SHARED)
             t.atomics += n;
-        if (in->action == GT_ACTION_LOAD && access != NULL && is_global(access))
-            t.l2_loads += n * access->sectors * (1 - known(code->use.l1_load_hit, 0));
+        if (access != NULL && is_global(access) && in->threads_on > 0) {
+            double missed = n * access->sectors;
+
+            if (in->action == GT_ACTION_LOAD || in->action == GT_ACTION_ASYNC_COPY)
+                t.l2_loads += missed * (1 - gt_warp_hit_rate(&code->use, access, true));
+            if (in->action == GT_ACTION_STORE)
+                t.l2_stores += missed * (1 - gt_warp_hit_rate(&code->use, access, false));
+        }
         t.bulk_loads += in->action == GT_ACTION_BULK_LOAD ? n : 0;
         t.bulk_bytes += in->action == GT_ACTION_BULK_LOAD && access != NULL ? n * access->bulk_bytes : 0;
         t.inits += in->action == GT_ACTION_MBARRIER_INIT ? n : 0;
@@ -225,6 +234,12 @@ static void memory(struct gt_wcode *code, const struct gt_warp_costs *costs, con
     double writes = (double)use->l2_write_sectors + (double)use->l2_atomic_sectors;
 
     dram(code, costs);
+    /* Several accesses to a sector that is on its way, and stores that meet in L1, are one at L2. */
+    code->l2_per_load = code->l2_per_store = 1;
+    if (t->l2_loads > 0 && !code->bulk && use->l2_read_sectors > 0)
+        code->l2_per_load = fmin(1, (double)use->l2_read_sectors / t->l2_loads);
+    if (t->l2_stores > 0 && use->l2_write_sectors > 0)
+        code->l2_per_store = fmin(1, (double)use->l2_write_sectors / t->l2_stores);
     /* Addresses are spread over both halves: of what is written half crosses, the rest was read. */
     double written = fmin(fabric, writes / 2);
     code->fabric_per_write = writes > 0 ? written / writes : 0;

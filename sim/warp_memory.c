@@ -86,7 +86,7 @@ static double cross(struct gt_wsm *sm, double bytes, double from)
     return serve(&sm->fabric, from, bytes * sm->share / sm->costs->l2_fabric_bytes_per_cycle);
 }
 
-/* `lines` looked up in L2. */
+/* `lines` looked up in L2; what crosses between the halves is looked up in both. */
 static double look_up(struct gt_wsm *sm, double lines, double from)
 {
     return serve(&sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
@@ -97,7 +97,7 @@ static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from
 {
     const struct gt_warp_costs *costs = sm->costs;
     double l2 = serve(&sm->l2_read, from, share_of(sm, bytes, costs->l2_read_bytes_per_cycle));
-    double tags = look_up(sm, lines, from);
+    double tags = look_up(sm, lines * (1 + sm->code.fabric_per_read), from);
     double missed = deal(&sm->dram_carry, lines, sm->code.l2_read_miss);
     double dram = serve(&sm->dram, from, dram_cycles(sm, bytes * sm->code.dram_per_l2_read));
     double fabric = cross(sm, bytes * sm->code.fabric_per_read, from);
@@ -120,7 +120,8 @@ static double write_l2(struct gt_wsm *sm, double bytes, double lines, double fro
     double to_dram = bytes * sm->code.dram_per_l2_write;
     double dram = to_dram > 0 ? serve(&sm->dram, from, dram_cycles(sm, to_dram)) : 0;
     double fabric = cross(sm, bytes * sm->code.fabric_per_write, from);
-    double done = fmax(fmax(fmax(l2, fabric), dram), look_up(sm, lines, from)) + sm->costs->l2_near_latency;
+    double tags = look_up(sm, lines * (1 + sm->code.fabric_per_write), from);
+    double done = fmax(fmax(fmax(l2, fabric), dram), tags) + sm->costs->l2_near_latency;
 
     sm->l2_bytes += bytes;
     sm->dram_bytes += to_dram;
@@ -128,14 +129,13 @@ static double write_l2(struct gt_wsm *sm, double bytes, double lines, double fro
     return done;
 }
 
-static double hit_rate(const struct gt_wsm *sm, const struct gt_wop *op, bool load)
+double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load)
 {
-    const struct gt_memory_use *use = &sm->code.use;
-    bool local = op->access->space == GT_SPACE_LOCAL;
+    bool local = access->space == GT_SPACE_LOCAL;
     double rate = load ? (local ? use->local_load_hit : use->l1_load_hit)
                        : (local ? use->local_store_hit : 0);
 
-    return op->access->bypass_l1 || rate < 0 ? 0 : rate;
+    return access->bypass_l1 || rate < 0 ? 0 : rate;
 }
 
 /* Cycles of the load/store unit for an access to L1: it looks up four lines at once and moves 128 bytes.
@@ -150,15 +150,18 @@ static struct gt_wtimes load_global(struct gt_wsm *sm, const struct gt_wop *op, 
 {
     const struct gt_access *access = op->access;
     double lines = fmax(1, access->tag_requests);
-    double lsu = gt_warp_lsu(sm, l1_passes(access), now);
+    /* A copy that goes through L1 is written to shared memory in passes of its own; one that does not
+     * arrives beside them (counted on an H200). */
+    double copied = op->action == GT_ACTION_ASYNC_COPY && !access->bypass_l1 ? access->wavefronts : 0;
+    double lsu = gt_warp_lsu(sm, l1_passes(access) + copied, now);
     bool local = access->space == GT_SPACE_LOCAL;
-    double missed = deal(&sm->l1_carry[local], lines, 1 - hit_rate(sm, op, true));
+    double missed = deal(&sm->l1_carry[local], lines, 1 - gt_warp_hit_rate(&sm->code.use, access, true));
     struct gt_wtimes times = { lsu + sm->costs->l1_latency, lsu };
 
     if (missed > 0 && access->sectors > 0) {
-        double bytes = 32 * access->sectors * missed / lines;
+        double part = sm->code.l2_per_load, bytes = 32 * access->sectors * missed / lines * part;
 
-        times.data = fmax(times.data, read_l2(sm, bytes, missed, lsu));
+        times.data = fmax(times.data, read_l2(sm, bytes, missed * part, lsu));
     }
     return times;
 }
@@ -167,8 +170,9 @@ static struct gt_wtimes store_global(struct gt_wsm *sm, const struct gt_wop *op,
 {
     const struct gt_access *access = op->access;
     double lsu = gt_warp_lsu(sm, l1_passes(access), now);
-    double sectors = access->sectors * (1 - hit_rate(sm, op, false));
-    struct gt_wtimes times = { write_l2(sm, 32 * sectors, fmax(1, access->tag_requests), lsu), lsu };
+    double part = sm->code.l2_per_store * (1 - gt_warp_hit_rate(&sm->code.use, access, false));
+    double lines = fmax(1, access->tag_requests) * part;
+    struct gt_wtimes times = { write_l2(sm, 32 * access->sectors * part, lines, lsu), lsu };
 
     return times;
 }

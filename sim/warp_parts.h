@@ -130,6 +130,7 @@ struct gt_wcode {
     bool consumers_arrive;
     double arrival_scale;         /* phases that a weighted arrival empties */
     uint32_t stages;
+    double l2_per_load, l2_per_store; /* sectors that L2 saw, by sector that misses L1 by its hit rates */
     double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
     double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
     double l2_read_miss;          /* share of reads that wait for DRAM */
@@ -194,6 +195,8 @@ const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp,
 
 /* warp_memory.c: an access at `now`: when its result is there, and when its sources have been read. */
 struct gt_wtimes { double data, read; };
+/* Of an access's sectors, 0..1. */
+double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load);
 struct gt_wtimes gt_warp_access(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now);
 struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now);
 double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now);
