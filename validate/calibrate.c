@@ -12,7 +12,7 @@
 #include "validate/calibrate_groups.h"
 #include "validate/calibrate_process.h"
 
-enum { PROCESSES = 3 };
+enum { PROCESSES = 7 };
 
 /* The first is always measured: what the others find is of no use without it. */
 const struct gt_calibration_group gt_calibration_groups[] = {
@@ -24,10 +24,13 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     {"policies", "whose block is next, on which SM; priorities", gt_calibrate_policies, false},
     {"queues", "resident grids, launches in flight", gt_calibrate_queues, false},
     {"calls", "CPU time of calls", gt_calibrate_calls, false},
+    {"launches", "CPU time of launches, by several threads at once", gt_calibrate_launches, false},
     {"gaps", "between kernels: in a stream, by events, in graphs", gt_calibrate_gaps, false},
-    {"between", "copies and memsets between kernels (notes only)", gt_calibrate_between, false},
+    {"between", "from kernels to copies, and from one engine to another", gt_calibrate_between, false},
     {"copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false},
-    {"link", "both directions at once, engines, pageable staging", gt_calibrate_link, false},
+    {"pageable", "copies of pageable memory: inline, by buffers", gt_calibrate_pageable, false},
+    {"link", "both directions at once, engines, copies within the device", gt_calibrate_link, false},
+    {"turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false},
     {"latency", "between host and GPU, both ways", gt_calibrate_latency, false},
 };
 const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
@@ -49,7 +52,7 @@ static void driver_version(char *text, size_t bytes)
     snprintf(text, bytes, "of CUDA %d.%d", cuda / 1000, cuda % 1000 / 10);
 }
 
-static void describe(struct gt_calibration *calibration, bool traced)
+static void describe(struct gt_calibration *calibration)
 {
     char driver[32], day[16];
     time_t now = time(NULL);
@@ -59,9 +62,8 @@ static void describe(struct gt_calibration *calibration, bool traced)
     cudaRuntimeGetVersion(&runtime);
     strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&now, &date));
     snprintf(calibration->when, sizeof(calibration->when), "%s, driver %s", day, driver);
-    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d%s", runtime / 1000,
-             runtime % 1000 / 10,
-             traced ? ", CUPTI tracing" : "");
+    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d", runtime / 1000,
+             runtime % 1000 / 10);
 }
 
 static int find_group(const char *name, struct gt_error *error)
@@ -106,7 +108,7 @@ static int measure_groups(struct gt_bench *bench, const struct task *task, bool 
 
 static int measure(struct gt_calibration *calibration, const struct task *task, struct gt_error *error)
 {
-    struct gt_bench bench = {.found = calibration, .error = error, .traced = task->options->traced};
+    struct gt_bench bench = {.found = calibration, .error = error};
     gt_calibration_init(calibration);
     int status = measure_groups(&bench, task, true);
     if (status == 0)
@@ -114,7 +116,7 @@ static int measure(struct gt_calibration *calibration, const struct task *task, 
     if (status == 0)
         status = measure_groups(&bench, task, false);
     if (status == 0)
-        describe(calibration, task->options->traced);
+        describe(calibration);
     gt_bench_close(&bench);
     return status;
 }

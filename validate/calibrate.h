@@ -1,8 +1,7 @@
 /* calibrate.h - finds by measurement what a device file says of the GPU at hand.
  *
  * Each key of sim/device.h that can be measured gets a finding: value, median and quartiles, how it
- * was found.  The findings are written as a device file that gt_device_load reads back; what was not
- * measured is there with its default and says so.
+ * was found.  The findings are written as a device file that gt_device_load reads back.
  */
 #ifndef GRIDTIDE_VALIDATE_CALIBRATE_H
 #define GRIDTIDE_VALIDATE_CALIBRATE_H
@@ -26,7 +25,7 @@ struct gt_finding {
 
 struct gt_calibration {
     struct gt_finding *findings;          /* one a row of gt_device_keys */
-    char when[64], system[64];            /* the day and the driver; the runtime, traced or not */
+    char when[64], system[64];            /* the day and the driver; the runtime */
     char notes[GT_CALIBRATION_NOTES][GT_CALIBRATION_LINE_BYTES]; /* found, but no key holds it */
     size_t note_count;
 };
@@ -43,7 +42,6 @@ extern const size_t gt_calibration_group_count;
 
 struct gt_calibration_options {
     const char *only;                     /* a group's name; NULL: all. Device properties are always read */
-    bool traced;                          /* with CUPTI recording kernels, copies and memsets */
     void (*progress)(void *user, const char *group, size_t done, size_t total); /* NULL: none */
     void *user;
 };
@@ -74,7 +72,8 @@ const struct gt_finding *gt_finding_of(const struct gt_calibration *calibration,
 
 void gt_calibration_init(struct gt_calibration *calibration);
 void gt_calibration_free(struct gt_calibration *calibration);
-/* Write the device file; it appears whole or not at all. */
+/* Write the device file; it appears whole or not at all. Keys that were not found are as in the device file
+ * of that GPU's name that comes with Gridtide, source and all; else they have their defaults and say so. */
 int gt_calibration_write(const struct gt_calibration *calibration, const char *path, struct gt_error *error);
 
 #endif

@@ -43,6 +43,8 @@ static int find_gpu(struct gt_bench *bench)
                             status == cudaSuccess ? "CUDA shows none" : cudaGetErrorString(status));
     if (gt_bench_check(bench, status, "cudaGetDeviceCount()") != 0)
         return -1;
+    if (gt_cupti_open(bench->error) != 0)
+        return -1;
     GT_TRY(cudaSetDevice(0));
     GT_TRY(cudaGetDeviceProperties(&bench->gpu, 0));
     return 0;
@@ -52,7 +54,7 @@ static int make_things(struct gt_bench *bench)
 {
     void *mail;
     for (int i = 0; i < GT_BENCH_STREAMS; i++)
-        GT_TRY(cudaStreamCreateWithFlags(&bench->streams[i], cudaStreamNonBlocking));
+        GT_TRY(cudaStreamCreate(&bench->streams[i])); /* as programs do that ask for nothing else */
     for (int i = 0; i < GT_BENCH_EVENTS; i++)
         GT_TRY(cudaEventCreate(&bench->events[i]));
     for (int i = 0; i < GT_BENCH_MARKS; i++)
@@ -103,11 +105,15 @@ static int warm_up(struct gt_bench *bench)
 int gt_bench_open(struct gt_bench *bench)
 {
     bench->clock_ns = clock_cost_ns();
-    if (bench->traced && (gt_cupti_open(bench->error) != 0 || gt_cupti_begin(true, bench->error) != 0))
-        return -1;
+    const struct gt_activity *none;
     if (find_gpu(bench) != 0 || make_things(bench) != 0)
         return -1;
-    return warm_up(bench);
+    /* Kernels are recorded first, as for traces: after that CUPTI times copies within the device
+     * otherwise. */
+    if (gt_cupti_begin(true, bench->error) != 0 || warm_up(bench) != 0 ||
+        gt_cupti_end(&none, bench->error) != 0)
+        return -1;
+    return gt_cupti_begin(bench->kernels, bench->error);
 }
 
 void gt_bench_close(struct gt_bench *bench)
@@ -265,8 +271,6 @@ int gt_bench_take_records(struct gt_bench *bench)
     const struct gt_activity *activity;
     bench->record_count = 0;
     GT_TRY(cudaDeviceSynchronize());
-    if (!bench->traced)
-        return 0;
     if (gt_cupti_end(&activity, bench->error) != 0)
         return -1;
     if (activity->gpu_count > 0)
@@ -275,7 +279,13 @@ int gt_bench_take_records(struct gt_bench *bench)
         take_record(bench, &activity->gpu[i]);
     if (bench->record_count > 0)
         qsort(bench->records, bench->record_count, sizeof(*bench->records), by_start);
-    return gt_cupti_begin(true, bench->error);
+    return gt_cupti_begin(bench->kernels, bench->error);
+}
+
+int gt_bench_record_kernels(struct gt_bench *bench, bool kernels)
+{
+    bench->kernels = kernels;
+    return gt_bench_take_records(bench);
 }
 
 int gt_bench_elapsed_us(struct gt_bench *bench, cudaEvent_t from, cudaEvent_t to, double *us)

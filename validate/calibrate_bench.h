@@ -30,7 +30,7 @@ struct gt_bench_mail {
 struct gt_bench {
     struct gt_calibration *found;
     struct gt_error *error;
-    bool traced;                          /* CUPTI records kernels, copies and memsets */
+    bool kernels;                         /* CUPTI records kernels too, not copies and memsets alone */
     struct cudaDeviceProp gpu;
     cudaStream_t streams[GT_BENCH_STREAMS];
     cudaEvent_t events[GT_BENCH_EVENTS];  /* with times, */
@@ -56,8 +56,9 @@ struct gt_bench {
     } while (0)
 int gt_bench_check(struct gt_bench *bench, cudaError_t status, const char *call);
 
-/* Make streams, buffers and all on GPU 0 and warm it up; -1 where there is none. gt_bench_close ends it
- * either way. `bench` holds found, error and traced already, else zeros. */
+/* Make streams, buffers and all on GPU 0 and warm it up, with CUPTI recording copies and memsets as it does
+ * when traces are played; -1 where there is no GPU or no CUPTI. gt_bench_close ends it either way. `bench`
+ * holds found and error already, else zeros. */
 int gt_bench_open(struct gt_bench *bench);
 void gt_bench_close(struct gt_bench *bench);
 
@@ -101,8 +102,10 @@ void gt_bench_open_gate(struct gt_bench *bench);
 /* Tie the clocks: the tightest of many exchanges. The GPU must be idle. */
 int gt_bench_tie(struct gt_bench *bench, struct gt_clock_tie *tie);
 /* Wait for the GPU; bench->records becomes what CUPTI recorded since the last time, by start, what one
- * call asked for as one. None where it does not trace. */
+ * call asked for as one. */
 int gt_bench_take_records(struct gt_bench *bench);
+/* The same, and record kernels too from now on, or no longer: memsets of more than a few KiB are kernels. */
+int gt_bench_record_kernels(struct gt_bench *bench, bool kernels);
 /* Microseconds between two events that have passed. */
 int gt_bench_elapsed_us(struct gt_bench *bench, cudaEvent_t from, cudaEvent_t to, double *us);
 

@@ -3,18 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/calibrate_crew.h"
 #include "validate/calibrate_groups.h"
 
-enum { ROUNDS = 400, WARM_UP_ROUNDS = 16, IDLE_EVERY = 8, SAMPLES_MOST = 4 * ROUNDS };
-enum { GRAPH_NODES = 20, COPY_BYTES = 65536, KINDS_MOST = 4 };
+enum { BURSTS = 40, ROUNDS = 8, SAMPLES_MOST = BURSTS * ROUNDS };
+enum { GRAPHS = 2, SMALL_BYTES = 4096, COPY_BYTES = 65536, FILL_BYTES = 1 << 20, KINDS_MOST = 4 };
+static const int graph_nodes[GRAPHS] = {4, 20};
 
 /* What the calls work on; round by round they go to other streams. */
 struct objects {
     struct gt_bench *bench;
     cudaStream_t stream, other, created_stream;
     cudaEvent_t mark, created_event;
-    cudaGraphExec_t graph;
-    int round;
+    cudaGraphExec_t graphs[GRAPHS];
+    struct samples *samples;  /* a row's each */
 };
 
 static cudaError_t launch(struct objects *objects)
@@ -39,9 +41,14 @@ static cudaError_t copy_down(struct objects *objects)
                            cudaMemcpyDeviceToHost, objects->stream);
 }
 
+static cudaError_t fill_little(struct objects *objects)
+{
+    return cudaMemsetAsync(objects->bench->device[0], 0, SMALL_BYTES, objects->stream);
+}
+
 static cudaError_t fill(struct objects *objects)
 {
-    return cudaMemsetAsync(objects->bench->device[0], 0, COPY_BYTES, objects->stream);
+    return cudaMemsetAsync(objects->bench->device[0], 0, FILL_BYTES, objects->stream);
 }
 
 static cudaError_t create_event(struct objects *objects)
@@ -86,9 +93,14 @@ static cudaError_t create_stream(struct objects *objects)
     return cudaStreamCreateWithFlags(&objects->created_stream, cudaStreamNonBlocking);
 }
 
+static cudaError_t launch_small_graph(struct objects *objects)
+{
+    return cudaGraphLaunch(objects->graphs[0], objects->stream);
+}
+
 static cudaError_t launch_graph(struct objects *objects)
 {
-    return cudaGraphLaunch(objects->graph, objects->stream);
+    return cudaGraphLaunch(objects->graphs[1], objects->stream);
 }
 
 static cudaError_t ask_capture(struct objects *objects)
@@ -112,31 +124,32 @@ static cudaError_t ask_pointer(struct objects *objects)
 
 /* The rows of one key stand together; its value is the mean of theirs. Each round makes every call, in this
  * order, so that they meet each other's traces in caches and queues as in a program; the idle ones
- * only now and then, when the GPU has nothing to do. */
+ * once behind the rounds of a burst, when the GPU has nothing to do. */
 struct timed_call {
-    const char *key, *name;
+    const char *key, *name;   /* key NULL: it is there for the others */
     cudaError_t (*make)(struct objects *objects);
-    int times;                /* one after the other */
     bool idle;
 };
 
 static const struct timed_call timed_calls[] = {
-    {"host.launch_call_us", "kernel of four arguments", launch, 4, false},
-    {"host.copy_call_us", "up", copy_up, 1, false},
-    {"host.copy_call_us", "down", copy_down, 1, false},
-    {"host.memset_call_us", "64 KiB", fill, 1, false},
-    {"host.event_call_us", "create", create_event, 1, false},
-    {"host.event_call_us", "record", record_event, 1, false},
-    {"host.event_call_us", "wait", wait_event, 1, false},
-    {"host.event_call_us", "query", query_event, 1, false},
-    {"host.sync_call_us", "stream", sync_stream, 1, true},
-    {"host.sync_call_us", "event", sync_event, 1, true},
-    {"host.sync_call_us", "device", sync_device, 1, true},
-    {"host.stream_call_us", "create", create_stream, 1, true},
-    {"host.graph_call_us", "20 kernels in a row", launch_graph, 1, true},
-    {"host.other_call_us", "IsCapturing", ask_capture, 1, false},
-    {"host.other_call_us", "DeviceGetAttribute", ask_attribute, 1, false},
-    {"host.other_call_us", "PointerGetAttributes", ask_pointer, 1, false},
+    {NULL, "kernel", launch, false},
+    {"host.copy_call_us", "up", copy_up, false},
+    {"host.copy_call_us", "down", copy_down, false},
+    {"host.memset_call_us", "4 KiB", fill_little, false},
+    {"host.memset_call_us", "1 MiB", fill, false},
+    {"host.event_call_us", "create", create_event, false},
+    {"host.event_call_us", "record", record_event, false},
+    {"host.event_call_us", "wait", wait_event, false},
+    {"host.event_call_us", "query", query_event, false},
+    {"host.graph_call_us", "4 kernels in a row", launch_small_graph, false},
+    {"host.graph_call_us", "20", launch_graph, false},
+    {"host.other_call_us", "IsCapturing", ask_capture, false},
+    {"host.other_call_us", "DeviceGetAttribute", ask_attribute, false},
+    {"host.other_call_us", "PointerGetAttributes", ask_pointer, false},
+    {"host.sync_call_us", "stream", sync_stream, true},
+    {"host.sync_call_us", "event", sync_event, true},
+    {"host.sync_call_us", "device", sync_device, true},
+    {"host.stream_call_us", "create", create_stream, true},
 };
 enum { CALLS = sizeof(timed_calls) / sizeof(timed_calls[0]) };
 
@@ -145,55 +158,66 @@ struct samples {
     size_t count;
 };
 
-static int make_graph(struct gt_bench *bench, struct objects *objects)
+static int make_graph(struct gt_bench *bench, struct objects *objects, int number)
 {
     cudaGraph_t graph;
     GT_TRY(cudaStreamBeginCapture(objects->stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < GRAPH_NODES; i++)
+    for (int i = 0; i < graph_nodes[number]; i++)
         GT_TRY(launch(objects));
     GT_TRY(cudaStreamEndCapture(objects->stream, &graph));
-    GT_TRY(cudaGraphInstantiate(&objects->graph, graph, 0));
+    GT_TRY(cudaGraphInstantiate(&objects->graphs[number], graph, 0));
     GT_TRY(cudaGraphDestroy(graph));
     return 0;
 }
 
-static int time_call(struct gt_bench *bench, struct objects *objects, const struct timed_call *call,
-                     struct samples *samples)
+static cudaError_t time_call(struct objects *objects, int row, bool keep)
 {
-    for (int i = 0; i < call->times; i++) {
-        uint64_t start_ns = gt_clock_ns();
-        cudaError_t status = call->make(objects);
-        double us = ((double)(gt_clock_ns() - start_ns) - bench->clock_ns) / 1000;
-        if (gt_bench_check(bench, status, call->name) != 0)
-            return -1;
-        if (objects->round >= 0)
-            samples->us[samples->count++] = us > 0 ? us : 0;
-    }
-    return 0;
+    struct samples *samples = &objects->samples[row];
+    uint64_t start_ns = gt_clock_ns();
+    cudaError_t status = timed_calls[row].make(objects);
+    double us = ((double)(gt_clock_ns() - start_ns) - objects->bench->clock_ns) / 1000;
+    if (keep)
+        samples->us[samples->count++] = us > 0 ? us : 0;
+    return status;
 }
 
 /* What a round created goes again. */
-static int end_round(struct gt_bench *bench, struct objects *objects)
+static cudaError_t end_round(struct objects *objects)
 {
+    cudaError_t status = cudaSuccess;
     if (objects->created_event != NULL)
-        GT_TRY(cudaEventDestroy(objects->created_event));
-    if (objects->created_stream != NULL)
-        GT_TRY(cudaStreamDestroy(objects->created_stream));
+        status = cudaEventDestroy(objects->created_event);
+    if (objects->created_stream != NULL && status == cudaSuccess)
+        status = cudaStreamDestroy(objects->created_stream);
     objects->created_event = NULL;
     objects->created_stream = NULL;
-    return 0;
+    return status;
 }
 
-static int play_round(struct gt_bench *bench, struct objects *objects, bool idle, struct samples *samples)
+static cudaError_t play_round(struct objects *objects, int round, bool idle, bool keep)
 {
-    unsigned turn = (unsigned)(objects->round + ROUNDS);
-    objects->stream = bench->streams[turn % 3];
-    objects->other = bench->streams[(turn + 1) % 3];
-    objects->mark = bench->marks[turn % GT_BENCH_MARKS];
-    for (int i = 0; i < CALLS; i++)
-        if (timed_calls[i].idle == idle && time_call(bench, objects, &timed_calls[i], &samples[i]) != 0)
-            return -1;
-    return end_round(bench, objects);
+    const struct gt_bench *bench = objects->bench;
+    cudaError_t status = cudaSuccess;
+    objects->stream = bench->streams[round % 3];
+    objects->other = bench->streams[(round + 1) % 3];
+    objects->mark = bench->marks[round % GT_BENCH_MARKS];
+    for (int i = 0; i < CALLS && status == cudaSuccess; i++)
+        if (timed_calls[i].idle == idle)
+            status = time_call(objects, i, keep);
+    return status == cudaSuccess ? end_round(objects) : status;
+}
+
+/* A burst; its first round comes after a rest and is not kept. */
+static cudaError_t play_burst(void *user, uint32_t number, bool counts)
+{
+    struct objects *objects = user;
+    cudaError_t status = cudaSuccess;
+    (void)number;
+    for (int round = 0; round <= ROUNDS && status == cudaSuccess; round++)
+        status = play_round(objects, round, false, counts && round > 0);
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
+    return status == cudaSuccess ? play_round(objects, 0, true, counts) : status;
 }
 
 static void state(struct gt_bench *bench, const struct timed_call *calls, const struct gt_summary *parts,
@@ -211,25 +235,26 @@ static void state(struct gt_bench *bench, const struct timed_call *calls, const 
 int gt_calibrate_calls(struct gt_bench *bench)
 {
     struct objects objects = {.bench = bench, .stream = bench->streams[0]};
-    struct samples *samples = gt_calloc(CALLS, sizeof(*samples));
     struct gt_summary parts[KINDS_MOST];
     size_t kinds = 0;
-    int status = make_graph(bench, &objects);
-    for (objects.round = -WARM_UP_ROUNDS; status == 0 && objects.round < ROUNDS; objects.round++) {
-        status = play_round(bench, &objects, false, samples);
-        if (status == 0 && objects.round % IDLE_EVERY == 0)
-            status = gt_bench_check(bench, cudaDeviceSynchronize(), "cudaDeviceSynchronize()") == 0
-                         ? play_round(bench, &objects, true, samples) : -1;
-    }
+    int status = 0;
+    objects.samples = gt_calloc(CALLS, sizeof(*objects.samples));
+    for (int i = 0; status == 0 && i < GRAPHS; i++)
+        status = make_graph(bench, &objects, i);
+    for (int i = 0; status == 0 && i < BURSTS; i++)
+        status = gt_crew_play(bench, 1, play_burst, &objects);
     for (int i = 0; status == 0 && i < CALLS; i++) {
-        parts[kinds++] = gt_summarise(samples[i].us, samples[i].count);
+        if (timed_calls[i].key == NULL)
+            continue;
+        parts[kinds++] = gt_summarise(objects.samples[i].us, objects.samples[i].count);
         if (i + 1 == CALLS || strcmp(timed_calls[i + 1].key, timed_calls[i].key) != 0) {
             state(bench, &timed_calls[i + 1 - (int)kinds], parts, kinds);
             kinds = 0;
         }
     }
-    free(samples);
-    if (objects.graph != NULL)
-        cudaGraphExecDestroy(objects.graph);
+    free(objects.samples);
+    for (int i = 0; i < GRAPHS; i++)
+        if (objects.graphs[i] != NULL)
+            cudaGraphExecDestroy(objects.graphs[i]);
     return status == 0 ? gt_bench_take_records(bench) : -1;
 }

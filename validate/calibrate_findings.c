@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/devicefile.h"
 #include "traces/output.h"
 #include "validate/calibrate.h"
 
@@ -135,12 +136,57 @@ void gt_found_note(struct gt_calibration *calibration, const char *format, ...)
     va_end(arguments);
 }
 
-/* "; source: ..." of one key. */
-static void source_text(const struct gt_calibration *calibration, const struct gt_device_key *row,
-                        const struct gt_finding *finding, char *text)
+/* The device that is written: what was found, and for the rest the device file of that name that comes with
+ * Gridtide, or the defaults where there is none. */
+struct whole {
+    struct gt_device device;
+    struct gt_device_notes notes; /* of that file; keys NULL: there is none */
+    char source[SOURCE_BYTES];    /* the last one written in this section: it holds for what follows */
+};
+
+/* Some keys nobody can measure on one GPU, others are fitted to many kernels: they stay as they were. */
+static void load_shipped(struct whole *whole, const char *chip)
 {
+    struct gt_error error;
+    char **names = gt_device_names(&error);
+    for (size_t i = 0; names != NULL && names[i] != NULL && whole->notes.keys == NULL; i++) {
+        if (gt_device_load_notes(names[i], &whole->device, &whole->notes, &error) == 0 &&
+            strcmp(whole->device.name, chip) == 0)
+            break;
+        gt_device_notes_free(&whole->notes);
+    }
+    gt_device_names_free(names);
+    if (whole->notes.keys == NULL)
+        gt_device_init(&whole->device);
+}
+
+/* Returns -1 where all that was found makes no device. */
+static int make_whole(const struct gt_calibration *calibration, struct whole *whole, struct gt_error *error)
+{
+    const struct gt_finding *name = gt_finding_of(calibration, "chip.name");
+    int status = 0;
+    gt_device_init(&whole->device);
+    if (name->value != NULL)
+        load_shipped(whole, name->value);
+    for (size_t i = 0; status == 0 && i < gt_device_key_count; i++)
+        if (calibration->findings[i].value != NULL)
+            status = gt_device_set(&whole->device, gt_device_keys[i].key, calibration->findings[i].value,
+                                   error);
+    if (status == 0)
+        status = gt_device_check(&whole->device, error);
+    return status == 0 ? 0 : gt_error_prefix(error, "what was measured makes no device: ");
+}
+
+/* "; source: ..." of one key. */
+static void source_text(const struct gt_calibration *calibration, const struct whole *whole, size_t row,
+                        char *text)
+{
+    const struct gt_device_key *key = &gt_device_keys[row];
+    const struct gt_finding *finding = &calibration->findings[row];
     char median[NUMBER_BYTES], low[NUMBER_BYTES], high[NUMBER_BYTES];
-    if (finding->value == NULL) {
+    if (finding->value == NULL && whole->notes.keys != NULL && whole->notes.keys[row] != NULL) {
+        snprintf(text, SOURCE_BYTES, "%s", whole->notes.keys[row]);
+    } else if (finding->value == NULL) {
         snprintf(text, SOURCE_BYTES, "default, not measured%s%s", finding->method[0] != '\0' ? ": " : "",
                  finding->method);
     } else if (finding->known) {
@@ -148,9 +194,9 @@ static void source_text(const struct gt_calibration *calibration, const struct g
     } else if (finding->summary.count == 0) {
         snprintf(text, SOURCE_BYTES, "measured %s: %s", calibration->when, finding->method);
     } else {
-        number_text(row, finding->summary.median, median);
-        number_text(row, finding->summary.low, low);
-        number_text(row, finding->summary.high, high);
+        number_text(key, finding->summary.median, median);
+        number_text(key, finding->summary.low, low);
+        number_text(key, finding->summary.high, high);
         snprintf(text, SOURCE_BYTES, "measured %s: median %s, quartiles in %s to %s, n %zu; %s",
                  calibration->when, median, low, high, finding->summary.count, finding->method);
     }
@@ -182,40 +228,44 @@ static int write_value(struct gt_output *output, const char *name, const char *v
     return 0;
 }
 
-static int write_key(const struct gt_calibration *calibration, size_t row, struct gt_output *output,
-                     struct gt_error *error)
+static int write_section(struct whole *whole, size_t row, struct gt_output *output, struct gt_error *error)
+{
+    const char *key = gt_device_keys[row].key;
+    size_t section = strcspn(key, ".");
+    if (row > 0 && strncmp(key, gt_device_keys[row - 1].key, section + 1) == 0)
+        return 0;
+    whole->source[0] = '\0';
+    return gt_output_printf(output, error, "\n[%.*s]\n", (int)section, key);
+}
+
+/* The source of a value where it is another than that of the value before. */
+static int write_source(const struct gt_calibration *calibration, struct whole *whole, size_t row,
+                        struct gt_output *output, struct gt_error *error)
+{
+    char source[SOURCE_BYTES];
+    source_text(calibration, whole, row, source);
+    if (strcmp(source, whole->source) == 0)
+        return 0;
+    memcpy(whole->source, source, sizeof(source));
+    return gt_output_printf(output, error, "; source: %.*s\n", SOURCE_COLUMNS, source);
+}
+
+static int write_key(const struct gt_calibration *calibration, struct whole *whole, size_t row,
+                     struct gt_output *output, struct gt_error *error)
 {
     const struct gt_device_key *key = &gt_device_keys[row];
     const struct gt_finding *finding = &calibration->findings[row];
-    size_t section = strcspn(key->key, ".");
-    char source[SOURCE_BYTES];
-    if ((row == 0 || strncmp(key->key, gt_device_keys[row - 1].key, section + 1) != 0) &&
-        gt_output_printf(output, error, "\n[%.*s]\n", (int)section, key->key) != 0)
+    const char *name = strchr(key->key, '.') + 1;
+    char value[GT_DEVICE_VALUE_BYTES];
+    if (write_section(whole, row, output, error) != 0)
         return -1;
-    if (finding->value == NULL && key->fallback[0] == '\0') /* an empty list is left out */
-        return gt_output_printf(output, error, "; %s: not measured%s%s\n", key->key + section + 1,
+    gt_device_get(&whole->device, key, value, sizeof(value));
+    if (value[0] == '\0') /* an empty list is left out */
+        return gt_output_printf(output, error, "; %s: not measured%s%s\n", name,
                                 finding->method[0] != '\0' ? ": " : "", finding->method);
-    source_text(calibration, key, finding, source);
-    if (gt_output_printf(output, error, "; source: %.*s\n", SOURCE_COLUMNS, source) != 0)
+    if (write_source(calibration, whole, row, output, error) != 0)
         return -1;
-    return write_value(output, key->key + section + 1, finding->value != NULL ? finding->value
-                       : key->fallback,
-                       error);
-}
-
-/* Whether all that was found makes one device. */
-static int check(const struct gt_calibration *calibration, struct gt_error *error)
-{
-    struct gt_device *device = gt_calloc(1, sizeof(*device));
-    int status = 0;
-    gt_device_init(device);
-    for (size_t i = 0; status == 0 && i < gt_device_key_count; i++)
-        if (calibration->findings[i].value != NULL)
-            status = gt_device_set(device, gt_device_keys[i].key, calibration->findings[i].value, error);
-    if (status == 0)
-        status = gt_device_check(device, error);
-    free(device);
-    return status == 0 ? 0 : gt_error_prefix(error, "what was measured makes no device: ");
+    return write_value(output, name, finding->value != NULL ? finding->value : value, error);
 }
 
 static int write_head(const struct gt_calibration *calibration, struct gt_output *output,
@@ -231,18 +281,29 @@ static int write_head(const struct gt_calibration *calibration, struct gt_output
     return status;
 }
 
-int gt_calibration_write(const struct gt_calibration *calibration, const char *path, struct gt_error *error)
+static int write_file(const struct gt_calibration *calibration, struct whole *whole, const char *path,
+                      struct gt_error *error)
 {
-    if (check(calibration, error) != 0)
-        return -1;
     struct gt_output *output = gt_output_open(path, error);
     if (output == NULL)
         return -1;
     int status = write_head(calibration, output, error);
     for (size_t i = 0; status == 0 && i < gt_device_key_count; i++)
-        status = write_key(calibration, i, output, error);
+        status = write_key(calibration, whole, i, output, error);
     if (status == 0)
         return gt_output_commit(output, error);
     gt_output_abandon(output);
     return -1;
+}
+
+int gt_calibration_write(const struct gt_calibration *calibration, const char *path, struct gt_error *error)
+{
+    struct whole *whole = gt_calloc(1, sizeof(*whole));
+    int status = make_whole(calibration, whole, error);
+    if (status == 0)
+        status = write_file(calibration, whole, path, error);
+    if (whole->notes.keys != NULL)
+        gt_device_notes_free(&whole->notes);
+    free(whole);
+    return status;
 }

@@ -3,11 +3,13 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "validate/calibrate_groups.h"
 
 enum { CHAIN = 33, GAPS = CHAIN - 1, ROUNDS = 12, SHAPES = 2, EVENT_PAIRS = 100 };
-enum { BUSY_COUNTS = 5, BUSY_MOST = 8, BUSY_CHAIN = 24, BUSY_ROUNDS = 9, BUSY_KERNEL_US = 20 };
+enum { BUSY_LEAST = 2, BUSY_MOST = 8, BUSY_COUNTS = BUSY_MOST - BUSY_LEAST + 1 };
+enum { BUSY_CHAIN = 24, BUSY_ROUNDS = 15, BUSY_KERNEL_US = 20 };
 static const double kernel_us = 5, hold_us = 20000;
 
 /* Chains of kernels, all queued before the first may run. */
@@ -79,49 +81,21 @@ static int play(struct gt_bench *bench, const struct chain *chain, const struct 
     return 0;
 }
 
-/* The same gaps as CUPTI saw them: behind the gate, the chain is what ran last. */
-static size_t recorded_gaps(const struct gt_bench *bench, double *gaps)
-{
-    const struct gt_gpu_record *records = bench->records + bench->record_count;
-    if (bench->record_count < CHAIN)
-        return 0;
-    for (int i = 0; i < GAPS; i++)
-        gaps[i] = gt_bench_us(records[i - CHAIN].end_ns, records[i + 1 - CHAIN].start_ns);
-    return GAPS;
-}
-
 static int measure_chain(struct gt_bench *bench, const struct chain *chain)
 {
     const uint32_t blocks[SHAPES] = {1, 2 * (uint32_t)bench->gpu.multiProcessorCount};
     struct gt_summary parts[SHAPES];
-    double gaps[ROUNDS * GAPS], recorded[SHAPES * GAPS];
-    size_t seen = 0;
+    double gaps[ROUNDS * GAPS];
     for (int s = 0; s < SHAPES; s++) {
         const struct gt_bench_spin spin = {blocks[s], 256, 0, 0, kernel_us, 0, 0};
         for (int r = -1; r < ROUNDS; r++) /* the first is not kept */
             if (play(bench, chain, &spin, &gaps[(r < 0 ? 0 : r) * GAPS]) != 0)
                 return -1;
         parts[s] = gt_summarise(gaps, ROUNDS * GAPS);
-        /* The log is read by a copy, so the last round is played again for CUPTI, with nothing after it. */
-        if (gt_bench_take_records(bench) != 0)
-            return -1;
-        if (bench->traced) {
-            if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 ||
-                chain->queue(bench, &spin) != 0)
-                return -1;
-            gt_bench_open_gate(bench);
-            if (gt_bench_take_records(bench) != 0)
-                return -1;
-            seen += recorded_gaps(bench, recorded + seen);
-        }
     }
     struct gt_summary both = gt_bench_mean(parts, SHAPES);
     gt_found(bench->found, chain->key, both.median, both, "%s; %u block %.2f, %u blocks %.2f", chain->how,
              blocks[0], parts[0].median, blocks[1], parts[1].median);
-    struct gt_summary records = gt_summarise(recorded, seen);
-    if (seen > 0)
-        gt_found_note(bench->found, "%s by CUPTI's times: median %.2f, quartiles %.2f to %.2f", chain->key,
-                      records.median, records.low, records.high);
     return 0;
 }
 
@@ -149,41 +123,48 @@ static int busy_gap(struct gt_bench *bench, cudaStream_t *streams, uint32_t coun
     return 0;
 }
 
-/* The same for several numbers of streams, made anew: it matters a little which connections they get. */
-static int busy_gaps(struct gt_bench *bench, const uint32_t *counts, double *us)
+/* The same for BUSY_LEAST to BUSY_MOST streams, made anew: it matters a little which connections they get. */
+static int busy_gaps(struct gt_bench *bench, double *us)
 {
     cudaStream_t streams[BUSY_MOST];
     for (int i = 0; i < BUSY_MOST; i++)
         GT_TRY(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
-    for (int c = 0; c < BUSY_COUNTS; c++)
-        if (busy_gap(bench, streams, counts[c], &us[c]) != 0)
+    for (uint32_t c = 0; c < BUSY_COUNTS; c++)
+        if (busy_gap(bench, streams, BUSY_LEAST + c, &us[c]) != 0)
             return -1;
     for (int i = 0; i < BUSY_MOST; i++)
         GT_TRY(cudaStreamDestroy(streams[i]));
     return 0;
 }
 
-/* How much longer gaps are for each connection beyond two in which work waits. */
+/* How much longer gaps are than with two connections in which work waits: from the third on at once, and
+ * then with each further one. */
 static int measure_busy(struct gt_bench *bench)
 {
-    static const uint32_t counts[BUSY_COUNTS] = {2, 3, 4, 6, 8};
-    double slopes[BUSY_ROUNDS], gaps[BUSY_COUNTS][BUSY_ROUNDS], x[BUSY_COUNTS], y[BUSY_COUNTS];
+    double gaps[BUSY_COUNTS][BUSY_ROUNDS], bases[BUSY_ROUNDS], slopes[BUSY_ROUNDS];
+    double x[BUSY_COUNTS], y[BUSY_COUNTS];
+    char each[GT_FINDING_METHOD_BYTES] = "";
     for (int r = -1; r < BUSY_ROUNDS; r++) { /* the first is not kept */
-        if (busy_gaps(bench, counts, y) != 0)
+        int round = r < 0 ? 0 : r;
+        if (busy_gaps(bench, y) != 0)
             return -1;
         for (int c = 0; c < BUSY_COUNTS; c++) {
-            x[c] = counts[c] - 2;
-            gaps[c][r < 0 ? 0 : r] = y[c];
+            gaps[c][round] = y[c];
+            x[c] = c;
+            y[c] -= gaps[0][round];
         }
-        slopes[r < 0 ? 0 : r] = gt_fit_line(x, y, BUSY_COUNTS, false).slope;
+        struct gt_line line = gt_fit_line(x + 1, y + 1, BUSY_COUNTS - 1, false);
+        bases[round] = line.base;
+        slopes[round] = fmax(0, line.slope);
     }
     for (int c = 0; c < BUSY_COUNTS; c++)
-        y[c] = gt_summarise(gaps[c], BUSY_ROUNDS).median;
-    struct gt_summary summary = gt_summarise(slopes, BUSY_ROUNDS);
-    gt_found(bench->found, "latency.busy_connection_us", fmax(0, summary.median), summary,
-             "gaps in chains in 2, 3, 4, 6, 8 streams at once: %.2f, %.2f, %.2f, %.2f, %.2f", y[0], y[1],
-                 y[2], y[3],
-             y[4]);
+        snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%.2f", c > 0 ? ", " : "",
+                 gt_summarise(gaps[c], BUSY_ROUNDS).median);
+    struct gt_summary crowd = gt_summarise(bases, BUSY_ROUNDS), busy = gt_summarise(slopes, BUSY_ROUNDS);
+    gt_found(bench->found, "latency.crowd_us", crowd.median, crowd,
+             "gaps in chains in %d to %d streams at once: %s; line from the third on", BUSY_LEAST, BUSY_MOST,
+             each);
+    gt_found(bench->found, "latency.busy_connection_us", busy.median, busy, "same line");
     return 0;
 }
 

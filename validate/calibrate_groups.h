@@ -12,10 +12,13 @@ int gt_calibrate_dispatch(struct gt_bench *bench);
 int gt_calibrate_policies(struct gt_bench *bench);
 int gt_calibrate_queues(struct gt_bench *bench);
 int gt_calibrate_calls(struct gt_bench *bench);
+int gt_calibrate_launches(struct gt_bench *bench);
 int gt_calibrate_gaps(struct gt_bench *bench);
 int gt_calibrate_between(struct gt_bench *bench);
 int gt_calibrate_copies(struct gt_bench *bench);
+int gt_calibrate_pageable(struct gt_bench *bench);
 int gt_calibrate_link(struct gt_bench *bench);
+int gt_calibrate_turns(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);
 
 #endif

@@ -54,25 +54,6 @@ static void spans(const struct gt_bench *bench, const struct exchange *exchange,
     }
 }
 
-/* The same by CUPTI's times. */
-static void note_records(struct gt_bench *bench, const struct exchange *exchange, const char *what)
-{
-    double start_us[ROUNDS], answer_us[ROUNDS], longer_us[ROUNDS];
-    if (bench->record_count != ROUNDS)
-        return;
-    for (int i = 0; i < ROUNDS; i++) {
-        const struct gt_gpu_record *record = &bench->records[i];
-        start_us[i] = gt_bench_us(exchange->called_ns[i], record->start_ns);
-        answer_us[i] = gt_bench_us(record->end_ns, exchange->answered_ns[i]);
-        longer_us[i] = gt_bench_us(record->start_ns, record->end_ns) -
-                       gt_bench_us(bench->blocks[i].start_ns, bench->blocks[i].end_ns);
-    }
-    gt_found_note(bench->found, "by CUPTI's times: call to start %.2f us, end to %s %.2f us; "
-                  "kernels %.2f us longer than their block",
-                  gt_summarise(start_us, ROUNDS).median, what, gt_summarise(answer_us, ROUNDS).median,
-                  gt_summarise(longer_us, ROUNDS).median);
-}
-
 static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how,
                   double residual_us)
 {
@@ -88,7 +69,6 @@ int gt_calibrate_latency(struct gt_bench *bench)
         return -1;
     residual_us = (double)(exchange.before.residual_ns + exchange.after.residual_ns) / 2000;
     spans(bench, &exchange, start_us, answer_us);
-    note_records(bench, &exchange, "return");
     state(bench, "latency.launch_us", gt_summarise(start_us, ROUNDS),
           "launch call's end to the block's start, idle GPU",
           residual_us);
@@ -98,7 +78,6 @@ int gt_calibrate_latency(struct gt_bench *bench)
         return -1;
     residual_us = (double)(exchange.before.residual_ns + exchange.after.residual_ns) / 2000;
     spans(bench, &exchange, start_us, answer_us);
-    note_records(bench, &exchange, "host function");
     state(bench, "latency.host_function_us", gt_summarise(answer_us, ROUNDS),
           "block's end to the first line of a host function behind it", residual_us);
     gt_found_note(bench->found,

@@ -18,15 +18,19 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate_calls.c \
     validate/calibrate_connections.c \
     validate/calibrate_copies.c \
+    validate/calibrate_crew.c validate/calibrate_crew.h \
     validate/calibrate_device.c \
     validate/calibrate_dispatch.c \
     validate/calibrate_gaps.c \
     validate/calibrate_groups.h \
     validate/calibrate_latency.c \
+    validate/calibrate_launches.c \
     validate/calibrate_link.c \
+    validate/calibrate_pageable.c \
     validate/calibrate_place.c \
     validate/calibrate_policies.c \
     validate/calibrate_queues.c \
+    validate/calibrate_turns.c \
     validate/cupti.c validate/cupti.h \
     validate/others.c validate/others.h \
     validate/player.c validate/player_parts.h \

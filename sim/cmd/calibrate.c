@@ -11,7 +11,7 @@
 #include "sim/cmd/table.h"
 #include "validate/calibrate.h"
 
-enum { OPTION_ONLY = 256, OPTION_TRACED };
+enum { OPTION_ONLY = 256 };
 
 struct arguments {
     const char *output;
@@ -22,9 +22,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     {"output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0},
-    {"only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest keeps its defaults", 0},
-    {"traced", OPTION_TRACED, NULL, 0,
-     "With CUPTI recording, as in gridtide validate: calls are slower, copies' times are CUPTI's", 0},
+    {"only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0},
     {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
     {"quiet", 'q', NULL, 0, "No progress, no table", 0},
     {0},
@@ -36,7 +34,6 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'o': arguments->output = text; return 0;
     case OPTION_ONLY: arguments->options.only = text; return 0;
-    case OPTION_TRACED: arguments->options.traced = true; return 0;
     case 'q': arguments->quiet = true; return 0;
     case 'f':
         if (gt_format_parse(text, &arguments->format) != 0)
@@ -76,8 +73,9 @@ static const struct argp parser = {
     options, parse_option, NULL,
     "Measure the first GPU that CUDA shows and write what was found as a device file: each value with "
     "its median, quartiles, number of samples and how it was found.\v"
-    "It takes less than a minute and needs the GPU for itself. What cannot be measured has its default "
-    "and says so. Clocks and settings of the GPU are left as they are.",
+    "It takes less than a minute and needs the GPU for itself. What cannot be measured is as in the device "
+    "file of that GPU that comes with Gridtide, else it has its default and says so. Clocks and settings of "
+    "the GPU are left as they are.",
     NULL, list_groups, NULL,
 };
 

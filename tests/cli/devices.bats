@@ -4,7 +4,7 @@
     run "$GRIDTIDE" devices --format csv
     [ "$status" -eq 0 ]
     [[ "${lines[0]}" == name,chip,sms,clock_mhz,source* ]]
-    [[ "$output" == *"h200,NVIDIA H200,132,1980,"*"measured on an H200"* ]]
+    [[ "$output" == *"h200,NVIDIA H200,132,1980,"*"measured on an NVIDIA H200"* ]]
     [[ "$output" == *"toy,toy,2,1000,made up for teaching"* ]]
     for name in h100 a100 v100; do
         [[ "$output" == *"$name,"*"vendor document"* ]]

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -218,6 +219,71 @@ static void the_file_reads_back(void **state)
     free(device);
 }
 
+/* A folder of device files with one of "Known GPU"; its path is for the caller to free. */
+static char *make_shipped(void)
+{
+    char *folder = strdup("/tmp/gridtide-calibrate-XXXXXX"), name[128];
+
+    assert_non_null(mkdtemp(folder));
+    snprintf(name, sizeof name, "%s/devices", folder);
+    assert_int_equal(mkdir(name, 0700), 0);
+    snprintf(name, sizeof name, "%s/devices/known.ini", folder);
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    fputs("; source: a file\n[chip]\nname = Known GPU\nsms = 4\n[copy]\n; source: vendor document: a link\n"
+          "p2p_gbps = 400\n; source: old\nd2d_gbps = 1000\n", file);
+    fclose(file);
+    return folder;
+}
+
+static void remove_shipped(char *folder)
+{
+    char name[128];
+
+    snprintf(name, sizeof name, "%s/devices/known.ini", folder);
+    unlink(name);
+    snprintf(name, sizeof name, "%s/devices", folder);
+    rmdir(name);
+    rmdir(folder);
+    free(folder);
+}
+
+/* What was not measured stays as in the file that comes with Gridtide for that GPU, and for no other. */
+static void what_is_not_found_stays(void **state)
+{
+    static const char *const names[] = {"Known GPU", "Other GPU"};
+    struct gt_device *device = gt_calloc(1, sizeof *device);
+    char *folder = make_shipped();
+
+    (void)state;
+    setenv("GRIDTIDE_DATA", folder, 1);
+    for (int other = 0; other < 2; other++) {
+        struct gt_calibration calibration;
+        struct gt_device_notes notes;
+        struct gt_error error;
+
+        gt_calibration_init(&calibration);
+        gt_found_text(&calibration, "chip.name", names[other], "device properties");
+        gt_found(&calibration, "copy.d2d_gbps", 2000, (struct gt_summary){0, 0, 0, 0}, "new");
+        gt_not_found(&calibration, "copy.p2p_gbps", "no second GPU");
+        if (gt_calibration_write(&calibration, path, &error) != 0 ||
+            gt_device_load_notes(path, device, &notes, &error) != 0)
+            fail_msg("%s", error.text);
+        near(device->d2d.gbps, 2000);
+        near(device->p2p.gbps, other ? 25 : 400);
+        assert_int_equal(device->sms, other ? 80 : 4);
+        for (size_t i = 0; i < gt_device_key_count; i++)
+            if (strcmp(gt_device_keys[i].key, "copy.p2p_gbps") == 0)
+                assert_string_equal(notes.keys[i], other ? "default, not measured: no second GPU"
+                                                         : "vendor document: a link");
+        gt_device_notes_free(&notes);
+        gt_calibration_free(&calibration);
+    }
+    unsetenv("GRIDTIDE_DATA");
+    remove_shipped(folder);
+    free(device);
+}
+
 /* Findings sent through a pipe arrive as they were; three sets make one. */
 static void processes_are_combined(void **state)
 {
@@ -325,6 +391,7 @@ int main(void)
         cmocka_unit_test(order_of_sms),
         cmocka_unit_test(sets_of_sms),
         cmocka_unit_test(the_file_reads_back),
+        cmocka_unit_test(what_is_not_found_stays),
         cmocka_unit_test(processes_are_combined),
         cmocka_unit_test(what_ends_early_is_an_error),
         cmocka_unit_test(nonsense_is_refused),
