@@ -83,14 +83,34 @@ static void take_number(sqlite3_stmt *query, void *user)
     *(double *)user = gt_kernels_number(query, 0);
 }
 
+/* Numbering launches takes a walk through all operations: not where no kernel has cycles.  1, 0, or -1. */
+static int has_kernels(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+                       struct gt_error *error)
+{
+    sqlite3_stmt *query;
+    double found = 0;
+
+    if (store->version < GT_STORE_VERSION)
+        return 0;
+    query = gt_store_prepare(store, "SELECT EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)"
+                             " OR EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)", error);
+    if (query != NULL) {
+        sqlite3_bind_int64(query, 1, simulated_run);
+        sqlite3_bind_int64(query, 2, measured_run);
+    }
+    return gt_kernels_each(store, query, take_number, &found, error) != 0 ? -1 : found > 0;
+}
+
 int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                     struct gt_kernels *kernels, struct gt_error *error)
 {
     sqlite3_stmt *query;
+    int found;
 
     *kernels = (struct gt_kernels){ .error = { .model_us = NAN } };
-    if (store->version < GT_STORE_VERSION)
-        return 0;
+    found = has_kernels(store, simulated_run, measured_run, error);
+    if (found != 1)
+        return found;
     query = gt_store_prepare(store, rows_sql, error);
     if (query == NULL)
         return -1;

@@ -339,8 +339,12 @@ static bool asks_what_if(const struct arguments *arguments)
            || arguments->device != NULL;
 }
 
+/* More launches than this are left to compare. */
+enum { KERNELS_SHOWN = 200 };
+
 static void print_result(const struct work *work)
 {
+    size_t count = work->kernels.count == 0 ? 1 : work->kernels.count <= KERNELS_SHOWN ? 3 : 2;
     bool what_if = asks_what_if(work->arguments);
     const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
@@ -363,7 +367,10 @@ static void print_result(const struct work *work)
     gt_table_real(table, comparison->makespan_error_pct, 3);
     gt_table_real(table, comparison->start_error_us.median, 3);
     gt_table_real(table, comparison->busy_simulated_pct, 1);
-    gt_tables_print(stdout, GT_FORMAT_TABLE, tables, work->kernels.count > 0 ? 3 : 1);
+    gt_tables_print(stdout, GT_FORMAT_TABLE, tables, count);
+    if (count == 2)
+        fprintf(stderr, "gridtide: %" PRIu32 " launches have cycles: 'gridtide compare' lists them\n",
+                work->kernels.count);
     for (int i = 0; i < 3; i++)
         gt_table_free(tables[i]);
 }
