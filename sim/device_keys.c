@@ -239,6 +239,8 @@ const struct gt_device_key gt_device_keys[] = {
     CYCLES("memory.l2_near_latency", l2_near_latency, "230", "of a load that hits the near half of L2"),
     CYCLES("memory.l2_far_latency", l2_far_latency, "290", "of a load that hits the far half of L2"),
     CYCLES("memory.dram_latency", dram_latency, "620", "of a load that goes to DRAM"),
+    CYCLES("memory.first_access_cycles", first_access_cycles, "500",
+           "added to an SM's first reads of global memory: its translation of addresses is cold"),
     CYCLES("memory.shared_atomic_cycles", shared_atomic_cycles, "2", "of an atomic's pass in shared memory"),
     PER_CYCLE("memory.sm_bytes_per_cycle", "bytes", sm_bytes_per_cycle, "64", "of an SM's port to L2"),
     PER_CYCLE("memory.l2_read_bytes_per_cycle", "bytes", l2_read_bytes_per_cycle, "3400",

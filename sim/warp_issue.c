@@ -97,9 +97,29 @@ static void account(struct gt_wsm *sm, const struct gt_wsub *sub, const struct g
     stalls[GT_STALL_NOT_SELECTED] += (double)(now - ready - pipe);
 }
 
-/* The pipe is taken for the instruction's interval; fractions of cycles add up. */
-static void take_pipe(struct gt_wsub *sub, const struct gt_wop *op, uint64_t now)
+/* The FMA pipe has two halves of 16 lanes where it takes an instruction a cycle, one where it takes one every
+ * other cycle; only the heavy half multiplies integers. */
+static void take_fma(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op, uint64_t now)
 {
+    uint64_t cycles = (uint64_t)costs->interval[GT_PIPE_FMAHEAVY];
+    bool halves = costs->interval[GT_PIPE_FMA] < costs->interval[GT_PIPE_FMAHEAVY];
+
+    if (op->pipe == GT_PIPE_FMA && halves && sub->light_free <= now)
+        sub->light_free = now + cycles;
+    else
+        sub->free[GT_PIPE_FMAHEAVY] = now + cycles;
+    uint64_t heavy = sub->free[GT_PIPE_FMAHEAVY];
+    sub->free[GT_PIPE_FMA] = halves && sub->light_free < heavy ? sub->light_free : heavy;
+}
+
+/* The pipe is taken for the instruction's interval; fractions of cycles add up. */
+static void take_pipe(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
+                      uint64_t now)
+{
+    if (op->pipe == GT_PIPE_FMA || op->pipe == GT_PIPE_FMAHEAVY) {
+        take_fma(sub, costs, op, now);
+        return;
+    }
     double until = op->interval + sub->carry[op->gate];
     uint64_t cycles = (uint64_t)until;
 
@@ -119,7 +139,7 @@ static void issue(struct gt_wsm *sm, struct gt_wsub *sub, uint32_t place, uint64
     sm->simulated++;
     sub->issued++;
     sub->last = place;
-    take_pipe(sub, op, now);
+    take_pipe(sub, sm->costs, op, now);
     warp->since = now;
     warp->stall_until = now + op->stall;
     warp->hold_until = 0;

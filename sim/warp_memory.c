@@ -92,10 +92,20 @@ static double look_up(struct gt_wsm *sm, double lines, double from)
     return serve(&sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
 }
 
+/* Reads wait for the first one's translation of addresses. */
+static double translate(struct gt_wsm *sm, double from)
+{
+    if (sm->translated <= 0)
+        sm->translated = from + sm->costs->first_access_cycles;
+    return fmax(from, sm->translated);
+}
+
 /* A read of `bytes` in `lines` that left L1 at `from`; the cycle at which the last of it is in the SM. */
 static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from)
 {
     const struct gt_warp_costs *costs = sm->costs;
+
+    from = translate(sm, from);
     double l2 = serve(&sm->l2_read, from, share_of(sm, bytes, costs->l2_read_bytes_per_cycle));
     double tags = look_up(sm, lines * (1 + sm->code.fabric_per_read), from);
     double missed = deal(&sm->dram_carry, lines, sm->code.l2_read_miss);

@@ -91,6 +91,7 @@ struct gt_wsub {
     uint32_t age[GT_WARP_SLOTS];
     uint8_t gate[GT_WARP_SLOTS];
     uint64_t free[GT_WARP_GATES]; /* when each pipe takes the next instruction */
+    uint64_t light_free;          /* the half of the FMA pipe that does not multiply integers */
     double carry[GT_WARP_GATES];  /* fractions of cycles */
     double tensor_free;
     uint64_t next;                /* the first cycle at which it may issue */
@@ -170,6 +171,7 @@ struct gt_wsm {
     struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port;
     double l1_carry[4], dram_carry, far_count;
     double memory_end;            /* of stores on their way */
+    double translated;            /* when addresses are first known; 0: nobody has asked */
     double *edge_carry, *loop_carry, *block_carry;
     /* what was seen */
     uint64_t now, issued[GT_PIPES], simulated;
