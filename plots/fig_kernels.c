@@ -70,8 +70,8 @@ static void describe_cycles(const struct gt_kernel_error *error, const unsigned 
     snprintf(drawing->caption, sizeof drawing->caption,
              "Cycles of %u kernel launches, simulated from their machine code and measured by the profiler; "
              "both axes are logarithmic. On the line the simulation is right, below it too short, above it "
-             "too long; the thin lines are %.0f%% away. The median error is %.1f%%, the largest %.1f%%; launches "
-             "measured below %d µs (%u) have a mean error of %.1f%%, the others of %.1f%%.",
+             "too long; the thin lines are %.0f%% away. The median error is %.1f%%, the largest %.1f%%; "
+             "launches measured below %d µs (%u) have a mean error of %.1f%%, the others of %.1f%%.",
              error->compared, close_pct, error->median_pct, error->worst_pct, GT_SHORT_KERNEL_US,
              error->short_launches, isnan(error->short_mape_pct) ? 0 : error->short_mape_pct,
              isnan(error->long_mape_pct) ? 0 : error->long_mape_pct);
@@ -195,8 +195,8 @@ static void describe_roof(const struct roof *roof, double issue_peak, double dra
              "that the whole GPU executes in a cycle (up); both axes are logarithmic, numbers are of the "
              "launches with the most cycles. The slope is DRAM's peak, %.0f bytes a cycle; the flat part is "
              "one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer bytes help, "
-             "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel up. "
-             "Launches without DRAM traffic are left out.",
+             "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel "
+             "up. Launches without DRAM traffic are left out.",
              dram_peak, issue_peak);
 }
 

@@ -166,10 +166,12 @@ at() {
 }
 
 @test "kernels: a store of version 2 can be read, without cycles" {
-    [ "$(sqlite3 "file:$GRIDTIDE_SOURCE/validate/h200.db?immutable=1" 'pragma user_version')" = 2 ]
-    run "$GRIDTIDE" compare "$GRIDTIDE_SOURCE/validate/h200.db"
+    sqlite3 run.db 'drop view kernel_cycles; drop view kernel_launch; drop table instruction;
+        drop table run_kernel; drop table run_issue; drop table run_stall; pragma user_version = 2'
+    run "$GRIDTIDE" compare run.db
     [ "$status" -eq 0 ]
-    run "$GRIDTIDE" explain "$GRIDTIDE_SOURCE/validate/h200.db" 0
+    [[ "$output" != *mape_pct* ]]
+    run "$GRIDTIDE" explain run.db 0
     [ "$status" -eq 1 ]
     [[ "$output" == *"holds no kernel with cycles"* ]]
 }

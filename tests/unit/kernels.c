@@ -91,7 +91,8 @@ static const char trace[] =
     "\"access\":[[0,\"global\",8,4,2]],\"samples\":[[0,\"long_scoreboard\",7],[1,\"selected\",1]]}\n"
     "{\"kernel\":\"k\",\"grid\":4,\"block\":32,\"registers\":16,\"program\":\"p\"}\n"
     "{\"call\":\"launch\",\"kernel\":\"k\",\"op_duration_us\":2,"
-    "\"profile\":{\"cycles\":3000,\"warp_instructions\":8,\"l2_read_sectors\":300,\"dram_read_bytes\":6000}}\n"
+    "\"profile\":{\"cycles\":3000,\"warp_instructions\":8,\"l2_read_sectors\":300,"
+    "\"dram_read_bytes\":6000}}\n"
     "{\"call\":\"launch\",\"kernel\":\"k\",\"op_duration_us\":2}\n";
 
 static struct gt_workload *read_trace(void)
