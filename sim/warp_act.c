@@ -129,7 +129,7 @@ static void gmma(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *
     struct gt_wsub *sub = &sm->subs[warp->sub];
     double start = fmax(sub->tensor_free, (double)now);
 
-    sub->tensor_free = start + op->interval;
+    sub->tensor_free = start + op->latency;
     if (op->access != NULL) {
         double shared = gt_warp_lsu(sm, op->access->wavefronts, now);
         sub->tensor_free = fmax(sub->tensor_free, shared);

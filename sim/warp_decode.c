@@ -95,7 +95,9 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
         op->access = no_access;
     if (op->access != NULL && is_global(op->access) && moves && op->action != GT_ACTION_COMPUTE)
         op->gate = GT_WARP_GATE_LG;
-    if (in->pipe == GT_PIPE_TENSOR)
+    if (in->action == GT_ACTION_GMMA)
+        op->latency = mma_cycles(costs, in); /* asynchronous: queues behind others, does not hold the pipe's gate */
+    else if (in->pipe == GT_PIPE_TENSOR)
         op->interval = mma_cycles(costs, in);
     if (in->action == GT_ACTION_SPECIAL)
         op->latency = (float)costs->special_latency;
