@@ -10,7 +10,7 @@
 
 /* Warp instructions of the SM beyond which steady state is extrapolated: waves of blocks, and trips of long
  * loops where a few waves are still too many. */
-enum { ENOUGH_INSTRUCTIONS = 2000000, MOST_INSTRUCTIONS = 20000000, FEWEST_WAVES = 4 };
+enum { ENOUGH_INSTRUCTIONS = 2000000, MOST_INSTRUCTIONS = 20000000, FEWEST_WAVES = 16 };
 
 /* Warp instructions of a block. */
 static double block_instructions(const struct gt_warp_launch *launch)
@@ -39,6 +39,10 @@ static double trips_to_run(const struct gt_warp_launch *launch, uint64_t rows)
     return launch->full || all <= MOST_INSTRUCTIONS ? 1 : MOST_INSTRUCTIONS / all;
 }
 
+/* Of the pace of blocks: what it was seen to drift by, beyond what half a run can tell (suite, cut to 16
+ * waves, against --detail full). */
+#define LEAST_DOUBT 0.02
+
 /* Cycles of all `rows`: those simulated, and the rest at the pace of the middle of what was. *bound: how
  * much the pace of the two halves of the middle differs, over the rest. */
 static double all_rows(const struct gt_wsm *sm, uint64_t rows, double *bound)
@@ -49,11 +53,13 @@ static double all_rows(const struct gt_wsm *sm, uint64_t rows, double *bound)
     *bound = 0;
     if (run >= rows)
         return end;
-    uint64_t first = slots - 1, last = run - slots - 1, half = (first + last) / 2;
+    /* Whole waves, behind the first two: those start together, later ones do not. */
+    uint64_t last = run - slots - 1, waves = (last - (3 * slots - 1)) / slots;
+    uint64_t first = last - waves * slots, half = first + waves / 2 * slots;
     double pace = (double)(sm->ended_at[last] - sm->ended_at[first]) / (double)(last - first);
     double early = (double)(sm->ended_at[half] - sm->ended_at[first]) / (double)(half - first);
     double late = (double)(sm->ended_at[last] - sm->ended_at[half]) / (double)(last - half);
-    *bound = fabs(early - late) / 2 * (double)(rows - run);
+    *bound = (fabs(early - late) / 2 + pace * LEAST_DOUBT) * (double)(rows - run);
     return end + pace * (double)(rows - run);
 }
 
