@@ -50,18 +50,24 @@ static int run_one(int (*work)(void *user, int died_of), void *user, int died_of
 {
     struct sigaction before[ENDINGS];
     pid_t process, parent = getpid();
+    sigset_t waiting, usual;
     int status;
 
     fflush(NULL);
-    child = 0;
+    sigemptyset(&waiting);
+    for (int i = 0; i < ENDINGS; i++)
+        sigaddset(&waiting, endings[i]);
+    sigprocmask(SIG_BLOCK, &waiting, &usual); /* none is lost before it is known whom to pass it on to */
     take_signals(before);
     process = fork();
     if (process == 0) {
         give_signals_back(before);
+        sigprocmask(SIG_SETMASK, &usual, NULL);
         prctl(PR_SET_PDEATHSIG, SIGTERM);
         exit(getppid() == parent ? work(user, died_of) : 1);
     }
     child = process;
+    sigprocmask(SIG_SETMASK, &usual, NULL);
     status = process < 0 ? -1 : wait_for(process);
     give_signals_back(before);
     return status;
