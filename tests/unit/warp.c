@@ -35,7 +35,7 @@ static int fresh(void **state)
     static const char *const nothing[] = {
         "warp.launch_cycles", "warp.drain_cycles", "warp.block_start_cycles", "warp.fetch_cycles",
         "warp.fetch_next_cycles", "warp.constant_miss_cycles", "warp.branch_cycles",
-        "memory.dram_crowd_cycles", "memory.l2_crowd_cycles", "pipe.none_interval",
+        "memory.first_access_cycles", "memory.dram_crowd_cycles", "memory.l2_crowd_cycles", "pipe.none_interval",
     };
     static const char *const times[] = { "scheduling.dispatch_ns", "scheduling.refill_ns",
                                          "scheduling.retire_ns" };
