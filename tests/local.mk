@@ -46,6 +46,7 @@ CLI_TESTS = \
     tests/cli/run.bats \
     tests/cli/compare.bats \
     tests/cli/kernels.bats \
+    tests/cli/profiles.bats \
     tests/cli/suite.bats \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \
