@@ -160,17 +160,21 @@ static int prepare_scatter(const struct gt_view *view, struct gt_drawing *drawin
     return result;
 }
 
-/* "copy/pinned-in" is of family "copy"; without a slash a trace is a family of its own. */
-static size_t family_bytes(const char *name)
+/* "copy/pinned-in" is of family "copy"; those without a slash are the others. */
+static void name_family(const char *trace, char name[NAME_BYTES])
 {
-    const char *slash = strchr(name, '/');
+    const char *slash = strchr(trace, '/');
 
-    return slash == NULL ? strlen(name) : (size_t)(slash - name);
+    snprintf(name, NAME_BYTES, "%.*s", slash == NULL ? 6 : (int)(slash - trace), slash == NULL ? "others" : trace);
 }
 
 static bool same_family(const char *a, const char *b)
 {
-    return family_bytes(a) == family_bytes(b) && memcmp(a, b, family_bytes(a)) == 0;
+    char family_a[NAME_BYTES], family_b[NAME_BYTES];
+
+    name_family(a, family_a);
+    name_family(b, family_b);
+    return strcmp(family_a, family_b) == 0;
 }
 
 /* The number of each trace's family, in order of appearance; returns how many there are. */
@@ -198,7 +202,7 @@ static int write_families(const struct suite *suite, const uint32_t *families, s
     for (uint32_t i = 0; i < suite->count; i++) {
         char name[NAME_BYTES];
 
-        snprintf(name, sizeof name, "%.*s", (int)family_bytes(suite->names[i]), suite->names[i]);
+        name_family(suite->names[i], name);
         fprintf(out, "%.9g\t%u\t", suite->judgements[i].comparison.makespan_error_pct, families[i] + 1);
         gt_plot_field(out, name);
         fputc('\n', out);
@@ -220,7 +224,7 @@ static int draw_families(const struct suite *suite, uint32_t *families, struct g
     snprintf(drawing->alt, sizeof drawing->alt, "Makespan errors of %u traces in %u families.", suite->count, count);
     snprintf(drawing->caption, sizeof drawing->caption,
              "Makespan error of every trace, (simulated − measured) / measured, by family, the part of its name "
-             "before the slash. The axis is linear near 0 and logarithmic further out; shaded: within 1 %%.");
+             "before the slash if it has one. The axis is linear near 0 and logarithmic further out; shaded: within 1 %%.");
     return 1;
 }
 
