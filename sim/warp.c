@@ -94,13 +94,34 @@ static double all_trips(const struct gt_wsm *sm, double end, const struct shorte
     return whole;
 }
 
+/* A warp that waits in a loop of a few instructions: cycles of each (40 for 6 where a kernel reads the clock). */
+#define WAITING_WARP_CYCLES 6.7
+
+/* Counting by instruction slows a kernel down: warps that wait for time or for others then look less often.
+ * What the whole launch executed beyond that was such looking, and took its time, in every wave of blocks. */
+static double waited(const struct gt_wsm *sm, uint64_t rows)
+{
+    const struct gt_warp_launch *launch = sm->launch;
+    const struct gt_program *program = launch->program;
+    double counted = (double)program->warp_instructions / fmax(1, (double)program->warps)
+                     * (double)launch->blocks * launch->warps_per_block;
+    double more = (double)launch->warp_instructions - counted;
+    double waves = ceil((double)rows / launch->blocks_per_sm);
+
+    if (more < 0.005 * counted)
+        return 0;
+    return more / (double)launch->blocks / fmax(1, __builtin_popcount(sm->code.pollers)) * WAITING_WARP_CYCLES
+           * waves;
+}
+
 static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *shorter,
                    struct gt_warp_result *result)
 {
     const struct gt_program *program = sm->code.program;
     double bound, end = all_rows(sm, rows, &bound);
     double simulated = fmax(1, (double)sm->ended_at[sm->rows - 1]);
-    end = uneven(sm, all_trips(sm, end, shorter, &bound), rows);
+    end = fmax(uneven(sm, all_trips(sm, end, shorter, &bound), rows),
+               all_trips(sm, end, shorter, &bound) + waited(sm, rows));
     double sms = fmin(sm->device->sms, (double)sm->launch->blocks);
     double stores = fmax(0, sm->memory_end - simulated);
 
@@ -189,6 +210,7 @@ int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *
         .program = kernel->program, .blocks = gt_kernel_blocks(kernel),
         .warps_per_block = occupancy.need.warps, .blocks_per_sm = occupancy.blocks_per_sm,
         .cluster_blocks = 1, .use = profile != NULL ? &profile->use : NULL,
+        .warp_instructions = profile != NULL ? profile->warp_instructions : 0,
         .busiest_warp_instructions = profile != NULL ? profile->busiest_warp_instructions : 0,
     };
     if (profile != NULL && profile->cluster[0] > 0)

@@ -21,6 +21,7 @@ struct gt_warp_launch {
     uint32_t blocks_per_sm;       /* that fit an SM at once, see occupancy.h */
     uint32_t cluster_blocks;      /* thread blocks of a cluster; 1 without */
     const struct gt_memory_use *use; /* NULL: the program's */
+    uint64_t warp_instructions;   /* executed where nothing was counted by instruction; 0 unknown */
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };

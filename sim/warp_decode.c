@@ -292,6 +292,9 @@ static void find_polls(struct gt_wcode *code)
             if (program->instructions[block->first + i].action == GT_ACTION_SLEEP)
                 code->polls[block->loop] = true;
     }
+    for (uint32_t b = 0; b < program->block_count; b++)
+        if (program->blocks[b].loop != GT_NONE && code->polls[program->blocks[b].loop])
+            code->pollers |= program->blocks[b].warps;
 }
 
 static double mean_trips(const struct gt_loop *loop)

@@ -131,6 +131,7 @@ struct gt_wcode {
     bool consumers_arrive;
     double arrival_scale;         /* phases that a weighted arrival empties */
     uint32_t stages;
+    uint32_t pollers;             /* mask of warps that wait in loops; 0: none is known to */
     double l2_per_load, l2_per_store; /* sectors that L2 saw, by sector that misses L1 by its hit rates */
     double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
     double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
