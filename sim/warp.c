@@ -94,7 +94,8 @@ static double all_trips(const struct gt_wsm *sm, double end, const struct shorte
     return whole;
 }
 
-/* A warp that waits in a loop of a few instructions: cycles of each (40 for 6 where a kernel reads the clock). */
+/* A warp that waits in a loop of a few instructions: cycles of each (40 for 6 where a kernel reads the
+ * clock, on an H200). */
 #define WAITING_WARP_CYCLES 6.7
 
 /* Counting by instruction slows a kernel down: warps that wait for time or for others then look less often.

@@ -99,7 +99,8 @@ static void account(struct gt_wsm *sm, const struct gt_wsub *sub, const struct g
 
 /* The FMA pipe has two halves of 16 lanes where it takes an instruction a cycle, one where it takes one every
  * other cycle; only the heavy half multiplies integers. */
-static void take_fma(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op, uint64_t now)
+static void take_fma(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
+                     uint64_t now)
 {
     uint64_t cycles = (uint64_t)costs->interval[GT_PIPE_FMAHEAVY];
     bool halves = costs->interval[GT_PIPE_FMA] < costs->interval[GT_PIPE_FMAHEAVY];
