@@ -7,7 +7,8 @@
 #include "plots/text.h"
 #include "traces/repeats.h"
 
-enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460, FAMILY_LEFT_PX = 150, FAMILY_PX = 34, NAME_BYTES = 64 };
+enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460,
+       FAMILY_LEFT_PX = 150, FAMILY_PX = 34, NAME_BYTES = 64 };
 
 static const double close_pct = 1;
 
@@ -27,8 +28,10 @@ static void end_suite(struct suite *suite)
 
 static int name_run(const struct gt_view *view, int64_t run, char *name, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_view_query(view, "SELECT t.name FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-                                        " WHERE r.run_id = ?1", error);
+    sqlite3_stmt *query = gt_view_query(view,
+                                        "SELECT t.name FROM run r JOIN trace t ON t.trace_id = r.trace_id"
+                                        " WHERE r.run_id = ?1",
+                                        error);
     int row;
 
     if (query == NULL)
@@ -82,8 +85,8 @@ static unsigned side_of(const struct gt_judgement *judgement)
     return fabs(error_pct) <= close_pct ? 0 : error_pct < 0 ? 1 : 2;
 }
 
-static int write_points(const struct suite *suite, double unit_us, unsigned counts[3], struct gt_drawing *drawing,
-                        struct gt_error *error)
+static int write_points(const struct suite *suite, double unit_us, unsigned counts[3],
+                        struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "points.tsv", error);
 
@@ -107,7 +110,8 @@ static void find_range(const struct suite *suite, double *least_us, double *most
     for (uint32_t i = 0; i < suite->count; i++) {
         const struct gt_comparison *comparison = &suite->judgements[i].comparison;
 
-        *least_us = fmin(*least_us, fmin(comparison->makespan_measured_us, comparison->makespan_simulated_us));
+        *least_us = fmin(*least_us,
+                         fmin(comparison->makespan_measured_us, comparison->makespan_simulated_us));
         *most_us = fmax(*most_us, fmax(comparison->makespan_measured_us, comparison->makespan_simulated_us));
     }
 }
@@ -118,16 +122,17 @@ static void describe_scatter(const struct suite *suite, const unsigned counts[3]
 
     if (!isnan(suite->sums.pearson))
         snprintf(pearson, sizeof pearson, "%.5f", suite->sums.pearson);
-    fprintf(drawing->parameters, "array legend[4]\nlegend[1] = \"within 1 %%: %u\"\nlegend[2] = \"under: %u\"\n"
-            "legend[3] = \"over: %u\"\nlegend[4] = \"MAPE %.2f %%, Pearson r %s\"\n", counts[0], counts[1], counts[2],
-            suite->sums.mape_pct, pearson);
+    fprintf(drawing->parameters,
+            "array legend[4]\nlegend[1] = \"within 1 %%: %u\"\nlegend[2] = \"under: %u\"\n"
+            "legend[3] = \"over: %u\"\nlegend[4] = \"MAPE %.2f %%, Pearson r %s\"\n",
+            counts[0], counts[1], counts[2], suite->sums.mape_pct, pearson);
     snprintf(drawing->alt, sizeof drawing->alt,
-             "Simulated against measured makespan of %u traces: %u within 1 %%, %u under, %u over.", suite->count,
-             counts[0], counts[1], counts[2]);
+             "Simulated against measured makespan of %u traces: %u within 1 %%, %u under, %u over.",
+             suite->count, counts[0], counts[1], counts[2]);
     snprintf(drawing->caption, sizeof drawing->caption,
              "Makespans of the %u traces of this store, each the median of its measured runs; both axes are "
-             "logarithmic. On the line the simulation is right, below it too short, above it too long. The median "
-             "error is %.2f %%, the 95th percentile %.2f %%, the largest %.2f %%.", suite->count,
+             "logarithmic. On the line the simulation is right, below it too short, above it too long. The "
+             "median error is %.2f %%, the 95th percentile %.2f %%, the largest %.2f %%.", suite->count,
              suite->sums.error_median_pct, suite->sums.error_p95_pct, suite->sums.error_max_pct);
 }
 
@@ -143,8 +148,8 @@ static int write_scatter(const struct suite *suite, struct gt_drawing *drawing, 
     if (write_points(suite, unit_us, counts, drawing, error) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
-    fprintf(drawing->parameters, "axis_from = %.9g\naxis_to = %.9g\naxis_unit = \"%s\"\n", least_us / unit_us / 1.3,
-            most_us / unit_us * 1.3, unit->name);
+    fprintf(drawing->parameters, "axis_from = %.9g\naxis_to = %.9g\naxis_unit = \"%s\"\n",
+            least_us / unit_us / 1.3, most_us / unit_us * 1.3, unit->name);
     describe_scatter(suite, counts, drawing);
     return 1;
 }
@@ -165,7 +170,8 @@ static void name_family(const char *trace, char name[NAME_BYTES])
 {
     const char *slash = strchr(trace, '/');
 
-    snprintf(name, NAME_BYTES, "%.*s", slash == NULL ? 6 : (int)(slash - trace), slash == NULL ? "others" : trace);
+    snprintf(name, NAME_BYTES, "%.*s", slash == NULL ? 6 : (int)(slash - trace),
+             slash == NULL ? "others" : trace);
 }
 
 static bool same_family(const char *a, const char *b)
@@ -220,11 +226,14 @@ static int draw_families(const struct suite *suite, uint32_t *families, struct g
     if (write_families(suite, families, drawing, error) != 0)
         return -1;
     gt_figure_frame(drawing, FAMILY_LEFT_PX, TOP_PX, (count + 1) * FAMILY_PX, AXIS_PX);
-    fprintf(drawing->parameters, "families = %u\nlargest = %.9g\n", count, fmax(2, suite->sums.error_max_pct * 1.3));
-    snprintf(drawing->alt, sizeof drawing->alt, "Makespan errors of %u traces in %u families.", suite->count, count);
+    fprintf(drawing->parameters, "families = %u\nlargest = %.9g\n", count,
+            fmax(2, suite->sums.error_max_pct * 1.3));
+    snprintf(drawing->alt, sizeof drawing->alt, "Makespan errors of %u traces in %u families.", suite->count,
+             count);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "Makespan error of every trace, (simulated − measured) / measured, by family, the part of its name "
-             "before the slash if it has one. The axis is linear near 0 and logarithmic further out; shaded: within 1 %%.");
+             "Makespan error of every trace, (simulated − measured) / measured, by family, the part of its "
+             "name before the slash if it has one. The axis is linear near 0 and logarithmic further out; "
+             "shaded: within 1 %%.");
     return 1;
 }
 
@@ -243,5 +252,7 @@ static int prepare_families(const struct gt_view *view, struct gt_drawing *drawi
     return result;
 }
 
-const struct gt_figure gt_figure_suite = { "suite", "All traces: simulated against measured", NULL, prepare_scatter };
-const struct gt_figure gt_figure_families = { "families", "All traces: error by family", NULL, prepare_families };
+const struct gt_figure gt_figure_suite = { "suite", "All traces: simulated against measured", NULL,
+                                           prepare_scatter };
+const struct gt_figure gt_figure_families = { "families", "All traces: error by family", NULL,
+                                              prepare_families };

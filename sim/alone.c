@@ -44,8 +44,8 @@ void gt_alone_kernel_gone(struct gt_machine *m, uint32_t number)
     struct gt_gpu_state *gpu = &m->gpus[number];
 
     if (gpu->resident == 0 && gpu->alone == GT_NONE)
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE,
-                           number, TURN_COPY);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.copy_gap_ps, GT_PHASE_HOST,
+                           GT_HANDLE_ALONE, number, TURN_COPY);
 }
 
 int gt_alone_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
@@ -55,7 +55,8 @@ int gt_alone_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_e
     (void)error;
     if (stamp == TURN_KERNELS)
         gt_kernels_go_on(m, number, m->gpus[number].freed_by_op);
-    if (m->gpus[number].resident == 0 && m->gpus[number].alone == GT_NONE && m->gpus[number].alone_head != GT_NONE)
+    if (m->gpus[number].resident == 0 && m->gpus[number].alone == GT_NONE
+        && m->gpus[number].alone_head != GT_NONE)
         start_next(m, number);
     return m->failed ? -1 : 0;
 }
@@ -67,7 +68,7 @@ void gt_alone_ended(struct gt_machine *m, uint32_t item)
 
     m->gpus[number].alone = GT_NONE;
     m->gpus[number].freed_by_op = op;
-    gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.engine_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE, number,
-                       TURN_KERNELS);
+    gt_engine_schedule(&m->engine, m->engine.now_ps + m->plan.copy_gap_ps, GT_PHASE_HOST, GT_HANDLE_ALONE,
+                       number, TURN_KERNELS);
     gt_op_ended(m, item);
 }

@@ -92,7 +92,8 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
 
     if (op == GT_NONE)
         return m->plan.sync_return_ps + unstaging_ps(m, &m->workload->calls[number]);
-    return add_ps(gt_call_measured_end(&m->workload->calls[number]) - gt_op_measured_end(&m->workload->ops[op]),
+    return add_ps(gt_call_measured_end(&m->workload->calls[number])
+                      - gt_op_measured_end(&m->workload->ops[op]),
                   (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 
@@ -146,7 +147,8 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, con
 
     if (waits && m->plan.released_by[number] != GT_NONE)
         return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->plan.lead_ns[number] * 1000);
-    if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && call->duration_ps == GT_TIME_NONE))
+    if (waits
+        || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && call->duration_ps == GT_TIME_NONE))
         return m->engine.now_ps + add_ps(row_cost_ps(m->device, call) + first_staged_ps(m, op),
                                          m->plan.latency_ps[GT_OP_COPY]);
     if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */

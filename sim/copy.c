@@ -58,7 +58,8 @@ static void schedule_end(struct gt_machine *m, uint32_t number)
 static void share_link(struct gt_machine *m, uint32_t gpu)
 {
     struct gt_engine_state *up = &m->gpus[gpu].engines[0], *down = &m->gpus[gpu].engines[1];
-    double total = m->device->duplex_gbps, part = total * m->device->duplex_in_pct / 100, rates[2] = { 1.0, 1.0 };
+    double total = m->device->duplex_gbps, part = total * m->device->duplex_in_pct / 100;
+    double rates[2] = { 1.0, 1.0 };
     struct gt_engine_state *both[2] = { up, down };
 
     if (up->running != GT_NONE && down->running != GT_NONE && up->demand_gbps > 0 && down->demand_gbps > 0
@@ -175,14 +176,14 @@ void gt_copy_ready(struct gt_machine *m, uint32_t item)
 }
 
 /* From one copy to the next.  One that waited for work of another engine is found out about only when this
- * engine is free: seen on H200 with uploads, kernels and downloads on 2 to 8 streams, 5 us in place of 1.6. */
+ * engine is free: seen on H200 with uploads, kernels and downloads on 2 to 8 streams: 5 us, not 1.6. */
 static gt_time_ps gap_before(const struct gt_machine *m, uint32_t item)
 {
     const struct gt_op *op = &m->workload->ops[m->items[item].index];
     uint32_t before = m->streams[op->stream].last_op;
 
     return before != GT_NONE && gt_plan_crosses(&m->workload->ops[before], op) ? m->plan.turn_gap_ps
-                                                                               : m->plan.engine_gap_ps;
+                                                                               : m->plan.copy_gap_ps;
 }
 
 /* The gap is over.  Whoever follows in the stream served last has asked by now: it counts as waiting,

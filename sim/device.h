@@ -48,16 +48,17 @@ struct gt_device {
     uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
              graph_call_ps, other_call_ps;
     uint64_t first_launch_ps;         /* added to the first launch into a stream */
-    uint64_t contention_ps;           /* added to a call that submits work, for each other thread inside one */
+    uint64_t contention_ps;           /* added to a call that submits work by each other thread in one */
     uint64_t sync_return_ps;          /* from the awaited operation's end to the call's return */
     /* latencies on the way */
     uint64_t launch_latency_ps;       /* from a launch call's end to the kernel's start on an idle GPU */
     uint64_t copy_submit_ps;          /* the same for a copy's start */
     uint64_t stream_gap_ps;           /* from an operation's end to the next one's start in its stream */
     uint64_t event_gap_ps;            /* the same across streams, through an event */
-    uint64_t engine_gap_ps;           /* the same where the next one runs on another engine: kernels, copies in or out */
+    uint64_t engine_gap_ps;           /* the same where the next one runs on another engine: kernels,
+                                       * copies in or copies out */
     uint64_t engine_event_gap_ps;     /* the same across streams, through an event */
-    uint64_t crowd_ps;                /* added to a gap before a kernel while three or more connections have work */
+    uint64_t crowd_ps;                /* added to a gap before a kernel from three busy connections on */
     uint64_t busy_connection_ps;      /* added likewise by each such connection beyond two */
     uint64_t graph_gap_ps;            /* the same between nodes of a graph */
     uint64_t host_function_ps;        /* from an operation's end to a host function's start */
@@ -71,7 +72,8 @@ struct gt_device {
     uint32_t copy_within_alone;       /* 1: a copy within the device and kernels never run at the same time */
     uint64_t pageable_stage_bytes;    /* a pageable H2D up to this returns without waiting for the GPU */
     uint64_t inline_bytes;            /* a pageable H2D up to this goes with the commands, not by a buffer */
-    uint64_t staging_chunk_bytes;     /* pageable copies go by buffers of this size; 0: h2d_, d2h_pageable hold */
+    uint64_t staging_chunk_bytes;     /* pageable copies go by buffers of this size; 0: h2d_pageable
+                                       * and d2h_pageable hold */
     uint32_t staging_buffers;         /* so many of them: a copy that finds none free blocks the host */
     double staging_in_gbps, staging_out_gbps; /* the host's copying into and out of a buffer */
     uint64_t memset_latency_ps;

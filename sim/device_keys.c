@@ -168,11 +168,12 @@ const struct gt_device_key gt_device_keys[] = {
      "a host-to-device copy of pageable memory up to this size is sent with the commands, without a buffer; "
      "of use with copy.staging_chunk_bytes", 1},
     {"copy.staging_chunk_bytes", "bytes", GT_KEY_BYTES, AT(staging_chunk_bytes), 0, 0, 1000000000000, "0",
-     "larger pageable copies go chunk by chunk through pinned buffers of this size, at the slower of link and "
-     "host; 0: the pageable latencies and rates hold for all sizes", 1},
+     "larger pageable copies go chunk by chunk through pinned buffers of this size, at the slower of link "
+     "and host; 0: the pageable latencies and rates hold for all sizes", 1},
     U32("copy.staging_buffers", "buffers", staging_buffers, 1, 1024, "2",
         "buffers for pageable copies to the device: one that finds none free blocks the host"),
-    RATE("copy.staging_in_gbps", staging_in_gbps, "10", "the host's copying of pageable memory into a buffer"),
+    RATE("copy.staging_in_gbps", staging_in_gbps, "10",
+         "the host's copying of pageable memory into a buffer"),
     RATE("copy.staging_out_gbps", staging_out_gbps, "10", "the host's copying out of a buffer"),
     TIME("copy.memset_latency_us", "us", memset_latency_ps, LONGEST_US, "2", "time of an empty memset"),
     RATE("copy.memset_gbps", memset_gbps, "1000", "rate of a large memset"),

@@ -22,7 +22,8 @@ static void fail_late_call(struct gt_machine *m, const struct gt_call *call)
     char place[512];
 
     gt_machine_place(m, call->line, place, sizeof place);
-    gt_machine_fail(m, "%s: a call of %s ends after more than 53 days of simulated time; look for an absurd duration",
+    gt_machine_fail(m, "%s: a call of %s ends after more than 53 days of simulated time; look for an absurd "
+                    "duration",
                     place, gt_call_kind_names[call->kind]);
 }
 
@@ -101,8 +102,10 @@ static gt_time_ps more_ps(struct gt_machine *m, uint32_t number, uint32_t stream
         time_ps += m->device->first_launch_ps;
     m->streams[stream].launched |= call->kind == GT_CALL_LAUNCH;
     time_ps += others_submitting(m, number) * m->device->contention_ps;
-    note_submission(m, number, m->engine.now_ps + *(const uint64_t *)((const char *)m->device
-                                                                      + gt_api[call->kind].cost_offset) + time_ps);
+    note_submission(m, number,
+                    m->engine.now_ps
+                        + *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset)
+                        + time_ps);
     return time_ps;
 }
 

@@ -225,7 +225,8 @@ void gt_kernels_go_on(struct gt_machine *m, uint32_t number, uint32_t op)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
 
-    while (gpu->admits_used != 0 && gpu->alone == GT_NONE && gpu->resident < m->device->resident_grids && !m->failed)
+    while (gpu->admits_used != 0 && gpu->alone == GT_NONE && gpu->resident < m->device->resident_grids
+           && !m->failed)
         admit_next(m, gpu, op);
 }
 

@@ -214,7 +214,7 @@ struct gt_machine {
     struct gt_event_state {             /* last record; number 0: none */
         uint32_t stream;
         uint64_t number;
-        struct gt_mark completed;       /* once it is complete; index GT_NONE: not yet, or nothing before it */
+        struct gt_mark completed;       /* once it is complete; index GT_NONE: not yet, or none before */
     } *events;
     uint64_t *op_numbers;     /* position in its stream, once submitted; else 0 */
     uint32_t *op_afters_left; /* edges into each operation not ended yet; NULL: no edges at all */

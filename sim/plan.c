@@ -200,16 +200,18 @@ static void conclude(struct gt_plan *plan, struct survey *survey, const struct g
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
             plan->gap_ps[before][after] = learn_gap(&survey->gap[before][after],
-                                                    (int64_t)(device->stream_gap_ps - recorded->stream_gap_ps));
+                                                    (int64_t)(device->stream_gap_ps
+                                                              - recorded->stream_gap_ps));
             plan->graph_gap_ps[before][after] = learn_gap(&survey->graph_gap[before][after],
-                                                          (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
+                                                          (int64_t)(device->graph_gap_ps
+                                                                    - recorded->graph_gap_ps));
         }
     }
     plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
     plan->turn_gap_ps = survey->engine_gap.count < FEWEST_SAMPLES ? device->engine_gap_ps : GT_TIME_NONE;
-    plan->engine_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
+    plan->copy_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
     if (plan->turn_gap_ps == GT_TIME_NONE) /* the samples are of such copies too */
-        plan->turn_gap_ps = plan->engine_gap_ps;
+        plan->turn_gap_ps = plan->copy_gap_ps;
 #undef LEARN
 }
 
@@ -224,8 +226,9 @@ static void conclude_waits(struct gt_plan *plan, struct survey *survey, const st
 {
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++)
-            plan->event_gap_ps[before][after] =
-                learn_gap(&survey->event_gap[before][after], (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
+            plan->event_gap_ps[before][after] = learn_gap(&survey->event_gap[before][after],
+                                                          (int64_t)(device->event_gap_ps
+                                                                    - recorded->event_gap_ps));
     }
     plan->plain_event_gap_ps = device->event_gap_ps;
     plan->crossing_event_gap_ps = device->engine_event_gap_ps;
@@ -254,13 +257,14 @@ gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before
     gt_time_ps gap_ps = plan->gap_ps[before->kind][after->kind];
 
     if (same_engine(before, after))
-        return plan->engine_gap_ps;
+        return plan->copy_gap_ps;
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
     return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->stream_gap_ps;
 }
 
-gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
+gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+                                const struct gt_op *after)
 {
     gt_time_ps gap_ps = plan->graph_gap_ps[before->kind][after->kind];
 
@@ -269,13 +273,14 @@ gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *
     return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->plain_graph_gap_ps;
 }
 
-/* Seen on H200: of a kernel and a copy within the device that wait for the same event, the kernel goes first. */
+/* Seen on H200: of a kernel and a copy within the device that wait for one event, the kernel goes first. */
 static bool turns_to_copying(const struct gt_op *before, const struct gt_op *after)
 {
     return after->kind == GT_OP_COPY && before->kind != GT_OP_COPY;
 }
 
-gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
+gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+                                const struct gt_op *after)
 {
     gt_time_ps gap_ps = plan->event_gap_ps[before == NULL ? GT_OP_KERNEL : before->kind][after->kind];
 

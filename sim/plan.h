@@ -20,14 +20,14 @@ struct gt_plan {
     /* [before][after] in one stream; GT_TIME_NONE where the trace shows none: the device's then hold. */
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];
     gt_time_ps stream_gap_ps, crossing_gap_ps;     /* the device's: on one engine, from one to another */
-    gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* between nodes of a graph; GT_TIME_NONE likewise */
+    gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* between nodes of a graph; likewise */
     gt_time_ps plain_graph_gap_ps;
-    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event; GT_TIME_NONE likewise */
+    gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event; likewise */
     gt_time_ps plain_event_gap_ps, crossing_event_gap_ps;
     gt_time_ps crowd_ps, busy_connection_ps;  /* 0 where gaps were measured: they hold them already */
     gt_time_ps sync_return_ps;
-    gt_time_ps engine_gap_ps;       /* between copies of one direction on a busy engine */
-    gt_time_ps turn_gap_ps;         /* the same before a copy that follows work of another engine in its stream */
+    gt_time_ps copy_gap_ps;         /* between copies of one direction on a busy engine */
+    gt_time_ps turn_gap_ps;         /* the same before a copy that follows another engine's work */
 
     uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
@@ -47,11 +47,13 @@ void gt_plan_free(struct gt_plan *plan);
 
 /* The gap between an operation and the next one of its stream. */
 gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after);
-gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after);
+gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+                                const struct gt_op *after);
 /* Does the stream go from one engine to another between the two? */
 bool gt_plan_crosses(const struct gt_op *before, const struct gt_op *after);
 /* The same where `after`, of another stream, waits for `before` (NULL: nothing known) by an event. */
-gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after);
+gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+                                const struct gt_op *after);
 
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
 gt_time_ps gt_call_measured_end(const struct gt_call *call);

@@ -99,9 +99,11 @@ static void append_edge(const struct gt_machine *m, const struct gt_call *call, 
             if (m->op_numbers[before] != 0 && m->op_items[before] == GT_NONE)
                 continue; /* it has ended */
             if (w->ops[before].call == w->ops[i].call)
-                append(text, bytes, ", node %u waiting for node %u", i - call->first_op, before - call->first_op);
+                append(text, bytes, ", node %u waiting for node %u", i - call->first_op,
+                       before - call->first_op);
             else
-                append(text, bytes, ", waiting for what line %u asks for", w->calls[w->ops[before].call].line);
+                append(text, bytes, ", waiting for what line %u asks for",
+                       w->calls[w->ops[before].call].line);
             return;
         }
     }
@@ -246,7 +248,8 @@ static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe 
 }
 
 int gt_simulate(const struct gt_workload *workload, const struct gt_device *device,
-                const struct gt_options *options, const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
+                const struct gt_options *options, const struct gt_probe *probe, struct gt_summary *summary,
+                struct gt_error *error)
 {
     struct gt_machine setting = {
         .workload = workload, .device = device, .options = options, .probe = probe,

@@ -19,7 +19,8 @@ struct gt_options {
      * (see transform.h).  NULL: the workload itself. */
     const struct gt_workload *played;
     /* What the warp tier says of kernels on the device simulated: how long operations last of which
-     * neither a duration nor block costs are known; with `program_cost`, all that it could run.  NULL: none. */
+     * neither a duration nor block costs are known; with `program_cost`, of all that it could run.
+     * NULL: none. */
     const struct gt_modelled *modelled;
     bool program_cost;
 };

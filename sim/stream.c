@@ -101,7 +101,8 @@ static void note_record(struct gt_machine *m, uint32_t number)
     struct gt_event_state *event = &m->events[m->workload->calls[item->index].event];
 
     if (event->number == item->number && event->stream == item->stream)
-        event->completed = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP, m->streams[item->stream].last_op };
+        event->completed = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP,
+                                             m->streams[item->stream].last_op };
 }
 
 /* The head is complete: the next one is the head. */

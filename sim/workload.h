@@ -88,7 +88,7 @@ struct gt_kernel {            /* one distinct (name, launch shape, resources, co
     uint32_t block_list_length;
     gt_time_ps duration_ps;   /* duration alone on the device where an operation states none; or NONE */
     uint32_t runs;            /* in names: the library kernel that a player runs for it; or GT_NONE */
-    uint32_t arguments;       /* in names: that kernel's arguments, a JSON object without spaces; or GT_NONE */
+    uint32_t arguments;       /* in names: that kernel's arguments, JSON without spaces; or GT_NONE */
     uint32_t line;            /* of the definition in its trace, for messages; 0 unknown */
     const struct gt_program *program; /* its machine code, one of the workload's; NULL: not known */
 };

@@ -64,8 +64,9 @@ static int check_cost(const struct gt_kernel *kernel, struct gt_error *error)
 static int check_kernel(const struct gt_workload *workload, const struct gt_kernel *kernel,
                         struct gt_error *error)
 {
-    if (!index_fits(kernel->name, gt_name_count(workload)) || !index_fits(kernel->runs, gt_name_count(workload)) ||
-        !index_fits(kernel->arguments, gt_name_count(workload)))
+    if (!index_fits(kernel->name, gt_name_count(workload))
+        || !index_fits(kernel->runs, gt_name_count(workload))
+        || !index_fits(kernel->arguments, gt_name_count(workload)))
         return gt_error_set(error, "its name, what it runs or its arguments are not among the names");
     if (kernel->arguments != GT_NONE && kernel->runs == GT_NONE)
         return gt_error_set(error, "it has arguments but does not say which kernel of the library it runs");
@@ -76,7 +77,8 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
         return gt_error_set(error, "its block has %llu threads, more than any GPU takes",
                             (unsigned long long)gt_kernel_threads(kernel));
     if (kernel->program != NULL && (gt_kernel_threads(kernel) + 31) / 32 != kernel->program->warps_per_block)
-        return gt_error_set(error, "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
+        return gt_error_set(error,
+                            "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
                             kernel->program->key, kernel->program->warps_per_block,
                             (unsigned long long)gt_kernel_threads(kernel));
     return check_cost(kernel, error);
@@ -95,7 +97,8 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
         }
     }
     if (workload->gpu_count > GT_MOST_GPUS)
-        return gt_error_set(error, "it names %u GPUs; %u are the limit", workload->gpu_count, (unsigned)GT_MOST_GPUS);
+        return gt_error_set(error, "it names %u GPUs; %u are the limit", workload->gpu_count,
+                            (unsigned)GT_MOST_GPUS);
     for (uint32_t i = 0; i < workload->gpu_count; i++)
         if (!index_fits(workload->gpus[i].name, names))
             return gt_error_set(error, "GPU %u: its name is not among the names", workload->gpus[i].id);
@@ -193,7 +196,8 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
         return gt_error_set(error, "a call of %s does not say on which stream or event; give it, or "
                             "say \"target_unknown\":true", kind);
     if (!stretch_fits(call->start_ps, call->duration_ps))
-        return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit", kind);
+        return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit",
+                            kind);
     if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)
         return gt_error_set(error, "a call of host_work does not say how long it lasts");
     return 0;
@@ -205,8 +209,10 @@ static int check_order(const struct gt_call *call, gt_time_ps *end_ps, struct gt
     if (call->start_ps == GT_TIME_NONE)
         return 0;
     if (call->start_ps < *end_ps)
-        return gt_error_set(error, "a call of %s starts at %.3f us, before the call before it of the same "
-                            "thread ends, at %.3f us", gt_call_kind_names[call->kind], (double)call->start_ps / 1e6,
+        return gt_error_set(error,
+                            "a call of %s starts at %.3f us, before the call before it of the same "
+                            "thread ends, at %.3f us",
+                            gt_call_kind_names[call->kind], (double)call->start_ps / 1e6,
                             (double)*end_ps / 1e6);
     *end_ps = call->start_ps + (call->duration_ps == GT_TIME_NONE ? 0 : call->duration_ps);
     return 0;

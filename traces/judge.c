@@ -49,14 +49,15 @@ static int hold_against(struct gt_store *store, const struct value *values, size
     return 0;
 }
 
-static int keep_values(struct gt_store *store, const struct gt_judgement *judgement, const struct value *values,
-                       size_t count, struct gt_error *error)
+static int keep_values(struct gt_store *store, const struct gt_judgement *judgement,
+                       const struct value *values, size_t count, struct gt_error *error)
 {
     sqlite3_stmt *insert;
     int result = 0;
 
-    if (gt_store_comparison(store, judgement->simulated_run, judgement->repeats.median_run, &judgement->comparison,
-                            error) != 0 || gt_store_begin(store, error) != 0)
+    if (gt_store_comparison(store, judgement->simulated_run, judgement->repeats.median_run,
+                            &judgement->comparison, error) != 0
+        || gt_store_begin(store, error) != 0)
         return -1;
     /* A store that was made before a metric was thought of does not get it. */
     insert = gt_store_prepare(store, "INSERT OR REPLACE INTO comparison SELECT ?1, ?2, metric, ?4 FROM metric"

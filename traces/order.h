@@ -8,8 +8,8 @@
 enum { GT_ORDER_REACH = 1000 };
 
 struct gt_order {
-    double pairs;       /* of kernels whose order is certain: the first block of the same one started more than
-                         * 2 us, or than the clocks' residual, before the other's in every measured run */
+    double pairs;       /* of kernels whose order is certain: the first block of the same one started more
+                         * than 2 us, or than the clocks' residual, before the other's in all measured runs */
     double wrong;       /* of these, simulated the other way about, or at one time */
 };
 

@@ -36,14 +36,16 @@ static double median_of(double *values, uint32_t count)
 }
 
 /* The whole measured runs of the trace that the simulated run played, shortest makespan first. */
-static int list_measured(struct gt_store *store, int64_t simulated_run, struct list *list, struct gt_error *error)
+static int list_measured(struct gt_store *store, int64_t simulated_run, struct list *list,
+                         struct gt_error *error)
 {
     static const char sql[] =
         "SELECT m.run_id, (SELECT (max(p.end_ps) - min(p.start_ps)) / 1e6 FROM run_op p"
         "   JOIN op o ON o.trace_id = m.trace_id AND o.op_no = p.op_no AND o.kind <> 'host_function'"
         "   WHERE p.run_id = m.run_id)"
         " FROM run s JOIN trace t ON t.trace_id = s.trace_id"
-        " JOIN run m ON m.trace_id = coalesce(t.base_trace_id, t.trace_id) AND m.kind = 'measured' AND m.whole = 1"
+        " JOIN run m ON m.trace_id = coalesce(t.base_trace_id, t.trace_id) AND m.kind = 'measured' AND "
+        "m.whole = 1"
         " WHERE s.run_id = ?";
     sqlite3_stmt *query = gt_store_prepare(store, sql, error);
     int code;
@@ -53,7 +55,8 @@ static int list_measured(struct gt_store *store, int64_t simulated_run, struct l
     sqlite3_bind_int64(query, 1, simulated_run);
     while ((code = sqlite3_step(query)) == SQLITE_ROW) {
         list->runs = gt_realloc(list->runs, list->count + 1ull, sizeof *list->runs);
-        list->runs[list->count++] = (struct measured){ sqlite3_column_int64(query, 0), sqlite3_column_double(query, 1) };
+        list->runs[list->count++] = (struct measured){ sqlite3_column_int64(query, 0),
+                                                       sqlite3_column_double(query, 1) };
     }
     if (code != SQLITE_DONE)
         gt_store_fail(store, error);
@@ -73,7 +76,8 @@ static int distance(struct gt_store *store, sqlite3_stmt *query, int64_t left, i
     sqlite3_bind_int64(query, 1, left);
     sqlite3_bind_int64(query, 2, right);
     while ((code = sqlite3_step(query)) == SQLITE_ROW) {
-        const char *a = (const char *)sqlite3_column_text(query, 0), *b = (const char *)sqlite3_column_text(query, 1);
+        const char *a = (const char *)sqlite3_column_text(query, 0),
+                   *b = (const char *)sqlite3_column_text(query, 1);
         double op_moved, op_blocks;
 
         if (a == NULL || b == NULL || gt_placement_moved(a, b, &op_moved, &op_blocks) != 0) {
@@ -91,8 +95,8 @@ static int distance(struct gt_store *store, sqlite3_stmt *query, int64_t left, i
 }
 
 /* A distance that is not there is left out. */
-static int add_distance(struct gt_store *store, sqlite3_stmt *query, int64_t left, int64_t right, double *values,
-                        uint32_t *count, struct gt_error *error)
+static int add_distance(struct gt_store *store, sqlite3_stmt *query, int64_t left, int64_t right,
+                        double *values, uint32_t *count, struct gt_error *error)
 {
     if (distance(store, query, left, right, &values[*count], error) != 0)
         return -1;
@@ -126,8 +130,8 @@ static int place(struct gt_store *store, int64_t simulated_run, const struct lis
     return result;
 }
 
-static int order(struct gt_store *store, int64_t simulated_run, const struct list *list, struct gt_order *order,
-                 struct gt_error *error)
+static int order(struct gt_store *store, int64_t simulated_run, const struct list *list,
+                 struct gt_order *order, struct gt_error *error)
 {
     int64_t *runs = gt_calloc(list->count + 1ull, sizeof *runs);
     int result;

@@ -42,8 +42,8 @@ static bool open_nvml(void)
             return false;
         memcpy(functions[i].function, &function, sizeof function);
     }
-    return library != NULL && cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0) == cudaSuccess && start_nvml() == 0
-        && find_device(bus_id, &gpu) == 0;
+    return library != NULL && cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0) == cudaSuccess
+           && start_nvml() == 0 && find_device(bus_id, &gpu) == 0;
 }
 
 uint32_t gt_others_processes(void)
@@ -63,7 +63,8 @@ static uint32_t busy_pct(void)
 {
     struct utilisation utilisation = { 0, 0 };
 
-    return read_utilisation(gpu, &utilisation) == 0 && utilisation.gpu_pct > IDLE_PCT ? utilisation.gpu_pct : 0;
+    return read_utilisation(gpu, &utilisation) == 0 && utilisation.gpu_pct > IDLE_PCT ? utilisation.gpu_pct
+                                                                                      : 0;
 }
 
 void gt_others_begin(struct gt_gpu_others *others)

@@ -115,7 +115,8 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     look_for_memsets(player);
     gt_player_schedule(player);
     snprintf(player->description, sizeof player->description, "seed=%llu%s%s",
-             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "",
+             (unsigned long long)player->options.seed,
+             player->options.surrogates ? " kernels=surrogates" : "",
              gt_player_stay_awake(player) ? " cpus=awake" : "");
     if (gt_player_graphs(player, error) != 0)
         return -1;
@@ -161,8 +162,8 @@ static void close_player(struct gt_player *player)
     free(player);
 }
 
-static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
-                                     struct gt_error *error)
+static struct gt_player *open_player(const struct gt_workload *workload,
+                                     const struct gt_play_options *options, struct gt_error *error)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
 
@@ -258,8 +259,9 @@ static int play_once(struct gt_player *player, const struct gt_probe *probe, str
 
     if (probe == NULL)
         return warm_up(player, error);
-    if (gt_player_align(player, &player->before, error) != 0 || gt_cupti_begin(player->kernels_recorded, error) != 0
-            || walk(player, error) != 0 || gt_cupti_end(&activity, error) != 0)
+    if (gt_player_align(player, &player->before, error) != 0
+        || gt_cupti_begin(player->kernels_recorded, error) != 0 || walk(player, error) != 0
+        || gt_cupti_end(&activity, error) != 0)
         return -1;
     return send(player, activity, probe, result, error);
 }

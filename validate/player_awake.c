@@ -1,10 +1,10 @@
 /* CPUs that do not fall asleep.  A CPU with nothing to do halts, and what wakes it, a host function whose
- * turn has come above all, waits for that: on a virtual machine with an H200 30 us when it had halted a moment
- * ago, 200 to 600 us else.  It differs from play to play by as much as it lasts, and says nothing of the GPU.
- * So a thread on each CPU hands it on all the time, and is the last one to get it.
- * Only for traces with host functions: a CPU shares its core with another one, and launches took 3.8 us in
- * place of 3.2 when all were awake. Not for several host threads: where no CPU is idle the system put two of them on one now and then, and the
- * makespan of host/two-threads-launch-bound doubled. */
+ * turn has come above all, waits for that: on a virtual machine with an H200 30 us when it had halted a
+ * moment ago, 200 to 600 us else.  It differs from play to play by as much as it lasts, and says nothing of
+ * the GPU. So a thread on each CPU hands it on all the time, and is the last one to get it. Only for traces
+ * with host functions: a CPU shares its core with another one, and launches took 3.8 us in place of 3.2 when
+ * all were awake. Not for several host threads: where no CPU is idle the system put two of them on one now
+ * and then, and the makespan of host/two-threads-launch-bound doubled. */
 #include <sched.h>
 #include <stdlib.h>
 
@@ -62,7 +62,8 @@ bool gt_player_stay_awake(struct gt_player *player)
     bool all = true;
     cpu_set_t set;
 
-    if (player->thread_count != 1 || !has_host_functions(player->workload) || sched_getaffinity(0, sizeof set, &set) != 0)
+    if (player->thread_count != 1 || !has_host_functions(player->workload)
+        || sched_getaffinity(0, sizeof set, &set) != 0)
         return false;
     player->keepers = gt_calloc((uint64_t)CPU_COUNT(&set) + 1, sizeof *player->keepers);
     for (int i = 0; i < CPU_SETSIZE; i++)

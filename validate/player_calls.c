@@ -15,8 +15,8 @@ static void spin_until(uint64_t time_ns)
 }
 
 /* The thread's own work before a recorded call: what lay between it and the call before. */
-static uint64_t gap_ns(const struct gt_workload *workload, const struct gt_call *call, const struct gt_call *before,
-                       gt_time_ps origin_ps)
+static uint64_t gap_ns(const struct gt_workload *workload, const struct gt_call *call,
+                       const struct gt_call *before, gt_time_ps origin_ps)
 {
     gt_time_ps from_ps = before == NULL ? origin_ps : gt_call_measured_end(before);
 
@@ -190,9 +190,11 @@ static cudaError_t create_stream(struct gt_player *player, uint32_t number)
     uint32_t stream = player->workload->calls[number].stream;
     const struct gt_stream *like = &player->workload->streams[stream == GT_NONE ? 0 : stream];
     uint32_t place = atomic_fetch_add(&player->spare_stream_count, 1);
-    unsigned flags = stream != GT_NONE && like->flags & GT_STREAM_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
+    unsigned flags = stream != GT_NONE && like->flags & GT_STREAM_NON_BLOCKING ? cudaStreamNonBlocking
+                                                                               : cudaStreamDefault;
 
-    return cudaStreamCreateWithPriority(&player->spare_streams[place], flags, stream == GT_NONE ? 0 : like->priority);
+    return cudaStreamCreateWithPriority(&player->spare_streams[place], flags,
+                                        stream == GT_NONE ? 0 : like->priority);
 }
 
 static cudaError_t create_event(struct gt_player *player, uint32_t number)
@@ -284,7 +286,8 @@ static const struct act {
 /* Is it known what the call is about? What is not is played as far as its times tell what it waited for. */
 static bool playable(const struct gt_call *call)
 {
-    return (call->event != GT_NONE || !acts[call->kind].event) && (call->stream != GT_NONE || !acts[call->kind].stream);
+    return (call->event != GT_NONE || !acts[call->kind].event)
+           && (call->stream != GT_NONE || !acts[call->kind].stream);
 }
 
 static void fail(struct gt_player *player, uint32_t number, cudaError_t code)
@@ -303,7 +306,8 @@ static void walk(struct gt_play_thread *thread)
     struct gt_player *player = thread->player;
     uint64_t last_ns = player->origin_ns;
 
-    for (uint32_t i = 0; i < thread->call_count && !atomic_load_explicit(&player->failed, memory_order_relaxed); i++) {
+    for (uint32_t i = 0;
+         i < thread->call_count && !atomic_load_explicit(&player->failed, memory_order_relaxed); i++) {
         uint32_t number = thread->calls[i];
         const struct gt_call *what = &player->workload->calls[number];
         struct gt_play_call *call = &player->calls[number];
@@ -359,7 +363,8 @@ int gt_player_walk(struct gt_player *player, struct gt_error *error)
     atomic_store(&player->go_ns, 0);
     atomic_store(&player->failed, false);
     while (started < player->thread_count
-           && pthread_create(&player->threads[started].handle, NULL, run_thread, &player->threads[started]) == 0)
+           && pthread_create(&player->threads[started].handle, NULL, run_thread, &player->threads[started])
+                  == 0)
         started++;
     if (started < player->thread_count) {
         gt_error_set(&player->failure, "no more than %u host threads can be started", started);

@@ -26,8 +26,8 @@ void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct g
     }
     cudaGetLastError();
     cudaMemGetInfo(&free_bytes, &all_bytes);
-    gt_error_set(error, "out of device memory: %.3f GB are needed at once, %.3f GB are free (%s)", (double)bytes / 1e9,
-                 (double)free_bytes / 1e9, cudaGetErrorString(code));
+    gt_error_set(error, "out of device memory: %.3f GB are needed at once, %.3f GB are free (%s)",
+                 (double)bytes / 1e9, (double)free_bytes / 1e9, cudaGetErrorString(code));
     return NULL;
 }
 
@@ -45,8 +45,8 @@ static int is_there(uint64_t bytes, struct gt_error *error)
         fclose(file);
     if (!known || bytes / 1024 < kib)
         return 0;
-    return gt_error_set(error, "out of host memory: %.3f GB are needed at once, %.3f GB are free", (double)bytes / 1e9,
-                        (double)kib * 1024 / 1e9);
+    return gt_error_set(error, "out of host memory: %.3f GB are needed at once, %.3f GB are free",
+                        (double)bytes / 1e9, (double)kib * 1024 / 1e9);
 }
 
 void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error)

@@ -38,14 +38,14 @@ struct gt_play_op {
     uint64_t node;                               /* in a graph: gt_cupti_node() */
     uint64_t start_ns, end_ns;                   /* when it ran; end 0: not known */
     uint64_t spin_ns;                            /* host functions: for how long */
-    cudaEvent_t done;                            /* others wait for it that streams do not make wait; or NULL */
+    cudaEvent_t done;                            /* for others that streams do not make wait; or NULL */
     atomic_bool asked;                           /* its event has been recorded in this repetition */
 };
 
 struct gt_play_call {
     uint64_t start_ns, end_ns;
     cudaGraphExec_t graph;                       /* graph launches */
-    uint32_t released_by;                        /* synchronisations of unknown target: the operation awaited */
+    uint32_t released_by;                        /* synchronisations without a target: the op awaited */
 };
 
 struct gt_play_thread {
@@ -69,13 +69,13 @@ struct gt_player {
     struct gt_play_thread *threads;              /* those that make calls */
     uint32_t thread_count;
     uint32_t *thread_calls;                      /* what their lists point into */
-    uint32_t *edges_from, *edges;                /* i comes after edges[edges_from[i] .. edges_from[i + 1] - 1] */
+    uint32_t *edges_from, *edges;                /* i follows edges[edges_from[i]] and on, up to i + 1's */
     uint64_t *waits_ns;                          /* per call: the thread's own work before it */
     void **memory, **pinned, **pageable;         /* to be freed */
     uint32_t memory_count, pinned_count, pageable_count;
     struct gt_block_log *logs, *logs_here;       /* on the GPU; fetched */
     uint64_t log_count;
-    bool kernels_recorded;                       /* CUPTI records kernels, which costs each of them a little */
+    bool kernels_recorded;                       /* CUPTI records kernels, which costs each a little */
     cudaStream_t own;                            /* for what is not the trace's */
     const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
     double warm_arguments[GT_LIBRARY_PARAMETERS];

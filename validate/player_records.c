@@ -149,7 +149,8 @@ static int send_call(struct gt_player *player, const struct item *item, const st
 static int send_items(struct gt_player *player, const struct gt_probe *probe, struct gt_error *error)
 {
     const struct gt_workload *workload = player->workload;
-    struct item *items = gt_realloc(NULL, (uint64_t)workload->op_count + workload->call_count + 1, sizeof *items);
+    struct item *items = gt_realloc(NULL, (uint64_t)workload->op_count + workload->call_count + 1,
+                                    sizeof *items);
     uint64_t count = 0;
     int result = 0;
 
@@ -222,7 +223,8 @@ static double worst_order_ns(const struct gt_player *player)
     double worst = 0;
 
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
-        double early = (double)player->calls[player->workload->ops[i].call].start_ns - (double)player->ops[i].start_ns;
+        double early = (double)player->calls[player->workload->ops[i].call].start_ns
+                       - (double)player->ops[i].start_ns;
 
         if (player->ops[i].end_ns != 0 && early > worst)
             worst = early;

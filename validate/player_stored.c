@@ -55,10 +55,12 @@ static int finish(sqlite3_stmt *statement, int step, struct gt_error *error)
 
 static int find(struct gt_gpu_facts *facts, struct gt_error *error)
 {
-    sqlite3_stmt *statement = query("SELECT d.name, d.sms, k.value, l.value FROM run r JOIN device d USING (device_id)"
-                                    " JOIN device_key k ON k.device_id = d.device_id AND k.key = 'chip.compute_major'"
-                                    " JOIN device_key l ON l.device_id = d.device_id AND l.key = 'chip.compute_minor'"
-                                    " WHERE r.kind = 'measured' AND r.whole = 1 LIMIT 1", 0, error);
+    sqlite3_stmt *statement =
+        query("SELECT d.name, d.sms, k.value, l.value FROM run r JOIN device d USING (device_id)"
+              " JOIN device_key k ON k.device_id = d.device_id AND k.key = 'chip.compute_major'"
+              " JOIN device_key l ON l.device_id = d.device_id AND l.key = 'chip.compute_minor'"
+              " WHERE r.kind = 'measured' AND r.whole = 1 LIMIT 1",
+              0, error);
 
     if (statement == NULL)
         return -1;
@@ -71,7 +73,8 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
         .compute_major = (uint32_t)sqlite3_column_int64(statement, 2),
         .compute_minor = (uint32_t)sqlite3_column_int64(statement, 3),
     };
-    snprintf(facts->name, sizeof facts->name, "%s (as stored)", (const char *)sqlite3_column_text(statement, 0));
+    snprintf(facts->name, sizeof facts->name, "%s (as stored)",
+             (const char *)sqlite3_column_text(statement, 0));
     sqlite3_finalize(statement);
     return 0;
 }
@@ -89,9 +92,11 @@ static void close_player(struct gt_player *player)
 
 static int find_runs(struct gt_player *player, const char *name, struct gt_error *error)
 {
-    sqlite3_stmt *statement = query("SELECT r.run_id, r.trace_id, r.options FROM run r JOIN trace t USING (trace_id)"
-                                    " WHERE t.name = ?1 AND r.kind = 'measured' AND r.whole = 1"
-                                    " ORDER BY r.trace_id DESC, r.repetition", 0, error);
+    sqlite3_stmt *statement =
+        query("SELECT r.run_id, r.trace_id, r.options FROM run r JOIN trace t USING (trace_id)"
+              " WHERE t.name = ?1 AND r.kind = 'measured' AND r.whole = 1"
+              " ORDER BY r.trace_id DESC, r.repetition",
+              0, error);
     int step = SQLITE_DONE;
 
     if (statement == NULL)
@@ -126,18 +131,21 @@ static int check_trace(const struct gt_player *player, const struct gt_workload 
         const char *kind = (const char *)sqlite3_column_text(statement, 0);
 
         same = same && count < workload->op_count && strcmp(kind, gt_op_kind_names[op->kind]) == 0
-            && sqlite3_column_int64(statement, 1) == op->stream && sqlite3_column_int64(statement, 2) == (int64_t)op->bytes;
+               && sqlite3_column_int64(statement, 1) == op->stream
+               && sqlite3_column_int64(statement, 2) == (int64_t)op->bytes;
         count++;
     }
     if (finish(statement, step, error) != 0)
         return -1;
     if (!same || count != workload->op_count)
-        return gt_error_set(error, "the store has measured another trace of the name '%.200s'; validate it on a GPU", name);
+        return gt_error_set(error,
+                            "the store has measured another trace of the name '%.200s'; validate it on a GPU",
+                            name);
     return 0;
 }
 
-static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
-                                     struct gt_error *error)
+static struct gt_player *open_player(const struct gt_workload *workload,
+                                     const struct gt_play_options *options, struct gt_error *error)
 {
     const char *name = workload->name != NULL ? workload->name : "";
     struct gt_player *player = gt_calloc(1, sizeof *player);
@@ -160,8 +168,10 @@ static gt_time_ps column_ps(sqlite3_stmt *statement, int column)
 
 static int send_calls(int64_t run, const struct gt_probe *probe, struct gt_error *error)
 {
-    sqlite3_stmt *statement = query("SELECT call_no, start_ps, end_ps, blocked_ps FROM run_call WHERE run_id = ?1"
-                                    " ORDER BY call_no", run, error);
+    sqlite3_stmt *statement =
+        query("SELECT call_no, start_ps, end_ps, blocked_ps FROM run_call WHERE run_id = ?1"
+              " ORDER BY call_no",
+              run, error);
     int step = SQLITE_DONE;
 
     if (statement == NULL)
@@ -180,8 +190,10 @@ static int send_calls(int64_t run, const struct gt_probe *probe, struct gt_error
 
 static int send_ops(int64_t run, const struct gt_probe *probe, struct gt_error *error)
 {
-    sqlite3_stmt *statement = query("SELECT op_no, coalesce(submit_ps, start_ps), start_ps, end_ps FROM run_op"
-                                    " WHERE run_id = ?1 ORDER BY end_ps, op_no", run, error);
+    sqlite3_stmt *statement =
+        query("SELECT op_no, coalesce(submit_ps, start_ps), start_ps, end_ps FROM run_op"
+              " WHERE run_id = ?1 ORDER BY end_ps, op_no",
+              run, error);
     int step = SQLITE_DONE;
 
     if (statement == NULL)
@@ -218,15 +230,18 @@ static int send_placement(const char *blocks, struct gt_block_record record, con
 
 static int send_placements(int64_t run, const struct gt_probe *probe, struct gt_error *error)
 {
-    sqlite3_stmt *statement = query("SELECT p.op_no, p.gpu_no, p.sm_blocks, o.start_ps, o.end_ps FROM run_placement p"
-                                    " JOIN run_op o USING (run_id, op_no) WHERE p.run_id = ?1", run, error);
+    sqlite3_stmt *statement =
+        query("SELECT p.op_no, p.gpu_no, p.sm_blocks, o.start_ps, o.end_ps FROM run_placement p"
+              " JOIN run_op o USING (run_id, op_no) WHERE p.run_id = ?1",
+              run, error);
     int step = SQLITE_DONE;
 
     if (statement == NULL)
         return -1;
     while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
         const struct gt_block_record record = {
-            .op = (uint32_t)sqlite3_column_int64(statement, 0), .gpu = (uint32_t)sqlite3_column_int64(statement, 1),
+            .op = (uint32_t)sqlite3_column_int64(statement, 0),
+            .gpu = (uint32_t)sqlite3_column_int64(statement, 1),
             .start_ps = column_ps(statement, 3), .end_ps = column_ps(statement, 4), .warps_per_block = 1,
         };
 
@@ -237,7 +252,8 @@ static int send_placements(int64_t run, const struct gt_probe *probe, struct gt_
     return finish(statement, step, error);
 }
 
-static int copy_counters(struct gt_player *player, int64_t run, struct gt_play_result *result, struct gt_error *error)
+static int copy_counters(struct gt_player *player, int64_t run, struct gt_play_result *result,
+                         struct gt_error *error)
 {
     sqlite3_stmt *statement = query("SELECT name, value FROM counter WHERE run_id = ?1 AND name <> 'bin_ps'"
                                     " AND name NOT LIKE 'blocks%' ORDER BY name", run, error);
@@ -265,11 +281,14 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
     if (probe == NULL)
         return 0;
     if (player->next == player->runs)
-        return gt_error_set(error, "the store has %" PRIu32 " measured runs of it and no more; ask for fewer with --repeat",
+        return gt_error_set(error,
+                            "the store has %" PRIu32
+                            " measured runs of it and no more; ask for fewer with --repeat",
                             player->runs);
     run = player->run_ids[player->next++];
     error->text[0] = '\0';
-    if (send_calls(run, probe, error) != 0 || send_ops(run, probe, error) != 0 || send_placements(run, probe, error) != 0)
+    if (send_calls(run, probe, error) != 0 || send_ops(run, probe, error) != 0
+        || send_placements(run, probe, error) != 0)
         return -1;
     return copy_counters(player, run, result, error);
 }

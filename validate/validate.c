@@ -47,10 +47,11 @@ static void warn_of_others(struct gt_workload *workload, const struct gt_gpu_oth
                          "somebody else used the GPU: measured times are not the trace's alone");
 }
 
-static struct gt_sink *begin(const struct work *work, const char *kind, const char *options, uint32_t repetition)
+static struct gt_sink *begin(const struct work *work, const char *kind, const char *options,
+                             uint32_t repetition)
 {
-    struct gt_sink *sink = gt_sink_begin(work->validation->store, work->trace_id, work->device_id, kind, options,
-                                         repetition, work->workload, work->device, work->error);
+    struct gt_sink *sink = gt_sink_begin(work->validation->store, work->trace_id, work->device_id, kind,
+                                         options, repetition, work->workload, work->device, work->error);
 
     gt_sink_keep_placement(sink, work->validation->blocks);
     return sink;
@@ -72,7 +73,8 @@ static int simulate(struct work *work)
     sink = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);
     if (gt_has_programs(work->workload))
-        options.modelled = modelled = gt_model_kernels(work->workload, work->device, false, NULL, work->error);
+        options.modelled = modelled = gt_model_kernels(work->workload, work->device, false, NULL,
+                                                       work->error);
     result = gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary, work->error);
     gt_modelled_free(modelled);
     if (result != 0) {
@@ -90,7 +92,8 @@ static int simulate(struct work *work)
 static void note_unseen(struct gt_validated *validated, const struct gt_play_result *result)
 {
     for (uint32_t i = 0; i < result->counter_count; i++)
-        if (strcmp(result->counters[i].name, "operations_unseen") == 0 && result->counters[i].value > validated->unseen)
+        if (strcmp(result->counters[i].name, "operations_unseen") == 0
+            && result->counters[i].value > validated->unseen)
             validated->unseen = (uint64_t)result->counters[i].value;
 }
 
@@ -165,8 +168,8 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
                 const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
                 struct gt_error *error)
 {
-    struct work work = { .validation = validation, .workload = workload, .device = device, .device_id = device_id,
-                         .validated = validated, .error = error };
+    struct work work = { .validation = validation, .workload = workload, .device = device,
+                         .device_id = device_id, .validated = validated, .error = error };
     struct gt_error judging;
     int64_t surrogates;
     int result;

@@ -22,7 +22,7 @@ struct gt_gpu_facts {
 /* Who else uses it: what is measured then is not the trace's alone. */
 struct gt_gpu_others {
     uint32_t processes;              /* that are known to use it now */
-    uint32_t busy_pct;               /* how much of the last second somebody had used it before we did; 0: hardly */
+    uint32_t busy_pct;               /* of the second before we used it somebody else did; 0: hardly */
 };
 
 struct gt_play_options {
@@ -92,7 +92,8 @@ struct gt_validated {
 
 /* Make `workload` one that can be played (surrogate.h), simulate it on `device` (in the store as
  * `device_id`), play it, store all runs under `name`, judge. Others on the GPU become a warning of the
- * trace, "gpu-shared". A failure after some repetitions keeps these: -1 with `error`, and `validated` says how many. */
+ * trace, "gpu-shared". A failure after some repetitions keeps these: -1 with `error`, and `validated` says
+ * how many. */
 int gt_validate(const struct gt_validation *validation, struct gt_workload *workload, const char *name,
                 const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
                 struct gt_error *error);

@@ -161,7 +161,8 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
 }
 
 /* Has the store more than one simulated run with one measured run? */
-static int is_many(struct gt_store *store, const int64_t *runs, uint32_t count, bool *many, struct gt_error *error)
+static int is_many(struct gt_store *store, const int64_t *runs, uint32_t count, bool *many,
+                   struct gt_error *error)
 {
     struct gt_repeats repeats;
 

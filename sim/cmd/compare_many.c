@@ -124,8 +124,8 @@ static void json_judgement(yajl_gen json, const struct gt_judged *judged)
     gt_json_text(json, gt_judged_verdict(judged));
 }
 
-static int print_json(struct gt_store *store, const char *path, const struct gt_judged *judged, uint32_t count,
-                      struct gt_error *error)
+static int print_json(struct gt_store *store, const char *path, const struct gt_judged *judged,
+                      uint32_t count, struct gt_error *error)
 {
     yajl_gen json = gt_json_new();
     int result = 0;

@@ -14,8 +14,8 @@ const char *gt_judged_verdict(const struct gt_judged *judged)
 
 void gt_judged_print_heading(FILE *out)
 {
-    fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s %6s  %s\n", NAME_WIDTH, "trace", "real us", "simulated us",
-            "error %", "spread %", "start us", "placed%", "floor %", "order", "verdict");
+    fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s %6s  %s\n", NAME_WIDTH, "trace", "real us",
+            "simulated us", "error %", "spread %", "start us", "placed%", "floor %", "order", "verdict");
     fflush(out);
 }
 
@@ -61,7 +61,8 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         { "makespan_error_pct", GT_COLUMN_NUMBER }, { "makespan_spread_pct", GT_COLUMN_NUMBER },
         { "start_error_median_us", GT_COLUMN_NUMBER }, { "start_error_allowed_share", GT_COLUMN_NUMBER },
         { "placement_pct", GT_COLUMN_NUMBER }, { "placement_floor_pct", GT_COLUMN_NUMBER },
-        { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER }, { "unmatched", GT_COLUMN_NUMBER },
+        { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
+        { "unmatched", GT_COLUMN_NUMBER },
         { "kernels", GT_COLUMN_TEXT }, { "verdict", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
@@ -119,12 +120,14 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
 {
     if (suite->traces == 0)
         return;
-    fprintf(out, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%", suite->traces,
-            suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct, suite->error_max_pct);
+    fprintf(out, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%",
+            suite->traces, suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct,
+            suite->error_max_pct);
     if (!isnan(suite->placement_within_pct))
         fprintf(out, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
     if (suite->order_pairs > 0)
-        fprintf(out, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong, suite->order_pairs);
+        fprintf(out, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong,
+                suite->order_pairs);
     fprintf(out, ": %s\n", suite->within ? "ok" : "off");
 }
 

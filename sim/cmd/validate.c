@@ -1,4 +1,4 @@
-/* validate.c - `gridtide validate`: traces simulated and played on the GPU at hand, held against each other. */
+/* validate.c - `gridtide validate`: traces simulated, played on a GPU, held against each other. */
 #include "config.h"
 
 #include <argp.h>
@@ -35,14 +35,17 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"repeat", OPTION_REPEAT, "N", 0, "Times that each trace is played and kept, after one that is not (default 5)", 0},
-    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU to simulate (default: the one that the trace names)", 0},
+    {"repeat", OPTION_REPEAT, "N", 0,
+     "Times that each trace is played and kept, after one that is not (default 5)", 0},
+    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
+     "The GPU to simulate (default: the one that the trace names)", 0},
     {"surrogates", OPTION_SURROGATES, NULL, 0,
      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
     {"measured", OPTION_MEASURED, "OLD.db", 0,
      "Take what this store has measured, and need no GPU: simulate anew and compare", 0},
     {"output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0},
-    {"check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
+    {"check", OPTION_CHECK, NULL, 0,
+     "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
     {"format", 'f', "FORMAT", 0, "table (the default, line by line), csv or json", 0},
@@ -101,11 +104,11 @@ static const struct argp parser = {
     options, parse_option, "TRACE...",
     "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
     "other.\v"
-    "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is the "
-    "median and of the simulated one; error; spread: slowest less fastest measured makespan; start: median "
-    "error of operations' starts; placed: blocks on other SMs than measured, and floor: the same between two "
-    "measured runs; order: pairs of kernels that start in the same order in all measured runs, but not in the "
-    "simulated one. Interrupted, it ends with what was measured.",
+    "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is "
+    "the median and of the simulated one; error; spread: slowest less fastest measured makespan; start: "
+    "median error of operations' starts; placed: blocks on other SMs than measured, and floor: the same "
+    "between two measured runs; order: pairs of kernels that start in the same order in all measured runs, "
+    "but not in the simulated one. Interrupted, it ends with what was measured.",
     NULL, NULL, NULL,
 };
 
@@ -195,19 +198,22 @@ static void warn(const struct work *work, const char *name, const struct gt_work
     if (work->arguments->quiet)
         return;
     if (validated->unseen > 0)
-        fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so nothing is said "
-                "of them; is another profiler at work?\n", name, validated->unseen, workload->op_count);
+        fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so nothing "
+                "is said of them; is another profiler at work?\n", name, validated->unseen, workload->op_count);
     if (validated->others.processes > 0)
-        fprintf(stderr, "gridtide: %s: %" PRIu32 " other process%s the GPU: the times measured are not the trace's "
-                "alone; end the others and validate again\n", name, validated->others.processes,
-                validated->others.processes == 1 ? " uses" : "es use");
+        fprintf(stderr,
+                "gridtide: %s: %" PRIu32 " other process%s the GPU: the times measured are not the trace's "
+                "alone; end the others and validate again\n",
+                name, validated->others.processes, validated->others.processes == 1 ? " uses" : "es use");
     else if (validated->others.busy_pct > 0 && work->shared->row_count == 0)
-        fprintf(stderr, "gridtide: %s: the GPU was %" PRIu32 " %% busy with somebody else's work before: the times "
-                "measured may not be the trace's alone\n", name, validated->others.busy_pct);
+        fprintf(stderr,
+                "gridtide: %s: the GPU was %" PRIu32 " %% busy with somebody else's work before: the times "
+                "measured may not be the trace's alone\n",
+                name, validated->others.busy_pct);
 }
 
-static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_judged *row, bool *measured,
-                             struct gt_error *error)
+static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_judged *row,
+                             bool *measured, struct gt_error *error)
 {
     struct gt_validated validated = { .measured = 0 };
     struct gt_device device, recorded_on;
@@ -286,8 +292,9 @@ static int conclude(struct work *work, struct gt_error *error)
     else if (!arguments->quiet)
         gt_judged_print_all(stdout, arguments->format, work->rows, count, &suite);
     if (arguments->check && !suite.within)
-        return gt_error_set(error, "%s", count > 1 ? "more error than the suite's thresholds in table metric allow"
-                            : "more error than the thresholds in table metric allow");
+        return gt_error_set(error, "%s",
+                            count > 1 ? "more error than the suite's thresholds in table metric allow"
+                                      : "more error than the thresholds in table metric allow");
     return 0;
 }
 
@@ -331,7 +338,8 @@ static int work_on(struct work *work, struct gt_error *error)
     catch_interrupts();
     if (!arguments->quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
-                facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
+                facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000,
+                facts.driver % 1000 / 10);
     result = validate_all(work, error);
     gt_store_close(work->validation.store);
     gt_stored_close();
@@ -375,7 +383,9 @@ static void *share(size_t bytes)
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .repetitions = REPETITIONS, .seed = 1, .blocks = true, .output = "validation.db" };
+    struct arguments arguments = {
+        .repetitions = REPETITIONS, .seed = 1, .blocks = true, .output = "validation.db",
+    };
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments };
     int result;

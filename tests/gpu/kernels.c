@@ -433,7 +433,8 @@ static void print_excess(const struct gt_gpu_launch *launch)
     for (size_t i = 0; i < blocks; i++)
         excess[i] = (int64_t)(log[i].end_cycles - log[i].start_cycles) - (int64_t)launch->arguments[0];
     qsort(excess, blocks, sizeof *excess, by_cycles);
-    printf("#   blocks took %+" PRId64 " cycles beside those asked for (median; %+" PRId64 " to %+" PRId64 ")\n",
+    printf("#   blocks took %+" PRId64 " cycles beside those asked for (median; %+" PRId64
+           " to %+" PRId64 ")\n",
            excess[blocks / 2], excess[0], excess[blocks - 1]);
     free(log);
     free(excess);

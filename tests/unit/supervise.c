@@ -16,7 +16,8 @@ struct shared { int calls, died_of[8]; pid_t process[8]; };
 
 static struct shared *share(void)
 {
-    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
+                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     assert_true(shared != MAP_FAILED);
     return shared;

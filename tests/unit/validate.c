@@ -59,8 +59,8 @@ static struct gt_gpu_others somebody;
 
 struct gt_player { const struct gt_workload *workload; };
 
-static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
-                                     struct gt_error *why)
+static struct gt_player *open_player(const struct gt_workload *workload,
+                                     const struct gt_play_options *options, struct gt_error *why)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
 
@@ -192,7 +192,9 @@ static void the_median_repetition_is_compared(void **state)
     assert_near(validated.judgement.comparison.makespan_measured_us, 22);
     assert_int_equal(query(store, "SELECT repetition FROM run JOIN comparison ON run_id = measured_run_id"
                            " WHERE metric = 'repetitions' AND value = 5"), 3);
-    assert_int_equal(query(store, "SELECT count(*) FROM counter WHERE name = 'sm_clock_mhz' AND value = 1980"), 5);
+    assert_int_equal(query(store,
+                           "SELECT count(*) FROM counter WHERE name = 'sm_clock_mhz' AND value = 1980"),
+                     5);
     assert_int_equal(query(store, "SELECT count(*) FROM run_block"), 0);
     assert_int_equal(query(store, "SELECT count(*) FROM run_placement WHERE sm_blocks = '[8]'"), 10);
     gt_store_close(store);
@@ -246,7 +248,8 @@ static void the_order_is_that_of_all_repetitions(void **state)
         assert_int_equal(validate(store, 2, &validated), 0);
         assert_near(validated.judgement.repeats.order.pairs, cases[i].pairs);
         assert_near(validated.judgement.repeats.order.wrong, cases[i].wrong);
-        assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"), cases[i].wrong);
+        assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"),
+                         cases[i].wrong);
         assert_int_equal(gt_judge_suite(store, &validated.judgement, 1, &suite, &error), 0);
         assert_near(suite.order_wrong, cases[i].wrong);
         gt_store_close(store);
@@ -330,8 +333,8 @@ static void thresholds_give_the_verdict(void **state)
     assert_near(suite.error_median_pct, fabs(good.judgement.comparison.makespan_error_pct));
     assert_near(suite.mape_pct, (suite.error_max_pct + suite.error_median_pct) / 2);
     /* A looser threshold in the store is heeded. */
-    sqlite3_exec(gt_store_database(store), "UPDATE metric SET threshold = 100 WHERE threshold IS NOT NULL", NULL, NULL,
-                 NULL);
+    sqlite3_exec(gt_store_database(store), "UPDATE metric SET threshold = 100 WHERE threshold IS NOT NULL",
+                 NULL, NULL, NULL);
     assert_int_equal(gt_judge(store, bad.judgement.simulated_run, false, &both[1], &error), 0);
     assert_true(both[1].within);
     gt_store_close(store);
