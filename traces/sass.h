@@ -19,7 +19,7 @@ struct gt_sass_flow {
     uint8_t barrier;            /* of BSSY, BSYNC, BREAK: number of the convergence barrier */
     bool conditional;           /* by a predicate: may go on to the next instruction */
     bool has_target;
-    uint64_t target; /* the address in the text: a place in code or in memory, see program_flow.h */
+    uint64_t target; /* the address in the text: its bytes in the code, later an instruction's index */
 };
 
 /* How a mnemonic (the text up to the first dot) is executed. */
