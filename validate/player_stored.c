@@ -114,33 +114,85 @@ static int find_runs(struct gt_player *player, const char *name, struct gt_error
     return finish(statement, step, error);
 }
 
-/* The same trace, as far as its operations tell. */
-static int check_trace(const struct gt_player *player, const struct gt_workload *workload, const char *name,
-                       struct gt_error *error)
+/* Is row `i` of a table about the same thing as `i` of the workload? */
+typedef bool same_row(sqlite3_stmt *statement, const struct gt_workload *workload, uint32_t i);
+
+static bool same_kernel(sqlite3_stmt *statement, const struct gt_workload *workload, uint32_t i)
 {
-    sqlite3_stmt *statement = query("SELECT kind, stream_no, coalesce(bytes, 0) FROM op WHERE trace_id = ?1"
-                                    " ORDER BY op_no", player->trace_id, error);
-    uint32_t count = 0;
+    const struct gt_kernel *kernel = &workload->kernels[i];
+    const uint64_t shape[] = {
+        kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
+        kernel->block[2], kernel->registers_per_thread, kernel->static_shared_bytes,
+        kernel->dynamic_shared_bytes,
+    };
     bool same = true;
+
+    for (int k = 0; k < (int)(sizeof shape / sizeof shape[0]); k++)
+        same = same && sqlite3_column_int64(statement, 1 + k) == (int64_t)shape[k];
+    return same;
+}
+
+static bool same_call(sqlite3_stmt *statement, const struct gt_workload *workload, uint32_t i)
+{
+    const struct gt_call *call = &workload->calls[i];
+
+    return sqlite3_column_int64(statement, 1) == call->thread
+           && strcmp((const char *)sqlite3_column_text(statement, 2), gt_call_kind_names[call->kind]) == 0;
+}
+
+static bool same_op(sqlite3_stmt *statement, const struct gt_workload *workload, uint32_t i)
+{
+    const struct gt_op *op = &workload->ops[i];
+
+    return sqlite3_column_int64(statement, 1) == op->call && sqlite3_column_int64(statement, 2) == op->stream
+           && sqlite3_column_int64(statement, 3) == (op->kernel == GT_NONE ? -1 : (int64_t)op->kernel)
+           && sqlite3_column_int64(statement, 4) == (int64_t)op->bytes
+           && strcmp((const char *)sqlite3_column_text(statement, 5), gt_op_kind_names[op->kind]) == 0;
+}
+
+/* Has the trace `count` rows, numbered from 0 on in the first column, each the same?  1, 0, or -1. */
+static int same_rows(const struct gt_player *player, const char *sql, same_row *same,
+                     const struct gt_workload *workload, uint32_t count, struct gt_error *error)
+{
+    sqlite3_stmt *statement = query(sql, player->trace_id, error);
+    uint32_t rows = 0;
+    bool all = true;
     int step = SQLITE_DONE;
 
     if (statement == NULL)
         return -1;
-    while ((step = sqlite3_step(statement)) == SQLITE_ROW) {
-        const struct gt_op *op = &workload->ops[count];
-        const char *kind = (const char *)sqlite3_column_text(statement, 0);
-
-        same = same && count < workload->op_count && strcmp(kind, gt_op_kind_names[op->kind]) == 0
-               && sqlite3_column_int64(statement, 1) == op->stream
-               && sqlite3_column_int64(statement, 2) == (int64_t)op->bytes;
-        count++;
+    while (all && (step = sqlite3_step(statement)) == SQLITE_ROW) {
+        all = rows < count && sqlite3_column_int64(statement, 0) == rows && same(statement, workload, rows);
+        rows++;
     }
-    if (finish(statement, step, error) != 0)
+    if (finish(statement, all ? step : SQLITE_DONE, error) != 0)
         return -1;
-    if (!same || count != workload->op_count)
-        return gt_error_set(error,
-                            "the store has measured another trace of the name '%.200s'; validate it on a GPU",
-                            name);
+    return all && rows == count;
+}
+
+/* The same trace, as far as the store tells: calls, operations, launch shapes; it keeps no costs. */
+static int check_trace(const struct gt_player *player, const struct gt_workload *workload, const char *name,
+                       struct gt_error *error)
+{
+    const struct { const char *sql; same_row *same; uint32_t count; } tables[] = {
+        { "SELECT kernel_no, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
+          " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no",
+          same_kernel, workload->kernel_count },
+        { "SELECT call_no, thread_no, kind FROM call WHERE trace_id = ?1 ORDER BY call_no",
+          same_call, workload->call_count },
+        { "SELECT op_no, call_no, stream_no, coalesce(kernel_no, -1), coalesce(bytes, 0), kind FROM op"
+          " WHERE trace_id = ?1 ORDER BY op_no", same_op, workload->op_count },
+    };
+
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        int same = same_rows(player, tables[i].sql, tables[i].same, workload, tables[i].count, error);
+
+        if (same < 0)
+            return -1;
+        if (same == 0)
+            return gt_error_set(error, "the store has measured another trace of the name '%.200s'; validate "
+                                "it on a GPU", name);
+    }
     return 0;
 }
 
@@ -273,6 +325,29 @@ static int copy_counters(struct gt_player *player, int64_t run, struct gt_play_r
     return finish(statement, step == SQLITE_ROW ? SQLITE_DONE : step, error);
 }
 
+/* Rows of things that the trace has, at times that can be? The store may have been edited by hand. */
+static int check_run(const struct gt_player *player, int64_t run, struct gt_error *error)
+{
+    sqlite3_stmt *statement =
+        query("SELECT EXISTS (SELECT 1 FROM run_call WHERE run_id = ?1 AND (start_ps < 0 OR end_ps < start_ps"
+              " OR call_no NOT IN (SELECT call_no FROM call WHERE trace_id = ?2)))"
+              " OR EXISTS (SELECT 1 FROM run_op WHERE run_id = ?1 AND (start_ps < 0 OR end_ps < start_ps"
+              " OR op_no NOT IN (SELECT op_no FROM op WHERE trace_id = ?2)))"
+              " OR EXISTS (SELECT 1 FROM run_placement WHERE run_id = ?1"
+              " AND gpu_no NOT IN (SELECT gpu_no FROM gpu WHERE trace_id = ?2))", run, error);
+    bool damaged;
+    int step;
+
+    if (statement == NULL)
+        return -1;
+    sqlite3_bind_int64(statement, 2, player->trace_id);
+    step = sqlite3_step(statement);
+    damaged = step == SQLITE_ROW && sqlite3_column_int64(statement, 0) != 0;
+    if (finish(statement, step == SQLITE_ROW ? SQLITE_DONE : step, error) != 0)
+        return -1;
+    return damaged ? gt_error_set(error, "measured run %" PRId64 " of the store is damaged", run) : 0;
+}
+
 static int play(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
                 struct gt_error *error)
 {
@@ -287,8 +362,8 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
                             player->runs);
     run = player->run_ids[player->next++];
     error->text[0] = '\0';
-    if (send_calls(run, probe, error) != 0 || send_ops(run, probe, error) != 0
-        || send_placements(run, probe, error) != 0)
+    if (check_run(player, run, error) != 0 || send_calls(run, probe, error) != 0
+        || send_ops(run, probe, error) != 0 || send_placements(run, probe, error) != 0)
         return -1;
     return copy_counters(player, run, result, error);
 }

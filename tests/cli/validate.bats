@@ -57,10 +57,19 @@ measured() {
     run "$GRIDTIDE" validate u.jsonl --measured measured.db -o w.db -q
     [ "$status" = 1 ]
     [[ "$output" == *"no measured run of 'u'"* ]]
-    echo '{"call":"launch","kernel":"k","stream":"a"}' >> t.jsonl
-    run "$GRIDTIDE" validate t.jsonl --measured measured.db -o w.db -q
-    [ "$status" = 1 ]
-    [[ "$output" == *"another trace of the name 't'"* ]]
+    for change in '$a{"call":"launch","kernel":"k","stream":"a"}' '$a{"call":"device_sync"}' 's/"grid":8/"grid":9/'; do
+        sed "$change" t.jsonl > changed.jsonl
+        run "$GRIDTIDE" validate changed.jsonl --measured measured.db -o w.db -q
+        [ "$status" = 1 ]
+        [[ "$output" == *"another trace of the name 't'"* ]]
+    done
+    for damage in 'op_no = 77' 'start_ps = -1' 'end_ps = start_ps - 1'; do
+        cp measured.db damaged.db
+        sqlite3 damaged.db "UPDATE run_op SET $damage"
+        run "$GRIDTIDE" validate t.jsonl --measured damaged.db --repeat 1 -o w.db -q
+        [ "$status" = 1 ]
+        [[ "$output" == *"measured run 1 of the store is damaged"* ]]
+    done
     run "$GRIDTIDE" validate t.jsonl --measured t.jsonl -o x.db -q
     [ "$status" = 1 ]
     [ ! -e x.db ]
