@@ -60,7 +60,7 @@ static int write_export(struct gt_store *store, const void *user, struct gt_erro
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { NULL };
+    struct arguments arguments = { .store = NULL };
     struct gt_error error;
 
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
