@@ -131,8 +131,7 @@ static int export_sources(const char *report, const char *folder, uint32_t launc
     return status;
 }
 
-/* The length of the cubin at `bytes`, to the end of its last section or header table; 0 where there is none.
- */
+/* The length of the cubin at `bytes`, to the end of its last section or header table; 0: there is none. */
 static size_t cubin_length(const unsigned char *bytes, size_t left)
 {
     Elf64_Ehdr header;
@@ -211,12 +210,11 @@ static int cut_report(const char *report, const char *folder, struct gt_error *e
     struct stat info;
     void *bytes;
 
-    if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
-        status =
-            gt_error_set(error, "%s: %s", report, file < 0 || errno != 0 ? strerror(errno) : "not a file");
-        if (file >= 0)
-            close(file);
-        return status;
+    if (file < 0)
+        return gt_error_set(error, "%s: %s", report, strerror(errno));
+    if (fstat(file, &info) != 0 || !S_ISREG(info.st_mode)) {
+        close(file);
+        return gt_error_set(error, "%s: not a file", report);
     }
     bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
     close(file);

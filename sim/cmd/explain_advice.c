@@ -57,7 +57,7 @@ static void advise_bytes(const struct gt_explained *e, struct advice *advice)
             numbers->l2_bytes_per_cycle, e->l2_peak, 100 * e->l2_share);
 }
 
-/* The instruction that wastes most of what `excess` counts. */
+/* The instruction that wastes most: passes of shared memory, or sectors; NULL: none does. */
 static const struct gt_code_row *worst(const struct gt_explained *e, bool shared)
 {
     const struct gt_code_row *found = NULL;

@@ -10,8 +10,8 @@ for trace in "$GRIDTIDE_SOURCE"/traces/kernels/*.jsonl* $GRIDTIDE_PROFILES; do
     awk -v trace="$(basename "$trace")" '
         { value[$1] = $2 }
         END {
-            printf "%s: %d launches, %.1f M warp instructions in %.2f s: %.1f M/s, standing for %.0f M/s\n", trace,
-                value["launches"], value["warp_instructions"] / 1e6,
+            printf "%s: %d launches, %.1f M warp instructions in %.2f s: %.1f M/s, standing for %.0f M/s\n",
+                trace, value["launches"], value["warp_instructions"] / 1e6,
                 value["warp_instructions"] / value["warp_instructions_per_s"],
                 value["warp_instructions_per_s"] / 1e6, value["covered_per_s"] / 1e6
         }' "$folder/out"

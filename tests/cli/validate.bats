@@ -57,7 +57,8 @@ measured() {
     run "$GRIDTIDE" validate u.jsonl --measured measured.db -o w.db -q
     [ "$status" = 1 ]
     [[ "$output" == *"no measured run of 'u'"* ]]
-    for change in '$a{"call":"launch","kernel":"k","stream":"a"}' '$a{"call":"device_sync"}' 's/"grid":8/"grid":9/'; do
+    for change in '$a{"call":"launch","kernel":"k","stream":"a"}' '$a{"call":"device_sync"}' \
+                  's/"grid":8/"grid":9/'; do
         sed "$change" t.jsonl > changed.jsonl
         run "$GRIDTIDE" validate changed.jsonl --measured measured.db -o w.db -q
         [ "$status" = 1 ]
