@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/warp_parts.h"
+
 bool gt_has_programs(const struct gt_workload *workload)
 {
     for (uint32_t i = 0; i < workload->kernel_count; i++) {
@@ -63,8 +65,11 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
 struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                      bool full, const struct gt_probe *probe, struct gt_error *error)
 {
-    struct gt_modelled *modelled = gt_calloc(1, sizeof *modelled);
+    struct gt_modelled *modelled;
 
+    if (gt_warp_policy_find(device->warp.policy, error) == NULL)
+        return NULL;
+    modelled = gt_calloc(1, sizeof *modelled);
     modelled->op_count = workload->op_count;
     modelled->clock_mhz = device->clock_mhz;
     modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);

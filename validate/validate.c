@@ -64,7 +64,7 @@ static int simulate(struct work *work)
     struct gt_sink *sink;
     struct gt_modelled *modelled = NULL;
     char text[64];
-    int result;
+    int result = 0;
 
     options.seed = work->validation->seed;
     options.recorded_on = work->validation->recorded_on;
@@ -72,10 +72,14 @@ static int simulate(struct work *work)
              work->validated->surrogates ? " kernels=surrogates" : "");
     sink = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);
-    if (gt_has_programs(work->workload))
-        options.modelled = modelled = gt_model_kernels(work->workload, work->device, false, NULL,
-                                                       work->error);
-    result = gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary, work->error);
+    if (gt_has_programs(work->workload)) {
+        modelled = gt_model_kernels(work->workload, work->device, false, NULL, work->error);
+        options.modelled = modelled;
+        result = modelled != NULL ? 0 : -1;
+    }
+    if (result == 0)
+        result = gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary,
+                             work->error);
     gt_modelled_free(modelled);
     if (result != 0) {
         gt_sink_abort(sink);

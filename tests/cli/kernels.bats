@@ -119,6 +119,13 @@ at() {
     [ "$status" -eq 2 ]
 }
 
+@test "kernels: a policy that is not there is told with those that are" {
+    run "$GRIDTIDE" run -q --set warp.policy=newest loop.jsonl -o none.db
+    [ "$status" -eq 1 ]
+    [[ "$output" == "gridtide: warp.policy: no policy 'newest'; there are: greedy-oldest "* ]]
+    [ ! -e none.db ]
+}
+
 @test "kernels: another device gives other cycles" {
     "$GRIDTIDE" run -q --set chip.sms=66 --cost program loop.jsonl -o half.db
     [ "$(sqlite3 half.db "attach 'run.db' as whole; select h.cycles > w.cycles from main.run_kernel h
