@@ -3,6 +3,7 @@
 
 #include <argp.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,7 @@ int main(int argc, char **argv)
     static char name[64];
 
     setlocale(LC_CTYPE, ""); /* numbers stay in the C locale */
+    signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it: children then leave no status */
     argp_program_version = PACKAGE_STRING;
     argp_err_exit_status = GT_EXIT_USAGE;
     if (argc < 2) {
