@@ -45,6 +45,12 @@ at() {
     [ -z "$(sqlite3 run.db 'pragma foreign_key_check')" ]
 }
 
+@test "kernels: launches that executed different numbers of instructions are not equal" {
+    sed '$s/"warp_instructions":426624/"warp_instructions":4266240/' loop.jsonl > unlike.jsonl
+    "$GRIDTIDE" run -q unlike.jsonl -o unlike.db
+    [ "$(sqlite3 unlike.db "select group_concat(like_op) from run_kernel where run_id = 2")" = 0,2 ]
+}
+
 @test "kernels: the same run gives the same rows, but for how long the model took" {
     "$GRIDTIDE" run -q loop.jsonl -o again.db
     for file in run again; do
