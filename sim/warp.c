@@ -12,6 +12,10 @@
  * loops where a few waves are still too many. */
 enum { ENOUGH_INSTRUCTIONS = 2000000, MOST_INSTRUCTIONS = 20000000, FEWEST_WAVES = 16 };
 
+/* A run is given up beyond so many times the warp instructions that the counts say, and, unless every block
+ * was asked for, beyond what takes seconds. */
+enum { HOPELESS_TIMES = 16, HOPELESS_INSTRUCTIONS = 200000000 };
+
 /* Warp instructions of a block. */
 static double block_instructions(const struct gt_warp_launch *launch)
 {
@@ -25,7 +29,7 @@ static uint64_t rows_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 {
     double block = block_instructions(launch);
     uint64_t least = (uint64_t)FEWEST_WAVES * launch->blocks_per_sm;
-    uint64_t enough = block > 0 ? (uint64_t)(ENOUGH_INSTRUCTIONS / block) : rows;
+    uint64_t enough = (uint64_t)(ENOUGH_INSTRUCTIONS / fmax(1, block));
 
     enough = enough < least ? least : enough;
     return launch->full || enough >= rows ? rows : enough;
@@ -155,12 +159,20 @@ static int check(const struct gt_device *device, const struct gt_warp_launch *la
     return 0;
 }
 
+static double most_instructions(const struct gt_warp_launch *launch, double share, uint64_t rows)
+{
+    double counted = block_instructions(launch) * share * (double)rows;
+    double most = fmax(counted * HOPELESS_TIMES, MOST_INSTRUCTIONS);
+
+    return launch->full ? most : fmin(most, HOPELESS_INSTRUCTIONS);
+}
+
 /* Build the SM and run it, `share` of the trips of long loops. */
 static int run(struct gt_wsm *sm, const struct gt_device *device, const struct gt_warp_launch *launch,
                double share, uint64_t rows, struct gt_error *error)
 {
     *sm = (struct gt_wsm){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
-                           .rows = rows };
+                           .most_instructions = most_instructions(launch, share, rows), .rows = rows };
     sm->policy = gt_warp_policy_find(device->warp.policy, error);
     if (sm->policy == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
         return -1;

@@ -6,7 +6,7 @@
 
 #include "sim/warp_parts.h"
 
-enum { LINE_BYTES = 128, CONSTANT_LINE_BYTES = 256 };
+enum { LINE_BYTES = 128, CONSTANT_LINE_BYTES = 256, CONSTANT_BANKS = 32, CONSTANT_BANK_BYTES = 1 << 16 };
 
 static double known(double value, double otherwise)
 {
@@ -18,7 +18,8 @@ static const char *text_of(const struct gt_program *program, const struct gt_ins
     return program->text == NULL ? "" : program->text + instruction->text;
 }
 
-/* The line of the constant cache that "c[0x0][0x210]" is in; GT_NONE where the text has none. */
+/* The line of the constant cache that "c[0x0][0x210]" is in; GT_NONE where the text has none, or one that
+ * lies in no bank. */
 static uint32_t constant_line(const char *text)
 {
     const char *at = strstr(text, "c[0x");
@@ -30,7 +31,9 @@ static uint32_t constant_line(const char *text)
     if (strncmp(end, "][0x", 4) != 0)
         return GT_NONE;
     unsigned long offset = strtoul(end + 2, NULL, 16);
-    return (uint32_t)((bank << 16 | offset) / CONSTANT_LINE_BYTES);
+    if (bank >= CONSTANT_BANKS || offset >= CONSTANT_BANK_BYTES)
+        return GT_NONE;
+    return (uint32_t)((bank * CONSTANT_BANK_BYTES + offset) / CONSTANT_LINE_BYTES);
 }
 
 static bool is_global(const struct gt_access *access)

@@ -193,9 +193,19 @@ static int stuck(const struct gt_wsm *sm, struct gt_error *error)
     return gt_error_set(error, "program '%s': blocks are left but no warp can issue", program->key);
 }
 
+/* Counts that contradict each other can make loops that no warp gets out of. */
+static int endless(const struct gt_wsm *sm, struct gt_error *error)
+{
+    return gt_error_set(error, "program '%s': given up after %llu warp instructions on an SM: its loops do "
+                        "not end by their counts, or have too many trips", sm->code.program->key,
+                        (unsigned long long)sm->simulated);
+}
+
 int gt_warp_loop(struct gt_wsm *sm, struct gt_error *error)
 {
     while (sm->rows_ended < sm->rows) {
+        if ((double)sm->simulated > sm->most_instructions)
+            return endless(sm, error);
         uint64_t now = sm->start_count > 0 ? sm->starts[0] : GT_WARP_NEVER;
 
         for (uint32_t s = 0; s < GT_WARP_SUBS; s++)

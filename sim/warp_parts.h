@@ -164,6 +164,7 @@ struct gt_wsm {
     uint32_t start_count;
     double retire_free;
     double trip_share;            /* of the trips of long loops, that are made */
+    double most_instructions;     /* more are a walk that does not end */
     double share;                 /* SMs that compete, in units of this one */
     uint64_t *ended_at;           /* [rows] */
     /* caches */

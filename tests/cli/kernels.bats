@@ -204,3 +204,20 @@ at() {
     [ ! -e bars/cycles.svg ]
     [ ! -e bars/stalls.svg ]
 }
+
+@test "kernels: a program whose loops never end is given up, and the other launches go on" {
+    cat > endless.jsonl <<'END'
+{"gridtide":1,"device":"h200"}
+{"program":"endless","warps":132,"warps_per_block":1,"sass":["BRA 0x0","EXIT"],"control":[2033,2033],"executions":[1320,0]}
+{"program":"short","warps":132,"warps_per_block":1,"sass":["EXIT"],"control":[2033],"executions":[132]}
+{"kernel":"for_ever","grid":132,"block":32,"program":"endless"}
+{"kernel":"at_once","grid":132,"block":32,"program":"short"}
+{"call":"launch","kernel":"for_ever","op_duration_us":5}
+{"call":"launch","kernel":"at_once","op_duration_us":5}
+END
+    run "$GRIDTIDE" run endless.jsonl -o endless.db
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"'for_ever' has no cycles: program 'endless': given up after "* ]]
+    grep -Eq '^ +1 .* at_once$' <<< "$output"
+}

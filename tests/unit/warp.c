@@ -420,6 +420,56 @@ static void a_wait_for_nothing_is_let_pass(void **state)
     assert_int_equal(result.forced, 1);
 }
 
+/* A loop without a way out, as counts make it that contradict each other. */
+static void a_loop_without_end_is_given_up(void **state)
+{
+    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
+                                     .blocks_per_sm = 1 };
+
+    (void)state;
+    loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 1, .trips = 10 };
+    program.loop_count = 1;
+    program.warp_instructions = 10;
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
+    close_block(GT_END_BRANCH)->loop = 0;
+    add_edge(&blocks[0], 0, 10)->back = true;
+    assert_int_equal(gt_warp_run(&device, &launch, &result, &error), -1);
+    assert_non_null(strstr(error.text, "program 'p': given up"));
+    launch.full = true;
+    assert_int_equal(gt_warp_run(&device, &launch, &result, &error), -1);
+    result.stalls_by_instruction = NULL;
+}
+
+/* Counts of 0 say nothing of how many blocks are enough: not all of 2^40. */
+static void blocks_that_count_nothing_are_extrapolated(void **state)
+{
+    struct gt_warp_launch launch = { .program = &program, .blocks = UINT64_C(1) << 40, .warps_per_block = 1,
+                                     .blocks_per_sm = 1 };
+
+    (void)state;
+    add_exit();
+    close_block(GT_END_EXIT);
+    assert_int_equal(gt_warp_run(&device, &launch, &result, &error), 0);
+    assert_true(result.simulated > 0 && result.simulated < 10000000);
+}
+
+/* A text can name any number: what lies in no constant bank has no line in a cache of 2^40 bytes. */
+static void constants_lie_in_banks(void **state)
+{
+    static char text[] = "FADD R0, R1, c[0x0][0xf000000000]\0FADD R0, R1, c[0xf00000][0x0]";
+
+    (void)state;
+    program.text = text;
+    program.text_bytes = sizeof text;
+    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4);
+    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4)->text = (uint32_t)strlen(text) + 1;
+    add_exit();
+    close_block(GT_END_EXIT);
+    set("warp.constant_miss_cycles", "100");
+    run(1, 1, 1);
+    assert_int_equal((int)result.run_cycles, 8);
+}
+
 static void mistakes_are_told(void **state)
 {
     struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
@@ -448,7 +498,8 @@ int main(void)
         TEST(both_sides_of_a_divergence_run), TEST(waves_are_extrapolated),
         TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
         TEST(a_wait_for_nothing_is_let_pass),
-        TEST(mistakes_are_told),
+        TEST(a_loop_without_end_is_given_up), TEST(blocks_that_count_nothing_are_extrapolated),
+        TEST(constants_lie_in_banks), TEST(mistakes_are_told),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
