@@ -28,8 +28,8 @@ bool gt_has_programs(const struct gt_workload *workload);
  * block of the SM that is run, where otherwise long grids are extrapolated from a part.  `probe` is
  * told the progress, in operations, and may refuse to go on (its other callbacks are not used; NULL: nobody).
  * A launch that cannot be run keeps the reason and does not stop the others.
- * NULL where the probe refused or there is no warp.policy of that name; else the caller's to free with gt_modelled_free(), which takes NULL.
- * The workload must last as long. */
+ * NULL where the probe refused or there is no warp.policy of that name; else the caller's to free with
+ * gt_modelled_free(), which takes NULL.  The workload must last as long. */
 struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                      bool full, const struct gt_probe *probe, struct gt_error *error);
 void gt_modelled_free(struct gt_modelled *modelled);

@@ -198,8 +198,9 @@ static void warn(const struct work *work, const char *name, const struct gt_work
     if (work->arguments->quiet)
         return;
     if (validated->unseen > 0)
-        fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so nothing "
-                "is said of them; is another profiler at work?\n", name, validated->unseen, workload->op_count);
+        fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so "
+                "nothing is said of them; is another profiler at work?\n",
+                name, validated->unseen, workload->op_count);
     if (validated->others.processes > 0)
         fprintf(stderr,
                 "gridtide: %s: %" PRIu32 " other process%s the GPU: the times measured are not the trace's "
