@@ -334,8 +334,10 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
 {
     const struct gt_program *program = launch->program;
 
-    if (program->block_count == 0 || program->instruction_count == 0)
+    if (program->instruction_count == 0)
         return gt_error_set(error, "program '%s' has no instructions", program->key);
+    if (program->block_count == 0)
+        return gt_error_set(error, "program '%s' has more control flow than can be followed", program->key);
     *code = (struct gt_wcode){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
     code->ops = gt_calloc(program->instruction_count, sizeof *code->ops);
     code->no_access = gt_calloc(1, sizeof *code->no_access);

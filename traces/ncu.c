@@ -128,7 +128,11 @@ static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program,
              "the source page counts %.0f warp instructions, the whole launch %.0f (%+.1f%%): "
              "the profiler's passes did not run alike, as where warps wait for time or for others",
              counted, all, (counted - all) / all * 100);
-    if (program->flow_broken)
+    if (program->block_count == 0)
+        warn(ncu, "flow-too-large",
+             "more control flow than can be rebuilt: %d basic blocks, loops %d deep are the most",
+             GT_FLOW_MOST_BLOCKS, GT_FLOW_MOST_DEPTH);
+    else if (program->flow_broken)
         warn(ncu, "flow-broken",
              "counts contradict the control flow for %.1f%% of the warp instructions; most at "
              "0x%x: %" PRIu64 " executions, %" PRIu64 " arrive",

@@ -185,8 +185,12 @@ void gt_build_blocks(struct gt_build *build)
             program->blocks[b].executions > program->blocks[b + 1].executions)
             program->blocks[b].end = GT_END_JOIN;
     orphan = find_orphans(build);
-    for (uint32_t b = 0; b < program->block_count; b++)
+    build->too_large = program->block_count > GT_FLOW_MOST_BLOCKS;
+    for (uint32_t b = 0; b < program->block_count && !build->too_large; b++) {
         add_edges(build, b, orphan);
+        build->too_large = program->edge_count > GT_FLOW_MOST_EDGES;
+    }
     free(orphan);
-    gt_build_index(build);
+    if (!build->too_large)
+        gt_build_index(build);
 }

@@ -20,6 +20,9 @@ struct gt_flow_report {
 
 enum { GT_FLOW_LIMIT_PERMILLE = 5 };    /* more than this is worth a warning */
 
+/* Several times what compilers make.  Work grows with the square of blocks and with how deep loops nest. */
+enum { GT_FLOW_MOST_BLOCKS = 8192, GT_FLOW_MOST_EDGES = 8 * GT_FLOW_MOST_BLOCKS, GT_FLOW_MOST_DEPTH = 64 };
+
 struct gt_build {
     struct gt_program *program;
     const struct gt_sass_flow *flows; /* one an instruction; target: an instruction's index */
@@ -33,11 +36,13 @@ struct gt_build {
     uint32_t *order, *position; /* blocks in reverse postorder; block -> place in `order`, GT_NONE */
     uint32_t ordered;
     uint8_t *taint;             /* instruction -> gt_taint bits of what it reads */
+    bool too_large;             /* more than GT_FLOW_MOST_...: nothing more is to be done */
 };
 
 /* Make blocks, edges and loops of a program whose instructions (text, fields, executions), warps and
  * warps_per_block are there.  Targets in `flows` that lie nowhere must have been taken away.  Never fails:
- * counts that contradict each other are told in `report`, and set flow_broken. */
+ * counts that contradict each other are told in `report`, and set flow_broken.  A program with more control
+ * flow than GT_FLOW_MOST_... is left without any: no blocks, edges and loops, and flow_broken. */
 void gt_program_build(struct gt_program *program, const struct gt_sass_flow *flows, const uint64_t *divergent,
                       struct gt_flow_report *report);
 

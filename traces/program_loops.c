@@ -166,17 +166,15 @@ bool gt_build_in_loop(const struct gt_build *build, uint32_t b, uint32_t loop)
 }
 
 /* Put `b` into `loop`, unless it is there, or into the loop around the one that it is in. */
-static bool join_loop(struct gt_build *build, uint32_t b, uint32_t loop)
+static void join_loop(struct gt_build *build, uint32_t b, uint32_t loop)
 {
     struct gt_program *program = build->program;
-    uint32_t *in = &program->blocks[b].loop;
+    uint32_t *in = &program->blocks[b].loop, depth = 0;
 
-    while (*in != GT_NONE && *in != loop)
+    for (; *in != GT_NONE && *in != loop; depth++)
         in = &program->loops[*in].parent;
-    if (*in == loop)
-        return false;
     *in = loop;
-    return true;
+    build->too_large |= depth > GT_FLOW_MOST_DEPTH;
 }
 
 /* The blocks of a loop: those that reach a back edge without passing the head. */
@@ -243,7 +241,7 @@ static void find_loops(struct gt_build *build)
                                  gt_build_dominates(build, program->edges[e].to, from);
     }
     program->loops = gt_calloc(build->ordered + 1ull, sizeof *program->loops);
-    for (uint32_t i = build->ordered; i-- > 0;) {
+    for (uint32_t i = build->ordered; i-- > 0 && !build->too_large;) {
         uint32_t head = build->order[i];
 
         if (back_edges_into(build, head) == 0)
@@ -304,5 +302,6 @@ void gt_build_loops(struct gt_build *build)
     order_blocks(build);
     find_dominators(build);
     find_loops(build);
-    measure_loops(build);
+    if (!build->too_large)
+        measure_loops(build);
 }

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -292,6 +293,48 @@ static void odd_code_does_no_harm(void **state)
     gt_program_free(MAKE(bare));
 }
 
+/* `count` instructions: jumps to jumps, each somewhere else; none is followed. */
+static void assert_too_large(struct line *lines, uint32_t count)
+{
+    struct gt_program *program = make(lines, count);
+
+    assert_int_equal(program->block_count, 0);
+    assert_int_equal(program->edge_count, 0);
+    assert_int_equal(program->loop_count, 0);
+    assert_true(program->flow_broken);
+    gt_program_free(program);
+    free(lines);
+}
+
+/* No compiler makes so much control flow: it is left alone, not worked on for hours. */
+static void too_much_flow_is_left(void **state)
+{
+    enum { BLOCKS_TOO_MANY = GT_FLOW_MOST_BLOCKS + 1, SWITCHES = 4000, NEST = 1000 };
+    struct line *lines = gt_calloc(BLOCKS_TOO_MANY, sizeof *lines);
+    static char back[NEST][24];
+
+    (void)state;
+    for (uint32_t i = 0; i < BLOCKS_TOO_MANY; i++)
+        lines[i] = (struct line){ "@P0 BRA 0x0", 8 };
+    assert_too_large(lines, BLOCKS_TOO_MANY);
+
+    /* Computed jumps: each may go wherever warps come from nowhere. */
+    lines = gt_calloc(2 * SWITCHES, sizeof *lines);
+    for (uint32_t i = 0; i < 2 * SWITCHES; i++)
+        lines[i] = (struct line){ i % 2 == 0 ? "BRX R2 -0x10" : "EXIT", 8 };
+    assert_too_large(lines, 2 * SWITCHES);
+
+    /* Loops in loops: the head of each runs once more a warp than that of the one around it. */
+    lines = gt_calloc(2 * NEST + 1, sizeof *lines);
+    for (uint32_t i = 0; i < NEST; i++) {
+        snprintf(back[i], sizeof back[i], "@P0 BRA 0x%x", i * GT_PROGRAM_INSTRUCTION_BYTES);
+        lines[i] = (struct line){ "NOP", 8 * (i + 1) };
+        lines[2 * NEST - 1 - i] = (struct line){ back[i], 8 * (i + 1) };
+    }
+    lines[2 * NEST] = (struct line){ "EXIT", 8 };
+    assert_too_large(lines, 2 * NEST + 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +349,7 @@ int main(void)
         cmocka_unit_test(failed_tries_are_no_loops),
         cmocka_unit_test(contradictions_are_told),
         cmocka_unit_test(odd_code_does_no_harm),
+        cmocka_unit_test(too_much_flow_is_left),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
