@@ -499,8 +499,7 @@ int main(void)
         TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
         TEST(a_wait_for_nothing_is_let_pass),
         TEST(a_loop_without_end_is_given_up), TEST(blocks_that_count_nothing_are_extrapolated),
-        TEST(constants_lie_in_banks), TEST(mistakes_are_told),
-    };
+        TEST(constants_lie_in_banks), TEST(mistakes_are_told), };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
