@@ -37,8 +37,6 @@ static int fresh(void **state)
         "warp.fetch_next_cycles", "warp.constant_miss_cycles", "warp.branch_cycles",
         "memory.first_access_cycles", "memory.dram_crowd_cycles", "memory.l2_crowd_cycles", "pipe.none_interval",
     };
-    static const char *const times[] = { "scheduling.dispatch_ns", "scheduling.refill_ns",
-                                         "scheduling.retire_ns" };
 
     (void)state;
     gt_device_init(&device);
@@ -46,8 +44,7 @@ static int fresh(void **state)
     set("chip.clock_mhz", "1000");
     for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++)
         set(nothing[i], "0.001");
-    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
-        set(times[i], "0");
+    device.dispatch_ps = device.refill_ps = device.retire_ps = 0;
     memset(code, 0, sizeof code);
     memset(blocks, 0, sizeof blocks);
     memset(edges, 0, sizeof edges);
@@ -77,10 +74,7 @@ static struct gt_instruction *add(uint8_t pipe, uint8_t action, uint8_t stall_cy
     return in;
 }
 
-static void add_exit(void)
-{
-    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
-}
+static void add_exit(void) { add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1); }
 
 /* Everything added since the last block is one; its edges are added next. */
 static struct gt_basic_block *close_block(uint8_t ends)
