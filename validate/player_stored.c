@@ -28,13 +28,21 @@ void gt_stored_close(void)
     stored = NULL;
 }
 
+static void broken(struct gt_error *error)
+{
+    sqlite3 *database = gt_store_database(stored);
+
+    gt_error_set(error, "the store of measured runs, %s: %s; make it anew with gridtide validate on a GPU",
+                 sqlite3_db_filename(database, "main"), sqlite3_errmsg(database));
+}
+
 static sqlite3_stmt *query(const char *sql, int64_t id, struct gt_error *error)
 {
     sqlite3 *database = gt_store_database(stored);
     sqlite3_stmt *statement;
 
     if (sqlite3_prepare_v2(database, sql, -1, &statement, NULL) != SQLITE_OK) {
-        gt_error_set(error, "%s", sqlite3_errmsg(database));
+        broken(error);
         return NULL;
     }
     if (id != 0)
@@ -48,7 +56,7 @@ static int finish(sqlite3_stmt *statement, int step, struct gt_error *error)
     int result = step == SQLITE_DONE ? 0 : -1;
 
     if (result != 0 && error->text[0] == '\0')
-        gt_error_set(error, "%s", sqlite3_errmsg(gt_store_database(stored)));
+        broken(error);
     sqlite3_finalize(statement);
     return result;
 }
@@ -330,8 +338,10 @@ static int check_run(const struct gt_player *player, int64_t run, struct gt_erro
 {
     sqlite3_stmt *statement =
         query("SELECT EXISTS (SELECT 1 FROM run_call WHERE run_id = ?1 AND (start_ps < 0 OR end_ps < start_ps"
+              " OR typeof(start_ps) <> 'integer' OR typeof(end_ps) <> 'integer'"
               " OR call_no NOT IN (SELECT call_no FROM call WHERE trace_id = ?2)))"
               " OR EXISTS (SELECT 1 FROM run_op WHERE run_id = ?1 AND (start_ps < 0 OR end_ps < start_ps"
+              " OR typeof(start_ps) <> 'integer' OR typeof(end_ps) <> 'integer'"
               " OR op_no NOT IN (SELECT op_no FROM op WHERE trace_id = ?2)))"
               " OR EXISTS (SELECT 1 FROM run_placement WHERE run_id = ?1"
               " AND gpu_no NOT IN (SELECT gpu_no FROM gpu WHERE trace_id = ?2))", run, error);

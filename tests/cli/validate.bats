@@ -64,13 +64,18 @@ measured() {
         [ "$status" = 1 ]
         [[ "$output" == *"another trace of the name 't'"* ]]
     done
-    for damage in 'op_no = 77' 'start_ps = -1' 'end_ps = start_ps - 1'; do
+    for damage in 'op_no = 77' 'start_ps = -1' 'end_ps = start_ps - 1' \
+                  "end_ps = 'late'"; do
         cp measured.db damaged.db
         sqlite3 damaged.db "UPDATE run_op SET $damage"
         run "$GRIDTIDE" validate t.jsonl --measured damaged.db --repeat 1 -o w.db -q
         [ "$status" = 1 ]
         [[ "$output" == *"measured run 1 of the store is damaged"* ]]
     done
+    sqlite3 damaged.db "DROP TABLE run_op"
+    run "$GRIDTIDE" validate t.jsonl --measured damaged.db --repeat 1 -o w.db -q
+    [ "$status" = 1 ]
+    [[ "$output" == *"damaged.db: no such table: run_op; make it anew"* ]]
     run "$GRIDTIDE" validate t.jsonl --measured t.jsonl -o x.db -q
     [ "$status" = 1 ]
     [ ! -e x.db ]
