@@ -65,10 +65,10 @@ static const struct gt_code_row *worst(const struct gt_explained *e, bool shared
 
     for (uint32_t i = 0; i < e->inside->instructions; i++) {
         const struct gt_code_row *code = &e->inside->code[i];
-        double excess = code->executions * (shared ? code->wavefronts - code->wavefronts_ideal
-                                                   : code->sectors - code->sectors_ideal);
+        double ideal = shared ? code->wavefronts_ideal : code->sectors_ideal;
+        double excess = code->executions * ((shared ? code->wavefronts : code->sectors) - ideal);
 
-        if (excess > most) {
+        if (ideal > 0 && excess > most) {
             most = excess;
             found = code;
         }

@@ -17,10 +17,15 @@ static void add_code(struct gt_explained *explained)
         threads += code->executions * code->threads;
         if (isnan(code->sectors))
             continue;
-        explained->sectors += code->executions * code->sectors;
-        explained->sectors_ideal += code->executions * code->sectors_ideal;
-        explained->wavefronts += code->executions * code->wavefronts;
-        explained->wavefronts_ideal += code->executions * code->wavefronts_ideal;
+        /* A typed program need not say what would be ideal. */
+        if (code->sectors_ideal > 0) {
+            explained->sectors += code->executions * code->sectors;
+            explained->sectors_ideal += code->executions * code->sectors_ideal;
+        }
+        if (code->wavefronts_ideal > 0) {
+            explained->wavefronts += code->executions * code->wavefronts;
+            explained->wavefronts_ideal += code->executions * code->wavefronts_ideal;
+        }
     }
     explained->threads = explained->executed > 0 ? threads / explained->executed : NAN;
 }

@@ -221,3 +221,20 @@ END
     [[ "$output" == *"'for_ever' has no cycles: program 'endless': given up after "* ]]
     grep -Eq '^ +1 .* at_once$' <<< "$output"
 }
+
+@test "explain: where a program does not say what would be ideal, nothing is said of it" {
+    cat > plain.jsonl <<'END'
+{"gridtide":1,"device":"h200"}
+{"program":"p","warps":132,"warps_per_block":1,"sass":["LDG.E R0, desc[UR4][R2.64]","LDS R1, [R2]","EXIT"],"control":[2033,2033,2033],"executions":[132,132,132],"access":[[0,"global",32],[1,"shared",0,0,0,32]]}
+{"kernel":"k","grid":132,"block":32,"program":"p"}
+{"call":"launch","kernel":"k"}
+END
+    "$GRIDTIDE" run -q plain.jsonl -o plain.db
+    run "$GRIDTIDE" explain plain.db k
+    [ "$status" -eq 0 ]
+    ! grep -Eq 'inf |nan|coalescing|bank conflicts' <<< "$output"
+    sed 's/"global",32/"global",32,4/' plain.jsonl > ideal.jsonl
+    "$GRIDTIDE" run -q ideal.jsonl -o ideal.db
+    run "$GRIDTIDE" explain ideal.db k
+    [[ "$output" == *"coalescing"*"8.00 times the sectors"* ]]
+}
