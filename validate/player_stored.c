@@ -278,8 +278,12 @@ static int send_placement(const char *blocks, struct gt_block_record record, con
 
     for (record.sm = 0; *at >= '0' && *at <= '9'; record.sm++) {
         char *end;
+        unsigned long count = strtoul(at, &end, 10);
 
-        record.blocks = (uint32_t)strtoul(at, &end, 10);
+        if (record.sm >= GT_DEVICE_MAX_SMS || count > UINT32_MAX - record.first_block)
+            return gt_error_set(error, "the placement of operation %" PRIu32 " in the store is damaged",
+                                record.op);
+        record.blocks = (uint32_t)count;
         if (record.blocks > 0 && probe->blocks(probe->user, &record, error) != 0)
             return -1;
         record.first_block += record.blocks;

@@ -72,6 +72,14 @@ measured() {
         [ "$status" = 1 ]
         [[ "$output" == *"measured run 1 of the store is damaged"* ]]
     done
+    for damage in "replace(hex(zeroblob(600)), '0', '1,')" "'[5000000000]'" "'[4000000000,4000000000]'"; do
+        cp measured.db damaged.db
+        sqlite3 damaged.db "INSERT OR REPLACE INTO run_placement SELECT run_id, 0, 0, $damage FROM run"
+        run "$GRIDTIDE" validate t.jsonl --measured damaged.db --repeat 1 -o w.db -q
+        echo "$damage: $output"
+        [ "$status" = 1 ]
+        [[ "$output" == *"the placement of operation 0 in the store is damaged"* ]]
+    done
     sqlite3 damaged.db "DROP TABLE run_op"
     run "$GRIDTIDE" validate t.jsonl --measured damaged.db --repeat 1 -o w.db -q
     [ "$status" = 1 ]
