@@ -116,6 +116,20 @@ static gt_time_ps visible_after(const struct gt_machine *m, uint32_t number, int
     return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
 }
 
+static uint64_t chunks_of(const struct gt_device *device, const struct gt_op *op)
+{
+    return op->bytes / device->staging_chunk_bytes + (op->bytes % device->staging_chunk_bytes != 0);
+}
+
+/* A pageable copy in that the host is done with once it has copied it: all of it fits the buffers there are,
+ * or goes with the commands. */
+static bool returns_staged(const struct gt_device *device, const struct gt_op *op)
+{
+    if (device->staging_chunk_bytes == 0)
+        return op->bytes <= device->pageable_stage_bytes;
+    return !gt_copy_staged(device, op) || chunks_of(device, op) <= device->staging_buffers;
+}
+
 /* Does this copy's call return only when the copy is done?  As recorded; else by CUDA's rules: the
  * synchronous form waits unless it stays on the device, and pageable memory waits but for a host to
  * device copy small enough to be staged whole. */
@@ -127,8 +141,10 @@ static bool copy_waits(const struct gt_machine *m, uint32_t number, const struct
         return m->plan.released_by[number] != GT_NONE;
     if (op->direction == GT_D2D)
         return false;
+    if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
+        return !returns_staged(m->device, op);
     if (op->memory == GT_MEMORY_PAGEABLE)
-        return op->direction != GT_H2D || op->bytes > m->device->pageable_stage_bytes;
+        return true;
     return call->flags & GT_CALL_SYNCHRONOUS;
 }
 
@@ -166,7 +182,7 @@ static void take_buffers(struct gt_machine *m, uint32_t thread, const struct gt_
     if (op->direction != GT_H2D || m->workload->calls[op->call].duration_ps != GT_TIME_NONE
         || !gt_copy_staged(m->device, op))
         return;
-    chunks = (op->bytes + m->device->staging_chunk_bytes - 1) / m->device->staging_chunk_bytes;
+    chunks = chunks_of(m->device, op);
     for (uint64_t i = 0; i < chunks && i < m->device->staging_buffers; i++) {
         struct gt_buffer_state *buffer = &gpu->buffers[gpu->next_buffer];
 

@@ -161,7 +161,8 @@ const struct gt_device_key gt_device_keys[] = {
     RATE("copy.duplex_gbps", duplex_gbps, "45", "host link with both directions busy: sum of the two rates"),
     {"copy.pageable_stage_bytes", "bytes", GT_KEY_BYTES, AT(pageable_stage_bytes), 0, 0, 1000000000000,
      "65536",
-     "a host-to-device copy of pageable memory up to this size does not wait for the GPU", 1},
+     "a host-to-device copy of pageable memory up to this size does not wait for the GPU; "
+     "with copy.staging_chunk_bytes what its buffers hold counts instead", 1},
     U32("copy.duplex_in_pct", "%", duplex_in_pct, 1, 99, "50",
         "host link with both directions busy: part of that rate that copies to the device have for sure"),
     {"copy.inline_bytes", "bytes", GT_KEY_BYTES, AT(inline_bytes), 0, 0, 1000000000000, "65536",
@@ -188,6 +189,8 @@ const struct gt_device_key gt_device_keys[] = {
     CYCLES("warp.constant_miss_cycles", constant_miss_cycles, "200",
            "of a line of constants that no cache has yet"),
     CYCLES("warp.branch_cycles", branch_cycles, "6", "added after an instruction that jumps"),
+    CYCLES("warp.waiting_cycles", waiting_cycles, "6.7",
+           "of a warp instruction in a loop that waits for time or for others"),
     CYCLES("warp.barrier_cycles", barrier_cycles, "20",
            "from the last arrival at a barrier of a block to the next instruction"),
     CYCLES("warp.cluster_barrier_cycles", cluster_barrier_cycles, "200",

@@ -12,7 +12,7 @@ struct gt_warp_costs {
     /* of a grid and its blocks */
     double launch_cycles, drain_cycles, block_start_cycles;
     double fetch_cycles, fetch_next_cycles, constant_miss_cycles;
-    double branch_cycles, barrier_cycles, cluster_barrier_cycles, fence_cycles;
+    double branch_cycles, waiting_cycles, barrier_cycles, cluster_barrier_cycles, fence_cycles;
     /* of pipes, a sub-partition: cycles between two warp instructions; latencies where a scoreboard waits */
     double interval[GT_PIPES];
     double latency[GT_PIPES];

@@ -9,6 +9,12 @@
 
 #include "sim/warp_parts.h"
 
+/* Of atomics, where the profile does not say how they are spread: a little more than one of 94 slices has
+ * when all have alike; a guess. */
+#define SPREAD_SLICE_SHARE 0.016
+/* A queue busier than this counts as this busy: what waits for it is not endless. */
+#define MOST_BUSY 0.9
+
 enum { MEMORY_CYCLES = 4000 };    /* that a queue remembers how busy it was */
 
 /* When what comes at `from` and takes `cycles` has been served. */
@@ -26,7 +32,7 @@ static double serve(struct gt_wqueue *queue, double from, double cycles)
  * proportion to busy / (1 - busy). */
 static double crowd(const struct gt_wqueue *queue, double cycles)
 {
-    double busy = queue->busy < 0.9 ? queue->busy : 0.9;
+    double busy = queue->busy < MOST_BUSY ? queue->busy : MOST_BUSY;
 
     return cycles * busy / (1 - busy);
 }
@@ -228,7 +234,7 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
     }
     double sectors = sm->code.atomic_sectors;
     double lsu = gt_warp_lsu(sm, fmax(l1_passes(access), sectors / 4), now);
-    double slice = sm->code.use.l2_atomic_slice_share > 0 ? sm->code.use.l2_atomic_slice_share : 0.016;
+    double slice = sm->code.use.l2_atomic_slice_share > 0 ? sm->code.use.l2_atomic_slice_share : SPREAD_SLICE_SHARE;
     double busy = sectors * slice * costs->atomic_cycles * sm->share;
     double l2 = serve(&sm->atomic, lsu, busy);
     double bytes = 32 * sectors, done = fmax(l2, write_l2(sm, bytes, sectors, lsu) - costs->l2_near_latency);
