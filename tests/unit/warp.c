@@ -35,7 +35,7 @@ static int fresh(void **state)
     static const char *const nothing[] = {
         "warp.launch_cycles", "warp.drain_cycles", "warp.block_start_cycles", "warp.fetch_cycles",
         "warp.fetch_next_cycles", "warp.constant_miss_cycles", "warp.branch_cycles",
-        "memory.first_access_cycles", "memory.dram_crowd_cycles", "memory.l2_crowd_cycles", "pipe.none_interval",
+        "memory.first_access_cycles", "memory.dram_crowd_cycles", "memory.l2_crowd_cycles", "pipe.none_interval_cycles",
     };
 
     (void)state;
@@ -142,7 +142,7 @@ static void a_sub_partition_issues_one_a_cycle(void **state)
 static void a_pipe_takes_one_an_interval(void **state)
 {
     (void)state;
-    set("pipe.fp64_interval", "2.5");
+    set("pipe.fp64_interval_cycles", "2.5");
     for (int i = 0; i < 10; i++)
         add(GT_PIPE_ALU, GT_ACTION_COMPUTE, 1);
     add_exit();
@@ -202,7 +202,7 @@ static void a_counting_wait_leaves_the_last_groups(void **state)
     struct gt_instruction *in;
 
     (void)state;
-    set("memory.l1_latency", "400");
+    set("memory.l1_latency_cycles", "400");
     accesses[0] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4,
                                       .sectors_ideal = 4, .tag_requests = 1 };
     program.memory_count = 1;
@@ -379,9 +379,9 @@ static void a_phase_is_there_when_its_bytes_are(void **state)
     struct gt_instruction *in;
 
     (void)state;
-    set("memory.l2_near_latency", "200");
-    set("memory.l2_far_latency", "200");
-    set("memory.bulk_latency", "100");
+    set("memory.l2_near_latency_cycles", "200");
+    set("memory.l2_far_latency_cycles", "200");
+    set("memory.bulk_latency_cycles", "100");
     set("memory.bulk_issue_cycles", "1");
     set("memory.sm_bytes_per_cycle", "64");
     set("memory.l2_read_bytes_per_cycle", "64");
