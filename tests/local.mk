@@ -12,6 +12,7 @@ UNIT_TESTS = \
     tests/unit/trace_errors \
     tests/unit/kineto \
     tests/unit/datadir \
+    tests/unit/demangle \
     tests/unit/golden \
     tests/unit/export \
     tests/unit/devicefile \

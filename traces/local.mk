@@ -3,6 +3,7 @@ noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/cuda_api.c traces/cuda_api.h \
     traces/datadir.c traces/datadir.h \
+    traces/demangle.c traces/demangle.h \
     traces/devicefile.c traces/devicefile.h traces/devicenames.c \
     traces/export.c traces/export.h traces/export_parts.h \
     traces/export_blocks.c traces/export_calls.c traces/export_ops.c \
