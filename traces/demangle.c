@@ -126,11 +126,13 @@ static char *last_mangled(const char *name)
 {
     const char *at = name + 2, *last = NULL;
     size_t last_bytes = 0;
+    bool nested;
 
     if (strncmp(name, "_Z", 2) != 0)
         return NULL;
-    at += *at == 'N';
-    while (*at >= '1' && *at <= '9') {
+    nested = *at == 'N';
+    at += nested;
+    while (*at >= '1' && *at <= '9' && (nested || last == NULL)) {
         char *text;
         size_t bytes = strtoul(at, &text, 10);
 
