@@ -34,7 +34,7 @@ static void fail_no_cost(struct gt_machine *m, uint32_t item)
     if (launch != NULL)
         snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a "
                  "block cost", launch->failure);
-    fail_kernel(m, op_of(m, item), what, "; add \"duration_us\" or \"block_us\"");
+    fail_kernel(m, op_of(m, item), what, "; add \"duration_us\" or \"block_us\", or a program");
 }
 
 static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)

@@ -217,7 +217,10 @@ struct gt_program {
     struct gt_edge *edges;               uint32_t edge_count;
     struct gt_loop *loops;               uint32_t loop_count;
     uint32_t *samples;          /* [instruction * GT_STALLS + reason]: profiler's stall samples; NULL none */
-    struct gt_memory_use use;   /* of the launch it was made from; the default for any launch */
+    /* Of the launch it was made from: the default for launches that have no profile of their own. */
+    struct gt_memory_use use;
+    uint32_t cluster_blocks;    /* thread blocks of a cluster; 0 not known */
+    uint64_t launch_warp_instructions, busiest_warp_instructions; /* see gt_profile; 0 unknown */
     uint32_t sharers;           /* workloads that hold it beside the first: gt_program_free() counts down */
 };
 

@@ -213,6 +213,22 @@ int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *lau
     return 0;
 }
 
+/* What is known of the launch that its program was made from, and how much of it that says of this one. */
+static void as_profiled(struct gt_warp_launch *launch)
+{
+    const struct gt_program *program = launch->program;
+    double warps = (double)launch->blocks * launch->warps_per_block;
+    double profiled = fmax(1, (double)program->warps);
+
+    if (program->cluster_blocks > 0)
+        launch->cluster_blocks = program->cluster_blocks;
+    double executed = (double)program->launch_warp_instructions * warps / profiled;
+    launch->warp_instructions = (uint64_t)(executed + 0.5);
+    /* How unevenly another grid loads the sub-partitions is not known. */
+    if (warps == profiled)
+        launch->busiest_warp_instructions = program->busiest_warp_instructions;
+}
+
 int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
                       struct gt_warp_launch *launch, struct gt_error *error)
 {
@@ -229,7 +245,9 @@ int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *
         .warp_instructions = profile != NULL ? profile->warp_instructions : 0,
         .busiest_warp_instructions = profile != NULL ? profile->busiest_warp_instructions : 0,
     };
-    if (profile != NULL && profile->cluster[0] > 0)
+    if (profile == NULL)
+        as_profiled(launch);
+    else if (profile->cluster[0] > 0)
         launch->cluster_blocks = profile->cluster[0] * profile->cluster[1] * profile->cluster[2];
     return 0;
 }

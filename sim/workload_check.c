@@ -115,19 +115,6 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
     return 0;
 }
 
-/* A kernel and a host function last some time that is known; copies and memsets have a model. */
-static bool has_cost(const struct gt_workload *workload, const struct gt_op *op)
-{
-    const struct gt_kernel *kernel;
-
-    if (op->duration_ps != GT_TIME_NONE || op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET)
-        return true;
-    if (op->kind != GT_OP_KERNEL)
-        return false;
-    kernel = &workload->kernels[op->kernel];
-    return kernel->cost != GT_COST_NONE || kernel->duration_ps != GT_TIME_NONE || kernel->program != NULL;
-}
-
 static int check_op(const struct gt_workload *workload, uint32_t index, struct gt_error *error)
 {
     const struct gt_op *op = &workload->ops[index];
@@ -145,13 +132,10 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
         return gt_error_set(error, "a %s of more than 2^63 bytes", gt_op_kind_names[op->kind]);
     if (!stretch_fits(op->start_ps, op->duration_ps))
         return gt_error_set(error, "an operation starts too late or lasts too long; 53 days are the limit");
-    if (!has_cost(workload, op))
-        return gt_error_set(error, "nothing says how long %s \"%.200s\" takes; give it a duration%s",
-                            op->kind == GT_OP_KERNEL ? "kernel" : "a",
-                            op->kind == GT_OP_KERNEL
-                                ? gt_name_text(workload, workload->kernels[op->kernel].name)
-                                : gt_op_kind_names[op->kind],
-                            op->kind == GT_OP_KERNEL ? " or a block time" : "");
+    /* Of kernels the simulation says it, once it knows of programs; copies and memsets have a model. */
+    if (op->kind == GT_OP_HOST_FUNCTION && op->duration_ps == GT_TIME_NONE)
+        return gt_error_set(error, "nothing says how long a %s takes; give it a duration",
+                            gt_op_kind_names[op->kind]);
     return 0;
 }
 

@@ -2,6 +2,7 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
+    tests/unit/borrow \
     tests/unit/calibrate \
     tests/unit/cuda_api \
     tests/unit/nsys \
@@ -48,6 +49,7 @@ CLI_TESTS = \
     tests/cli/compare.bats \
     tests/cli/kernels.bats \
     tests/cli/profiles.bats \
+    tests/cli/programs.bats \
     tests/cli/suite.bats \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \

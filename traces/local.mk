@@ -1,6 +1,7 @@
 # Traces in and out of files, the store, exporters.
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
+    traces/borrow.c traces/borrow.h \
     traces/cuda_api.c traces/cuda_api.h \
     traces/datadir.c traces/datadir.h \
     traces/demangle.c traces/demangle.h \

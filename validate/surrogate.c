@@ -47,6 +47,9 @@ static int stand_in(struct gt_workload *workload, uint32_t number, const struct 
     struct gt_occupancy occupancy;
     struct gt_error why;
 
+    if (duration_ps == GT_TIME_NONE)
+        return refuse(workload, op, error, "it names no kernel of the library, and nothing says how long one "
+                      "that spins in its place would");
     if (gt_occupancy_of(device, &kernel, &occupancy, &why) != 0)
         return refuse(workload, op, error, why.text);
     kernel.cost = GT_COST_FIXED;

@@ -68,7 +68,9 @@ static int simulate(struct work *work)
 
     options.seed = work->validation->seed;
     options.recorded_on = work->validation->recorded_on;
-    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s", options.seed,
+    options.program_cost = work->validation->program_cost;
+    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s", options.seed,
+             work->validation->program_cost ? " cost=program" : "",
              work->validated->surrogates ? " kernels=surrogates" : "");
     sink = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);

@@ -70,6 +70,7 @@ struct gt_validation {
     struct gt_store *store;          /* open for writing; one transaction a run */
     uint64_t seed;                   /* of ranged block costs */
     bool surrogates;                 /* kernels of recorded programs may be stood in for, see surrogate.h */
+    bool program_cost;               /* kernels last as their programs say where they have one */
     const struct gt_device *recorded_on; /* that the trace's measured times are from */
     uint32_t repetitions;            /* 1 or more, after one that is not kept */
     bool blocks;                     /* store every block, or only how many each SM got */

@@ -8,6 +8,7 @@
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/kernel_tables.h"
+#include "sim/cmd/profiles.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/run_kernels.h"
@@ -23,14 +24,15 @@ struct arguments {
     const char *trace, *device, *output;
     char *settings[SETTINGS_MAX];         /* KEY=VALUE */
     size_t setting_count;
+    struct gt_profiles profiles;          /* where kernels find programs */
     struct gt_options options;
     uint32_t streams;                     /* 0: as traced */
     bool full;                            /* kernels' programs: every block, no extrapolation */
     bool quiet;
 };
 
-enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_DETAIL, OPTION_STREAMS,
-       OPTION_SERIALIZE, OPTION_SEED };
+enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_DETAIL, OPTION_PROGRAMS,
+       OPTION_STREAMS, OPTION_SERIALIZE, OPTION_SEED };
 
 static const struct argp_option options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU (default: the one that the trace names)", 0},
@@ -41,6 +43,8 @@ static const struct argp_option options[] = {
      "or as their machine code says, where the trace has it", 0},
     {"detail", OPTION_DETAIL, "sampled|full", 0, "Programs of kernels: long grids by a part of their blocks "
      "(the default), or every block", 0},
+    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
+     "their name, block and grid in this Nsight Compute profile, imported or not; may be repeated", 0},
     {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams", 0},
     {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
@@ -95,6 +99,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
             argp_error(state, "--detail is sampled or full, not '%s'", text);
         arguments->full = strcmp(text, "full") == 0;
         return 0;
+    case OPTION_PROGRAMS: gt_profiles_add(&arguments->profiles, text); return 0;
     case OPTION_STREAMS:
         arguments->streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
@@ -122,7 +127,7 @@ static const struct argp parser = {
 
 /* One run of the command: what it works on. */
 struct work {
-    const struct arguments *arguments;
+    struct arguments *arguments;
     struct gt_workload *workload, *played; /* as traced; as an option changed it, or NULL */
     struct gt_device device, recorded;    /* simulated; that the trace's times are from */
     struct gt_store *store;
@@ -155,6 +160,8 @@ static char *describe_options(const struct arguments *arguments)
         fprintf(out, " streams=%" PRIu32, arguments->streams);
     if (arguments->options.serialize)
         fputs(" serialize=on", out);
+    for (uint32_t i = 0; i < arguments->profiles.count; i++)
+        fprintf(out, " programs=%s", arguments->profiles.paths[i]);
     for (size_t i = 0; i < arguments->setting_count; i++)
         fprintf(out, " set=%s", arguments->settings[i]);
     fclose(out);
@@ -196,7 +203,7 @@ static int check_output(const struct work *work)
 
 static int prepare(struct work *work)
 {
-    const struct arguments *arguments = work->arguments;
+    struct arguments *arguments = work->arguments;
     char *base = gt_import_stem(arguments->trace);
 
     if (arguments->output != NULL)
@@ -208,12 +215,14 @@ static int prepare(struct work *work)
     if (check_output(work) != 0)
         return -1;
     work->workload = gt_run_read(arguments->trace, arguments->quiet, work->error);
-    if (work->workload == NULL || choose_device(work) != 0)
+    if (work->workload == NULL || gt_profiles_read(&arguments->profiles, arguments->quiet, work->error) != 0
+            || choose_device(work) != 0)
         return -1;
     if (work->workload->name != NULL && work->workload->name[0] != '\0') {
         free(work->name);
         work->name = strdup(work->workload->name);
     }
+    gt_profiles_lend(&arguments->profiles, work->workload, work->name, arguments->quiet);
     if (arguments->streams > 0)
         work->played = gt_transform_streams(work->workload, arguments->streams);
     return 0;
@@ -408,6 +417,7 @@ static void release(struct work *work)
     gt_modelled_free(work->modelled);
     gt_workload_free(work->workload);
     gt_workload_free(work->played);
+    gt_profiles_free(&work->arguments->profiles);
     free(work->name);
     free(work->output);
     free(work->options);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/profiles.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
@@ -22,7 +23,7 @@
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
 enum { OPTION_REPEAT = 256, OPTION_DEVICE, OPTION_SURROGATES, OPTION_CHECK, OPTION_SEED, OPTION_BLOCKS,
-       OPTION_MEASURED };
+       OPTION_MEASURED, OPTION_PROGRAMS, OPTION_COST };
 
 struct arguments {
     char **traces;
@@ -30,8 +31,9 @@ struct arguments {
     const char *device, *output, *measured;
     uint32_t repetitions;
     uint64_t seed;
+    struct gt_profiles profiles;      /* where kernels find programs */
     enum gt_format format;
-    bool surrogates, check, quiet, blocks;
+    bool surrogates, check, quiet, blocks, program_cost;
 };
 
 static const struct argp_option options[] = {
@@ -47,6 +49,10 @@ static const struct argp_option options[] = {
     {"check", OPTION_CHECK, NULL, 0,
      "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
+    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
+     "or as their machine code says", 0},
+    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
+     "their name, block and grid in this Nsight Compute profile, imported or not; may be repeated", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
     {"format", 'f', "FORMAT", 0, "table (the default, line by line), csv or json", 0},
     {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
@@ -79,6 +85,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_MEASURED: arguments->measured = text; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
+    case OPTION_COST:
+        if (strcmp(text, "measured") != 0 && strcmp(text, "program") != 0)
+            argp_error(state, "--cost is measured or program, not '%s'", text);
+        arguments->program_cost = strcmp(text, "program") == 0;
+        return 0;
+    case OPTION_PROGRAMS: gt_profiles_add(&arguments->profiles, text); return 0;
     case OPTION_SEED: arguments->seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case OPTION_BLOCKS:
         if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
@@ -140,7 +152,7 @@ enum { NAME_BYTES = 512 };
 
 /* The whole command: what it works on. */
 struct work {
-    const struct arguments *arguments;
+    struct arguments *arguments;
     struct shared *shared;
     struct gt_judged *rows;           /* shared too */
     char (*names)[NAME_BYTES];        /* theirs */
@@ -253,8 +265,10 @@ static void validate_trace(struct work *work, const char *path)
 
     row->name = work->names[work->shared->row_count];
     name_row(row, workload, path);
-    if (workload != NULL)
+    if (workload != NULL) {
+        gt_profiles_lend(&work->arguments->profiles, workload, row->name, work->arguments->quiet);
         result = validate_workload(work, workload, row, &measured, &error);
+    }
     gt_workload_free(workload);
     if (result != 0) {
         fprintf(stderr, "gridtide: %s: %s\n", row->name, error.text);
@@ -325,11 +339,12 @@ static void catch_interrupts(void)
 
 static int work_on(struct work *work, struct gt_error *error)
 {
-    const struct arguments *arguments = work->arguments;
+    struct arguments *arguments = work->arguments;
     struct gt_gpu_facts facts = { .sms = 0 };
     int result;
 
-    if (arguments->measured != NULL && gt_stored_open(arguments->measured, error) != 0)
+    if (gt_profiles_read(&arguments->profiles, arguments->quiet, error) != 0
+            || (arguments->measured != NULL && gt_stored_open(arguments->measured, error) != 0))
         return -1;
     if (work->validation.players->find(&facts, error) != 0)
         return -1;
@@ -344,6 +359,7 @@ static int work_on(struct work *work, struct gt_error *error)
     result = validate_all(work, error);
     gt_store_close(work->validation.store);
     gt_stored_close();
+    gt_profiles_free(&arguments->profiles);
     return result;
 }
 
@@ -398,6 +414,7 @@ static int run(int argc, char **argv)
         .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
         .repetitions = arguments.repetitions, .blocks = arguments.blocks,
         .seed = arguments.seed, .surrogates = arguments.surrogates,
+        .program_cost = arguments.program_cost,
         .stop = stop, .tell = tell, .user = &work,
     };
     work.shared = share(sizeof *work.shared);

@@ -26,7 +26,8 @@ every() {
     mkdir "$BATS_TEST_TMPDIR/again"
     python3 "$GRIDTIDE_SOURCE/traces/scenarios/make.py" "$BATS_TEST_TMPDIR/again"
     mkdir "$BATS_TEST_TMPDIR/now"
-    cp "$GRIDTIDE_SOURCE"/traces/scenarios/*.jsonl "$BATS_TEST_TMPDIR/now"
+    cp -r "$GRIDTIDE_SOURCE"/traces/scenarios/*.jsonl "$GRIDTIDE_SOURCE/traces/scenarios/programs" \
+        "$BATS_TEST_TMPDIR/now"
     diff -r "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/again"
 }
 

@@ -114,7 +114,6 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"kernel\":\"k\",\"block_list_us\":[1],\"block_us\":1}\n", "give one" },
     { 2, HEADER "{\"kernel\":\"k\",\"registers\":1e2}\n", "digits only" },
     { 2, HEADER "{\"kernel\":7}\n", "needs a name" },
-    { 3, HEADER "{\"kernel\":\"k\"}\n" LAUNCH, "nothing says how long kernel \"k\" takes" },
     { 2, HEADER "{\"stream\":\"s\",\"flags\":[\"blocking\"]}\n", "\"non_blocking\"" },
     { 3, HEADER "{\"call\":\"stream_sync\",\"stream\":\"s\"}\n{\"stream\":\"s\"}\n", "on line 2" },
     { 2, HEADER "{\"stream\":\"s\",\"gpu\":4294967295}\n", "too large" },
@@ -245,7 +244,6 @@ static void a_wrong_workload_is_refused(void **state)
     REFUSED(workload->streams[0].gpu, 1);
     REFUSED(workload->kernels[0].block[1], 0);
     REFUSED(workload->kernels[0].grid[2], 0);
-    REFUSED(workload->kernels[0].duration_ps, GT_TIME_NONE);
     REFUSED(workload->kernels[0].cost, GT_COST_LIST);
     gt_workload_add_after(workload, 0, 0);
     assert_int_equal(gt_workload_check(workload, &error), -1);

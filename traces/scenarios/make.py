@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Write the scenarios beside this file: python3 traces/scenarios/make.py [FOLDER]
 
+Those of the module `programs` go into the folder programs/ there, with the launches to profile for them.
 No dependency beyond Python 3; the same text every time. One module a group of families.
 """
 import os
@@ -10,13 +11,24 @@ sys.dont_write_bytecode = True
 
 import copies_and_host
 import kernels
+import programs
 import streams
+
+
+def write(scenarios, folder):
+    os.makedirs(folder, exist_ok=True)
+    for scenario in scenarios:
+        scenario.write(folder)
+
 
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     scenarios = kernels.scenarios() + streams.scenarios() + copies_and_host.scenarios()
-    names = [scenario.name for scenario in scenarios]
+    working = programs.scenarios()
+    names = [scenario.name for scenario in scenarios + working]
     assert len(set(names)) == len(names), "two scenarios of one name"
-    for scenario in scenarios:
-        scenario.write(folder)
-    print(len(scenarios), "scenarios")
+    write(scenarios, folder)
+    write(working, os.path.join(folder, "programs"))
+    with open(os.path.join(folder, "programs", "launches.cases"), "w", encoding="utf-8") as file:
+        file.write(programs.cases())
+    print(len(names), "scenarios")

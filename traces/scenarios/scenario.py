@@ -1,7 +1,7 @@
 """One scenario: calls for a GPU, what they ask of its scheduler, and what to expect, as a trace.
 
 The times are worked out by hand for an H200 from the figures of its device file; `expect_us` is the
-time from the first operation's start to the last one's end.
+time from the first operation's start to the last one's end, None where a hand cannot tell.
 """
 import json
 import os
@@ -80,7 +80,8 @@ class Scenario:
         family = self.name.split("/")[0]
         said = [f"Family {family}. {self.asks}", f"Rule: {self.rule}"]
         comment = [line for part in said for line in textwrap.wrap(part, 100)]
-        comment.append(f"expect {self.expect_us:g} us")
+        if self.expect_us is not None:
+            comment.append(f"expect {self.expect_us:g} us")
         lines = ["// " + line for line in comment]
         lines += [json.dumps(line, separators=(",", ":")) for line in self.lines]
         return "\n".join(lines) + "\n"

@@ -1,0 +1,86 @@
+#include "sim/cmd/profiles.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/cmd/run_input.h"
+#include "sim/modelled.h"
+#include "traces/borrow.h"
+
+enum { NAMES_TOLD = 10 };
+
+void gt_profiles_add(struct gt_profiles *profiles, const char *path)
+{
+    profiles->paths = gt_realloc(profiles->paths, profiles->count + 1ull, sizeof *profiles->paths);
+    profiles->paths[profiles->count++] = path;
+}
+
+int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *error)
+{
+    profiles->workloads = gt_calloc(profiles->count + 1ull, sizeof *profiles->workloads);
+    for (uint32_t i = 0; i < profiles->count; i++) {
+        profiles->workloads[i] = gt_run_read(profiles->paths[i], quiet, error);
+        if (profiles->workloads[i] == NULL)
+            return -1;
+        if (!gt_has_programs(profiles->workloads[i]))
+            return gt_error_set(error, "%.300s: no kernel of it has a program; name what gridtide import ncu "
+                                "made", profiles->paths[i]);
+    }
+    return 0;
+}
+
+static void tell_missing(const struct gt_workload *workload, const struct gt_borrowed *borrowed)
+{
+    uint64_t missing = borrowed->kernels[GT_BORROW_OTHER_BLOCK] + borrowed->kernels[GT_BORROW_UNKNOWN];
+    uint32_t told = 0;
+
+    for (uint32_t i = 0; i < workload->kernel_count && told < NAMES_TOLD; i++) {
+        const struct gt_kernel *kernel = &workload->kernels[i];
+        bool other_block = borrowed->how[i] == GT_BORROW_OTHER_BLOCK;
+
+        if (!other_block && borrowed->how[i] != GT_BORROW_UNKNOWN)
+            continue;
+        told++;
+        fprintf(stderr, "gridtide: warning: no program for kernel '%.100s' in blocks of %" PRIu32 "x%" PRIu32
+                "x%" PRIu32 ": it was %s\n", gt_name_text(workload, kernel->name), kernel->block[0],
+                kernel->block[1], kernel->block[2],
+                other_block ? "profiled with blocks of other sizes" : "not profiled");
+    }
+    if (missing > told)
+        fprintf(stderr, "gridtide: warning: no program for %" PRIu64 " more kernels\n", missing - told);
+}
+
+void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
+                      bool quiet)
+{
+    struct gt_borrowed borrowed;
+    uint64_t kernels = 0, launches = 0;
+
+    if (profiles->count == 0)
+        return;
+    gt_borrow_programs(workload, profiles->workloads, profiles->count, &borrowed);
+    for (int how = GT_BORROW_OWN; how < GT_BORROWS; how++) {
+        kernels += borrowed.kernels[how];
+        launches += borrowed.launches[how];
+    }
+    if (!quiet) {
+        uint64_t missing = borrowed.kernels[GT_BORROW_OTHER_BLOCK] + borrowed.kernels[GT_BORROW_UNKNOWN];
+        uint64_t unprofiled = borrowed.launches[GT_BORROW_OTHER_BLOCK] + borrowed.launches[GT_BORROW_UNKNOWN];
+
+        fprintf(stderr, "gridtide: %.200s: programs for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %"
+                PRIu64 " launches), %" PRIu64 " of them profiled at another grid\n", name, kernels - missing,
+                kernels, launches - unprofiled, launches, borrowed.kernels[GT_BORROW_SCALED]);
+        tell_missing(workload, &borrowed);
+    }
+    free(borrowed.how);
+}
+
+void gt_profiles_free(struct gt_profiles *profiles)
+{
+    for (uint32_t i = 0; i < profiles->count && profiles->workloads != NULL; i++)
+        gt_workload_free(profiles->workloads[i]);
+    free(profiles->workloads);
+    free(profiles->paths);
+    *profiles = (struct gt_profiles){ .count = 0 };
+}

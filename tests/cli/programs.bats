@@ -1,0 +1,113 @@
+# --programs: kernels of a timeline take their programs from profiled launches.
+
+setup() {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program to look into stores with"
+    cd "$BATS_TEST_TMPDIR"
+    # As in kernels.bats: one block of 8 warps an SM; each warp makes 100 trips of 4 instructions.
+    cat > profile.jsonl <<'END'
+{"gridtide":1,"name":"profile","device":"h200"}
+{"program":"p","compute_capability":90,"warps":1056,"warps_per_block":8,"registers":16,"l1_load_hit":0,"l2_read_hit":1,"l2_read_sectors":4224,"l2_write_sectors":4224,"sass":["MOV R0, RZ","FFMA R1, R1, R2, R1","IADD3 R0, R0, 0x1, RZ","ISETP.NE.AND P0, PT, R0, 0x64, PT","@P0 BRA 0x10","LDG.E R4, desc[UR4][R2.64]","STG.E desc[UR4][R2.64], R4","EXIT"],"control":[2036,2036,2036,2045,2037,1809,4081,2037],"executions":[1056,105600,105600,105600,105600,1056,1056,1056],"access":[[5,"global",4,4,1],[6,"global",4,4,1]]}
+{"kernel":"_ZN1a4loopIiEEvPi","grid":132,"block":256,"registers":16,"program":"p"}
+{"call":"launch","kernel":"_ZN1a4loopIiEEvPi","op_duration_us":2,"profile":{"cycles":4000,"sm_hz":2e9,"warp_instructions":426624,"l1_load_hit":0,"l2_read_hit":1,"dram_read_bytes":135168}}
+END
+    # Found by its bare name, and by its whole one at another grid.
+    cat > timeline.jsonl <<'END'
+{"gridtide":1,"name":"timeline","device":"h200"}
+{"kernel":"loop","id":"same","grid":132,"block":256,"registers":16}
+{"kernel":"void a::loop<int>(int*)","id":"larger","grid":1320,"block":256,"registers":128}
+{"call":"launch","kernel":"same","stream":"s"}
+{"call":"launch","kernel":"larger","stream":"s"}
+{"call":"launch","kernel":"same","stream":"s"}
+END
+    # Found; with other blocks; not at all.
+    cat > strangers.jsonl <<'END'
+{"gridtide":1,"name":"strangers","device":"h200"}
+{"kernel":"loop","id":"same","grid":132,"block":256,"registers":16,"duration_us":50}
+{"kernel":"loop","id":"thin","grid":132,"block":64,"duration_us":60}
+{"kernel":"void b::other(int)","grid":132,"block":256,"duration_us":70}
+{"call":"launch","kernel":"same","stream":"s"}
+{"call":"launch","kernel":"thin","stream":"s"}
+{"call":"launch","kernel":"thin","stream":"s"}
+{"call":"launch","kernel":"void b::other(int)","stream":"s"}
+END
+}
+
+# seconds_of STORE OP: the operation's simulated duration in ns.
+ns_of() {
+    sqlite3 "$1" "select (end_ps - start_ps) / 1000 from run_op join run using (run_id)
+        where kind = 'simulated' and op_no = $2"
+}
+
+@test "programs: without a profile a kernel that nothing is known of is an error, with line and way out" {
+    run "$GRIDTIDE" run timeline.jsonl -o run.db
+    [ "$status" -eq 1 ]
+    grep -q "timeline.jsonl:2: kernel 'loop': it has neither a duration nor a block cost" <<< "$output"
+    [ ! -e run.db ]
+}
+
+@test "programs: kernels last as the profile's code says, scaled to their grid" {
+    run "$GRIDTIDE" run --programs profile.jsonl timeline.jsonl -o run.db
+    [ "$status" -eq 0 ]
+    grep -q 'timeline: programs for 2 of 2 kernels (3 of 3 launches), 1 of them profiled at another grid' \
+        <<< "$output"
+    [ "$(sqlite3 run.db "select count(*) from run_kernel join run using (run_id) where kind = 'simulated'")" = 3 ]
+    [ "$(sqlite3 run.db "select count(*) from run where kind = 'measured'")" = 0 ]
+    [ "$(ns_of run.db 0)" = "$(ns_of run.db 2)" ]
+    # 10 blocks an SM, 2 at a time: 5 waves of some 2000 cycles.
+    [ "$(ns_of run.db 1)" -gt $((3 * $(ns_of run.db 0))) ]
+    # The same cycles as the profiled launch itself.
+    "$GRIDTIDE" run -q profile.jsonl -o profile.db
+    [ "$(sqlite3 run.db 'select cycles from run_kernel where op_no = 0')" = \
+      "$(sqlite3 profile.db "select cycles from run_kernel join run using (run_id)
+          where kind = 'simulated' and op_no = 0")" ]
+    grep -q programs=profile.jsonl <(sqlite3 run.db 'select options from run')
+}
+
+@test "programs: what no profile has is told and counted, and lasts as measured" {
+    run "$GRIDTIDE" run --programs profile.jsonl --cost program strangers.jsonl -o run.db
+    [ "$status" -eq 0 ]
+    grep -q 'programs for 1 of 3 kernels (1 of 4 launches), 0 of them' <<< "$output"
+    grep -q "no program for kernel 'loop' in blocks of 64x1x1: it was profiled with blocks of other" <<< "$output"
+    grep -q "no program for kernel 'void b::other(int)' in blocks of 256x1x1: it was not profiled" <<< "$output"
+    [ "$(ns_of run.db 0)" -lt 10000 ]
+    [ "$(ns_of run.db 1)" = 60000 ]
+    [ "$(ns_of run.db 3)" = 70000 ]
+    [ "$(sqlite3 run.db "select count from warning where kind = 'no-program'")" = 3 ]
+}
+
+@test "programs: stated durations hold unless --cost program" {
+    "$GRIDTIDE" run -q --programs profile.jsonl strangers.jsonl -o run.db
+    [ "$(ns_of run.db 0)" = 50000 ]
+}
+
+@test "programs: several profiles, and what is none" {
+    sed 's/4loop/4pool/g; s/"name":"profile"/"name":"second"/' profile.jsonl > second.jsonl
+    sed 's/"loop"/"pool"/' timeline.jsonl > both.jsonl
+    run "$GRIDTIDE" run --programs profile.jsonl --programs second.jsonl both.jsonl -o run.db
+    [ "$status" -eq 0 ]
+    grep -q 'programs for 2 of 2 kernels' <<< "$output"
+    run "$GRIDTIDE" run --programs strangers.jsonl timeline.jsonl -o none.db
+    [ "$status" -eq 1 ]
+    grep -q 'strangers.jsonl: no kernel of it has a program' <<< "$output"
+    run "$GRIDTIDE" run --programs absent.jsonl timeline.jsonl -o none.db
+    [ "$status" -eq 1 ]
+    grep -q absent.jsonl <<< "$output"
+    [ ! -e none.db ]
+}
+
+@test "programs: validate takes them, for each trace anew" {
+    sed 's/"registers"/"runs":"stream","registers"/' timeline.jsonl > played.jsonl
+    "$GRIDTIDE" run -q --programs profile.jsonl played.jsonl -o measured.db
+    sqlite3 measured.db "update run set kind = 'measured'"
+    run "$GRIDTIDE" validate --repeat 1 --measured measured.db --programs profile.jsonl played.jsonl \
+        played.jsonl -o v.db
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'timeline: programs for 2 of 2' <<< "$output")" = 2 ]
+    # Two measured runs, as many simulated ones, all the same.
+    [ "$(sqlite3 v.db "select count(*), count(distinct end_ps - start_ps) from run_op where op_no = 1")" = '4|1' ]
+    run "$GRIDTIDE" validate --repeat 1 --measured measured.db played.jsonl -o without.db
+    [ "$status" -eq 1 ]
+    grep -q 'neither a duration nor a block cost' <<< "$output"
+    run "$GRIDTIDE" validate --cost sometimes --measured measured.db played.jsonl -o v.db
+    [ "$status" -eq 2 ]
+}

@@ -1,0 +1,221 @@
+/* Kernels of a timeline find their programs in profiles: by name, block, grid. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/program.h"
+#include "sim/warp.h"
+#include "traces/borrow.h"
+
+/* "void a::f<int>(int)" and "void a::f<float>(int)" as their compiler named them. */
+#define F_INT "_ZN1a1fIiEEvi"
+#define F_FLOAT "_ZN1a1fIfEEvi"
+
+/* A workload of launches, added one by one; profiled ones have a program each, which its key tells. */
+static uint32_t launch(struct gt_workload *w, const char *name, uint32_t grid, uint32_t block,
+                       const char *key)
+{
+    struct gt_kernel kernel = { .name = gt_name(w, name, strlen(name)), .grid = { grid, 1, 1 },
+                                .block = { block, 1, 1 }, .duration_ps = GT_TIME_NONE, .runs = GT_NONE,
+                                .arguments = GT_NONE };
+    uint32_t op;
+
+    if (key != NULL) {
+        struct gt_program *program = gt_calloc(1, sizeof *program);
+
+        program->key = strdup(key);
+        program->warps_per_block = (block + 31) / 32;
+        program->warps = (uint64_t)grid * program->warps_per_block;
+        gt_workload_add_program(w, program);
+        kernel.program = program;
+    }
+    op = gt_workload_add_op(w);
+    w->ops[op].kind = GT_OP_KERNEL;
+    w->ops[op].kernel = gt_workload_kernel(w, &kernel);
+    return op;
+}
+
+struct fixture {
+    struct gt_workload *timeline, *profiled;
+    struct gt_borrowed borrowed;
+};
+
+static int begin(void **state)
+{
+    struct fixture *f = gt_calloc(1, sizeof *f);
+
+    f->timeline = gt_workload_new();
+    f->profiled = gt_workload_new();
+    *state = f;
+    return 0;
+}
+
+static int end(void **state)
+{
+    struct fixture *f = *state;
+
+    free(f->borrowed.how);
+    gt_workload_free(f->timeline);
+    gt_workload_free(f->profiled);
+    free(f);
+    return 0;
+}
+
+static void lend(struct fixture *f)
+{
+    gt_borrow_programs(f->timeline, &f->profiled, 1, &f->borrowed);
+}
+
+/* What operation `op` of the timeline found; "" nothing. */
+static const char *found(const struct fixture *f, uint32_t op)
+{
+    const struct gt_program *program = f->timeline->kernels[f->timeline->ops[op].kernel].program;
+
+    return program != NULL ? program->key : "";
+}
+
+static enum gt_borrow how(const struct fixture *f, uint32_t op)
+{
+    return f->borrowed.how[f->timeline->ops[op].kernel];
+}
+
+static void names_match_as_traced_demangled_or_bare(void **state)
+{
+    struct fixture *f = *state;
+
+    launch(f->profiled, F_FLOAT, 8, 64, "float");
+    launch(f->profiled, F_INT, 8, 64, "int");
+    launch(f->profiled, "triton_add", 8, 64, "triton");
+    uint32_t mangled = launch(f->timeline, F_INT, 8, 64, NULL);
+    uint32_t spaced = launch(f->timeline, "void a::f< int >(int)", 8, 64, NULL);
+    uint32_t bare = launch(f->timeline, "f", 8, 64, NULL);
+    uint32_t triton = launch(f->timeline, "triton_add", 8, 64, NULL);
+    uint32_t other_arguments = launch(f->timeline, "void a::f<long>(int)", 8, 64, NULL);
+    uint32_t part = launch(f->timeline, "triton", 8, 64, NULL);
+    lend(f);
+    assert_string_equal(found(f, mangled), "int");
+    assert_string_equal(found(f, spaced), "int");
+    assert_string_equal(found(f, bare), "float"); /* any f will do: the first one */
+    assert_string_equal(found(f, triton), "triton");
+    assert_string_equal(found(f, other_arguments), "");
+    assert_int_equal(how(f, other_arguments), GT_BORROW_UNKNOWN);
+    assert_int_equal(how(f, part), GT_BORROW_UNKNOWN);
+    assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 4);
+}
+
+/* The name as traced goes before the grid. */
+static void a_better_name_wins(void **state)
+{
+    struct fixture *f = *state;
+
+    launch(f->profiled, "b::g(int)", 8, 64, "of another namespace");
+    launch(f->profiled, "g", 9, 64, "its own");
+    uint32_t op = launch(f->timeline, "g", 8, 64, NULL);
+    lend(f);
+    assert_string_equal(found(f, op), "its own");
+    assert_int_equal(how(f, op), GT_BORROW_SCALED);
+}
+
+static void the_same_grid_else_the_nearest(void **state)
+{
+    struct fixture *f = *state;
+
+    launch(f->profiled, "k", 100, 64, "100");
+    launch(f->profiled, "k", 400, 64, "400");
+    launch(f->profiled, "k", 150, 64, "150");
+    launch(f->profiled, "k", 150, 128, "other block");
+    uint32_t same = launch(f->timeline, "k", 150, 64, NULL);
+    uint32_t nearest = launch(f->timeline, "k", 210, 64, NULL); /* 210/150 = 1.4, 400/210 = 1.9 */
+    uint32_t larger = launch(f->timeline, "k", 300, 64, NULL);  /* 300/150 = 2, 400/300 = 1.3 */
+    uint32_t block = launch(f->timeline, "k", 150, 32, NULL);
+    lend(f);
+    assert_string_equal(found(f, same), "150");
+    assert_int_equal(how(f, same), GT_BORROW_SAME);
+    assert_string_equal(found(f, nearest), "150");
+    assert_int_equal(how(f, nearest), GT_BORROW_SCALED);
+    assert_string_equal(found(f, larger), "400");
+    assert_string_equal(found(f, block), "");
+    assert_int_equal(how(f, block), GT_BORROW_OTHER_BLOCK);
+}
+
+static void launches_are_counted_and_the_missing_warned_of(void **state)
+{
+    struct fixture *f = *state;
+
+    launch(f->profiled, "k", 1, 32, "k");
+    for (int i = 0; i < 3; i++)
+        launch(f->timeline, "k", 1, 32, NULL);
+    launch(f->timeline, "own", 1, 32, "own");
+    for (int i = 0; i < 2; i++)
+        launch(f->timeline, "missing", 1, 32, NULL);
+    launch(f->timeline, "k", 1, 64, NULL);
+    lend(f);
+    assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 1);
+    assert_int_equal(f->borrowed.launches[GT_BORROW_SAME], 3);
+    assert_int_equal(f->borrowed.launches[GT_BORROW_OWN], 1);
+    assert_int_equal(f->borrowed.launches[GT_BORROW_UNKNOWN], 2);
+    assert_int_equal(f->borrowed.launches[GT_BORROW_OTHER_BLOCK], 1);
+    assert_int_equal(f->timeline->warning_count, 1);
+    assert_string_equal(f->timeline->warnings[0].kind, "no-program");
+    assert_int_equal(f->timeline->warnings[0].count, 3);
+}
+
+static void programs_outlast_the_profile(void **state)
+{
+    struct fixture *f = *state;
+
+    launch(f->profiled, "k", 1, 32, "k");
+    uint32_t op = launch(f->timeline, "k", 1, 32, NULL), other = launch(f->timeline, "k", 2, 32, NULL);
+    lend(f);
+    gt_workload_free(f->profiled);
+    f->profiled = NULL;
+    assert_string_equal(found(f, op), "k");
+    assert_string_equal(found(f, other), "k");
+    assert_int_equal(f->timeline->program_count, 1);
+}
+
+/* 8 blocks of 2 warps were profiled: clusters of 2, 1600 warp instructions, 100 in the busiest
+ * sub-partition.  A grid of 12 executes 2400; how its sub-partitions are loaded nobody knows. */
+static void what_the_profiler_saw_goes_along(void **state)
+{
+    struct fixture *f = *state;
+    struct gt_profile profile = { .cycles = 1000, .warp_instructions = 1600, .busiest_warp_instructions = 100,
+                                  .cluster = { 2, 1, 1 } };
+    struct gt_warp_launch played;
+    struct gt_device device;
+    struct gt_error error;
+
+    profile.op = launch(f->profiled, "k", 8, 64, "k");
+    gt_workload_add_profile(f->profiled, &profile);
+    uint32_t same = launch(f->timeline, "k", 8, 64, NULL), larger = launch(f->timeline, "k", 12, 64, NULL);
+    lend(f);
+    gt_device_init(&device);
+    assert_int_equal(gt_warp_launch_of(&device, f->timeline, same, &played, &error), 0);
+    assert_int_equal(played.cluster_blocks, 2);
+    assert_int_equal(played.warp_instructions, 1600);
+    assert_int_equal(played.busiest_warp_instructions, 100);
+    assert_int_equal(gt_warp_launch_of(&device, f->timeline, larger, &played, &error), 0);
+    assert_int_equal(played.cluster_blocks, 2);
+    assert_int_equal(played.warp_instructions, 2400);
+    assert_int_equal(played.busiest_warp_instructions, 0);
+    assert_null(gt_workload_profile(f->timeline, same));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(names_match_as_traced_demangled_or_bare, begin, end),
+        cmocka_unit_test_setup_teardown(a_better_name_wins, begin, end),
+        cmocka_unit_test_setup_teardown(the_same_grid_else_the_nearest, begin, end),
+        cmocka_unit_test_setup_teardown(launches_are_counted_and_the_missing_warned_of, begin, end),
+        cmocka_unit_test_setup_teardown(programs_outlast_the_profile, begin, end),
+        cmocka_unit_test_setup_teardown(what_the_profiler_saw_goes_along, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
