@@ -5,6 +5,7 @@
 
 #include "plots/page.h"
 #include "plots/text.h"
+#include "traces/demangle.h"
 
 enum { STREAM_ROWS = 100, KERNEL_ROWS = 40, NAME_COLUMNS = 90 };
 
@@ -39,18 +40,19 @@ static void cell(FILE *out, struct gt_text text)
 
 static void name_cell(FILE *out, const char *name)
 {
-    char *shortened = gt_short_name(name, NAME_COLUMNS);
+    char *shortened = gt_short_name(name, NAME_COLUMNS), *text = gt_demangle(name);
 
     fputs("<tr><th scope=\"row\" class=\"name\"", out);
-    if (strlen(name) > NAME_COLUMNS) {
+    if (strcmp(text, shortened) != 0) {
         fputs(" title=\"", out);
-        gt_html(out, name);
+        gt_html(out, text);
         putc('"', out);
     }
     putc('>', out);
     gt_html(out, shortened);
     fputs("</th>", out);
     free(shortened);
+    free(text);
 }
 
 static void write_streams(FILE *out, const struct gt_view *view)

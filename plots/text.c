@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/error.h"
+#include "traces/demangle.h"
 
 static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
 
@@ -103,82 +104,48 @@ static const char *tail_start(const char *text, size_t columns)
     return head_end(text, skip > columns ? skip - columns : 0);
 }
 
-/* The opening bracket that the closing one at the end of text[0..length) belongs to; or NULL. */
-static char *matching_open(char *text, size_t length, char open, char close)
+/* As its source has it, clean. */
+static char *readable(const char *name)
 {
-    int depth = 0;
+    char *text = gt_demangle(name), *clean = gt_clean_name(text);
 
-    for (size_t i = length; i-- > 0;) {
-        if (text[i] == close)
-            depth++;
-        else if (text[i] == open && --depth == 0)
-            return text + i;
-    }
-    return NULL;
+    free(text);
+    return clean;
 }
 
-static void drop_front(char *text, const char *rest)
+/* The function alone, clean, without the namespaces that have no name. */
+static char *function_of(const char *name)
 {
-    memmove(text, rest, strlen(rest) + 1);
-}
+    static const char nameless[] = "(anonymous namespace)::";
+    char *function = gt_function_name(name), *clean = gt_clean_name(function), *out = clean;
 
-/* "_ZN1a1b1fIiEEvT_" to "f": the last of the names that a mangled name begins with, if it is one. */
-static void drop_mangling(char *name)
-{
-    char *at = name + 2, *last = NULL;
-    size_t last_length = 0;
-
-    if (strncmp(name, "_Z", 2) != 0)
-        return;
-    at += *at == 'N';
-    while (*at >= '1' && *at <= '9') {
-        size_t length = strtoul(at, &at, 10);
-
-        if (length > strlen(at))
-            return;
-        last = at;
-        last_length = length;
-        at += length;
+    free(function);
+    for (const char *at = clean; *at != '\0';) {
+        if (strncmp(at, nameless, strlen(nameless)) == 0)
+            at += strlen(nameless);
+        else
+            *out++ = *at++;
     }
-    if (last == NULL)
-        return;
-    last[last_length] = '\0';
-    drop_front(name, last);
-}
-
-/* "void a::b::f<T>(int)" to "f<T>". */
-static void drop_decoration(char *name)
-{
-    size_t length = strlen(name), head;
-    char *open = length > 0 && name[length - 1] == ')' ? matching_open(name, length, '(', ')') : NULL;
-
-    if (open != NULL && open > name)
-        *open = '\0';
-    if (strncmp(name, "void ", 5) == 0 && name[5] != '\0')
-        drop_front(name, name + 5);
-    head = strcspn(name, "<(");
-    for (size_t i = head; i > 1; i--) {
-        if (name[i - 1] == ':' && name[i - 2] == ':' && i < strlen(name)) {
-            drop_front(name, name + i);
-            break;
-        }
-    }
+    *out = '\0';
+    return clean;
 }
 
 char *gt_short_name(const char *name, size_t columns)
 {
-    char *text = gt_clean_name(name), *cut;
+    bool mangled = strncmp(name, "_Z", 2) == 0;
+    char *text = mangled ? function_of(name) : gt_clean_name(name), *cut;
     size_t head;
 
     if (width_of(text, text + strlen(text)) <= columns)
         return text;
-    drop_mangling(text);
-    drop_decoration(text);
+    if (!mangled) {
+        free(text);
+        text = function_of(name);
+    }
     if (width_of(text, text + strlen(text)) <= columns)
         return text;
     head = width_of(text, text + strcspn(text, "<") + 1);
-    if (head > columns * 3 / 4)
-        head = columns * 3 / 5;
+    head = head > columns * 3 / 4 ? columns * 3 / 5 : (head + columns) / 2;
     if (asprintf(&cut, "%.*s…%s", (int)(head_end(text, head) - text), text,
                  tail_start(text, columns - head - 1)) < 0)
         gt_bug("asprintf failed");
@@ -202,7 +169,7 @@ static size_t same_length(const char *a, const char *b)
 static char *short_from(const char *name, size_t from, size_t columns)
 {
     enum { BEFORE = 4 };
-    char *text = gt_clean_name(name), *cut;
+    char *text = readable(name), *cut;
     size_t head = columns / 3, width = width_of(text, text + from);
     const char *rest = head_end(text, width > BEFORE ? width - BEFORE : 0), *end;
 
@@ -223,10 +190,10 @@ void gt_short_names(const char *const names[], char *shorts[], size_t count, siz
     for (size_t i = 0; i < count; i++)
         shorts[i] = gt_short_name(names[i], columns);
     for (size_t i = 0; i < count; i++) {
-        char *first = gt_clean_name(names[i]);
+        char *first = readable(names[i]);
 
         for (size_t j = 0; j < count; j++) {
-            char *second = gt_clean_name(names[j]);
+            char *second = readable(names[j]);
             size_t same = same_length(first, second);
 
             if (i != j && strcmp(shorts[i], shorts[j]) == 0 && same > alike[i])

@@ -20,6 +20,7 @@
 
 #include <uthash.h>
 
+#include "traces/demangle.h"
 #include "traces/gpu_names.h"
 #include "traces/import_common.h"
 #include "traces/import_device.h"
@@ -50,13 +51,14 @@ static void warn(struct ncu *ncu, const char *kind, const char *format, ...)
 static void warn(struct ncu *ncu, const char *kind, const char *format, ...)
 {
     char what[GT_ERROR_TEXT_BYTES], text[GT_ERROR_TEXT_BYTES + 200];
+    char *name = gt_function_name(ncu->raw.launches[ncu->launch].name);
     va_list values;
 
     va_start(values, format);
     vsnprintf(what, sizeof what, format, values);
     va_end(values);
-    snprintf(text, sizeof text, "launch %" PRIu32 " (%.120s): %s", ncu->launch,
-             ncu->raw.launches[ncu->launch].name, what);
+    snprintf(text, sizeof text, "launch %" PRIu32 " (%.120s): %s", ncu->launch, name, what);
+    free(name);
     gt_workload_warn(ncu->workload, kind, 1, text);
 }
 

@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "sim/heap.h"
+#include "traces/demangle.h"
 #include "traces/perfetto.pb-c.h"
 #include "traces/utf8.h"
 
@@ -259,6 +260,13 @@ static char *own(struct begin *begin, const char *text)
     return begin->owned[begin->owned_count++] = gt_utf8_clean(text);
 }
 
+static char *own_demangled(struct begin *begin, const char *name)
+{
+    char *text = gt_demangle(name), *clean = own(begin, text);
+    free(text);
+    return clean;
+}
+
 static void put_name(struct gt_perfetto_sequence *sequence, struct begin *begin, const char *name,
                      const char *category)
 {
@@ -269,7 +277,7 @@ static void put_name(struct gt_perfetto_sequence *sequence, struct begin *begin,
         begin->name = (Perfetto__Protos__EventName)PERFETTO__PROTOS__EVENT_NAME__INIT;
         begin->name.has_iid = true;
         begin->name.iid = fresh->iid;
-        begin->name.name = own(begin, name);
+        begin->name.name = own_demangled(begin, name);
         begin->names = &begin->name;
         begin->data.n_event_names = 1;
         begin->data.event_names = &begin->names;

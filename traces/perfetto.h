@@ -1,8 +1,8 @@
 /* perfetto.h - writing Perfetto traces (perfetto.proto) as a stream: tracks, slices on them, values of
  * counters.
  *
- * Packets go out through sequences, each in order of time; a name is written once a sequence.  Times
- * are picoseconds here and whole nanoseconds, rounded down, in the file.  Functions return 0, or -1
+ * Packets go out through sequences, each in order of time; a name is written once a sequence, demangled.
+ * Times are picoseconds here and whole nanoseconds, rounded down, in the file.  Functions return 0, or -1
  * when the output failed.
  */
 #ifndef GRIDTIDE_TRACES_PERFETTO_H

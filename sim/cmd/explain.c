@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plots/text.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/explain_parts.h"
+#include "traces/demangle.h"
 
 enum { TOP = 20, TOP_MAX = 100000, NAMES_SHOWN = 10, OPTION_TOP = 256 };
 
@@ -62,8 +64,8 @@ static const struct argp parser = {
     options, parse_option, "RUN.db KERNEL",
     "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to "
     "the profiler's samples where the trace has them, and what would help.\v"
-    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name or a part of one; of several "
-    "launches that it fits the one with the most cycles is taken.",
+    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of one; "
+    "of several launches that it fits the one with the most cycles is taken.",
     NULL, NULL, NULL,
 };
 
@@ -77,12 +79,24 @@ static bool is_number(const char *text)
     return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
+/* A name as traced fits best, then a function's own, then a part of either. */
+static int fit_name(const char *name, const char *kernel)
+{
+    char *base = gt_base_name(name), *text = gt_demangle(name);
+    int how = strcmp(name, kernel) == 0 ? 3 : strcmp(base, kernel) == 0 ? 2
+            : strstr(name, kernel) != NULL || strstr(text, kernel) != NULL;
+
+    free(base);
+    free(text);
+    return how;
+}
+
 /* How well a launch fits what was asked for: 0 not at all. */
 static int fit(const struct gt_kernel_row *row, const char *kernel)
 {
     if (is_number(kernel))
         return row->launch == strtoull(kernel, NULL, 10);
-    return strcmp(row->name, kernel) == 0 ? 2 : strstr(row->name, kernel) != NULL;
+    return fit_name(row->name, kernel);
 }
 
 static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments,
@@ -91,9 +105,13 @@ static void fail_none(const struct gt_kernels *kernels, const struct arguments *
     char names[700] = "";
     size_t used = 0;
 
-    for (uint32_t i = 0; i < kernels->count && i < NAMES_SHOWN && used < sizeof names; i++)
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu32 " %.50s", i > 0 ? ", " : "",
-                                 kernels->rows[i].launch, kernels->rows[i].name);
+    for (uint32_t i = 0; i < kernels->count && i < NAMES_SHOWN && used < sizeof names; i++) {
+        char *name = gt_short_name(kernels->rows[i].name, 50);
+
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu32 " %s", i > 0 ? ", " : "",
+                                 kernels->rows[i].launch, name);
+        free(name);
+    }
     if (kernels->count == 0)
         gt_error_set(error, "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
                      "that", arguments->store);

@@ -109,7 +109,7 @@ static struct gt_table *launch_table(const struct gt_explained *e)
     };
     enum { LINES = sizeof lines / sizeof lines[0] };
     static struct gt_column columns[LINES + 2] = {
-        { "kernel", GT_COLUMN_TEXT }, { "launch", GT_COLUMN_NUMBER },
+        { "kernel", GT_COLUMN_NAME }, { "launch", GT_COLUMN_NUMBER },
     };
     struct gt_table *table;
 

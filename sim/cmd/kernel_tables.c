@@ -9,7 +9,7 @@ struct gt_table *gt_kernel_rows_table(const struct gt_kernels *kernels)
     static const struct gt_column columns[] = {
         { "launch", GT_COLUMN_NUMBER }, { "measured_cycles", GT_COLUMN_NUMBER },
         { "simulated_cycles", GT_COLUMN_NUMBER }, { "bound_cycles", GT_COLUMN_NUMBER },
-        { "error_pct", GT_COLUMN_NUMBER }, { "name", GT_COLUMN_WIDE },
+        { "error_pct", GT_COLUMN_NUMBER }, { "name", GT_COLUMN_NAME },
     };
     struct gt_table *table = gt_table_new("kernels", columns, sizeof columns / sizeof columns[0]);
 
@@ -92,6 +92,7 @@ void gt_kernels_json(yajl_gen json, const struct gt_kernels *kernels)
         yajl_gen_map_open(json);
         gt_json_text(json, "name");
         gt_json_text(json, row->name);
+        gt_json_short_name(json, row->name);
         gt_json_text(json, "launch");
         gt_json_integer(json, row->launch);
         json_number(json, "measured_cycles", row->in_measured.cycles);

@@ -1,9 +1,12 @@
 #include "sim/cmd/run_kernels.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
-enum { WARNINGS = 10 };
+#include "plots/text.h"
+
+enum { WARNINGS = 10, NAME_COLUMNS = 100 };
 
 static double now_us(void)
 {
@@ -31,12 +34,14 @@ void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_mod
 
     for (uint32_t i = 0; i < modelled->count; i++) {
         const struct gt_modelled_launch *launch = &modelled->launches[i];
+        char *name;
 
         if (launch->failure == NULL || failures++ >= WARNINGS)
             continue;
-        fprintf(stderr, "gridtide: warning: kernel '%.100s' has no cycles: %s\n",
-                gt_name_text(workload, workload->kernels[workload->ops[launch->op].kernel].name),
-                launch->failure);
+        name = gt_short_name(gt_name_text(workload, workload->kernels[workload->ops[launch->op].kernel].name),
+                             NAME_COLUMNS);
+        fprintf(stderr, "gridtide: warning: kernel '%s' has no cycles: %s\n", name, launch->failure);
+        free(name);
     }
     if (failures > WARNINGS)
         fprintf(stderr, "gridtide: warning: %u more kernels have no cycles\n", failures - WARNINGS);

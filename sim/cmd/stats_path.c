@@ -64,7 +64,7 @@ static int by_number(const void *left, const void *right)
 struct gt_table *gt_stats_segments_table(struct gt_stats *stats, uint64_t most, struct gt_error *error)
 {
     static const struct gt_column columns[] = {
-        {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_WIDE}, {"operation", GT_COLUMN_NUMBER},
+        {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_NAME}, {"operation", GT_COLUMN_NUMBER},
         {"call", GT_COLUMN_NUMBER}, {"from_us", GT_COLUMN_NUMBER}, {"to_us", GT_COLUMN_NUMBER},
         {"time_us", GT_COLUMN_NUMBER} };
     struct longest longest = { .most = most };

@@ -137,7 +137,7 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     return table;
 }
 
-#define KERNEL_NAME {"name", GT_COLUMN_WIDE}
+#define KERNEL_NAME {"name", GT_COLUMN_NAME}
 #define KERNEL_TIMES \
     {"count", GT_COLUMN_NUMBER}, {"total_us", GT_COLUMN_NUMBER}, {"mean_us", GT_COLUMN_NUMBER}, \
     {"min_us", GT_COLUMN_NUMBER}, {"max_us", GT_COLUMN_NUMBER}, {"share_pct", GT_COLUMN_NUMBER}, \
@@ -348,7 +348,7 @@ static struct gt_table *occupancy_table(const struct gt_stats *stats)
 static struct gt_table *path_table(const struct gt_stats *stats, size_t most)
 {
     static const struct gt_column columns[] = {
-        {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_WIDE}, {"segments", GT_COLUMN_NUMBER},
+        {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_NAME}, {"segments", GT_COLUMN_NUMBER},
         {"time_us", GT_COLUMN_NUMBER}, {"share_pct", GT_COLUMN_NUMBER} };
     struct gt_table *table = gt_table_new("critical_path", COLUMNS(columns));
 

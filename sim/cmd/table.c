@@ -9,10 +9,12 @@
 
 #include <libsmartcols/libsmartcols.h>
 
+#include "plots/text.h"
 #include "sim/cmd/json.h"
 #include "sim/error.h"
 
-enum { PIPE_WIDTH = 120 }; /* of tables for people that go to no terminal */
+enum { PIPE_WIDTH = 120, /* of tables for people that go to no terminal */
+       NAME_LEAST = 24 };
 
 enum cell_type { CELL_NONE, CELL_TEXT, CELL_INTEGER, CELL_REAL };
 
@@ -125,34 +127,88 @@ static const char *human_text(const struct cell *cell, char *room, size_t bytes)
     }
 }
 
-static void set_human_cell(struct libscols_line *line, size_t column, const struct cell *cell)
+/* A name in at most `columns`; where a terminal has bytes alone, the ellipsis is three full stops. */
+static char *name_text(const char *name, size_t columns)
+{
+    static const char ellipsis[] = "…";
+    char *text, *at;
+
+    if (MB_CUR_MAX > 1)
+        return gt_short_name(name, columns);
+    text = gt_short_name(name, columns - 2);
+    at = strstr(text, ellipsis);
+    if (at != NULL)
+        memcpy(at, "...", strlen(ellipsis));
+    return text;
+}
+
+/* A cell of column `column` of the table; a name in at most `name_columns`. */
+static void set_human_cell(struct libscols_line *line, size_t at, const struct gt_column *column,
+                           const struct cell *cell, size_t name_columns)
 {
     char room[64];
 
-    scols_line_set_data(line, column, human_text(cell, room, sizeof room));
+    if (column->type == GT_COLUMN_NAME && cell->type == CELL_TEXT)
+        scols_line_refer_data(line, at, name_text(cell->text, name_columns));
+    else
+        scols_line_set_data(line, at, human_text(cell, room, sizeof room));
+}
+
+/* What the other columns of a table `columns` wide leave for names. */
+static size_t room_for_names(const struct gt_table *table, size_t columns)
+{
+    size_t taken = 0;
+    char room[64];
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t widest = strlen(table->columns[i].name);
+
+        if (table->columns[i].type == GT_COLUMN_NAME)
+            continue;
+        for (size_t row = 0; row < row_count(table); row++) {
+            size_t width = strlen(human_text(cell_at(table, row, i), room, sizeof room));
+
+            widest = width > widest ? width : widest;
+        }
+        taken += widest + 1;
+    }
+    return columns > taken + NAME_LEAST ? columns - taken : NAME_LEAST;
 }
 
 static void fill_rows(struct libscols_table *sheet, const struct gt_table *table)
 {
     static const int flags[] = { [GT_COLUMN_TEXT] = 0, [GT_COLUMN_WIDE] = SCOLS_FL_TRUNC,
-                                 [GT_COLUMN_NUMBER] = SCOLS_FL_RIGHT };
+                                 [GT_COLUMN_NAME] = SCOLS_FL_TRUNC, [GT_COLUMN_NUMBER] = SCOLS_FL_RIGHT };
+    size_t name_columns = room_for_names(table, scols_table_get_termwidth(sheet));
 
     for (size_t i = 0; i < table->column_count; i++) {
         const struct gt_column *column = &table->columns[i];
 
-        scols_table_new_column(sheet, column->name, column->type == GT_COLUMN_WIDE ? 0.3 : 0.0,
+        scols_table_new_column(sheet, column->name, flags[column->type] == SCOLS_FL_TRUNC ? 0.3 : 0.0,
                                flags[column->type]);
     }
     for (size_t row = 0; row < row_count(table); row++) {
         struct libscols_line *line = scols_table_new_line(sheet, NULL);
 
         for (size_t i = 0; i < table->column_count; i++)
-            set_human_cell(line, i, cell_at(table, row, i));
+            set_human_cell(line, i, &table->columns[i], cell_at(table, row, i), name_columns);
     }
+}
+
+/* What the headings of a list leave for names. */
+static size_t room_in_list(const struct gt_table *table, size_t columns)
+{
+    size_t widest = 0;
+
+    for (size_t i = 0; i < table->column_count; i++)
+        widest = strlen(table->columns[i].name) > widest ? strlen(table->columns[i].name) : widest;
+    return columns > widest + 1 + NAME_LEAST ? columns - widest - 1 : NAME_LEAST;
 }
 
 static void fill_list(struct libscols_table *sheet, const struct gt_table *table)
 {
+    size_t name_columns = room_in_list(table, scols_table_get_termwidth(sheet));
+
     scols_table_enable_noheadings(sheet, 1);
     scols_table_new_column(sheet, "name", 0.0, 0);
     scols_table_new_column(sheet, "value", 0.0, 0);
@@ -160,7 +216,7 @@ static void fill_list(struct libscols_table *sheet, const struct gt_table *table
         struct libscols_line *line = scols_table_new_line(sheet, NULL);
 
         scols_line_set_data(line, 0, table->columns[i].name);
-        set_human_cell(line, 1, cell_at(table, 0, i));
+        set_human_cell(line, 1, &table->columns[i], cell_at(table, 0, i), name_columns);
     }
 }
 
@@ -172,15 +228,15 @@ static void print_human(FILE *out, const struct gt_table *table, bool titled)
         gt_bug("scols_new_table failed");
     if (titled)
         fprintf(out, "%s\n", table->name);
-    if (table->single)
-        fill_list(sheet, table);
-    else
-        fill_rows(sheet, table);
     scols_table_set_stream(sheet, out);
     if (!isatty(fileno(out))) {
         scols_table_set_termforce(sheet, SCOLS_TERMFORCE_ALWAYS);
         scols_table_set_termwidth(sheet, PIPE_WIDTH);
     }
+    if (table->single)
+        fill_list(sheet, table);
+    else
+        fill_rows(sheet, table);
     if (row_count(table) == 0)
         fputs("(none)\n", out);
     else
@@ -214,14 +270,31 @@ static void print_csv_cell(FILE *out, const struct cell *cell)
     }
 }
 
-static void print_csv(FILE *out, const struct gt_table *table, bool titled)
+static void print_csv_short_name(FILE *out, const struct cell *cell)
+{
+    char *text = cell->type == CELL_TEXT ? gt_short_name(cell->text, GT_SHORT_NAME_COLUMNS) : NULL;
+
+    fputc(',', out);
+    if (text != NULL)
+        print_csv_text(out, text);
+    free(text);
+}
+
+static void print_csv_heading(FILE *out, const struct gt_table *table, bool titled)
 {
     if (titled)
         fputs("table,", out);
     for (size_t i = 0; i < table->column_count; i++) {
         print_csv_text(out, table->columns[i].name);
+        if (table->columns[i].type == GT_COLUMN_NAME)
+            fputs(",short_name", out);
         fputs(i + 1 < table->column_count ? "," : "\r\n", out);
     }
+}
+
+static void print_csv(FILE *out, const struct gt_table *table, bool titled)
+{
+    print_csv_heading(out, table, titled);
     for (size_t row = 0; row < row_count(table); row++) {
         if (titled) {
             print_csv_text(out, table->name);
@@ -229,6 +302,8 @@ static void print_csv(FILE *out, const struct gt_table *table, bool titled)
         }
         for (size_t i = 0; i < table->column_count; i++) {
             print_csv_cell(out, cell_at(table, row, i));
+            if (table->columns[i].type == GT_COLUMN_NAME)
+                print_csv_short_name(out, cell_at(table, row, i));
             fputs(i + 1 < table->column_count ? "," : "\r\n", out);
         }
     }
@@ -247,6 +322,8 @@ static void json_row(yajl_gen json, const struct gt_table *table, size_t row)
         case CELL_REAL: gt_json_real(json, cell->real); break;
         default: yajl_gen_null(json); break;
         }
+        if (table->columns[i].type == GT_COLUMN_NAME)
+            gt_json_short_name(json, cell->type == CELL_TEXT ? cell->text : NULL);
     }
     yajl_gen_map_close(json);
 }

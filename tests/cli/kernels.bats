@@ -62,7 +62,7 @@ at() {
 @test "kernels: compare has them in JSON, with MAPE, Pearson's r and the model's speed" {
     "$GRIDTIDE" compare run.db --format json > out.json
     [ "$(sqlite3 :memory: "select group_concat(key) from json_each(readfile('out.json'), '$.kernels[1]')")" = \
-      name,launch,measured_cycles,simulated_cycles,error_pct ]
+      name,short_name,launch,measured_cycles,simulated_cycles,error_pct ]
     [ "$(at '$.kernels[1].name')" = loop_kernel ]
     [ "$(at '$.kernels[1].launch')" = 2 ]
     [ "$(at '$.kernels[1].measured_cycles')" = 80000 ]
@@ -237,4 +237,33 @@ END
     "$GRIDTIDE" run -q ideal.jsonl -o ideal.db
     run "$GRIDTIDE" explain ideal.db k
     [[ "$output" == *"coalescing"*"8.00 times the sectors"* ]]
+}
+
+@test "kernels: mangled names are read as their source has them; CSV, JSON and the store have both" {
+    cat > mangled.jsonl <<'END'
+{"gridtide":1,"device":"h200"}
+{"program":"p","warps":132,"warps_per_block":1,"sass":["EXIT"],"control":[2033],"executions":[132]}
+{"kernel":"_ZN12_GLOBAL__N_16reduceIfLi512EEEvPKfS1_","grid":132,"block":32,"program":"p"}
+{"kernel":"_ZN12_GLOBAL__N_110reduce_allIfEEvPKf","grid":132,"block":32,"program":"p"}
+{"call":"launch","kernel":"_ZN12_GLOBAL__N_16reduceIfLi512EEEvPKfS1_","op_duration_us":5}
+{"call":"launch","kernel":"_ZN12_GLOBAL__N_110reduce_allIfEEvPKf","op_duration_us":5}
+END
+    "$GRIDTIDE" run -q mangled.jsonl -o mangled.db
+    "$GRIDTIDE" compare mangled.db | grep -Eq ' reduce<float, 512>$'
+    "$GRIDTIDE" compare --format json mangled.db | jq -e '.kernels[0] |
+        .name == "_ZN12_GLOBAL__N_16reduceIfLi512EEEvPKfS1_" and .short_name == "reduce<float, 512>"'
+    "$GRIDTIDE" stats mangled.db | grep -Eq '^reduce<float, 512> '
+    "$GRIDTIDE" stats --format json mangled.db | jq -e '.kernels[0].short_name | startswith("reduce")'
+    "$GRIDTIDE" stats --format csv mangled.db | grep -q '^kernels,_ZN.*,"reduce<float, 512>",'
+    # The function's own name fits better than a part of one; a source's text fits too.
+    run "$GRIDTIDE" explain mangled.db reduce
+    [ "$status" -eq 0 ]
+    [[ "$output" != *"launches fit"* ]]
+    grep -Eq '^kernel +reduce<float, 512>$' <<< "$output"
+    "$GRIDTIDE" explain mangled.db 'reduce_all<float>(float const*)' | grep -Eq '^launch +1$'
+    "$GRIDTIDE" export perfetto mangled.db -o mangled.pftrace
+    grep -qa '(anonymous namespace)::reduce<float, 512>(float const\*' mangled.pftrace
+    "$GRIDTIDE" report -q mangled.db -o mangled
+    grep -q 'title="void (anonymous namespace)::reduce&lt;float, 512&gt;(' mangled/index.html
+    [ "$(sqlite3 mangled.db "SELECT count(*) FROM kernel WHERE name LIKE '\_Z%' ESCAPE '\'")" = 2 ]
 }

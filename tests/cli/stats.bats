@@ -30,7 +30,8 @@ stats() {
     sql "UPDATE kernel SET name = 'void at::native::$(printf 'x%.0s' {1..300})<float>(int)' WHERE kernel_no = 1"
     stats
     [ "$status" -eq 0 ]
-    [ "$(awk '{ if (length > most) most = length } END { print most }' <<< "$output")" -le 120 ]
+    grep -q 'xx…xx' <<< "$output"
+    [ "$(wc -L <<< "$output")" -le 120 ]
 }
 
 @test "stats: JSON has an object and arrays by section, units in the names" {
@@ -54,7 +55,7 @@ stats() {
     stats --format csv
     [ "$status" -eq 0 ]
     [[ "$output" == *"streams,0,13,second,3,18,"* ]]
-    [[ "$output" == *"critical_path,kernel,A,2,22,"* ]]
+    [[ "$output" == *"critical_path,kernel,A,A,2,22,"* ]]
 }
 
 @test "stats: the same store gives the same bytes" {

@@ -112,6 +112,39 @@ static void people_get_columns(void **state)
     gt_table_free(empty);
 }
 
+#define MANGLED \
+    "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_functorI" \
+    "fffEclERNS_14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_"
+#define SHORT "reduce_kernel<512, 1, at::native::Red…ed int, float, 4, 4> >"
+
+/* 120 columns, 31 of them taken by numbers and blanks. */
+static void names_are_short_for_people_and_whole_for_programs(void **state)
+{
+    static const struct gt_column named[] = {
+        { "kernel", GT_COLUMN_NAME }, { "a_heading_of_thirty_characters", GT_COLUMN_NUMBER },
+    };
+    struct gt_table *table = gt_table_new("kernels", named, 2);
+    char *people;
+
+    (void)state;
+    gt_table_text(table, MANGLED);
+    gt_table_integer(table, 1);
+    gt_table_text(table, NULL);
+    gt_table_integer(table, 2);
+    people = print(GT_FORMAT_TABLE, &table, 1);
+    assert_non_null(strstr(people, "\nreduce_kernel<512, 1, at::native::ReduceOp<float, ..."));
+    assert_non_null(strstr(people, "#1}>, unsigned int, float, 4, 4> >     "));
+    assert_int_equal(strcspn(people, "\n"), 120);
+    free(people);
+    prints(GT_FORMAT_CSV, &table, 1, "kernel,short_name,a_heading_of_thirty_characters\r\n"
+           MANGLED ",\"" SHORT "\",1\r\n,,2\r\n");
+    prints(GT_FORMAT_JSON, &table, 1, "{\n  \"kernels\": [\n    {\n      \"kernel\": \"" MANGLED "\",\n"
+           "      \"short_name\": \"" SHORT "\",\n      \"a_heading_of_thirty_characters\": 1\n    },\n"
+           "    {\n      \"kernel\": null,\n      \"short_name\": null,\n"
+           "      \"a_heading_of_thirty_characters\": 2\n    }\n  ]\n}\n");
+    gt_table_free(table);
+}
+
 static void formats_have_names(void **state)
 {
     enum gt_format format;
@@ -130,6 +163,7 @@ int main(void)
         cmocka_unit_test(json_has_numbers_and_nulls),
         cmocka_unit_test(a_single_row_is_an_object),
         cmocka_unit_test(people_get_columns),
+        cmocka_unit_test(names_are_short_for_people_and_whole_for_programs),
         cmocka_unit_test(formats_have_names),
     };
 
