@@ -64,8 +64,8 @@ static const struct argp parser = {
     options, parse_option, "RUN.db KERNEL",
     "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to "
     "the profiler's samples where the trace has them, and what would help.\v"
-    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of one; "
-    "of several launches that it fits the one with the most cycles is taken.",
+    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of one; of "
+    "several launches that it fits the one with the most cycles is taken.",
     NULL, NULL, NULL,
 };
 

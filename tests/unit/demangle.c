@@ -91,8 +91,8 @@ static void a_name_that_doubles_is_left(void **state)
 /* As deep as a name that is looked at can be: no end of the stack. */
 static void a_deep_name_is_no_crash(void **state)
 {
-    static const char *const deepening[] = { "P", "K", "N1a", "1fI", "F", "DpT_", "X", "Dt", "L_Z", "S_I", "M1a",
-                                             "A_", "cv", "on" };
+    static const char *const deepening[] = { "P", "K", "N1a", "1fI", "F", "DpT_", "X", "Dt", "L_Z", "S_I",
+                                             "M1a", "A_", "cv", "on" };
     static char name[5000];
 
     (void)state;
