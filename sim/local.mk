@@ -48,6 +48,7 @@ sim_libsim_a_SOURCES = \
     sim/warp_memory.c \
     sim/warp_parts.h \
     sim/warp_policy.c \
+    sim/warp_rare.c \
     sim/warp_sync.c \
     sim/warp_walk.c \
     sim/workload.c sim/workload_check.c sim/workload.h

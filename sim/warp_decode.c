@@ -360,6 +360,7 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
     struct totals t = total(code);
     pipeline(code, &t);
     memory(code, &device->warp, &t);
+    gt_warp_find_rare(code, device);
     return 0;
 }
 
@@ -372,4 +373,5 @@ void gt_warp_decode_free(struct gt_wcode *code)
     free(code->exit_sum);
     free(code->polls);
     free(code->long_loop);
+    free(code->rare);
 }

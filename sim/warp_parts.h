@@ -120,6 +120,7 @@ struct gt_wcode {
     double *exit_sum;             /* [loop]: executions of those */
     bool *long_loop;              /* [loop]: the one of its nest with the most trips */
     bool *polls;                  /* [loop]: its trips are how long it waited when it was counted */
+    bool *rare;                   /* [edge]: only the SM's last block takes it, see warp_rare.c */
     uint32_t lines, constants;
     uint8_t ring_mask;            /* scoreboards with waits that count */
     double atomic_sectors;        /* of a global atomic, mean */
@@ -191,6 +192,9 @@ void gt_warp_tear_down(struct gt_wsm *sm);
 int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
                    struct gt_error *error);
 void gt_warp_decode_free(struct gt_wcode *code);
+
+/* warp_rare.c: find the edges that few blocks take. */
+void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device);
 
 /* warp_walk.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has
  * ended); *taken: the instruction does not follow in memory. */

@@ -91,6 +91,18 @@ static uint32_t draw(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among 
     return edge;
 }
 
+/* The edge that only the last block of the SM takes, at its first visit. GT_NONE: there is none. */
+static uint32_t rare(const struct gt_wsm *sm, const struct gt_wwarp *warp, uint32_t visit)
+{
+    const struct gt_basic_block *block = at(sm, warp);
+
+    if (visit == 0 && sm->blocks[warp->slot].row + 1 == sm->rows)
+        for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
+            if (sm->code.rare[e])
+                return e;
+    return GT_NONE;
+}
+
 /* An edge in the share of its executions, the same for all that `who` names. */
 static uint32_t by_ratio(struct gt_wsm *sm, struct gt_wwarp *warp, enum among among)
 {
@@ -105,7 +117,9 @@ static uint32_t by_ratio(struct gt_wsm *sm, struct gt_wwarp *warp, enum among am
     }
     if (block->who == GT_WHO_BLOCK && drawn(shared, visit, &edge))
         return edge;
-    edge = draw(sm, warp, among);
+    edge = rare(sm, warp, visit);
+    if (edge == GT_NONE)
+        edge = draw(sm, warp, among);
     if (block->who == GT_WHO_BLOCK)
         remember(shared, visit, edge);
     if (edge != GT_NONE && edge - block->first_edge < 255 && among == ALL)
@@ -286,7 +300,7 @@ static bool stays(struct gt_wsm *sm, struct gt_wwarp *warp)
         return choice == 1;
     double *owe = &sm->block_carry[warp->block];
     *owe += block->executions > 0 ? (double)edge->executions / (double)block->executions : 0;
-    bool on = *owe >= 0.5;
+    bool on = *owe >= 0.5 || rare(sm, warp, visit) != GT_NONE;
     *owe -= on;
     if (block->who == GT_WHO_BLOCK)
         remember(shared, visit, on ? 1 : 2);

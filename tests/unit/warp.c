@@ -9,106 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/warp.h"
-
-enum { MOST = 64, FREE = GT_NO_BARRIER };
-
-static struct gt_device device;
-static struct gt_error error;
-static struct gt_instruction code[MOST];
-static struct gt_basic_block blocks[8];
-static struct gt_edge edges[8];
-static struct gt_loop loops[2];
-static struct gt_access accesses[2];
-static struct gt_program program;
-static struct gt_warp_result result;
-
-static void set(const char *key, const char *value)
-{
-    if (gt_device_set(&device, key, value, &error) != 0)
-        fail_msg("%s", error.text);
-}
-
-/* One SM at 1000 MHz where nothing but the instructions costs time. */
-static int fresh(void **state)
-{
-    static const char *const nothing[] = {
-        "warp.launch_cycles", "warp.drain_cycles", "warp.block_start_cycles", "warp.fetch_cycles",
-        "warp.fetch_next_cycles", "warp.constant_miss_cycles", "warp.branch_cycles",
-        "memory.first_access_cycles", "memory.dram_crowd_cycles", "memory.l2_crowd_cycles", "pipe.none_interval_cycles",
-    };
-
-    (void)state;
-    gt_device_init(&device);
-    set("chip.sms", "1");
-    set("chip.clock_mhz", "1000");
-    for (size_t i = 0; i < sizeof nothing / sizeof nothing[0]; i++)
-        set(nothing[i], "0.001");
-    device.dispatch_ps = device.refill_ps = device.retire_ps = 0;
-    memset(code, 0, sizeof code);
-    memset(blocks, 0, sizeof blocks);
-    memset(edges, 0, sizeof edges);
-    memset(loops, 0, sizeof loops);
-    memset(accesses, 0, sizeof accesses);
-    program = (struct gt_program){ .key = (char *)"p", .text = (char *)"", .text_bytes = 1,
-                                   .instructions = code, .blocks = blocks, .edges = edges, .loops = loops,
-                                   .memory = accesses, .warps = 1, .warps_per_block = 1 };
-    return 0;
-}
-
-static int end(void **state)
-{
-    (void)state;
-    free(result.stalls_by_instruction);
-    result.stalls_by_instruction = NULL;
-    return 0;
-}
-
-static struct gt_instruction *add(uint8_t pipe, uint8_t action, uint8_t stall_cycles)
-{
-    struct gt_instruction *in = &code[program.instruction_count++];
-
-    *in = (struct gt_instruction){ .pipe = pipe, .action = action, .stall_cycles = stall_cycles,
-                                   .executions = 1, .threads = 32, .threads_on = 32, .memory = GT_NONE,
-                                   .write_barrier = FREE, .read_barrier = FREE };
-    return in;
-}
-
-static void add_exit(void) { add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1); }
-
-/* Everything added since the last block is one; its edges are added next. */
-static struct gt_basic_block *close_block(uint8_t ends)
-{
-    struct gt_basic_block *block = &blocks[program.block_count++];
-    uint32_t first = program.block_count > 1 ? block[-1].first + block[-1].count : 0;
-
-    *block = (struct gt_basic_block){ .first = first, .count = program.instruction_count - first,
-                                      .resume = GT_NONE, .join = GT_NONE, .loop = GT_NONE,
-                                      .warps = UINT32_MAX, .executions = 1, .end = ends,
-                                      .first_edge = program.edge_count };
-    return block;
-}
-
-static struct gt_edge *add_edge(struct gt_basic_block *from, uint32_t to, uint64_t executions)
-{
-    struct gt_edge *edge = &edges[program.edge_count++];
-
-    from->edge_count++;
-    *edge = (struct gt_edge){ .to = to, .warps = UINT32_MAX, .executions = executions, .alone = executions,
-                              .leads_out = true };
-    return edge;
-}
-
-/* `blocks_of` thread blocks of `warps`, `resident` at once. */
-static void run(uint64_t blocks_of, uint32_t warps, uint32_t resident)
-{
-    struct gt_warp_launch launch = { .program = &program, .blocks = blocks_of, .warps_per_block = warps,
-                                     .blocks_per_sm = resident, .cluster_blocks = 1, .full = true };
-
-    free(result.stalls_by_instruction);
-    if (gt_warp_run(&device, &launch, &result, &error) != 0)
-        fail_msg("%s", error.text);
-}
+#include "tests/unit/warp_program.h"
 
 /* Ten FFMA, each waiting four cycles for the one before: EXIT issues at 40. */
 static void a_chain_takes_its_stall_counts(void **state)
@@ -292,6 +193,36 @@ static void ratios_are_dealt_out(void **state)
     close_block(GT_END_EXIT);
     run(10, 4, 2);
     assert_int_equal(result.issued[GT_PIPE_FMA], 10);
+}
+
+/* Of 8 blocks on 4 SMs one goes the long way, as a block does that ends last: the last of our SM's 2. */
+static void the_last_block_takes_a_rare_path(void **state)
+{
+    struct gt_basic_block *choice, *way;
+
+    (void)state;
+    set("chip.sms", "4");
+    program.warps = 8;
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
+    choice = close_block(GT_END_BRANCH);
+    choice->choice = GT_CHOICE_RATIO;
+    choice->who = GT_WHO_BLOCK;
+    choice->executions = 8;
+    add_edge(choice, 2, 7);
+    add_edge(choice, 1, 1);
+    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    way = close_block(GT_END_FALL);
+    add_edge(way, 2, 1);
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(8, 1, 1);
+    assert_int_equal(result.issued[GT_PIPE_FMA], 1);
+    assert_int_equal(result.simulated, 2 + 3);
+    /* Where it is the short way that is rare, both take the long one. */
+    edges[0].executions = 1;
+    edges[1].executions = 7;
+    run(8, 1, 1);
+    assert_int_equal(result.issued[GT_PIPE_FMA], 2);
 }
 
 /* A warp whose threads part runs both sides, one after the other, and goes on where they meet. */
@@ -480,8 +411,6 @@ static void mistakes_are_told(void **state)
     result.stalls_by_instruction = NULL;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, fresh, end)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -489,6 +418,7 @@ int main(void)
         TEST(a_pipe_takes_one_an_interval), TEST(a_scoreboard_waits_for_shared_memory),
         TEST(the_load_store_unit_serves_a_pass_a_cycle), TEST(a_counting_wait_leaves_the_last_groups),
         TEST(a_barrier_opens_when_the_last_one_comes), TEST(trips_add_up), TEST(ratios_are_dealt_out),
+        TEST(the_last_block_takes_a_rare_path),
         TEST(both_sides_of_a_divergence_run), TEST(waves_are_extrapolated),
         TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
         TEST(a_wait_for_nothing_is_let_pass),
