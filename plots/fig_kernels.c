@@ -4,29 +4,16 @@
 #include <string.h>
 
 #include "plots/figure.h"
+#include "plots/kernels.h"
 #include "plots/text.h"
-#include "traces/kernels.h"
+#include "sim/warp.h"
 
 enum {
     LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460,
-    STALLS_LEFT_PX = 320, STALLS_TOP_PX = 60, LANE_PX = 40, LANES_MAX = 16, NAME_COLUMNS = 32,
-    ISSUERS = 4               /* sub-partitions of an SM, each a warp instruction a cycle at most */
+    STALLS_LEFT_PX = 320, STALLS_TOP_PX = 60, LANE_PX = 40, LANES_MAX = 16, NAME_COLUMNS = 32
 };
 
 static const double close_pct = 10;
-
-/* Returns 1 with kernels (to be freed in any case), 0 where the runs have none, -1 on error. */
-static int load(const struct gt_view *view, struct gt_kernels *kernels, struct gt_error *error)
-{
-    int64_t main_run = view->main->stats->run.run_id;
-    bool simulated = view->main->stats->run.simulated;
-    int64_t twin_run = view->twin != NULL ? view->twin->stats->run.run_id : 0;
-
-    if (gt_kernels_load(view->store, simulated ? main_run : 0, simulated ? twin_run : main_run, kernels,
-                        error) != 0)
-        return -1;
-    return kernels->count > 0;
-}
 
 /* Count and write the launches with both cycles: within some percent, under, over. */
 static int write_cycles(const struct gt_kernels *kernels, unsigned counts[3], double *least, double *most,
@@ -96,7 +83,7 @@ static int draw_cycles(const struct gt_kernels *kernels, struct gt_drawing *draw
 static int prepare_cycles(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_kernels kernels;
-    int result = load(view, &kernels, error);
+    int result = gt_report_kernels(view, &kernels, error);
 
     if (result == 1)
         result = draw_cycles(&kernels, drawing, error);
@@ -204,7 +191,7 @@ static int draw_roof(const struct gt_view *view, const struct gt_kernels *kernel
                      struct gt_error *error)
 {
     const struct gt_device *device = &view->main->stats->run.device;
-    double issue_peak = (double)ISSUERS * device->sms;
+    double issue_peak = (double)GT_WARP_SUBS * device->sms;
     double dram_peak = device->warp.dram_gbps * 1e3 / device->clock_mhz;
     struct roof roof;
 
@@ -224,7 +211,7 @@ static int draw_roof(const struct gt_view *view, const struct gt_kernels *kernel
 static int prepare_roof(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_kernels kernels;
-    int result = load(view, &kernels, error);
+    int result = gt_report_kernels(view, &kernels, error);
 
     if (result == 1)
         result = draw_roof(view, &kernels, drawing, error);
@@ -232,38 +219,18 @@ static int prepare_roof(const struct gt_view *view, struct gt_drawing *drawing, 
     return result;
 }
 
-/* Reasons that are drawn as one. */
-static const struct group { const char *name; uint32_t rgb, reasons; } groups[] = {
-    { "issuing", 0x0072b2, 1u << GT_STALL_SELECTED },
-    { "not selected", 0x56b4e9, 1u << GT_STALL_NOT_SELECTED },
-    { "fixed latency", 0x009e73, 1u << GT_STALL_WAIT },
-    { "pipe busy", 0xe69f00, 1u << GT_STALL_MATH_PIPE | 1u << GT_STALL_DISPATCH | 1u << GT_STALL_GMMA
-      | 1u << GT_STALL_WARPGROUP_ARRIVE },
-    { "global memory", 0xd55e00, 1u << GT_STALL_LONG_SCOREBOARD | 1u << GT_STALL_LG_THROTTLE
-      | 1u << GT_STALL_TEX_THROTTLE | 1u << GT_STALL_DRAIN },
-    { "shared memory", 0xcc79a7, 1u << GT_STALL_SHORT_SCOREBOARD | 1u << GT_STALL_MIO_THROTTLE },
-    { "barriers", 0x4b2e83, 1u << GT_STALL_BARRIER | 1u << GT_STALL_MEMBAR },
-    { "code and constants", 0x7d7d7d, 1u << GT_STALL_NO_INSTRUCTION | 1u << GT_STALL_CONSTANT_MISS
-      | 1u << GT_STALL_BRANCH_RESOLVING },
-    { "other", 0xc8c8c8, 1u << GT_STALL_SLEEPING | 1u << GT_STALL_MISC },
-};
-enum { GROUPS = sizeof groups / sizeof groups[0] };
-
 /* A bar of one run: the groups one after the other, in percent. */
 static void write_bar(FILE *out, const double reasons[GT_STALLS], double lane, double half_height)
 {
-    double sum = 0, from = 0;
+    double shares[GT_WAIT_GROUPS], from = 0;
 
-    for (int reason = 0; reason < GT_STALLS; reason++)
-        sum += reasons[reason];
-    for (int group = 0; group < GROUPS && sum > 0; group++) {
-        double part = 0;
+    gt_wait_shares(reasons, shares);
+    for (int group = 0; group < GT_WAIT_GROUPS; group++) {
+        double part = 100 * shares[group];
 
-        for (int reason = 0; reason < GT_STALLS; reason++)
-            part += groups[group].reasons & 1u << reason ? 100 * reasons[reason] / sum : 0;
         if (part > 0)
             fprintf(out, "%.6g\t%.6g\t%.6g\t%.6g\t%u\n", from, from + part, lane - half_height,
-                    lane + half_height, groups[group].rgb);
+                    lane + half_height, gt_wait_groups[group].rgb);
         from += part;
     }
 }
@@ -316,10 +283,10 @@ static int draw_stalls(const struct gt_view *view, const struct gt_kernels *kern
         return result;
     gt_figure_frame(drawing, STALLS_LEFT_PX, STALLS_TOP_PX, (count + 1) * LANE_PX, AXIS_PX);
     fprintf(drawing->parameters, "lanes = %u\ngroups = %d\narray group_name[%d]\narray group_rgb[%d]\n",
-            count, GROUPS, GROUPS, GROUPS);
-    for (int i = 0; i < GROUPS; i++)
-        fprintf(drawing->parameters, "group_name[%d] = \"%s\"\ngroup_rgb[%d] = %u\n", i + 1, groups[i].name,
-                i + 1, groups[i].rgb);
+            count, GT_WAIT_GROUPS, GT_WAIT_GROUPS, GT_WAIT_GROUPS);
+    for (int i = 0; i < GT_WAIT_GROUPS; i++)
+        fprintf(drawing->parameters, "group_name[%d] = \"%s\"\ngroup_rgb[%d] = %u\n", i + 1,
+                gt_wait_groups[i].name, i + 1, gt_wait_groups[i].rgb);
     snprintf(drawing->alt, sizeof drawing->alt, "Where the warps of %u kernel launches are, by reason.",
              count);
     snprintf(drawing->caption, sizeof drawing->caption,
@@ -333,7 +300,7 @@ static int draw_stalls(const struct gt_view *view, const struct gt_kernels *kern
 static int prepare_stalls(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_kernels kernels;
-    int result = load(view, &kernels, error);
+    int result = gt_report_kernels(view, &kernels, error);
 
     if (result == 1)
         result = draw_stalls(view, &kernels, drawing, error);

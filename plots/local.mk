@@ -11,7 +11,9 @@ plots_libplots_a_SOURCES = \
     plots/figure.c plots/figure.h \
     plots/folder.c plots/folder.h \
     plots/gnuplot.c plots/gnuplot.h \
-    plots/page.c plots/page.h plots/page_answer.c plots/page_tables.c \
+    plots/kernels.c plots/kernels.h \
+    plots/page.c plots/page.h plots/page_answer.c plots/page_kernels.c plots/page_tables.c \
+    plots/page_table.c plots/page_table.h \
     plots/palette.c plots/palette.h \
     plots/report.c plots/report.h \
     plots/residency.c plots/residency.h \

@@ -20,6 +20,8 @@ int gt_page_write(FILE *out, const struct gt_view *view, const struct gt_page_fi
 /* Its parts: the answer in words, numbers and warnings; the tables after the figures. */
 int gt_page_answer(FILE *out, const struct gt_view *view, struct gt_error *error);
 int gt_page_tables(FILE *out, const struct gt_view *view, struct gt_error *error);
+/* The first of these: launches in cycles.  Nothing where the runs have none. */
+int gt_page_kernels(FILE *out, const struct gt_view *view, struct gt_error *error);
 
 /* What a stream waited for, as in "waiting for ...". */
 extern const char *const gt_page_waits[GT_WAITS];

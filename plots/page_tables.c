@@ -4,56 +4,10 @@
 #include <string.h>
 
 #include "plots/page.h"
+#include "plots/page_table.h"
 #include "plots/text.h"
-#include "traces/demangle.h"
 
 enum { STREAM_ROWS = 100, KERNEL_ROWS = 40, NAME_COLUMNS = 90 };
-
-/* Columns named in `heads` (NULL-ended); the first is the row's name, the others are numbers. */
-static void begin_table(FILE *out, const char *id, const char *title, const char *how,
-                        const char *const heads[])
-{
-    fprintf(out,
-            "<section id=\"%s\">\n<h2>%s</h2>\n<p>%s</p>\n<div class=\"scroll\" tabindex=\"0\" "
-            "role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>",
-            id, title, how, title);
-    for (size_t i = 0; heads[i] != NULL; i++)
-        if (heads[i][0] != '\0')
-            fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
-    fputs("</tr></thead>\n<tbody>\n", out);
-}
-
-static void end_table(FILE *out, size_t rows, size_t shown)
-{
-    fputs("</tbody>\n</table></div>\n", out);
-    if (shown < rows)
-        fprintf(out,
-                "<p class=\"quiet\">%s more are not listed; <code>gridtide stats</code> prints all.</p>\n",
-                gt_count_text(rows - shown).s);
-    fputs("</section>\n", out);
-}
-
-static void cell(FILE *out, struct gt_text text)
-{
-    fprintf(out, "<td>%s</td>", text.s);
-}
-
-static void name_cell(FILE *out, const char *name)
-{
-    char *shortened = gt_short_name(name, NAME_COLUMNS), *text = gt_demangle(name);
-
-    fputs("<tr><th scope=\"row\" class=\"name\"", out);
-    if (strcmp(text, shortened) != 0) {
-        fputs(" title=\"", out);
-        gt_html(out, text);
-        putc('"', out);
-    }
-    putc('>', out);
-    gt_html(out, shortened);
-    fputs("</th>", out);
-    free(shortened);
-    free(text);
-}
 
 static void write_streams(FILE *out, const struct gt_view *view)
 {
@@ -66,7 +20,7 @@ static void write_streams(FILE *out, const struct gt_view *view)
     double makespan = (double)stats->summary.makespan_ps;
     size_t shown = stats->stream_count < STREAM_ROWS ? stats->stream_count : STREAM_ROWS;
 
-    begin_table(out, "streams", "Streams: busy, or idle and why",
+    gt_page_table_begin(out, "streams", "Streams: busy, or idle and why",
                 "Shares of the time from the first operation’s start to the last one’s end. Between its "
                 "operations a stream is idle for the reason named.",
                 heads);
@@ -74,22 +28,22 @@ static void write_streams(FILE *out, const struct gt_view *view)
         const struct gt_stats_stream *stream = &stats->streams[i];
         char *label = gt_view_stream_label(view->main, i, NAME_COLUMNS);
 
-        name_cell(out, label);
+        gt_page_name_cell(out, label);
         free(label);
-        cell(out, gt_count_text(stream->operations));
-        cell(out, gt_share_text((double)stream->busy_ps / makespan));
+        gt_page_cell(out, gt_count_text(stream->operations));
+        gt_page_cell(out, gt_share_text((double)stream->busy_ps / makespan));
         if (twin)
-            cell(out, i < view->twin->stats->stream_count
+            gt_page_cell(out, i < view->twin->stats->stream_count
                  ? gt_share_text((double)view->twin->stats->streams[i].busy_ps
                                  / (double)view->twin->stats->summary.makespan_ps) : (struct gt_text){ "–" });
-        cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
+        gt_page_cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
         for (int wait = 0; wait < GT_WAITS; wait++)
-            cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
-        cell(out, gt_share_text((double)stream->idle_unknown_ps / makespan));
-        cell(out, gt_share_text((double)stream->idle_after_ps / makespan));
+            gt_page_cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
+        gt_page_cell(out, gt_share_text((double)stream->idle_unknown_ps / makespan));
+        gt_page_cell(out, gt_share_text((double)stream->idle_after_ps / makespan));
         fputs("</tr>\n", out);
     }
-    end_table(out, stats->stream_count, shown);
+    gt_page_table_end(out, "stats", stats->stream_count, shown);
 }
 
 static const struct gt_stats_kernel *kernel_of(const struct gt_side *side, const char *name)
@@ -117,7 +71,7 @@ static void write_kernels(FILE *out, const struct gt_view *view)
 
     if (stats->kernel_count == 0)
         return;
-    begin_table(out, "kernels", "Kernels",
+    gt_page_table_begin(out, "kernels", "Kernels",
                 "By name, most time first. Share is of all kernels’ time; waves, occupancy and what limits "
                 "it are of the launch shape that took most time, alone on the device.",
                 heads);
@@ -125,20 +79,20 @@ static void write_kernels(FILE *out, const struct gt_view *view)
         const struct gt_stats_kernel *kernel = &stats->kernels[i];
         const struct gt_stats_kernel *measured = kernel_of(view->twin, kernel->name);
 
-        name_cell(out, kernel->name);
-        cell(out, gt_count_text(kernel->count));
-        cell(out, gt_time_text((double)kernel->total_ps));
-        cell(out, gt_share_text(kernel->share));
-        cell(out, gt_time_text(kernel->mean_ps));
+        gt_page_name_cell(out, kernel->name);
+        gt_page_cell(out, gt_count_text(kernel->count));
+        gt_page_cell(out, gt_time_text((double)kernel->total_ps));
+        gt_page_cell(out, gt_share_text(kernel->share));
+        gt_page_cell(out, gt_time_text(kernel->mean_ps));
         if (view->twin != NULL)
-            cell(out, gt_time_text(measured != NULL ? measured->mean_ps : NAN));
-        cell(out, gt_time_text(kernel->mean_wait_resource_ps));
+            gt_page_cell(out, gt_time_text(measured != NULL ? measured->mean_ps : NAN));
+        gt_page_cell(out, gt_time_text(kernel->mean_wait_resource_ps));
         shape_cell(out, kernel);
-        cell(out, gt_number_text(kernel->waves));
-        cell(out, gt_share_text(kernel->occupancy));
+        gt_page_cell(out, gt_number_text(kernel->waves));
+        gt_page_cell(out, gt_share_text(kernel->occupancy));
         fprintf(out, "<td>%s</td></tr>\n", kernel->limiter != NULL ? kernel->limiter : "does not fit");
     }
-    end_table(out, stats->kernel_count, shown);
+    gt_page_table_end(out, "stats", stats->kernel_count, shown);
 }
 
 static const struct gt_stats_copy *copy_of(const struct gt_side *side, const struct gt_stats_copy *like)
@@ -162,7 +116,7 @@ static void write_copies(FILE *out, const struct gt_view *view)
 
     if (stats->copy_count == 0)
         return;
-    begin_table(out, "copy-table", "Copies and memsets",
+    gt_page_table_begin(out, "copy-table", "Copies and memsets",
                 "By direction and memory. Busy is the time in which any of them ran; bandwidth is their "
                 "bytes over that time.",
                 heads);
@@ -172,18 +126,18 @@ static void write_copies(FILE *out, const struct gt_view *view)
         char label[80];
 
         snprintf(label, sizeof label, "%s %s %s", copy->kind, copy->direction, copy->memory);
-        name_cell(out, label);
-        cell(out, gt_count_text(copy->count));
-        cell(out, gt_bytes_text((double)copy->bytes));
-        cell(out, gt_time_text((double)copy->busy_ps));
-        cell(out, gt_rate_text(copy->gbps));
+        gt_page_name_cell(out, label);
+        gt_page_cell(out, gt_count_text(copy->count));
+        gt_page_cell(out, gt_bytes_text((double)copy->bytes));
+        gt_page_cell(out, gt_time_text((double)copy->busy_ps));
+        gt_page_cell(out, gt_rate_text(copy->gbps));
         if (view->twin != NULL)
-            cell(out, gt_rate_text(measured != NULL ? measured->gbps : NAN));
-        cell(out, gt_time_text((double)copy->kernel_overlap_ps));
-        cell(out, gt_time_text((double)copy->other_direction_overlap_ps));
+            gt_page_cell(out, gt_rate_text(measured != NULL ? measured->gbps : NAN));
+        gt_page_cell(out, gt_time_text((double)copy->kernel_overlap_ps));
+        gt_page_cell(out, gt_time_text((double)copy->other_direction_overlap_ps));
         fputs("</tr>\n", out);
     }
-    end_table(out, stats->copy_count, stats->copy_count);
+    gt_page_table_end(out, "stats", stats->copy_count, stats->copy_count);
 }
 
 static void write_notes(FILE *out, const struct gt_stats *stats)
@@ -216,7 +170,7 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
     while ((result = gt_view_row(view, query, error)) == 1) {
         const char *value = (const char *)sqlite3_column_text(query, 1);
 
-        name_cell(out, (const char *)sqlite3_column_text(query, 0));
+        gt_page_name_cell(out, (const char *)sqlite3_column_text(query, 0));
         fputs("<td class=\"value\">", out);
         gt_html(out, value != NULL ? value : "");
         fputs("</td></tr>\n", out);
@@ -228,6 +182,8 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
 
 int gt_page_tables(FILE *out, const struct gt_view *view, struct gt_error *error)
 {
+    if (gt_page_kernels(out, view, error) != 0)
+        return -1;
     write_streams(out, view);
     write_kernels(out, view);
     write_copies(out, view);

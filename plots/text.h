@@ -13,8 +13,9 @@
 /* `name` as valid UTF-8 without control or direction characters (malloced). */
 char *gt_clean_name(const char *name);
 
-/* A name of at most `columns` characters for people (malloced, clean).  Return type, parameters and namespaces
- * of a C++ function go first (of a mangled one always), then its template arguments lose their middle. */
+/* A name of at most `columns` characters for people (malloced, clean).  Return type, parameters and
+ * namespaces of a C++ function go first (of a mangled one always), then its template arguments lose their
+ * middle. */
 char *gt_short_name(const char *name, size_t columns);
 
 /* The same for names that stand together: those that would come out alike show where they differ.

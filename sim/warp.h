@@ -13,6 +13,9 @@
 #include "sim/program.h"
 #include "sim/workload.h"
 
+/* Sub-partitions of an SM, each a warp instruction a cycle at most: Volta to Hopper. */
+enum { GT_WARP_SUBS = 4 };
+
 /* A launch of a program. */
 struct gt_warp_launch {
     const struct gt_program *program;

@@ -8,7 +8,6 @@
 #include "sim/warp.h"
 
 enum {
-    GT_WARP_SUBS = 4,             /* sub-partitions of an SM: Volta to Hopper */
     GT_WARP_SLOTS = 32,           /* warps that a sub-partition can hold, at most */
     GT_WARP_DEPTH = 32,           /* sides of divergences and calls a warp can have open */
     GT_WARP_RING = 16,            /* outstanding operations a counting wait looks back on */

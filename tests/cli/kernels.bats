@@ -198,11 +198,17 @@ at() {
     done
     grep -q 'cycles of 2 kernel launches' out/index.html
     grep -q '0 loop_kernel' out/stalls.svg
+    # The table behind them, most cycles first.
+    sed -n '/id="kernel-cycles"/,/<\/section>/p' out/index.html | sed 's/<[^>]*>/ /g' > table.txt
+    [ "$(grep -Eo 'loop_kernel +[0-9]+ +[0-9,]+ ' table.txt | tr -s ' ')" = \
+      "$(printf 'loop_kernel 2 80,000 \nloop_kernel 0 4,000 ')" ]
+    [ "$(grep -Ec '% +(waits: )?[a-zA-Z2/ ]+ [0-9]+% *$' table.txt)" = 2 ]
     grep -e gridtide -e bar_kernel loop.jsonl > bars.jsonl
     "$GRIDTIDE" run -q bars.jsonl -o bars.db
     "$GRIDTIDE" report -q bars.db -o bars
     [ ! -e bars/cycles.svg ]
     [ ! -e bars/stalls.svg ]
+    ! grep -q 'id="kernel-cycles"' bars/index.html
 }
 
 @test "kernels: a program whose loops never end is given up, and the other launches go on" {

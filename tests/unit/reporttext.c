@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "plots/kernels.h"
 #include "plots/text.h"
 #include "plots/units.h"
 
@@ -102,6 +103,49 @@ static void names_alike_show_where_they_differ(void **state)
         free(shorts[i]);
 }
 
+/* DRAM's peak is 1000 GB/s at 1 GHz: 1000 bytes a cycle. */
+static void a_kernel_is_bound_by_what_works_or_else_by_what_warps_wait_for(void **state)
+{
+    const struct gt_device device = { .clock_mhz = 1000,
+                                      .warp = { .dram_gbps = 1000, .l2_read_bytes_per_cycle = 2000 } };
+    const struct gt_kernel_numbers nothing = { .dram_bytes_per_cycle = NAN, .l2_bytes_per_cycle = NAN,
+                                               .issue_share = NAN, .lsu_share = NAN };
+    struct gt_kernel_numbers numbers = { .dram_bytes_per_cycle = 600, .l2_bytes_per_cycle = 1100,
+                                         .issue_share = 0.1, .lsu_share = 0.2 };
+    double reasons[GT_STALLS] = { 0 };
+
+    (void)state;
+    assert_string_equal(gt_kernel_bound(&device, &nothing, reasons).s, "–");
+    assert_string_equal(gt_kernel_bound(&device, &numbers, reasons).s, "DRAM 60%");
+    numbers.l2_bytes_per_cycle = 1900;
+    assert_string_equal(gt_kernel_bound(&device, &numbers, reasons).s, "L2 95%");
+    numbers.dram_bytes_per_cycle = NAN;
+    numbers.lsu_share = 0.96;
+    assert_string_equal(gt_kernel_bound(&device, &numbers, reasons).s, "load/store unit 96%");
+    numbers.l2_bytes_per_cycle = numbers.lsu_share = 0.59;
+    assert_string_equal(gt_kernel_bound(&device, &numbers, reasons).s, "–");
+    reasons[GT_STALL_SELECTED] = 5;
+    reasons[GT_STALL_LONG_SCOREBOARD] = 1;
+    reasons[GT_STALL_DRAIN] = 1;
+    reasons[GT_STALL_BARRIER] = 1;
+    assert_string_equal(gt_kernel_bound(&device, &numbers, reasons).s, "waits: global memory 25%");
+}
+
+/* What would not be drawn would be missing from the bars. */
+static void every_reason_is_in_one_group(void **state)
+{
+    (void)state;
+    for (int reason = 0; reason < GT_STALLS; reason++) {
+        double reasons[GT_STALLS] = { 0 }, shares[GT_WAIT_GROUPS], sum = 0;
+
+        reasons[reason] = 3;
+        gt_wait_shares(reasons, shares);
+        for (int group = 0; group < GT_WAIT_GROUPS; group++)
+            sum += shares[group];
+        assert_true(sum == 1);
+    }
+}
+
 typedef void write_fn(FILE *out, const char *text);
 
 static void check_written(write_fn *write, const char *text, const char *expected)
@@ -134,6 +178,8 @@ int main(void)
         cmocka_unit_test(a_long_name_takes_no_time),
         cmocka_unit_test(names_alike_show_where_they_differ),
         cmocka_unit_test(names_leave_as_text),
+        cmocka_unit_test(a_kernel_is_bound_by_what_works_or_else_by_what_warps_wait_for),
+        cmocka_unit_test(every_reason_is_in_one_group),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
