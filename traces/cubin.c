@@ -89,6 +89,19 @@ static int open_elf(struct gt_cubin *cubin, const char *path, struct gt_error *e
     return 0;
 }
 
+struct gt_cubin *gt_cubin_of(const void *bytes, size_t length, const char *name, struct gt_error *error)
+{
+    struct gt_cubin *cubin = gt_calloc(1, sizeof *cubin);
+
+    cubin->bytes = gt_realloc(NULL, length, 1);
+    cubin->length = length;
+    memcpy(cubin->bytes, bytes, length);
+    if (open_elf(cubin, name, error) == 0)
+        return cubin;
+    gt_cubin_close(cubin);
+    return NULL;
+}
+
 struct gt_cubin *gt_cubin_open(const char *path, struct gt_error *error)
 {
     struct gt_cubin *cubin = gt_calloc(1, sizeof *cubin);

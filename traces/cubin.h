@@ -21,6 +21,8 @@ struct gt_cubin;
 /* Read a cubin whole.  NULL with "PATH: ..." where it cannot be read, is not an ELF file of NVIDIA's, or
  * is cut off. */
 struct gt_cubin *gt_cubin_open(const char *path, struct gt_error *error);
+/* The same of `length` bytes in memory, which are copied; `name` begins what is said of them. */
+struct gt_cubin *gt_cubin_of(const void *bytes, size_t length, const char *name, struct gt_error *error);
 void gt_cubin_close(struct gt_cubin *cubin);
 
 /* Call `visit` for each kernel: every section .text.NAME, in the file's order.  `name` is good until

@@ -38,7 +38,7 @@ traces_libtraces_a_SOURCES = \
     traces/kernels_inside.c traces/kernels_parts.h \
     traces/lines.c traces/lines.h \
     traces/ncu.c traces/ncu.h traces/ncu_parts.h \
-    traces/ncu_code.c traces/ncu_raw.c traces/ncu_report.c traces/ncu_source.c \
+    traces/ncu_code.c traces/ncu_raw.c traces/ncu_cubins.c traces/ncu_report.c traces/ncu_source.c \
     traces/nsys.c traces/nsys.h traces/nsys_parts.h \
     traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \
     traces/nsys_db.c traces/nsys_db.h traces/nsys_open.c \

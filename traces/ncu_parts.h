@@ -70,5 +70,9 @@ int gt_ncu_code_fill(const struct gt_ncu_code *code, const char *name, uint32_t 
 /* A report (.ncu-rep) as a folder: exports its pages with the program `ncu` and cuts the cubins out.
  * `folder` must be there.  -1 with what went wrong. */
 int gt_ncu_report_unpack(const char *report, const char *folder, struct gt_error *error);
+/* Write the cubins of the report that hold code of the kernels launched into `folder`, each content once, as
+ * 0000.cubin and so on.  -1 with "PATH: ...". */
+int gt_ncu_report_cut(const char *report, const struct gt_ncu_raw *raw, const char *folder,
+                      struct gt_error *error);
 
 #endif
