@@ -14,6 +14,9 @@ bool gt_has_programs(const struct gt_workload *workload)
     return false;
 }
 
+/* A launch that lasts longer comes of counts that cannot be; a run with some of these passes all time. */
+#define LONGEST_S 86400.0
+
 static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_launch *b)
 {
     return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block
@@ -38,6 +41,8 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
         added->result.stalls_by_instruction = NULL;
         failure = error.text;
     }
+    if (failure == NULL && added->result.cycles > LONGEST_S * 1e6 * device->clock_mhz)
+        failure = "it would last longer than a day; look for an absurd count in its profile";
     if (failure != NULL)
         added->failure = strdup(failure);
     modelled->launch_of[op] = modelled->count++;

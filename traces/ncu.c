@@ -168,6 +168,17 @@ static struct gt_program *make_program(struct ncu *ncu, struct gt_ncu_source *so
     return program;
 }
 
+/* Are the counts of the source page and of the whole launch ones that a launch can have? */
+static bool is_countable(const struct gt_ncu_launch *launch, const struct gt_ncu_source *source)
+{
+    uint64_t executed = 0;
+
+    for (uint32_t i = 0; i < source->count; i++)
+        executed += source->rows[i].executions;
+    return executed <= GT_PROGRAM_MOST_EXECUTIONS &&
+           launch->warp_instructions <= (double)GT_PROGRAM_MOST_EXECUTIONS;
+}
+
 /* The program of the launch at hand, found or made; NULL: there is none, and a warning says why. */
 static const struct gt_program *find_program(struct ncu *ncu)
 {
@@ -184,6 +195,10 @@ static const struct gt_program *find_program(struct ncu *ncu)
         warn(ncu, "launches-without-counts", "%s", wrong.text);
     } else if (source.kernel != NULL && strcmp(source.kernel, launch->name) != 0) {
         warn(ncu, "launches-without-counts", "%s: is for kernel %.200s", path, source.kernel);
+    } else if (!is_countable(launch, &source)) {
+        warn(ncu, "launches-without-counts",
+             "more warp instructions executed than a launch can have, in %s or in all (%g)", path,
+             launch->warp_instructions);
     } else if (gt_ncu_code_fill(ncu->code, launch->name, launch->compute_capability, &source, &wrong) != 0) {
         warn(ncu, "launches-without-code", "%s", wrong.text);
     } else {
@@ -225,13 +240,18 @@ static uint32_t add_kernel(struct ncu *ncu, const struct gt_program *program)
     return gt_workload_kernel(ncu->workload, &kernel);
 }
 
+static uint64_t executed(double count)
+{
+    return count > 0 && count <= (double)GT_PROGRAM_MOST_EXECUTIONS ? (uint64_t)llround(count) : 0;
+}
+
 static void add_profile(struct ncu *ncu, uint32_t op)
 {
     const struct gt_ncu_launch *launch = &ncu->raw.launches[ncu->launch];
     struct gt_profile profile = {
         .op = op, .cycles = (uint64_t)llround(launch->cycles), .sm_hz = launch->sm_hz > 0 ? launch->sm_hz : 0,
-        .warp_instructions = launch->warp_instructions > 0 ? (uint64_t)llround(launch->warp_instructions) : 0,
-        .busiest_warp_instructions = (uint64_t)llround(fmax(0, launch->busiest_warp_instructions)),
+        .warp_instructions = executed(launch->warp_instructions),
+        .busiest_warp_instructions = executed(launch->busiest_warp_instructions),
         .shared_carveout_bytes = bytes_of(launch->carveout_bytes),
     };
 

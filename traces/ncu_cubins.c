@@ -1,5 +1,5 @@
-/* ncu_cubins.c - the cubins of a report's kernels, cut out of the file: they lie in it as plain ELF images, beside
- * those of everything else that was loaded. */
+/* ncu_cubins.c - the cubins of a report's kernels, cut out of the file: they lie in it as plain ELF images,
+ * beside those of everything else that was loaded. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -98,7 +98,8 @@ static bool is_wanted(const struct cutter *cutter, const unsigned char *bytes, s
     return search.found;
 }
 
-static int write_cubin(struct cutter *cutter, const unsigned char *bytes, size_t length, struct gt_error *error)
+static int write_cubin(struct cutter *cutter, const unsigned char *bytes, size_t length,
+                       struct gt_error *error)
 {
     char *path = NULL;
     FILE *file;
@@ -117,7 +118,8 @@ static int write_cubin(struct cutter *cutter, const unsigned char *bytes, size_t
     return status;
 }
 
-static int cut_cubins(struct cutter *cutter, const unsigned char *bytes, size_t length, struct gt_error *error)
+static int cut_cubins(struct cutter *cutter, const unsigned char *bytes, size_t length,
+                      struct gt_error *error)
 {
     const unsigned char *at = bytes, *end = bytes + length;
 
@@ -152,7 +154,8 @@ static int cut_report(struct cutter *cutter, const char *report, struct gt_error
     return status;
 }
 
-int gt_ncu_report_cut(const char *report, const struct gt_ncu_raw *raw, const char *folder, struct gt_error *error)
+int gt_ncu_report_cut(const char *report, const struct gt_ncu_raw *raw, const char *folder,
+                      struct gt_error *error)
 {
     struct cutter cutter = { .folder = folder };
     struct wanted *one, *next;

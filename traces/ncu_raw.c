@@ -10,6 +10,8 @@
 enum unit { PLAIN, BYTES, SECONDS, HERTZ };
 
 #define MOST_BLOCKS (double)(GT_PROGRAM_MOST_EXECUTIONS / 32)
+#define MOST_CYCLES 0x1p53
+#define MOST_HZ 1e12
 
 /* How a column's value becomes one in bytes, seconds or 1/s.  What stands behind a slash ("Kbyte/block") does
  * not scale.  ncu counts in thousands: 1 Kbyte is 1000 bytes. */
@@ -173,6 +175,14 @@ static uint32_t small_number(const struct gt_csv *csv, uint32_t column)
                : 0;
 }
 
+/* Could a launch have this much? */
+static bool is_possible(double value, const struct metric *metric)
+{
+    return metric->unit == SECONDS ? value <= (double)GT_TIME_LIMIT_PS * 1e-12
+           : metric->unit == HERTZ ? value <= MOST_HZ
+                                   : !metric->needed || value <= MOST_CYCLES;
+}
+
 static int read_metrics(const struct gt_csv *csv, const struct columns *columns, struct gt_ncu_launch *launch,
                         struct gt_error *error)
 {
@@ -183,10 +193,11 @@ static int read_metrics(const struct gt_csv *csv, const struct columns *columns,
         *into = -1;
         if (columns->metric[m] == GT_NONE)
             continue;
-        if (gt_csv_number(text, &value) && value >= 0)
+        if (gt_csv_number(text, &value) && value >= 0 && is_possible(value * columns->scale[m], &metrics[m]))
             *into = value * columns->scale[m];
         else if (metrics[m].needed)
-            return gt_error_set(error, "\"%s\" is \"%.40s\", not a number from 0 on", metrics[m].name, text);
+            return gt_error_set(error, "\"%s\" is \"%.40s\", not a number that a launch can have",
+                                metrics[m].name, text);
     }
     return 0;
 }

@@ -1,5 +1,6 @@
 /* ncu_source.c - the instructions of a launch: a table whose columns differ from kernel to kernel. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "traces/csv.h"
 #include "traces/ncu_parts.h"
 
-enum { TEXT_BLOCK_BYTES = 64 << 10, MOST_SAMPLES = 1 << 30 };
+enum { WARP_THREADS = 32, TEXT_BLOCK_BYTES = 64 << 10, MOST_SAMPLES = 1 << 30, MOST_AN_EXECUTION = 1 << 16 };
 
 enum column {
     ADDRESS, SOURCE, EXECUTED, THREADS, THREADS_ON, DIVERGENT, SPACE, TAG_REQUESTS, SECTORS, SECTORS_IDEAL,
@@ -99,7 +100,8 @@ static int read_count(const struct reader *reader, enum column column, uint64_t 
     if (reader->column[column] == GT_NONE ||
         ((text[0] == '\0' || strcmp(text, "-") == 0) && !columns[column].needed))
         return 0;
-    if (!gt_csv_count(text, value) || *value > GT_PROGRAM_MOST_EXECUTIONS * 32)
+    if (!gt_csv_count(text, value) ||
+        *value > (column == EXECUTED || column == DIVERGENT ? 1 : WARP_THREADS) * GT_PROGRAM_MOST_EXECUTIONS)
         return gt_error_set(error, "\"%s\" is \"%.40s\", not a count that a launch can have",
                             columns[column].name, text);
     return 0;
@@ -161,6 +163,33 @@ static float mean(uint64_t count, uint64_t executions)
     return executions == 0 ? 0 : gt_program_mean((double)count / (double)executions);
 }
 
+/* Threads of a warp; counts of two passes may contradict each other a little. */
+static int read_threads(const struct reader *reader, enum column column, uint64_t executions, float *threads,
+                        struct gt_error *error)
+{
+    uint64_t count;
+
+    if (read_count(reader, column, &count, error) != 0)
+        return -1;
+    if (count > executions * (WARP_THREADS + 1))
+        return gt_error_set(error, "\"%s\" is %" PRIu64 " for %" PRIu64 " warps; a warp has %d threads",
+                            columns[column].name, count, executions, WARP_THREADS);
+    *threads = fminf(mean(count, executions), WARP_THREADS);
+    return 0;
+}
+
+/* What memory instructions do in all; far more for one warp than an instruction can do is an error. */
+static int read_work(const struct reader *reader, enum column column, uint64_t executions, uint64_t *value,
+                     struct gt_error *error)
+{
+    if (read_count(reader, column, value, error) != 0)
+        return -1;
+    if (executions > 0 && *value / executions > MOST_AN_EXECUTION)
+        return gt_error_set(error, "\"%s\" is %" PRIu64 " for %" PRIu64 " warps, more than they can do",
+                            columns[column].name, *value, executions);
+    return 0;
+}
+
 static int read_access(struct reader *reader, struct gt_program_row *row, struct gt_error *error)
 {
     static const struct { const char *name; uint8_t space; } spaces[] = {
@@ -172,12 +201,12 @@ static int read_access(struct reader *reader, struct gt_program_row *row, struct
     for (size_t i = 0; i < sizeof spaces / sizeof spaces[0]; i++)
         if (strcmp(space, spaces[i].name) == 0)
             row->space = spaces[i].space;
-    if (read_count(reader, TAG_REQUESTS, &tags, error) != 0 ||
-        read_count(reader, SECTORS, &sectors, error) != 0 ||
-        read_count(reader, SECTORS_IDEAL, &ideal, error) != 0 ||
-        read_count(reader, LOCAL_SECTORS, &local, error) != 0 ||
-        read_count(reader, WAVEFRONTS, &wavefronts, error) != 0 ||
-        read_count(reader, WAVEFRONTS_IDEAL, &wavefronts_ideal, error) != 0)
+    if (read_work(reader, TAG_REQUESTS, row->executions, &tags, error) != 0 ||
+        read_work(reader, SECTORS, row->executions, &sectors, error) != 0 ||
+        read_work(reader, SECTORS_IDEAL, row->executions, &ideal, error) != 0 ||
+        read_work(reader, LOCAL_SECTORS, row->executions, &local, error) != 0 ||
+        read_work(reader, WAVEFRONTS, row->executions, &wavefronts, error) != 0 ||
+        read_work(reader, WAVEFRONTS_IDEAL, row->executions, &wavefronts_ideal, error) != 0)
         return -1;
     row->access = (struct gt_access){
         .sectors = mean(sectors + local, row->executions), .sectors_ideal = mean(ideal, row->executions),
@@ -207,7 +236,6 @@ static int read_row(struct reader *reader, struct gt_error *error)
 {
     struct gt_ncu_source *source = reader->source;
     struct gt_program_row *row;
-    uint64_t threads, threads_on;
 
     if (source->count == GT_PROGRAM_MOST_INSTRUCTIONS)
         return gt_error_set(error, "more than %d instructions", GT_PROGRAM_MOST_INSTRUCTIONS);
@@ -220,14 +248,15 @@ static int read_row(struct reader *reader, struct gt_error *error)
     row = &source->rows[source->count];
     *row = (struct gt_program_row){ .text = NULL };
     if (read_address(reader, error) != 0 || read_count(reader, EXECUTED, &row->executions, error) != 0 ||
-        read_count(reader, THREADS, &threads, error) != 0 ||
-        read_count(reader, THREADS_ON, &threads_on, error) != 0 ||
+        read_threads(reader, THREADS, row->executions, &row->threads, error) != 0 ||
+        read_threads(reader, THREADS_ON, row->executions, &row->threads_on, error) != 0 ||
         read_count(reader, DIVERGENT, &row->divergent, error) != 0 || read_access(reader, row, error) != 0)
         return -1;
     row->text = read_text(reader, gt_csv_field(&reader->csv, reader->column[SOURCE]));
-    row->threads = reader->column[THREADS] == GT_NONE ? 32 : mean(threads, row->executions);
-    row->threads_on =
-        reader->column[THREADS_ON] == GT_NONE ? row->threads : mean(threads_on, row->executions);
+    if (reader->column[THREADS] == GT_NONE)
+        row->threads = WARP_THREADS;
+    if (reader->column[THREADS_ON] == GT_NONE)
+        row->threads_on = row->threads;
     read_stalls(reader);
     source->count++;
     return 0;

@@ -134,6 +134,64 @@ END
     warned 'the source page counts' counts-differ 0
 }
 
+# Set column $2 of row $3 (counted from 0) of profile/$1 to $4; row "all": wherever it has a number above 0.
+change() {
+    python3 - "$@" << 'END'
+import csv, sys
+name, column, row, value = sys.argv[1:]
+rows = list(csv.reader(open('profile/' + name, newline='')))
+head = next(r for r in rows if column in r)
+at = head.index(column)
+for number, fields in enumerate(rows):
+    if len(fields) == len(head) and fields != head and \
+            (fields[at].strip('0.,') if row == 'all' else number == int(row)):
+        fields[at] = value
+csv.writer(open('profile/' + name, 'w', newline=''), quoting=csv.QUOTE_ALL).writerows(rows)
+END
+}
+
+fresh() {
+    rm -rf profile
+    cp -r "$GRIDTIDE_SOURCE/tests/data/ncu" profile
+    chmod -R u+w profile
+}
+
+by_programs() {
+    timeout 60 "$GRIDTIDE" run --cost program out.jsonl -o out.db
+    rm out.db
+}
+
+@test "a counter beyond what a launch can have makes a bar or is left out; a run by programs goes on" {
+    most=18446744073709551615
+    change raw.csv smsp__inst_executed.sum 3 $most
+    warned 'more warp instructions executed than a launch can have' launches-without-counts 1
+    by_programs
+    for column in gpc__cycles_elapsed.max.per_second dram__bytes_read.sum launch__registers_per_thread \
+                  lts__t_sectors_srcunit_tex_op_read.sum; do
+        fresh
+        change raw.csv $column 3 $most
+        "$GRIDTIDE" import -q ncu profile -o out.jsonl
+        bars 0
+        by_programs
+    done
+    fresh
+    change raw.csv gpu__time_duration.sum 3 $most
+    refused profile "raw.csv:4: \"gpu__time_duration.sum\" is \"$most\", not a number that a launch can have"
+}
+
+@test "counts of a source page that no warp can have make a bar" {
+    change source.0001.csv "Instructions Executed" all 4000000000000
+    warned 'more warp instructions executed than a launch can have' launches-without-counts 1
+    by_programs
+    fresh
+    change source.0001.csv "Thread Instructions Executed" all 9999999999
+    warned 'a warp has 32 threads' launches-without-counts 1
+    fresh
+    change source.0001.csv "L1 Tag Requests Global" all 9999999999
+    warned 'more than they can do' launches-without-counts 1
+    by_programs
+}
+
 @test "raw.csv that cannot be understood is an error with its line" {
     sed -i '1s/"gpc__cycles_elapsed.max"/"cycles"/' profile/raw.csv
     refused profile 'gridtide: profile/raw.csv:1: no column "gpc__cycles_elapsed.max"'
