@@ -149,7 +149,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         };
     }
     order_sms(m, gpu);
-    gpu->freed_by_op = gpu->alone = gpu->alone_head = GT_NONE;
+    gpu->freed_by_op = gpu->alone = gpu->alone_head = gpu->demanding = GT_NONE;
     gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
         gpu->engines[i].first = gpu->engines[i].running = GT_NONE;
@@ -174,7 +174,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     const struct gt_workload *w = m->workload;
 
     m->error = error;
-    m->items_free = m->waiters_free = m->grids_free = m->batches_free = GT_NONE;
+    m->items_free = m->waiters_free = m->grids_free = m->batches_free = m->loads_free = GT_NONE;
     m->place = gt_place_policy_find(m->device->placement, error);
     m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);
     if (m->place == NULL || m->arbitration == NULL)
@@ -205,6 +205,7 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].burst_first);
         free(m->gpus[i].burst_sms);
         free(m->gpus[i].buffers);
+        free(m->gpus[i].loads);
     }
     free(m->gpus);
     free(m->contexts);
@@ -221,6 +222,11 @@ void gt_machine_free(struct gt_machine *m)
     free(m->waiters);
     free(m->grids);
     free(m->batches);
+    free(m->loads);
+    free(m->demands);
+    gt_share_free(&m->share);
+    free(m->sm_kinds);
+    free(m->kind_of_sm);
     gt_plan_free(&m->plan);
     gt_engine_free(&m->engine);
 }

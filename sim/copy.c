@@ -8,7 +8,7 @@
  *
  * Engines by number: 0 host to device, 1 device to host, 2 device to device, 3 peer to peer; a
  * device with fewer engines has them share. */
-#include "sim/machine.h"
+#include "sim/rate.h"
 
 static uint32_t engine_number(const struct gt_device *device, enum gt_direction direction)
 {
@@ -114,6 +114,7 @@ static void start(struct gt_machine *m, uint32_t number, uint32_t item)
     m->items[item].start_ps = m->engine.now_ps;
     schedule_end(m, number);
     share_link(m, number / GT_ENGINES);
+    gt_rate_copies_changed(m, number / GT_ENGINES);
 }
 
 /* Into its queue.  A queue's turn comes when those before it are empty; the one served last has the
@@ -215,6 +216,7 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
     engine->running = GT_NONE;
     engine->last_op = m->items[item].index;
     share_link(m, number / GT_ENGINES);
+    gt_rate_copies_changed(m, number / GT_ENGINES);
     if (engine->first != GT_NONE) {
         engine->in_gap = true;
         gt_engine_schedule(&m->engine,

@@ -1,6 +1,7 @@
 /* The work distributor: grids with blocks to hand out, and the blocks that run. */
 #include "sim/blockcost.h"
 #include "sim/policy.h"
+#include "sim/rate.h"
 
 enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
 
@@ -15,6 +16,7 @@ void gt_dist_add(struct gt_machine *m, uint32_t number, uint32_t grid)
         gpu->level_head[level] = grid;
     gpu->level_tail[level] = grid;
     gpu->levels_used |= UINT64_C(1) << level;
+    gt_rate_grid_begins(m, number, grid);
     gt_dist_run(m, number);
 }
 
@@ -81,7 +83,12 @@ static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_nu
     if (first == 0)
         begin_grid(m, gpu, grid, start_ps);
     m->blocks += blocks;
-    m->batches[batch] = (struct gt_batch){ number, grid_number, sm, blocks, first, start_ps };
+    m->batches[batch] = (struct gt_batch){ .gpu = number, .grid = grid_number, .sm = sm, .blocks = blocks,
+                                           .first_block = first, .start_ps = start_ps };
+    if (grid->launch != NULL) {
+        gt_rate_batch_begins(m, batch);
+        return;
+    }
     gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
     if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
         m->failed = true;
@@ -156,9 +163,16 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t b
     gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
     gpu->freed_by_op = grid->op;
     grid->ended += blocks;
-    if (grid->ended == grid->blocks)
+    if (grid->ended == grid->blocks) {
+        gt_rate_grid_ends(m, batch->gpu, batch->grid);
         gt_kernel_blocks_ended(m, batch->grid);
+    }
     gt_dist_run(m, batch->gpu);
+}
+
+void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
+{
+    leave(m, batch, batch->blocks);
 }
 
 /* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the

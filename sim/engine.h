@@ -7,7 +7,7 @@
 #include "sim/workload.h"
 
 /* In this order at one and the same time. */
-enum gt_phase { GT_PHASE_END, GT_PHASE_WAKE, GT_PHASE_HOST };
+enum gt_phase { GT_PHASE_END, GT_PHASE_WAKE, GT_PHASE_HOST, GT_PHASE_RATES };
 
 struct gt_engine {
     gt_time_ps now_ps;

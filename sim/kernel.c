@@ -127,6 +127,7 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
                                      : recorded_waves(m, grid->kernel, &grid->occupancy);
 
     grid->inverted = true;
+    grid->launch = program != NULL ? gt_modelled_launch(m->options->modelled, grid->op) : NULL;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
 }

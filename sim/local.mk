@@ -9,6 +9,7 @@ sim_libsim_a_SOURCES = \
     sim/build.c \
     sim/contention.c sim/contention.h \
     sim/copy.c \
+    sim/demand.c sim/demand.h \
     sim/device.c sim/device.h \
     sim/device_keys.c \
     sim/device_value.c sim/device_value.h \
@@ -34,7 +35,10 @@ sim_libsim_a_SOURCES = \
     sim/pools.c \
     sim/probe.c sim/probe.h \
     sim/program.c sim/program.h \
+    sim/rate.c sim/rate.h \
+    sim/rate_solve.c \
     sim/simulate.c sim/simulate.h \
+    sim/share.c sim/share.h \
     sim/sm.c \
     sim/stream.c \
     sim/transform.c sim/transform.h \

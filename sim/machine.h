@@ -4,6 +4,7 @@
  *   stream.c  items wait in streams: order, events, the default stream
  *   hwq.c     streams share hardware queues
  *   kernel.c  grids: bars, or blocks through dist.c (whose block is next), place.c (which SM), sm.c (room)
+ *   rate.c    how fast blocks run that share something (demand.h: what they ask for, share.h: who gets it)
  *   copy.c    copy engines and the link; alone.c copies that keep out of kernels' way
  *   graph.c   operations joined by edges
  *
@@ -13,10 +14,12 @@
 #ifndef GRIDTIDE_SIM_MACHINE_H
 #define GRIDTIDE_SIM_MACHINE_H
 
+#include "sim/demand.h"
 #include "sim/engine.h"
 #include "sim/occupancy.h"
 #include "sim/plan.h"
 #include "sim/probe.h"
+#include "sim/share.h"
 #include "sim/simulate.h"
 
 enum gt_handler_number {
@@ -29,6 +32,8 @@ enum gt_handler_number {
     GT_HANDLE_ENGINE,         /* subject: engine: the gap behind a copy has passed */
     GT_HANDLE_NODE,           /* subject: item: a graph node's gap has passed */
     GT_HANDLE_ALONE,          /* subject: GPU: kernels have been out of the way for the engine's gap */
+    GT_HANDLE_LOAD,           /* subject: load: its first batch ends; stamp: its generation */
+    GT_HANDLE_RATES,          /* subject: GPU: blocks have come or gone that share something */
     GT_HANDLERS
 };
 
@@ -136,6 +141,10 @@ struct gt_grid {
     gt_time_ps block_ps;      /* cost of every block; GT_TIME_NONE: by kernel's cost */
     gt_time_ps remainder_ps;  /* between the last block's end and the grid's */
     bool inverted;            /* block_ps came from a duration: it holds refill and dispatch already */
+    const struct gt_modelled_launch *launch;   /* NULL: nothing is known of what its blocks ask for */
+    const struct gt_demand *demand;     /* what they ask for, since it is not alone any more; else NULL */
+    uint32_t next_demanding;  /* in the GPU's list */
+    uint32_t atomic_resource; /* in the share being worked out */
 };
 
 /* Equal blocks that started together on one SM. */
@@ -143,6 +152,19 @@ struct gt_batch {
     uint32_t gpu, grid, sm, blocks;   /* next in the free list: sm */
     uint64_t first_block;
     gt_time_ps start_ps;
+    double ends_at_ps;        /* in its load: the progress at which it ends */
+    uint32_t next;            /* in its load */
+};
+
+/* The blocks of one grid with demands on one SM. */
+struct gt_load {
+    uint32_t gpu, grid, sm;
+    uint32_t next;            /* on its SM; free list */
+    uint32_t head, tail;      /* batches, in the order in which they end */
+    uint32_t blocks;
+    double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
+    gt_time_ps updated_ps;
+    uint64_t stamp;           /* of the event that ends its first batch; 0: none is due */
 };
 
 enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_ROOM_WORDS = GT_DEVICE_MAX_SMS / 64 };
@@ -187,6 +209,10 @@ struct gt_gpu_state {
     uint32_t next_buffer;
     uint32_t alone_head, alone_tail;    /* items that need kernels to be out of the way */
     uint32_t alone;           /* such an item at work; GT_NONE */
+    uint32_t *loads;          /* per SM: the first of its loads; NULL: no grid with demands so far */
+    uint32_t demanding;       /* the first of the grids with demands that have blocks, or have some to come */
+    uint32_t grids;           /* that have blocks, or have some to come */
+    bool rates_due;           /* an event will work the rates out */
 };
 
 struct gt_place_policy;
@@ -225,6 +251,14 @@ struct gt_machine {
     struct gt_waiter *waiters; uint32_t waiters_free, waiter_count, waiter_room;
     struct gt_grid *grids;    uint32_t grids_free, grid_count, grid_room;
     struct gt_batch *batches; uint32_t batches_free, batch_count, batch_room;
+    struct gt_load *loads;    uint32_t loads_free, load_count, load_room;
+    uint64_t load_stamps;
+    struct gt_demand *demands;          /* by launch of options->modelled; NULL: none so far */
+    struct gt_share share;
+    struct gt_sm_kind {                 /* SMs that hold the same: one of them, how many, its loads' users */
+        uint32_t sm, sms, first_user;
+    } *sm_kinds;
+    uint32_t *kind_of_sm;
     struct gt_gpu_state *gpus;
     uint32_t gpu_count;
     uint64_t ended_ops, blocks, progress_at;
@@ -242,6 +276,8 @@ uint32_t gt_grid_new(struct gt_machine *m);
 void gt_grid_free(struct gt_machine *m, uint32_t grid);
 uint32_t gt_batch_new(struct gt_machine *m);
 void gt_batch_free(struct gt_machine *m, uint32_t batch);
+uint32_t gt_load_new(struct gt_machine *m);
+void gt_load_free(struct gt_machine *m, uint32_t load);
 uint32_t gt_waiter_new(struct gt_machine *m);
 void gt_waiter_free(struct gt_machine *m, uint32_t waiter);
 
@@ -310,6 +346,8 @@ int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_erro
 void gt_dist_add(struct gt_machine *m, uint32_t gpu, uint32_t grid);
 void gt_dist_run(struct gt_machine *m, uint32_t gpu);
 int gt_blocks_handler(void *machine, uint32_t batch, uint64_t stamp, struct gt_error *error);
+/* All blocks of a batch, which is free already, leave their SM now. */
+void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch);
 
 /* sm.c */
 uint32_t gt_sm_room(const struct gt_sm_state *sm, const struct gt_block_need *need);

@@ -45,6 +45,8 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
         failure = "it would last longer than a day; look for an absurd count in its profile";
     if (failure != NULL)
         added->failure = strdup(failure);
+    else
+        added->solo_cycles = gt_calloc(launch->blocks_per_sm + 1ull, sizeof *added->solo_cycles);
     modelled->launch_of[op] = modelled->count++;
 }
 
@@ -78,6 +80,10 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
     modelled = gt_calloc(1, sizeof *modelled);
     modelled->op_count = workload->op_count;
     modelled->clock_mhz = device->clock_mhz;
+    modelled->one_sm = gt_calloc(1, sizeof *modelled->one_sm);
+    *modelled->one_sm = *device;
+    modelled->one_sm->sms = 1;
+    modelled->sms = device->sms;
     modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);
     memset(modelled->launch_of, 0xff, workload->op_count * sizeof *modelled->launch_of);
     for (uint32_t op = 0; op < workload->op_count; op++) {
@@ -102,9 +108,11 @@ void gt_modelled_free(struct gt_modelled *modelled)
     for (uint32_t i = 0; i < modelled->count; i++) {
         free(modelled->launches[i].result.stalls_by_instruction);
         free(modelled->launches[i].failure);
+        free(modelled->launches[i].solo_cycles);
     }
     free(modelled->launches);
     free(modelled->launch_of);
+    free(modelled->one_sm);
     free(modelled);
 }
 
@@ -113,4 +121,40 @@ const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *mo
     if (modelled == NULL || op >= modelled->op_count || modelled->launch_of[op] == GT_NONE)
         return NULL;
     return &modelled->launches[modelled->launch_of[op]];
+}
+
+/* Waves that are run to see their pace: blocks that follow each other meet in other phases than those that
+ * start together, and some have more to do than others. */
+enum { SOLO_WAVES = 4 };
+
+static double run_solo(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                       uint32_t residents)
+{
+    struct gt_warp_launch some = launch->launch;
+    uint64_t of_sm = (some.blocks + modelled->sms - 1) / modelled->sms, waves = of_sm / residents;
+    struct gt_warp_result result;
+
+    waves = waves < 1 ? 1 : waves > SOLO_WAVES ? SOLO_WAVES : waves;
+    some.blocks = residents * waves;
+    some.blocks_per_sm = residents;
+    some.warp_instructions = (uint64_t)((double)some.warp_instructions * (double)some.blocks
+                                        / (double)launch->launch.blocks);
+    some.busiest_warp_instructions = 0; /* is of the whole launch's busiest SM */
+    if (gt_warp_run(modelled->one_sm, &some, &result, NULL) != 0)
+        return -1;
+    free(result.stalls_by_instruction);
+    return result.run_cycles / (double)waves;
+}
+
+double gt_modelled_solo_cycles(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                               uint32_t residents)
+{
+    double *cycles;
+
+    if (launch->failure != NULL || residents > launch->launch.blocks_per_sm || residents == 0)
+        return 0;
+    cycles = &launch->solo_cycles[residents];
+    if (*cycles == 0)
+        *cycles = run_solo(modelled, launch, residents);
+    return *cycles > 0 ? *cycles : 0;
 }

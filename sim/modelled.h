@@ -11,6 +11,7 @@ struct gt_modelled_launch {
     struct gt_warp_launch launch;
     struct gt_warp_result result;   /* of use where `failure` is NULL */
     char *failure;                  /* why the warp tier could not run it */
+    double *solo_cycles;            /* by blocks, see gt_modelled_solo_cycles(); 0 not known yet, < 0 never */
 };
 
 struct gt_modelled {
@@ -19,6 +20,8 @@ struct gt_modelled {
     uint32_t *launch_of;            /* by operation: in launches; GT_NONE: no kernel with a program */
     uint32_t op_count;
     uint32_t clock_mhz;             /* of the device */
+    uint32_t sms;                   /* of the device */
+    struct gt_device *one_sm;       /* the device with nothing beside one SM */
 };
 
 /* Has any kernel of the workload, launched or not, a program? */
@@ -36,5 +39,11 @@ void gt_modelled_free(struct gt_modelled *modelled);
 
 /* The launch of an operation; NULL: none. */
 const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *modelled, uint32_t op);
+
+/* Cycles that `residents` of a launch's blocks take together on one SM while the rest of the GPU is idle: of
+ * a wave, from its blocks' start to their end; where the launch has several, the mean of a few in a row.  Run
+ * when first asked for, and kept.  0 where the warp tier cannot tell, or the SM does not hold so many. */
+double gt_modelled_solo_cycles(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                               uint32_t residents);
 
 #endif

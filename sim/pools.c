@@ -71,6 +71,18 @@ void gt_batch_free(struct gt_machine *m, uint32_t batch)
     m->batches_free = batch;
 }
 
+uint32_t gt_load_new(struct gt_machine *m)
+{
+    return POOL_NEW(m, loads, loads_free, load_count, load_room, next);
+}
+
+void gt_load_free(struct gt_machine *m, uint32_t load)
+{
+    m->loads[load].stamp = 0;
+    m->loads[load].next = m->loads_free;
+    m->loads_free = load;
+}
+
 uint32_t gt_waiter_new(struct gt_machine *m)
 {
     uint32_t waiter = POOL_NEW(m, waiters, waiters_free, waiter_count, waiter_room, next);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/contention.h"
+#include "sim/rate.h"
 
 static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = gt_thread_handler,
@@ -18,6 +19,8 @@ static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_ENGINE] = gt_engine_handler,
     [GT_HANDLE_NODE] = gt_node_handler,
     [GT_HANDLE_ALONE] = gt_alone_handler,
+    [GT_HANDLE_LOAD] = gt_load_handler,
+    [GT_HANDLE_RATES] = gt_rates_handler,
 };
 
 void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes)

@@ -122,6 +122,40 @@ static double waited(const struct gt_wsm *sm, uint64_t rows)
            * sm->costs->waiting_cycles * waves;
 }
 
+/* Cycles of pipes: an instruction's interval, of those that queue in the tensor core what they take there.
+ * Integer products take the half of the FMA pipe that has the multipliers, and so part of the whole. */
+static void pipe_cycles(const struct gt_wsm *sm, double *pipes)
+{
+    for (uint32_t i = 0; i < sm->code.program->instruction_count; i++) {
+        const struct gt_wop *op = &sm->code.ops[i];
+        double issued = sm->stalls[(size_t)i * GT_STALLS + GT_STALL_SELECTED];
+
+        pipes[op->pipe] += issued * (op->action == GT_ACTION_GMMA ? op->latency : op->interval);
+        if (op->pipe == GT_PIPE_FMAHEAVY)
+            pipes[GT_PIPE_FMA] += issued * sm->costs->interval[GT_PIPE_FMA];
+    }
+    pipes[GT_PIPE_NONE] = pipes[GT_PIPE_LSU] = 0; /* no unit of its own; its work is counted as it is done */
+}
+
+/* How much of the run everything worked that other kernels could want. */
+static void busy_shares(const struct gt_wsm *sm, double cycles, double *busy)
+{
+    busy[GT_RESOURCE_ISSUE] = (double)sm->simulated / GT_WARP_SUBS;
+    busy[GT_RESOURCE_LSU] = sm->lsu_busy;
+    busy[GT_RESOURCE_PORT] = sm->l2_read_bytes / sm->costs->sm_bytes_per_cycle;
+    pipe_cycles(sm, busy + GT_RESOURCE_PIPE);
+    for (uint32_t pipe = 0; pipe < GT_PIPES; pipe++)
+        busy[GT_RESOURCE_PIPE + pipe] /= GT_WARP_SUBS;
+    busy[GT_RESOURCE_L2_READ] = sm->l2_read_cycles;
+    busy[GT_RESOURCE_L2_WRITE] = sm->l2_write_cycles;
+    busy[GT_RESOURCE_L2_REQUESTS] = sm->l2_tags.worked;
+    busy[GT_RESOURCE_L2_FABRIC] = sm->fabric.worked;
+    busy[GT_RESOURCE_DRAM] = sm->dram.worked;
+    busy[GT_RESOURCE_ATOMIC] = sm->atomic.worked;
+    for (uint32_t r = 0; r < GT_RESOURCES; r++)
+        busy[r] = fmin(1, busy[r] / cycles);
+}
+
 static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *shorter,
                    struct gt_warp_result *result)
 {
@@ -146,6 +180,7 @@ static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *short
     };
     result->cycles = result->launch_cycles + result->run_cycles + result->drain_cycles;
     memcpy(result->issued, sm->issued, sizeof result->issued);
+    busy_shares(sm, simulated, result->busy);
     for (uint32_t i = 0; i < program->instruction_count * GT_STALLS; i++)
         result->stalls[i % GT_STALLS] += sm->stalls[i];
     sm->stalls = NULL;

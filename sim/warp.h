@@ -29,6 +29,19 @@ struct gt_warp_launch {
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
 
+/* What blocks share: first what each SM has, then what the GPU has. */
+enum gt_resource {
+    GT_RESOURCE_ISSUE,            /* issue slots */
+    GT_RESOURCE_LSU,              /* the load/store unit */
+    GT_RESOURCE_PORT,             /* the way from L2 into the SM */
+    GT_RESOURCE_PIPE,             /* + gt_pipe */
+    GT_SM_RESOURCES = GT_RESOURCE_PIPE + GT_PIPES,
+    GT_RESOURCE_L2_READ = GT_SM_RESOURCES,
+    GT_RESOURCE_L2_WRITE, GT_RESOURCE_L2_REQUESTS, GT_RESOURCE_L2_FABRIC, GT_RESOURCE_DRAM,
+    GT_RESOURCE_ATOMIC,           /* the L2 slice that has the most atomics: another kernel's is another one */
+    GT_RESOURCES
+};
+
 /* What the model says of it. */
 struct gt_warp_result {
     double cycles;                /* as gpc__cycles_elapsed.max: launch, all blocks, drain */
@@ -44,6 +57,7 @@ struct gt_warp_result {
     double issue_share;           /* issue slots used, 0..1 */
     double lsu_share;             /* cycles that the load/store unit worked, 0..1 */
     double warps_mean;            /* resident, on the SM */
+    double busy[GT_RESOURCES];    /* part of the run that each worked: the SM's own, the GPU's for all SMs */
 };
 
 /* Run `launch` on `device`.  Returns 0; -1 with the reason: a program without blocks, warps that wait for

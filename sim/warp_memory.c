@@ -25,6 +25,7 @@ static double serve(struct gt_wqueue *queue, double from, double cycles)
     queue->free = start + cycles;
     queue->busy = (queue->busy * MEMORY_CYCLES + cycles) / (MEMORY_CYCLES + passed);
     queue->at = fmax(queue->at, from);
+    queue->worked += cycles;
     return queue->free;
 }
 
@@ -123,6 +124,8 @@ static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from
                 + (far ? costs->l2_far_latency : costs->l2_near_latency);
 
     sm->l2_bytes += bytes;
+    sm->l2_read_bytes += bytes;
+    sm->l2_read_cycles += bytes * sm->share / costs->l2_read_bytes_per_cycle;
     sm->dram_bytes += bytes * sm->code.dram_per_l2_read;
     if (missed > 0)
         done = fmax(done, fmax(dram, fabric) + costs->dram_latency
@@ -140,6 +143,7 @@ static double write_l2(struct gt_wsm *sm, double bytes, double lines, double fro
     double done = fmax(fmax(fmax(l2, fabric), dram), tags) + sm->costs->l2_near_latency;
 
     sm->l2_bytes += bytes;
+    sm->l2_write_cycles += bytes * sm->share / sm->costs->l2_write_bytes_per_cycle;
     sm->dram_bytes += to_dram;
     sm->memory_end = fmax(sm->memory_end, done);
     return done;

@@ -144,6 +144,7 @@ struct gt_wqueue {
     double free;                  /* when it has served all so far */
     double busy;                  /* part of the last thousands of cycles that it worked */
     double at;                    /* when that was last looked at */
+    double worked;                /* cycles, so far */
 };
 
 /* The SM. */
@@ -179,6 +180,7 @@ struct gt_wsm {
     uint64_t now, issued[GT_PIPES], simulated;
     double *stalls;               /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;
+    double l2_read_bytes, l2_read_cycles, l2_write_cycles; /* cycles: of L2, for all SMs that compete */
     uint64_t forced;              /* waits for a phase that nothing would have ended */
     uint64_t resident_since;
 };

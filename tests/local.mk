@@ -26,6 +26,7 @@ UNIT_TESTS = \
     tests/unit/bins \
     tests/unit/compare \
     tests/unit/reporttext \
+    tests/unit/share \
     tests/unit/supervise \
     tests/unit/validate \
     tests/unit/warp \

@@ -3,6 +3,7 @@
  *
  *   // set KEY=VALUE               a device key
  *   // option blocks=off           or streams=N, serialize=on, seed=N
+ *   // cost KERNEL CYCLES ...      see golden_cost.h
  *   // expect OP START END         operation number OP (from 0, in trace order) runs from START to END us
  *   // expect-wait OP REASON US    it waited so long for that reason
  *   // expect-call CALL START END  call number CALL of the trace lasts so
@@ -23,6 +24,7 @@
 #include "sim/transform.h"
 #include "traces/devicefile.h"
 #include "traces/trace.h"
+#include "tests/unit/golden_cost.h"
 
 enum { MOST_FILES = 256, MOST_SMS = 256 };
 
@@ -114,6 +116,8 @@ static void read_directive(const char *line, struct setting *setting)
             options->seed = (uint64_t)atoi(value);
         else
             fail_msg("no such option: %s", line);
+    } else if (golden_cost_line(line)) {
+        options->program_cost = true;
     } else if (strncmp(line, "// expect-error ", 16) == 0) {
         snprintf(setting->failure, sizeof setting->failure, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
     }
@@ -168,6 +172,7 @@ static void test_golden(void **state)
     const char *path = *state;
     struct setting setting = { .options = GT_OPTIONS_DEFAULT };
     struct gt_workload *w, *played = NULL;
+    struct gt_modelled *modelled = NULL;
     struct gt_summary summary;
     struct gt_error error = { "" };
     struct seen seen;
@@ -177,6 +182,7 @@ static void test_golden(void **state)
 
     if (gt_device_load("toy", &setting.device, &error) != 0)
         fail_msg("%s", error.text);
+    golden_costs.count = 0;
     each_line(text, visit_setting, &setting);
     free(text);
     w = gt_trace_read(path, NULL, &error);
@@ -186,6 +192,7 @@ static void test_golden(void **state)
         seen.blocks = calloc(w->op_count + 1, sizeof *seen.blocks);
         if (setting.streams > 0)
             setting.options.played = played = gt_transform_streams(w, setting.streams);
+        setting.options.modelled = modelled = golden_costs_of(w, &setting.device);
         status = gt_simulate(w, &setting.device, &setting.options, &probe, &summary, &error);
     }
     if (setting.failure[0] != '\0') {
@@ -202,6 +209,7 @@ static void test_golden(void **state)
         free(seen.calls);
         free(seen.blocks);
     }
+    gt_modelled_free(modelled);
     gt_workload_free(played);
     gt_workload_free(w);
 }

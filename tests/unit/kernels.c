@@ -126,7 +126,8 @@ static void fill_modelled(struct gt_modelled *modelled, struct gt_modelled_launc
     stalls[GT_STALLS + GT_STALL_SELECTED] = 1;
     launch_of[0] = 0;
     launch_of[1] = 1;
-    *modelled = (struct gt_modelled){ launches, 2, launch_of, 2, 1000 };
+    *modelled = (struct gt_modelled){ .launches = launches, .count = 2, .launch_of = launch_of, .op_count = 2,
+                                      .clock_mhz = 1000 };
 }
 
 /* The two runs, stored; their numbers in *simulated and *measured. */

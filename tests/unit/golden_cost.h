@@ -1,0 +1,90 @@
+/* golden_cost.h - costs of kernels as the warp tier would give them, stated by a golden scenario:
+ *
+ *   // cost KERNEL CYCLES SOLO[,SOLO...] [RESOURCE=BUSY ...]
+ *
+ * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM of an idle
+ * GPU take SOLO cycles; alone it keeps RESOURCE busy for that part of its time.  A launch with a cost is played
+ * by it.
+ */
+#ifndef GRIDTIDE_TESTS_GOLDEN_COST_H
+#define GRIDTIDE_TESTS_GOLDEN_COST_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/occupancy.h"
+#include "sim/simulate.h"
+
+enum { MOST_COSTS = 8, MOST_SOLO = 8 };
+
+static struct golden_costs {
+    struct golden_cost { char kernel[32], resources[128]; double cycles, solo[MOST_SOLO + 1]; } cost[MOST_COSTS];
+    int count;
+} golden_costs;
+
+/* True where the line states a cost, which it then adds. */
+static bool golden_cost_line(const char *line)
+{
+    struct golden_cost *cost = &golden_costs.cost[golden_costs.count];
+    char solo[128] = "";
+    int residents = 0;
+
+    memset(cost, 0, sizeof *cost);
+    if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, solo, cost->resources) < 3)
+        return false;
+    for (char *at = solo; *at != '\0' && residents < MOST_SOLO; at += *at == ',')
+        cost->solo[++residents] = strtod(at, &at);
+    golden_costs.count++;
+    return true;
+}
+
+static void set_busy(double *busy, const char *text)
+{
+    static const struct { const char *name; enum gt_resource resource; } names[] = {
+        { "issue=", GT_RESOURCE_ISSUE }, { "lsu=", GT_RESOURCE_LSU }, { "dram=", GT_RESOURCE_DRAM },
+        { "l2=", GT_RESOURCE_L2_READ }, { "atomic=", GT_RESOURCE_ATOMIC },
+    };
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        const char *at = strstr(text, names[i].name);
+
+        if (at != NULL)
+            busy[names[i].resource] = atof(at + strlen(names[i].name));
+    }
+}
+
+/* What the warp tier would have said of the workload's launches; NULL without costs.  To be given to
+ * gt_modelled_free(). */
+static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const struct gt_device *device)
+{
+    struct gt_modelled *modelled = calloc(1, sizeof *modelled);
+
+    modelled->launches = calloc(w->op_count, sizeof *modelled->launches);
+    modelled->launch_of = calloc(w->op_count, sizeof *modelled->launch_of);
+    modelled->op_count = modelled->count = w->op_count;
+    modelled->sms = device->sms;
+    for (uint32_t op = 0; op < w->op_count; op++) {
+        const struct gt_kernel *kernel = &w->kernels[w->ops[op].kernel];
+        struct gt_modelled_launch *launch = &modelled->launches[op];
+        struct gt_occupancy occupancy;
+
+        modelled->launch_of[op] = GT_NONE;
+        for (int i = 0; i < golden_costs.count && w->ops[op].kind == GT_OP_KERNEL; i++) {
+            const struct golden_cost *cost = &golden_costs.cost[i];
+
+            if (strcmp(gt_name_text(w, kernel->name), cost->kernel) != 0)
+                continue;
+            modelled->launch_of[op] = op;
+            gt_occupancy_of(device, kernel, &occupancy, NULL);
+            launch->launch.blocks = gt_kernel_blocks(kernel);
+            launch->launch.blocks_per_sm = occupancy.blocks_per_sm;
+            launch->result.cycles = launch->result.run_cycles = cost->cycles;
+            launch->solo_cycles = calloc(MOST_SOLO + 1, sizeof *launch->solo_cycles);
+            memcpy(launch->solo_cycles, cost->solo, sizeof cost->solo);
+            set_busy(launch->result.busy, cost->resources);
+        }
+    }
+    return modelled;
+}
+
+#endif
