@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* All that may be in a report, and in its work folder. */
@@ -25,11 +27,16 @@ static const char *const work_names[] = {
 enum { REPORT_NAMES = sizeof report_names / sizeof report_names[0],
        WORK_NAMES = sizeof work_names / sizeof work_names[0] };
 
+/* A folder that is being filled; six characters of mkdtemp() follow. */
+#define TEMPORARY_PREFIX ".gridtide-report-"
+enum { RANDOM_CHARACTERS = 6, IDLE_SECONDS = 60 };
+
 /* For the signal handler: the paths to remove in order, the two folders last. */
 static struct {
     volatile sig_atomic_t active;
     char *paths[REPORT_NAMES + WORK_NAMES];
     char *folders[2];
+    int lock;                       /* held while we live, so that nobody sweeps the folder away */
 } doomed;
 
 static char *join(const char *folder, const char *name)
@@ -86,6 +93,8 @@ static void doom(const struct gt_folder *folder)
 static void forget(struct gt_folder *folder)
 {
     doomed.active = 0;
+    if (doomed.lock >= 0)
+        close(doomed.lock);
     for (int i = 0; i < REPORT_NAMES + WORK_NAMES; i++)
         free(doomed.paths[i]);
     free(folder->final);
@@ -180,15 +189,72 @@ static char *final_path(const char *path, struct gt_error *error)
     return real;
 }
 
+/* Remove a former report, or the work folder: the files that we make, then the folder itself. */
+static void remove_files(const char *path, const char *const *names, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *file = join(path, names[i]);
+
+        unlink(file);
+        free(file);
+    }
+    rmdir(path);
+}
+
+/* A report that is being made is locked; one whose maker was killed is not.  A folder that was made but not yet
+ * locked is younger than this. */
+static bool is_abandoned(int fd)
+{
+    struct stat status;
+
+    return fstat(fd, &status) == 0 && status.st_uid == geteuid()
+           && time(NULL) - status.st_mtime > IDLE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
+}
+
+/* Remove what killed makers of reports left in `parent` ("" or "/" at its end).  What holds other files than
+ * a report's stays; that is no error. */
+static void sweep(const char *parent)
+{
+    DIR *entries = opendir(parent[0] != '\0' ? parent : ".");
+    const size_t prefix = strlen(TEMPORARY_PREFIX);
+    struct dirent *entry;
+
+    while (entries != NULL && (entry = readdir(entries)) != NULL) {
+        int fd;
+
+        if (strncmp(entry->d_name, TEMPORARY_PREFIX, prefix) != 0
+                || strlen(entry->d_name) != prefix + RANDOM_CHARACTERS)
+            continue;
+        fd = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd >= 0 && is_abandoned(fd)) {
+            char *path, *work;
+
+            if (asprintf(&path, "%s%s", parent, entry->d_name) < 0)
+                gt_bug("asprintf failed");
+            work = join(path, "work");
+            remove_files(work, work_names, WORK_NAMES);
+            remove_files(path, report_names, REPORT_NAMES);
+            free(work);
+            free(path);
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    if (entries != NULL)
+        closedir(entries);
+}
+
 static int make_folders(struct gt_folder *folder, struct gt_error *error)
 {
     const char *slash = strrchr(folder->final, '/');
+    char *parent = strndup(folder->final, slash == NULL ? 0 : (size_t)(slash + 1 - folder->final));
     mode_t mask = umask(0);
 
     umask(mask);
-    if (asprintf(&folder->temporary, "%.*s.gridtide-report-XXXXXX",
-                 slash == NULL ? 0 : (int)(slash + 1 - folder->final), folder->final) < 0)
+    sweep(parent);
+    if (asprintf(&folder->temporary, "%s" TEMPORARY_PREFIX "XXXXXX", parent) < 0)
         gt_bug("asprintf failed");
+    free(parent);
     if (mkdtemp(folder->temporary) == NULL) {
         if (errno == ENOENT || errno == ENOTDIR)
             return gt_error_set(error, "%s: the folder above it does not exist; make it first",
@@ -197,6 +263,8 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
     }
     folder->work = join(folder->temporary, "work");
     doom(folder);
+    doomed.lock = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    flock(doomed.lock, LOCK_EX | LOCK_NB);
     if (chmod(folder->temporary, 0777 & ~mask) != 0 || mkdir(folder->work, 0700) != 0) {
         gt_error_set(error, "%s: cannot create: %s", folder->work, strerror(errno));
         gt_folder_abandon(folder);
@@ -273,18 +341,6 @@ int gt_folder_take(const struct gt_folder *folder, const char *from, const char 
     free(source);
     free(target);
     return result;
-}
-
-/* Remove a former report, or the work folder: the files that we make, then the folder itself. */
-static void remove_files(const char *path, const char *const *names, int count)
-{
-    for (int i = 0; i < count; i++) {
-        char *file = join(path, names[i]);
-
-        unlink(file);
-        free(file);
-    }
-    rmdir(path);
 }
 
 /* Swap with the former report: what readers open is the old one or the new one, whole. */

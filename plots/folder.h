@@ -2,7 +2,8 @@
  *
  * Only files that a report makes are ever removed: an existing folder is replaced
  * when it is empty or holds a former report and nothing else.  On SIGINT, SIGTERM
- * and SIGHUP what was begun is removed.  One folder at a time in a process.
+ * and SIGHUP what was begun is removed; what a SIGKILL leaves the next report beside it removes.  One
+ * folder at a time in a process.
  */
 #ifndef GRIDTIDE_PLOTS_FOLDER_H
 #define GRIDTIDE_PLOTS_FOLDER_H

@@ -35,6 +35,14 @@ int64_t gt_store_trace(struct gt_store *store, const struct gt_workload *workloa
  * its runs are compared with the measured runs of that one. Returns 0 or -1. */
 int gt_store_base(struct gt_store *store, int64_t trace_id, int64_t base_trace_id, struct gt_error *error);
 
+/* The number that the next trace gets, or -1. */
+int64_t gt_store_next_trace(struct gt_store *store, struct gt_error *error);
+/* Take out the traces from number `from_trace` on that have no measured run, with all that belongs to them:
+ * what a validation leaves where it fails.  Returns 0 or -1. */
+int gt_store_drop_unmeasured(struct gt_store *store, int64_t from_trace, struct gt_error *error);
+/* Close an existing store, and remove its file where it holds no run.  Returns 0 or -1; closed either way. */
+int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error);
+
 /* A run's records: kept in memory until the end, then written as one transaction, in key order.
  * The probe is valid until end or abort; `workload` and `store` must last as long. `kind` is
  * "measured" or "simulated"; measured runs have no waits and no causes. */

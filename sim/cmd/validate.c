@@ -147,6 +147,8 @@ struct shared {
     size_t starts;                    /* of processes */
     uint32_t row_count;
     bool failed;                      /* a trace could not be validated */
+    bool made_store;
+    int64_t first_trace;              /* of those that are put into the store; 0: it was not opened yet */
 };
 enum { NAME_BYTES = 512 };
 
@@ -176,7 +178,7 @@ static void tell(void *user, const char *what, uint32_t done, uint32_t total)
 
 /* Exists already: more runs go behind what it has. A new one is there from the start, so that whatever
  * ends the program leaves the runs that were whole. */
-static struct gt_store *open_store(const char *path, struct gt_error *error)
+static struct gt_store *open_store(const char *path, struct shared *shared, struct gt_error *error)
 {
     struct gt_store *store;
 
@@ -184,8 +186,31 @@ static struct gt_store *open_store(const char *path, struct gt_error *error)
         store = gt_store_create(path, error);
         if (store == NULL || gt_store_commit(store, error) != 0)
             return NULL;
+        shared->made_store = true;
     }
-    return gt_store_open(path, true, error);
+    store = gt_store_open(path, true, error);
+    if (store != NULL && shared->first_trace == 0)
+        shared->first_trace = gt_store_next_trace(store, error);
+    return store;
+}
+
+/* However the work ended: a trace of which nothing was measured is not left half in the store, nor is a new
+ * store left without a run. */
+static int tidy_store(const char *path, const struct shared *shared, struct gt_error *error)
+{
+    struct gt_store *store;
+    int result;
+
+    if (shared->first_trace <= 0)
+        return 0;
+    store = gt_store_open(path, true, error);
+    if (store == NULL)
+        return -1;
+    result = gt_store_drop_unmeasured(store, shared->first_trace, error);
+    if (result == 0 && shared->made_store)
+        return gt_store_close_or_remove(store, error);
+    gt_store_close(store);
+    return result;
 }
 
 static int choose_device(struct work *work, const struct gt_workload *workload, struct gt_device *device,
@@ -322,7 +347,9 @@ static int validate_all(struct work *work, struct gt_error *error)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
         validate_trace(work, arguments->traces[work->shared->next++]);
-    if (interrupted)
+    if (interrupted && work->shared->row_count == 0)
+        fputs("gridtide: interrupted before anything was measured\n", stderr);
+    else if (interrupted)
         fprintf(stderr, "gridtide: interrupted: %s holds what was measured\n", arguments->output);
     else if (work->shared->next < arguments->trace_count)
         return GT_GO_ON;
@@ -348,7 +375,7 @@ static int work_on(struct work *work, struct gt_error *error)
         return -1;
     if (work->validation.players->find(&facts, error) != 0)
         return -1;
-    work->validation.store = open_store(arguments->output, error);
+    work->validation.store = open_store(arguments->output, work->shared, error);
     if (work->validation.store == NULL)
         return -1;
     catch_interrupts();
@@ -421,7 +448,11 @@ static int run(int argc, char **argv)
     work.rows = share(arguments.trace_count * sizeof *work.rows);
     work.names = share(arguments.trace_count * sizeof *work.names);
     result = gt_supervise(work_in_process, &work, &error);
-    return result < 0 ? gt_fail(&error) : result;
+    if (result < 0)
+        gt_fail(&error);
+    if (tidy_store(arguments.output, work.shared, &error) != 0)
+        return gt_fail(&error);
+    return result < 0 ? GT_EXIT_FAILED : result;
 }
 
 const struct gt_command gt_command_validate = {

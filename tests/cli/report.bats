@@ -190,6 +190,38 @@ nothing_beside() {
     nothing_beside
 }
 
+@test "what a killed report left is swept away, what a living one fills is not" {
+    written
+    mkdir bin
+    printf '#!/bin/sh\nkill -KILL $PPID\n' > bin/gnuplot
+    chmod +x bin/gnuplot
+    run env PATH="$PWD/bin:$PATH" "$GRIDTIDE" report run.db -o out
+    [ "$status" -ne 0 ]
+    left=$(echo .gridtide-report-??????)
+    [ -d "$left/work" ]
+    "$GRIDTIDE" report -q run.db -o young                  # it might still be at work
+    [ -d "$left" ]
+    touch -d '2 minutes ago' "$left"
+    mkdir .gridtide-report-myown1
+    echo mine > .gridtide-report-myown1/notes
+    touch -d '2 minutes ago' .gridtide-report-myown1
+    if command -v flock > /dev/null; then
+        mkdir .gridtide-report-living
+        exec 9< .gridtide-report-living
+        flock 9
+        touch -d '2 minutes ago' .gridtide-report-living
+    fi
+    "$GRIDTIDE" report -q run.db -o out 9<&-
+    [ ! -e "$left" ]
+    [ -e .gridtide-report-myown1/notes ]
+    if command -v flock > /dev/null; then
+        [ -d .gridtide-report-living ]
+        exec 9<&-
+    fi
+    "$GRIDTIDE" report -q run.db -o out
+    [ ! -e .gridtide-report-living ]
+}
+
 @test "names are text: not commands, not markup" {
     need_sqlite
     recorded

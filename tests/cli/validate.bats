@@ -57,6 +57,7 @@ measured() {
     run "$GRIDTIDE" validate u.jsonl --measured measured.db -o w.db -q
     [ "$status" = 1 ]
     [[ "$output" == *"no measured run of 'u'"* ]]
+    [ ! -e w.db ]
     for change in '$a{"call":"launch","kernel":"k","stream":"a"}' '$a{"call":"device_sync"}' \
                   's/"grid":8/"grid":9/'; do
         sed "$change" t.jsonl > changed.jsonl
@@ -87,4 +88,22 @@ measured() {
     run "$GRIDTIDE" validate t.jsonl --measured t.jsonl -o x.db -q
     [ "$status" = 1 ]
     [ ! -e x.db ]
+}
+
+@test "validate: a trace of which nothing was measured leaves nothing in the store" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    measured
+    sed 's/"name":"t"/"name":"u"/' t.jsonl > u.jsonl
+    run "$GRIDTIDE" validate u.jsonl t.jsonl u.jsonl --measured measured.db --repeat 2 -o v.db -q
+    [ "$status" = 1 ]
+    [ "$(sqlite3 v.db "SELECT group_concat(name) FROM trace")" = t ]
+    [ "$(sqlite3 v.db "SELECT group_concat(kind) FROM run")" = simulated,measured,measured ]
+    # What the store had before stays, whatever it is.
+    sqlite3 v.db "DELETE FROM run_op WHERE run_id > 1" "DELETE FROM run_placement WHERE run_id > 1" \
+        "DELETE FROM counter WHERE run_id > 1" "DELETE FROM comparison" "DELETE FROM run WHERE run_id > 1"
+    sqlite3 v.db .dump | grep -v '"\?device' > before.sql
+    run "$GRIDTIDE" validate u.jsonl --measured measured.db -o v.db -q
+    [ "$status" = 1 ]
+    sqlite3 v.db .dump | grep -v '"\?device' > after.sql
+    diff before.sql after.sql
 }
