@@ -201,8 +201,8 @@ static void remove_files(const char *path, const char *const *names, int count)
     rmdir(path);
 }
 
-/* A report that is being made is locked; one whose maker was killed is not.  A folder that was made but not yet
- * locked is younger than this. */
+/* A report that is being made is locked; one whose maker was killed is not.  A folder that was made but not
+ * yet locked is younger than this. */
 static bool is_abandoned(int fd)
 {
     struct stat status;
