@@ -92,8 +92,10 @@ static struct gt_import_op *add_op(struct kineto *kineto, enum gt_op_kind kind, 
     if (span(kineto, &start_ns, &end_ns, error) != 0 || find_place(event, &device, &context, error) != 0)
         return NULL;
     index = find_stream(kineto, device, context, stream < 0 ? (uint32_t)stream : stream);
-    if (kineto_has(event, KINETO_PRIORITY))
+    if (kineto_has(event, KINETO_PRIORITY)) {
+        kineto->has_priorities = true;
         kineto->import.workload->streams[index].priority = (int32_t)event->number[KINETO_PRIORITY];
+    }
     op = gt_import_add_op(&kineto->import);
     op->start_ns = start_ns;
     op->end_ns = end_ns;

@@ -93,6 +93,7 @@ struct kineto {
     struct kineto_thread_name *thread_names; uint32_t thread_name_count, thread_name_room;
     bool several_processes;                 /* calls of more than one pid */
     bool has_events;                        /* a list of events was there */
+    bool has_priorities;                    /* an operation says its stream's */
     uint64_t last_pid, last_tid;            /* of `last_thread`, the last call's */
     uint32_t last_thread;
 };
