@@ -26,7 +26,7 @@
 #include "traces/import_device.h"
 #include "traces/ncu_parts.h"
 
-enum { WARP_THREADS = 32, COUNTS_PERMILLE = 5 };
+enum { WARP_THREADS = 32, COUNTS_PERMILLE = 5, MOST_SHARED_BYTES = 256 << 10 };
 
 /* Programs found so far, by their content. */
 struct known_program {
@@ -141,12 +141,18 @@ static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program,
              report->imbalance * 100, report->worst * GT_SASS_BYTES, report->counted, report->arrive);
 }
 
+/* Of an SM's shared memory, or blocks of an SM; 0: not known, or more than any GPU has. */
+static uint32_t of_an_sm(double value)
+{
+    return value > 0 && value <= MOST_SHARED_BYTES ? (uint32_t)lround(value) : 0;
+}
+
 static struct gt_program *make_program(struct ncu *ncu, struct gt_ncu_source *source)
 {
     const struct gt_ncu_launch *launch = &ncu->raw.launches[ncu->launch];
     struct gt_program head = {
         .registers_per_thread = launch->registers_allocated,
-        .shared_bytes = launch->allocated_shared_bytes > 0 ? (uint32_t)launch->allocated_shared_bytes : 0,
+        .shared_bytes = of_an_sm(launch->allocated_shared_bytes),
         .compute_capability = launch->compute_capability, .warps_per_block = warps_per_block(launch),
     };
     uint32_t unknown, first_unknown;
@@ -219,19 +225,14 @@ static const struct gt_program *find_program(struct ncu *ncu)
     return known != NULL ? known->program : NULL;
 }
 
-static uint32_t bytes_of(double value)
-{
-    return value > 0 && value < UINT32_MAX ? (uint32_t)lround(value) : 0;
-}
-
 static uint32_t add_kernel(struct ncu *ncu, const struct gt_program *program)
 {
     const struct gt_ncu_launch *launch = &ncu->raw.launches[ncu->launch];
     struct gt_kernel kernel = {
         .name = gt_name(ncu->workload, launch->name, strlen(launch->name)),
         .registers_per_thread = launch->registers,
-        .static_shared_bytes = bytes_of(launch->static_shared_bytes),
-        .dynamic_shared_bytes = bytes_of(launch->dynamic_shared_bytes),
+        .static_shared_bytes = of_an_sm(launch->static_shared_bytes),
+        .dynamic_shared_bytes = of_an_sm(launch->dynamic_shared_bytes),
         .duration_ps = GT_TIME_NONE, .runs = GT_NONE, .arguments = GT_NONE, .program = program,
     };
 
@@ -252,12 +253,12 @@ static void add_profile(struct ncu *ncu, uint32_t op)
         .op = op, .cycles = (uint64_t)llround(launch->cycles), .sm_hz = launch->sm_hz > 0 ? launch->sm_hz : 0,
         .warp_instructions = executed(launch->warp_instructions),
         .busiest_warp_instructions = executed(launch->busiest_warp_instructions),
-        .shared_carveout_bytes = bytes_of(launch->carveout_bytes),
+        .shared_carveout_bytes = of_an_sm(launch->carveout_bytes),
     };
 
     memcpy(profile.cluster, launch->cluster, sizeof profile.cluster);
     for (int i = 0; i < 4; i++) {
-        uint32_t limit = bytes_of(launch->blocks_limits[i]);
+        uint32_t limit = of_an_sm(launch->blocks_limits[i]);
 
         if (limit > 0 && (profile.blocks_per_sm == 0 || limit < profile.blocks_per_sm))
             profile.blocks_per_sm = limit;

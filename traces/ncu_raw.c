@@ -11,6 +11,8 @@ enum unit { PLAIN, BYTES, SECONDS, HERTZ };
 
 #define MOST_BLOCKS (double)(GT_PROGRAM_MOST_EXECUTIONS / 32)
 #define MOST_CYCLES 0x1p53
+/* Of a thread, and blocks of a cluster, on any GPU; what is beyond is no such number. */
+enum { WARP_THREADS = 32, MOST_REGISTERS = 255, MOST_REGISTERS_ALLOCATED = 256, MOST_CLUSTER = 64 };
 #define MOST_HZ 1e12
 
 /* How a column's value becomes one in bytes, seconds or 1/s.  What stands behind a slash ("Kbyte/block") does
@@ -166,13 +168,22 @@ static bool read_size(const char *text, uint32_t size[3])
     return true;
 }
 
-static uint32_t small_number(const struct gt_csv *csv, uint32_t column)
+/* A whole number, 0 where there is none up to `most`. */
+static uint32_t small_number(const struct gt_csv *csv, uint32_t column, uint32_t most)
 {
     double value;
 
-    return column != GT_NONE && gt_csv_number(gt_csv_field(csv, column), &value) && value >= 0 && value < 1e9
-               ? (uint32_t)value
-               : 0;
+    if (column == GT_NONE || !gt_csv_number(gt_csv_field(csv, column), &value) || value < 0 || value > most)
+        return 0;
+    return (uint32_t)value;
+}
+
+/* Of a thread; of blocks of one warp the profiler gives the warp's. */
+static uint32_t registers_allocated(const struct gt_csv *csv, uint32_t column)
+{
+    uint32_t registers = small_number(csv, column, MOST_REGISTERS_ALLOCATED * WARP_THREADS);
+
+    return registers > MOST_REGISTERS_ALLOCATED ? registers / WARP_THREADS : registers;
 }
 
 /* Could a launch have this much? */
@@ -217,11 +228,11 @@ static int read_launch(const struct gt_csv *csv, const struct columns *columns, 
                             "takes",
                             gt_csv_field(csv, columns->grid), gt_csv_field(csv, columns->block));
     for (int i = 0; i < 3; i++) {
-        launch->cluster[i] = small_number(csv, columns->cluster[i]);
+        launch->cluster[i] = small_number(csv, columns->cluster[i], MOST_CLUSTER);
         launch->cluster[i] += launch->cluster[i] == 0;
     }
-    launch->registers = small_number(csv, columns->registers);
-    launch->registers_allocated = small_number(csv, columns->registers_allocated);
+    launch->registers = small_number(csv, columns->registers, MOST_REGISTERS);
+    launch->registers_allocated = registers_allocated(csv, columns->registers_allocated);
     if (sscanf(gt_csv_field(csv, columns->capability), "%u.%u", &major, &minor) == 2 && major < 100 &&
         minor < 10)
         launch->compute_capability = major * 10 + minor;

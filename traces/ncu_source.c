@@ -125,15 +125,18 @@ static char *keep_text(struct reader *reader, const char *text, size_t length)
     return kept;
 }
 
-/* The instruction with single spaces; read_texts() turns addresses into offsets when all are known. */
+/* The instruction in plain ASCII with single spaces; rebase() makes offsets of addresses. */
 static char *read_text(struct reader *reader, const char *text)
 {
     size_t length = strlen(text), kept = 0;
     char *clean = keep_text(reader, text, length);
 
-    for (const char *at = text; *at != '\0'; at++)
-        if ((*at != ' ' && *at != '\t') || (kept > 0 && clean[kept - 1] != ' '))
-            clean[kept++] = *at == '\t' ? ' ' : *at;
+    for (const char *at = text; *at != '\0'; at++) {
+        char next = *at == '\t' ? ' ' : *at < ' ' || *at > '~' ? '?' : *at;
+
+        if (next != ' ' || (kept > 0 && clean[kept - 1] != ' '))
+            clean[kept++] = next;
+    }
     while (kept > 0 && (clean[kept - 1] == ' ' || clean[kept - 1] == ';'))
         kept--;
     clean[kept] = '\0';

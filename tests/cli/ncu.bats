@@ -167,7 +167,8 @@ by_programs() {
     warned 'more warp instructions executed than a launch can have' launches-without-counts 1
     by_programs
     for column in gpc__cycles_elapsed.max.per_second dram__bytes_read.sum launch__registers_per_thread \
-                  lts__t_sectors_srcunit_tex_op_read.sum; do
+                  lts__t_sectors_srcunit_tex_op_read.sum launch__cluster_dim_x \
+                  launch__shared_mem_per_block_dynamic; do
         fresh
         change raw.csv $column 3 $most
         "$GRIDTIDE" import -q ncu profile -o out.jsonl
@@ -190,6 +191,14 @@ by_programs() {
     change source.0001.csv "L1 Tag Requests Global" all 9999999999
     warned 'more than they can do' launches-without-counts 1
     by_programs
+}
+
+@test "bytes of an instruction that are no text are read, and what is written can be read again" {
+    sed -i '20s/UR7,/\xff\x01R7,/' profile/source.0000.csv
+    "$GRIDTIDE" import -q ncu profile -o out.jsonl
+    grep -qF '??R7,' out.jsonl
+    "$GRIDTIDE" import -q out.jsonl -o again.jsonl
+    cmp out.jsonl again.jsonl
 }
 
 @test "raw.csv that cannot be understood is an error with its line" {
