@@ -164,6 +164,7 @@ struct gt_load {
     uint32_t blocks;
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
+    double sm_part;           /* of what its SM gets, while rates are worked out */
     uint64_t stamp;           /* of the event that ends its first batch; 0: none is due */
 };
 

@@ -1,5 +1,6 @@
 #include "sim/modelled.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
     if (failure != NULL)
         added->failure = strdup(failure);
     else
-        added->solo_cycles = gt_calloc(launch->blocks_per_sm + 1ull, sizeof *added->solo_cycles);
+        added->wave_cycles = gt_calloc(launch->blocks_per_sm + 1ull, sizeof *added->wave_cycles);
     modelled->launch_of[op] = modelled->count++;
 }
 
@@ -108,7 +109,7 @@ void gt_modelled_free(struct gt_modelled *modelled)
     for (uint32_t i = 0; i < modelled->count; i++) {
         free(modelled->launches[i].result.stalls_by_instruction);
         free(modelled->launches[i].failure);
-        free(modelled->launches[i].solo_cycles);
+        free(modelled->launches[i].wave_cycles);
     }
     free(modelled->launches);
     free(modelled->launch_of);
@@ -125,18 +126,19 @@ const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *mo
 
 /* Waves that are run to see their pace: blocks that follow each other meet in other phases than those that
  * start together, and some have more to do than others. */
-enum { SOLO_WAVES = 4 };
+enum { FEW_WAVES = 4 };
 
-static double run_solo(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
-                       uint32_t residents)
+static double run_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                       uint32_t residents, double competing)
 {
     struct gt_warp_launch some = launch->launch;
     uint64_t of_sm = (some.blocks + modelled->sms - 1) / modelled->sms, waves = of_sm / residents;
     struct gt_warp_result result;
 
-    waves = waves < 1 ? 1 : waves > SOLO_WAVES ? SOLO_WAVES : waves;
+    waves = waves < 1 ? 1 : waves > FEW_WAVES ? FEW_WAVES : waves;
     some.blocks = residents * waves;
     some.blocks_per_sm = residents;
+    some.competing = competing;
     some.warp_instructions = (uint64_t)((double)some.warp_instructions * (double)some.blocks
                                         / (double)launch->launch.blocks);
     some.busiest_warp_instructions = 0; /* is of the whole launch's busiest SM */
@@ -146,15 +148,32 @@ static double run_solo(const struct gt_modelled *modelled, const struct gt_model
     return result.run_cycles / (double)waves;
 }
 
-double gt_modelled_solo_cycles(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
-                               uint32_t residents)
+double gt_competing_sms(const struct gt_modelled *modelled, int step)
 {
-    double *cycles;
+    static const double parts[GT_COMPETING] = { 0, 0.25, 0.5, 1 };
+
+    return step == 0 ? 1 : fmax(1, modelled->sms * parts[step]);
+}
+
+double gt_modelled_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                        uint32_t residents, double competing)
+{
+    double *cycles, low, high;
+    int step = 1;
 
     if (launch->failure != NULL || residents > launch->launch.blocks_per_sm || residents == 0)
         return 0;
-    cycles = &launch->solo_cycles[residents];
-    if (*cycles == 0)
-        *cycles = run_solo(modelled, launch, residents);
-    return *cycles > 0 ? *cycles : 0;
+    while (step < GT_COMPETING - 1 && gt_competing_sms(modelled, step) < competing)
+        step++;
+    cycles = launch->wave_cycles[residents];
+    for (int i = step - 1; i <= step; i++)
+        if (cycles[i] == 0)
+            cycles[i] = run_wave(modelled, launch, residents, gt_competing_sms(modelled, i));
+    if (cycles[step - 1] < 0 || cycles[step] < 0)
+        return 0;
+    low = gt_competing_sms(modelled, step - 1);
+    high = gt_competing_sms(modelled, step);
+    if (competing <= low || high <= low)
+        return cycles[step - 1];
+    return cycles[step - 1] + (cycles[step] - cycles[step - 1]) * (competing - low) / (high - low);
 }

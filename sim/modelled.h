@@ -5,13 +5,16 @@
 #include "sim/probe.h"
 #include "sim/warp.h"
 
+/* So many of them: see gt_competing_sms(). */
+enum { GT_COMPETING = 4 };
+
 /* One distinct launch: the same program, grid and memory behaviour are run once. */
 struct gt_modelled_launch {
     uint32_t op;                    /* the first operation that is it */
     struct gt_warp_launch launch;
     struct gt_warp_result result;   /* of use where `failure` is NULL */
     char *failure;                  /* why the warp tier could not run it */
-    double *solo_cycles;            /* by blocks, see gt_modelled_solo_cycles(); 0 not known yet, < 0 never */
+    double (*wave_cycles)[GT_COMPETING]; /* by blocks, see gt_modelled_wave(); 0 not known yet, < 0 never */
 };
 
 struct gt_modelled {
@@ -40,10 +43,15 @@ void gt_modelled_free(struct gt_modelled *modelled);
 /* The launch of an operation; NULL: none. */
 const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *modelled, uint32_t op);
 
-/* Cycles that `residents` of a launch's blocks take together on one SM while the rest of the GPU is idle: of
- * a wave, from its blocks' start to their end; where the launch has several, the mean of a few in a row.  Run
- * when first asked for, and kept.  0 where the warp tier cannot tell, or the SM does not hold so many. */
-double gt_modelled_solo_cycles(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
-                               uint32_t residents);
+/* The numbers of competing SMs that waves are run with: 1, then parts of all. */
+double gt_competing_sms(const struct gt_modelled *modelled, int step);
+
+/* Cycles of a wave of a launch's blocks, `residents` of them on an SM, where `competing` SMs (from 1 on; this
+ * one counts as 1) ask of L2 and DRAM what this one does: from the blocks' start to their end; where the
+ * launch has several waves, the mean of a few in a row.  The warp tier is run for some numbers of SMs, when
+ * they are first asked for, and what lies between is interpolated.  0 where it cannot tell, or an SM does not
+ * hold so many. */
+double gt_modelled_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                        uint32_t residents, double competing);
 
 #endif

@@ -96,23 +96,63 @@ static double largest_part(const struct gt_machine *m, const struct gt_demand *d
     return largest;
 }
 
-/* The loads of a kind of SM. Its part of an SM's share goes to each by its warps. */
-static void add_users(struct gt_machine *m, uint32_t first, struct gt_sm_kind *kind)
+/* What a load would take of a resource of the GPU if it were the only one anywhere, by its part of its SM. */
+static double appetite(const struct gt_machine *m, uint32_t load, enum gt_resource resource)
 {
-    uint32_t resources[GT_SM_RESOURCES];
+    const struct gt_load *of = &m->loads[load];
+    const struct gt_demand *demand = m->grids[of->grid].demand;
+
+    return demand->amount[resource] * of->blocks * gt_demand_limit(demand, of->blocks, 1) / of->sm_part;
+}
+
+/* How many SMs compete with a load for what it needs most (demand.h). Atomics of other grids do not. */
+static double competing(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
+                        uint32_t load)
+{
+    const struct gt_load *own = &m->loads[load];
+    enum gt_resource most = gt_demand_most(m->grids[own->grid].demand);
+    double wants = appetite(m, load, most), sum = 0;
+
+    if (!(wants > 0))
+        return 1;
+    for (uint32_t k = 0; k < kinds; k++) {
+        for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next) {
+            const struct gt_load *other = &m->loads[at];
+
+            if (most != GT_RESOURCE_ATOMIC || other->grid == own->grid)
+                sum += m->sm_kinds[k].sms * other->sm_part / own->sm_part
+                       * fmin(1, appetite(m, at, most) / wants);
+        }
+    }
+    return fmax(1, sum);
+}
+
+/* Each load's part of its SM, by its warps. */
+static void part_sm(struct gt_machine *m, uint32_t first)
+{
     double warps = 0;
 
-    add_sm_resources(m, first, resources);
     for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
         warps += warps_of(m, load);
+    for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
+        m->loads[load].sm_part = warps_of(m, load) / warps;
+}
+
+/* The loads of a kind of SM. */
+static void add_users(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
+                      struct gt_sm_kind *kind)
+{
+    uint32_t resources[GT_SM_RESOURCES], first = gpu->loads[kind->sm];
+
+    add_sm_resources(m, first, resources);
     kind->first_user = m->share.user_count;
     for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
         const struct gt_grid *grid = &m->grids[m->loads[at].grid];
         const struct gt_demand *demand = grid->demand;
         double blocks = m->loads[at].blocks, part = largest_part(m, demand) * blocks;
-        double limit = gt_demand_limit(demand, m->loads[at].blocks);
+        double limit = gt_demand_limit(demand, m->loads[at].blocks, competing(m, gpu, kinds, at));
 
-        gt_share_add_user(&m->share, limit, warps_of(m, at) / warps / part);
+        gt_share_add_user(&m->share, limit, m->loads[at].sm_part / part);
         for (uint32_t r = 0; r < GT_SM_RESOURCES; r++)
             if (resources[r] != GT_NONE)
                 gt_share_add_use(&m->share, resources[r], demand->amount[r] * blocks);
@@ -133,7 +173,9 @@ void gt_rate_solve(struct gt_machine *m, uint32_t number, gt_rate_setter *set)
     gt_share_clear(&m->share);
     add_gpu_resources(m, gpu);
     for (uint32_t k = 0; k < kinds; k++)
-        add_users(m, gpu->loads[m->sm_kinds[k].sm], &m->sm_kinds[k]);
+        part_sm(m, gpu->loads[m->sm_kinds[k].sm]);
+    for (uint32_t k = 0; k < kinds; k++)
+        add_users(m, gpu, kinds, &m->sm_kinds[k]);
     gt_share_solve(&m->share);
     for (uint32_t sm = 0; sm < m->device->sms; sm++) {
         uint32_t user = m->sm_kinds[m->kind_of_sm[sm]].first_user;

@@ -1,8 +1,8 @@
 /* share.h - who gets how much of resources that do not suffice for all: weighted max-min fairness.
  *
  * Users have rates.  At rate 1 user u takes amount[u][r] of resource r; of r there is capacity[r].
- * All rates grow together, rate[u] = level x speed[u], and a user stops growing when it has its limit, or when
- * a resource that it takes anything of is used up:
+ * All rates grow together, rate[u] = level x speed[u], and a user stops growing when it has its limit, or
+ * when a resource that it takes anything of is used up:
  *
  *     sum over u of rate[u] x amount[u][r] <= capacity[r]   for every r
  *     rate[u] <= limit[u]                                   for every u
@@ -41,7 +41,8 @@ struct gt_share {
 void gt_share_clear(struct gt_share *share);
 /* Add a resource; returns its number.  A capacity below 0 counts as 0. */
 uint32_t gt_share_add_resource(struct gt_share *share, double capacity);
-/* Add a user; gt_share_add_use() then adds what it takes of a resource: nothing where the amount is not above 0. */
+/* Add a user; gt_share_add_use() then adds what the user added last takes of a resource; an amount that is not
+ * above 0 is nothing. */
 uint32_t gt_share_add_user(struct gt_share *share, double limit, double speed);
 void gt_share_add_use(struct gt_share *share, uint32_t resource, double amount);
 /* Fill in every user's rate. */

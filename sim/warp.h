@@ -26,6 +26,7 @@ struct gt_warp_launch {
     const struct gt_memory_use *use; /* NULL: the program's */
     uint64_t warp_instructions;   /* executed where nothing was counted by instruction; 0 unknown */
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
+    double competing;             /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
 

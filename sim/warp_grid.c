@@ -30,7 +30,10 @@ static void set_share(struct gt_wsm *sm)
     for (uint32_t i = 0; i < sm->launch->blocks_per_sm; i++)
         if (sm->blocks[i].used)
             blocks += row_blocks(sm, sm->blocks[i].row);
-    sm->share = sm->resident > 0 ? fmax(1, blocks / sm->resident) : 1;
+    if (sm->launch->competing > 0)
+        sm->share = sm->launch->competing;
+    else
+        sm->share = sm->resident > 0 ? fmax(1, blocks / sm->resident) : 1;
 }
 
 static void plan_start(struct gt_wsm *sm, uint64_t at)

@@ -1,10 +1,10 @@
 /* golden_cost.h - costs of kernels as the warp tier would give them, stated by a golden scenario:
  *
- *   // cost KERNEL CYCLES SOLO[,SOLO...] [RESOURCE=BUSY ...]
+ *   // cost KERNEL CYCLES WAVE[,WAVE...] [RESOURCE=BUSY ...]
  *
- * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM of an idle
- * GPU take SOLO cycles; alone it keeps RESOURCE busy for that part of its time.  A launch with a cost is played
- * by it.
+ * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM take WAVE
+ * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do; alone it keeps RESOURCE busy
+ * for that part of its time.  A launch with a cost is played by it.
  */
 #ifndef GRIDTIDE_TESTS_GOLDEN_COST_H
 #define GRIDTIDE_TESTS_GOLDEN_COST_H
@@ -15,10 +15,13 @@
 #include "sim/occupancy.h"
 #include "sim/simulate.h"
 
-enum { MOST_COSTS = 8, MOST_SOLO = 8 };
+enum { MOST_COSTS = 8, MOST_WAVES = 8 };
 
 static struct golden_costs {
-    struct golden_cost { char kernel[32], resources[128]; double cycles, solo[MOST_SOLO + 1]; } cost[MOST_COSTS];
+    struct golden_cost {
+        char kernel[32], resources[128];
+        double cycles, waves[MOST_WAVES + 1][2];
+    } cost[MOST_COSTS];
     int count;
 } golden_costs;
 
@@ -26,14 +29,19 @@ static struct golden_costs {
 static bool golden_cost_line(const char *line)
 {
     struct golden_cost *cost = &golden_costs.cost[golden_costs.count];
-    char solo[128] = "";
+    char waves[128] = "";
     int residents = 0;
 
     memset(cost, 0, sizeof *cost);
-    if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, solo, cost->resources) < 3)
+    if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, waves,
+               cost->resources) < 3)
         return false;
-    for (char *at = solo; *at != '\0' && residents < MOST_SOLO; at += *at == ',')
-        cost->solo[++residents] = strtod(at, &at);
+    for (char *at = waves; *at != '\0' && residents < MOST_WAVES; at += *at == ',') {
+        residents++;
+        cost->waves[residents][0] = cost->waves[residents][1] = strtod(at, &at);
+        if (*at == ':')
+            cost->waves[residents][1] = strtod(at + 1, &at);
+    }
     golden_costs.count++;
     return true;
 }
@@ -51,6 +59,12 @@ static void set_busy(double *busy, const char *text)
         if (at != NULL)
             busy[names[i].resource] = atof(at + strlen(names[i].name));
     }
+}
+
+/* In between, as the steps between them are interpolated. */
+static double wave_at(const double *waves, double competing, double sms)
+{
+    return waves[0] + (sms > 1 ? (waves[1] - waves[0]) * (competing - 1) / (sms - 1) : 0);
 }
 
 /* What the warp tier would have said of the workload's launches; NULL without costs.  To be given to
@@ -79,8 +93,11 @@ static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const st
             launch->launch.blocks = gt_kernel_blocks(kernel);
             launch->launch.blocks_per_sm = occupancy.blocks_per_sm;
             launch->result.cycles = launch->result.run_cycles = cost->cycles;
-            launch->solo_cycles = calloc(MOST_SOLO + 1, sizeof *launch->solo_cycles);
-            memcpy(launch->solo_cycles, cost->solo, sizeof cost->solo);
+            launch->wave_cycles = calloc(MOST_WAVES + 1, sizeof *launch->wave_cycles);
+            for (int n = 1; n <= MOST_WAVES; n++)
+                for (int step = 0; step < GT_COMPETING; step++)
+                    launch->wave_cycles[n][step] = wave_at(cost->waves[n], gt_competing_sms(modelled, step),
+                                                            device->sms);
             set_busy(launch->result.busy, cost->resources);
         }
     }
