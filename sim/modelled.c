@@ -139,6 +139,7 @@ static double run_wave(const struct gt_modelled *modelled, const struct gt_model
     some.blocks = residents * waves;
     some.blocks_per_sm = residents;
     some.competing = competing;
+    some.rough = true;
     some.warp_instructions = (uint64_t)((double)some.warp_instructions * (double)some.blocks
                                         / (double)launch->launch.blocks);
     some.busiest_warp_instructions = 0; /* is of the whole launch's busiest SM */
@@ -155,25 +156,63 @@ double gt_competing_sms(const struct gt_modelled *modelled, int step)
     return step == 0 ? 1 : fmax(1, modelled->sms * parts[step]);
 }
 
+/* Run once; 0: it cannot be. */
+static double wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                   uint32_t residents, int step)
+{
+    double *cycles = &launch->wave_cycles[residents][step];
+
+    if (*cycles == 0)
+        *cycles = run_wave(modelled, launch, residents, gt_competing_sms(modelled, step));
+    return fmax(0, *cycles);
+}
+
+/* With less than this part of L2 and DRAM busy, on a full GPU, it does not matter who competes for them. */
+#define HARDLY_BUSY 0.05
+
+static bool asks_of_gpu(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch)
+{
+    double most = 0, sms = modelled->sms;
+
+    for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCES; r++)
+        most = fmax(most, launch->result.busy[r]);
+    return most * sms / fmin(sms, (double)launch->launch.blocks) > HARDLY_BUSY;
+}
+
+/* Between two numbers of competing SMs. */
+static double between_sms(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                          uint32_t residents, double competing)
+{
+    double low, high, part;
+    int step = 1;
+
+    while (step < GT_COMPETING - 1 && gt_competing_sms(modelled, step) < competing)
+        step++;
+    low = gt_competing_sms(modelled, step - 1);
+    high = gt_competing_sms(modelled, step);
+    if (!asks_of_gpu(modelled, launch))
+        return wave(modelled, launch, residents, 0);
+    if (competing <= low || high <= low)
+        return wave(modelled, launch, residents, step - 1);
+    part = (competing - low) / (high - low);
+    return (1 - part) * wave(modelled, launch, residents, step - 1)
+           + part * wave(modelled, launch, residents, step);
+}
+
 double gt_modelled_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
                         uint32_t residents, double competing)
 {
-    double *cycles, low, high;
-    int step = 1;
+    uint32_t low = 1, high, most = launch->launch.blocks_per_sm;
+    double part;
 
-    if (launch->failure != NULL || residents > launch->launch.blocks_per_sm || residents == 0)
+    if (launch->failure != NULL || residents > most || residents == 0)
         return 0;
-    while (step < GT_COMPETING - 1 && gt_competing_sms(modelled, step) < competing)
-        step++;
-    cycles = launch->wave_cycles[residents];
-    for (int i = step - 1; i <= step; i++)
-        if (cycles[i] == 0)
-            cycles[i] = run_wave(modelled, launch, residents, gt_competing_sms(modelled, i));
-    if (cycles[step - 1] < 0 || cycles[step] < 0)
-        return 0;
-    low = gt_competing_sms(modelled, step - 1);
-    high = gt_competing_sms(modelled, step);
-    if (competing <= low || high <= low)
-        return cycles[step - 1];
-    return cycles[step - 1] + (cycles[step] - cycles[step - 1]) * (competing - low) / (high - low);
+    while (low * 2 <= residents)
+        low *= 2;
+    high = low * 2 < most ? low * 2 : most;
+    if (residents == low || residents == high)
+        return between_sms(modelled, launch, residents, competing);
+    part = (double)(residents - low) / (high - low);
+    return (1 - part) * between_sms(modelled, launch, low, competing)
+           + part * between_sms(modelled, launch, high, competing);
 }

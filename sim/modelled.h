@@ -48,9 +48,9 @@ double gt_competing_sms(const struct gt_modelled *modelled, int step);
 
 /* Cycles of a wave of a launch's blocks, `residents` of them on an SM, where `competing` SMs (from 1 on; this
  * one counts as 1) ask of L2 and DRAM what this one does: from the blocks' start to their end; where the
- * launch has several waves, the mean of a few in a row.  The warp tier is run for some numbers of SMs, when
- * they are first asked for, and what lies between is interpolated.  0 where it cannot tell, or an SM does not
- * hold so many. */
+ * launch has several waves, the mean of a few in a row.  The warp tier is run for some numbers of blocks (1,
+ * 2, 4, ..., all) and of SMs, when they are first asked for, and what lies between is interpolated.  0 where
+ * it cannot tell, or an SM does not hold so many. */
 double gt_modelled_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
                         uint32_t residents, double competing);
 

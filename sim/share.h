@@ -41,8 +41,8 @@ struct gt_share {
 void gt_share_clear(struct gt_share *share);
 /* Add a resource; returns its number.  A capacity below 0 counts as 0. */
 uint32_t gt_share_add_resource(struct gt_share *share, double capacity);
-/* Add a user; gt_share_add_use() then adds what the user added last takes of a resource; an amount that is not
- * above 0 is nothing. */
+/* Add a user; gt_share_add_use() then adds what the user added last takes of a resource; an amount that is
+ * not above 0 is nothing. */
 uint32_t gt_share_add_user(struct gt_share *share, double limit, double speed);
 void gt_share_add_use(struct gt_share *share, uint32_t resource, double amount);
 /* Fill in every user's rate. */

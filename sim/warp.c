@@ -39,8 +39,9 @@ static uint64_t rows_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 static double trips_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 {
     double all = block_instructions(launch) * (double)rows;
+    double most = launch->rough ? ENOUGH_INSTRUCTIONS : MOST_INSTRUCTIONS;
 
-    return launch->full || all <= MOST_INSTRUCTIONS ? 1 : MOST_INSTRUCTIONS / all;
+    return launch->full || all <= most ? 1 : most / all;
 }
 
 /* Of the pace of blocks: what it was seen to drift by, beyond what half a run can tell (suite, cut to 16

@@ -27,6 +27,7 @@ struct gt_warp_launch {
     uint64_t warp_instructions;   /* executed where nothing was counted by instruction; 0 unknown */
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
     double competing;             /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
+    bool rough;                   /* a tenth of the trips of long loops will do */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
 
@@ -39,7 +40,7 @@ enum gt_resource {
     GT_SM_RESOURCES = GT_RESOURCE_PIPE + GT_PIPES,
     GT_RESOURCE_L2_READ = GT_SM_RESOURCES,
     GT_RESOURCE_L2_WRITE, GT_RESOURCE_L2_REQUESTS, GT_RESOURCE_L2_FABRIC, GT_RESOURCE_DRAM,
-    GT_RESOURCE_ATOMIC,           /* the L2 slice that has the most atomics: another kernel's is another one */
+    GT_RESOURCE_ATOMIC,           /* the L2 slice with the most atomics; another kernel's is another one */
     GT_RESOURCES
 };
 
