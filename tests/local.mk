@@ -27,6 +27,7 @@ UNIT_TESTS = \
     tests/unit/compare \
     tests/unit/reporttext \
     tests/unit/share \
+    tests/unit/wave \
     tests/unit/supervise \
     tests/unit/validate \
     tests/unit/warp \
