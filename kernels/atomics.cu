@@ -48,11 +48,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return HEAD_BYTES + scratch_array(launch_argument(launch, 0) * sizeof(uint32_t));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)atomics;
-}
-
 /* Counters start at random numbers, which tells a count that is written from one that is added. */
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
@@ -61,11 +56,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     if (status == cudaSuccess)
         status = fill_words(arrays.counters, arrays.counters_count, seed + 1, launch->stream);
     return status;
-}
-
-cudaError_t launch_atomics(const struct gt_gpu_launch *launch)
-{
-    return start(launch, atomics, layout(launch), launch->log);
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
@@ -101,9 +91,9 @@ extern "C" const struct gt_library_kernel gt_kernel_atomics = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<only<atomics>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_atomics,
+    .launch = launch_of<only<atomics>, layout>,
     .verify = verify,
 };

@@ -1,5 +1,4 @@
 /* chase.cu - loads that each wait for the one before: every thread walks a ring of pointers. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -55,11 +54,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
            scratch_array(launch_threads(launch) * sizeof(struct node *));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)chase;
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     uint64_t stride = launch_argument(launch, 0), footprint = launch_argument(launch, 1);
@@ -81,27 +75,15 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     return cudaGetLastError();
 }
 
-cudaError_t launch_chase(const struct gt_gpu_launch *launch)
-{
-    return start(launch, chase, layout(launch), launch->log);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct chase_arguments ring = layout(launch);
-    uint64_t count = launch_threads(launch);
-    struct node **got = reference_fetch(ring.ends, count, error);
-    if (!got)
-        return -1;
-    int result = 0;
-    for (uint64_t i = 0; result == 0 && i < count; i++) {
+    return reference_check_all(ring.ends, launch_threads(launch), [&](struct node *const *got, uint64_t i) {
         uint64_t node = (random_bits(seed, 0) % ring.nodes + i + ring.steps) % ring.nodes;
-        if ((char *)got[i] != ring.scratch + HEAD_BYTES + node * ring.stride)
-            result = gt_error_set(error, "thread %llu ended at %p instead of node %llu",
-                                  (unsigned long long)i, (void *)got[i], (unsigned long long)node);
-    }
-    free(got);
-    return result;
+        return (char *)got[i] == ring.scratch + HEAD_BYTES + node * ring.stride
+            ? 0 : gt_error_set(error, "thread %llu ended at %p instead of node %llu", (unsigned long long)i,
+                               (void *)got[i], (unsigned long long)node);
+    }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -120,9 +102,9 @@ extern "C" const struct gt_library_kernel gt_kernel_chase = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<only<chase>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_chase,
+    .launch = launch_of<only<chase>, layout>,
     .verify = verify,
 };

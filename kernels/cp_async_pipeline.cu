@@ -120,11 +120,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(floats(launch) * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *launch)
-{
-    return (const void *)function(launch);
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch_block_threads(launch) > MOST_THREADS)
@@ -139,11 +134,6 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     return fill_floats((float *)layout(launch).from, floats(launch), seed, -1, 1, launch->stream);
-}
-
-cudaError_t launch_pipeline(const struct gt_gpu_launch *launch)
-{
-    return start(launch, function(launch), layout(launch), launch->log);
 }
 
 /* Which input the output at `i` is made of: tiles are turned round by vectors. */
@@ -221,9 +211,9 @@ extern "C" const struct gt_library_kernel gt_kernel_cp_async_pipeline = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_pipeline,
+    .launch = launch_of<function, layout>,
     .verify = verify,
 };

@@ -1,5 +1,4 @@
 /* fma.cu - chains of fused multiply-adds, several independent ones a thread, in three precisions. */
-#include <stdlib.h>
 
 #include <cuda_fp16.h>
 
@@ -83,11 +82,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return scratch_array((2 * COEFFICIENTS + launch_threads(launch)) * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *launch)
-{
-    return (const void *)function(launch);
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     uint64_t chains = launch_argument(launch, 1);
@@ -100,11 +94,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     struct fma_arguments arrays = layout(launch);
     return fill_floats((float *)arrays.a, 2 * COEFFICIENTS, seed, LOW, HIGH, launch->stream);
-}
-
-cudaError_t launch_fma(const struct gt_gpu_launch *launch)
-{
-    return start(launch, function(launch), layout(launch), launch->log);
 }
 
 /* The coefficient as the kernel has it. */
@@ -136,18 +125,13 @@ double reference(const struct gt_gpu_launch *launch, uint64_t seed, uint64_t thr
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     static const double tolerances[PRECISIONS] = {1e-6, 1e-7, 5e-3};  /* results are stored as FP32 */
-    float *got = reference_fetch(layout(launch).results, launch_threads(launch), error);
-    if (!got)
-        return -1;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(
-        launch_threads(launch), launch_argument(launch, 1) * launch_argument(launch, 2), seed);
-    for (uint64_t i = 0; i < sample.count; i++) {
-        uint64_t at = gt_reference_place(&sample, i);
-        gt_reference_add(&norm, got[at], reference(launch, seed, at));
-    }
-    free(got);
-    return gt_reference_verdict(&norm, tolerances[precision_of(launch)], error);
+    uint64_t outputs = launch_threads(launch), cost = launch_argument(launch, 1) * launch_argument(launch, 2);
+    return reference_compare(
+        layout(launch).results, outputs, gt_reference_sample(outputs, cost, seed),
+        tolerances[precision_of(launch)],
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t at) {
+            gt_reference_add(norm, got[at], reference(launch, seed, at));
+        }, error);
 }
 
 const char *const precision_names[PRECISIONS] = {"fp32", "fp64", "fp16"};
@@ -167,9 +151,9 @@ extern "C" const struct gt_library_kernel gt_kernel_fma = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_fma,
+    .launch = launch_of<function, layout>,
     .verify = verify,
 };

@@ -1,5 +1,4 @@
 /* gather.cu - to[i] = table[index[i]]: reads at random places. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -49,11 +48,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
            scratch_array(launch_argument(launch, 1) * sizeof(uint32_t));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)gather;
-}
-
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     const unsigned BLOCKS = 1024, THREADS = 256;
@@ -66,27 +60,16 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     return status;
 }
 
-cudaError_t launch_gather(const struct gt_gpu_launch *launch)
-{
-    return start(launch, gather, layout(launch), launch->log);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct gather_arguments arrays = layout(launch);
-    uint32_t *got = reference_fetch(arrays.to, arrays.count, error);
-    if (!got)
-        return -1;
-    int result = 0;
-    for (uint64_t i = 0; result == 0 && i < arrays.count; i++) {
+    return reference_check_all(arrays.to, arrays.count, [&](const uint32_t *got, uint64_t i) {
         uint32_t place = place_of((uint32_t)random_bits(seed, i), arrays.entries);
         uint32_t expected = (uint32_t)random_bits(seed + 1, place);
-        if (got[i] != expected)
-            result = gt_error_set(error, "value %llu is %u instead of %u, entry %u", (unsigned long long)i,
-                                  got[i], expected, place);
-    }
-    free(got);
-    return result;
+        return got[i] == expected
+            ? 0 : gt_error_set(error, "value %llu is %u instead of %u, entry %u", (unsigned long long)i,
+                               got[i], expected, place);
+    }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -104,9 +87,9 @@ extern "C" const struct gt_library_kernel gt_kernel_gather = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<only<gather>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_gather,
+    .launch = launch_of<only<gather>, layout>,
     .verify = verify,
 };

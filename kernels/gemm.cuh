@@ -38,24 +38,44 @@ template <typename T>
 int gemm_verify(const struct gt_gpu_launch *launch, uint64_t seed, double (*rounded)(float), double tolerance,
                 struct gt_error *error)
 {
+    const uint64_t VALUE_COST = 8;  /* operations that making two inputs is worth */
     struct gemm_arguments<T> arrays = gemm_layout<T>(launch);
     uint64_t values = (uint64_t)arrays.m * arrays.n;
-    float *got = reference_fetch(arrays.c, values, error);
-    if (!got)
-        return -1;
-    const uint64_t VALUE_COST = 8;  /* operations that making two inputs is worth */
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(values, arrays.k * VALUE_COST, seed);
-    for (uint64_t i = 0; i < sample.count; i++) {
-        uint64_t at = gt_reference_place(&sample, i), row = at / arrays.n, column = at % arrays.n;
-        double expected = 0;
-        for (uint64_t k = 0; k < arrays.k; k++)
-            expected += rounded(random_float(seed, row * arrays.k + k, -1, 1)) *
-                        rounded(random_float(seed + 1, k * arrays.n + column, -1, 1));
-        gt_reference_add(&norm, got[at], expected);
-    }
-    free(got);
-    return gt_reference_verdict(&norm, tolerance, error);
+    return reference_compare(
+        arrays.c, values, gt_reference_sample(values, arrays.k * VALUE_COST, seed), tolerance,
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t at) {
+            double expected = 0;
+            for (uint64_t k = 0; k < arrays.k; k++)
+                expected += rounded(random_float(seed, at / arrays.n * arrays.k + k, -1, 1)) *
+                            rounded(random_float(seed + 1, k * arrays.n + at % arrays.n, -1, 1));
+            gt_reference_add(norm, got[at], expected);
+        }, error);
+}
+
+/* Fill A from `seed` and B from `seed` + 1, both row by row, with `fill`, fill_floats() or its like. */
+template <typename T>
+cudaError_t gemm_fill(const struct gt_gpu_launch *launch, uint64_t seed,
+                      cudaError_t (*fill)(T *, uint64_t, uint64_t, float, float, cudaStream_t))
+{
+    struct gemm_arguments<T> g = gemm_layout<T>(launch);
+    cudaError_t status = fill((T *)g.a, (uint64_t)g.m * g.k, seed, -1, 1, launch->stream);
+    if (status == cudaSuccess)
+        status = fill((T *)g.b, (uint64_t)g.k * g.n, seed + 1, -1, 1, launch->stream);
+    return status;
+}
+
+/* Products of whole tiles, `tile` x `tile` of C and steps of `depth`, by blocks of `threads`. */
+template <typename T>
+int gemm_accepts(const struct gt_gpu_launch *launch, uint32_t threads, uint32_t tile, uint32_t depth,
+                 struct gt_error *error)
+{
+    struct gemm_arguments<T> g = gemm_layout<T>(launch);
+    if (launch_block_threads(launch) != threads)
+        return gt_error_set(error, "%u threads a block; give %u", launch_block_threads(launch), threads);
+    if (g.m % tile || g.n % tile || g.k % depth)
+        return gt_error_set(error, "m, n and k are %u, %u and %u; give multiples of %u, %u and %u", g.m, g.n,
+                            g.k, tile, tile, depth);
+    return 0;
 }
 
 #endif

@@ -109,34 +109,16 @@ gemm_function function(const struct gt_gpu_launch *launch)
     return functions[launch_argument(launch, 3) - FEWEST_STAGES];
 }
 
-const void *entry(const struct gt_gpu_launch *launch)
-{
-    return (const void *)function(launch);
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
-    arguments_type g = gemm_layout<__half>(launch);
-    if (launch_block_threads(launch) != THREADS)
-        return gt_error_set(error, "%u threads a block; give %d", launch_block_threads(launch), THREADS);
-    if (g.m % TILE || g.n % TILE || g.k % DEPTH)
-        return gt_error_set(error, "m, n and k are %u, %u and %u; give multiples of %d, %d and %d", g.m, g.n,
-                            g.k, TILE, TILE, DEPTH);
+    if (gemm_accepts<__half>(launch, THREADS, TILE, DEPTH, error) != 0)
+        return -1;
     return accepts_shared(launch, (uint32_t)launch_argument(launch, 3) * STAGE_BYTES, error);
 }
 
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
-    arguments_type g = gemm_layout<__half>(launch);
-    cudaError_t status = fill_halves((__half *)g.a, (uint64_t)g.m * g.k, seed, -1, 1, launch->stream);
-    if (status == cudaSuccess)
-        status = fill_halves((__half *)g.b, (uint64_t)g.k * g.n, seed + 1, -1, 1, launch->stream);
-    return status;
-}
-
-cudaError_t launch_gemm(const struct gt_gpu_launch *launch)
-{
-    return start(launch, function(launch), gemm_layout<__half>(launch), launch->log);
+    return gemm_fill<__half>(launch, seed, fill_halves);
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
@@ -162,9 +144,9 @@ extern "C" const struct gt_library_kernel gt_kernel_gemm_cp_async = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<function>,
     .scratch_bytes = gemm_scratch_bytes<__half>,
     .fill = fill,
-    .launch = launch_gemm,
+    .launch = launch_of<function, gemm_layout<__half>>,
     .verify = verify,
 };

@@ -69,11 +69,6 @@ __global__ void __launch_bounds__(SIDE * SIDE) gemm_tiled(arguments_type g, stru
     log_end(log);
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)gemm_tiled;
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch->block[0] == SIDE && launch->block[1] == SIDE && launch->block[2] == 1)
@@ -84,16 +79,7 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
-    arguments_type g = gemm_layout<float>(launch);
-    cudaError_t status = fill_floats((float *)g.a, (uint64_t)g.m * g.k, seed, -1, 1, launch->stream);
-    if (status == cudaSuccess)
-        status = fill_floats((float *)g.b, (uint64_t)g.k * g.n, seed + 1, -1, 1, launch->stream);
-    return status;
-}
-
-cudaError_t launch_gemm(const struct gt_gpu_launch *launch)
-{
-    return start(launch, gemm_tiled, gemm_layout<float>(launch), launch->log);
+    return gemm_fill<float>(launch, seed, fill_floats);
 }
 
 double as_it_is(float value)
@@ -122,9 +108,9 @@ extern "C" const struct gt_library_kernel gt_kernel_gemm_tiled = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<only<gemm_tiled>>,
     .scratch_bytes = gemm_scratch_bytes<float>,
     .fill = fill,
-    .launch = launch_gemm,
+    .launch = launch_of<only<gemm_tiled>, gemm_layout<float>>,
     .verify = verify,
 };

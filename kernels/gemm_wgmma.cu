@@ -240,18 +240,14 @@ const void *entry(const struct gt_gpu_launch *launch)
 
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
-    arguments_type g = gemm_layout<__half>(launch);
     struct cudaFuncAttributes attributes;
     if (cudaFuncGetAttributes(&attributes, entry(launch)) != cudaSuccess || attributes.sharedSizeBytes == 0) {
         cudaGetLastError();
         return gt_error_set(error, "WGMMA needs a GPU of compute capability 9.0 and a library built for it;"
                             " configure with NVCC_ARCH for sm_90, or take gemm_cp_async");
     }
-    if (launch_block_threads(launch) != THREADS)
-        return gt_error_set(error, "%u threads a block; give %d", launch_block_threads(launch), THREADS);
-    if (g.m % TILE || g.n % TILE || g.k % DEPTH)
-        return gt_error_set(error, "m, n and k are %u, %u and %u; give multiples of %d, %d and %d", g.m, g.n,
-                            g.k, TILE, TILE, DEPTH);
+    if (gemm_accepts<__half>(launch, THREADS, TILE, DEPTH, error) != 0)
+        return -1;
     return accepts_shared(launch, SHARED_BYTES, error);
 }
 

@@ -65,11 +65,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return MOST_BINS * sizeof(uint32_t) + scratch_array(launch_argument(launch, 2) * sizeof(uint32_t));
 }
 
-const void *entry(const struct gt_gpu_launch *launch)
-{
-    return (const void *)function(launch);
-}
-
 /* The counts start at random numbers, which tells a count that is written from one that is added. */
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
@@ -78,11 +73,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     if (status == cudaSuccess)
         status = fill_words((uint32_t *)arrays.values, arrays.count, seed, launch->stream);
     return status;
-}
-
-cudaError_t launch_histogram(const struct gt_gpu_launch *launch)
-{
-    return start(launch, function(launch), layout(launch), launch->log);
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
@@ -122,9 +112,9 @@ extern "C" const struct gt_library_kernel gt_kernel_histogram = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_histogram,
+    .launch = launch_of<function, layout>,
     .verify = verify,
 };

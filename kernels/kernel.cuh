@@ -98,6 +98,26 @@ cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std:
                             launch->stream);
 }
 
+/* The table's entry() and launch() where FUNCTION(launch) is what runs, on the arrays LAYOUT(launch). */
+template <auto FUNCTION>
+const void *entry_of(const struct gt_gpu_launch *launch)
+{
+    return (const void *)FUNCTION(launch);
+}
+
+template <auto FUNCTION, auto LAYOUT>
+cudaError_t launch_of(const struct gt_gpu_launch *launch)
+{
+    return start(launch, FUNCTION(launch), LAYOUT(launch), launch->log);
+}
+
+/* FUNCTION of those that have one kernel. */
+template <auto KERNEL>
+auto only(const struct gt_gpu_launch *)
+{
+    return KERNEL;
+}
+
 /* ---- Scratch: arrays one after the other, each on its own 256 bytes ---- */
 
 inline size_t scratch_array(uint64_t bytes)

@@ -1,5 +1,4 @@
 /* layernorm.cu - (x - mean) / deviation * scale + shift, a row to a block. */
-#include <stdlib.h>
 
 #include "kernels/block_reduce.cuh"
 #include "kernels/reference.h"
@@ -51,11 +50,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(rows * columns * sizeof(float)) + 2 * scratch_array(columns * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)layernorm;
-}
-
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     struct layernorm_arguments arrays = layout(launch);
@@ -66,11 +60,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     if (status == cudaSuccess)
         status = fill_floats((float *)arrays.shift, arrays.columns, seed + 2, -1, 1, launch->stream);
     return status;
-}
-
-cudaError_t launch_layernorm(const struct gt_gpu_launch *launch)
-{
-    return start(launch, layernorm, layout(launch), launch->log);
 }
 
 void add_row(struct gt_reference_norm *norm, const float *got, uint64_t row, uint64_t columns, uint64_t seed)
@@ -94,15 +83,12 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     const uint64_t VALUE_COST = 40;  /* operations that five inputs are worth */
     struct layernorm_arguments arrays = layout(launch);
-    float *got = reference_fetch(arrays.to, arrays.rows * arrays.columns, error);
-    if (!got)
-        return -1;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(arrays.rows, arrays.columns * VALUE_COST, seed);
-    for (uint64_t i = 0; i < sample.count; i++)
-        add_row(&norm, got, gt_reference_place(&sample, i), arrays.columns, seed);
-    free(got);
-    return gt_reference_verdict(&norm, TOLERANCE, error);
+    return reference_compare(
+        arrays.to, arrays.rows * arrays.columns,
+        gt_reference_sample(arrays.rows, arrays.columns * VALUE_COST, seed), TOLERANCE,
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t row) {
+            add_row(norm, got, row, arrays.columns, seed);
+        }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -121,9 +107,9 @@ extern "C" const struct gt_library_kernel gt_kernel_layernorm = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<only<layernorm>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_layernorm,
+    .launch = launch_of<only<layernorm>, layout>,
     .verify = verify,
 };

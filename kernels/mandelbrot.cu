@@ -1,6 +1,5 @@
 /* mandelbrot.cu - steps until z = z^2 + c leaves the circle of radius 2, a point to a thread: neighbours in a
  * warp part ways. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -58,11 +57,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
                                       sizeof(uint32_t));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)mandelbrot;
-}
-
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     float *shift = (float *)layout(launch).shift;
@@ -72,11 +66,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     return status;
 }
 
-cudaError_t launch_mandelbrot(const struct gt_gpu_launch *launch)
-{
-    return start(launch, mandelbrot, layout(launch), launch->log);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     const uint64_t STEP_COST = 8;
@@ -84,20 +73,15 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
     uint64_t points = (uint64_t)arrays.width * arrays.height;
     const float shift[2] = {random_float(seed, 0, LEFT, LEFT + SHIFT),
                             random_float(seed + 1, 0, TOP - SHIFT, TOP)};
-    uint32_t *got = reference_fetch(arrays.steps, points, error);
-    if (!got)
-        return -1;
-    int result = 0;
-    struct gt_reference_sample sample = gt_reference_sample(points, arrays.limit * STEP_COST, seed);
-    for (uint64_t i = 0; result == 0 && i < sample.count; i++) {
-        uint64_t at = gt_reference_place(&sample, i), x = at % arrays.width, y = at / arrays.width;
-        uint32_t expected = steps_of((uint32_t)x, (uint32_t)y, shift, arrays);
-        if (got[at] != expected)
-            result = gt_error_set(error, "point %llu, %llu takes %u steps instead of %u",
-                                  (unsigned long long)x, (unsigned long long)y, got[at], expected);
-    }
-    free(got);
-    return result;
+    return reference_check(
+        arrays.steps, points, gt_reference_sample(points, arrays.limit * STEP_COST, seed),
+        [&](const uint32_t *got, uint64_t at) {
+            uint64_t x = at % arrays.width, y = at / arrays.width;
+            uint32_t expected = steps_of((uint32_t)x, (uint32_t)y, shift, arrays);
+            return got[at] == expected
+                ? 0 : gt_error_set(error, "point %llu, %llu takes %u steps instead of %u",
+                                   (unsigned long long)x, (unsigned long long)y, got[at], expected);
+        }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -116,9 +100,9 @@ extern "C" const struct gt_library_kernel gt_kernel_mandelbrot = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<only<mandelbrot>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_mandelbrot,
+    .launch = launch_of<only<mandelbrot>, layout>,
     .verify = verify,
 };

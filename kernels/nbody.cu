@@ -1,5 +1,4 @@
 /* nbody.cu - the pull of all bodies on each, a body to a thread, others through tiles in shared memory. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -64,20 +63,10 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(launch_argument(launch, 0) * sizeof(float4));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)nbody;
-}
-
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     struct nbody_arguments arrays = layout(launch);
     return fill_floats((float *)arrays.bodies, (uint64_t)arrays.count * 4, seed, 0, 1, launch->stream);
-}
-
-cudaError_t launch_nbody(const struct gt_gpu_launch *launch)
-{
-    return start(launch, nbody, layout(launch), launch->log);
 }
 
 void reference_pull(uint64_t i, uint64_t count, uint64_t seed, double pull[3])
@@ -102,21 +91,15 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     const uint64_t PAIR_COST = 60;  /* operations that four inputs and a root are worth */
     struct nbody_arguments arrays = layout(launch);
-    float4 *got = reference_fetch(arrays.pulls, arrays.count, error);
-    if (!got)
-        return -1;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(arrays.count, arrays.count * PAIR_COST, seed);
-    for (uint64_t i = 0; i < sample.count; i++) {
-        double expected[3];
-        uint64_t at = gt_reference_place(&sample, i);
-        reference_pull(at, arrays.count, seed, expected);
-        gt_reference_add(&norm, got[at].x, expected[0]);
-        gt_reference_add(&norm, got[at].y, expected[1]);
-        gt_reference_add(&norm, got[at].z, expected[2]);
-    }
-    free(got);
-    return gt_reference_verdict(&norm, TOLERANCE, error);
+    return reference_compare(
+        arrays.pulls, arrays.count, gt_reference_sample(arrays.count, arrays.count * PAIR_COST, seed),
+        TOLERANCE, [&](struct gt_reference_norm *norm, const float4 *got, uint64_t at) {
+            double expected[3];
+            reference_pull(at, arrays.count, seed, expected);
+            gt_reference_add(norm, got[at].x, expected[0]);
+            gt_reference_add(norm, got[at].y, expected[1]);
+            gt_reference_add(norm, got[at].z, expected[2]);
+        }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -133,9 +116,9 @@ extern "C" const struct gt_library_kernel gt_kernel_nbody = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<only<nbody>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_nbody,
+    .launch = launch_of<only<nbody>, layout>,
     .verify = verify,
 };

@@ -60,11 +60,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
            scratch_array(launch_argument(launch, 0) * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)reduce;
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch_blocks(launch) <= UINT32_MAX)
@@ -80,11 +75,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     if (status == cudaSuccess)
         status = fill_floats((float *)arrays.values, arrays.count, seed, 0, 1, launch->stream);
     return status;
-}
-
-cudaError_t launch_reduce(const struct gt_gpu_launch *launch)
-{
-    return start(launch, reduce, layout(launch), launch->log);
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
@@ -116,9 +106,9 @@ extern "C" const struct gt_library_kernel gt_kernel_reduce = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<only<reduce>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_reduce,
+    .launch = launch_of<only<reduce>, layout>,
     .verify = verify,
 };

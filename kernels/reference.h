@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "sim/error.h"
 
@@ -38,6 +39,41 @@ template <typename T>
 inline T *reference_fetch(const T *device, uint64_t count, struct gt_error *error)
 {
     return (T *)gt_reference_fetch(device, count * sizeof *device, error);
+}
+
+/* The places that `sample` has among `count` outputs on the device: check(got, place) of each, `got` being
+ * all outputs, returns 0, or -1 with `error` filled, which is the end. */
+template <typename T, typename CHECK>
+inline int reference_check(const T *device, uint64_t count, struct gt_reference_sample sample, CHECK check,
+                           struct gt_error *error)
+{
+    T *got = reference_fetch(device, count, error);
+    int result = got ? 0 : -1;
+    for (uint64_t i = 0; result == 0 && i < sample.count; i++)
+        result = check(got, gt_reference_place(&sample, i));
+    free(got);
+    return result;
+}
+
+/* Every one of them. */
+template <typename T, typename CHECK>
+inline int reference_check_all(const T *device, uint64_t count, CHECK check, struct gt_error *error)
+{
+    const struct gt_reference_sample all = {count, count, 0};
+    return reference_check(device, count, all, check, error);
+}
+
+/* The places that `sample` has, by norm: add(&norm, got, place) adds what is compared there. */
+template <typename T, typename ADD>
+inline int reference_compare(const T *device, uint64_t count, struct gt_reference_sample sample,
+                             double tolerance, ADD add, struct gt_error *error)
+{
+    struct gt_reference_norm norm = {};
+    int result = reference_check(device, count, sample, [&](const T *got, uint64_t place) {
+        add(&norm, got, place);
+        return 0;
+    }, error);
+    return result == 0 ? gt_reference_verdict(&norm, tolerance, error) : result;
 }
 #endif
 #endif

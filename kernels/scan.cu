@@ -1,7 +1,6 @@
 /* scan.cu - running sums of an array in one pass: a block scans a tile, then looks back over the tiles before
  * it until one knows its sum from the beginning (Merrill and Garland 2016, "Single-pass Parallel Prefix Scan
  * with Decoupled Look-back"). */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -172,11 +171,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
            2 * scratch_array(count * sizeof(uint32_t));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)scan;
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     uint64_t tiles = tile_count(launch_argument(launch, 0), launch_block_threads(launch));
@@ -198,26 +192,15 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     return status;
 }
 
-cudaError_t launch_scan(const struct gt_gpu_launch *launch)
-{
-    return start(launch, scan, layout(launch), launch->log);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     scan_arguments arrays = layout(launch);
-    uint32_t expected = 0, *got = reference_fetch(arrays.to, arrays.count, error);
-    if (!got)
-        return -1;
-    int result = 0;
-    for (uint64_t i = 0; result == 0 && i < arrays.count; i++) {
+    uint32_t expected = 0;
+    return reference_check_all(arrays.to, arrays.count, [&](const uint32_t *got, uint64_t i) {
         expected += (uint32_t)random_bits(seed, i);
-        if (got[i] != expected)
-            result = gt_error_set(error, "sum %llu is %u instead of %u", (unsigned long long)i, got[i],
-                                  expected);
-    }
-    free(got);
-    return result;
+        return got[i] == expected ? 0 : gt_error_set(error, "sum %llu is %u instead of %u",
+                                                     (unsigned long long)i, got[i], expected);
+    }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -234,9 +217,9 @@ extern "C" const struct gt_library_kernel gt_kernel_scan = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<only<scan>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_scan,
+    .launch = launch_of<only<scan>, layout>,
     .verify = verify,
 };

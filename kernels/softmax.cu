@@ -1,6 +1,5 @@
 /* softmax.cu - exp(x - max) / sum of them, a row to a block. */
 #include <math.h>
-#include <stdlib.h>
 
 #include "kernels/block_reduce.cuh"
 #include "kernels/reference.h"
@@ -48,20 +47,10 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(launch_argument(launch, 0) * launch_argument(launch, 1) * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)softmax;
-}
-
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     struct softmax_arguments arrays = layout(launch);
     return fill_floats((float *)arrays.from, arrays.rows * arrays.columns, seed, LOW, HIGH, launch->stream);
-}
-
-cudaError_t launch_softmax(const struct gt_gpu_launch *launch)
-{
-    return start(launch, softmax, layout(launch), launch->log);
 }
 
 /* No maximum is subtracted here: doubles hold e to the 8th and the sums of such. */
@@ -79,15 +68,12 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     const uint64_t EXP_COST = 40;  /* operations that two exponentials are worth */
     struct softmax_arguments arrays = layout(launch);
-    float *got = reference_fetch(arrays.to, arrays.rows * arrays.columns, error);
-    if (!got)
-        return -1;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(arrays.rows, arrays.columns * EXP_COST, seed);
-    for (uint64_t i = 0; i < sample.count; i++)
-        add_row(&norm, got, gt_reference_place(&sample, i), arrays.columns, seed);
-    free(got);
-    return gt_reference_verdict(&norm, TOLERANCE, error);
+    return reference_compare(
+        arrays.to, arrays.rows * arrays.columns,
+        gt_reference_sample(arrays.rows, arrays.columns * EXP_COST, seed), TOLERANCE,
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t row) {
+            add_row(norm, got, row, arrays.columns, seed);
+        }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -105,9 +91,9 @@ extern "C" const struct gt_library_kernel gt_kernel_softmax = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = nullptr,
-    .entry = entry,
+    .entry = entry_of<only<softmax>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_softmax,
+    .launch = launch_of<only<softmax>, layout>,
     .verify = verify,
 };

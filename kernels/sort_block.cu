@@ -60,11 +60,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(launch_argument(launch, 0) * launch_argument(launch, 1) * sizeof(uint32_t));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)sort_block;
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     uint64_t keys = launch_argument(launch, 1);
@@ -77,11 +72,6 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     sort_arguments arrays = layout(launch);
     return fill_words((uint32_t *)arrays.from, arrays.segments * arrays.keys, seed, launch->stream);
-}
-
-cudaError_t launch_sort(const struct gt_gpu_launch *launch)
-{
-    return start(launch, sort_block, layout(launch), launch->log);
 }
 
 int by_key(const void *a, const void *b)
@@ -129,9 +119,9 @@ extern "C" const struct gt_library_kernel gt_kernel_sort_block = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<only<sort_block>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_sort,
+    .launch = launch_of<only<sort_block>, layout>,
     .verify = verify,
 };

@@ -1,5 +1,4 @@
 /* spmv.cu - y = A x, A sparse with compressed rows (CSR) of uneven length; a row to a thread or a warp. */
-#include <stdlib.h>
 
 #include "kernels/block_reduce.cuh"
 #include "kernels/reference.h"
@@ -96,11 +95,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
            scratch_array(width * sizeof(float)) + scratch_array(rows * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *launch)
-{
-    return (const void *)function(launch);
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     uint64_t values = launch_argument(launch, 1) * launch_argument(launch, 3);
@@ -127,30 +121,19 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     return status;
 }
 
-cudaError_t launch_spmv(const struct gt_gpu_launch *launch)
-{
-    return start(launch, function(launch), layout(launch), launch->log);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     const uint64_t VALUE_COST = 32;  /* operations that three inputs are worth */
     spmv_arguments s = layout(launch);
-    float *got = reference_fetch(s.y, s.rows, error);
-    if (!got)
-        return -1;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(s.rows, s.average * VALUE_COST, seed);
-    for (uint64_t n = 0; n < sample.count; n++) {
-        uint64_t row = gt_reference_place(&sample, n);
-        double sum = 0;
-        for (uint64_t i = start_of(row, s, seed); i < start_of(row + 1, s, seed); i++)
-            sum += (double)random_float(seed + 2, i, -1, 1) *
-                   random_float(seed + 3, column_of(i, s, seed), -1, 1);
-        gt_reference_add(&norm, got[row], sum);
-    }
-    free(got);
-    return gt_reference_verdict(&norm, TOLERANCE, error);
+    return reference_compare(
+        s.y, s.rows, gt_reference_sample(s.rows, s.average * VALUE_COST, seed), TOLERANCE,
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t row) {
+            double sum = 0;
+            for (uint64_t i = start_of(row, s, seed); i < start_of(row + 1, s, seed); i++)
+                sum += (double)random_float(seed + 2, i, -1, 1) *
+                       random_float(seed + 3, column_of(i, s, seed), -1, 1);
+            gt_reference_add(norm, got[row], sum);
+        }, error);
 }
 
 const char *const method_names[METHODS] = {"scalar", "vector"};
@@ -171,9 +154,9 @@ extern "C" const struct gt_library_kernel gt_kernel_spmv = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_spmv,
+    .launch = launch_of<function, layout>,
     .verify = verify,
 };

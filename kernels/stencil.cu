@@ -1,6 +1,5 @@
 /* stencil.cu - each point from itself and its neighbours: 5 points on a plane, or 7 in space, where threads
  * march along z and keep three points of it in registers. Points on the edge are copied. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -81,11 +80,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(points(launch) * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *launch)
-{
-    return (const void *)function(launch);
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch_argument(launch, 0) == PLANE && launch_argument(launch, 3) != 1)
@@ -97,11 +91,6 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
     return fill_floats((float *)layout(launch).from, points(launch), seed, -1, 1, launch->stream);
-}
-
-cudaError_t launch_stencil(const struct gt_gpu_launch *launch)
-{
-    return start(launch, function(launch), layout(launch), launch->log);
 }
 
 double reference_point(const stencil_arguments *s, bool space, uint64_t i, uint64_t seed)
@@ -124,18 +113,12 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     const uint64_t POINT_COST = 64;  /* operations that seven inputs are worth */
     stencil_arguments arrays = layout(launch);
-    float *got = reference_fetch(arrays.to, points(launch), error);
-    if (!got)
-        return -1;
     bool space = launch_argument(launch, 0) == SPACE;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample = gt_reference_sample(points(launch), POINT_COST, seed);
-    for (uint64_t i = 0; i < sample.count; i++) {
-        uint64_t at = gt_reference_place(&sample, i);
-        gt_reference_add(&norm, got[at], reference_point(&arrays, space, at, seed));
-    }
-    free(got);
-    return gt_reference_verdict(&norm, TOLERANCE, error);
+    return reference_compare(
+        arrays.to, points(launch), gt_reference_sample(points(launch), POINT_COST, seed), TOLERANCE,
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t at) {
+            gt_reference_add(norm, got[at], reference_point(&arrays, space, at, seed));
+        }, error);
 }
 
 const char *const dimension_names[DIMENSIONS] = {"5", "7"};
@@ -156,9 +139,9 @@ extern "C" const struct gt_library_kernel gt_kernel_stencil = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_stencil,
+    .launch = launch_of<function, layout>,
     .verify = verify,
 };

@@ -1,5 +1,4 @@
 /* stream.cu - arrays read and written once, 16 bytes at an access. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -121,21 +120,15 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
     enum operation operation = operation_of(launch);
     bool read = operation == READ;
     uint64_t outputs = read ? launch_threads(launch) : arrays.vectors * VECTOR_FLOATS;
-    float *got = reference_fetch(read ? arrays.sums : (float *)arrays.c, outputs, error);
-    if (!got)
-        return -1;
-    struct gt_reference_norm norm = {};
-    struct gt_reference_sample sample =
-        gt_reference_sample(outputs, read ? array_bytes(launch) / sizeof(float) / outputs : 1, seed);
+    uint64_t cost = read ? array_bytes(launch) / sizeof(float) / outputs : 1;
     const double factors[OPERATIONS] = {0, 1, SCALAR, 0};
-    for (uint64_t i = 0; i < sample.count; i++) {
-        uint64_t at = gt_reference_place(&sample, i);
-        double expected = read ? read_reference(at, outputs, arrays.vectors, seed) :
-            random_float(seed, at, -1, 1) + factors[operation] * random_float(seed + 1, at, -1, 1);
-        gt_reference_add(&norm, got[at], expected);
-    }
-    free(got);
-    return gt_reference_verdict(&norm, TOLERANCE, error);
+    return reference_compare(
+        read ? arrays.sums : (float *)arrays.c, outputs, gt_reference_sample(outputs, cost, seed), TOLERANCE,
+        [&](struct gt_reference_norm *norm, const float *got, uint64_t at) {
+            double expected = read ? read_reference(at, outputs, arrays.vectors, seed) :
+                random_float(seed, at, -1, 1) + factors[operation] * random_float(seed + 1, at, -1, 1);
+            gt_reference_add(norm, got[at], expected);
+        }, error);
 }
 
 const char *const operation_names[OPERATIONS] = {"copy", "add", "triad", "read"};

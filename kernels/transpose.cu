@@ -1,6 +1,5 @@
 /* transpose.cu - rows into columns through tiles in shared memory, so that both sides are read and written
  * in rows. */
-#include <stdlib.h>
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
@@ -46,11 +45,6 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
     return 2 * scratch_array(launch_argument(launch, 0) * launch_argument(launch, 1) * sizeof(float));
 }
 
-const void *entry(const struct gt_gpu_launch *)
-{
-    return (const void *)transpose;
-}
-
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (launch->block[0] == TILE && launch->block[2] == 1)
@@ -65,28 +59,16 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
     return fill_floats((float *)arrays.from, arrays.rows * arrays.columns, seed, -1, 1, launch->stream);
 }
 
-cudaError_t launch_transpose(const struct gt_gpu_launch *launch)
-{
-    return start(launch, transpose, layout(launch), launch->log);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct transpose_arguments arrays = layout(launch);
-    uint64_t values = arrays.rows * arrays.columns;
-    float *got = reference_fetch(arrays.to, values, error);
-    if (!got)
-        return -1;
-    int result = 0;
-    for (uint64_t i = 0; result == 0 && i < values; i++) {
+    return reference_check_all(arrays.to, arrays.rows * arrays.columns, [&](const float *got, uint64_t i) {
         uint64_t row = i % arrays.rows, column = i / arrays.rows;
         float expected = random_float(seed, row * arrays.columns + column, -1, 1);
-        if (got[i] != expected)
-            result = gt_error_set(error, "row %llu of the result holds %g in column %llu instead of %g",
-                                  (unsigned long long)column, got[i], (unsigned long long)row, expected);
-    }
-    free(got);
-    return result;
+        return got[i] == expected
+            ? 0 : gt_error_set(error, "row %llu of the result holds %g in column %llu instead of %g",
+                               (unsigned long long)column, got[i], (unsigned long long)row, expected);
+    }, error);
 }
 
 const struct gt_kernel_parameter parameters[] = {
@@ -104,9 +86,9 @@ extern "C" const struct gt_library_kernel gt_kernel_transpose = {
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
     .accepts = accepts,
-    .entry = entry,
+    .entry = entry_of<only<transpose>>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,
-    .launch = launch_transpose,
+    .launch = launch_of<only<transpose>, layout>,
     .verify = verify,
 };

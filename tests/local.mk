@@ -68,8 +68,17 @@ GOLDEN_FILES = tests/golden
 GPU_TESTS = \
     tests/gpu/faults \
     tests/gpu/kernels
+GPU_BATS = tests/gpu/fault.bats
 if HAVE_NVCC
 GPU_TESTS_BUILT = $(GPU_TESTS)
+check_DATA = tests/gpu/injected.so
+CLEANFILES += tests/gpu/injected.so
+
+# Only the driver loads it: no part of the program.
+tests/gpu/injected.so: tests/gpu/injected.c
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CC)$(CC) $(DEFS) $(AM_CPPFLAGS) $(CPPFLAGS) -std=gnu11 -Wall -Wextra $(CFLAGS) -shared -fPIC -o $@ \
+	  $(srcdir)/tests/gpu/injected.c -lpthread -ldl
 else
 GPU_TESTS_BUILT =
 endif
@@ -90,9 +99,9 @@ tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 
-TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(SOURCE_TESTS)
+TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
-EXTRA_DIST += $(CLI_TESTS) $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
+EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
     tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
