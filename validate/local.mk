@@ -6,6 +6,7 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate_findings.c \
     validate/calibrate_order.c \
     validate/calibrate_process.c validate/calibrate_process.h \
+    validate/host_gaps.c validate/host_gaps.h \
     validate/player_stored.c validate/player_stored.h \
     validate/supervise.c validate/supervise.h \
     validate/surrogate.c validate/surrogate.h \

@@ -2,7 +2,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "sim/plan.h"
+#include "validate/host_gaps.h"
 #include "validate/player_parts.h"
 
 /* From the moment that all threads are ready until they set off: time for all to warm up. */
@@ -14,39 +14,13 @@ static void spin_until(uint64_t time_ns)
         ;
 }
 
-/* The thread's own work before a recorded call: what lay between it and the call before. */
-static uint64_t gap_ns(const struct gt_workload *workload, const struct gt_call *call,
-                       const struct gt_call *before, gt_time_ps origin_ps)
-{
-    gt_time_ps from_ps = before == NULL ? origin_ps : gt_call_measured_end(before);
-
-    (void)workload;
-    if (call->start_ps == GT_TIME_NONE || from_ps == GT_TIME_NONE || from_ps > call->start_ps)
-        return 0;
-    return (call->start_ps - from_ps) / 1000;
-}
-
-static gt_time_ps first_start(const struct gt_workload *workload)
-{
-    gt_time_ps first_ps = GT_TIME_NONE;
-
-    for (uint32_t i = 0; i < workload->call_count; i++)
-        if (workload->calls[i].start_ps < first_ps) /* not known is later than all */
-            first_ps = workload->calls[i].start_ps;
-    return first_ps;
-}
-
 static void set_gaps(struct gt_player *player, const struct gt_play_thread *thread, gt_time_ps origin_ps)
 {
-    const struct gt_workload *workload = player->workload;
-    const struct gt_call *before = NULL;
+    gt_time_ps at_ps = origin_ps;
 
-    for (uint32_t i = 0; i < thread->call_count; i++) {
-        const struct gt_call *call = &workload->calls[thread->calls[i]];
-
-        player->waits_ns[thread->calls[i]] = gap_ns(workload, call, before, origin_ps);
-        before = call;
-    }
+    for (uint32_t i = 0; i < thread->call_count; i++)
+        player->waits_ns[thread->calls[i]] =
+            gt_host_gap_ps(&player->workload->calls[thread->calls[i]], &at_ps) / 1000;
 }
 
 void gt_player_schedule(struct gt_player *player)
@@ -70,7 +44,7 @@ void gt_player_schedule(struct gt_player *player)
             player->thread_count++;
     }
     for (uint32_t i = 0; i < player->thread_count; i++)
-        set_gaps(player, &player->threads[i], first_start(workload));
+        set_gaps(player, &player->threads[i], gt_host_first_ps(workload));
 }
 
 static const enum cudaMemcpyKind copy_kinds[GT_DIRECTIONS] = {

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/plan.h"
+#include "validate/host_gaps.h"
 
 /* The calls as they will be, and where each thread has come to. */
 struct rewriting {
@@ -31,12 +31,10 @@ static void add_work(struct rewriting *rewriting, const struct gt_call *before, 
 
 static void rewrite(struct rewriting *rewriting, struct gt_call call)
 {
-    gt_time_ps *at_ps = &rewriting->thread_ps[call.thread], end_ps = gt_call_measured_end(&call);
+    gt_time_ps gap_ps = gt_host_gap_ps(&call, &rewriting->thread_ps[call.thread]);
 
-    if (call.start_ps != GT_TIME_NONE && call.start_ps > *at_ps)
-        add_work(rewriting, &call, call.start_ps - *at_ps);
-    if (end_ps != GT_TIME_NONE && end_ps > *at_ps)
-        *at_ps = end_ps;
+    if (gap_ps > 0)
+        add_work(rewriting, &call, gap_ps);
     call.start_ps = GT_TIME_NONE;
     if (call.kind == GT_CALL_OTHER && call.duration_ps != GT_TIME_NONE)
         call.kind = GT_CALL_HOST_WORK;
@@ -45,20 +43,10 @@ static void rewrite(struct rewriting *rewriting, struct gt_call call)
     add(rewriting, call);
 }
 
-static gt_time_ps first_start(const struct gt_workload *workload)
-{
-    gt_time_ps first_ps = GT_TIME_NONE;
-
-    for (uint32_t i = 0; i < workload->call_count; i++)
-        if (workload->calls[i].start_ps < first_ps) /* not known is later than all */
-            first_ps = workload->calls[i].start_ps;
-    return first_ps;
-}
-
 void gt_untimed_make(struct gt_workload *workload)
 {
     struct rewriting rewriting = { .workload = workload, .count = 0 };
-    gt_time_ps origin_ps = first_start(workload);
+    gt_time_ps origin_ps = gt_host_first_ps(workload);
 
     rewriting.calls = gt_calloc(2ull * workload->call_count + 1, sizeof *rewriting.calls);
     rewriting.thread_ps = gt_calloc(workload->thread_count + 1ull, sizeof *rewriting.thread_ps);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/table.h"
 #include "validate/calibrate.h"
@@ -23,7 +24,7 @@ struct arguments {
 static const struct argp_option options[] = {
     {"output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0},
     {"only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0},
-    {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
+    GT_OPTION_FORMAT,
     {"quiet", 'q', NULL, 0, "No progress, no table", 0},
     {0},
 };
@@ -35,10 +36,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'o': arguments->output = text; return 0;
     case OPTION_ONLY: arguments->options.only = text; return 0;
     case 'q': arguments->quiet = true; return 0;
-    case 'f':
-        if (gt_format_parse(text, &arguments->format) != 0)
-            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
-        return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o",
                                   text); return 0;
     case ARGP_KEY_END:

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/table.h"
 #include "traces/devicefile.h"
 
@@ -22,7 +23,7 @@ struct subject {
 
 static const struct argp_option options[] = {
     {"describe", 'd', NULL, 0, "Say what every key means: unit, range, default", 0},
-    {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
+    GT_OPTION_FORMAT,
     {0},
 };
 
@@ -33,15 +34,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'd':
         arguments->describe = true;
         return 0;
-    case 'f':
-        if (gt_format_parse(text, &arguments->format) != 0)
-            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
-        return 0;
-    case ARGP_KEY_ARG:
-        if (arguments->device != NULL)
-            argp_error(state, "one device at a time: '%s' is one too many", text);
-        arguments->device = text;
-        return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case ARGP_KEY_ARG: gt_option_only(state, "device", text, &arguments->device); return 0;
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -7,6 +7,7 @@
 
 #include "plots/text.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/explain_parts.h"
 #include "traces/demangle.h"
 
@@ -19,33 +20,18 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
+    GT_OPTION_FORMAT,
     {"top", OPTION_TOP, "N", 0, "List the N instructions where warps wait most (default 20)", 0},
     {0},
 };
-
-static unsigned parse_top(struct argp_state *state, const char *text)
-{
-    char *end;
-    unsigned long value = strtoul(text, &end, 10);
-
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || value < 1 || value > TOP_MAX)
-        argp_error(state, "--top takes a whole number from 1 to %d, not '%s'", TOP_MAX, text);
-    return (unsigned)value;
-}
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
 
     switch (key) {
-    case 'f':
-        if (gt_format_parse(text, &arguments->format) != 0)
-            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
-        return 0;
-    case OPTION_TOP:
-        arguments->top = parse_top(state, text);
-        return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case OPTION_TOP: arguments->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num > 1)
             argp_error(state, "one kernel at a time: '%s' is one too many", text);
@@ -64,8 +50,8 @@ static const struct argp parser = {
     options, parse_option, "RUN.db KERNEL",
     "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to "
     "the profiler's samples where the trace has them, and what would help.\v"
-    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of one; of "
-    "several launches that it fits the one with the most cycles is taken.",
+    "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
+    "one; of several launches that it fits the one with the most cycles is taken.",
     NULL, NULL, NULL,
 };
 

@@ -12,6 +12,7 @@ gridtide_SOURCES = \
     sim/cmd/json.c sim/cmd/json.h \
     sim/cmd/kernel_tables.c sim/cmd/kernel_tables.h \
     sim/cmd/main.c \
+    sim/cmd/options.c sim/cmd/options.h \
     sim/cmd/profiles.c sim/cmd/profiles.h \
     sim/cmd/progress.c sim/cmd/progress.h \
     sim/cmd/report.c \

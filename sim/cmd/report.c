@@ -3,6 +3,7 @@
 
 #include "plots/report.h"
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 
 struct arguments {
@@ -28,9 +29,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->quiet = true;
         return 0;
     case ARGP_KEY_ARG:
-        if (arguments->store != NULL)
-            argp_error(state, "one store at a time: '%s' is one too many", text);
-        arguments->store = text;
+        gt_option_only(state, "store", text, &arguments->store);
         return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)

@@ -1,6 +1,5 @@
 /* run.c - `gridtide run`: a trace and a device in, a store with the run out. */
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +7,7 @@
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/kernel_tables.h"
-#include "sim/cmd/profiles.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/run_kernels.h"
@@ -21,51 +20,27 @@
 enum { SETTINGS_MAX = 256, STREAMS_MAX = 1024 };
 
 struct arguments {
-    const char *trace, *device, *output;
+    const char *trace, *output;
     char *settings[SETTINGS_MAX];         /* KEY=VALUE */
     size_t setting_count;
-    struct gt_profiles profiles;          /* where kernels find programs */
+    struct gt_model_options model;
     struct gt_options options;
     uint32_t streams;                     /* 0: as traced */
     bool full;                            /* kernels' programs: every block, no extrapolation */
-    bool quiet;
 };
 
-enum { OPTION_SET = 256, OPTION_DEVICE, OPTION_BLOCKS, OPTION_COST, OPTION_DETAIL, OPTION_PROGRAMS,
-       OPTION_STREAMS, OPTION_SERIALIZE, OPTION_SEED };
+enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_SERIALIZE };
 
 static const struct argp_option options[] = {
-    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU (default: the one that the trace names)", 0},
     {"set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0},
     {"output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0},
-    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
-     "or as their machine code says, where the trace has it", 0},
     {"detail", OPTION_DETAIL, "sampled|full", 0, "Programs of kernels: long grids by a part of their blocks "
      "(the default), or every block", 0},
-    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
-     "their name, block and grid in this Nsight Compute profile, imported or not; may be repeated", 0},
     {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams", 0},
     {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
-    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
-    {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},
 };
-
-/* A whole number in [low, high]; anything else is a usage error. */
-static uint64_t parse_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
-                             uint64_t high)
-{
-    unsigned long long value;
-    char *end;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low,
-                   high, text);
-    return value;
-}
 
 static void add_setting(struct argp_state *state, struct arguments *arguments, char *text)
 {
@@ -81,36 +56,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
-    case OPTION_DEVICE: arguments->device = text; return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->model; return 0;
     case OPTION_SET: add_setting(state, arguments, text); return 0;
     case OPTION_SERIALIZE: arguments->options.serialize = true; return 0;
     case OPTION_BLOCKS:
-        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-            argp_error(state, "--blocks is on or off, not '%s'", text);
-        arguments->options.blocks = strcmp(text, "on") == 0;
-        return 0;
-    case OPTION_COST:
-        if (strcmp(text, "measured") != 0 && strcmp(text, "program") != 0)
-            argp_error(state, "--cost is measured or program, not '%s'", text);
-        arguments->options.program_cost = strcmp(text, "program") == 0;
+        arguments->options.blocks = gt_option_either(state, "blocks", text, "on", "off") == 0;
         return 0;
     case OPTION_DETAIL:
-        if (strcmp(text, "sampled") != 0 && strcmp(text, "full") != 0)
-            argp_error(state, "--detail is sampled or full, not '%s'", text);
-        arguments->full = strcmp(text, "full") == 0;
+        arguments->full = gt_option_either(state, "detail", text, "sampled", "full") == 1;
         return 0;
-    case OPTION_PROGRAMS: gt_profiles_add(&arguments->profiles, text); return 0;
     case OPTION_STREAMS:
-        arguments->streams = (uint32_t)parse_number(state, "streams", text, 1, STREAMS_MAX);
+        arguments->streams = (uint32_t)gt_option_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
-    case OPTION_SEED: arguments->options.seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case 'o': arguments->output = text; return 0;
-    case 'q': arguments->quiet = true; return 0;
-    case ARGP_KEY_ARG:
-        if (arguments->trace != NULL)
-            argp_error(state, "one trace at a time: '%s' is one too many", text);
-        arguments->trace = text;
-        return 0;
+    case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
@@ -122,7 +81,7 @@ static const struct argp parser = {
     "recorded it, go into an SQLite file for stats, compare, export and report.\v"
     "A profile of another program is imported on the fly. "
     "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
-    NULL, NULL, NULL,
+    gt_model_children, NULL, NULL,
 };
 
 /* One run of the command: what it works on. */
@@ -160,8 +119,8 @@ static char *describe_options(const struct arguments *arguments)
         fprintf(out, " streams=%" PRIu32, arguments->streams);
     if (arguments->options.serialize)
         fputs(" serialize=on", out);
-    for (uint32_t i = 0; i < arguments->profiles.count; i++)
-        fprintf(out, " programs=%s", arguments->profiles.paths[i]);
+    for (uint32_t i = 0; i < arguments->model.profiles.count; i++)
+        fprintf(out, " programs=%s", arguments->model.profiles.paths[i]);
     for (size_t i = 0; i < arguments->setting_count; i++)
         fprintf(out, " set=%s", arguments->settings[i]);
     fclose(out);
@@ -171,11 +130,12 @@ static char *describe_options(const struct arguments *arguments)
 static int choose_device(struct work *work)
 {
     const struct arguments *arguments = work->arguments;
+    const struct gt_model_options *model = &arguments->model;
 
-    if (gt_run_device(work->workload, arguments->device, arguments->quiet, &work->device, work->error) != 0)
+    if (gt_run_device(work->workload, model->device, model->quiet, &work->device, work->error) != 0)
         return -1;
     work->recorded = work->device;
-    if (arguments->device != NULL && gt_run_traced_device(work->workload, &work->recorded, work->error) != 0)
+    if (model->device != NULL && gt_run_traced_device(work->workload, &work->recorded, work->error) != 0)
         return -1;
     for (size_t i = 0; i < arguments->setting_count; i++) {
         char *equals = strchr(arguments->settings[i], '=');
@@ -214,15 +174,16 @@ static int prepare(struct work *work)
     work->name = base;
     if (check_output(work) != 0)
         return -1;
-    work->workload = gt_run_read(arguments->trace, arguments->quiet, work->error);
-    if (work->workload == NULL || gt_profiles_read(&arguments->profiles, arguments->quiet, work->error) != 0
+    work->workload = gt_run_read(arguments->trace, arguments->model.quiet, work->error);
+    if (work->workload == NULL
+            || gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, work->error) != 0
             || choose_device(work) != 0)
         return -1;
     if (work->workload->name != NULL && work->workload->name[0] != '\0') {
         free(work->name);
         work->name = strdup(work->workload->name);
     }
-    gt_profiles_lend(&arguments->profiles, work->workload, work->name, arguments->quiet);
+    gt_profiles_lend(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
     if (arguments->streams > 0)
         work->played = gt_transform_streams(work->workload, arguments->streams);
     return 0;
@@ -275,13 +236,13 @@ static int model_kernels(struct work *work)
 {
     if (!gt_has_programs(work->workload))
         return 0;
-    gt_progress_begin(&work->progress, "modelling kernels", work->arguments->quiet);
+    gt_progress_begin(&work->progress, "modelling kernels", work->arguments->model.quiet);
     work->modelled = gt_run_kernels(work->workload, &work->device, work->arguments->full, &work->progress,
                                     &work->model_us, work->error);
     gt_progress_end(&work->progress);
     if (work->modelled == NULL)
         return -1;
-    if (!work->arguments->quiet)
+    if (!work->arguments->model.quiet)
         gt_run_kernels_warn(work->workload, work->modelled);
     return 0;
 }
@@ -316,7 +277,7 @@ static int store_simulated(struct work *work)
     simulated.modelled = work->modelled;
     sink = gt_sink_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
                          workload, &work->device, work->error);
-    gt_progress_begin(&work->progress, "simulating", work->arguments->quiet);
+    gt_progress_begin(&work->progress, "simulating", work->arguments->model.quiet);
     if (gt_simulate(work->workload, &work->device, &simulated, gt_sink_probe(sink), &summary,
                     work->error) != 0 || store_counters(work, sink, &summary) != 0) {
         gt_progress_end(&work->progress);
@@ -324,7 +285,7 @@ static int store_simulated(struct work *work)
         return -1;
     }
     gt_progress_end(&work->progress);
-    gt_progress_begin(&work->progress, "storing", work->arguments->quiet);
+    gt_progress_begin(&work->progress, "storing", work->arguments->model.quiet);
     work->simulated_run = gt_sink_end(sink, work->error);
     return work->simulated_run < 0 ? -1 : 0;
 }
@@ -345,7 +306,7 @@ static int compare(struct work *work)
 static bool asks_what_if(const struct arguments *arguments)
 {
     return arguments->setting_count > 0 || arguments->streams > 0 || arguments->options.serialize
-           || arguments->device != NULL;
+           || arguments->model.device != NULL;
 }
 
 /* More launches than this are left to compare. */
@@ -392,7 +353,7 @@ static int fill_store(struct work *work)
     if (work->store == NULL)
         return -1;
     gt_store_watch(work->store, gt_progress_update, &work->progress);
-    gt_progress_begin(&work->progress, "storing", work->arguments->quiet);
+    gt_progress_begin(&work->progress, "storing", work->arguments->model.quiet);
     result = define(work);
     if (result == 0)
         result = store_measured(work);
@@ -417,7 +378,7 @@ static void release(struct work *work)
     gt_modelled_free(work->modelled);
     gt_workload_free(work->workload);
     gt_workload_free(work->played);
-    gt_profiles_free(&work->arguments->profiles);
+    gt_profiles_free(&work->arguments->model.profiles);
     free(work->name);
     free(work->output);
     free(work->options);
@@ -425,15 +386,17 @@ static void release(struct work *work)
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .options = GT_OPTIONS_DEFAULT };
+    struct arguments arguments = { .options = GT_OPTIONS_DEFAULT, .model = GT_MODEL_OPTIONS_DEFAULT };
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments, .error = &error };
     int status = GT_EXIT_DONE;
 
     argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    arguments.options.seed = arguments.model.seed;
+    arguments.options.program_cost = arguments.model.program_cost;
     if (prepare(&work) != 0 || fill_store(&work) != 0)
         status = gt_fail(&error);
-    else if (!arguments.quiet)
+    else if (!arguments.model.quiet)
         print_result(&work);
     release(&work);
     return status;

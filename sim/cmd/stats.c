@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/stats_tables.h"
 #include "traces/store.h"
 
@@ -12,7 +13,7 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"format", 'f', "FORMAT", 0, "table (the default), csv or json", 0},
+    GT_OPTION_FORMAT,
     {"run", 'r', "KIND", 0, "Which run: the newest simulated (the default) or measured one", 0},
     {0},
 };
@@ -22,20 +23,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
-    case 'f':
-        if (gt_format_parse(text, &arguments->format) != 0)
-            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
-        return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'r':
         if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
             argp_error(state, "there is no run kind '%s'; kinds are simulated, measured", text);
         arguments->run = text;
         return 0;
-    case ARGP_KEY_ARG:
-        if (arguments->store != NULL)
-            argp_error(state, "one store at a time: '%s' is one too many", text);
-        arguments->store = text;
-        return 0;
+    case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_NO_ARGS:
         argp_error(state, "name a store that 'gridtide run -o' wrote");
         return 0;

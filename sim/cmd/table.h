@@ -20,10 +20,10 @@ extern const char *const gt_format_names[GT_FORMATS];
 /* The format of that name into *format. Returns 0, or -1 when there is none. */
 int gt_format_parse(const char *name, enum gt_format *format);
 
-/* Numbers stand to the right; a WIDE text is cut to fit a terminal, or 120 columns.  A NAME, a kernel's or what
- * stands among them, is demangled for people and shortened to fit likewise; programs get it as traced, and in
- * a column more, "short_name", as gt_short_name() has it in GT_SHORT_NAME_COLUMNS (json.h).  One of a table
- * at most. */
+/* Numbers stand to the right; a WIDE text is cut to fit a terminal, or 120 columns.  A NAME, a kernel's or
+ * what stands among them, is demangled for people and shortened to fit likewise; programs get it as traced,
+ * and in a column more, "short_name", as gt_short_name() has it in GT_SHORT_NAME_COLUMNS (json.h).  One of a
+ * table at most. */
 enum gt_column_type { GT_COLUMN_TEXT, GT_COLUMN_WIDE, GT_COLUMN_NAME, GT_COLUMN_NUMBER };
 struct gt_column {
     const char *name;         /* heading and key: lower case, the unit at the end ("busy_us") */

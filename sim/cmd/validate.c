@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -12,7 +11,7 @@
 #include <unistd.h>
 
 #include "sim/cmd/cmd.h"
-#include "sim/cmd/profiles.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
@@ -22,25 +21,21 @@
 #include "validate/validate.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
-enum { OPTION_REPEAT = 256, OPTION_DEVICE, OPTION_SURROGATES, OPTION_CHECK, OPTION_SEED, OPTION_BLOCKS,
-       OPTION_MEASURED, OPTION_PROGRAMS, OPTION_COST };
+enum { OPTION_REPEAT = 256, OPTION_SURROGATES, OPTION_CHECK, OPTION_BLOCKS, OPTION_MEASURED };
 
 struct arguments {
     char **traces;
     size_t trace_count;
-    const char *device, *output, *measured;
+    const char *output, *measured;
     uint32_t repetitions;
-    uint64_t seed;
-    struct gt_profiles profiles;      /* where kernels find programs */
+    struct gt_model_options model;
     enum gt_format format;
-    bool surrogates, check, quiet, blocks, program_cost;
+    bool surrogates, check, blocks;
 };
 
 static const struct argp_option options[] = {
     {"repeat", OPTION_REPEAT, "N", 0,
      "Times that each trace is played and kept, after one that is not (default 5)", 0},
-    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
-     "The GPU to simulate (default: the one that the trace names)", 0},
     {"surrogates", OPTION_SURROGATES, NULL, 0,
      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
     {"measured", OPTION_MEASURED, "OLD.db", 0,
@@ -49,60 +44,27 @@ static const struct argp_option options[] = {
     {"check", OPTION_CHECK, NULL, 0,
      "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
-    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
-     "or as their machine code says", 0},
-    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
-     "their name, block and grid in this Nsight Compute profile, imported or not; may be repeated", 0},
-    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
     {"format", 'f', "FORMAT", 0, "table (the default, line by line), csv or json", 0},
-    {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},
 };
-
-static uint64_t parse_number(struct argp_state *state, const char *name, const char *text, uint64_t low,
-                             uint64_t high)
-{
-    unsigned long long value;
-    char *end;
-
-    errno = 0;
-    value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low,
-                   high, text);
-    return value;
-}
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->model; return 0;
     case OPTION_REPEAT:
-        arguments->repetitions = (uint32_t)parse_number(state, "repeat", text, 1, REPETITIONS_MAX);
+        arguments->repetitions = (uint32_t)gt_option_number(state, "repeat", text, 1, REPETITIONS_MAX);
         return 0;
-    case OPTION_DEVICE: arguments->device = text; return 0;
     case OPTION_MEASURED: arguments->measured = text; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
-    case OPTION_COST:
-        if (strcmp(text, "measured") != 0 && strcmp(text, "program") != 0)
-            argp_error(state, "--cost is measured or program, not '%s'", text);
-        arguments->program_cost = strcmp(text, "program") == 0;
-        return 0;
-    case OPTION_PROGRAMS: gt_profiles_add(&arguments->profiles, text); return 0;
-    case OPTION_SEED: arguments->seed = parse_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case OPTION_BLOCKS:
-        if (strcmp(text, "on") != 0 && strcmp(text, "off") != 0)
-            argp_error(state, "--blocks is on or off, not '%s'", text);
-        arguments->blocks = strcmp(text, "on") == 0;
+        arguments->blocks = gt_option_either(state, "blocks", text, "on", "off") == 0;
         return 0;
-    case 'f':
-        if (gt_format_parse(text, &arguments->format) != 0)
-            argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
-        return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'o': arguments->output = text; return 0;
-    case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARGS:
         arguments->traces = state->argv + state->next;
         arguments->trace_count = (size_t)(state->argc - state->next);
@@ -121,7 +83,7 @@ static const struct argp parser = {
     "median error of operations' starts; placed: blocks on other SMs than measured, and floor: the same "
     "between two measured runs; order: pairs of kernels that start in the same order in all measured runs, "
     "but not in the simulated one. Interrupted, it ends with what was measured.",
-    NULL, NULL, NULL,
+    gt_model_children, NULL, NULL,
 };
 
 static volatile sig_atomic_t interrupted;
@@ -171,7 +133,7 @@ static void tell(void *user, const char *what, uint32_t done, uint32_t total)
 
     if (done == 0) {
         gt_progress_end(&work->progress);
-        gt_progress_begin(&work->progress, what, work->arguments->quiet);
+        gt_progress_begin(&work->progress, what, work->arguments->model.quiet);
     }
     gt_progress_update(&work->progress, done, total);
 }
@@ -216,10 +178,12 @@ static int tidy_store(const char *path, const struct shared *shared, struct gt_e
 static int choose_device(struct work *work, const struct gt_workload *workload, struct gt_device *device,
                          struct gt_device *recorded_on, struct gt_error *error)
 {
-    if (gt_run_device(workload, work->arguments->device, work->arguments->quiet, device, error) != 0)
+    const struct gt_model_options *model = &work->arguments->model;
+
+    if (gt_run_device(workload, model->device, model->quiet, device, error) != 0)
         return -1;
     *recorded_on = *device;
-    if (work->arguments->device != NULL && gt_run_traced_device(workload, recorded_on, error) != 0)
+    if (model->device != NULL && gt_run_traced_device(workload, recorded_on, error) != 0)
         return -1;
     if (work->device_id != 0 && memcmp(device, &work->device, sizeof *device) == 0)
         return 0;
@@ -232,7 +196,7 @@ static int choose_device(struct work *work, const struct gt_workload *workload, 
 static void warn(const struct work *work, const char *name, const struct gt_workload *workload,
                  const struct gt_validated *validated)
 {
-    if (work->arguments->quiet)
+    if (work->arguments->model.quiet)
         return;
     if (validated->unseen > 0)
         fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so "
@@ -284,14 +248,14 @@ static void validate_trace(struct work *work, const char *path)
 {
     struct gt_judged *row = &work->rows[work->shared->row_count];
     struct gt_error error = { "" };
-    struct gt_workload *workload = gt_run_read(path, work->arguments->quiet, &error);
+    struct gt_workload *workload = gt_run_read(path, work->arguments->model.quiet, &error);
     bool measured = false;
     int result = -1;
 
     row->name = work->names[work->shared->row_count];
     name_row(row, workload, path);
     if (workload != NULL) {
-        gt_profiles_lend(&work->arguments->profiles, workload, row->name, work->arguments->quiet);
+        gt_profiles_lend(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
         result = validate_workload(work, workload, row, &measured, &error);
     }
     gt_workload_free(workload);
@@ -302,7 +266,7 @@ static void validate_trace(struct work *work, const char *path)
     if (!measured)
         return;
     work->shared->row_count++;
-    if (!work->arguments->quiet && work->arguments->format == GT_FORMAT_TABLE)
+    if (!work->arguments->model.quiet && work->arguments->format == GT_FORMAT_TABLE)
         gt_judged_print(stdout, row);
 }
 
@@ -327,9 +291,9 @@ static int conclude(struct work *work, struct gt_error *error)
 
     if (sum_up(work, &suite, error) != 0)
         return -1;
-    if (!arguments->quiet && arguments->format == GT_FORMAT_TABLE)
+    if (!arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_summary(stdout, &suite);
-    else if (!arguments->quiet)
+    else if (!arguments->model.quiet)
         gt_judged_print_all(stdout, arguments->format, work->rows, count, &suite);
     if (arguments->check && !suite.within)
         return gt_error_set(error, "%s",
@@ -343,7 +307,7 @@ static int validate_all(struct work *work, struct gt_error *error)
 {
     const struct arguments *arguments = work->arguments;
 
-    if (work->shared->starts == 1 && !arguments->quiet && arguments->format == GT_FORMAT_TABLE)
+    if (work->shared->starts == 1 && !arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
         validate_trace(work, arguments->traces[work->shared->next++]);
@@ -370,7 +334,7 @@ static int work_on(struct work *work, struct gt_error *error)
     struct gt_gpu_facts facts = { .sms = 0 };
     int result;
 
-    if (gt_profiles_read(&arguments->profiles, arguments->quiet, error) != 0
+    if (gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, error) != 0
             || (arguments->measured != NULL && gt_stored_open(arguments->measured, error) != 0))
         return -1;
     if (work->validation.players->find(&facts, error) != 0)
@@ -379,14 +343,14 @@ static int work_on(struct work *work, struct gt_error *error)
     if (work->validation.store == NULL)
         return -1;
     catch_interrupts();
-    if (!arguments->quiet && work->shared->starts == 1 && arguments->measured == NULL)
+    if (!arguments->model.quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
                 facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000,
                 facts.driver % 1000 / 10);
     result = validate_all(work, error);
     gt_store_close(work->validation.store);
     gt_stored_close();
-    gt_profiles_free(&arguments->profiles);
+    gt_profiles_free(&arguments->model.profiles);
     return result;
 }
 
@@ -428,7 +392,8 @@ static void *share(size_t bytes)
 static int run(int argc, char **argv)
 {
     struct arguments arguments = {
-        .repetitions = REPETITIONS, .seed = 1, .blocks = true, .output = "validation.db",
+        .repetitions = REPETITIONS, .model = GT_MODEL_OPTIONS_DEFAULT, .blocks = true,
+        .output = "validation.db",
     };
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments };
@@ -440,8 +405,8 @@ static int run(int argc, char **argv)
     work.validation = (struct gt_validation){
         .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
         .repetitions = arguments.repetitions, .blocks = arguments.blocks,
-        .seed = arguments.seed, .surrogates = arguments.surrogates,
-        .program_cost = arguments.program_cost,
+        .seed = arguments.model.seed, .surrogates = arguments.surrogates,
+        .program_cost = arguments.model.program_cost,
         .stop = stop, .tell = tell, .user = &work,
     };
     work.shared = share(sizeof *work.shared);

@@ -1,0 +1,77 @@
+#include "sim/cmd/options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t gt_option_number(const struct argp_state *state, const char *name, const char *text, uint64_t low,
+                          uint64_t high)
+{
+    unsigned long long value;
+    char *end;
+
+    errno = 0;
+    value = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
+        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low,
+                   high, text);
+    return value;
+}
+
+int gt_option_either(const struct argp_state *state, const char *name, const char *text, const char *first,
+                     const char *second)
+{
+    if (strcmp(text, first) != 0 && strcmp(text, second) != 0)
+        argp_error(state, "--%s is %s or %s, not '%s'", name, first, second, text);
+    return strcmp(text, first) != 0;
+}
+
+enum gt_format gt_option_format(const struct argp_state *state, const char *text)
+{
+    enum gt_format format = GT_FORMAT_TABLE;
+
+    if (gt_format_parse(text, &format) != 0)
+        argp_error(state, "there is no format '%s'; formats are table, csv, json", text);
+    return format;
+}
+
+void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place)
+{
+    if (*place != NULL)
+        argp_error(state, "one %s at a time: '%s' is one too many", what, text);
+    *place = text;
+}
+
+enum { OPTION_DEVICE = 0x1000, OPTION_COST, OPTION_PROGRAMS, OPTION_SEED }; /* beyond the commands' own */
+
+static const struct argp_option model_options[] = {
+    {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
+     "The GPU to simulate (default: the one that the trace names)", 0},
+    {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
+     "or as their machine code says, where the trace has it", 0},
+    {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
+     "their name, block and grid in this Nsight Compute profile, imported or not; may be repeated", 0},
+    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
+    {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
+    {0},
+};
+
+static error_t parse_model_option(int key, char *text, struct argp_state *state)
+{
+    struct gt_model_options *options = state->input;
+
+    switch (key) {
+    case OPTION_DEVICE: options->device = text; return 0;
+    case OPTION_COST:
+        options->program_cost = gt_option_either(state, "cost", text, "measured", "program") == 1;
+        return 0;
+    case OPTION_PROGRAMS: gt_profiles_add(&options->profiles, text); return 0;
+    case OPTION_SEED: options->seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
+    case 'q': options->quiet = true; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+static const struct argp model_parser = { model_options, parse_model_option, NULL, NULL, NULL, NULL, NULL };
+const struct argp_child gt_model_children[] = { { &model_parser, 0, NULL, 0 }, { 0 } };
