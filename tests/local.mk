@@ -15,6 +15,7 @@ UNIT_TESTS = \
     tests/unit/datadir \
     tests/unit/demangle \
     tests/unit/golden \
+    tests/unit/host_gaps \
     tests/unit/export \
     tests/unit/devicefile \
     tests/unit/device \
@@ -96,6 +97,7 @@ tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 
