@@ -196,7 +196,9 @@ static void judge(struct gt_build *build, struct gt_flow_report *report)
         struct gt_basic_block *block = &program->blocks[b];
         uint64_t arrive = arriving(build, b), leave = leaving(program, block), counted = block->executions;
         bool must_leave = block->end == GT_END_BRANCH || block->end == GT_END_SWITCH;
-        double wrong = (double)(less(arrive, counted) + less(counted, arrive)) * block->count;
+        /* Groups of a warp's threads that come to a join while others are there go on as one. */
+        bool merges = build->flows[block->first].kind == GT_SASS_JOIN;
+        double wrong = (double)(less(counted, arrive) + (merges ? 0 : less(arrive, counted))) * block->count;
 
         all += (double)counted * block->count;
         set_divergent(program, block, must_leave ? less(leave, counted) : 0);

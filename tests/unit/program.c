@@ -19,7 +19,8 @@ enum { BLOCKS = 2, WARPS = 4 };
 
 static struct gt_flow_report report;
 
-static struct gt_program *make(const struct line *lines, uint32_t count)
+/* `divergent`: how often a branch of a line went both ways; NULL: never. */
+static struct gt_program *make(const struct line *lines, const uint64_t *divergent, uint32_t count)
 {
     struct gt_program head = { .key = "p", .warps = BLOCKS * WARPS, .warps_per_block = WARPS };
     struct gt_program_row *rows = gt_calloc(count, sizeof *rows);
@@ -27,13 +28,14 @@ static struct gt_program *make(const struct line *lines, uint32_t count)
     struct gt_program *program;
 
     for (uint32_t i = 0; i < count; i++)
-        rows[i] = (struct gt_program_row){ .text = lines[i].text, .executions = lines[i].executions };
+        rows[i] = (struct gt_program_row){ .text = lines[i].text, .executions = lines[i].executions,
+                                           .divergent = divergent != NULL ? divergent[i] : 0 };
     program = gt_program_make(&head, rows, count, &report, &unknown, &first);
     free(rows);
     assert_int_equal(unknown, 0);
     return program;
 }
-#define MAKE(lines) make(lines, sizeof(lines) / sizeof (lines)[0])
+#define MAKE(lines) make(lines, NULL, sizeof(lines) / sizeof (lines)[0])
 
 /* The block that begins at an instruction. */
 static const struct gt_basic_block *block_at(const struct gt_program *program, uint32_t instruction)
@@ -192,6 +194,31 @@ static void sides_of_a_divergence_meet(void **state)
     gt_program_free(program);
 }
 
+/* All eight warps split at both branches, 24 groups of threads come to the join; those that are there already
+ * go on with the next that comes, and 10 are counted.  That contradicts nothing. */
+static void groups_merge_at_a_join(void **state)
+{
+    static const struct line lines[] = {
+        { "BSSY B0, 0x60", 8 },
+        { "@P0 BRA 0x60", 8 },
+        { "FADD R1, R1, R1", 8 },
+        { "@P1 BRA 0x60", 8 },
+        { "FADD R1, R1, R1", 8 },
+        { "FADD R1, R1, R1", 8 },
+        { "BSYNC B0", 10 },
+        { "EXIT", 8 },
+    };
+    static const uint64_t divergent[] = { 0, 8, 0, 8, 0, 0, 0, 0 };
+    struct gt_program *program = make(lines, divergent, sizeof lines / sizeof lines[0]);
+
+    (void)state;
+    assert_int_equal(edge(program, 0, 6)->executions, 8);
+    assert_int_equal(edge(program, 2, 6)->executions, 8);
+    assert_int_equal(block_at(program, 6)->executions, 10);
+    assert_false(program->flow_broken);
+    gt_program_free(program);
+}
+
 static void calls_come_back(void **state)
 {
     static const struct line lines[] = {
@@ -296,7 +323,7 @@ static void odd_code_does_no_harm(void **state)
 /* `count` instructions: jumps to jumps, each somewhere else; none is followed. */
 static void assert_too_large(struct line *lines, uint32_t count)
 {
-    struct gt_program *program = make(lines, count);
+    struct gt_program *program = make(lines, NULL, count);
 
     assert_int_equal(program->block_count, 0);
     assert_int_equal(program->edge_count, 0);
@@ -344,6 +371,7 @@ int main(void)
         cmocka_unit_test(blocks_follow_the_block_number),
         cmocka_unit_test(a_barrier_keeps_the_block_together),
         cmocka_unit_test(sides_of_a_divergence_meet),
+        cmocka_unit_test(groups_merge_at_a_join),
         cmocka_unit_test(calls_come_back),
         cmocka_unit_test(computed_jumps_go_where_warps_came),
         cmocka_unit_test(failed_tries_are_no_loops),
