@@ -67,10 +67,10 @@ def training_step():
     return step
 
 
-def prefetch():
+def prefetch(batch_count=6):
     """Copies on a stream of their own, two batches ahead of the compute stream, joined by events."""
     weights = torch.randn(2048, 2048, device="cuda")
-    batches = [torch.randn(2048, 2048).pin_memory() for _ in range(6)]
+    batches = [torch.randn(2048, 2048).pin_memory() for _ in range(batch_count)]
     copier = torch.cuda.Stream()
 
     def run():
@@ -126,4 +126,5 @@ def main():
             record(name, program, folder, times)
 
 
-main()
+if __name__ == "__main__":
+    main()
