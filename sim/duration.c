@@ -110,7 +110,30 @@ const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_
     return &launch->result;
 }
 
-gt_time_ps gt_cycles_ps(const struct gt_machine *m, double cycles)
+/* Of a kernel's time as a tracing profiler has it (CUPTI, so Kineto and nsys), what lies before its first
+ * block and after its last.  The device's gaps are from block to block and hold all of it; gaps learned from
+ * recorded times are shorter by what the kernels' times hold. */
+static gt_time_ps around_blocks_ps(const struct gt_plan *plan)
 {
-    return gt_whole_ps(cycles * 1e6 / (double)m->device->clock_mhz);
+    gt_time_ps gap_ps = plan->gap_ps[GT_OP_KERNEL][GT_OP_KERNEL];
+    gt_time_ps between_ps = plan->stream_gap_ps;
+
+    if (gap_ps == GT_TIME_NONE) {
+        gap_ps = plan->graph_gap_ps[GT_OP_KERNEL][GT_OP_KERNEL];
+        between_ps = plan->plain_graph_gap_ps;
+    }
+    return between_ps > gap_ps ? between_ps - gap_ps : 0;
+}
+
+gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t index)
+{
+    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
+    double share = launch->launch.clock_share > 0 ? launch->launch.clock_share : 1;
+
+    return gt_whole_ps(launch->result.run_cycles * 1e6 / m->device->clock_mhz / share);
+}
+
+gt_time_ps gt_program_ps(const struct gt_machine *m, uint32_t index)
+{
+    return gt_program_run_ps(m, index) + around_blocks_ps(&m->plan);
 }

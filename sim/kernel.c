@@ -58,7 +58,7 @@ static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t item)
     const struct gt_warp_result *program = gt_program_cost(m, m->items[item].index);
 
     if (program != NULL)
-        return gt_cycles_ps(m, program->cycles);
+        return gt_program_ps(m, m->items[item].index);
     if (m->workload->kernels[op_of(m, item)->kernel].cost != GT_COST_NONE)
         return GT_TIME_NONE;
     return gt_stated_ps(m, m->items[item].index);
@@ -117,12 +117,12 @@ static bool bar_ps(struct gt_machine *m, uint32_t item, gt_time_ps *duration_ps)
 static const uint64_t most_blocks = UINT64_C(1) << 32;
 
 /* What a duration means for the blocks.  Alone, the grid runs in full waves one after the other, so that many
- * equal steps give its duration back; what does not divide passes after the last block, and so does what the
- * warp tier says is launch and drain of the grid, during which its blocks hold no SM. */
+ * equal steps give its duration back; what does not divide passes after the last block, and so does what a
+ * program's kernel lasts beyond its blocks. */
 static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps duration_ps)
 {
     const struct gt_warp_result *program = gt_program_cost(m, grid->op);
-    gt_time_ps run_ps = program != NULL ? gt_cycles_ps(m, program->run_cycles) : duration_ps;
+    gt_time_ps run_ps = program != NULL ? gt_program_run_ps(m, grid->op) : duration_ps;
     uint64_t waves = program != NULL ? grid->occupancy.waves
                                      : recorded_waves(m, grid->kernel, &grid->occupancy);
 

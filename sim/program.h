@@ -220,6 +220,9 @@ struct gt_program {
     /* Of the launch it was made from: the default for launches that have no profile of their own. */
     struct gt_memory_use use;
     uint32_t cluster_blocks;    /* thread blocks of a cluster; 0 not known */
+    /* The SMs' clock while it ran, as a part of what it is otherwise: tensor cores at work draw so much power
+     * that the clock falls.  0: not known, as ever. */
+    double clock_share;
     uint64_t launch_warp_instructions, busiest_warp_instructions; /* see gt_profile; 0 unknown */
     uint32_t sharers;           /* workloads that hold it beside the first: gt_program_free() counts down */
 };

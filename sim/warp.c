@@ -256,6 +256,7 @@ static void as_profiled(struct gt_warp_launch *launch)
     double warps = (double)launch->blocks * launch->warps_per_block;
     double profiled = fmax(1, (double)program->warps);
 
+    launch->clock_share = program->clock_share;
     if (program->cluster_blocks > 0)
         launch->cluster_blocks = program->cluster_blocks;
     double executed = (double)program->launch_warp_instructions * warps / profiled;

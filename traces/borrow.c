@@ -22,6 +22,7 @@ struct offer {
     const struct gt_kernel *kernel;
     struct gt_program *program;
     const struct gt_profile *profile;
+    double clock_share;  /* see gt_program */
     bool taken;
 };
 
@@ -76,6 +77,21 @@ static struct gt_program *program_of(struct gt_workload *workload, const struct 
     return NULL;
 }
 
+/* The clock of short launches is known to some percent only: it is worked out from their times. */
+#define CLOCK_GRAIN 0.03
+
+/* What the launch's clock is of the fastest launch's in its profile. */
+static double clock_share(const struct gt_workload *workload, const struct gt_profile *profile)
+{
+    double fastest_hz = 0;
+
+    for (uint32_t i = 0; i < workload->profile_count; i++)
+        fastest_hz = fmax(fastest_hz, workload->profiles[i].sm_hz);
+    if (profile == NULL || profile->sm_hz <= 0 || profile->sm_hz > fastest_hz * (1 - CLOCK_GRAIN))
+        return 1;
+    return profile->sm_hz / fastest_hz;
+}
+
 /* The first launch of each kernel that has a program: of the later ones the program is the same. */
 static void collect(struct offers *offers, struct gt_workload *workload)
 {
@@ -83,6 +99,7 @@ static void collect(struct offers *offers, struct gt_workload *workload)
 
     for (uint32_t i = 0; i < workload->op_count; i++) {
         uint32_t number = workload->ops[i].kernel;
+        const struct gt_profile *profile = gt_workload_profile(workload, i);
         struct gt_program *program;
 
         if (number == GT_NONE || seen[number])
@@ -94,7 +111,7 @@ static void collect(struct offers *offers, struct gt_workload *workload)
         offers->items = gt_realloc(offers->items, offers->count + 1ull, sizeof *offers->items);
         offers->items[offers->count++] = (struct offer){
             .names = names_of(workload, &workload->kernels[number]), .kernel = &workload->kernels[number],
-            .program = program, .profile = gt_workload_profile(workload, i),
+            .program = program, .profile = profile, .clock_share = clock_share(workload, profile),
         };
     }
     free(seen);
@@ -148,6 +165,7 @@ static void take(struct gt_workload *timeline, struct gt_kernel *kernel, struct 
         return;
     offer->taken = true;
     if (profile != NULL) {
+        program->clock_share = offer->clock_share;
         program->cluster_blocks = profile->cluster[0] * profile->cluster[1] * profile->cluster[2];
         program->launch_warp_instructions = profile->warp_instructions;
         program->busiest_warp_instructions = profile->busiest_warp_instructions;

@@ -30,7 +30,7 @@ struct gt_borrowed {
  * text demangled, but for blanks; and, where the timeline's name is bare, without template arguments and
  * parameters, the function's own name, whatever its namespace.  Of several, the one with the same grid,
  * else with the nearest number of blocks (by ratio), else the first.  What the profiler said of that launch
- * beyond its code (cluster, polling) goes into its program.
+ * beyond its code (cluster, polling, a clock that fell) goes into its program.
  * Programs are shared: `profiled` may be freed afterwards.  Kernels that found none become a warning of the
  * timeline, "no-program", counted by operations. */
 void gt_borrow_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,

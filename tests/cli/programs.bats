@@ -80,6 +80,23 @@ ns_of() {
     [ "$(ns_of run.db 0)" = 50000 ]
 }
 
+@test "programs: beside learned gaps, kernels last as a tracing profiler sees them" {
+    # Typed: from block to block, device file: 1.776 us between kernels of a stream.  Recorded: 1 us, so that
+    # 0.776 us of it are in the kernels' times.
+    for recorded in 0 1; do
+        echo '{"gridtide":1,"name":"gaps","device":"h200"}'
+        echo '{"kernel":"loop","grid":132,"block":256,"registers":16}'
+        for i in $(seq 0 19); do
+            times='"op_duration_us":50'
+            [ $recorded = 0 ] || times="$times,\"start_us\":$((4 * i)),\"duration_us\":3,\"op_start_us\":$((20 + 51 * i))"
+            echo "{\"call\":\"launch\",\"kernel\":\"loop\",\"stream\":\"s\",$times}"
+        done
+    done | awk '/gridtide/ { file = "gaps" n++ ".jsonl" } { print > file }'
+    "$GRIDTIDE" run -q --programs profile.jsonl --cost program gaps0.jsonl -o typed.db
+    "$GRIDTIDE" run -q --programs profile.jsonl --cost program gaps1.jsonl -o recorded.db
+    [ $(($(ns_of recorded.db 7) - $(ns_of typed.db 7))) = 776 ]
+}
+
 @test "programs: several profiles, and what is none" {
     sed 's/4loop/4pool/g; s/"name":"profile"/"name":"second"/' profile.jsonl > second.jsonl
     sed 's/"loop"/"pool"/' timeline.jsonl > both.jsonl

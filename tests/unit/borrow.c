@@ -206,6 +206,26 @@ static void what_the_profiler_saw_goes_along(void **state)
     assert_null(gt_workload_profile(f->timeline, same));
 }
 
+/* Tensor cores at work: 1500 MHz where others run at 2000.  1950 may be the grain of a short launch's time. */
+static void the_clock_of_a_launch_goes_along(void **state)
+{
+    static const double clocks_hz[] = { 2e9, 1.5e9, 1.95e9, 0 };
+    static const char *const names[] = { "fast", "slow", "short", "unknown" };
+    static const double shares[] = { 1, 0.75, 1, 1 };
+    struct fixture *f = *state;
+
+    for (int i = 0; i < 4; i++) {
+        struct gt_profile profile = { .sm_hz = clocks_hz[i], .cluster = { 1, 1, 1 } };
+
+        profile.op = launch(f->profiled, names[i], 8, 64, names[i]);
+        gt_workload_add_profile(f->profiled, &profile);
+        launch(f->timeline, names[i], 8, 64, NULL);
+    }
+    lend(f);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(f->timeline->kernels[i].program->clock_share == shares[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +235,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(launches_are_counted_and_the_missing_warned_of, begin, end),
         cmocka_unit_test_setup_teardown(programs_outlast_the_profile, begin, end),
         cmocka_unit_test_setup_teardown(what_the_profiler_saw_goes_along, begin, end),
+        cmocka_unit_test_setup_teardown(the_clock_of_a_launch_goes_along, begin, end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

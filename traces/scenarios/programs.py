@@ -1,5 +1,5 @@
-"""Families alone, memory, compute, tensor, chain, late and urgent of the folder programs/: kernels of the
-library that do real work, alone and beside each other.
+"""Families alone, warm, memory, compute, tensor, chain, late and urgent of the folder programs/: kernels of
+the library that do real work, alone and beside each other.
 
 No trace says how long its kernels take: that comes from their machine code, which LAUNCHES names for the
 profiler as well (programs/launches.cases). The arguments of a function differ only where its grid or block
@@ -45,6 +45,9 @@ LAUNCHES = {
     "transpose_small": ("transpose", "transpose", [32, 32], [32, 8], 28, 4224, 0,
                         {"rows": 1024, "columns": 1024}),
 }
+
+# Launched again alone, these find all of their data in L2.
+WARM = ["copy_small", "transpose_small"]
 
 
 def size(value):
@@ -93,7 +96,12 @@ def chain(*keys, stream="s0"):
 
 def alone():
     return [play("alone/" + key.replace("_", "-"), f"The kernel {key} by itself.", ONCE, key)
-            for key in LAUNCHES]
+            for key in LAUNCHES if key not in WARM]
+
+
+def warms():
+    return [play("warm/" + key.split("_")[0], f"The kernel {key}, whose data L2 still has when it is played "
+                 "again: no trace can say so.", ONCE, key) for key in WARM]
 
 
 def memory():
@@ -181,4 +189,4 @@ def urgents():
 
 
 def scenarios():
-    return alone() + memory() + compute() + tensor() + chains() + lates() + urgents()
+    return alone() + warms() + memory() + compute() + tensor() + chains() + lates() + urgents()
