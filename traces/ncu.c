@@ -195,7 +195,7 @@ static const struct gt_program *find_program(struct ncu *ncu)
     char *path = NULL, *content;
     size_t length;
 
-    if (asprintf(&path, "%s/source.%04" PRIu32 ".csv", ncu->folder, ncu->launch) < 0)
+    if (asprintf(&path, "%s/source.%04" PRIu32 ".csv", ncu->folder, launch->number) < 0)
         gt_bug("no memory for a file name");
     if (gt_ncu_source_read(path, &source, &wrong) != 0) {
         warn(ncu, "launches-without-counts", "%s", wrong.text);
@@ -308,6 +308,8 @@ static void begin_workload(struct ncu *ncu)
 
 static int read_launches(struct ncu *ncu, const struct gt_import_options *options, struct gt_error *error)
 {
+    if (ncu->raw.unreadable > 0)
+        gt_workload_warn(ncu->workload, "launches-unreadable", ncu->raw.unreadable, ncu->raw.wrong.text);
     ncu->code = gt_ncu_code_open(ncu->folder, ncu->workload, error);
     if (ncu->code == NULL)
         return -1;

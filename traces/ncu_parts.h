@@ -9,6 +9,7 @@
 
 /* One launch: a row of raw.csv (ncu --page raw --csv --print-kernel-base mangled). */
 struct gt_ncu_launch {
+    uint32_t number;            /* of its row, from 0: source.NNNN.csv has its instructions */
     char *name;                 /* mangled */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t registers, registers_allocated;
@@ -30,11 +31,14 @@ struct gt_ncu_launch {
 struct gt_ncu_raw {
     struct gt_ncu_launch *launches;
     uint32_t count, room;
+    uint32_t rows, unreadable;  /* rows in all, and those without a launch that can be read */
+    struct gt_error wrong;      /* the first of these: "FILE:LINE: ..." */
     char *gpu;                  /* its name; NULL unknown */
 };
 
-/* Read raw.csv whole.  Rows without a number that everything needs (grid, block, cycles, time) are an error:
- * "FILE:LINE: ...". */
+/* Read raw.csv.  A row without a number that everything needs (grid, block, cycles, time) is left out and
+ * counted, and so is what follows a row that is no CSV; a missing column, or no row that can be read, is an
+ * error: "FILE:LINE: ...". */
 int gt_ncu_raw_read(const char *path, struct gt_ncu_raw *raw, struct gt_error *error);
 void gt_ncu_raw_free(struct gt_ncu_raw *raw);
 /* The memory behaviour of a launch as a program keeps it. */

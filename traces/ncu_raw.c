@@ -1,4 +1,5 @@
 /* ncu_raw.c - the metrics of launches: one table, columns found by name, units by the row below. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -239,34 +240,56 @@ static int read_launch(const struct gt_csv *csv, const struct columns *columns, 
     return read_metrics(csv, columns, launch, error);
 }
 
-static int read_rows(struct gt_csv *csv, struct gt_ncu_raw *raw, struct gt_error *error)
+static int read_head(struct gt_csv *csv, struct columns *columns, struct gt_error *error)
 {
-    struct columns columns;
     int status = gt_csv_next(csv, error);
 
     if (status == 1)
-        status = find_columns(csv, &columns, error) == 0 ? gt_csv_next(csv, error) : -1;
+        status = find_columns(csv, columns, error) == 0 ? gt_csv_next(csv, error) : -1;
     if (status == 1)
-        status = read_units(csv, &columns, error) == 0 ? gt_csv_next(csv, error) : -1;
-    for (; status == 1; status = gt_csv_next(csv, error)) {
+        status = read_units(csv, columns, error) == 0 ? 1 : -1;
+    return status == 0 ? gt_error_set(error, "no launch in it") : status;
+}
+
+/* Count a row that cannot be read; what is wrong with the first is kept. */
+static void leave_out(struct gt_ncu_raw *raw, const char *path, const struct gt_csv *csv,
+                      const struct gt_error *wrong)
+{
+    if (raw->unreadable++ == 0)
+        gt_error_set(&raw->wrong, "%s:%" PRIu64 ": %s", path, csv->line, wrong->text);
+}
+
+/* The launches of the rows; those after a row that is no CSV are lost. */
+static void read_rows(struct gt_csv *csv, const struct columns *columns, const char *path,
+                      struct gt_ncu_raw *raw)
+{
+    struct gt_error wrong;
+    int status;
+
+    while ((status = gt_csv_next(csv, &wrong)) == 1) {
+        struct gt_ncu_launch launch = { .number = raw->rows++ };
+
+        if (raw->gpu == NULL && columns->gpu != GT_NONE)
+            raw->gpu = strdup(gt_csv_field(csv, columns->gpu));
+        if (read_launch(csv, columns, &launch, &wrong) != 0) {
+            leave_out(raw, path, csv, &wrong);
+            continue;
+        }
         if (raw->count == raw->room) {
             raw->room = raw->room == 0 ? 64 : raw->room * 2;
             raw->launches = gt_realloc(raw->launches, raw->room, sizeof *raw->launches);
         }
-        raw->launches[raw->count] = (struct gt_ncu_launch){ .name = strdup(gt_csv_field(csv, columns.name)) };
-        if (raw->gpu == NULL && columns.gpu != GT_NONE)
-            raw->gpu = strdup(gt_csv_field(csv, columns.gpu));
-        if (read_launch(csv, &columns, &raw->launches[raw->count++], error) != 0)
-            return -1;
+        launch.name = strdup(gt_csv_field(csv, columns->name));
+        raw->launches[raw->count++] = launch;
     }
-    if (status == 0 && raw->count == 0)
-        return gt_error_set(error, "no launch in it");
-    return status;
+    if (status < 0)
+        leave_out(raw, path, csv, &wrong);
 }
 
 int gt_ncu_raw_read(const char *path, struct gt_ncu_raw *raw, struct gt_error *error)
 {
     struct gt_input *input = gt_input_open(path, error);
+    struct columns columns = { 0 };
     struct gt_csv csv;
     int status;
 
@@ -274,9 +297,14 @@ int gt_ncu_raw_read(const char *path, struct gt_ncu_raw *raw, struct gt_error *e
     if (input == NULL)
         return -1;
     gt_csv_open(&csv, input);
-    status = read_rows(&csv, raw, error);
-    if (status != 0)
-        gt_error_prefix(error, "%s:%llu: ", path, (unsigned long long)csv.line);
+    status = read_head(&csv, &columns, error) == 1 ? 0 : -1;
+    if (status == 0)
+        read_rows(&csv, &columns, path, raw);
+    if (status == 0 && raw->count == 0)
+        status = raw->unreadable > 0 ? gt_error_set(error, "%s", raw->wrong.text)
+                                     : gt_error_set(error, "%s: no launch in it", path);
+    else if (status != 0)
+        gt_error_prefix(error, "%s:%" PRIu64 ": ", path, csv.line);
     gt_csv_close(&csv);
     gt_input_close(input);
     return status;

@@ -140,7 +140,7 @@ int gt_ncu_report_unpack(const char *report, const char *folder, struct gt_error
     status = gt_ncu_raw_read(path, &raw, error);
     if (status == 0)
         status = gt_ncu_report_cut(report, &raw, folder, error);
-    if (status == 0 && export_sources(report, folder, raw.count, error) != 0)
+    if (status == 0 && export_sources(report, folder, raw.rows, error) != 0)
         status = gt_error_prefix(error, "%s: ", report);
     gt_ncu_raw_free(&raw);
     free(path);
