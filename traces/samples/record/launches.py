@@ -1,6 +1,6 @@
 """Launch the kernels of the PyTorch samples for Nsight Compute, each program once after three times unseen:
 
-    ncu --set full --clock-control none --import-source no --profile-from-start off -o REPORT python3 profile.py
+    ncu --set full --clock-control none --import-source no --profile-from-start off -o REPORT python3 launches.py
 
 A graph's kernels are profiled as launches of one of its equal layers, and one of equal batches.
 """
