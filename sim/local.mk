@@ -36,6 +36,7 @@ sim_libsim_a_SOURCES = \
     sim/probe.c sim/probe.h \
     sim/program.c sim/program.h \
     sim/rate.c sim/rate.h \
+    sim/rate_limit.c \
     sim/rate_solve.c \
     sim/simulate.c sim/simulate.h \
     sim/share.c sim/share.h \

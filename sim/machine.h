@@ -164,7 +164,8 @@ struct gt_load {
     uint32_t blocks;
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
-    double sm_part;           /* of what its SM gets, while rates are worked out */
+    double sm_part, limit;    /* while rates are worked out: of what its SM gets; of its rate */
+    uint32_t rank;            /* likewise: in the order in which loads of its SM issue */
     uint64_t stamp;           /* of the event that ends its first batch; 0: none is due */
 };
 

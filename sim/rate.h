@@ -34,6 +34,15 @@ void gt_rate_copies_changed(struct gt_machine *m, uint32_t gpu);
 typedef void gt_rate_setter(struct gt_machine *m, uint32_t load, double rate);
 void gt_rate_solve(struct gt_machine *m, uint32_t gpu, gt_rate_setter *set);
 
+/* Of issue slots and pipes each load of an SM has what those whose turn comes before leave it
+ * (rate_limit.c); of what is not so, all have shares. */
+bool gt_rate_by_turns(uint32_t resource);
+
+/* rate_limit.c: the place of each load of an SM in the order of turns, into its `rank`; the limits of the
+ * rates of the loads of one SM of each kind. */
+void gt_rate_rank(struct gt_machine *m, uint32_t first);
+void gt_rate_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds);
+
 /* Events: the first batch of a load ends; rates are worked out anew, once all that happens at a time has. */
 int gt_load_handler(void *machine, uint32_t load, uint64_t stamp, struct gt_error *error);
 int gt_rates_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);

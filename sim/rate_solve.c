@@ -31,7 +31,8 @@ static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *g
 static bool same_loads(const struct gt_machine *m, uint32_t a, uint32_t b)
 {
     for (; a != GT_NONE && b != GT_NONE; a = m->loads[a].next, b = m->loads[b].next)
-        if (m->loads[a].grid != m->loads[b].grid || m->loads[a].blocks != m->loads[b].blocks)
+        if (m->loads[a].grid != m->loads[b].grid || m->loads[a].blocks != m->loads[b].blocks
+            || m->loads[a].rank != m->loads[b].rank)
             return false;
     return a == b;
 }
@@ -50,6 +51,7 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
 
         if (gpu->loads[sm] == GT_NONE)
             continue;
+        gt_rate_rank(m, gpu->loads[sm]);
         while (k < count && !same_loads(m, gpu->loads[m->sm_kinds[k].sm], gpu->loads[sm]))
             k++;
         if (k == count)
@@ -69,6 +71,11 @@ static void add_gpu_resources(struct gt_machine *m, const struct gt_gpu_state *g
         m->grids[grid].atomic_resource = gt_share_add_resource(&m->share, 1);
 }
 
+bool gt_rate_by_turns(uint32_t resource)
+{
+    return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
+}
+
 /* Those of an SM of which several loads want a part; what one load takes from itself is in its limit. */
 static void add_sm_resources(struct gt_machine *m, uint32_t first, uint32_t *resources)
 {
@@ -77,13 +84,8 @@ static void add_sm_resources(struct gt_machine *m, uint32_t first, uint32_t *res
 
         for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
             wanted += m->grids[m->loads[load].grid].demand->amount[r] > 0;
-        resources[r] = wanted > 1 ? gt_share_add_resource(&m->share, 1) : GT_NONE;
+        resources[r] = wanted > 1 && !gt_rate_by_turns(r) ? gt_share_add_resource(&m->share, 1) : GT_NONE;
     }
-}
-
-static double warps_of(const struct gt_machine *m, uint32_t load)
-{
-    return (double)m->loads[load].blocks * m->grids[m->loads[load].grid].occupancy.need.warps;
 }
 
 /* The largest part that a block takes of anything at rate 1: of its SM's, or its SM's part of the GPU's. */
@@ -96,69 +98,26 @@ static double largest_part(const struct gt_machine *m, const struct gt_demand *d
     return largest;
 }
 
-/* What a load would take of a resource of the GPU if it were the only one anywhere, by its part of its SM. */
-static double appetite(const struct gt_machine *m, uint32_t load, enum gt_resource resource)
-{
-    const struct gt_load *of = &m->loads[load];
-    const struct gt_demand *demand = m->grids[of->grid].demand;
-
-    return demand->amount[resource] * of->blocks * gt_demand_limit(demand, of->blocks, 1) / of->sm_part;
-}
-
-/* How many SMs compete with a load for what it needs most (demand.h). Atomics of other grids do not. */
-static double competing(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
-                        uint32_t load)
-{
-    const struct gt_load *own = &m->loads[load];
-    enum gt_resource most = gt_demand_most(m->grids[own->grid].demand);
-    double wants = appetite(m, load, most), sum = 0;
-
-    if (!(wants > 0))
-        return 1;
-    for (uint32_t k = 0; k < kinds; k++) {
-        for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next) {
-            const struct gt_load *other = &m->loads[at];
-
-            if (most != GT_RESOURCE_ATOMIC || other->grid == own->grid)
-                sum += m->sm_kinds[k].sms * other->sm_part / own->sm_part
-                       * fmin(1, appetite(m, at, most) / wants);
-        }
-    }
-    return fmax(1, sum);
-}
-
-/* Each load's part of its SM, by its warps. */
-static void part_sm(struct gt_machine *m, uint32_t first)
-{
-    double warps = 0;
-
-    for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
-        warps += warps_of(m, load);
-    for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
-        m->loads[load].sm_part = warps_of(m, load) / warps;
-}
-
 /* The loads of a kind of SM. */
-static void add_users(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
-                      struct gt_sm_kind *kind)
+static void add_users(struct gt_machine *m, const struct gt_gpu_state *gpu, struct gt_sm_kind *kind)
 {
     uint32_t resources[GT_SM_RESOURCES], first = gpu->loads[kind->sm];
 
     add_sm_resources(m, first, resources);
     kind->first_user = m->share.user_count;
     for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
-        const struct gt_grid *grid = &m->grids[m->loads[at].grid];
-        const struct gt_demand *demand = grid->demand;
-        double blocks = m->loads[at].blocks, part = largest_part(m, demand) * blocks;
-        double limit = gt_demand_limit(demand, m->loads[at].blocks, competing(m, gpu, kinds, at));
+        const struct gt_load *load = &m->loads[at];
+        const struct gt_grid *grid = &m->grids[load->grid];
+        const double *amount = grid->demand->amount;
 
-        gt_share_add_user(&m->share, limit, m->loads[at].sm_part / part);
+        gt_share_add_user(&m->share, load->limit,
+                          load->sm_part / (largest_part(m, grid->demand) * load->blocks));
         for (uint32_t r = 0; r < GT_SM_RESOURCES; r++)
             if (resources[r] != GT_NONE)
-                gt_share_add_use(&m->share, resources[r], demand->amount[r] * blocks);
+                gt_share_add_use(&m->share, resources[r], amount[r] * load->blocks);
         for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCES; r++)
             gt_share_add_use(&m->share, r == GT_RESOURCE_ATOMIC ? grid->atomic_resource : r - GT_SM_RESOURCES,
-                             demand->amount[r] * blocks * kind->sms);
+                             amount[r] * load->blocks * kind->sms);
     }
 }
 
@@ -170,12 +129,11 @@ void gt_rate_solve(struct gt_machine *m, uint32_t number, gt_rate_setter *set)
     if (gpu->loads == NULL)
         return;
     kinds = sort_sms(m, gpu);
+    gt_rate_limits(m, gpu, kinds);
     gt_share_clear(&m->share);
     add_gpu_resources(m, gpu);
     for (uint32_t k = 0; k < kinds; k++)
-        part_sm(m, gpu->loads[m->sm_kinds[k].sm]);
-    for (uint32_t k = 0; k < kinds; k++)
-        add_users(m, gpu, kinds, &m->sm_kinds[k]);
+        add_users(m, gpu, &m->sm_kinds[k]);
     gt_share_solve(&m->share);
     for (uint32_t sm = 0; sm < m->device->sms; sm++) {
         uint32_t user = m->sm_kinds[m->kind_of_sm[sm]].first_user;

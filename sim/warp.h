@@ -32,6 +32,9 @@ struct gt_warp_launch {
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
 
+/* Schedulers of an SM. */
+enum { GT_SUB_PARTITIONS = 4 };
+
 /* What blocks share: first what each SM has, then what the GPU has. */
 enum gt_resource {
     GT_RESOURCE_ISSUE,            /* issue slots */
@@ -58,6 +61,7 @@ struct gt_warp_result {
     double l2_bytes_per_cycle, dram_bytes_per_cycle; /* of all SMs, mean over the run */
     uint64_t forced;              /* waits at mbarriers that the model could not follow and let pass */
     double issue_share;           /* issue slots used, 0..1 */
+    double burst;                 /* warp instructions that a warp could issue in a row, mean */
     double lsu_share;             /* cycles that the load/store unit worked, 0..1 */
     double warps_mean;            /* resident, on the SM */
     double busy[GT_RESOURCES];    /* part of the run that each worked: the SM's own, the GPU's for all SMs */

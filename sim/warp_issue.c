@@ -84,6 +84,7 @@ static void account(struct gt_wsm *sm, const struct gt_wsub *sub, const struct g
     uint64_t free = sub->free[warp->op->gate];
 
     stalls[GT_STALL_SELECTED] += 1;
+    sm->in_a_row += ready <= warp->since + 1;
     if (stall_until > warp->since + 1)
         stalls[GT_STALL_WAIT] += (double)(stall_until - warp->since - 1);
     if (ready > stall_until)

@@ -178,6 +178,7 @@ struct gt_wsm {
     double *edge_carry, *loop_carry, *block_carry;
     /* what was seen */
     uint64_t now, issued[GT_PIPES], simulated;
+    uint64_t in_a_row;            /* warp instructions that could follow their warp's last one at once */
     double *stalls;               /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;
     double l2_read_bytes, l2_read_cycles, l2_write_cycles; /* cycles: of L2, for all SMs that compete */

@@ -3,8 +3,9 @@
  *   // cost KERNEL CYCLES WAVE[,WAVE...] [RESOURCE=BUSY ...]
  *
  * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM take WAVE
- * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do; alone it keeps RESOURCE busy
- * for that part of its time.  A launch with a cost is played by it.
+ * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do; alone it keeps RESOURCE
+ * busy for that part of its time, issues BURST instructions in a row (burst=BURST) and its warps wait for
+ * memory for the part WAITS of their time (waits=WAITS).  A launch with a cost is played by it.
  */
 #ifndef GRIDTIDE_TESTS_GOLDEN_COST_H
 #define GRIDTIDE_TESTS_GOLDEN_COST_H
@@ -46,6 +47,14 @@ static bool golden_cost_line(const char *line)
     return true;
 }
 
+/* What stands behind `name`; 0: it is not there. */
+static double number_of(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? atof(at + strlen(name)) : 0;
+}
+
 static void set_busy(double *busy, const char *text)
 {
     static const struct { const char *name; enum gt_resource resource; } names[] = {
@@ -53,12 +62,8 @@ static void set_busy(double *busy, const char *text)
         { "l2=", GT_RESOURCE_L2_READ }, { "atomic=", GT_RESOURCE_ATOMIC },
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        const char *at = strstr(text, names[i].name);
-
-        if (at != NULL)
-            busy[names[i].resource] = atof(at + strlen(names[i].name));
-    }
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        busy[names[i].resource] = number_of(text, names[i].name);
 }
 
 /* In between, as the steps between them are interpolated. */
@@ -99,6 +104,10 @@ static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const st
                     launch->wave_cycles[n][step] = wave_at(cost->waves[n], gt_competing_sms(modelled, step),
                                                             device->sms);
             set_busy(launch->result.busy, cost->resources);
+            launch->result.burst = number_of(cost->resources, "burst=");
+            launch->result.warps_mean = 1;
+            launch->result.stalls[GT_STALL_LONG_SCOREBOARD] = cost->cycles
+                                                              * number_of(cost->resources, "waits=");
         }
     }
     return modelled;
