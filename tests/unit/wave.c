@@ -1,4 +1,5 @@
-/* Waves as the device tier asks for them: by blocks on the SM and by SMs that compete; what a run keeps busy. */
+/* Waves as the device tier asks for them: by blocks on the SM and by SMs that compete; what a run keeps
+ * busy. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,8 +44,8 @@ static struct gt_modelled *modelled_launch(struct gt_workload *w, uint32_t count
     return gt_model_kernels(w, &device, false, NULL, &error);
 }
 
-/* DRAM has 128 cycles of work for each SM that competes and each block on this one; the rest is latency. Steps
- * at 1, 2 and 4 of 4 SMs: 3 lies between, and 3 blocks between 2 and 4. */
+/* DRAM has 128 cycles of work for each SM that competes and each block on this one; the rest is latency.
+ * Steps at 1, 2 and 4 of 4 SMs: 3 lies between, and 3 blocks between 2 and 4. */
 static void waves_by_blocks_and_sms(void **state)
 {
     struct gt_workload *w = gt_workload_new();
@@ -75,8 +76,8 @@ static void waves_by_blocks_and_sms(void **state)
     gt_workload_free(w);
 }
 
-/* Three instructions a warp on one of four sub-partitions; 4 sectors over the SM's port; 128 cycles of DRAM for
- * each of 4 SMs. */
+/* Three instructions a warp on one of four sub-partitions; 4 sectors over the SM's port; 128 cycles of DRAM
+ * for each of 4 SMs. */
 static void what_was_busy(void **state)
 {
     (void)state;
@@ -90,9 +91,26 @@ static void what_was_busy(void **state)
     assert_float_equal(result.busy[GT_RESOURCE_PIPE + GT_PIPE_FMA] * result.run_cycles, 1 / 4.0, 0.01);
 }
 
+/* Ten multiply-adds and EXIT: without stalls all eleven in a row; each four cycles behind the one before,
+ * none but the first at once. */
+static void bursts(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(1, 1, 1);
+    assert_float_equal(result.burst, 11, 0.01);
+    for (int i = 0; i < 10; i++)
+        code[i].stall_cycles = 4;
+    run(1, 1, 1);
+    assert_float_equal(result.burst, 1.1, 0.01);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(waves_by_blocks_and_sms), TEST(what_was_busy) };
+    const struct CMUnitTest tests[] = { TEST(waves_by_blocks_and_sms), TEST(what_was_busy), TEST(bursts) };
 
     return cmocka_run_group_tests_name("wave", tests, NULL, NULL);
 }
