@@ -1,5 +1,6 @@
 /* The machine for a workload. */
 #include "sim/policy.h"
+#include "sim/waves.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -225,6 +226,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->loads);
     free(m->demands);
     gt_share_free(&m->share);
+    gt_waves_free(m);
     free(m->sm_kinds);
     free(m->kind_of_sm);
     gt_plan_free(&m->plan);

@@ -2,6 +2,7 @@
 #include "sim/blockcost.h"
 #include "sim/policy.h"
 #include "sim/rate.h"
+#include "sim/waves.h"
 
 enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
 
@@ -90,6 +91,7 @@ static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_nu
         return;
     }
     gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
+    gt_waves_started(m, grid_number, &record);
     if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
         m->failed = true;
 }
@@ -191,19 +193,17 @@ static bool queue_to_leave(struct gt_machine *m, uint32_t number)
 }
 
 /* Seen on H200: blocks of an SM that end together leave it one after the other. */
-int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+static void handle_batch(struct gt_machine *m, uint32_t number, uint64_t stamp)
 {
-    struct gt_machine *m = machine;
     struct gt_batch batch = m->batches[number];
 
-    (void)error;
     if (m->device->retire_ps == 0 || m->grids[batch.grid].inverted) {
         gt_batch_free(m, number);
         leave(m, &batch, batch.blocks);
-        return m->failed ? -1 : 0;
+        return;
     }
     if (stamp == STAMP_END && !queue_to_leave(m, number))
-        return 0;
+        return;
     if (batch.blocks == 1) {
         gt_batch_free(m, number);
     } else {
@@ -212,5 +212,15 @@ int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
                            number, STAMP_LEAVE);
     }
     leave(m, &batch, 1);
+}
+
+int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_batch batch = m->batches[number];
+
+    (void)error;
+    handle_batch(m, number, stamp);
+    gt_waves_handled(m, batch.gpu, batch.grid, batch.sm);
     return m->failed ? -1 : 0;
 }

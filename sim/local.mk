@@ -56,6 +56,7 @@ sim_libsim_a_SOURCES = \
     sim/warp_rare.c \
     sim/warp_sync.c \
     sim/warp_walk.c \
+    sim/waves.c sim/waves.h \
     sim/workload.c sim/workload_check.c sim/workload.h
 
 # Device files, found at run time by gt_data_path().

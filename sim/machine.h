@@ -4,6 +4,7 @@
  *   stream.c  items wait in streams: order, events, the default stream
  *   hwq.c     streams share hardware queues
  *   kernel.c  grids: bars, or blocks through dist.c (whose block is next), place.c (which SM), sm.c (room)
+ *   waves.c   waves of a huge grid that are alike, at once
  *   rate.c    how fast blocks run that share something (demand.h: what they ask for, share.h: who gets it)
  *   copy.c    copy engines and the link; alone.c copies that keep out of kernels' way
  *   graph.c   operations joined by edges
@@ -218,6 +219,7 @@ struct gt_gpu_state {
 };
 
 struct gt_place_policy;
+struct gt_waves;
 struct gt_arbitration_policy;
 
 struct gt_machine {
@@ -265,6 +267,7 @@ struct gt_machine {
     uint32_t gpu_count;
     uint64_t ended_ops, blocks, progress_at;
     gt_time_ps end_ps;
+    struct gt_waves *waves;   /* of a huge grid; NULL: none so far */
     struct gt_error *error;   /* filled by the first failure; `failed` is then set */
     bool failed;
 };

@@ -57,11 +57,23 @@ struct gt_block_record {
     gt_time_ps start_ps, end_ps;
 };
 
+/* What blocks did in one period they did `times` times more: each of its records again, as much later, in
+ * the order of these. */
+struct gt_repeat_record {
+    const struct gt_block_record *blocks;   /* of the latest period; told already */
+    uint32_t block_records;
+    uint64_t times;
+    gt_time_ps period_ps;       /* from a record to the next one like it */
+    uint64_t period_blocks;     /* likewise: how much higher first_block is */
+};
+
 struct gt_probe {
     void *user;
     int (*call)(void *user, const struct gt_call_record *record, struct gt_error *error);
     int (*op)(void *user, const struct gt_op_record *record, struct gt_error *error);
     int (*blocks)(void *user, const struct gt_block_record *record, struct gt_error *error);
+    /* NULL: `blocks` is told every record itself. */
+    int (*repeat)(void *user, const struct gt_repeat_record *record, struct gt_error *error);
     /* Work done so far, 0..total operations ended; called at most every few thousand events. */
     int (*progress)(void *user, uint64_t done, uint64_t total, struct gt_error *error);
 };

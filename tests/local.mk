@@ -32,6 +32,7 @@ UNIT_TESTS = \
     tests/unit/supervise \
     tests/unit/validate \
     tests/unit/warp \
+    tests/unit/waves \
     tests/unit/table
 
 # bats files; the program under test is $GRIDTIDE.

@@ -34,7 +34,7 @@ void gt_placement_free(struct gt_placement *placement)
     free(placement);
 }
 
-void gt_placement_add(struct gt_placement *placement, const struct gt_block_record *record)
+void gt_placement_add(struct gt_placement *placement, const struct gt_block_record *record, uint64_t times)
 {
     struct counts *counts = &placement->ops[record->op];
 
@@ -43,7 +43,7 @@ void gt_placement_add(struct gt_placement *placement, const struct gt_block_reco
         while (counts->sms <= record->sm)
             counts->by_sm[counts->sms++] = 0;
     }
-    counts->by_sm[record->sm] += record->blocks;
+    counts->by_sm[record->sm] += (uint32_t)(times * record->blocks);
     counts->gpu = record->gpu;
 }
 

@@ -9,7 +9,8 @@ struct gt_placement;
 /* Counts for the operations 0 .. ops - 1, all empty. */
 struct gt_placement *gt_placement_new(uint32_t ops);
 void gt_placement_free(struct gt_placement *placement);   /* NULL allowed */
-void gt_placement_add(struct gt_placement *placement, const struct gt_block_record *record);
+/* A record, `times` times. */
+void gt_placement_add(struct gt_placement *placement, const struct gt_block_record *record, uint64_t times);
 /* The counts of one operation as a JSON list, by SM number, without zeros at its end: "[8,8,0,8]". NULL
  * where it had no blocks. Freed by the caller; *gpu is the GPU they were on. */
 char *gt_placement_text(const struct gt_placement *placement, uint32_t op, uint32_t *gpu);

@@ -68,7 +68,7 @@ static int take_blocks(void *user, const struct gt_block_record *record, struct 
 
     (void)error;
     if (sink->placement != NULL)
-        gt_placement_add(sink->placement, record);
+        gt_placement_add(sink->placement, record, 1);
     if (sink->drop_blocks) {
         sink->blocks_dropped += record->blocks;
         return 0;
@@ -83,6 +83,36 @@ static int take_blocks(void *user, const struct gt_block_record *record, struct 
         sink->blocks = gt_realloc(sink->blocks, sink->block_room, sizeof *sink->blocks);
     }
     sink->blocks[sink->block_rows++] = *record;
+    return 0;
+}
+
+/* Row by row while rows are kept, which is as long as it takes; the rest all at once. */
+static int take_repeat(void *user, const struct gt_repeat_record *record, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+    uint64_t done = 0;
+
+    for (; done < record->times && !sink->drop_blocks && sink->block_rows < BLOCK_ROWS_MAX; done++)
+        for (uint32_t i = 0; i < record->block_records; i++) {
+            struct gt_block_record row = record->blocks[i];
+
+            row.start_ps += (done + 1) * record->period_ps;
+            row.end_ps += (done + 1) * record->period_ps;
+            row.first_block += (done + 1) * record->period_blocks;
+            take_blocks(sink, &row, error);
+        }
+    for (uint32_t i = 0; i < record->block_records && done < record->times; i++) {
+        struct gt_block_record row = record->blocks[i];
+        uint64_t times = record->times - done;
+
+        row.start_ps += (done + 1) * record->period_ps;
+        row.end_ps += (done + 1) * record->period_ps;
+        sink->blocks_dropped += times * row.blocks;
+        if (!sink->drop_blocks)
+            gt_bins_add_repeated(sink->bins, &row, times, record->period_ps);
+        if (sink->placement != NULL)
+            gt_placement_add(sink->placement, &row, times);
+    }
     return 0;
 }
 
@@ -109,7 +139,7 @@ struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t 
         .store = store, .workload = workload, .trace_id = trace_id, .device_id = device_id, .kind = kind,
         .options = strdup(options), .repetition = repetition, .measured = strcmp(kind, "measured") == 0,
         .probe = { .user = sink, .call = take_call, .op = take_op, .blocks = take_blocks,
-                   .progress = take_progress },
+                   .repeat = take_repeat, .progress = take_progress },
         .bins = gt_bins_new(),
         .calls = gt_realloc(NULL, workload->call_count, sizeof *sink->calls),
         .ops = gt_realloc(NULL, workload->op_count, sizeof *sink->ops),

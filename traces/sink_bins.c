@@ -140,6 +140,50 @@ void gt_bins_add(struct gt_bins *bins, const struct gt_block_record *record)
     add(&found->blocks, bins->width_ps, start_ps, end_ps, record->blocks);
 }
 
+/* How much of the time before `time_ps` lies in the intervals [start + i * period, end + i * period),
+ * i < times, together. */
+static unsigned __int128 time_before(uint64_t time_ps, uint64_t start_ps, uint64_t end_ps, uint64_t times,
+                                     uint64_t period_ps)
+{
+    uint64_t begun = time_ps <= start_ps ? 0 : times, over = time_ps < end_ps ? 0 : times;
+    unsigned __int128 starts;
+
+    if (period_ps > 0 && begun > 0)
+        begun = (time_ps - start_ps - 1) / period_ps + 1;
+    if (period_ps > 0 && over > 0)
+        over = (time_ps - end_ps) / period_ps + 1;
+    begun = begun < times ? begun : times;
+    over = over < times ? over : times;
+    /* The starts of those that go on, i from over to begun - 1. */
+    starts = (unsigned __int128)(begun - over) * start_ps
+             + (over < begun ? (unsigned __int128)(over + begun - 1) * (begun - over) / 2 * period_ps : 0);
+    return (unsigned __int128)over * (end_ps - start_ps) + (unsigned __int128)(begun - over) * time_ps
+           - starts;
+}
+
+void gt_bins_add_repeated(struct gt_bins *bins, const struct gt_block_record *record, uint64_t times,
+                          uint64_t period_ps)
+{
+    uint64_t warps = (uint64_t)record->blocks * record->warps_per_block, last_ps;
+    unsigned __int128 before = 0;
+    struct sm_bins *found;
+
+    if (times == 0)
+        return;
+    last_ps = record->end_ps + (times - 1) * period_ps;
+    while (last_ps > GT_BINS * bins->width_ps)
+        double_width(bins);
+    found = find(bins, record->gpu, record->sm);
+    for (uint64_t bin = 0; bin < GT_BINS; bin++) {
+        unsigned __int128 upto = time_before((bin + 1) * bins->width_ps, record->start_ps, record->end_ps,
+                                             times, period_ps);
+
+        found->warps.partial[bin] += (upto - before) * (warps < COUNT_LIMIT ? warps : COUNT_LIMIT);
+        found->blocks.partial[bin] += (upto - before) * record->blocks;
+        before = upto;
+    }
+}
+
 static int visit_sm(struct gt_bins *bins, uint32_t gpu, uint32_t sm, gt_bins_visit *visit, void *user)
 {
     struct sm_bins *found = bins->gpus[gpu].sms[sm];

@@ -49,12 +49,22 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
     return w;
 }
 
-static void bench(const char *name, uint32_t operations, uint32_t streams, uint32_t blocks, bool as_blocks)
+/* Who wants to know of each has waves simulated one by one. */
+static int ignore(void *user, const struct gt_block_record *record, struct gt_error *error)
+{
+    (void)user;
+    (void)record;
+    (void)error;
+    return 0;
+}
+
+static void bench(const char *name, uint32_t operations, uint32_t streams, uint32_t blocks, bool as_blocks,
+                  bool one_by_one)
 {
     struct gt_workload *w = make_workload(operations, streams, blocks);
     struct gt_device device;
     struct gt_options options = GT_OPTIONS_DEFAULT;
-    struct gt_probe probe = { .user = NULL };
+    struct gt_probe probe = { .blocks = one_by_one ? ignore : NULL };
     struct gt_summary summary;
     struct gt_error error;
     struct rusage usage;
@@ -79,11 +89,12 @@ static void bench(const char *name, uint32_t operations, uint32_t streams, uint3
 int main(void)
 {
     for (uint32_t operations = 10000; operations <= 10000000; operations *= 10)
-        bench("bars, 4 streams", operations, 4, 1000, false);
-    bench("bars, 64 streams", 1000000, 64, 1000, false);
-    bench("blocks, 1 stream, 10 waves", 10000, 1, 10000, true);
-    bench("blocks, 4 streams, 1 wave", 10000, 4, 1000, true);
-    bench("blocks, 4 streams, 1 block", 300000, 4, 1, true);
-    bench("blocks, one grid of 10^8", 1, 1, 100000000, true);
+        bench("bars, 4 streams", operations, 4, 1000, false, true);
+    bench("bars, 64 streams", 1000000, 64, 1000, false, true);
+    bench("blocks, 1 stream, 10 waves", 10000, 1, 10000, true, true);
+    bench("blocks, 4 streams, 1 wave", 10000, 4, 1000, true, true);
+    bench("blocks, 4 streams, 1 block", 300000, 4, 1, true, true);
+    bench("blocks, one grid of 10^8", 1, 1, 100000000, true, true);
+    bench("blocks, one grid, alike waves", 1, 1, INT32_MAX, true, false);
     return 0;
 }

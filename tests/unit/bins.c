@@ -122,6 +122,37 @@ static void agrees_with_a_plain_count(void **state)
     gt_bins_free(bins);
 }
 
+/* Intervals apart, touching, overlapping many times, of no length; from the middle of a bin. */
+static void repeated_ones_are_as_one_by_one(void **state)
+{
+    static const struct { uint64_t start_ps, end_ps, times, period_ps; } cases[] = {
+        { 0, 1000, 1, 5 }, { 1700, 2900, 1000, 3333 }, { 1700, 5033, 1000, 3333 }, { 123, 98765, 777, 1009 },
+        { 5, 5, 10, 7 }, { 250, 900, 50, 0 }, { 1, 2, 100000, 2 }, { 0, 512000, 3, 512000 },
+    };
+    static struct seen seen, expected;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct gt_bins *at_once = gt_bins_new(), *bins = gt_bins_new();
+        struct gt_block_record record = { .sm = 1, .blocks = 3, .warps_per_block = 4,
+                                          .start_ps = cases[i].start_ps, .end_ps = cases[i].end_ps };
+
+        add(at_once, 0, 1, 100, 100100);
+        add(bins, 0, 1, 100, 100100);
+        gt_bins_add_repeated(at_once, &record, cases[i].times, cases[i].period_ps);
+        for (uint64_t j = 0; j < cases[i].times; j++) {
+            gt_bins_add(bins, &record);
+            record.start_ps += cases[i].period_ps;
+            record.end_ps += cases[i].period_ps;
+        }
+        look(at_once, &seen);
+        look(bins, &expected);
+        assert_memory_equal(&seen, &expected, sizeof seen);
+        gt_bins_free(at_once);
+        gt_bins_free(bins);
+    }
+}
+
 static void absurd_sums_are_capped(void **state)
 {
     struct gt_bins *bins = gt_bins_new();
@@ -141,6 +172,7 @@ int main(void)
         cmocka_unit_test(starts_narrow),
         cmocka_unit_test(doubles_when_it_must),
         cmocka_unit_test(agrees_with_a_plain_count),
+        cmocka_unit_test(repeated_ones_are_as_one_by_one),
         cmocka_unit_test(absurd_sums_are_capped),
     };
 

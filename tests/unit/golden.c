@@ -176,7 +176,7 @@ static void test_golden(void **state)
     struct gt_summary summary;
     struct gt_error error = { "" };
     struct seen seen;
-    struct gt_probe probe = { &seen, see_call, see_op, see_blocks, NULL };
+    struct gt_probe probe = { .user = &seen, .call = see_call, .op = see_op, .blocks = see_blocks };
     char *text = read_text(path);
     int status = -1;
 
