@@ -159,6 +159,21 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     }
 }
 
+/* Are there kernels in more than one stream? */
+static bool kernels_apart(const struct gt_workload *w)
+{
+    uint32_t stream = GT_NONE;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        if (w->ops[i].kind != GT_OP_KERNEL || w->ops[i].stream == stream)
+            continue;
+        if (stream != GT_NONE)
+            return true;
+        stream = w->ops[i].stream;
+    }
+    return false;
+}
+
 static void build_edges(struct gt_machine *m)
 {
     uint32_t ops = m->workload->op_count;
@@ -189,6 +204,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     build_threads(m);
     find_processes(m);
     build_edges(m);
+    m->kernels_apart = kernels_apart(w);
     m->events = gt_calloc(w->event_count, sizeof *m->events);
     m->op_numbers = gt_calloc(w->op_count, sizeof *m->op_numbers);
     m->occupancies = gt_calloc(w->kernel_count, sizeof *m->occupancies);

@@ -44,6 +44,7 @@ struct gt_device {
     uint64_t dispatch_ps;             /* between two blocks leaving the distributor */
     uint64_t refill_ps;               /* from a block's end to its slot's next block */
     uint64_t retire_ps;               /* between two blocks that leave one SM */
+    uint32_t block_spread_pct;        /* standard deviation of the times of a program's blocks */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
              graph_call_ps, other_call_ps;

@@ -116,7 +116,7 @@ static bool dispatch(struct gt_machine *m, uint32_t number, uint32_t grid_number
     struct gt_gpu_state *gpu = &m->gpus[number];
     struct gt_grid *grid = &m->grids[grid_number];
     uint64_t first = grid->dispatched;
-    bool equal = grid->block_ps != GT_TIME_NONE;
+    bool equal = grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0;
 
     gt_sm_rooms_for(m, number, &grid->occupancy.need);
     while (grid->dispatched < grid->blocks && !m->failed) {

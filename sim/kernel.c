@@ -128,6 +128,8 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
 
     grid->inverted = true;
     grid->launch = program != NULL ? gt_modelled_launch(m->options->modelled, grid->op) : NULL;
+    if (grid->launch != NULL && grid->occupancy.waves > 1 && m->kernels_apart)
+        grid->spread_pct = m->device->block_spread_pct;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
 }

@@ -144,6 +144,7 @@ struct gt_grid {
     bool inverted;            /* block_ps came from a duration: it holds refill and dispatch already */
     const struct gt_modelled_launch *launch;   /* NULL: nothing is known of what its blocks ask for */
     const struct gt_demand *demand;     /* what they ask for, since it is not alone any more; else NULL */
+    uint32_t spread_pct;      /* by which its blocks' times differ */
     uint32_t next_demanding;  /* in the GPU's list */
     uint32_t atomic_resource; /* in the share being worked out */
 };
@@ -161,7 +162,7 @@ struct gt_batch {
 struct gt_load {
     uint32_t gpu, grid, sm;
     uint32_t next;            /* on its SM; free list */
-    uint32_t head, tail;      /* batches, in the order in which they end */
+    uint32_t head;            /* batches, in the order in which they end */
     uint32_t blocks;
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
@@ -257,6 +258,7 @@ struct gt_machine {
     struct gt_batch *batches; uint32_t batches_free, batch_count, batch_room;
     struct gt_load *loads;    uint32_t loads_free, load_count, load_room;
     uint64_t load_stamps;
+    bool kernels_apart;                 /* in several streams, where one could see what another's blocks do */
     struct gt_demand *demands;          /* by launch of options->modelled; NULL: none so far */
     struct gt_share share;
     struct gt_sm_kind {                 /* SMs that hold the same: one of them, how many, its loads' users */

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/blockcost.h"
+
 /* Its demands, worked out once for each launch. */
 static const struct gt_demand *demand_of(struct gt_machine *m, const struct gt_grid *grid)
 {
@@ -126,6 +128,35 @@ static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, ui
     return load;
 }
 
+/* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
+ * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that.
+ * */
+static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch)
+{
+    const struct gt_occupancy *occupancy = &grid->occupancy;
+    uint64_t full = (uint64_t)m->device->sms * occupancy->blocks_per_sm * (occupancy->waves - 1);
+    gt_time_ps work_ps, left_ps;
+
+    if (grid->spread_pct == 0)
+        return grid->block_ps;
+    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op, batch->first_block);
+    if (grid->demand != NULL)
+        return work_ps;
+    left_ps = m->items[grid->item].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
+    return work_ps > left_ps || batch->first_block >= full ? left_ps : work_ps;
+}
+
+/* Into its load, whose batches stand in the order in which they end. */
+static void put_in(struct gt_machine *m, struct gt_load *load, uint32_t number)
+{
+    uint32_t *link = &load->head;
+
+    while (*link != GT_NONE && m->batches[*link].ends_at_ps <= m->batches[number].ends_at_ps)
+        link = &m->batches[*link].next;
+    m->batches[number].next = *link;
+    *link = number;
+}
+
 void gt_rate_batch_begins(struct gt_machine *m, uint32_t number)
 {
     struct gt_batch *batch = &m->batches[number];
@@ -134,17 +165,12 @@ void gt_rate_batch_begins(struct gt_machine *m, uint32_t number)
     struct gt_load *load = &m->loads[on];
 
     settle(m, load);
-    batch->next = GT_NONE;
-    batch->ends_at_ps = load->progress_ps + (double)grid->block_ps;
-    if (load->head == GT_NONE)
-        load->head = number;
-    else
-        m->batches[load->tail].next = number;
-    load->tail = number;
+    batch->ends_at_ps = load->progress_ps + (double)work_of(m, grid, batch);
+    put_in(m, load, number);
     load->blocks += batch->blocks;
     if (grid->demand != NULL)
         rates_due(m, batch->gpu);
-    else if (load->stamp == 0)
+    else if (load->head == number)
         schedule_end(m, on);
 }
 
