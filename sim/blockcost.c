@@ -24,7 +24,7 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, uint3
 gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, uint32_t op,
                               uint64_t block)
 {
-    static const double root_of_12 = 3.4641016151377544; /* an even range is so many standard deviations wide */
+    static const double root_of_12 = 3.4641016151377544; /* standard deviations that an even range is wide */
     double width = (double)mean_ps * spread_pct / 100 * root_of_12;
 
     return (gt_time_ps)((double)mean_ps + width * ((double)draw(seed, op, block) / 0x1p64 - 0.5));

@@ -87,7 +87,7 @@ const struct gt_device_key gt_device_keys[] = {
     TIME("scheduling.retire_ns", "ns", retire_ps, LONGEST_NS, "0",
          "between two blocks leaving an SM: blocks that end together free their places one by one"),
     U32("scheduling.block_spread_pct", "%", block_spread_pct, 0, 50, "10",
-        "by how much the times of a kernel's blocks differ (standard deviation), where a program says the mean"),
+        "standard deviation of the times of a kernel's blocks, where its program says the mean"),
 
     TIME("host.launch_call_us", "us", launch_call_ps, LONGEST_US, "3.6", "CPU time of a kernel launch"),
     TIME("host.copy_call_us", "us", copy_call_ps, LONGEST_US, "2.8", "CPU time of an asynchronous copy call"),

@@ -131,7 +131,8 @@ static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, ui
 /* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
  * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that.
  * */
-static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch)
+static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid,
+                          const struct gt_batch *batch)
 {
     const struct gt_occupancy *occupancy = &grid->occupancy;
     uint64_t full = (uint64_t)m->device->sms * occupancy->blocks_per_sm * (occupancy->waves - 1);
@@ -139,7 +140,8 @@ static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid
 
     if (grid->spread_pct == 0)
         return grid->block_ps;
-    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op, batch->first_block);
+    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op,
+                                 batch->first_block);
     if (grid->demand != NULL)
         return work_ps;
     left_ps = m->items[grid->item].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
