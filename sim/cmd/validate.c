@@ -413,6 +413,7 @@ static int run(int argc, char **argv)
     work.rows = share(arguments.trace_count * sizeof *work.rows);
     work.names = share(arguments.trace_count * sizeof *work.names);
     result = gt_supervise(work_in_process, &work, &error);
+    gt_profiles_free(&arguments.model.profiles);
     if (result < 0)
         gt_fail(&error);
     if (tidy_store(arguments.output, work.shared, &error) != 0)
