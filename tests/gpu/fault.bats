@@ -46,3 +46,12 @@ END
         WHERE t.name = 'during' AND r.kind = 'measured'")" -eq 1 ]
     "$GRIDTIDE" compare v.db
 }
+
+@test "validate: where nothing was measured before a fault, no store is left" {
+    touch fault.now
+    run env CUDA_INJECTION64_PATH="$injected" GRIDTIDE_TEST_FAULT=fault.now \
+        "$GRIDTIDE" validate during.jsonl --repeat 20 -o v.db
+    echo "$output"
+    [ "$status" -eq 1 ]
+    [ ! -e v.db ]
+}

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { POLL_US = 2000 };
+enum { POLL_US = 2000, TRIES = 1000 };
 
 /* Writes where no memory is. */
 static const char fault_ptx[] =
@@ -39,16 +39,17 @@ static int find_driver(void)
            && driver.launch != NULL;
 }
 
-static void fault(void)
+/* 0 where it could not be done, as while the driver is still being initialised. */
+static int fault(void)
 {
     CUcontext context;
     CUmodule module;
     CUfunction function;
 
-    if (driver.retain(&context, 0) == CUDA_SUCCESS && driver.set_current(context) == CUDA_SUCCESS
-            && driver.load(&module, fault_ptx) == CUDA_SUCCESS
-            && driver.find(&function, module, "fault") == CUDA_SUCCESS)
-        driver.launch(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, NULL, NULL);
+    return driver.retain(&context, 0) == CUDA_SUCCESS && driver.set_current(context) == CUDA_SUCCESS
+           && driver.load(&module, fault_ptx) == CUDA_SUCCESS
+           && driver.find(&function, module, "fault") == CUDA_SUCCESS
+           && driver.launch(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, NULL, NULL) == CUDA_SUCCESS;
 }
 
 static void *wait_for_file(void *user)
@@ -59,7 +60,8 @@ static void *wait_for_file(void *user)
     while (path != NULL && unlink(path) != 0)
         usleep(POLL_US);
     if (path != NULL && find_driver())
-        fault();
+        for (int tries = 0; tries < TRIES && !fault(); tries++)
+            usleep(POLL_US);
     return NULL;
 }
 
