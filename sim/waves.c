@@ -273,7 +273,7 @@ static void look(struct gt_machine *m, struct gt_waves *waves)
 /* Equal blocks that share nothing, and many of them. */
 static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
 {
-    return grid->launch == NULL && grid->block_ps != GT_TIME_NONE
+    return grid->launch == NULL && grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0
            && (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended
            && (m->probe->blocks == NULL || m->probe->repeat != NULL);
 }
