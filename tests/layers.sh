@@ -3,12 +3,13 @@
 cd "${GRIDTIDE_SOURCE:-.}" || exit 1
 tests=0
 
-# sources FOLDER: its C and CUDA files; sim/cmd is a part of its own, recorded samples are none of it.
+# sources FOLDER: its C and CUDA files; sim/cmd is a part of its own, recorded samples and what was profiled are
+# none of it.
 sources()
 {
     inner=/
     [ "$1" = sim ] && inner=sim/cmd
-    find "$1" \( -path "$inner" -o -path traces/samples \) -prune -o \
+    find "$1" \( -path "$inner" -o -path traces/samples -o -path traces/kernels \) -prune -o \
         \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \) -print 2> /dev/null
 }
 

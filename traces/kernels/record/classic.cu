@@ -266,10 +266,9 @@ static launches make_kmeans()
 /* Lennard-Jones forces of atoms with 64 neighbours each. */
 __global__ void md_forces(const float4 *position, const int *neighbour, float4 *force, int atoms)
 {
-    enum { NEIGHBOURS = 64 };
     int atom = blockIdx.x * blockDim.x + threadIdx.x;
     float4 here = position[atom], sum = {0, 0, 0, 0};
-    for (int i = 0; i < NEIGHBOURS; i++) {
+    for (int i = 0; i < 64; i++) {
         float4 there = position[neighbour[(size_t)i * atoms + atom]];
         float dx = here.x - there.x, dy = here.y - there.y, dz = here.z - there.z;
         float square = dx * dx + dy * dy + dz * dz;
@@ -330,8 +329,7 @@ __global__ void monte_carlo_pi(unsigned long long *inside, int tries)
 
 static launches make_pi()
 {
-    unsigned long long *inside = device_array<unsigned long long>(1);
-    return [=] { monte_carlo_pi<<<1056, 256>>>(inside, 512); };
+    return [inside = device_array<unsigned long long>(1)] { monte_carlo_pi<<<1056, 256>>>(inside, 512); };
 }
 
 __constant__ char needle[16] = {1, 3, 2, 0, 1, 1, 2, 3, 0, 0, 2, 1, 3, 3, 1, 0};
@@ -351,8 +349,7 @@ static launches make_match()
 {
     const int length = 16 << 20;
     char *text = device_copy(random_values<char>(length, 4));
-    int *found = device_array<int>(32);
-    return [=] { string_match<<<length / 256, 256>>>(text, found, length); };
+    return [=, found = device_array<int>(32)] { string_match<<<length / 256, 256>>>(text, found, length); };
 }
 
 __global__ void hash_insert(const uint32_t *keys, uint32_t *table, uint32_t mask, int count)
@@ -436,8 +433,7 @@ __global__ void collatz(int *most, int from)
 
 static launches make_collatz()
 {
-    int *most = device_array<int>(64);
-    return [=] { collatz<<<2048, 128>>>(most, 1000001); };
+    return [most = device_array<int>(64)] { collatz<<<2048, 128>>>(most, 1000001); };
 }
 
 /* Sums and finance. */
