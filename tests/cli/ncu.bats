@@ -276,6 +276,32 @@ END
     [[ "$output" == *"kept: cannot make this folder"* ]]
 }
 
+# tests/data/ncu-report: what Nsight Compute 2025.3.1 wrote of one launch on an H200, whole, and its pages.
+@test "a report as the profiler writes it: known by its head, its cubin cut out" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    data="$GRIDTIDE_SOURCE/tests/data/ncu-report"
+    zstd -dq "$data/dot.ncu-rep.zst" -o dot.ncu-rep
+    mkdir bin
+    cat > bin/ncu << END
+#!/bin/sh
+case "\$*" in
+*"--page raw"*) cat $data/raw.csv ;;
+*"--launch-skip 0 "*) cat $data/source.0000.csv ;;
+*) exit 3 ;;
+esac
+END
+    chmod +x bin/ncu
+    PATH="$PWD/bin:$PATH" run "$GRIDTIDE" import dot.ncu-rep -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"dot (ncu)"*"operations  1: 1 kernels"*"device      h200"* ]]
+    [[ "$output" != *warning* ]]
+    bars 0
+    PATH="$PWD/bin:$PATH" "$GRIDTIDE" import -q ncu dot.ncu-rep --keep kept -o kept.jsonl
+    cmp kept/0000.cubin "$data/dot.cubin"
+    [ "$(ls kept)" = "$(printf '0000.cubin\nraw.csv\nsource.0000.csv')" ]
+    by_programs
+}
+
 @test "a page that ncu cannot export makes a bar" {
     report
     sed -i 's/.*launch-skip 1 .*/*"--launch-skip 1 "*) echo "==ERROR=="; exit 4 ;;/' bin/ncu
