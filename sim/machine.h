@@ -167,6 +167,7 @@ struct gt_load {
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
     double sm_part, limit;    /* while rates are worked out: of what its SM gets; of its rate */
+    double pace;              /* likewise: of that, what others leave it */
     uint32_t rank;            /* likewise: in the order in which loads of its SM issue */
     uint64_t stamp;           /* of the event that ends its first batch; 0: none is due */
 };

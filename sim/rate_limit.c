@@ -1,20 +1,23 @@
 /* rate_limit.c - how fast a load could go if nothing but time held it back: what the warp tier says of its
- * waves, then what waits for others cost.
+ * waves, then what others cost.
  *
- * Who competes for L2 and DRAM: demand.h.  Beside that, as seen on an H200 with pairs of kernels (November
- * 2026):
+ * Who competes for L2 and DRAM: demand.h.  Beside that, as seen on an H200 with pairs of kernels, November
+ * 2026:
  *
  * Turns.  A scheduler goes on with the warp that issued last until that stalls, and finds the next one among
  * those that issued not long ago.  Chains of multiply-adds that never stall let others wait until they end:
- * a latency-bound chain, double precision or a walk through memory beside them took as long as all one after
- * the other, whichever began first.  Of two such kernels the first keeps the slots.  So loads of an SM have
- * turns: warps that hardly ever stall first, then who was there first; each has of issue slots and pipes
- * what those before it leave, and a warp that stalled waits for the slot, s / (1 - s) bursts in the mean,
- * where those before it take the part s of the slots in bursts of so many instructions.
+ * a latency-bound chain, double precision, a walk through memory and a matrix product beside them took as
+ * long as all one after the other, whichever began first; of two such kernels the first keeps the slots.  So
+ * warps that hardly ever stall have their turn first, the others theirs together.  Of issue slots and pipes
+ * loads have what those with an earlier turn leave, in equal parts of what they want, and a warp that
+ * stalled waits for the slot, s / (1 - s) bursts in the mean, where the part s of the slots goes to bursts
+ * of so many instructions.
  *
- * Latency.  Reads by few warps, that keep DRAM busy for a tenth, took twice as long while a copy on other
- * SMs kept it busy for 0.8 by our count: latency grows with U / (1 - U), of what others keep busy.  Kernels
- * that are held back by bandwidth anyway do not notice: it is the less that counts.
+ * Latency.  Reads by few warps took twice as long while a copy on other SMs kept DRAM busy for 0.8 by our
+ * count: latency grows with U / (1 - U) of what others keep busy.  On one SM reads leave in one row, and
+ * take as long as those that take longest: n-body and a tiled product, which read little, had a half and a
+ * fifth of their pace beside a copy.  Kernels that bandwidth holds back anyway do not notice: it is the less
+ * that counts.
  */
 #include "sim/rate.h"
 
@@ -51,14 +54,18 @@ static double takes(const struct gt_machine *m, const struct gt_load *load, uint
     return demand_of(m, load)->amount[resource] * load->blocks * load->limit;
 }
 
+static bool keeps_issuing(const struct gt_machine *m, const struct gt_load *load)
+{
+    return result_of(m, load)->burst >= KEEPS_ISSUING;
+}
+
 /* Does a have its turn before b? */
 static bool before(const struct gt_machine *m, const struct gt_load *a, const struct gt_load *b)
 {
-    bool a_keeps = result_of(m, a)->burst >= KEEPS_ISSUING, b_keeps = result_of(m, b)->burst >= KEEPS_ISSUING;
     gt_time_ps a_ps = m->batches[a->head].start_ps, b_ps = m->batches[b->head].start_ps;
 
-    if (a_keeps != b_keeps)
-        return a_keeps;
+    if (!keeps_issuing(m, a) || !keeps_issuing(m, b))
+        return keeps_issuing(m, a);
     return a_ps != b_ps ? a_ps < b_ps : a->grid < b->grid;
 }
 
@@ -129,6 +136,18 @@ static double busy_by_others(const struct gt_machine *m, const struct gt_gpu_sta
     return fmin(most, MOST_BUSY);
 }
 
+/* The longest that reads of others on its SM are under way, in units of its own: they leave the SM in one
+ * row. */
+static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *gpu,
+                        const struct gt_load *load)
+{
+    double own = result_of(m, load)->read_latency, longest = own;
+
+    for (uint32_t at = gpu->loads[load->sm]; at != GT_NONE; at = m->loads[at].next)
+        longest = fmax(longest, result_of(m, &m->loads[at])->read_latency);
+    return own > 0 ? longest / own : 1;
+}
+
 /* Its limit where all that others do is make L2 and DRAM slow to answer. */
 static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                                const struct gt_load *load)
@@ -136,9 +155,9 @@ static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_s
     const struct gt_warp_result *result = result_of(m, load);
     double busy = busy_by_others(m, gpu, kinds, load), warp_cycles = result->warps_mean * result->run_cycles;
     double waits = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_LONG_SCOREBOARD] / warp_cycles) : 0;
+    double growth = fmax(LATENCY_GROWTH * busy / (1 - busy), row_on_sm(m, gpu, load) - 1);
 
-    return gt_demand_limit(demand_of(m, load), load->blocks, 1)
-           / (1 + waits * LATENCY_GROWTH * busy / (1 - busy));
+    return gt_demand_limit(demand_of(m, load), load->blocks, 1) / (1 + waits * growth);
 }
 
 /* Of its limit, what waiting for the issue slot leaves a load whose warps come back for it so often, where
@@ -154,19 +173,21 @@ static double pace_of_turns(const struct gt_machine *m, const struct gt_load *lo
     return 1 / (1 + a_cycle / result->burst * bursts / fmax(1 - slots, LEAST_PACE));
 }
 
-/* Of its limit, what the loads with an earlier turn leave a load: of issue slots and pipes, and in time. */
+/* Of its limit, what the loads with an earlier turn leave a load, and those that have the same one beside
+ * it: of issue slots and pipes, and in time. */
 static double left_pace(const struct gt_machine *m, uint32_t first, const struct gt_load *load)
 {
     double pace = 1, slots = 0, bursts = 0;
 
     for (uint32_t r = 0; r < GT_SM_RESOURCES; r++) {
-        double wants = takes(m, load, r), left = 1;
+        double wanted = 0, left = 1;
 
-        for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
-            if (m->loads[at].rank < load->rank)
-                left -= takes(m, &m->loads[at], r);
-        if (gt_rate_by_turns(r) && wants > 0)
-            pace = fmin(pace, left / wants);
+        for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
+            left -= m->loads[at].rank < load->rank ? takes(m, &m->loads[at], r) : 0;
+            wanted += m->loads[at].rank == load->rank ? takes(m, &m->loads[at], r) : 0;
+        }
+        if (gt_rate_by_turns(r) && takes(m, load, r) > 0)
+            pace = fmin(pace, left / wanted);
     }
     for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
         if (m->loads[at].rank < load->rank) {
@@ -177,17 +198,19 @@ static double left_pace(const struct gt_machine *m, uint32_t first, const struct
     return fmax(LEAST_PACE, fmin(pace, pace_of_turns(m, load, slots, bursts)));
 }
 
-/* The loads of an SM in the order of their turns: each has its limit, or what those before it leave. */
+/* The loads of an SM in the order of their turns: each has its limit, or what is left. */
 static void take_turns(struct gt_machine *m, uint32_t first)
 {
-    uint32_t count = 0;
+    uint32_t last = 0;
 
     for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
-        count++;
-    for (uint32_t rank = 0; rank < count; rank++)
+        last = m->loads[at].rank > last ? m->loads[at].rank : last;
+    for (uint32_t rank = 0; rank <= last; rank++) {
         for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
-            if (m->loads[at].rank == rank)
-                m->loads[at].limit *= left_pace(m, first, &m->loads[at]);
+            m->loads[at].pace = m->loads[at].rank == rank ? left_pace(m, first, &m->loads[at]) : 1;
+        for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
+            m->loads[at].limit *= m->loads[at].pace;
+    }
 }
 
 void gt_rate_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds)

@@ -176,6 +176,7 @@ static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *short
         .stalls_by_instruction = sm->stalls, .forced = sm->forced,
         .l2_bytes_per_cycle = sm->l2_bytes / simulated * sms,
         .dram_bytes_per_cycle = sm->dram_bytes / simulated * sms,
+        .read_latency = sm->read_cycles / fmax(1, sm->reads),
         .burst = (double)sm->simulated / fmax(1, (double)(sm->simulated - sm->in_a_row)),
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,
         .lsu_share = sm->lsu_busy / simulated, .warps_mean = sm->warp_cycles / simulated,

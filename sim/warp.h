@@ -61,6 +61,7 @@ struct gt_warp_result {
     double l2_bytes_per_cycle, dram_bytes_per_cycle; /* of all SMs, mean over the run */
     uint64_t forced;              /* waits at mbarriers that the model could not follow and let pass */
     double issue_share;           /* issue slots used, 0..1 */
+    double read_latency;          /* cycles from L1 to L2 or DRAM and back, mean; 0 nothing read there */
     double burst;                 /* warp instructions that a warp could issue in a row, mean */
     double lsu_share;             /* cycles that the load/store unit worked, 0..1 */
     double warps_mean;            /* resident, on the SM */

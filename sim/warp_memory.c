@@ -130,6 +130,8 @@ static double read_l2(struct gt_wsm *sm, double bytes, double lines, double from
     if (missed > 0)
         done = fmax(done, fmax(dram, fabric) + costs->dram_latency
                           + crowd(&sm->dram, costs->dram_crowd_cycles));
+    sm->reads++;
+    sm->read_cycles += done - from;
     return done;
 }
 

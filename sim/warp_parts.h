@@ -182,6 +182,7 @@ struct gt_wsm {
     double *stalls;               /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;
     double l2_read_bytes, l2_read_cycles, l2_write_cycles; /* cycles: of L2, for all SMs that compete */
+    double reads, read_cycles;    /* beyond L1, and how long they were under way */
     uint64_t forced;              /* waits for a phase that nothing would have ended */
     uint64_t resident_since;
 };

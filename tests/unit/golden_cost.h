@@ -1,11 +1,12 @@
 /* golden_cost.h - costs of kernels as the warp tier would give them, stated by a golden scenario:
  *
- *   // cost KERNEL CYCLES WAVE[,WAVE...] [RESOURCE=BUSY ...]
+ *   // cost KERNEL CYCLES WAVE[,WAVE...] [WHAT=NUMBER ...]
  *
  * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM take WAVE
- * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do; alone it keeps RESOURCE
- * busy for that part of its time, issues BURST instructions in a row (burst=BURST) and its warps wait for
- * memory for the part WAITS of their time (waits=WAITS).  A launch with a cost is played by it.
+ * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
+ * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; burst: instructions in a row;
+ * waits: the part of their time that warps wait for memory; latency: cycles of a read.  A launch with a cost
+ * is played by it.
  */
 #ifndef GRIDTIDE_TESTS_GOLDEN_COST_H
 #define GRIDTIDE_TESTS_GOLDEN_COST_H
@@ -105,6 +106,7 @@ static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const st
                                                             device->sms);
             set_busy(launch->result.busy, cost->resources);
             launch->result.burst = number_of(cost->resources, "burst=");
+            launch->result.read_latency = number_of(cost->resources, "latency=");
             launch->result.warps_mean = 1;
             launch->result.stalls[GT_STALL_LONG_SCOREBOARD] = cost->cycles
                                                               * number_of(cost->resources, "waits=");
