@@ -28,11 +28,9 @@
 #define KEEPS_ISSUING 16
 /* Of its pace, what a load keeps that the others leave no issue slots. */
 #define LEAST_PACE 0.01
-/* Cycles by which latency grows for each U / (1 - U), U being what others keep busy, as this at most: of L2,
- * and of DRAM where they read, and where they write as much.  Measured on an H200, November 2026: chains of
- * loads beside reads and copies that keep DRAM busy for 1/2, 3/4 and 0.9: 50, 80, 150 cycles more, and 200,
- * 500, 850. */
-#define L2_CROWD 21
+/* Cycles by which DRAM's latency grows for each U / (1 - U), U being what others keep busy, as this at most:
+ * where they read, and where they write as much.  Measured on an H200, November 2026: chains of loads beside
+ * reads and copies that keep DRAM busy for 1/2, 3/4 and 0.9: 50, 80, 150 cycles more, and 200, 500, 850. */
 #define READS_CROWD 25
 #define COPIES_CROWD 150
 #define MOST_BUSY 0.9
@@ -136,7 +134,7 @@ static double mixed(const struct gt_warp_launch *launch)
 static double crowd(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                     const struct gt_load *load, uint32_t resource)
 {
-    double busy = 0, of_copies = 0, cycles = L2_CROWD;
+    double busy = 0, of_copies = 0, cycles = m->device->warp.l2_crowd_cycles;
 
     for (uint32_t k = 0; k < kinds; k++) {
         for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next) {

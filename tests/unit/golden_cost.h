@@ -5,8 +5,8 @@
  * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM take WAVE
  * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
  * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; burst: instructions in a row;
- * waits: the part of their time that warps wait for memory; latency: cycles of a read.  A launch with a cost
- * is played by it.
+ * waits: the part of their time that warps wait for memory; latency: cycles of a read; writes: their part of
+ * DRAM's traffic.  A launch with a cost is played by it.
  */
 #ifndef GRIDTIDE_TESTS_GOLDEN_COST_H
 #define GRIDTIDE_TESTS_GOLDEN_COST_H
@@ -21,11 +21,20 @@ enum { MOST_COSTS = 8, MOST_WAVES = 8 };
 
 static struct golden_costs {
     struct golden_cost {
+        struct gt_memory_use use;
         char kernel[32], resources[128];
         double cycles, waves[MOST_WAVES + 1][2];
     } cost[MOST_COSTS];
     int count;
 } golden_costs;
+
+/* What stands behind `name`; 0: it is not there. */
+static double number_of(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? atof(at + strlen(name)) : 0;
+}
 
 /* True where the line states a cost, which it then adds. */
 static bool golden_cost_line(const char *line)
@@ -44,16 +53,10 @@ static bool golden_cost_line(const char *line)
         if (*at == ':')
             cost->waves[residents][1] = strtod(at + 1, &at);
     }
+    cost->use.dram_write_bytes = (uint64_t)(100 * number_of(cost->resources, "writes="));
+    cost->use.dram_read_bytes = 100 - cost->use.dram_write_bytes;
     golden_costs.count++;
     return true;
-}
-
-/* What stands behind `name`; 0: it is not there. */
-static double number_of(const char *text, const char *name)
-{
-    const char *at = strstr(text, name);
-
-    return at != NULL ? atof(at + strlen(name)) : 0;
 }
 
 static void set_busy(double *busy, const char *text)
@@ -96,6 +99,7 @@ static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const st
                 continue;
             modelled->launch_of[op] = op;
             gt_occupancy_of(device, kernel, &occupancy, NULL);
+            launch->launch.use = &cost->use;
             launch->launch.blocks = gt_kernel_blocks(kernel);
             launch->launch.blocks_per_sm = occupancy.blocks_per_sm;
             launch->result.cycles = launch->result.run_cycles = cost->cycles;
