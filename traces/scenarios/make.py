@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Write the scenarios beside this file: python3 traces/scenarios/make.py [FOLDER]
 
-Those of the module `programs` go into the folder programs/ there, with the launches to profile for them.
+Those of the modules `programs` and `pairs` go into the folders programs/ and pairs/ there, with the launches
+to profile for them.
 No dependency beyond Python 3; the same text every time. One module a group of families.
 """
 import os
@@ -11,6 +12,7 @@ sys.dont_write_bytecode = True
 
 import copies_and_host
 import kernels
+import pairs
 import programs
 import streams
 
@@ -24,11 +26,14 @@ def write(scenarios, folder):
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     scenarios = kernels.scenarios() + streams.scenarios() + copies_and_host.scenarios()
-    working = programs.scenarios()
-    names = [scenario.name for scenario in scenarios + working]
+    working, paired = programs.scenarios(), pairs.scenarios()
+    names = [scenario.name for scenario in scenarios + working + paired]
     assert len(set(names)) == len(names), "two scenarios of one name"
     write(scenarios, folder)
     write(working, os.path.join(folder, "programs"))
+    write(paired, os.path.join(folder, "pairs"))
     with open(os.path.join(folder, "programs", "launches.cases"), "w", encoding="utf-8") as file:
         file.write(programs.cases())
+    with open(os.path.join(folder, "pairs", "launches.cases"), "w", encoding="utf-8") as file:
+        file.write(programs.cases("pairs", pairs.LAUNCHES))
     print(len(names), "scenarios")

@@ -54,18 +54,18 @@ def size(value):
     return "x".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def cases():
+def cases(folder="programs", of=LAUNCHES):
     """The launches as lines for kernels/profile."""
-    lines = ["# Launches of traces/scenarios/programs, written by traces/scenarios/make.py:",
+    lines = [f"# Launches of traces/scenarios/{folder}, written by traces/scenarios/make.py:",
              "# KERNEL GRID BLOCK SHARED_BYTES [PARAMETER=VALUE]..."]
-    for runs, _, grid, block, _, _, dynamic, arguments in LAUNCHES.values():
+    for runs, _, grid, block, _, _, dynamic, arguments in of.values():
         words = [runs, size(grid), size(block), str(dynamic)]
         lines.append(" ".join(words + [f"{name}={value}" for name, value in arguments.items()]))
     return "\n".join(lines) + "\n"
 
 
-def define(scenario, key):
-    runs, function, grid, block, registers, static, dynamic, arguments = LAUNCHES[key]
+def define(scenario, key, of):
+    runs, function, grid, block, registers, static, dynamic, arguments = of[key]
     line = {"kernel": function, "id": key, "grid": grid, "block": block, "registers": registers}
     if static:
         line["shared_bytes"] = static
@@ -74,13 +74,13 @@ def define(scenario, key):
     scenario.lines.append({**line, "runs": runs, "arguments": arguments})
 
 
-def play(name, asks, rule, *launches, late_us=0, urgent=None):
+def play(name, asks, rule, *launches, late_us=0, urgent=None, of=LAUNCHES):
     """Each launch is a kernel's key or a pair of one and its stream, else a stream of its own. The last one
     comes `late_us` after the first; the stream `urgent` has priority over the others."""
     s = Scenario(name, None, asks, rule)
     pairs = [launch if isinstance(launch, tuple) else (launch, f"s{i}") for i, launch in enumerate(launches)]
     for key in dict.fromkeys(key for key, _ in pairs):
-        define(s, key)
+        define(s, key, of)
     for stream in dict.fromkeys(stream for _, stream in pairs):
         s.stream(stream, "non_blocking", priority=-5 if stream == urgent else 0)
     for i, (key, stream) in enumerate(pairs):
