@@ -27,7 +27,8 @@ every() {
     python3 "$GRIDTIDE_SOURCE/traces/scenarios/make.py" "$BATS_TEST_TMPDIR/again"
     mkdir "$BATS_TEST_TMPDIR/now"
     cp -r "$GRIDTIDE_SOURCE"/traces/scenarios/*.jsonl "$GRIDTIDE_SOURCE/traces/scenarios/programs" \
-        "$BATS_TEST_TMPDIR/now"
+        "$GRIDTIDE_SOURCE/traces/scenarios/pairs" "$BATS_TEST_TMPDIR/now"
+    rm "$BATS_TEST_TMPDIR"/now/pairs/*.zst
     diff -r "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/again"
 }
 
