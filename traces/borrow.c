@@ -23,12 +23,19 @@ struct offer {
     struct gt_program *program;
     const struct gt_profile *profile;
     double clock_share;  /* see gt_program */
-    bool taken;
+    uint32_t source;     /* which profile it is of */
 };
 
 struct offers {
     struct offer *items;
     uint32_t count;
+};
+
+/* What a kernel of the timeline may take: launches of one profile and grid, in their order. */
+struct choice {
+    const struct offer **items;
+    uint32_t count, next;  /* whose turn it is */
+    bool chosen;
 };
 
 enum { SAME_TEXT, SAME_WHOLE, SAME_BASE, NO_MATCH };
@@ -92,29 +99,25 @@ static double clock_share(const struct gt_workload *workload, const struct gt_pr
     return profile->sm_hz / fastest_hz;
 }
 
-/* The first launch of each kernel that has a program: of the later ones the program is the same. */
-static void collect(struct offers *offers, struct gt_workload *workload)
+static void collect(struct offers *offers, struct gt_workload *workload, uint32_t source)
 {
-    bool *seen = gt_calloc(workload->kernel_count + 1ull, sizeof *seen);
-
     for (uint32_t i = 0; i < workload->op_count; i++) {
-        uint32_t number = workload->ops[i].kernel;
         const struct gt_profile *profile = gt_workload_profile(workload, i);
+        const struct gt_kernel *kernel;
         struct gt_program *program;
 
-        if (number == GT_NONE || seen[number])
+        if (workload->ops[i].kernel == GT_NONE)
             continue;
-        seen[number] = true;
-        program = program_of(workload, &workload->kernels[number]);
+        kernel = &workload->kernels[workload->ops[i].kernel];
+        program = program_of(workload, kernel);
         if (program == NULL)
             continue;
         offers->items = gt_realloc(offers->items, offers->count + 1ull, sizeof *offers->items);
         offers->items[offers->count++] = (struct offer){
-            .names = names_of(workload, &workload->kernels[number]), .kernel = &workload->kernels[number],
-            .program = program, .profile = profile, .clock_share = clock_share(workload, profile),
+            .names = names_of(workload, kernel), .kernel = kernel, .program = program, .source = source,
+            .profile = profile, .clock_share = clock_share(workload, profile),
         };
     }
-    free(seen);
 }
 
 /* How many times more or fewer blocks, as a logarithm; below all of these for the same grid. */
@@ -125,45 +128,64 @@ static double distance(const struct gt_kernel *a, const struct gt_kernel *b)
     return fabs(log((double)gt_kernel_blocks(a) / (double)gt_kernel_blocks(b)));
 }
 
-/* The best offer for a kernel; NULL, and how it failed, where there is none. */
-static struct offer *choose(const struct offers *offers, const struct names *names,
-                            const struct gt_kernel *kernel, enum gt_borrow *how)
+/* Is `offer` better for the kernel than the ones found, as good (0), or worse (-1)? */
+static int compare(const struct gt_kernel *kernel, const struct offer *offer, int matched,
+                   const struct offer *best, int best_match)
 {
-    struct offer *best = NULL;
+    double nearer;
+
+    if (best == NULL || matched != best_match)
+        return best == NULL || matched < best_match ? 1 : -1;
+    nearer = distance(kernel, best->kernel) - distance(kernel, offer->kernel);
+    if (nearer != 0)
+        return nearer > 0 ? 1 : -1;
+    return best->source == offer->source && memcmp(best->kernel->grid, offer->kernel->grid,
+                                                   sizeof best->kernel->grid) == 0 ? 0 : -1;
+}
+
+/* The best offers for a kernel, and how it went. */
+static enum gt_borrow choose(const struct offers *offers, const struct names *names,
+                             const struct gt_kernel *kernel, struct choice *choice)
+{
+    enum gt_borrow failure = GT_BORROW_UNKNOWN;
+    const struct offer *best = NULL;
     int best_match = NO_MATCH;
 
-    *how = GT_BORROW_UNKNOWN;
     for (uint32_t i = 0; i < offers->count; i++) {
-        struct offer *offer = &offers->items[i];
-        int matched = match(names, &offer->names);
+        const struct offer *offer = &offers->items[i];
+        int matched = match(names, &offer->names), better;
 
         if (matched == NO_MATCH)
             continue;
         if (memcmp(kernel->block, offer->kernel->block, sizeof kernel->block) != 0) {
-            *how = GT_BORROW_OTHER_BLOCK;
+            failure = GT_BORROW_OTHER_BLOCK;
             continue;
         }
-        if (best == NULL || matched < best_match
-            || (matched == best_match && distance(kernel, offer->kernel) < distance(kernel, best->kernel))) {
+        better = compare(kernel, offer, matched, best, best_match);
+        if (better < 0)
+            continue;
+        if (better > 0) {
             best = offer;
             best_match = matched;
+            choice->count = 0;
         }
+        choice->items = gt_realloc(choice->items, choice->count + 1ull, sizeof *choice->items);
+        choice->items[choice->count++] = offer;
     }
-    if (best != NULL)
-        *how = distance(kernel, best->kernel) < 0 ? GT_BORROW_SAME : GT_BORROW_SCALED;
-    return best;
+    if (best == NULL)
+        return failure;
+    return distance(kernel, best->kernel) < 0 ? GT_BORROW_SAME : GT_BORROW_SCALED;
 }
 
 /* The timeline's operations have no profile of their own: what it said goes with the program. */
-static void take(struct gt_workload *timeline, struct gt_kernel *kernel, struct offer *offer)
+static void share(struct gt_workload *timeline, const struct offer *offer)
 {
     const struct gt_profile *profile = offer->profile;
     struct gt_program *program = offer->program;
 
-    kernel->program = program;
-    if (offer->taken)
-        return;
-    offer->taken = true;
+    for (uint32_t i = 0; i < timeline->program_count; i++)
+        if (timeline->programs[i] == program)
+            return;
     if (profile != NULL) {
         program->clock_share = offer->clock_share;
         program->cluster_blocks = profile->cluster[0] * profile->cluster[1] * profile->cluster[2];
@@ -174,45 +196,73 @@ static void take(struct gt_workload *timeline, struct gt_kernel *kernel, struct 
     gt_workload_add_program(timeline, program);
 }
 
-static enum gt_borrow borrow(struct gt_workload *timeline, uint32_t number, const struct offers *offers)
+/* The next offer in turn.  The kernel itself has the first one's program; others make kernels like it. */
+static void take(struct gt_workload *timeline, uint32_t op, struct choice *choice)
 {
-    struct gt_kernel *kernel = &timeline->kernels[number];
+    const struct offer *offer = choice->items[choice->next];
+    uint32_t number = timeline->ops[op].kernel;
+    struct gt_kernel kernel = timeline->kernels[number];
+
+    choice->next = (choice->next + 1) % choice->count;
+    share(timeline, offer);
+    if (kernel.program == NULL)
+        timeline->kernels[number].program = offer->program;
+    else if (kernel.program != offer->program) {
+        kernel.program = offer->program;
+        timeline->ops[op].kernel = gt_workload_kernel(timeline, &kernel);
+    }
+}
+
+static enum gt_borrow find(struct gt_workload *timeline, uint32_t number, const struct offers *offers,
+                           struct choice *choice)
+{
     struct names names;
-    struct offer *offer;
     enum gt_borrow how;
 
-    if (kernel->program != NULL)
+    choice->chosen = true;
+    if (timeline->kernels[number].program != NULL)
         return GT_BORROW_OWN;
-    names = names_of(timeline, kernel);
-    offer = choose(offers, &names, kernel, &how);
+    names = names_of(timeline, &timeline->kernels[number]);
+    how = choose(offers, &names, &timeline->kernels[number], choice);
     names_free(&names);
-    if (offer != NULL)
-        take(timeline, kernel, offer);
     return how;
 }
 
-void gt_borrow_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
-                        struct gt_borrowed *borrowed)
+static void borrow_all(struct gt_workload *timeline, const struct offers *offers, struct choice *choices,
+                       struct gt_borrowed *borrowed)
 {
-    struct offers offers = { .count = 0 };
-
-    *borrowed = (struct gt_borrowed){ .how = gt_calloc(timeline->kernel_count + 1ull, 1) };
-    for (uint32_t i = 0; i < count; i++)
-        collect(&offers, profiled[i]);
     for (uint32_t i = 0; i < timeline->op_count; i++) {
         uint32_t number = timeline->ops[i].kernel;
 
         if (number == GT_NONE)
             continue;
-        if (borrowed->how[number] == GT_BORROW_UNUSED) {
-            borrowed->how[number] = (uint8_t)borrow(timeline, number, &offers);
+        if (!choices[number].chosen) {
+            borrowed->how[number] = (uint8_t)find(timeline, number, offers, &choices[number]);
             borrowed->kernels[borrowed->how[number]]++;
         }
         borrowed->launches[borrowed->how[number]]++;
+        if (choices[number].count > 0)
+            take(timeline, i, &choices[number]);
     }
+}
+
+void gt_borrow_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
+                        struct gt_borrowed *borrowed)
+{
+    struct choice *choices = gt_calloc(timeline->kernel_count + 1ull, sizeof *choices);
+    struct offers offers = { .count = 0 };
+    uint32_t kernel_count = timeline->kernel_count;
+
+    *borrowed = (struct gt_borrowed){ .how = gt_calloc(kernel_count + 1ull, 1), .count = kernel_count };
+    for (uint32_t i = 0; i < count; i++)
+        collect(&offers, profiled[i], i);
+    borrow_all(timeline, &offers, choices, borrowed);
     gt_workload_warn(timeline, "no-program",
                      borrowed->launches[GT_BORROW_OTHER_BLOCK] + borrowed->launches[GT_BORROW_UNKNOWN],
                      "launches of kernels that no profile has, by name and block: they last as measured");
+    for (uint32_t i = 0; i < kernel_count; i++)
+        free(choices[i].items);
+    free(choices);
     for (uint32_t i = 0; i < offers.count; i++)
         names_free(&offers.items[i].names);
     free(offers.items);

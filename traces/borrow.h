@@ -20,7 +20,8 @@ enum gt_borrow {
 };
 
 struct gt_borrowed {
-    uint8_t *how;                   /* gt_borrow, by kernel; free() it */
+    uint8_t *how;                   /* gt_borrow, by kernel that the timeline had; free() it */
+    uint32_t count;                 /* of them */
     uint64_t kernels[GT_BORROWS];
     uint64_t launches[GT_BORROWS];  /* operations of these kernels */
 };
@@ -28,9 +29,12 @@ struct gt_borrowed {
 /* Give every kernel of `timeline` that has no program that of a launch in `profiled`, `count` workloads.  Of
  * launches whose block has the same three sizes, those that match best by name: the text as traced; the same
  * text demangled, but for blanks; and, where the timeline's name is bare, without template arguments and
- * parameters, the function's own name, whatever its namespace.  Of several, the one with the same grid,
- * else with the nearest number of blocks (by ratio), else the first.  What the profiler said of that launch
- * beyond its code (cluster, polling, a clock that fell) goes into its program.
+ * parameters, the function's own name, whatever its namespace.  Of several, those with the same grid, else
+ * with the nearest number of blocks (by ratio), else of the first profile.  Where these are several still,
+ * they are taken in turn, over and over: the program that was profiled launches its kernels in the timeline's
+ * order, and one shape may work on different amounts (matrices of other depths).  What the profiler said of
+ * that launch beyond its code (cluster, polling, a clock that fell) goes into its program.
+ * Kernels whose launches take several programs become several kernels.
  * Programs are shared: `profiled` may be freed afterwards.  Kernels that found none become a warning of the
  * timeline, "no-program", counted by operations. */
 void gt_borrow_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,

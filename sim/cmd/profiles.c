@@ -35,7 +35,7 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_bor
     uint64_t missing = borrowed->kernels[GT_BORROW_OTHER_BLOCK] + borrowed->kernels[GT_BORROW_UNKNOWN];
     uint32_t told = 0;
 
-    for (uint32_t i = 0; i < workload->kernel_count && told < NAMES_TOLD; i++) {
+    for (uint32_t i = 0; i < borrowed->count && told < NAMES_TOLD; i++) {
         const struct gt_kernel *kernel = &workload->kernels[i];
         bool other_block = borrowed->how[i] == GT_BORROW_OTHER_BLOCK;
 

@@ -100,12 +100,37 @@ static void names_match_as_traced_demangled_or_bare(void **state)
     lend(f);
     assert_string_equal(found(f, mangled), "int");
     assert_string_equal(found(f, spaced), "int");
-    assert_string_equal(found(f, bare), "float"); /* any f will do: the first one */
+    assert_string_equal(found(f, bare), "float"); /* any f will do */
     assert_string_equal(found(f, triton), "triton");
     assert_string_equal(found(f, other_arguments), "");
     assert_int_equal(how(f, other_arguments), GT_BORROW_UNKNOWN);
     assert_int_equal(how(f, part), GT_BORROW_UNKNOWN);
     assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 4);
+}
+
+/* Two launches of one shape, of other depths: the timeline's four take them in turn. */
+static void launches_of_one_shape_take_turns(void **state)
+{
+    static const char *const in_turn[] = { "shallow", "deep", "shallow", "deep" };
+    struct fixture *f = *state;
+    uint32_t ops[4];
+
+    launch(f->profiled, "gemm", 8, 64, "shallow");
+    launch(f->profiled, "other", 8, 64, "other");
+    launch(f->profiled, "gemm", 8, 64, "deep");
+    launch(f->profiled, "gemm", 9, 64, "larger");
+    for (int i = 0; i < 4; i++) {
+        ops[i] = launch(f->timeline, "gemm", 8, 64, NULL);
+        launch(f->timeline, "other", 8, 64, NULL);
+    }
+    lend(f);
+    for (int i = 0; i < 4; i++)
+        assert_string_equal(found(f, ops[i]), in_turn[i]);
+    assert_string_equal(found(f, ops[3] + 1), "other");
+    assert_int_equal(f->timeline->kernel_count, 3);
+    assert_int_equal(f->borrowed.count, 2);
+    assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 2);
+    assert_int_equal(f->borrowed.launches[GT_BORROW_SAME], 8);
 }
 
 /* The name as traced goes before the grid. */
@@ -206,7 +231,7 @@ static void what_the_profiler_saw_goes_along(void **state)
     assert_null(gt_workload_profile(f->timeline, same));
 }
 
-/* Tensor cores at work: 1500 MHz where others run at 2000.  1950 may be the grain of a short launch's time. */
+/* Tensor cores at work: 1500 MHz where others run at 2000.  1950 may be the grain of a short time. */
 static void the_clock_of_a_launch_goes_along(void **state)
 {
     static const double clocks_hz[] = { 2e9, 1.5e9, 1.95e9, 0 };
@@ -231,6 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(names_match_as_traced_demangled_or_bare, begin, end),
         cmocka_unit_test_setup_teardown(a_better_name_wins, begin, end),
+        cmocka_unit_test_setup_teardown(launches_of_one_shape_take_turns, begin, end),
         cmocka_unit_test_setup_teardown(the_same_grid_else_the_nearest, begin, end),
         cmocka_unit_test_setup_teardown(launches_are_counted_and_the_missing_warned_of, begin, end),
         cmocka_unit_test_setup_teardown(programs_outlast_the_profile, begin, end),
