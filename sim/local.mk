@@ -43,6 +43,7 @@ sim_libsim_a_SOURCES = \
     sim/sm.c \
     sim/stream.c \
     sim/transform.c sim/transform.h \
+    sim/warm.c sim/warm.h \
     sim/warp.c sim/warp.h \
     sim/warp_act.c \
     sim/warp_build.c \

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/warm.h"
 #include "sim/warp_parts.h"
 
 bool gt_has_programs(const struct gt_workload *workload)
@@ -22,7 +23,7 @@ static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_lau
 {
     return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block
            && a->blocks_per_sm == b->blocks_per_sm && a->cluster_blocks == b->cluster_blocks
-           && a->full == b->full && a->warp_instructions == b->warp_instructions
+           && a->full == b->full && a->warm_share == b->warm_share && a->warp_instructions == b->warp_instructions
            && a->busiest_warp_instructions == b->busiest_warp_instructions
            && (a->use == b->use
                || (a->use != NULL && b->use != NULL && memcmp(a->use, b->use, sizeof *a->use) == 0));
@@ -52,7 +53,7 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
 }
 
 static void model_op(struct gt_modelled *modelled, const struct gt_workload *workload,
-                     const struct gt_device *device, bool full, uint32_t op)
+                     const struct gt_device *device, bool full, uint32_t op, uint32_t before)
 {
     struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
     struct gt_error error;
@@ -62,6 +63,7 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
         return;
     }
     launch.full = full;
+    launch.warm_share = gt_warm_share(device, workload, op, before);
     for (uint32_t i = 0; i < modelled->count; i++) {
         if (modelled->launches[i].failure == NULL && same_launch(&modelled->launches[i].launch, &launch)) {
             modelled->launch_of[op] = i;
@@ -71,10 +73,21 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
     run_launch(modelled, device, op, &launch, NULL);
 }
 
+/* Operation `op` with the last kernel of its stream before it, which it then is itself. */
+static void model_next(struct gt_modelled *modelled, const struct gt_workload *workload,
+                       const struct gt_device *device, bool full, uint32_t op, uint32_t *last)
+{
+    uint32_t stream = workload->ops[op].stream;
+
+    model_op(modelled, workload, device, full, op, last[stream]);
+    last[stream] = op;
+}
+
 struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                      bool full, const struct gt_probe *probe, struct gt_error *error)
 {
     struct gt_modelled *modelled;
+    uint32_t *last;
 
     if (gt_warp_policy_find(device->warp.policy, error) == NULL)
         return NULL;
@@ -87,6 +100,8 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
     modelled->sms = device->sms;
     modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);
     memset(modelled->launch_of, 0xff, workload->op_count * sizeof *modelled->launch_of);
+    last = gt_realloc(NULL, workload->stream_count, sizeof *last);
+    memset(last, 0xff, workload->stream_count * sizeof *last);
     for (uint32_t op = 0; op < workload->op_count; op++) {
         bool watched = probe != NULL && probe->progress != NULL;
 
@@ -95,10 +110,12 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
             continue;
         if (watched && probe->progress(probe->user, op, workload->op_count, error) != 0) {
             gt_modelled_free(modelled);
+            free(last);
             return NULL;
         }
-        model_op(modelled, workload, device, full, op);
+        model_next(modelled, workload, device, full, op, last);
     }
+    free(last);
     return modelled;
 }
 

@@ -28,6 +28,7 @@ struct gt_warp_launch {
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
     double competing;             /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
     bool rough;                   /* a tenth of the trips of long loops will do */
+    double warm_share;            /* of its DRAM reads: served by L2 as it is found, see warm.h */
     double clock_share;           /* of the SMs' usual clock, see gt_program; 0: all.  Cycles do not heed it */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };

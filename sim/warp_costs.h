@@ -28,6 +28,7 @@ struct gt_warp_costs {
     double dram_gbps, dram_efficiency, dram_mixed_efficiency, dram_scattered_efficiency;
     double atomic_cycles;                  /* of an L2 slice for an atomic on one sector */
     double bulk_latency, bulk_issue_cycles;
+    uint64_t l2_reuse_bytes;               /* see warm.h */
 };
 
 #endif

@@ -329,6 +329,15 @@ static void find_long_loops(struct gt_wcode *code)
     }
 }
 
+/* L2 has this part of what DRAM would have to give. */
+static void warm_up(struct gt_memory_use *use, double share)
+{
+    if (share == 0)
+        return;
+    use->l2_read_hit = 1 - (1 - known(use->l2_read_hit, 0)) * (1 - share);
+    use->dram_read_bytes = (uint64_t)((double)use->dram_read_bytes * (1 - share));
+}
+
 int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
                    struct gt_error *error)
 {
@@ -339,6 +348,7 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
     if (program->block_count == 0)
         return gt_error_set(error, "program '%s' has more control flow than can be followed", program->key);
     *code = (struct gt_wcode){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
+    warm_up(&code->use, launch->warm_share);
     code->ops = gt_calloc(program->instruction_count, sizeof *code->ops);
     code->no_access = gt_calloc(1, sizeof *code->no_access);
     for (uint32_t i = 0; i < program->instruction_count; i++) {

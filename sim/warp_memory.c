@@ -103,7 +103,7 @@ static double look_up(struct gt_wsm *sm, double lines, double from)
 static double translate(struct gt_wsm *sm, double from)
 {
     if (sm->translated <= 0)
-        sm->translated = from + sm->costs->first_access_cycles;
+        sm->translated = from + (uint64_t)(sm->costs->first_access_cycles * (1 - sm->launch->warm_share));
     return fmax(from, sm->translated);
 }
 

@@ -31,6 +31,7 @@ UNIT_TESTS = \
     tests/unit/wave \
     tests/unit/supervise \
     tests/unit/validate \
+    tests/unit/warm \
     tests/unit/warp \
     tests/unit/waves \
     tests/unit/table

@@ -93,8 +93,30 @@ ns_of() {
         done
     done | awk '/gridtide/ { file = "gaps" n++ ".jsonl" } { print > file }'
     "$GRIDTIDE" run -q --programs profile.jsonl --cost program gaps0.jsonl -o typed.db
-    "$GRIDTIDE" run -q --programs profile.jsonl --cost program gaps1.jsonl -o recorded.db
+    "$GRIDTIDE" run -q --programs profile.jsonl --cost program --set memory.l2_reuse_bytes=0 gaps1.jsonl \
+        -o recorded.db
     [ $(($(ns_of recorded.db 7) - $(ns_of typed.db 7))) = 776 ]
+}
+
+@test "programs: a recorded launch finds in L2 what the one before it touched, a typed one does not" {
+    # From cold caches each launch reads 4224 sectors of DRAM.
+    sed 's/"l2_read_hit":1,"l2_read_sectors"/"l2_read_hit":0,"dram_read_bytes":135168,"l2_read_sectors"/' \
+        profile.jsonl > cold.jsonl
+    for i in 0 1 2; do
+        echo "{\"call\":\"launch\",\"kernel\":\"loop\",\"stream\":\"s\",\"op_duration_us\":5}"
+    done > launches
+    { head -n 2 timeline.jsonl | sed 's/"id":"same",//'; cat launches; } > typed.jsonl
+    { head -n 2 typed.jsonl; awk '{ sub(/"op_d/, "\"op_start_us\":" 20 + 6 * NR ",&"); print }' launches; } \
+        > recorded.jsonl
+    "$GRIDTIDE" run -q --programs cold.jsonl --cost program typed.jsonl -o typed.db
+    "$GRIDTIDE" run -q --programs cold.jsonl --cost program recorded.jsonl -o recorded.db
+    "$GRIDTIDE" run -q --programs cold.jsonl --cost program --set memory.l2_reuse_bytes=0 recorded.jsonl \
+        -o never.db
+    [ "$(ns_of typed.db 0)" = "$(ns_of typed.db 1)" ]
+    # DRAM's latency less L2's, and no cold translation of addresses: 750 cycles.
+    [ "$(ns_of recorded.db 1)" -lt $(($(ns_of recorded.db 0) - 300)) ]
+    [ "$(ns_of recorded.db 1)" = "$(ns_of recorded.db 2)" ]
+    [ "$(ns_of never.db 0)" = "$(ns_of never.db 1)" ]
 }
 
 @test "programs: several profiles, and what is none" {

@@ -41,6 +41,7 @@ static struct gt_modelled *modelled_launch(struct gt_workload *w, uint32_t count
 
     w->ops[op].kind = GT_OP_KERNEL;
     w->ops[op].kernel = number;
+    w->ops[op].stream = gt_workload_add_stream(w);
     return gt_model_kernels(w, &device, false, NULL, &error);
 }
 
