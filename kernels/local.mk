@@ -2,6 +2,11 @@
 KERNELS = \
     kernels/atomics.cu \
     kernels/calibrate.cu \
+    kernels/calibrate_bulk.cu \
+    kernels/calibrate_code.cu \
+    kernels/calibrate_memory.cu \
+    kernels/calibrate_pipes.cu \
+    kernels/calibrate_wgmma.cu \
     kernels/chase.cu \
     kernels/cp_async_pipeline.cu \
     kernels/empty.cu \
@@ -28,10 +33,13 @@ KERNELS = \
     kernels/transpose.cu
 KERNEL_INCLUDES = kernels/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
     kernels/library.h kernels/reference.h kernels/tensor.cuh sim/error.h
+CALIBRATE_INCLUDES = kernels/calibrate_bulk.h kernels/calibrate_code.h kernels/calibrate_memory.h \
+    kernels/calibrate_pipes.h
 KERNEL_C_FILES = \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
-EXTRA_DIST += $(KERNELS) $(KERNEL_INCLUDES) $(KERNEL_C_FILES) kernels/README.md
+EXTRA_DIST += $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \
+    $(KERNEL_C_FILES) kernels/README.md
 
 if HAVE_NVCC
 noinst_LIBRARIES += kernels/libkernels.a
@@ -56,10 +64,14 @@ SUFFIXES = .cu
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH) -o $@ $<
 # WGMMA is no part of plain sm_90: NVCC_ARCH_SPECIFIC is NVCC_ARCH with sm_90a for that.
-kernels/gemm_wgmma.o: kernels/gemm_wgmma.cu
+kernels/gemm_wgmma.o kernels/calibrate_wgmma.o: kernels/wgmma.cuh
 	@$(MKDIR_P) $(@D)
-	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/kernels/gemm_wgmma.cu
+	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/$(@:.o=.cu)
+kernels/gemm_wgmma.o: kernels/gemm_wgmma.cu
+kernels/calibrate_wgmma.o: kernels/calibrate_wgmma.cu
 $(KERNELS:.cu=.o): $(KERNEL_INCLUDES)
+kernels/calibrate_bulk.o kernels/calibrate_code.o kernels/calibrate_memory.o kernels/calibrate_pipes.o \
+    kernels/calibrate_wgmma.o: $(CALIBRATE_INCLUDES)
 
 # Launches a list of cases for Nsight Compute; traces/kernels/record uses it.
 noinst_PROGRAMS += kernels/profile

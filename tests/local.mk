@@ -41,6 +41,7 @@ CLI_TESTS = \
     tests/cli/ncu.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
+    tests/cli/calibrate.bats \
     tests/cli/chain.bats \
     tests/cli/hostile.bats \
     tests/cli/main.bats \

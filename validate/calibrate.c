@@ -32,6 +32,13 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     {"link", "both directions at once, engines, copies within the device", gt_calibrate_link, false},
     {"turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false},
     {"latency", "between host and GPU, both ways", gt_calibrate_latency, false},
+    {"pipes", "an SM's pipes: how often they take an instruction, when its result is there",
+     gt_calibrate_pipes, false},
+    {"waits", "barriers, fences, jumps, special registers", gt_calibrate_waits, false},
+    {"code", "code and constants that no cache has yet", gt_calibrate_code, false},
+    {"memory", "latency of L1, L2 and DRAM, first accesses", gt_calibrate_memory, false},
+    {"rates", "what L2 and DRAM move, atomics", gt_calibrate_rates, false},
+    {"hopper", "bulk copies and products of warp groups", gt_calibrate_hopper, false},
 };
 const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
 
@@ -68,7 +75,7 @@ static void describe(struct gt_calibration *calibration)
 
 static int find_group(const char *name, struct gt_error *error)
 {
-    char names[256] = "";
+    char names[512] = "";
     for (size_t i = 0; i < gt_calibration_group_count; i++) {
         if (strcmp(gt_calibration_groups[i].name, name) == 0)
             return 0;

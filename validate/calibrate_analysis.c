@@ -31,6 +31,19 @@ struct gt_summary gt_summarise(double *samples, size_t count)
                                quantile(samples, count, 0.75), count};
 }
 
+void gt_summarise_halves(double *samples, size_t count, struct gt_summary halves[2])
+{
+    gt_summarise(samples, count);
+    for (size_t half = 0; half < 2; half++) {
+        size_t first = half * (count / 2), end = half == 0 ? count / 2 : count;
+        double sum = 0;
+        for (size_t i = first; i < end; i++)
+            sum += samples[i];
+        halves[half] = gt_summarise(samples + first, end - first);
+        halves[half].median = sum / (double)(end - first);
+    }
+}
+
 struct gt_line gt_fit_line(const double *x, const double *y, size_t count, bool relative)
 {
     double weights = 0, sum_x = 0, sum_y = 0, sum_xx = 0, sum_xy = 0;

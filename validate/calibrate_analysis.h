@@ -15,6 +15,10 @@ struct gt_summary {
 /* Sorts `samples`. Quartiles lie between two samples where their rank does (R's type 7). */
 struct gt_summary gt_summarise(double *samples, size_t count);
 
+/* The lower half of the samples and the upper one: means, not medians, so that both together keep the mean of
+ * all; and quartiles of each. Sorts `samples`, of which there are two or more. */
+void gt_summarise_halves(double *samples, size_t count, struct gt_summary halves[2]);
+
 /* A straight line y = base + slope * x. */
 struct gt_line {
     double base, slope;

@@ -53,6 +53,46 @@ static int measure_dispatch(struct gt_bench *bench)
     return 0;
 }
 
+static int by_number(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Blocks of one wave begin one after the other on each SM: from one to the next the cycles beyond those in
+ * which the distributor gives every SM a block. */
+static int measure_block_start(struct gt_bench *bench)
+{
+    uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
+    uint32_t per_sm = (uint32_t)bench->gpu.maxBlocksPerMultiProcessor / 2, blocks = per_sm * sms;
+    const struct gt_bench_spin spin = {blocks, 32, 0, 0, 30, 0, 0};
+    const char *dispatch_ns = gt_finding_of(bench->found, "scheduling.dispatch_ns")->value;
+    double turn = dispatch_ns != NULL ? strtod(dispatch_ns, NULL) * 1e-3 * bench->mhz * sms : 0;
+    double *starts = gt_calloc(blocks, sizeof(*starts)), *samples = gt_calloc(sms, sizeof(*samples));
+    size_t seen = 0;
+    int status = gt_bench_launch(bench, &spin, 0, bench->streams[0]);
+    if (status == 0)
+        status = gt_bench_read(bench, blocks);
+    for (uint32_t sm = 0; status == 0 && sm < sms; sm++) {
+        size_t count = 0;
+        for (uint32_t i = 0; i < blocks; i++)
+            if (bench->blocks[i].sm == sm)
+                starts[count++] = (double)bench->blocks[i].start_cycles;
+        qsort(starts, count, sizeof(*starts), by_number);
+        if (count > 1)
+            samples[seen++] = fmax(0, (starts[count - 1] - starts[0]) / (double)(count - 1) - turn);
+    }
+    if (status == 0) {
+        struct gt_summary summary = gt_summarise(samples, seen);
+        gt_found(bench->found, "warp.block_start_cycles", summary.median, summary,
+                 "from one of %u blocks of a wave to the next on an SM, less %.1f in which every SM gets one",
+                 per_sm, turn);
+    }
+    free(samples);
+    free(starts);
+    return status;
+}
+
 /* Several waves of blocks of different lengths, so that slots come free one at a time. */
 static int refill_ns(struct gt_bench *bench, uint32_t threads, double *gaps, size_t *count)
 {
@@ -150,5 +190,6 @@ static int measure_retire(struct gt_bench *bench)
 
 int gt_calibrate_dispatch(struct gt_bench *bench)
 {
-    return measure_dispatch(bench) != 0 || measure_refill(bench) != 0 || measure_retire(bench) != 0 ? -1 : 0;
+    return measure_dispatch(bench) != 0 || measure_block_start(bench) != 0 || measure_refill(bench) != 0 ||
+           measure_retire(bench) != 0 ? -1 : 0;
 }

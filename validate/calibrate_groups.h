@@ -20,5 +20,11 @@ int gt_calibrate_pageable(struct gt_bench *bench);
 int gt_calibrate_link(struct gt_bench *bench);
 int gt_calibrate_turns(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);
+int gt_calibrate_pipes(struct gt_bench *bench);
+int gt_calibrate_waits(struct gt_bench *bench);
+int gt_calibrate_code(struct gt_bench *bench);
+int gt_calibrate_memory(struct gt_bench *bench);
+int gt_calibrate_rates(struct gt_bench *bench);
+int gt_calibrate_hopper(struct gt_bench *bench);
 
 #endif

@@ -16,10 +16,13 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate.c \
     validate/calibrate_bench.c validate/calibrate_bench.h \
     validate/calibrate_between.c \
+    validate/calibrate_hopper.c \
     validate/calibrate_calls.c \
+    validate/calibrate_code.c \
     validate/calibrate_connections.c \
     validate/calibrate_copies.c \
     validate/calibrate_crew.c validate/calibrate_crew.h \
+    validate/calibrate_cycles.c validate/calibrate_cycles.h \
     validate/calibrate_device.c \
     validate/calibrate_dispatch.c \
     validate/calibrate_gaps.c \
@@ -27,11 +30,15 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate_latency.c \
     validate/calibrate_launches.c \
     validate/calibrate_link.c \
+    validate/calibrate_memory.c \
     validate/calibrate_pageable.c \
+    validate/calibrate_pipes.c \
     validate/calibrate_place.c \
     validate/calibrate_policies.c \
     validate/calibrate_queues.c \
+    validate/calibrate_rates.c \
     validate/calibrate_turns.c \
+    validate/calibrate_waits.c \
     validate/cupti.c validate/cupti.h \
     validate/others.c validate/others.h \
     validate/player.c validate/player_parts.h \

@@ -41,6 +41,23 @@ static void medians_and_quartiles(void **state)
     assert_int_equal(gt_summarise(one, 0).count, 0);
 }
 
+/* 200 and 202 near, 260, 262 and 268 far: means 201 and 790 / 3, quartiles of each half. */
+static void halves_keep_the_mean(void **state)
+{
+    double samples[] = {262, 200, 268, 202, 260};
+    struct gt_summary halves[2];
+
+    (void)state;
+    gt_summarise_halves(samples, 5, halves);
+    near(halves[0].median, 201);
+    near(halves[0].low, 200.5);
+    near(halves[0].high, 201.5);
+    near(halves[1].median, 790.0 / 3);
+    near(halves[1].low, 261);
+    near(halves[1].high, 265);
+    assert_int_equal(halves[0].count + halves[1].count, 5);
+}
+
 /* 4 us + bytes at 50 GB/s is found exactly; one point off moves the fit by its weight only. */
 static void lines_through_points(void **state)
 {
@@ -383,6 +400,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(medians_and_quartiles),
+        cmocka_unit_test(halves_keep_the_mean),
         cmocka_unit_test(lines_through_points),
         cmocka_unit_test(no_base_below_zero),
         cmocka_unit_test(clocks_are_tied),
