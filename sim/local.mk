@@ -52,6 +52,7 @@ sim_libsim_a_SOURCES = \
     sim/warp_grid.c \
     sim/warp_issue.c \
     sim/warp_memory.c \
+    sim/warp_misses.c \
     sim/warp_parts.h \
     sim/warp_policy.c \
     sim/warp_rare.c \

@@ -42,7 +42,7 @@ static void tensor(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop
 
 static void move(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
 {
-    struct gt_wtimes times = gt_warp_access(sm, op, now);
+    struct gt_wtimes times = gt_warp_access(sm, warp, op, now);
 
     take(sm, warp, op->write_barrier, whole(times.data), op->cause);
     take(sm, warp, op->read_barrier, whole(times.read) + 4, GT_STALL_SHORT_SCOREBOARD);

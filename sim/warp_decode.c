@@ -224,8 +224,10 @@ static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)
     /* Sectors written one by one fill half of what DRAM writes at once. */
     code->dram_per_l2_write = writes > 0 ? w / writes * (1 + fmin(1, 2 * apart)) : 0;
     code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, 1 - known(use->l2_read_hit, 0)));
+    code->dram_per_l2_miss = code->l2_read_miss > 0 ? code->dram_per_l2_read / code->l2_read_miss : 0;
     /* Turning the bus between reads and writes costs most where they are half and half. */
     double mixed = r + w > 0 ? 2 * fmin(r, w) / (r + w) : 0;
+    code->mixed = mixed;
     code->dram_efficiency = costs->dram_efficiency
                             + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed
                             + (costs->dram_scattered_efficiency - costs->dram_efficiency) * apart;
@@ -370,6 +372,7 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
     struct totals t = total(code);
     pipeline(code, &t);
     memory(code, &device->warp, &t);
+    gt_warp_find_misses(code, (double)device->warp.l2_bytes);
     gt_warp_find_rare(code, device);
     return 0;
 }

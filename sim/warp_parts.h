@@ -32,6 +32,8 @@ struct gt_wop {
     float interval, latency;      /* cycles */
     float counts;                 /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */
+    float l1_miss, l2_miss;       /* a load: of its sectors, of those that reach L2 */
+    bool once;                    /* what it reads misses L2 the first time only */
 };
 
 /* One warp that is resident. */
@@ -49,6 +51,7 @@ struct gt_wwarp {
     double arrivals, waits;       /* at mbarriers: parts, where not every one counts */
     uint64_t fills;               /* phases that it has filled by asynchronous copies */
     uint32_t slot, number, block; /* of its thread block; in the thread block; of the basic blocks */
+    uint32_t reads;               /* loads of global memory so far */
     uint32_t barrier;             /* that it waits in; GT_NONE */
     uint8_t sub, place;
     uint8_t scoreboard_cause[8], hold_cause;
@@ -134,9 +137,11 @@ struct gt_wcode {
     uint32_t pollers;             /* mask of warps that wait in loops; 0: none is known to */
     double l2_per_load, l2_per_store; /* sectors that L2 saw, by sector that misses L1 by its hit rates */
     double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
+    double dram_per_l2_miss;      /* bytes of DRAM by byte of L2 read that waits for it */
     double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
     double l2_read_miss;          /* share of reads that wait for DRAM */
     double dram_efficiency;
+    double mixed;                 /* 0: DRAM reads, or writes; 1: half of it each */
 };
 
 /* A server of the memory system: it serves one after the other, and is the slower the busier it is. */
@@ -172,7 +177,7 @@ struct gt_wsm {
     uint64_t *line_ready, *constant_ready;
     /* queues */
     struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port;
-    double l1_carry[4], dram_carry, far_count;
+    double l1_carry[4], dram_carry[2], far_count;
     double memory_end;            /* of stores on their way */
     double translated;            /* when addresses are first known; 0: nobody has asked */
     double *edge_carry, *loop_carry, *block_carry;
@@ -196,6 +201,9 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
                    struct gt_error *error);
 void gt_warp_decode_free(struct gt_wcode *code);
 
+/* warp_misses.c: which loads miss. */
+void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes);
+
 /* warp_rare.c: find the edges that few blocks take. */
 void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device);
 
@@ -208,7 +216,8 @@ const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp,
 struct gt_wtimes { double data, read; };
 /* Of an access's sectors, 0..1. */
 double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load);
-struct gt_wtimes gt_warp_access(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now);
+struct gt_wtimes gt_warp_access(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op,
+                                uint64_t now);
 struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now);
 double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now);
 double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now);

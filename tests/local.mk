@@ -33,6 +33,7 @@ UNIT_TESTS = \
     tests/unit/validate \
     tests/unit/warm \
     tests/unit/warp \
+    tests/unit/warp_memory \
     tests/unit/waves \
     tests/unit/table
 

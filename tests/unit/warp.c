@@ -203,26 +203,38 @@ static void the_last_block_takes_a_rare_path(void **state)
     (void)state;
     set("chip.sms", "4");
     program.warps = 8;
+    program.memory_count = 1;
+    accesses[0] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .sectors = 1, .tag_requests = 1 };
+    struct gt_instruction *count = add(GT_PIPE_LSU, GT_ACTION_ATOMIC, 1);
+    count->memory = 0;
+    close_block(GT_END_FALL);
+    add_edge(&blocks[0], 1, 8);
     add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
     choice = close_block(GT_END_BRANCH);
     choice->choice = GT_CHOICE_RATIO;
     choice->who = GT_WHO_BLOCK;
     choice->executions = 8;
-    add_edge(choice, 2, 7);
-    add_edge(choice, 1, 1);
+    add_edge(choice, 3, 7);
+    add_edge(choice, 2, 1);
     add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
     way = close_block(GT_END_FALL);
-    add_edge(way, 2, 1);
+    add_edge(way, 3, 1);
     add_exit();
     close_block(GT_END_EXIT);
     run(8, 1, 1);
     assert_int_equal(result.issued[GT_PIPE_FMA], 1);
-    assert_int_equal(result.simulated, 2 + 3);
+    assert_int_equal(result.simulated, 3 + 4);
     /* Where it is the short way that is rare, both take the long one. */
-    edges[0].executions = 1;
-    edges[1].executions = 7;
+    edges[1].executions = 1;
+    edges[2].executions = 7;
     run(8, 1, 1);
     assert_int_equal(result.issued[GT_PIPE_FMA], 2);
+    /* Nor is it the last block's where blocks do not count themselves. */
+    edges[1].executions = 7;
+    edges[2].executions = 1;
+    count->action = GT_ACTION_LOAD;
+    run(8, 1, 1);
+    assert_int_equal(result.issued[GT_PIPE_FMA], 0);
 }
 
 /* A warp whose threads part runs both sides, one after the other, and goes on where they meet. */

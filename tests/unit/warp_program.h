@@ -31,6 +31,7 @@ static inline int fresh(void **state)
         "warp.launch_cycles", "warp.drain_cycles", "warp.block_start_cycles", "warp.fetch_cycles",
         "warp.fetch_next_cycles", "warp.constant_miss_cycles", "warp.branch_cycles",
         "memory.first_access_cycles", "memory.dram_crowd_cycles", "memory.l2_crowd_cycles",
+        "memory.dram_mixed_crowd_cycles", "memory.dram_spread_cycles", "memory.dram_apart_cycles",
         "pipe.none_interval_cycles",
     };
 

@@ -1,0 +1,214 @@
+/* warp_misses.c - which loads find their data in a cache.
+ *
+ * The profile says which part of all that was loaded missed L1, and L2, in a launch whose caches were cold.
+ * What the code says of it:
+ *  - A loop that loads as much as one before it goes over the same data again (soft-max, norms).
+ *  - A load from the registers of one before it, less than a sector away, reads the same sectors.
+ *  - Loads past L1 that are not copies ask for what other blocks have just written: it is in L2.
+ * Those hit where they can.  Of the other loads each is taken to bring as much that is new as any other, up
+ * to all of what it asks for: what is loaded once a block misses, what is loaded in every trip mostly hits.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/warp_parts.h"
+
+/* Loops load the same amount up to this part of it. */
+#define SAME 0.02
+
+enum {
+    NEAR_INSTRUCTIONS = 256,     /* looked back for a load from the same registers */
+    SECTOR_BYTES = 32,
+    HALVINGS = 50                /* of the level's range: more digits than a double has left */
+};
+
+/* A run of instructions in one loop, in the order of the code. */
+struct passage {
+    uint32_t loop, first, last;  /* last: one behind */
+    double sectors;              /* that its loads ask of L1 */
+    bool again;                  /* what a loop before it loaded */
+};
+
+struct loads {
+    struct gt_wcode *code;
+    struct passage *passages;
+    uint32_t count;
+    bool *old;                   /* [instruction]: reads what was read before */
+};
+
+static const struct gt_access *load_of(const struct gt_program *program, uint32_t i)
+{
+    const struct gt_instruction *in = &program->instructions[i];
+    const struct gt_access *access = in->memory == GT_NONE ? NULL : &program->memory[in->memory];
+
+    if (access == NULL || access->sectors <= 0
+        || (in->action != GT_ACTION_LOAD && in->action != GT_ACTION_ASYNC_COPY)
+        || access->space == GT_SPACE_SHARED || access->space == GT_SPACE_CLUSTER
+        || access->space == GT_SPACE_CONSTANT)
+        return NULL;
+    return access;
+}
+
+/* Sectors that the launch's executions of a load ask of L1, or of L2. */
+static double sectors_of(const struct gt_wcode *code, uint32_t i, bool l2)
+{
+    const struct gt_access *access = load_of(code->program, i);
+
+    if (access == NULL || (!l2 && (access->bypass_l1 || access->space == GT_SPACE_LOCAL)))
+        return 0;
+    double sectors = (double)code->program->instructions[i].executions * access->sectors;
+    return l2 ? sectors * code->ops[i].l1_miss : sectors;
+}
+
+static void find_passages(struct loads *loads)
+{
+    const struct gt_program *program = loads->code->program;
+    struct passage *passages = loads->passages;
+
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        const struct gt_basic_block *block = &program->blocks[b];
+        struct passage *last = loads->count > 0 ? &passages[loads->count - 1] : NULL;
+
+        if (last == NULL || last->loop != block->loop || last->last != block->first) {
+            last = &passages[loads->count++];
+            *last = (struct passage){ .loop = block->loop, .first = block->first, .last = block->first };
+        }
+        last->last = block->first + block->count;
+        for (uint32_t i = block->first; i < last->last; i++)
+            last->sectors += sectors_of(loads->code, i, false);
+    }
+    for (uint32_t p = 0; p < loads->count; p++)
+        for (uint32_t q = 0; q < p && passages[p].loop != GT_NONE && passages[p].sectors > 0; q++)
+            if (passages[q].loop != GT_NONE && !passages[q].again && passages[q].loop != passages[p].loop
+                && fabs(passages[p].sectors - passages[q].sectors) <= SAME * passages[q].sectors)
+                passages[p].again = true;
+}
+
+/* Where a load reads: "[R2.64+0x4]" is 4 bytes behind what the text before "+0x4" says. */
+struct address { const char *text; size_t length; unsigned base; long offset; };
+
+static bool address_of(const struct gt_program *program, uint32_t i, struct address *address)
+{
+    const char *text = strstr(program->text + program->instructions[i].text, "[R");
+    size_t length = text == NULL ? 0 : strcspn(text, "]");
+    char *behind;
+
+    if (length == 0 || load_of(program, i) == NULL)
+        return false;
+    *address = (struct address){ .text = text, .length = length };
+    address->base = (unsigned)strtoul(text + 2, &behind, 10);
+    for (size_t k = (size_t)(behind - text); k + 3 < length; k++)
+        if (strncmp(text + k, "+0x", 3) == 0 || strncmp(text + k, "+-0x", 4) == 0) {
+            address->offset = strtol(text + k + 1, NULL, 16);
+            address->length = k;
+            break;
+        }
+    return true;
+}
+
+static bool writes(const struct gt_instruction *in, unsigned base)
+{
+    for (uint32_t k = 0; k < in->operand_count; k++) {
+        const struct gt_operand *to = &in->operands[k];
+
+        if ((to->flags & GT_OPERAND_WRITTEN) != 0 && to->file == GT_FILE_VECTOR
+            && to->number <= base + 1 && base < (unsigned)to->number + to->count)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a load behind instruction `first` reads the sectors of one shortly before it. */
+static bool is_beside(const struct gt_program *program, uint32_t i, uint32_t first)
+{
+    struct address here, there;
+
+    if (!address_of(program, i, &here))
+        return false;
+    for (uint32_t k = i; k-- > first && i - k < NEAR_INSTRUCTIONS;) {
+        if (writes(&program->instructions[k], here.base))
+            return false;
+        if (address_of(program, k, &there) && there.length == here.length
+            && strncmp(there.text, here.text, here.length) == 0
+            && labs(there.offset - here.offset) < SECTOR_BYTES)
+            return true;
+    }
+    return false;
+}
+
+static void find_old(struct loads *loads, bool l2)
+{
+    const struct gt_program *program = loads->code->program;
+
+    for (uint32_t p = 0; p < loads->count; p++)
+        for (uint32_t i = loads->passages[p].first; i < loads->passages[p].last; i++) {
+            const struct gt_access *access = load_of(program, i);
+            bool told = access != NULL && access->bypass_l1
+                        && program->instructions[i].action == GT_ACTION_LOAD;
+
+            loads->old[i] = loads->passages[p].again || (l2 && told)
+                            || is_beside(program, i, loads->passages[p].first);
+        }
+}
+
+/* Sectors that each load brings at most, so that all together bring `missed`. */
+static double level(const struct loads *loads, bool l2, double missed, double all)
+{
+    uint32_t count = loads->code->program->instruction_count;
+    double low = 0, high = all;
+
+    for (int i = 0; i < HALVINGS; i++) {
+        double middle = (low + high) / 2, sum = 0;
+
+        for (uint32_t k = 0; k < count; k++)
+            sum += loads->old[k] ? 0 : fmin(middle, sectors_of(loads->code, k, l2));
+        *(sum < missed ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* Deal out what misses L1 (or L2): `rate` of all. */
+static void share_out(struct loads *loads, bool l2, double rate)
+{
+    struct gt_wcode *code = loads->code;
+    uint32_t count = code->program->instruction_count;
+    double fresh = 0, all = 0;
+
+    find_old(loads, l2);
+    for (uint32_t i = 0; i < count; i++) {
+        all += sectors_of(code, i, l2);
+        fresh += loads->old[i] ? 0 : sectors_of(code, i, l2);
+    }
+    double most = level(loads, l2, all * rate, all);
+    double rest = all > fresh ? fmax(0, all * rate - fresh) / (all - fresh) : 0;
+    for (uint32_t i = 0; i < count; i++) {
+        double sectors = sectors_of(code, i, l2);
+        float *miss = l2 ? &code->ops[i].l2_miss : &code->ops[i].l1_miss;
+
+        if (sectors > 0)
+            *miss = (float)(loads->old[i] ? rest : fmin(1, most / sectors));
+    }
+}
+
+void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
+{
+    const struct gt_program *program = code->program;
+    struct loads loads = { .code = code };
+
+    loads.passages = gt_calloc(program->block_count + 1, sizeof *loads.passages);
+    loads.old = gt_calloc(program->instruction_count + 1, sizeof *loads.old);
+
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        if (load_of(program, i) != NULL) {
+            code->ops[i].l1_miss = (float)(1 - gt_warp_hit_rate(&code->use, load_of(program, i), true));
+            code->ops[i].l2_miss = (float)code->l2_read_miss;
+        }
+    find_passages(&loads);
+    share_out(&loads, false, 1 - fmax(0, code->use.l1_load_hit));
+    share_out(&loads, true, code->l2_read_miss);
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        code->ops[i].once = sectors_of(code, i, true) * code->ops[i].l2_miss * SECTOR_BYTES < l2_bytes;
+    free(loads.passages);
+    free(loads.old);
+}

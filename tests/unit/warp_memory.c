@@ -1,0 +1,194 @@
+/* Loads of the warp tier: which of them miss, and how long DRAM takes, on programs worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/warp_program.h"
+
+/* L1 answers after 20 cycles, L2 after 200, DRAM after 600; nothing queues. */
+static int loads(void **state)
+{
+    static const char *const fast[] = { "memory.l2_read_bytes_per_cycle", "memory.l2_requests_per_cycle",
+                                        "memory.sm_bytes_per_cycle", "memory.dram_gbps" };
+
+    fresh(state);
+    for (size_t i = 0; i < sizeof fast / sizeof fast[0]; i++)
+        set(fast[i], "1000000");
+    set("memory.l1_latency_cycles", "20");
+    set("memory.l2_near_latency_cycles", "200");
+    set("memory.l2_far_latency_cycles", "200");
+    set("memory.dram_latency_cycles", "600");
+    accesses[0] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4,
+                                      .sectors_ideal = 4, .tag_requests = 1 };
+    program.memory_count = 1;
+    program.use = (struct gt_memory_use){ .l2_read_hit = 1 };
+    return 0;
+}
+
+/* A load into scoreboard 0 and an instruction that waits for it; the number of the latter. */
+static uint32_t load_and_wait(uint32_t text, uint64_t executions)
+{
+    struct gt_instruction *load = add(GT_PIPE_LSU, GT_ACTION_LOAD, 1), *use;
+
+    load->memory = 0;
+    load->text = text;
+    load->write_barrier = 0;
+    use = add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    use->wait_mask = 1;
+    load->executions = use->executions = executions;
+    return program.instruction_count - 1;
+}
+
+static double waited(uint32_t instruction)
+{
+    return result.stalls_by_instruction[instruction * GT_STALLS + GT_STALL_LONG_SCOREBOARD];
+}
+
+static void whole_program(void)
+{
+    add_exit();
+    close_block(GT_END_EXIT);
+}
+
+/* A loop of `trips` around one load; what waits for it. */
+static uint32_t loop_of_loads(uint32_t loop, uint64_t trips)
+{
+    uint32_t wait = load_and_wait(0, trips), head = program.block_count;
+    struct gt_basic_block *body;
+
+    loops[loop] = (struct gt_loop){ .head = head, .parent = GT_NONE, .entries = 1, .trips = trips };
+    program.loop_count = loop + 1;
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1)->executions = trips;
+    body = close_block(GT_END_BRANCH);
+    body->executions = trips;
+    body->loop = loop;
+    body->choice = GT_CHOICE_LOOP;
+    add_edge(body, head, trips - 1)->back = true;
+    add_edge(body, head + 1, 1)->leaves = true;
+    return wait;
+}
+
+/* Half of all loads miss L1: those of the first of two loops that load the same amount. */
+static void what_is_read_again_hits(void **state)
+{
+    uint32_t first, again;
+
+    (void)state;
+    program.use.l1_load_hit = 0.5;
+    first = loop_of_loads(0, 10);
+    again = loop_of_loads(1, 10);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(first), 10 * 195, 10 * 205);
+    assert_in_range((uint64_t)waited(again), 10 * 15, 10 * 25);
+}
+
+/* Half miss: the first of two loads four bytes apart from the same register, but not where that changed. */
+static void what_lies_beside_hits(void **state)
+{
+    static char text[] = "LDG.E R4, desc[UR4][R2.64]\0LDG.E R5, desc[UR4][R2.64+0x4]";
+    uint32_t first, second;
+
+    (void)state;
+    program.text = text;
+    program.text_bytes = sizeof text;
+    program.use.l1_load_hit = 0.5;
+    first = load_and_wait(0, 1);
+    second = load_and_wait((uint32_t)strlen(text) + 1, 1);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(first), 195, 205);
+    assert_in_range((uint64_t)waited(second), 15, 25);
+    code[1].operand_count = 1;
+    code[1].operands[0] = (struct gt_operand){ .file = GT_FILE_VECTOR, .number = 2, .count = 1,
+                                               .flags = GT_OPERAND_WRITTEN };
+    run(2, 1, 2);
+    assert_in_range((uint64_t)waited(second), 200, 240);
+}
+
+/* A load once and one in 3 trips, half of the 4 miss: one miss each. */
+static void each_load_brings_as_much(void **state)
+{
+    uint32_t once, often;
+
+    (void)state;
+    program.use.l1_load_hit = 0.5;
+    once = load_and_wait(0, 1);
+    struct gt_basic_block *head = close_block(GT_END_FALL);
+    add_edge(head, 1, 1);
+    often = loop_of_loads(0, 3);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(once), 195, 205);
+    assert_in_range((uint64_t)waited(often), 200 + 2 * 15, 200 + 2 * 25);
+}
+
+/* Half of what L2 reads misses, none of it by loads past L1: those ask for what others have just written. */
+static void what_others_wrote_is_in_l2(void **state)
+{
+    uint32_t data, flag;
+
+    (void)state;
+    accesses[1] = accesses[0];
+    accesses[1].bypass_l1 = true;
+    program.memory_count = 2;
+    program.use = (struct gt_memory_use){ .l1_load_hit = 0, .l2_read_hit = 0.5, .l2_read_sectors = 8,
+                                          .dram_read_bytes = 4 * 32 };
+    flag = load_and_wait(0, 1);
+    data = load_and_wait(0, 1);
+    code[0].memory = 1;
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(flag), 195, 205);
+    assert_in_range((uint64_t)waited(data), 595, 605);
+}
+
+/* Twenty loads in a row from DRAM: 600 each at least, and 100 more in the mean, none like the other.  Two
+ * warps that read side by side wait alike; the last of 32 sectors apart is 100 * (1 + 1/2 + ... + 1/32) = 406
+ * beyond the least. */
+static void dram_takes_different_times(void **state)
+{
+    (void)state;
+    program.use = (struct gt_memory_use){ .l1_load_hit = 0, .l2_read_hit = 0, .l2_read_sectors = 80,
+                                          .dram_read_bytes = 80 * 32 };
+    for (int i = 0; i < 20; i++)
+        load_and_wait(0, 1);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)result.run_cycles, 20 * 600, 20 * 610);
+    set("memory.dram_spread_cycles", "100");
+    run(1, 1, 1);
+    double alone = result.run_cycles;
+    assert_in_range((uint64_t)alone, 20 * 650, 20 * 760);
+    assert_true(waited(1) < waited(3) - 1 || waited(1) > waited(3) + 1);
+    run(1, 2, 1);
+    assert_in_range((uint64_t)result.run_cycles, (uint64_t)alone, (uint64_t)alone + 20 * 5);
+    accesses[0].sectors = accesses[0].tag_requests = 32;
+    program.use.l2_read_sectors = 640;
+    program.use.dram_read_bytes = 640 * 32;
+    run(1, 1, 1);
+    assert_in_range((uint64_t)result.run_cycles, 20 * (600 + 320), 20 * (600 + 490));
+    double before = result.run_cycles;
+    set("memory.dram_apart_cycles", "80");
+    run(1, 1, 1);
+    /* 4 of 32 sectors would do: apart to seven eighths. */
+    assert_in_range((uint64_t)(result.run_cycles - before), 20 * 69, 20 * 71);
+}
+
+#define LOADS(name) cmocka_unit_test_setup_teardown(name, loads, end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
+        LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
