@@ -157,7 +157,7 @@ static void cluster_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct 
 
     block_wide.argument = GT_WARP_BARRIERS - 1;
     block_wide.argument2 = 0;
-    gt_warp_barrier(sm, warp, &block_wide, now + (uint64_t)sm->costs->cluster_barrier_cycles, true);
+    gt_warp_barrier(sm, warp, &block_wide, now, true);
 }
 
 static void fence(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)

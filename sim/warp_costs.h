@@ -12,11 +12,13 @@ struct gt_warp_costs {
     /* of a grid and its blocks */
     double launch_cycles, drain_cycles, block_start_cycles;
     double fetch_cycles, fetch_next_cycles, constant_miss_cycles;
-    double branch_cycles, waiting_cycles, barrier_cycles, cluster_barrier_cycles, fence_cycles;
+    double branch_cycles, waiting_cycles, barrier_cycles, barrier_warp_cycles;
+    double mbarrier_cycles, cluster_barrier_cycles, fence_cycles;
     /* of pipes, a sub-partition: cycles between two warp instructions; latencies where a scoreboard waits */
     double interval[GT_PIPES];
     double latency[GT_PIPES];
     double special_latency, shuffle_latency;
+    double mma_start_cycles;
     double mma_per_cycle, gmma_per_cycle;  /* 16-bit multiply-adds of a sub-partition */
     double gmma_latency;
     /* of memory */

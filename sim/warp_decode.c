@@ -43,14 +43,32 @@ static bool is_global(const struct gt_access *access)
            || (access->space == GT_SPACE_GENERIC && access->sectors > 0);
 }
 
-/* Cycles of the tensor pipe for a matrix product: multiply-adds over the device's rate. */
-static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction)
+/* Bits of an element of a matrix product, by what is in its text, 16 where nothing is; of 64-bit products as
+ * their rate has it, a sixteenth of the 16-bit ones' (NVIDIA A100 and H100 data sheets). */
+static double element_bits(const char *text)
 {
-    double rows = 16, products = rows * instruction->gmma_n * instruction->gmma_k;
+    static const struct { const char *type; double bits; } types[] = {
+        { "DMMA", 256 }, { ".TF32", 32 }, { ".S8", 8 }, { ".U8", 8 }, { ".E4M3", 8 }, { ".E5M2", 8 }, { ".S4", 4 }, { ".U4", 4 },
+    };
+
+    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+        if (strstr(text, types[i].type) != NULL)
+            return types[i].bits;
+    return 16;
+}
+
+/* Cycles of the tensor pipe for a matrix product: the device's rate is of 16-bit multiply-adds, others take
+ * the time of the bits of their rows; a warp's own product takes some to start. */
+static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction,
+                        const char *text)
+{
+    double rows = strstr(text, "MMA.8") != NULL ? 8 : 16, products = rows * instruction->gmma_n * instruction->gmma_k * element_bits(text) / 16;
 
     if (instruction->action == GT_ACTION_GMMA)
         return (float)(products / costs->gmma_per_cycle);
-    return products > 0 ? (float)(products / costs->mma_per_cycle) : (float)costs->interval[GT_PIPE_TENSOR];
+    if (products <= 0)
+        return (float)costs->interval[GT_PIPE_TENSOR];
+    return (float)(costs->mma_start_cycles + products / costs->mma_per_cycle);
 }
 
 static uint8_t cause_of(const struct gt_wop *op)
@@ -99,9 +117,9 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
     if (op->access != NULL && is_global(op->access) && moves && op->action != GT_ACTION_COMPUTE)
         op->gate = GT_WARP_GATE_LG;
     if (in->action == GT_ACTION_GMMA)
-        op->latency = mma_cycles(costs, in); /* queues in the tensor core, does not hold the gate to it */
+        op->latency = mma_cycles(costs, in, text); /* queues in the tensor core, does not hold the gate to it */
     else if (in->pipe == GT_PIPE_TENSOR)
-        op->interval = mma_cycles(costs, in);
+        op->interval = mma_cycles(costs, in, text);
     if (in->action == GT_ACTION_SPECIAL)
         op->latency = (float)costs->special_latency;
     if (in->action == GT_ACTION_SLEEP && strstr(text, ".SYNCS") != NULL)

@@ -169,6 +169,7 @@ struct gt_wsm {
     uint64_t *starts;             /* [blocks_per_sm]: places that a block comes to, and when; sorted */
     uint32_t start_count;
     double retire_free;
+    double barrier_free;          /* when the warps so far have arrived at their barriers */
     double trip_share;            /* of the trips of long loops, that are made */
     double most_instructions;     /* more are a walk that does not end */
     double share;                 /* SMs that compete, in units of this one */

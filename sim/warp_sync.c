@@ -38,8 +38,11 @@ void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_w
         warp->blocked = true;
         warp->hold_cause = GT_STALL_BARRIER;
     }
+    /* The SM takes in one warp after the other. */
+    sm->barrier_free = fmax(sm->barrier_free, (double)now) + sm->costs->barrier_warp_cycles;
+    double more = op->action == GT_ACTION_CLUSTER_WAIT ? sm->costs->cluster_barrier_cycles : 0;
     if (block->arrived[barrier] >= expected(block, op))
-        release(sm, block, barrier, now + (uint64_t)sm->costs->barrier_cycles);
+        release(sm, block, barrier, (uint64_t)(sm->barrier_free + sm->costs->barrier_cycles + more));
 }
 
 /* Phases that every warp that empties has arrived for. */
@@ -163,7 +166,7 @@ void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct
     uint64_t least = least_consumed(sm, block);
     if (least != GT_WARP_NEVER && least > block->consumed) {
         block->consumed = least;
-        look_again(sm, block, now + (uint64_t)sm->costs->barrier_cycles);
+        look_again(sm, block, now + (uint64_t)sm->costs->mbarrier_cycles);
     }
 }
 
@@ -202,7 +205,7 @@ bool gt_warp_force(struct gt_wsm *sm, uint64_t now)
             continue;
         sm->forced++;
         any = true;
-        go_on(sm, warp, now + (uint64_t)sm->costs->barrier_cycles);
+        go_on(sm, warp, now + (uint64_t)sm->costs->mbarrier_cycles);
     }
     return any;
 }

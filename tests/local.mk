@@ -35,6 +35,7 @@ UNIT_TESTS = \
     tests/unit/warp \
     tests/unit/warp_memory \
     tests/unit/waves \
+    tests/unit/warp_issue \
     tests/unit/table
 
 # bats files; the program under test is $GRIDTIDE.

@@ -1,0 +1,64 @@
+/* The warp tier's issue: matrix products and barriers, on small programs worked out by hand. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/warp_program.h"
+
+/* Cycle at which EXIT issues behind three independent products of 8 columns and depth `k`. */
+static int products(const char *text, uint16_t k)
+{
+    program.instruction_count = program.block_count = 0;
+    program.text = (char *)text;
+    for (int i = 0; i < 3; i++) {
+        struct gt_instruction *in = add(GT_PIPE_TENSOR, GT_ACTION_COMPUTE, 1);
+
+        in->gmma_n = 8;
+        in->gmma_k = k;
+    }
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(1, 1, 1);
+    return (int)result.run_cycles;
+}
+
+/* 2 cycles to start, and 16 x 8 x k multiply-adds of 16 bits at 512 a cycle: 2 + 4 cycles for k = 16, 2 + 2
+ * for k = 8; the third one issues at 12 or 8, EXIT a cycle later.  32-bit elements take the time of twice
+ * as many, 8-bit ones of half; 64-bit ones run at a sixteenth, and have 8 rows: 2 + 8. */
+static void a_product_takes_the_time_of_its_bits(void **state)
+{
+    (void)state;
+    set("pipe.mma_start_cycles", "2");
+    set("pipe.mma_per_cycle", "512");
+    assert_int_equal(products("HMMA.16816.F32 R4, R8, R12, R4", 16), 13);
+    assert_int_equal(products("HMMA.1688.F32 R4, R8, R12, R4", 8), 9);
+    assert_int_equal(products("HMMA.1688.F32.TF32 R4, R8, R12, R4", 8), 13);
+    assert_int_equal(products("IMMA.16832.S8.S8 R4, R8, R12, R4", 32), 13);
+    assert_int_equal(products("DMMA.8x8x4 R4, R8, R12, R4", 4), 21);
+}
+
+/* Eight warps come to their barrier at 0 and 1; it takes in one every 2 cycles, the last one by 16, and opens
+ * 13 later: the second warps' EXIT issues at 30. */
+static void a_barrier_takes_in_one_warp_after_the_other(void **state)
+{
+    (void)state;
+    add(GT_PIPE_NONE, GT_ACTION_BARRIER_SYNC, 1);
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(1, 8, 1);
+    assert_int_equal((int)result.run_cycles, 30);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
