@@ -208,12 +208,13 @@ static double most_instructions(const struct gt_warp_launch *launch, double shar
     return launch->full ? most : fmin(most, HOPELESS_INSTRUCTIONS);
 }
 
-/* Build the SM and run it, `share` of the trips of long loops. */
+/* Build the SM and run it, `share` of the trips of long loops; `more` of the rows are beyond its share. */
 static int run(struct gt_wsm *sm, const struct gt_device *device, const struct gt_warp_launch *launch,
-               double share, uint64_t rows, struct gt_error *error)
+               double share, uint64_t rows, uint64_t more, struct gt_error *error)
 {
     *sm = (struct gt_wsm){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
-                           .most_instructions = most_instructions(launch, share, rows), .rows = rows };
+                           .most_instructions = most_instructions(launch, share, rows), .rows = rows,
+                           .more_rows = more };
     sm->policy = gt_warp_policy_find(device->warp.policy, error);
     if (sm->policy == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
         return -1;
@@ -223,6 +224,23 @@ static int run(struct gt_wsm *sm, const struct gt_device *device, const struct g
         return 0;
     gt_warp_tear_down(sm);
     return -1;
+}
+
+/* Blocks beyond its share that the fullest SM gets in the last wave.  The last blocks go to whoever is first,
+ * and an SM may fill up with them: as many as its busiest sub-partition was counted to have executed more
+ * than the model's, while the last wave has room. */
+static uint64_t more_rows(const struct gt_wsm *sm, uint64_t rows)
+{
+    uint64_t slots = sm->launch->blocks_per_sm, room = (slots - rows % slots) % slots, more;
+    double busiest = 0;
+
+    for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
+        busiest = fmax(busiest, (double)sm->subs[s].issued);
+    if (sm->rows < rows || rows <= slots || room == 0 || sm->trip_share < 1)
+        return 0;
+    double counted = (double)sm->launch->busiest_warp_instructions;
+    more = counted > busiest ? (uint64_t)((counted - busiest) / busiest * (double)rows + 0.5) : 0;
+    return more <= room ? more : 0;
 }
 
 int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch,
@@ -239,13 +257,20 @@ int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *lau
     if (share < 1) {
         double bound;
 
-        if (run(&sm, device, launch, share / 2, some, error) != 0)
+        if (run(&sm, device, launch, share / 2, some, 0, error) != 0)
             return -1;
         shorter = (struct shorter){ all_rows(&sm, rows, &bound), (double)sm.simulated };
         gt_warp_tear_down(&sm);
     }
-    if (run(&sm, device, launch, share, some, error) != 0)
+    if (run(&sm, device, launch, share, some, 0, error) != 0)
         return -1;
+    uint64_t more = more_rows(&sm, rows);
+    if (more > 0) {
+        gt_warp_tear_down(&sm);
+        rows += more;
+        if (run(&sm, device, launch, share, rows, more, error) != 0)
+            return -1;
+    }
     report(&sm, rows, &shorter, result);
     gt_warp_tear_down(&sm);
     return 0;

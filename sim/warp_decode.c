@@ -48,7 +48,8 @@ static bool is_global(const struct gt_access *access)
 static double element_bits(const char *text)
 {
     static const struct { const char *type; double bits; } types[] = {
-        { "DMMA", 256 }, { ".TF32", 32 }, { ".S8", 8 }, { ".U8", 8 }, { ".E4M3", 8 }, { ".E5M2", 8 }, { ".S4", 4 }, { ".U4", 4 },
+        { "DMMA", 256 }, { ".TF32", 32 }, { ".S8", 8 }, { ".U8", 8 }, { ".E4M3", 8 }, { ".E5M2", 8 },
+        { ".S4", 4 }, { ".U4", 4 },
     };
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
@@ -62,7 +63,8 @@ static double element_bits(const char *text)
 static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction,
                         const char *text)
 {
-    double rows = strstr(text, "MMA.8") != NULL ? 8 : 16, products = rows * instruction->gmma_n * instruction->gmma_k * element_bits(text) / 16;
+    double rows = strstr(text, "MMA.8") != NULL ? 8 : 16, bits = instruction->gmma_k * element_bits(text);
+    double products = rows * instruction->gmma_n * bits / 16;
 
     if (instruction->action == GT_ACTION_GMMA)
         return (float)(products / costs->gmma_per_cycle);

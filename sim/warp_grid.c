@@ -13,9 +13,14 @@ static double cycles_of(const struct gt_wsm *sm, uint64_t ps)
     return (double)ps * sm->device->clock_mhz * 1e-6;
 }
 
-/* Blocks of the grid in `row`. */
+/* Blocks of the grid in `row`.  In a last wave of which some SMs get more than others do, as many in each. */
 static double row_blocks(const struct gt_wsm *sm, uint64_t row)
 {
+    uint64_t slots = sm->launch->blocks_per_sm, last_wave = (sm->rows - 1) / slots * slots;
+
+    if (sm->more_rows > 0 && row >= last_wave)
+        return fmax(1, ((double)sm->launch->blocks - (double)(last_wave * sm->device->sms))
+                       / (double)(sm->rows - last_wave));
     uint64_t sms = sm->device->sms, before = row * sms;
     uint64_t left = sm->launch->blocks > before ? sm->launch->blocks - before : 0;
 

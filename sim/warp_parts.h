@@ -166,6 +166,7 @@ struct gt_wsm {
     uint32_t warp_count, ages, resident;
     /* the grid as this SM sees it */
     uint64_t rows, rows_started, rows_ended;
+    uint64_t more_rows;           /* of these, beyond what each SM gets if all get alike */
     uint64_t *starts;             /* [blocks_per_sm]: places that a block comes to, and when; sorted */
     uint32_t start_count;
     double retire_free;

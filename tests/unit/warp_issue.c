@@ -54,10 +54,45 @@ static void a_barrier_takes_in_one_warp_after_the_other(void **state)
     assert_int_equal((int)result.run_cycles, 30);
 }
 
+/* Cycles of six blocks on two SMs with room for two; the busiest sub-partition executed `busiest`. */
+static int six_blocks(uint64_t busiest)
+{
+    struct gt_warp_launch launch = { .program = &program, .blocks = 6, .warps_per_block = 4,
+                                     .blocks_per_sm = 2, .cluster_blocks = 1,
+                                     .busiest_warp_instructions = busiest };
+
+    free(result.stalls_by_instruction);
+    if (gt_warp_run(&device, &launch, &result, &error) != 0)
+        fail_msg("%s", error.text);
+    return (int)result.run_cycles;
+}
+
+/* A block's four warps run ten instructions of the ALU, which takes one every 2 cycles, and EXIT.  Dealt out
+ * evenly an SM has three blocks: the last of 30 instructions issues at 58, its EXIT at 59.  Where a
+ * sub-partition executed the 11 instructions of four blocks, not three, an SM had four: EXIT at 79.  A third
+ * of a block is no block.  A fifth one finds no room: 55 instructions take what they take at 0.8 a cycle. */
+static void the_last_blocks_may_fill_an_sm(void **state)
+{
+    (void)state;
+    set("chip.sms", "2");
+    for (int i = 0; i < 10; i++)
+        add(GT_PIPE_ALU, GT_ACTION_COMPUTE, 1);
+    add_exit();
+    close_block(GT_END_EXIT);
+    program.warp_instructions = 6 * 4 * 11;
+    program.warps = 24;
+    program.warps_per_block = 4;
+    assert_int_equal(six_blocks(33), 59);
+    assert_int_equal(six_blocks(44), 79);
+    assert_int_equal(six_blocks(33 + 4), 59);
+    assert_int_equal(six_blocks(55), 68);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
+        TEST(the_last_blocks_may_fill_an_sm),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
