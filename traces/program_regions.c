@@ -27,9 +27,11 @@ static uint32_t open_region(const struct gt_build *build, uint32_t b)
     return GT_NONE;
 }
 
-/* Mark with `bit` what can be reached from `b`. */
-static void mark(const struct gt_program *program, uint32_t b, uint8_t bit, uint8_t *marks, uint32_t *stack)
+/* Mark with `bit` what can be reached from `b` without going back behind `from`. */
+static void mark(const struct gt_build *build, uint32_t b, uint32_t from, uint8_t bit, uint8_t *marks,
+                 uint32_t *stack)
 {
+    const struct gt_program *program = build->program;
     uint32_t depth = 0;
 
     stack[depth++] = b;
@@ -42,7 +44,7 @@ static void mark(const struct gt_program *program, uint32_t b, uint8_t bit, uint
         for (uint32_t i = 0; i < ways; i++) {
             uint32_t to = call ? block->resume : program->edges[block->first_edge + i].to;
 
-            if (marks[to] & bit)
+            if (marks[to] & bit || build->position[to] <= build->position[from])
                 continue;
             marks[to] |= bit;
             stack[depth++] = to;
@@ -50,20 +52,32 @@ static void mark(const struct gt_program *program, uint32_t b, uint8_t bit, uint
     }
 }
 
-/* A join that no BSSY names (threads meet at a WARPSYNC): the first that both sides come to. */
-static uint32_t first_common_join(const struct gt_build *build, uint32_t b)
+/* Whether the threads of a warp meet at the end of a block, at a WARPSYNC: such a join no BSSY names. */
+static bool collects(const struct gt_build *build, uint32_t b)
+{
+    const struct gt_basic_block *block = &build->program->blocks[b];
+
+    return block->end == GT_END_JOIN && block->edge_count == 1
+           && build->flows[block->first + block->count - 1].kind != GT_SASS_JOIN;
+}
+
+/* The first WARPSYNC that both sides of a branch come to; without a `region` any join.  What follows it, or
+ * the region's end where that is nearer. */
+static uint32_t first_common_join(const struct gt_build *build, uint32_t b, uint32_t region)
 {
     const struct gt_program *program = build->program;
     const struct gt_basic_block *block = &program->blocks[b];
     uint8_t *marks = gt_calloc(program->block_count, sizeof *marks);
-    uint32_t *stack = gt_calloc(program->block_count, sizeof *stack), found = GT_NONE;
+    uint32_t *stack = gt_calloc(program->block_count, sizeof *stack), found = region;
+    uint32_t end = region != GT_NONE ? build->position[region] : build->ordered;
 
-    mark(program, program->edges[block->first_edge].to, 1, marks, stack);
-    mark(program, program->edges[block->first_edge + 1].to, 2, marks, stack);
-    for (uint32_t i = build->position[b] + 1; i < build->ordered && found == GT_NONE; i++) {
+    mark(build, program->edges[block->first_edge].to, b, 1, marks, stack);
+    mark(build, program->edges[block->first_edge + 1].to, b, 2, marks, stack);
+    for (uint32_t i = build->position[b] + 1; i < end && i < build->ordered && found == region; i++) {
         const struct gt_basic_block *join = &program->blocks[build->order[i]];
 
-        if (marks[build->order[i]] == 3 && join->end == GT_END_JOIN && join->edge_count == 1)
+        if (marks[build->order[i]] == 3 && join->end == GT_END_JOIN && join->edge_count == 1
+            && (region == GT_NONE || collects(build, build->order[i])))
             found = program->edges[join->first_edge].to;
     }
     free(marks);
@@ -76,13 +90,11 @@ static void find_joins(struct gt_build *build)
     struct gt_program *program = build->program;
 
     for (uint32_t i = 0; i < build->ordered; i++) {
-        struct gt_basic_block *block = &program->blocks[build->order[i]];
+        uint32_t b = build->order[i];
+        struct gt_basic_block *block = &program->blocks[b];
 
-        if (block->divergent == 0 || block->edge_count < 2)
-            continue;
-        block->join = open_region(build, build->order[i]);
-        if (block->join == GT_NONE)
-            block->join = first_common_join(build, build->order[i]);
+        if (block->divergent > 0 && block->edge_count >= 2)
+            block->join = first_common_join(build, b, open_region(build, b));
     }
 }
 
