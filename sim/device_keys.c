@@ -240,6 +240,8 @@ const struct gt_device_key gt_device_keys[] = {
     CYCLES("pipe.adu_latency_cycles", latency[GT_PIPE_ADU], "24", RESULT_OF "of the address divergence unit"),
     CYCLES("pipe.tma_latency_cycles", latency[GT_PIPE_TMA], "30",
            "until the TMA has read its descriptor's place"),
+    CYCLES("pipe.read_behind_cycles", read_behind_cycles, "2",
+           "that reading of an instruction's registers may be behind before no other one issues"),
     CYCLES("pipe.special_latency_cycles", special_latency, "22", "until a special register is read (S2R)"),
     CYCLES("pipe.shuffle_latency_cycles", shuffle_latency, "24", "of a shuffle"),
     CYCLES("pipe.mma_start_cycles", mma_start_cycles, "0.001",

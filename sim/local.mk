@@ -56,6 +56,7 @@ sim_libsim_a_SOURCES = \
     sim/warp_parts.h \
     sim/warp_policy.c \
     sim/warp_rare.c \
+    sim/warp_reads.c \
     sim/warp_sync.c \
     sim/warp_walk.c \
     sim/waves.c sim/waves.h \

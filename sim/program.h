@@ -117,6 +117,7 @@ struct gt_instruction {
     uint8_t write_barrier;      /* 0..5, released when the result is there; GT_NO_BARRIER */
     uint8_t read_barrier;       /* 0..5, released when the sources have been read; GT_NO_BARRIER */
     uint8_t wait_mask;          /* bit i: waits for barrier i to be free */
+    uint8_t reuse;              /* bit i: source operand i is kept for the warp's next instruction */
     uint8_t operand_count;
     struct gt_operand operands[GT_INSTRUCTION_OPERANDS]; /* the first ones in the order of the text */
 };

@@ -17,6 +17,7 @@ struct gt_warp_costs {
     /* of pipes, a sub-partition: cycles between two warp instructions; latencies where a scoreboard waits */
     double interval[GT_PIPES];
     double latency[GT_PIPES];
+    double read_behind_cycles;     /* that reading of registers may be behind issue */
     double special_latency, shuffle_latency;
     double mma_start_cycles;
     double mma_per_cycle, gmma_per_cycle;  /* 16-bit multiply-adds of a sub-partition */

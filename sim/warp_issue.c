@@ -66,7 +66,7 @@ void gt_warp_set_ready(struct gt_wsm *sm, struct gt_wwarp *warp)
     sub->ready[warp->place] = ready;
     sub->gate[warp->place] = warp->op->gate;
     if (ready < sub->next)
-        sub->next = ready;
+        sub->next = ready > sub->held ? ready : sub->held;
 }
 
 void gt_warp_wake(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at)
@@ -94,8 +94,10 @@ static void account(struct gt_wsm *sm, const struct gt_wsub *sub, const struct g
     uint64_t pipe = free > ready ? (free < now ? free : now) - ready : 0;
     uint8_t cause = warp->op->gate == GT_WARP_GATE_LG ? GT_STALL_LG_THROTTLE
                   : warp->op->gate == GT_PIPE_LSU ? GT_STALL_MIO_THROTTLE : GT_STALL_MATH_PIPE;
+    uint64_t taken = ready + pipe, held = sub->held > taken ? (sub->held < now ? sub->held : now) - taken : 0;
     stalls[cause] += (double)pipe;
-    stalls[GT_STALL_NOT_SELECTED] += (double)(now - ready - pipe);
+    stalls[GT_STALL_DISPATCH] += (double)held;
+    stalls[GT_STALL_NOT_SELECTED] += (double)(now - taken - held);
 }
 
 /* The FMA pipe has two halves of 16 lanes where it takes an instruction a cycle, one where it takes one every
@@ -130,6 +132,21 @@ static void take_pipe(struct gt_wsub *sub, const struct gt_warp_costs *costs, co
         sub->free[op->gate] = now + cycles;
 }
 
+/* The operands are read one a cycle and bank.  The sub-partition issues on until a bank is too far behind. */
+static void read_registers(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
+                           uint64_t now)
+{
+    uint64_t behind = (uint64_t)costs->read_behind_cycles;
+
+    for (uint32_t b = 0; b < GT_WARP_BANKS; b++) {
+        uint64_t *free = &sub->bank_free[b];
+
+        *free = (*free > now ? *free : now) + op->reads[b];
+        if (*free > sub->next + behind)
+            sub->held = sub->next = *free - behind;
+    }
+}
+
 static void issue(struct gt_wsm *sm, struct gt_wsub *sub, uint32_t place, uint64_t now)
 {
     struct gt_wwarp *warp = sub->warp[place];
@@ -142,6 +159,7 @@ static void issue(struct gt_wsm *sm, struct gt_wsub *sub, uint32_t place, uint64
     sub->issued++;
     sub->last = place;
     take_pipe(sub, sm->costs, op, now);
+    read_registers(sub, sm->costs, op, now);
     warp->since = now;
     warp->stall_until = now + op->stall;
     warp->hold_until = 0;

@@ -10,6 +10,7 @@
 enum {
     GT_WARP_SLOTS = 32,           /* warps that a sub-partition can hold, at most */
     GT_WARP_DEPTH = 32,           /* sides of divergences and calls a warp can have open */
+    GT_WARP_BANKS = 2,            /* of a sub-partition's register file: Volta to Hopper */
     GT_WARP_RING = 16,            /* outstanding operations a counting wait looks back on */
     GT_WARP_BARRIERS = 16,        /* named barriers of a block */
     GT_WARP_PHASES = 64,          /* phases of a block's pipeline that are told apart */
@@ -29,6 +30,7 @@ struct gt_wop {
     uint16_t argument, argument2;
     uint32_t line;                /* of the instruction cache */
     uint32_t constant;            /* line of the constant cache that it reads; GT_NONE */
+    uint8_t reads[GT_WARP_BANKS]; /* registers, of each bank */
     float interval, latency;      /* cycles */
     float counts;                 /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */
@@ -96,6 +98,8 @@ struct gt_wsub {
     uint64_t light_free;          /* the half of the FMA pipe that does not multiply integers */
     double carry[GT_WARP_GATES];  /* fractions of cycles */
     double tensor_free;
+    uint64_t held;                /* it does not issue before, for what is still to be read of registers */
+    uint64_t bank_free[GT_WARP_BANKS]; /* when each bank of the register file has read what was issued */
     uint64_t next;                /* the first cycle at which it may issue */
     uint32_t places, last;        /* in use at most; that issued last */
     uint32_t warps;
@@ -208,6 +212,9 @@ void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes);
 
 /* warp_rare.c: find the edges that few blocks take. */
 void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device);
+
+/* warp_reads.c: the registers that each instruction reads. */
+void gt_warp_find_reads(struct gt_wcode *code);
 
 /* warp_walk.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has
  * ended); *taken: the instruction does not follow in memory. */

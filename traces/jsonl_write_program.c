@@ -71,7 +71,7 @@ static void emit_code(struct gt_emit *emit, const struct gt_program *program)
         struct gt_sass_control control = {
             instruction->stall_cycles,  instruction->yield,
             instruction->write_barrier, instruction->read_barrier,
-            instruction->wait_mask,     0 /* the text says which operands are kept for reuse */
+            instruction->wait_mask,     instruction->reuse,
         };
 
         gt_emit_number_value(emit, gt_sass_control_pack(&control));

@@ -76,6 +76,7 @@ static void fill(struct gt_program *program, uint32_t i, const struct gt_program
     instruction->write_barrier = control.write_barrier > 5 ? GT_NO_BARRIER : control.write_barrier;
     instruction->read_barrier = control.read_barrier > 5 ? GT_NO_BARRIER : control.read_barrier;
     instruction->wait_mask = control.wait_mask;
+    instruction->reuse = control.reuse;
     *known = gt_sass_parse(row->text, instruction, &access, flow);
     add_access(program, instruction, &access, row);
 }

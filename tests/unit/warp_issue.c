@@ -29,7 +29,7 @@ static int products(const char *text, uint16_t k)
 
 /* 2 cycles to start, and 16 x 8 x k multiply-adds of 16 bits at 512 a cycle: 2 + 4 cycles for k = 16, 2 + 2
  * for k = 8; the third one issues at 12 or 8, EXIT a cycle later.  32-bit elements take the time of twice
- * as many, 8-bit ones of half; 64-bit ones run at a sixteenth, and have 8 rows: 2 + 8. */
+ * as many, 8-bit ones of half; 64-bit ones have 8 rows and take 2 + 14. */
 static void a_product_takes_the_time_of_its_bits(void **state)
 {
     (void)state;
@@ -39,7 +39,7 @@ static void a_product_takes_the_time_of_its_bits(void **state)
     assert_int_equal(products("HMMA.1688.F32 R4, R8, R12, R4", 8), 9);
     assert_int_equal(products("HMMA.1688.F32.TF32 R4, R8, R12, R4", 8), 13);
     assert_int_equal(products("IMMA.16832.S8.S8 R4, R8, R12, R4", 32), 13);
-    assert_int_equal(products("DMMA.8x8x4 R4, R8, R12, R4", 4), 21);
+    assert_int_equal(products("DMMA.8x8x4 R4, R8, R12, R4", 4), 33);
 }
 
 /* Eight warps come to their barrier at 0 and 1; it takes in one every 2 cycles, the last one by 16, and opens
@@ -52,6 +52,48 @@ static void a_barrier_takes_in_one_warp_after_the_other(void **state)
     close_block(GT_END_EXIT);
     run(1, 8, 1);
     assert_int_equal((int)result.run_cycles, 30);
+}
+
+/* An FFMA whose operands are the registers `a`, `b` and `c`, the ones at places `reuse` kept. */
+static void add_ffma(const char *text, uint8_t a, uint8_t b, uint8_t c, uint8_t reuse)
+{
+    struct gt_instruction *in = add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+
+    in->text = (uint32_t)(text - program.text);
+    in->reuse = reuse;
+    in->operand_count = 4;
+    in->operands[0] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, GT_OPERAND_WRITTEN };
+    in->operands[1] = (struct gt_operand){ GT_FILE_VECTOR, a, 1, 0 };
+    in->operands[2] = (struct gt_operand){ GT_FILE_VECTOR, b, 1, 0 };
+    in->operands[3] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, 0 };
+}
+
+/* Eight times R8 x R10 + R2: three registers of the even bank each, 24 cycles of reading.  Reading may be 1
+ * cycle behind: EXIT issues at 23, not 8.  With R8 and R10 kept, each reads R2 only, the first one all: 10
+ * cycles of reading, the bank is 2 behind from the first on, 1 may be: EXIT at 9.  With R9 for R10 the even
+ * bank gives two an FFMA, 16 cycles: EXIT at 15. */
+static void operands_are_read_one_a_cycle_and_bank(void **state)
+{
+    static const struct { const char *text; uint8_t b, reuse; int cycles; } cases[] = {
+        { "FFMA R2, R8, R10, R2", 10, 0, 23 }, { "FFMA R2, R8, R10, R2", 10, 3, 9 },
+        { "FFMA R2, R8, R9, R2", 9, 0, 15 },
+    };
+
+    (void)state;
+    set("pipe.read_behind_cycles", "1");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        program.instruction_count = program.block_count = 0;
+        program.text = (char *)cases[i].text;
+        for (int k = 0; k < 8; k++)
+            add_ffma(program.text, 8, cases[i].b, 2, cases[i].reuse);
+        add_exit();
+        /* The encoding's reuse is known where anything is kept. */
+        code[program.instruction_count - 1].reuse = 1;
+        close_block(GT_END_EXIT);
+        run(1, 1, 1);
+        assert_int_equal((int)result.run_cycles, cases[i].cycles);
+    }
+    assert_true(result.stalls[GT_STALL_DISPATCH] > 0);
 }
 
 /* Cycles of six blocks on two SMs with room for two; the busiest sub-partition executed `busiest`. */
@@ -92,7 +134,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
-        TEST(the_last_blocks_may_fill_an_sm),
+        TEST(the_last_blocks_may_fill_an_sm), TEST(operands_are_read_one_a_cycle_and_bank),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
