@@ -72,8 +72,28 @@ static double all_rows(const struct gt_wsm *sm, uint64_t rows, double *bound)
  * a guess. */
 #define BUSIEST_ISSUE_SHARE 0.8
 
-/* Work is not spread evenly where warps differ.  The sub-partition that has most of it cannot be faster than
- * it can issue: at the pace of the model's where that issues most of the time. */
+/* Trips that are no whole number for a warp or block are some for one and others for the next. */
+#define WHOLE_TRIPS 0.01
+
+/* Whether blocks, or warps, make different numbers of trips through a long loop. */
+static bool trips_differ(const struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+    bool differ = false;
+
+    for (uint32_t l = 0; l < program->loop_count; l++) {
+        const struct gt_loop *loop = &program->loops[l];
+        double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
+        bool alike = loop->who == GT_WHO_BLOCK || loop->who == GT_WHO_WARP;
+
+        differ |= code->long_loop[l] && alike && fabs(mean - round(mean)) > WHOLE_TRIPS * mean;
+    }
+    return differ;
+}
+
+/* Work is not spread evenly where warps differ.  The sub-partition that has most of it takes as much longer
+ * as it has more, where that is more trips.  Else it may have got blocks because it is fast, but cannot be
+ * faster than it can issue: at the pace of the model's where that issues most of the time. */
 static double uneven(const struct gt_wsm *sm, double end, uint64_t rows)
 {
     double busiest = 0, scale = (double)rows / (double)sm->rows;
@@ -82,7 +102,10 @@ static double uneven(const struct gt_wsm *sm, double end, uint64_t rows)
         busiest = fmax(busiest, (double)sm->subs[s].issued * scale);
     if ((double)sm->launch->busiest_warp_instructions <= busiest)
         return end;
-    return fmax(end, (double)sm->launch->busiest_warp_instructions / fmax(BUSIEST_ISSUE_SHARE, busiest / end));
+    double more = (double)sm->launch->busiest_warp_instructions / busiest;
+    if (trips_differ(&sm->code))
+        return end * more;
+    return fmax(end, busiest * more / fmax(BUSIEST_ISSUE_SHARE, busiest / end));
 }
 
 /* A run with half the trips of a run with a part of them. */

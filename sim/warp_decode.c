@@ -119,7 +119,7 @@ static void decode(struct gt_wop *op, const struct gt_instruction *in, const str
     if (op->access != NULL && is_global(op->access) && moves && op->action != GT_ACTION_COMPUTE)
         op->gate = GT_WARP_GATE_LG;
     if (in->action == GT_ACTION_GMMA)
-        op->latency = mma_cycles(costs, in, text); /* queues in the tensor core, does not hold the gate to it */
+        op->latency = mma_cycles(costs, in, text); /* queues in the tensor core, its gate stays open */
     else if (in->pipe == GT_PIPE_TENSOR)
         op->interval = mma_cycles(costs, in, text);
     if (in->action == GT_ACTION_SPECIAL)

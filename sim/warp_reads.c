@@ -1,8 +1,8 @@
 /* warp_reads.c - what an instruction reads of the register file, bank by bank.
  *
- * A sub-partition's registers lie in two banks, the even ones and the odd ones; each gives one register of all
- * 32 threads a cycle (measured: FFMA of three even registers every 3.1 cycles, FMUL of two even ones every 2,
- * of an even and an odd one every 1.2).  An operand that is kept for reuse is not read again from its place
+ * A sub-partition's registers lie in two banks, the even ones and the odd ones; each gives one register of
+ * all 32 threads a cycle (measured: FFMA of three even registers every 3.1 cycles, FMUL of two even ones
+ * every 2, of an even and an odd one every 1.2).  An operand that is kept for reuse is not read again from its place
  * among the operands, until another of the same bank comes there.
  */
 #include <stdlib.h>
@@ -69,7 +69,8 @@ static bool reads_at_once(const struct gt_instruction *in)
                || in->pipe == GT_PIPE_FP16 || in->pipe == GT_PIPE_TENSOR);
 }
 
-/* Registers that `in` reads of each bank; `kept` by place and bank is what is kept for it, and for the next. */
+/* Registers that `in` reads of each bank; `kept`, by place and bank, is what is kept for it, then for the
+ * next. */
 static void count(uint8_t *reads, uint8_t kept[PLACES][GT_WARP_BANKS], const struct gt_instruction *in,
                   const struct sources *s)
 {
