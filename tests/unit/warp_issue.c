@@ -169,12 +169,34 @@ static void more_trips_take_longer(void **state)
     assert_int_equal(rounds(8), 22);
 }
 
+/* One load from shared memory: 16 bytes a thread go through the unit in 4 passes, 29 - 1 cycles later their
+ * first register is there, and the other three one a cycle: EXIT at 35; 4 bytes in one pass: at 29. */
+static void wide_loads_are_taken_in_slowly(void **state)
+{
+    struct gt_instruction *load;
+
+    (void)state;
+    set("memory.shared_latency_cycles", "29");
+    accesses[0] = (struct gt_access){ .space = GT_SPACE_SHARED, .width_bytes = 16, .wavefronts = 4 };
+    program.memory_count = 1;
+    load = add(GT_PIPE_LSU, GT_ACTION_LOAD, 1);
+    load->memory = 0;
+    load->write_barrier = 0;
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1)->wait_mask = 1;
+    close_block(GT_END_EXIT);
+    run(1, 1, 1);
+    assert_int_equal((int)result.run_cycles, 35);
+    accesses[0] = (struct gt_access){ .space = GT_SPACE_SHARED, .width_bytes = 4, .wavefronts = 1 };
+    run(1, 1, 1);
+    assert_int_equal((int)result.run_cycles, 29);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
         TEST(the_last_blocks_may_fill_an_sm), TEST(operands_are_read_one_a_cycle_and_bank),
-        TEST(more_trips_take_longer),
+        TEST(more_trips_take_longer), TEST(wide_loads_are_taken_in_slowly),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
