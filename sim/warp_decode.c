@@ -232,22 +232,31 @@ static double scattered(const struct gt_memory_use *use)
     return missed < 1 ? 0 : fmax(0, fmin(1, (double)use->dram_read_bytes / 32 / missed - 1));
 }
 
+/* Of L2, what a launch that writes leaves there as if it had gone to DRAM, at most: fitted; 0.3 are left. */
+#define KEPT_SHARE 0.15
+
 static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)
 {
     const struct gt_memory_use *use = &code->use;
     double r = (double)use->dram_read_bytes, w = (double)use->dram_write_bytes;
     double apart = scattered(use), atomics = (double)use->l2_atomic_sectors * 32;
-    double reads = (double)use->l2_read_sectors * 32 + atomics;
+    double reads = (double)use->l2_read_sectors * 32, miss = 1 - known(use->l2_read_hit, 0);
     double writes = (double)use->l2_write_sectors * 32 + atomics;
 
-    code->dram_per_l2_read = reads > 0 ? r / reads : 0;
+    /* What loads miss was read for them; the rest for atomics. */
+    double for_loads = atomics > 0 ? fmin(r, reads * miss * (1 + apart)) : r;
+    code->dram_per_l2_read = reads > 0 ? for_loads / reads : 0;
+    code->dram_per_l2_atomic = atomics > 0 ? (r - for_loads) / atomics : 0;
     /* Sectors written one by one fill half of what DRAM writes at once. */
     code->dram_per_l2_write = writes > 0 ? w / writes * (1 + fmin(1, 2 * apart)) : 0;
-    code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, 1 - known(use->l2_read_hit, 0)));
+    code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, miss));
     code->dram_per_l2_miss = code->l2_read_miss > 0 ? code->dram_per_l2_read / code->l2_read_miss : 0;
     /* Turning the bus between reads and writes costs most where they are half and half. */
     double mixed = r + w > 0 ? 2 * fmin(r, w) / (r + w) : 0;
-    code->mixed = mixed;
+    /* What stays behind in L2 makes reads wait too (few SMs that copy, updates in place). */
+    double kept = fmin(fmax(0, writes - w), KEPT_SHARE * (double)costs->l2_bytes), all = w + kept;
+    code->kept_per_l2_write = writes > 0 ? kept / writes : 0;
+    code->mixed = r + all > 0 ? 2 * fmin(r, all) / (r + all) : 0;
     code->dram_efficiency = costs->dram_efficiency
                             + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed
                             + (costs->dram_scattered_efficiency - costs->dram_efficiency) * apart;

@@ -19,17 +19,26 @@
  * four lines by one warp 53 cycles longer than one, where the mean beyond the least is 130). */
 #define IN_A_ROW (1.0 / 4)
 
+/* Of an SM's port to L2, for each line that it reads there: loads wait behind what the SM stores. */
+#define REQUEST_CYCLES 1
+
 enum { MEMORY_CYCLES = 4000 };    /* that a queue remembers how busy it was */
+
+/* Count `cycles` of work that came at `from` to how busy the queue is. */
+static void count_busy(struct gt_wqueue *queue, double from, double cycles)
+{
+    double passed = fmax(0, from - queue->at);
+
+    queue->busy = (queue->busy * MEMORY_CYCLES + cycles) / (MEMORY_CYCLES + passed);
+    queue->at = fmax(queue->at, from);
+}
 
 /* When what comes at `from` and takes `cycles` has been served. */
 static double serve(struct gt_wqueue *queue, double from, double cycles)
 {
-    double start = queue->free > from ? queue->free : from, passed = fmax(0, from - queue->at);
-
-    queue->free = start + cycles;
-    queue->busy = (queue->busy * MEMORY_CYCLES + cycles) / (MEMORY_CYCLES + passed);
-    queue->at = fmax(queue->at, from);
+    queue->free = fmax(queue->free, from) + cycles;
     queue->worked += cycles;
+    count_busy(queue, from, cycles);
     return queue->free;
 }
 
@@ -146,7 +155,9 @@ static double read_l2(struct gt_wsm *sm, const struct read *read, double from)
 {
     const struct gt_warp_costs *costs = sm->costs;
 
-    from = translate(sm, from);
+    /* The first request goes when the port is free. */
+    from = fmax(translate(sm, from), sm->out.free);
+    serve(&sm->out, from, read->lines * REQUEST_CYCLES);
     double l2 = serve(&sm->l2_read, from, share_of(sm, read->bytes, costs->l2_read_bytes_per_cycle,
                                                      costs->sm_bytes_per_cycle));
     double tags = look_up(sm, read->lines * (1 + sm->code.fabric_per_read), from);
@@ -177,10 +188,11 @@ static double read_l2(struct gt_wsm *sm, const struct read *read, double from)
 
 static double write_l2(struct gt_wsm *sm, double bytes, double lines, double from)
 {
-    double l2 = serve(&sm->l2_write, from, share_of(sm, bytes, sm->costs->l2_write_bytes_per_cycle,
-                                                      sm->costs->sm_write_bytes_per_cycle));
+    from = serve(&sm->out, from, bytes / sm->costs->sm_write_bytes_per_cycle);
+    double l2 = serve(&sm->l2_write, from, bytes * sm->share / sm->costs->l2_write_bytes_per_cycle);
     double to_dram = bytes * sm->code.dram_per_l2_write;
     double dram = to_dram > 0 ? serve(&sm->dram, from, dram_cycles(sm, to_dram)) : 0;
+    count_busy(&sm->dram, from, dram_cycles(sm, bytes * sm->code.kept_per_l2_write));
     double fabric = cross(sm, bytes * sm->code.fabric_per_write, from);
     double tags = look_up(sm, lines * (1 + sm->code.fabric_per_write), from);
     double done = fmax(fmax(fmax(l2, fabric), dram), tags) + sm->costs->l2_near_latency;
@@ -303,8 +315,8 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
     double l2 = serve(&sm->atomic, lsu, busy);
     double bytes = 32 * sectors, done = fmax(l2, write_l2(sm, bytes, sectors, lsu) - costs->l2_near_latency);
 
-    if (sm->code.dram_per_l2_read > 0)
-        done = fmax(done, serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_read)));
+    if (sm->code.dram_per_l2_atomic > 0)
+        done = fmax(done, serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic)));
     sm->memory_end = fmax(sm->memory_end, done + costs->l2_near_latency);
     close_gates(sm, now);
     return (struct gt_wtimes){ done + costs->l2_far_latency, lsu };

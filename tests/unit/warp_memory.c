@@ -181,6 +181,69 @@ static void dram_takes_different_times(void **state)
     assert_in_range((uint64_t)(result.run_cycles - before), 20 * 69, 20 * 71);
 }
 
+static void store(void)
+{
+    struct gt_instruction *in = add(GT_PIPE_LSU, GT_ACTION_STORE, 1);
+
+    in->memory = 0;
+}
+
+/* At a byte a cycle the SM's port is 128 cycles with what is stored; a load behind that leaves later. */
+static void a_load_waits_behind_stores(void **state)
+{
+    uint32_t load;
+
+    (void)state;
+    set("memory.l2_write_bytes_per_cycle", "1000000");
+    set("memory.sm_write_bytes_per_cycle", "1");
+    store();
+    load = load_and_wait(0, 1);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(load), 128 + 195, 128 + 205);
+}
+
+/* DRAM read 4 sectors, as many as the load misses: none is left for the atomics on 4 times as many. */
+static void what_loads_miss_is_theirs(void **state)
+{
+    uint32_t load;
+
+    (void)state;
+    program.use = (struct gt_memory_use){ .l2_read_hit = 0, .l2_read_sectors = 4, .l2_atomic_hit = 1,
+                                          .l2_atomic_sectors = 16, .dram_read_bytes = 4 * 32 };
+    load = load_and_wait(0, 1);
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(load), 595, 605);
+}
+
+/* DRAM moves a byte a cycle.  What is stored stays in L2, and makes loads wait where L2 can keep it: DRAM
+ * counts as working twice as long then. */
+static void what_stays_in_l2_makes_loads_wait(void **state)
+{
+    double alone;
+
+    (void)state;
+    set("memory.dram_gbps", "1");
+    set("memory.dram_efficiency", "1");
+    set("memory.dram_mixed_efficiency", "1");
+    set("memory.dram_crowd_cycles", "1000");
+    set("memory.dram_mixed_crowd_cycles", "1000");
+    program.use = (struct gt_memory_use){ .l2_read_hit = 0, .l2_read_sectors = 40, .l2_write_sectors = 40,
+                                          .dram_read_bytes = 40 * 32 };
+    for (int i = 0; i < 10; i++) {
+        store();
+        load_and_wait(0, 1);
+    }
+    whole_program();
+    set("memory.l2_bytes", "1");
+    run(1, 1, 1);
+    alone = result.run_cycles;
+    set("memory.l2_bytes", "1000000");
+    run(1, 1, 1);
+    assert_true(result.run_cycles > alone + 10 * 20);
+}
+
 #define LOADS(name) cmocka_unit_test_setup_teardown(name, loads, end)
 
 int main(void)
@@ -188,6 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
+        LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs),
+        LOADS(what_stays_in_l2_makes_loads_wait),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
