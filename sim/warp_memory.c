@@ -250,7 +250,7 @@ static struct gt_wtimes load_global(struct gt_wsm *sm, struct gt_wwarp *warp, co
                              .dram_bytes = bytes * sm->code.dram_per_l2_miss * op->l2_miss };
 
         double whole = fmin(1, access->sectors_ideal / access->sectors);
-        read.slowest = slowest(sm, warp, op, read.missed, whole);
+        read.slowest = read.missed > 0 ? slowest(sm, warp, op, read.missed, whole) : 0;
         read.apart = 1 - whole;
         times.data = fmax(times.data, read_l2(sm, &read, lsu));
     }

@@ -20,7 +20,7 @@
 enum {
     NEAR_INSTRUCTIONS = 256,     /* looked back for a load from the same registers */
     SECTOR_BYTES = 32,
-    HALVINGS = 50                /* of the level's range: more digits than a double has left */
+    HALVINGS = 30                /* of the level's range: to a billionth of it */
 };
 
 /* A run of instructions in one loop, in the order of the code. */
@@ -35,6 +35,8 @@ struct loads {
     struct passage *passages;
     uint32_t count;
     bool *old;                   /* [instruction]: reads what was read before */
+    double *fresh;               /* sectors of each load that does not */
+    uint32_t fresh_count;
 };
 
 static const struct gt_access *load_of(const struct gt_program *program, uint32_t i)
@@ -153,16 +155,15 @@ static void find_old(struct loads *loads, bool l2)
 }
 
 /* Sectors that each load brings at most, so that all together bring `missed`. */
-static double level(const struct loads *loads, bool l2, double missed, double all)
+static double level(const struct loads *loads, double missed, double all)
 {
-    uint32_t count = loads->code->program->instruction_count;
     double low = 0, high = all;
 
     for (int i = 0; i < HALVINGS; i++) {
         double middle = (low + high) / 2, sum = 0;
 
-        for (uint32_t k = 0; k < count; k++)
-            sum += loads->old[k] ? 0 : fmin(middle, sectors_of(loads->code, k, l2));
+        for (uint32_t k = 0; k < loads->fresh_count; k++)
+            sum += fmin(middle, loads->fresh[k]);
         *(sum < missed ? &low : &high) = middle;
     }
     return high;
@@ -176,11 +177,17 @@ static void share_out(struct loads *loads, bool l2, double rate)
     double fresh = 0, all = 0;
 
     find_old(loads, l2);
+    loads->fresh_count = 0;
     for (uint32_t i = 0; i < count; i++) {
-        all += sectors_of(code, i, l2);
-        fresh += loads->old[i] ? 0 : sectors_of(code, i, l2);
+        double sectors = sectors_of(code, i, l2);
+
+        all += sectors;
+        if (sectors > 0 && !loads->old[i]) {
+            fresh += sectors;
+            loads->fresh[loads->fresh_count++] = sectors;
+        }
     }
-    double most = level(loads, l2, all * rate, all);
+    double most = level(loads, all * rate, all);
     double rest = all > fresh ? fmax(0, all * rate - fresh) / (all - fresh) : 0;
     for (uint32_t i = 0; i < count; i++) {
         double sectors = sectors_of(code, i, l2);
@@ -198,7 +205,7 @@ void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
 
     loads.passages = gt_calloc(program->block_count + 1, sizeof *loads.passages);
     loads.old = gt_calloc(program->instruction_count + 1, sizeof *loads.old);
-
+    loads.fresh = gt_calloc(program->instruction_count + 1, sizeof *loads.fresh);
     for (uint32_t i = 0; i < program->instruction_count; i++)
         if (load_of(program, i) != NULL) {
             code->ops[i].l1_miss = (float)(1 - gt_warp_hit_rate(&code->use, load_of(program, i), true));
@@ -211,4 +218,5 @@ void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
         code->ops[i].once = sectors_of(code, i, true) * code->ops[i].l2_miss * SECTOR_BYTES < l2_bytes;
     free(loads.passages);
     free(loads.old);
+    free(loads.fresh);
 }
