@@ -132,16 +132,18 @@ static void take_pipe(struct gt_wsub *sub, const struct gt_warp_costs *costs, co
         sub->free[op->gate] = now + cycles;
 }
 
-/* The operands are read one a cycle and bank.  The sub-partition issues on until a bank is too far behind. */
+/* The operands are read one a cycle and bank; half as fast while the tensor core has a warp group's product:
+ * it reads the sums of N columns, N / 2 registers, in N / 2 cycles.  The sub-partition issues on until a bank
+ * is too far behind. */
 static void read_registers(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
                            uint64_t now)
 {
-    uint64_t behind = (uint64_t)costs->read_behind_cycles;
+    uint64_t behind = (uint64_t)costs->read_behind_cycles, each = sub->tensor_free > (double)now ? 2 : 1;
 
     for (uint32_t b = 0; b < GT_WARP_BANKS; b++) {
         uint64_t *free = &sub->bank_free[b];
 
-        *free = (*free > now ? *free : now) + op->reads[b];
+        *free = (*free > now ? *free : now) + each * op->reads[b];
         if (*free > sub->next + behind)
             sub->held = sub->next = *free - behind;
     }

@@ -219,7 +219,7 @@ void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device);
 void gt_warp_find_reads(struct gt_wcode *code);
 
 /* warp_walk.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has
- * ended); *taken: the instruction does not follow in memory. */
+ * ended); *taken: it takes a jump to get there. */
 void gt_warp_walk_start(struct gt_wsm *sm, struct gt_wwarp *warp);
 const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp, bool *taken);
 

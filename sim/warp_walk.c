@@ -362,6 +362,7 @@ const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp,
     const struct gt_wop *behind = &sm->code.ops[block->first + block->count];
     const struct gt_wop *next = ends[block->end](sm, warp);
 
-    *taken = next != behind;
+    /* BSYNC takes the time of a jump also where it goes on behind it. */
+    *taken = next != behind || (block->end == GT_END_JOIN && behind[-1].action == GT_ACTION_BRANCH);
     return next;
 }

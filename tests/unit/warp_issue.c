@@ -191,12 +191,27 @@ static void wide_loads_are_taken_in_slowly(void **state)
     assert_int_equal((int)result.run_cycles, 29);
 }
 
+/* BSYNC issues at 1 and EXIT, which lies behind it, 1 and the 6 cycles of a jump later. */
+static void a_join_takes_the_time_of_a_jump(void **state)
+{
+    (void)state;
+    set("warp.branch_cycles", "6");
+    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    add(GT_PIPE_CBU, GT_ACTION_BRANCH, 1);
+    add_edge(close_block(GT_END_JOIN), 1, 1);
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(1, 1, 1);
+    assert_int_equal((int)result.run_cycles, 8);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
         TEST(the_last_blocks_may_fill_an_sm), TEST(operands_are_read_one_a_cycle_and_bank),
         TEST(more_trips_take_longer), TEST(wide_loads_are_taken_in_slowly),
+        TEST(a_join_takes_the_time_of_a_jump),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
