@@ -20,6 +20,7 @@
 enum {
     NEAR_INSTRUCTIONS = 256,     /* looked back for a load from the same registers */
     SECTOR_BYTES = 32,
+    MOST_OFFSET = 1 << 30,       /* of an address: 24 bits in machine code */
     HALVINGS = 30                /* of the level's range: to a billionth of it */
 };
 
@@ -30,8 +31,12 @@ struct passage {
     bool again;                  /* what a loop before it loaded */
 };
 
+/* Where a load reads: "[R2.64+0x4]" is 4 bytes behind what the text before "+0x4" says. */
+struct address { const char *text; size_t length; unsigned base; long offset; };
+
 struct loads {
     struct gt_wcode *code;
+    struct address *addresses;   /* [instruction]; no text: none */
     struct passage *passages;
     uint32_t count;
     bool *old;                   /* [instruction]: reads what was read before */
@@ -87,26 +92,22 @@ static void find_passages(struct loads *loads)
                 passages[p].again = true;
 }
 
-/* Where a load reads: "[R2.64+0x4]" is 4 bytes behind what the text before "+0x4" says. */
-struct address { const char *text; size_t length; unsigned base; long offset; };
-
-static bool address_of(const struct gt_program *program, uint32_t i, struct address *address)
+static struct address address_of(const struct gt_program *program, uint32_t i)
 {
-    const char *text = strstr(program->text + program->instructions[i].text, "[R");
-    size_t length = text == NULL ? 0 : strcspn(text, "]");
+    const char *at = program->text + program->instructions[i].text;
+    struct address address = { .text = load_of(program, i) == NULL ? NULL : strstr(at, "[R") };
     char *behind;
 
-    if (length == 0 || load_of(program, i) == NULL)
-        return false;
-    *address = (struct address){ .text = text, .length = length };
-    address->base = (unsigned)strtoul(text + 2, &behind, 10);
-    for (size_t k = (size_t)(behind - text); k + 3 < length; k++)
-        if (strncmp(text + k, "+0x", 3) == 0 || strncmp(text + k, "+-0x", 4) == 0) {
-            address->offset = strtol(text + k + 1, NULL, 16);
-            address->length = k;
-            break;
+    if (address.text == NULL)
+        return address;
+    address.length = strcspn(address.text, "]");
+    address.base = (unsigned)strtoul(address.text + 2, &behind, 10);
+    for (const char *k = behind; k < address.text + address.length; k++)
+        if (strncmp(k, "+0x", 3) == 0 || strncmp(k, "+-0x", 4) == 0) {
+            address.offset = strtol(k + 1, NULL, 16) % MOST_OFFSET;
+            address.length = (size_t)(k - address.text);
         }
-    return true;
+    return address;
 }
 
 static bool writes(const struct gt_instruction *in, unsigned base)
@@ -122,18 +123,21 @@ static bool writes(const struct gt_instruction *in, unsigned base)
 }
 
 /* Whether a load behind instruction `first` reads the sectors of one shortly before it. */
-static bool is_beside(const struct gt_program *program, uint32_t i, uint32_t first)
+static bool is_beside(const struct loads *loads, uint32_t i, uint32_t first)
 {
-    struct address here, there;
+    const struct gt_program *program = loads->code->program;
+    const struct address *here = &loads->addresses[i];
 
-    if (!address_of(program, i, &here))
+    if (here->text == NULL)
         return false;
     for (uint32_t k = i; k-- > first && i - k < NEAR_INSTRUCTIONS;) {
-        if (writes(&program->instructions[k], here.base))
+        const struct address *there = &loads->addresses[k];
+
+        if (writes(&program->instructions[k], here->base))
             return false;
-        if (address_of(program, k, &there) && there.length == here.length
-            && strncmp(there.text, here.text, here.length) == 0
-            && labs(there.offset - here.offset) < SECTOR_BYTES)
+        if (there->text != NULL && there->base == here->base && there->length == here->length
+            && labs(there->offset - here->offset) < SECTOR_BYTES
+            && strncmp(there->text, here->text, here->length) == 0)
             return true;
     }
     return false;
@@ -150,7 +154,7 @@ static void find_old(struct loads *loads, bool l2)
                         && program->instructions[i].action == GT_ACTION_LOAD;
 
             loads->old[i] = loads->passages[p].again || (l2 && told)
-                            || is_beside(program, i, loads->passages[p].first);
+                            || is_beside(loads, i, loads->passages[p].first);
         }
 }
 
@@ -206,11 +210,14 @@ void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
     loads.passages = gt_calloc(program->block_count + 1, sizeof *loads.passages);
     loads.old = gt_calloc(program->instruction_count + 1, sizeof *loads.old);
     loads.fresh = gt_calloc(program->instruction_count + 1, sizeof *loads.fresh);
-    for (uint32_t i = 0; i < program->instruction_count; i++)
+    loads.addresses = gt_calloc(program->instruction_count + 1, sizeof *loads.addresses);
+    for (uint32_t i = 0; i < program->instruction_count; i++) {
+        loads.addresses[i] = address_of(program, i);
         if (load_of(program, i) != NULL) {
             code->ops[i].l1_miss = (float)(1 - gt_warp_hit_rate(&code->use, load_of(program, i), true));
             code->ops[i].l2_miss = (float)code->l2_read_miss;
         }
+    }
     find_passages(&loads);
     share_out(&loads, false, 1 - fmax(0, code->use.l1_load_hit));
     share_out(&loads, true, code->l2_read_miss);
@@ -219,4 +226,5 @@ void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
     free(loads.passages);
     free(loads.old);
     free(loads.fresh);
+    free(loads.addresses);
 }
