@@ -93,6 +93,16 @@ static void take_copy(const CUpti_Activity *any)
                                     .correlation = record->correlationId });
 }
 
+/* From one GPU to another. */
+static void take_peer_copy(const CUpti_Activity *any)
+{
+    const CUpti_ActivityMemcpyPtoP4 *record = (const CUpti_ActivityMemcpyPtoP4 *)any;
+
+    add_gpu((struct gt_gpu_record){ .start_ns = record->start, .end_ns = record->end, .kind = GT_OP_COPY,
+                                    .node = original_of(record->graphNodeId), .bytes = record->bytes,
+                                    .correlation = record->correlationId });
+}
+
 static void take_memset(const CUpti_Activity *any)
 {
     const CUpti_ActivityMemset4 *record = (const CUpti_ActivityMemset4 *)any;
@@ -106,6 +116,7 @@ static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel },
     { CUPTI_ACTIVITY_KIND_KERNEL, take_kernel },
     { CUPTI_ACTIVITY_KIND_MEMCPY, take_copy },
+    { CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy },
     { CUPTI_ACTIVITY_KIND_MEMSET, take_memset },
 };
 
@@ -227,6 +238,7 @@ static const struct { CUpti_CallbackId id; bool kernels; } calls[] = {
 /* Copies are recorded from the first time on: to switch that back on slows down what comes next. */
 static const struct { CUpti_ActivityKind kind; bool kernels; } kinds[] = {
     { CUPTI_ACTIVITY_KIND_MEMCPY, false },
+    { CUPTI_ACTIVITY_KIND_MEMCPY2, false },
     { CUPTI_ACTIVITY_KIND_MEMSET, false },
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true },
 };
