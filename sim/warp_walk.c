@@ -242,8 +242,14 @@ static bool diverges(struct gt_wsm *sm, const struct gt_wwarp *warp, const struc
         return false;
     if (block->who == GT_WHO_ROLE)
         return may_go(&edges[0], warp) && may_go(&edges[1], warp);
+    /* Sides that leave a loop split off in trips before the last one, which the warp leaves as one. */
+    double visits = (double)block->executions;
+    for (uint32_t e = 0; e < block->edge_count && block->choice == GT_CHOICE_LOOP; e++)
+        visits -= edges[e].leaves ? (double)edges[e].alone : 0;
+    if (block->choice == GT_CHOICE_LOOP && last_trip(sm, warp))
+        return false;
     double *owe = &sm->block_carry[warp->block];
-    *owe += (double)block->divergent / (double)block->executions;
+    *owe += (double)block->divergent / fmax(visits, (double)block->divergent);
     if (*owe < 1 - 1e-9)
         return false;
     *owe -= 1;

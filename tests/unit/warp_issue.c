@@ -205,6 +205,39 @@ static void a_join_takes_the_time_of_a_jump(void **state)
     assert_int_equal((int)result.run_cycles, 8);
 }
 
+/* Two warps make two trips each; in the first one threads leave the loop and wait for the others, in the
+ * second the rest does: no third trip because a side split off in the last one. */
+static void a_warp_leaves_a_loop_as_one(void **state)
+{
+    struct gt_basic_block *body, *meet;
+
+    (void)state;
+    loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 2, .trips = 4 };
+    program.loop_count = 1;
+    program.warps = 2;
+    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
+    body = close_block(GT_END_BRANCH);
+    body->loop = 0;
+    body->choice = GT_CHOICE_LOOP;
+    body->executions = 4;
+    body->divergent = 2;
+    body->join = 2;
+    add_edge(body, 0, 2)->back = true;
+    edges[0].alone = 0;
+    add_edge(body, 1, 4)->leaves = true;
+    edges[1].alone = 2;
+    add(GT_PIPE_CBU, GT_ACTION_BRANCH, 1);
+    meet = close_block(GT_END_JOIN);
+    meet->executions = 4;
+    add_edge(meet, 2, 2);
+    add_exit();
+    close_block(GT_END_EXIT)->executions = 2;
+    run(1, 2, 1);
+    assert_int_equal(result.issued[GT_PIPE_FMA], 4);
+    assert_int_equal(result.issued[GT_PIPE_CBU], 4);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +245,7 @@ int main(void)
         TEST(the_last_blocks_may_fill_an_sm), TEST(operands_are_read_one_a_cycle_and_bank),
         TEST(more_trips_take_longer), TEST(wide_loads_are_taken_in_slowly),
         TEST(a_join_takes_the_time_of_a_jump),
+        TEST(a_warp_leaves_a_loop_as_one),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
