@@ -203,6 +203,30 @@ static void a_load_waits_behind_stores(void **state)
     assert_in_range((uint64_t)waited(load), 128 + 195, 128 + 205);
 }
 
+/* L2 looks up a line a cycle.  A store of whole sectors in 32 lines takes 32 of a load's time, one of a word
+ * in each 1 + 7/8 as long. */
+static void sectors_stored_in_part_are_looked_up_again(void **state)
+{
+    uint32_t load;
+
+    (void)state;
+    set("memory.l2_requests_per_cycle", "1");
+    set("memory.l2_write_bytes_per_cycle", "1000000");
+    set("memory.sm_write_bytes_per_cycle", "1000000");
+    accesses[1] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 32,
+                                      .sectors_ideal = 32, .tag_requests = 32 };
+    program.memory_count = 2;
+    store();
+    code[0].memory = 1;
+    load = load_and_wait(0, 1);
+    whole_program();
+    run(1, 1, 1);
+    double whole = waited(load);
+    accesses[1].sectors_ideal = 4;
+    run(1, 1, 1);
+    assert_in_range((uint64_t)(waited(load) - whole + 0.5), 26, 30);
+}
+
 /* DRAM read 4 sectors, as many as the load misses: none is left for the atomics on 4 times as many. */
 static void what_loads_miss_is_theirs(void **state)
 {
@@ -253,6 +277,7 @@ int main(void)
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
         LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs),
         LOADS(what_stays_in_l2_makes_loads_wait),
+        LOADS(sectors_stored_in_part_are_looked_up_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
