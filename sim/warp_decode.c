@@ -247,6 +247,7 @@ static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)
     double for_loads = atomics > 0 ? fmin(r, reads * miss * (1 + apart)) : r;
     code->dram_per_l2_read = reads > 0 ? for_loads / reads : 0;
     code->dram_per_l2_atomic = atomics > 0 ? (r - for_loads) / atomics : 0;
+    code->l2_atomic_miss = fmin(1, fmin(code->dram_per_l2_atomic, 1 - known(use->l2_atomic_hit, 0)));
     /* Sectors written one by one fill half of what DRAM writes at once. */
     code->dram_per_l2_write = writes > 0 ? w / writes * (1 + fmin(1, 2 * apart)) : 0;
     code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, miss));

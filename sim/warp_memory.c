@@ -327,8 +327,14 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
     double bytes = 32 * sectors, lookups = sectors * (1 + sm->code.fabric_per_write);
     double done = fmax(l2, write_l2(sm, bytes, lookups, lsu) - costs->l2_near_latency);
 
-    if (sm->code.dram_per_l2_atomic > 0)
-        done = fmax(done, serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic)));
+    double missed = deal(&sm->dram_carry[2], sectors, sm->code.l2_atomic_miss);
+    if (missed > 0) {
+        double dram = serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic));
+
+        /* 1 + log(n): about the mean of the last of n that are exponentially distributed. */
+        done = fmax(done, dram + costs->dram_latency + costs->dram_apart_cycles
+                          + costs->dram_spread * (1 + log(fmax(1, missed))) - costs->l2_far_latency);
+    }
     sm->memory_end = fmax(sm->memory_end, done + costs->l2_near_latency);
     close_gates(sm, now);
     return (struct gt_wtimes){ done + costs->l2_far_latency, lsu };

@@ -143,6 +143,7 @@ struct gt_wcode {
     double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
     double dram_per_l2_atomic;    /* bytes that DRAM reads, by byte of atomics */
     double kept_per_l2_write;     /* bytes that L2 keeps as if they went to DRAM, by byte written */
+    double l2_atomic_miss;        /* share of atomics' sectors that wait for DRAM */
     double dram_per_l2_miss;      /* bytes of DRAM by byte of L2 read that waits for it */
     double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
     double l2_read_miss;          /* share of reads that wait for DRAM */
@@ -185,7 +186,7 @@ struct gt_wsm {
     uint64_t *line_ready, *constant_ready;
     /* queues */
     struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port, out;
-    double l1_carry[4], dram_carry[2], far_count;
+    double l1_carry[4], dram_carry[3], far_count;
     double memory_end;            /* of stores on their way */
     double translated;            /* when addresses are first known; 0: nobody has asked */
     double *edge_carry, *loop_carry, *block_carry;

@@ -241,6 +241,24 @@ static void what_loads_miss_is_theirs(void **state)
     assert_in_range((uint64_t)waited(load), 595, 605);
 }
 
+/* What an atomic returns waits for DRAM where its sector was not in L2. */
+static void atomics_miss_too(void **state)
+{
+    uint32_t wait;
+
+    (void)state;
+    program.use = (struct gt_memory_use){ .l2_read_hit = 1, .l2_atomic_hit = 1, .l2_atomic_sectors = 1 };
+    wait = load_and_wait(0, 1);
+    code[0].action = GT_ACTION_ATOMIC;
+    whole_program();
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(wait), 195, 210);
+    program.use.l2_atomic_hit = 0;
+    program.use.dram_read_bytes = 32;
+    run(1, 1, 1);
+    assert_in_range((uint64_t)waited(wait), 595, 610);
+}
+
 /* DRAM moves a byte a cycle.  What is stored stays in L2, and makes loads wait where L2 can keep it: DRAM
  * counts as working twice as long then. */
 static void what_stays_in_l2_makes_loads_wait(void **state)
@@ -275,7 +293,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
-        LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs),
+        LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(atomics_miss_too),
         LOADS(what_stays_in_l2_makes_loads_wait),
         LOADS(sectors_stored_in_part_are_looked_up_again),
     };
