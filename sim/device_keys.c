@@ -299,6 +299,6 @@ const struct gt_device_key gt_device_keys[] = {
     CYCLES("memory.bulk_latency_cycles", bulk_latency, "150", "added to a bulk copy's access to L2 or DRAM"),
     CYCLES("memory.bulk_issue_cycles", bulk_issue_cycles, "8", "between two bulk copies of an SM"),
     {"memory.l2_reuse_bytes", "bytes", GT_KEY_BYTES, AT(warp.l2_reuse_bytes), 0, 0, 1000000000000, "20000000",
-     "that two kernels of a recorded stream may touch for the second to find in L2 what the first left", 1},
+     "touched last that L2 keeps for the kernels of a recorded stream that come next", 1},
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);

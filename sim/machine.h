@@ -334,8 +334,8 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t op);
 /* The kernel's launch in cycles where they are what it costs: nothing else is known of it, or that is what
  * the run is about; else NULL. */
 const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_t op);
-/* How long such a launch takes alone: its blocks, and, where gaps are those of a recorded timeline, with
- * what a tracing profiler's kernel times hold beside them. */
+/* How long such a launch takes alone: its blocks, and as a tracing profiler sees it where the timeline is
+ * recorded; else as blocks' logs and the device's gaps have it. */
 gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t op);
 gt_time_ps gt_program_ps(const struct gt_machine *m, uint32_t op);
 /* Rounded; beyond GT_TIME_LIMIT_PS just above it, where the engine refuses to go on. */

@@ -53,7 +53,7 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
 }
 
 static void model_op(struct gt_modelled *modelled, const struct gt_workload *workload,
-                     const struct gt_device *device, bool full, uint32_t op, uint32_t before)
+                     const struct gt_device *device, bool full, uint32_t op, const uint32_t *before)
 {
     struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
     struct gt_error error;
@@ -73,21 +73,29 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
     run_launch(modelled, device, op, &launch, NULL);
 }
 
-/* Operation `op` with the last kernel of its stream before it, which it then is itself. */
-static void model_next(struct gt_modelled *modelled, const struct gt_workload *workload,
-                       const struct gt_device *device, bool full, uint32_t op, uint32_t *last)
+/* By operation: the kernel before it in its stream, GT_NONE where that is none with a program. */
+static uint32_t *kernels_before(const struct gt_workload *workload)
 {
-    uint32_t stream = workload->ops[op].stream;
+    uint32_t *before = gt_realloc(NULL, workload->op_count, sizeof *before);
+    uint32_t *last = gt_realloc(NULL, workload->stream_count, sizeof *last);
 
-    model_op(modelled, workload, device, full, op, last[stream]);
-    last[stream] = op;
+    memset(last, 0xff, workload->stream_count * sizeof *last);
+    for (uint32_t i = 0; i < workload->op_count; i++) {
+        const struct gt_op *op = &workload->ops[i];
+
+        before[i] = last[op->stream];
+        if (op->kind == GT_OP_KERNEL)
+            last[op->stream] = workload->kernels[op->kernel].program != NULL ? i : GT_NONE;
+    }
+    free(last);
+    return before;
 }
 
 struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                      bool full, const struct gt_probe *probe, struct gt_error *error)
 {
     struct gt_modelled *modelled;
-    uint32_t *last;
+    uint32_t *before;
 
     if (gt_warp_policy_find(device->warp.policy, error) == NULL)
         return NULL;
@@ -100,8 +108,7 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
     modelled->sms = device->sms;
     modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);
     memset(modelled->launch_of, 0xff, workload->op_count * sizeof *modelled->launch_of);
-    last = gt_realloc(NULL, workload->stream_count, sizeof *last);
-    memset(last, 0xff, workload->stream_count * sizeof *last);
+    before = kernels_before(workload);
     for (uint32_t op = 0; op < workload->op_count; op++) {
         bool watched = probe != NULL && probe->progress != NULL;
 
@@ -110,12 +117,12 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
             continue;
         if (watched && probe->progress(probe->user, op, workload->op_count, error) != 0) {
             gt_modelled_free(modelled);
-            free(last);
+            free(before);
             return NULL;
         }
-        model_next(modelled, workload, device, full, op, last);
+        model_op(modelled, workload, device, full, op, before);
     }
-    free(last);
+    free(before);
     return modelled;
 }
 

@@ -4,7 +4,8 @@
 
 #include "sim/program.h"
 
-enum { SECTOR_BYTES = 32 };
+/* Looked at no further: that many launches that touch next to nothing have not filled L2. */
+enum { SECTOR_BYTES = 32, LAUNCHES_BACK = 64 };
 
 /* Of a launch of the program's own size what it reads from DRAM with cold caches, and writes; scaled. */
 struct touched { double read_bytes, written_bytes; };
@@ -21,17 +22,21 @@ static struct touched touched_by(const struct gt_workload *workload, uint32_t op
 }
 
 double gt_warm_share(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
-                     uint32_t before)
+                     const uint32_t *before)
 {
-    struct touched now, last;
+    double keeps = (double)device->warp.l2_reuse_bytes, left = keeps, found = 0;
+    struct touched now = touched_by(workload, op);
 
-    if (before == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE
-        || gt_workload_profile(workload, op) != NULL)
+    if (before[op] == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE
+        || gt_workload_profile(workload, op) != NULL || now.read_bytes + now.written_bytes > keeps)
         return 0;
-    now = touched_by(workload, op);
-    last = touched_by(workload, before);
-    double left = last.read_bytes + last.written_bytes;
-    if (now.read_bytes + now.written_bytes + left > (double)device->warp.l2_reuse_bytes)
-        return 0;
-    return now.read_bytes > 0 ? fmin(1, left / now.read_bytes) : 1;
+    for (uint32_t i = 0, at = before[op]; i < LAUNCHES_BACK && at != GT_NONE && left > 0; i++) {
+        struct touched last = touched_by(workload, at);
+        double all = last.read_bytes + last.written_bytes;
+
+        found += (i == 0 ? all : last.written_bytes) * fmin(1, left / fmax(1, all));
+        left -= all;
+        at = before[at];
+    }
+    return now.read_bytes > 0 ? fmin(1, found / now.read_bytes) : 1;
 }

@@ -3,11 +3,11 @@
 # validate/programs.sh [DATABASE]
 #
 # The scenarios of traces/scenarios/programs against DATABASE (programs.db), and the PyTorch samples against
-# what their traces recorded. Prints a line a trace: name, signed error of the makespan in %, mean error of its
-# kernels' durations in %; then, of kernels alone, kernels together, the latter's first and second half (every
-# second name of a family) and the samples: "figure NAME TRACES MEAN WORST KERNELS": mean and worst error of
-# the makespan, mean over the traces of the mean error of their kernels' durations, all without sign, in %.
-# GRIDTIDE names the program.
+# what their traces recorded. Prints a line a trace: name, signed error of the makespan in %, mean error of
+# its kernels' durations in %; then, of kernels alone, kernels together, the latter's first and second half
+# (every second name of a family) and the samples: "figure NAME TRACES MEDIAN MEAN WORST KERNELS": of the
+# error of the makespan, and the mean over the traces of the mean error of their kernels' durations, all
+# without sign, in %. GRIDTIDE names the program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 traces=$here/../traces
@@ -44,20 +44,19 @@ errors()
 figures()
 {
     awk '
-    function add(group) {
-        count[group]++; sum[group] += error; kernels[group] += $3
-        if (error > worst[group]) worst[group] = error
-    }
-    {
-        split($1, name, "/"); error = $2 < 0 ? -$2 : $2
-        if (name[2] == "") { add("samples"); next }
-        if (name[1] == "alone" || name[1] == "warm") { add(name[1]); next }
-        add("together"); add(seen[name[1]]++ % 2 ? "second-half" : "first-half")
-    }
+    { split($1, name, "/"); error = $2 < 0 ? -$2 : $2 }
+    name[2] == "" { print "samples", error, $3; next }
+    name[1] == "alone" || name[1] == "warm" { print name[1], error, $3; next }
+    { print "together", error, $3; print seen[name[1]]++ % 2 ? "second-half" : "first-half", error, $3 }
+    ' | sort -k 1,1 -k 2,2g | awk '
+    { count[$1]++; errors[$1, count[$1]] = $2; sum[$1] += $2; kernels[$1] += $3 }
     END {
-        for (group in count)
-            printf "figure %s %d %.2f %.2f %.2f\n", group, count[group], sum[group] / count[group],
-                worst[group], kernels[group] / count[group]
+        for (name in count) {
+            n = count[name]
+            median = errors[name, int((n + 1) / 2)]
+            printf "figure %s %d %.2f %.2f %.2f %.2f\n", name, n, median, sum[name] / n, errors[name, n],
+                kernels[name] / n
+        }
     }' | sort
 }
 
@@ -66,7 +65,9 @@ gridtide=${GRIDTIDE:-gridtide}
     --measured "${1:-$here/programs.db}" --blocks off "$traces"/scenarios/programs/*.jsonl -o "$work/now.db"
 errors "$work/now.db" > "$work/lines"
 for sample in "$traces"/samples/pytorch-*.json.gz; do
-    "$gridtide" run -q --programs "$traces/kernels/samples.jsonl.zst" --cost program "$sample" -o "$work/one.db"
+    "$gridtide" run -q --programs "$traces/kernels/samples.jsonl.zst" \
+        --programs "$traces/kernels/samples2.jsonl.zst" --cost program "$sample" \
+        -o "$work/one.db"
     errors "$work/one.db" >> "$work/lines"
 done
 cat "$work/lines"

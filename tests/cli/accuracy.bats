@@ -12,9 +12,9 @@ check_summary() {
     run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_SOURCE/traces/samples"
     [ "$status" -eq 0 ]
     check_summary "${lines[-1]}"
-    [ "$files" -eq 10 ]
+    [ "$files" -eq 12 ]
     [ "$within3" -ge 9 ]
-    [ "$within10" -eq 10 ]
+    [ "$within10" -eq 12 ]
     [ "$start1" -ge 9 ]
 }
 
