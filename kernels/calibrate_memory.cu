@@ -3,11 +3,12 @@
 
 #include "kernels/kernel.cuh"
 
-GT_KERNEL void gt_calibrate_ring(char *ring, uint64_t stride_bytes, uint64_t nodes, uint32_t shuffle)
+GT_KERNEL void gt_calibrate_ring(char *ring, uint64_t stride_bytes, uint64_t nodes, uint64_t factor,
+                                 uint32_t shuffle)
 {
     for (uint64_t i = this_block() * block_threads() + this_thread(); i < nodes;
          i += grid_blocks() * block_threads()) {
-        uint64_t next = (i * 5 + 12345) % nodes; /* a full period: Hull and Dobell, 1962 */
+        uint64_t next = (i * factor + 1) % nodes; /* a full period: Hull and Dobell, 1962 */
         char *at = ring + i * stride_bytes + (shuffle > 0 ? i * 7 % shuffle * 128 : 0);
         *(char **)at = ring + next * stride_bytes + (shuffle > 0 ? next * 7 % shuffle * 128 : 0);
     }

@@ -8,9 +8,10 @@
 #include "kernels/calibrate.h"
 
 /* A ring of pointers: node i lies at i * stride_bytes, and, if `shuffle`, 128 * (i % shuffle) bytes behind
- * that. Each points to the node a * i + c behind it, so that all are visited in no simple order; `nodes` is a
- * power of two. */
-GT_KERNEL void gt_calibrate_ring(char *ring, uint64_t stride_bytes, uint64_t nodes, uint32_t shuffle);
+ * that. It points to node i * factor + 1, modulo `nodes`, a power of two; with factor 1 to the next one, with
+ * another that is 1 modulo 4 all are visited in some order too. */
+GT_KERNEL void gt_calibrate_ring(char *ring, uint64_t stride_bytes, uint64_t nodes, uint64_t factor,
+                                 uint32_t shuffle);
 
 /* One thread a block walks the ring from node blockIdx.x * apart: `warm` steps, then `steps` that are timed,
  * each in latencies[block * steps + step] where that is not NULL (by clock readings around it); cycles[block]

@@ -100,6 +100,7 @@ int gt_calibrate_limits(struct gt_bench *bench)
         {"sm.registers", (uint64_t)gpu->regsPerMultiprocessor},
         {"sm.shared_bytes", gpu->sharedMemPerMultiprocessor},
         {"sm.shared_reserved_bytes", gpu->reservedSharedMemPerBlock},
+        {"memory.l2_bytes", (uint64_t)gpu->l2CacheSize},
         {"block.threads", (uint64_t)gpu->maxThreadsPerBlock},
         {"block.shared_bytes", gpu->sharedMemPerBlockOptin},
     };

@@ -1,6 +1,8 @@
 /* calibrate_memory.c - how long loads take that each wait for the one before: from L1, L2, DRAM. */
 #include "kernels/calibrate_memory.h"
 
+#include <math.h>
+
 #include "validate/calibrate_cycles.h"
 #include "validate/calibrate_groups.h"
 
@@ -9,15 +11,18 @@ enum {
     L1_STRIDE = 128, L1_NODES = 64,
     L2_STRIDE = 512, L2_NODES = 1024, L2_SMS = 16,
     DRAM_STRIDE = 4096, DRAM_NODES = GT_BENCH_BUFFER_BYTES / DRAM_STRIDE, DRAM_STEPS = 4096,
-    LINES_OF_NODE = 32
+    LINES_OF_NODE = 32, LINE = 128
 };
 
 /* What the model adds of its own to a load that it serves at once: a pass of the load/store unit, and, in
  * L2, 32 bytes through the SM's port. */
 static const double pass_cycles = 1, port_cycles = 0.5;
 
+/* Makes an order of nodes that looks like none. */
+static const uint64_t scattered = 2654435761;
+
 struct ring {
-    uint64_t stride_bytes, nodes;
+    uint64_t stride_bytes, nodes, factor; /* of gt_calibrate_ring */
     uint32_t shuffle, warm, steps; /* steps before those that count, and those */
     bool pass_l1;
 };
@@ -25,9 +30,9 @@ struct ring {
 static int make_ring(struct gt_bench *bench, const struct ring *ring)
 {
     void *at = bench->device[1];
-    uint64_t stride = ring->stride_bytes, nodes = ring->nodes;
+    uint64_t stride = ring->stride_bytes, nodes = ring->nodes, factor = ring->factor;
     uint32_t shuffle = ring->shuffle;
-    void *arguments[] = {&at, &stride, &nodes, &shuffle};
+    void *arguments[] = {&at, &stride, &nodes, &factor, &shuffle};
     return gt_bench_run(bench, (const void *)gt_calibrate_ring, RING_BLOCKS, RING_THREADS, arguments);
 }
 
@@ -50,7 +55,7 @@ static int walk(struct gt_bench *bench, const struct ring *ring, uint32_t blocks
 
 static int measure_l1(struct gt_bench *bench)
 {
-    const struct ring ring = {L1_STRIDE, L1_NODES, 0, L1_NODES, 16 * L1_NODES, false};
+    const struct ring ring = {L1_STRIDE, L1_NODES, scattered, 0, L1_NODES, 16 * L1_NODES, false};
     double samples[ROUNDS * L2_SMS];
     if (make_ring(bench, &ring) != 0)
         return -1;
@@ -67,7 +72,7 @@ static int measure_l1(struct gt_bench *bench)
 static int measure_l2(struct gt_bench *bench)
 {
     static uint32_t each[L2_SMS * L2_NODES];
-    const struct ring ring = {L2_STRIDE, L2_NODES, 0, L2_NODES, L2_NODES, true};
+    const struct ring ring = {L2_STRIDE, L2_NODES, scattered, 0, L2_NODES, L2_NODES, true};
     double chain[L2_SMS], timed[L2_SMS];
     struct gt_summary halves[2][L2_SMS];
     if (make_ring(bench, &ring) != 0 || walk(bench, &ring, L2_SMS, NULL, chain) != 0 ||
@@ -95,17 +100,45 @@ static int measure_l2(struct gt_bench *bench)
     return 0;
 }
 
+/* Cycles of a step that no cache has, on one SM; and of each. */
+static int walk_dram(struct gt_bench *bench, const struct ring *ring, uint32_t *each, double *mean)
+{
+    if (make_ring(bench, ring) != 0 || gt_bench_flush_l2(bench) != 0)
+        return -1;
+    return walk(bench, ring, 1, each, mean);
+}
+
+/* DRAM answers after a time that is fixed and one that is distributed exponentially: of the latter the lowest
+ * and the highest tenth lie ln 9 of its mean apart. */
 static int measure_dram(struct gt_bench *bench)
 {
-    const struct ring ring = {DRAM_STRIDE, DRAM_NODES, LINES_OF_NODE, 0, DRAM_STEPS, true};
-    double samples[ROUNDS];
-    for (int round = 0; round < ROUNDS; round++)
-        if (make_ring(bench, &ring) != 0 || gt_bench_flush_l2(bench) != 0 ||
-            walk(bench, &ring, 1, NULL, &samples[round]) != 0)
+    const struct ring row = {LINE, GT_BENCH_BUFFER_BYTES / LINE, 1, 0, 0, DRAM_STEPS, true},
+        apart = {DRAM_STRIDE, DRAM_NODES, scattered, LINES_OF_NODE, 0, DRAM_STEPS, true};
+    double least[ROUNDS], spread[ROUNDS], more[ROUNDS], rows[ROUNDS];
+    for (int round = 0; round < ROUNDS; round++) {
+        static uint32_t each[DRAM_STEPS];
+        static double samples[DRAM_STEPS];
+        double timed, elsewhere;
+        if (walk_dram(bench, &row, NULL, &rows[round]) != 0 || walk_dram(bench, &row, each, &timed) != 0 ||
+            walk_dram(bench, &apart, NULL, &elsewhere) != 0)
             return -1;
-    struct gt_summary summary = gt_summarise(samples, ROUNDS);
-    gt_found(bench->found, "memory.dram_latency_cycles", summary.median - pass_cycles, summary,
-             "loads that no cache has, 4 KiB apart in no order, each of which waits for the one before");
+        for (int i = 0; i < DRAM_STEPS; i++)
+            samples[i] = each[i];
+        gt_summarise(samples, DRAM_STEPS);
+        spread[round] = (samples[DRAM_STEPS * 9 / 10] - samples[DRAM_STEPS / 10]) / log(9);
+        least[round] = rows[round] - pass_cycles - spread[round];
+        more[round] = fmax(0, elsewhere - rows[round]);
+    }
+    struct gt_summary summary = gt_summarise(least, ROUNDS), mean = gt_summarise(rows, ROUNDS);
+    gt_found(bench->found, "memory.dram_latency_cycles", summary.median, summary,
+             "lines in a row that each wait for the one before, %.0f cycles, less dram_spread_cycles",
+             mean.median);
+    summary = gt_summarise(spread, ROUNDS);
+    gt_found(bench->found, "memory.dram_spread_cycles", summary.median, summary,
+             "from the lowest tenth of these to the highest, by ln 9");
+    summary = gt_summarise(more, ROUNDS);
+    gt_found(bench->found, "memory.dram_apart_cycles", summary.median, summary,
+             "what lines 4 KiB apart in no order take more than those in a row");
     return 0;
 }
 

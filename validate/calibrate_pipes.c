@@ -185,8 +185,9 @@ static int measure_others(struct gt_bench *bench)
             measure(bench, find(names[i]), &filled, &interval) != 0)
             return -1;
         if (interval.median > LEAST_CYCLES) /* the GPU has it */
-            gt_found_note(bench->found, "%s: %.1f cycles where each waits for the one before, %.2f in %d warps "
-                          "of each sub-partition", names[i], latency.median, interval.median, WARPS);
+            gt_found_note(bench->found,
+                          "%s: %.1f cycles where each waits for the one before, %.2f in %d warps of each "
+                          "sub-partition", names[i], latency.median, interval.median, WARPS);
     }
     return 0;
 }
