@@ -8,7 +8,8 @@
 /* What one block takes from its SM, after the hardware's rounding. */
 struct gt_block_need {
     uint32_t threads, warps, registers, shared_bytes;
-    uint32_t carveout_bytes;  /* the shared memory that an SM must be set to; 0: as it is */
+    uint32_t carveout_bytes;  /* the shared memory that an SM must be set to, at least; 0: as it is */
+    uint32_t sets_bytes;      /* what it sets an idle SM to */
 };
 
 struct gt_occupancy {

@@ -53,7 +53,7 @@ void gt_sm_take(struct gt_machine *m, uint32_t number, uint32_t sm, const struct
     struct gt_sm_state *state = &gpu->sms[sm];
 
     if (state->resident++ == 0 && need->carveout_bytes > 0)
-        state->shared_bytes = state->carveout_bytes = need->carveout_bytes;
+        state->shared_bytes = state->carveout_bytes = need->sets_bytes;
     state->blocks--;
     state->threads -= need->threads;
     state->warps -= need->warps;
