@@ -61,6 +61,7 @@ CLI_TESTS = \
     tests/cli/suite.bats \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \
+    tests/cli/pairs.bats \
     tests/cli/replay.bats
 
 # Rules about the source itself.

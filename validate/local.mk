@@ -56,7 +56,7 @@ VALIDATE_ABSENT_SOURCES = \
     validate/player_absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
 EXTRA_DIST += validate/README.md validate/h200.db validate/h200-figures.txt validate/programs.db \
-    validate/programs-figures.txt
+    validate/programs-figures.txt validate/pairs.db validate/pairs.sh
 
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)
