@@ -136,7 +136,7 @@ static char *last_mangled(const char *name)
         char *text;
         size_t bytes = strtoul(at, &text, 10);
 
-        if (bytes > strlen(text))
+        if (strnlen(text, bytes) < bytes)
             return NULL;
         last = text;
         last_bytes = bytes;

@@ -150,14 +150,25 @@ static int choose_device(struct work *work)
     return gt_device_check(&work->device, work->error);
 }
 
-/* The store replaces what is there: it must not be the trace. */
+static bool same_file(const char *path, const char *other)
+{
+    struct stat one, two;
+
+    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev
+           && one.st_ino == two.st_ino;
+}
+
+/* The store replaces what is there: it must not be the trace or a profile. */
 static int check_output(const struct work *work)
 {
-    struct stat trace, output;
+    const struct gt_profiles *profiles = &work->arguments->model.profiles;
 
-    if (stat(work->arguments->trace, &trace) == 0 && stat(work->output, &output) == 0
-            && trace.st_dev == output.st_dev && trace.st_ino == output.st_ino)
+    if (same_file(work->arguments->trace, work->output))
         return gt_error_set(work->error, "%s: is the trace itself; give -o another name", work->output);
+    for (uint32_t i = 0; i < profiles->count; i++)
+        if (same_file(profiles->paths[i], work->output))
+            return gt_error_set(work->error, "%s: is a profile that --programs names; give -o another name",
+                                work->output);
     return 0;
 }
 

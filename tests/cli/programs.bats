@@ -134,6 +134,14 @@ ns_of() {
     [ ! -e none.db ]
 }
 
+@test "programs: a profile is not written over" {
+    cp profile.jsonl before
+    run "$GRIDTIDE" run --programs profile.jsonl timeline.jsonl -o ./profile.jsonl
+    [ "$status" -eq 1 ]
+    grep -q './profile.jsonl: is a profile that --programs names' <<< "$output"
+    cmp before profile.jsonl
+}
+
 @test "programs: validate takes them, for each trace anew" {
     sed 's/"registers"/"runs":"stream","registers"/' timeline.jsonl > played.jsonl
     "$GRIDTIDE" run -q --programs profile.jsonl played.jsonl -o measured.db

@@ -111,12 +111,29 @@ static void a_deep_name_is_no_crash(void **state)
     alarm(0);
 }
 
+/* Megabytes of nested names, which nothing demangles: its parts are not measured to its end each. */
+static void a_long_name_takes_no_time(void **state)
+{
+    enum { PARTS = 2000000 };
+    char *name = malloc(2 * PARTS + 4), *end = stpcpy(name, "_ZN");
+
+    (void)state;
+    assert_non_null(name);
+    alarm(60);
+    for (int i = 0; i < PARTS; i++)
+        end = stpcpy(end, "1a");
+    check(gt_base_name(name), "a", "a long name");
+    alarm(0);
+    free(name);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_what_their_source_has),
         cmocka_unit_test(a_name_that_doubles_is_left),
         cmocka_unit_test(a_deep_name_is_no_crash),
+        cmocka_unit_test(a_long_name_takes_no_time),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
