@@ -14,10 +14,10 @@
  * of so many instructions.
  *
  * Latency.  Reads by few warps took twice as long while a copy on other SMs kept DRAM busy for 0.8 by our
- * count: latency grows with U / (1 - U) of what others keep busy, the more if they mix reads and writes.  On
- * one SM reads leave in one row, and take as long as those that take longest: n-body and a tiled product,
- * which read little, had a half and a fifth of their pace beside a copy.  Kernels that bandwidth holds back
- * anyway do not notice: it is the less that counts.
+ * count: latency grows with what others keep busy as it does with what the kernel does (gt_warp_crowd()),
+ * the more if they mix reads and writes.  On one SM reads leave in one row, and take as long as those that
+ * take longest: n-body and a tiled product, which read little, had a half and a fifth of their pace beside a
+ * copy.  Kernels that bandwidth holds back anyway do not notice: it is the less that counts.
  */
 #include "sim/rate.h"
 
@@ -28,13 +28,6 @@
 #define KEEPS_ISSUING 16
 /* Of its pace, what a load keeps that the others leave no issue slots. */
 #define LEAST_PACE 0.01
-/* Cycles by which DRAM's latency grows for each U / (1 - U), U being what others keep busy, as this at most:
- * where they read, and where they write as much.  Measured on an H200, November 2026: chains of loads beside
- * reads and copies that keep DRAM busy for 1/2, 3/4 and 0.9: 50, 80, 150 cycles more, and 200, 500, 850. */
-#define READS_CROWD 25
-#define COPIES_CROWD 150
-#define MOST_BUSY 0.9
-
 static const struct gt_demand *demand_of(const struct gt_machine *m, const struct gt_load *load)
 {
     return m->grids[load->grid].demand;
@@ -134,7 +127,8 @@ static double mixed(const struct gt_warp_launch *launch)
 static double crowd(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                     const struct gt_load *load, uint32_t resource)
 {
-    double busy = 0, of_copies = 0, cycles = m->device->warp.l2_crowd_cycles;
+    const struct gt_warp_costs *costs = &m->device->warp;
+    double busy = 0, of_copies = 0, cycles = costs->l2_crowd_cycles;
 
     for (uint32_t k = 0; k < kinds; k++) {
         for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next) {
@@ -147,9 +141,9 @@ static double crowd(const struct gt_machine *m, const struct gt_gpu_state *gpu, 
         }
     }
     if (resource == GT_RESOURCE_DRAM && busy > 0)
-        cycles = READS_CROWD + (COPIES_CROWD - READS_CROWD) * of_copies / busy;
-    busy = fmin(busy, MOST_BUSY);
-    return cycles * busy / (1 - busy);
+        cycles = costs->dram_crowd_cycles
+                 + (costs->dram_mixed_crowd_cycles - costs->dram_crowd_cycles) * of_copies / busy;
+    return gt_warp_crowd(busy, cycles);
 }
 
 /* The longest that reads of others on its SM are under way, in units of its own: they leave the SM in one

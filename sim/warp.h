@@ -69,6 +69,10 @@ struct gt_warp_result {
     double busy[GT_RESOURCES];    /* part of the run that each worked: the SM's own, the GPU's for all SMs */
 };
 
+/* Cycles that a read waits beyond a fair queue's, of one that works for the part `busy` of its time, where
+ * `cycles` is that of a queue that works half of it. */
+double gt_warp_crowd(double busy, double cycles);
+
 /* Run `launch` on `device`.  Returns 0; -1 with the reason: a program without blocks, warps that wait for
  * each other for ever (saying where). */
 int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch,

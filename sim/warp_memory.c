@@ -42,14 +42,18 @@ static double serve(struct gt_wqueue *queue, double from, double cycles)
     return queue->free;
 }
 
-/* Requests come in bursts and to the same banks: the wait beyond a fair queue's, where `cycles` is that of a
- * queue that works half the time.  It grows as busy / sqrt(1 - busy), as loads from DRAM did on an H200 while
- * it was read or copied at 3 to 96 % of its rate. */
+/* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  It grows as
+ * busy / sqrt(1 - busy), as loads from DRAM did on an H200 while it was read or copied at 3 to 96 % of its
+ * rate. */
+double gt_warp_crowd(double busy, double cycles)
+{
+    busy = busy < MOST_BUSY ? busy : MOST_BUSY;
+    return cycles * M_SQRT2 * busy / sqrt(1 - busy);
+}
+
 static double crowd(const struct gt_wqueue *queue, double cycles)
 {
-    double busy = queue->busy < MOST_BUSY ? queue->busy : MOST_BUSY;
-
-    return cycles * M_SQRT2 * busy / sqrt(1 - busy);
+    return gt_warp_crowd(queue->busy, cycles);
 }
 
 /* Close the gates to the load/store unit while its queue is longer than the device holds. */
