@@ -13,9 +13,9 @@
 GT_KERNEL void gt_calibrate_ring(char *ring, uint64_t stride_bytes, uint64_t nodes, uint64_t factor,
                                  uint32_t shuffle);
 
-/* One thread a block walks the ring from node blockIdx.x * apart: `warm` steps, then `steps` that are timed,
- * each in latencies[block * steps + step] where that is not NULL (by clock readings around it); cycles[block]
- * is for all of them. Loads pass L1 by if `l2`. */
+/* One thread a block walks the ring from its first node on: `warm` steps, then `steps` that are timed, each in
+ * latencies[block * steps + step] where that is not NULL (by clock readings around it); cycles[block] is for
+ * all of them. Loads pass L1 by if `l2`. */
 GT_KERNEL void gt_calibrate_walk(char *ring, uint32_t warm, uint32_t steps, uint32_t l2, uint32_t *latencies,
                                  uint64_t *cycles);
 

@@ -207,6 +207,17 @@ struct tf32 : hmma {
     }
 };
 
+struct hmma8 : hmma {
+    static constexpr const char *name = "mma.m16n8k8.f32.f16";
+    __device__ void link(uint32_t b, uint32_t, uint32_t, int)
+    {
+        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5}, {%6},"
+                     " {%0, %1, %2, %3};"
+                     : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
+                     : "r"(a[0]), "r"(a[1]), "r"(b));
+    }
+};
+
 struct hmma_half {
     static constexpr const char *name = "mma.m16n8k16.f16.f16";
     enum { CHAINS = 4, UNIFORM = false };
@@ -326,7 +337,7 @@ __global__ void loop(struct gt_pipe_run run, uint32_t b, uint32_t c, uint32_t d)
 
 const struct gt_pipe_kernel gt_pipe_kernels[] = {
     ROW(alu), ROW(uniform), ROW(fma32), ROW(imad), ROW(hfma2), ROW(halves), ROW(dfma), ROW(square64),
-    ROW(mufu), ROW(shuffle), ROW(lds), ROW(ldsm), ROW(atoms), ROW(ldc), ROW(hmma), ROW(hmma_half), ROW(tf32),
-    ROW(imma), ROW(dmma),
+    ROW(mufu), ROW(shuffle), ROW(lds), ROW(ldsm), ROW(atoms), ROW(ldc), ROW(hmma), ROW(hmma8), ROW(hmma_half),
+    ROW(tf32), ROW(imma), ROW(dmma),
 };
 const size_t gt_pipe_kernel_count = sizeof gt_pipe_kernels / sizeof gt_pipe_kernels[0];

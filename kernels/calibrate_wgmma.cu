@@ -38,7 +38,9 @@ GT_KERNEL void gt_calibrate_wgmma(uint32_t many, uint32_t rounds, uint64_t *cycl
     for (int i = 0; i < 2; i++)
         places[i] = matrix_descriptor(tiles[i]);
     asm volatile("fence.proxy.async;" ::: "memory");
-    uint64_t taken = many ? multiply<GT_WGMMA_MANY>(d, places, rounds) : multiply<1>(d, places, rounds);
+    uint64_t taken = many == 0 ? multiply<1>(d, places, rounds)
+                   : many == 1 ? multiply<GT_WGMMA_MANY>(d, places, rounds)
+                               : multiply<2 * GT_WGMMA_MANY>(d, places, rounds);
     for (int i = 0; i < WGMMA_SUMS; i++)
         sum += d[i];
     if (threadIdx.x == 0)

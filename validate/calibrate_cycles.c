@@ -1,6 +1,8 @@
 /* calibrate_cycles.c - kernels that read their SM's clock, run to their end. */
 #include "validate/calibrate_cycles.h"
 
+#include <stdlib.h>
+
 #include "kernels/calibrate_memory.h"
 
 enum { FLUSH_THREADS = 1024 };
@@ -18,6 +20,12 @@ int gt_bench_bring(struct gt_bench *bench, void *to, const void *from, size_t by
 {
     GT_TRY(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
     return 0;
+}
+
+double gt_bench_known(const struct gt_bench *bench, const char *key)
+{
+    const char *value = gt_finding_of(bench->found, key)->value;
+    return value != NULL ? strtod(value, NULL) : 0;
 }
 
 int gt_bench_flush_l2(struct gt_bench *bench)

@@ -15,6 +15,9 @@ int gt_bench_bring(struct gt_bench *bench, void *to, const void *from, size_t by
 /* Read GT_BENCH_BUFFER_BYTES that nothing else here reads: after that L2 holds little else. */
 int gt_bench_flush_l2(struct gt_bench *bench);
 
+/* What this process found for a key, a number; 0: nothing. */
+double gt_bench_known(const struct gt_bench *bench, const char *key);
+
 /* All numbers of a summary less `less`; times `factor`; `amount` over them, low and high changing places. */
 static inline struct gt_summary gt_summary_less(struct gt_summary summary, double less)
 {

@@ -54,20 +54,14 @@ static int product_cycles(struct gt_bench *bench, uint32_t many, struct gt_summa
     return 0;
 }
 
-static double known(const struct gt_bench *bench, const char *key)
-{
-    const char *value = gt_finding_of(bench->found, key)->value;
-    return value != NULL ? strtod(value, NULL) : 0;
-}
-
 /* A small copy takes so much longer than a load that hits L2, half of them the nearer half. */
 static int measure_copies(struct gt_bench *bench)
 {
     struct gt_summary copy;
     if (copy_cycles(bench, COPY_BYTES, &copy) != 0)
         return -1;
-    double load =
-        (known(bench, "memory.l2_near_latency_cycles") + known(bench, "memory.l2_far_latency_cycles")) / 2;
+    double load = (gt_bench_known(bench, "memory.l2_near_latency_cycles") +
+                   gt_bench_known(bench, "memory.l2_far_latency_cycles")) / 2;
     if (copy.count == 0 || load <= 0) {
         gt_not_found(bench->found, "memory.bulk_latency_cycles",
                      copy.count == 0 ? "there are no bulk copies" : "latency of L2 not measured with it");
@@ -84,20 +78,21 @@ static int measure_copies(struct gt_bench *bench)
  * back. */
 static int measure_products(struct gt_bench *bench)
 {
-    struct gt_summary one, many;
-    if (product_cycles(bench, 0, &one) != 0 || product_cycles(bench, 1, &many) != 0)
+    struct gt_summary lone, many, twice;
+    if (product_cycles(bench, 0, &lone) != 0 || product_cycles(bench, 1, &many) != 0 ||
+        product_cycles(bench, 2, &twice) != 0)
         return -1;
-    if (one.count == 0) {
+    if (lone.count == 0) {
         gt_not_found(bench->found, "pipe.gmma_per_cycle", "there are no products of warp groups");
         return 0;
     }
-    double each = (many.median - one.median) / (GT_WGMMA_MANY - 1), rate = SUB_PRODUCTS / each;
-    gt_found(bench->found, "pipe.gmma_per_cycle", rate, (struct gt_summary){rate, rate, rate, one.count},
-             "wgmma.m64n128k16 in FP16, operands in shared memory, %d in a row: %.1f cycles each",
-             GT_WGMMA_MANY,
-             each);
-    one = gt_summary_less(one, each);
-    gt_found(bench->found, "pipe.gmma_latency_cycles", one.median, one,
+    double each = (twice.median - many.median) / GT_WGMMA_MANY;
+    struct gt_summary rate = gt_summary_rate(SUB_PRODUCTS * (double)GT_WGMMA_MANY,
+                                             gt_summary_less(twice, many.median));
+    gt_found(bench->found, "pipe.gmma_per_cycle", rate.median, rate,
+             "wgmma.m64n128k16 in FP16, operands in shared memory, many in a row: %.1f cycles each", each);
+    lone = gt_summary_less(lone, each);
+    gt_found(bench->found, "pipe.gmma_latency_cycles", lone.median, lone,
              "a lone one with fence, commit and wait, beyond those cycles");
     return 0;
 }

@@ -8,7 +8,7 @@
 #include "validate/calibrate_groups.h"
 
 enum {
-    BLOCKS = 4, ROUNDS = 4, TRIPS = 32, WARP_THREADS = 32, SUBS = 4, WIDTHS = 4, SAMPLES = BLOCKS * ROUNDS,
+    BLOCKS = 4, ROUNDS = 4, TRIPS = 32, WARP_THREADS = 32, SUBS = 4, WIDTHS = 5, SAMPLES = BLOCKS * ROUNDS,
     WAIT_CYCLES = 100000, SPECIAL_READS = 256, CLUSTER = 2,
     FENCE_INSTRUCTIONS = 4 /* that __threadfence is on Hopper: MEMBAR, ERRBAR, CGAERRBAR, CCTL */
 };
@@ -42,22 +42,28 @@ static int sync_cycles(struct gt_bench *bench, uint32_t kind, uint32_t warps, st
     return 0;
 }
 
-/* Each warp of a sub-partition more has its barrier issued behind the others'. */
+/* The SM takes in the warps of a block one after the other. */
 static int measure_barrier(struct gt_bench *bench)
 {
-    static const uint32_t widths[WIDTHS] = {1, 2, 4, 8}; /* warps of a sub-partition */
-    struct gt_summary summaries[WIDTHS];
-    double behind[WIDTHS], cycles[WIDTHS];
+    static const uint32_t widths[WIDTHS] = {1, 4, 8, 16, 32}; /* warps of a block */
+    double warps[WIDTHS], cycles[WIDTHS], bases[WIDTHS], slopes[WIDTHS];
+    struct gt_summary summary;
     for (int i = 0; i < WIDTHS; i++) {
-        if (sync_cycles(bench, GT_SYNC_BARRIER, widths[i] * SUBS, &summaries[i]) != 0)
+        if (sync_cycles(bench, GT_SYNC_BARRIER, widths[i], &summary) != 0)
             return -1;
-        behind[i] = widths[i] - 1;
-        cycles[i] = summaries[i].median;
+        warps[i] = widths[i];
+        cycles[i] = summary.median;
     }
-    struct gt_line line = gt_fit_line(behind, cycles, WIDTHS, false);
-    gt_found(bench->found, "warp.barrier_cycles", line.base, summaries[0],
-             "__syncthreads() in a row; %.1f cycles with 4 warps, %.1f with 8, %.1f with 16, %.1f with 32",
-             cycles[0], cycles[1], cycles[2], cycles[3]);
+    struct gt_line line = gt_fit_line(warps, cycles, WIDTHS, false);
+    for (int i = 0; i < WIDTHS; i++) {
+        bases[i] = cycles[i] - line.slope * warps[i];
+        slopes[i] = (cycles[i] - line.base) / warps[i];
+    }
+    gt_found(bench->found, "warp.barrier_cycles", line.base, gt_summarise(bases, WIDTHS),
+             "__syncthreads() in a row; %.1f cycles with one warp, %.1f with 4, %.1f with 8, %.1f with 16, "
+             "%.1f with 32", cycles[0], cycles[1], cycles[2], cycles[3], cycles[4]);
+    gt_found(bench->found, "warp.barrier_warp_cycles", line.slope, gt_summarise(slopes, WIDTHS),
+             "the same barriers, for each warp");
     return 0;
 }
 
@@ -112,13 +118,14 @@ static int measure_cluster(struct gt_bench *bench)
     uint32_t kind = GT_SYNC_CLUSTER, trips = TRIPS;
     void *arguments[] = {&kind, &trips, &cycles};
     double samples[SAMPLES];
-    const char *barrier = gt_finding_of(bench->found, "warp.barrier_cycles")->value;
+    double barrier = gt_bench_known(bench, "warp.barrier_cycles") +
+                     SUBS * gt_bench_known(bench, "warp.barrier_warp_cycles");
     cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
     attribute.val.clusterDim.x = CLUSTER;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
     const cudaLaunchConfig_t config = {.gridDim = {BLOCKS, 1, 1}, .blockDim = {SUBS * WARP_THREADS, 1, 1},
                                        .stream = bench->streams[0], .attrs = &attribute, .numAttrs = 1};
-    if (bench->gpu.major < 9 || barrier == NULL) {
+    if (bench->gpu.major < 9) {
         gt_not_found(bench->found, "warp.cluster_barrier_cycles", "there are no clusters");
         return 0;
     }
@@ -129,7 +136,7 @@ static int measure_cluster(struct gt_bench *bench)
             return -1;
         for (int i = 0; round >= 0 && i < BLOCKS; i++)
             samples[round * BLOCKS + i] =
-                fmax(0, (double)taken[i] / (TRIPS * GT_CODE_BODY) - strtod(barrier, NULL));
+                fmax(0, (double)taken[i] / (TRIPS * GT_CODE_BODY) - barrier);
     }
     struct gt_summary summary = gt_summarise(samples, SAMPLES);
     gt_found(bench->found, "warp.cluster_barrier_cycles", summary.median, summary,

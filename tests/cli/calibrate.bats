@@ -32,7 +32,8 @@ setup() {
 # What an instruction of kernels/calibrate_pipes.cu is in machine code, by the name of its type there.
 instructions="alu LOP3, uniform USHF, fma32 FFMA, imad IMAD, hfma2 HFMA2, halves HFMA2, dfma DFMA,
     square64 DFMA, mufu MUFU.EX2, shuffle SHFL, lds LDS, ldsm LDSM, atoms ATOMS, ldc LDC,
-    hmma HMMA.16816.F32, hmma_half HMMA.16816.F16, tf32 HMMA.1688.F32.TF32, imma IMMA.16832, dmma DMMA"
+    hmma HMMA.16816.F32, hmma8 HMMA.1688.F32, hmma_half HMMA.16816.F16,
+    tf32 HMMA.1688.F32.TF32, imma IMMA.16832, dmma DMMA"
 
 @test "calibrate: the compiler leaves the loops over one instruction as they are" {
     command -v nvdisasm > /dev/null && command -v nvcc > /dev/null || skip "no nvcc or no nvdisasm"
