@@ -28,6 +28,7 @@
 #define KEEPS_ISSUING 16
 /* Of its pace, what a load keeps that the others leave no issue slots. */
 #define LEAST_PACE 0.01
+
 static const struct gt_demand *demand_of(const struct gt_machine *m, const struct gt_load *load)
 {
     return m->grids[load->grid].demand;
