@@ -21,9 +21,9 @@ static void write_streams(FILE *out, const struct gt_view *view)
     size_t shown = stats->stream_count < STREAM_ROWS ? stats->stream_count : STREAM_ROWS;
 
     gt_page_table_begin(out, "streams", "Streams: busy, or idle and why",
-                "Shares of the time from the first operation’s start to the last one’s end. Between its "
-                "operations a stream is idle for the reason named.",
-                heads);
+                        "Shares of the time from the first operation’s start to the last one’s end. Between its "
+                        "operations a stream is idle for the reason named.",
+                        heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_stream *stream = &stats->streams[i];
         char *label = gt_view_stream_label(view->main, i, NAME_COLUMNS);
@@ -72,9 +72,9 @@ static void write_kernels(FILE *out, const struct gt_view *view)
     if (stats->kernel_count == 0)
         return;
     gt_page_table_begin(out, "kernels", "Kernels",
-                "By name, most time first. Share is of all kernels’ time; waves, occupancy and what limits "
-                "it are of the launch shape that took most time, alone on the device.",
-                heads);
+                        "By name, most time first. Share is of all kernels’ time; waves, occupancy and what "
+                        "limits it are of the launch shape that took most time, alone on the device.",
+                        heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_kernel *kernel = &stats->kernels[i];
         const struct gt_stats_kernel *measured = kernel_of(view->twin, kernel->name);
@@ -117,9 +117,9 @@ static void write_copies(FILE *out, const struct gt_view *view)
     if (stats->copy_count == 0)
         return;
     gt_page_table_begin(out, "copy-table", "Copies and memsets",
-                "By direction and memory. Busy is the time in which any of them ran; bandwidth is their "
-                "bytes over that time.",
-                heads);
+                        "By direction and memory. Busy is the time in which any of them ran; bandwidth is "
+                        "their bytes over that time.",
+                        heads);
     for (size_t i = 0; i < stats->copy_count; i++) {
         const struct gt_stats_copy *copy = &stats->copies[i];
         const struct gt_stats_copy *measured = copy_of(view->twin, copy);

@@ -208,8 +208,8 @@ static void handle_batch(struct gt_machine *m, uint32_t number, uint64_t stamp)
         gt_batch_free(m, number);
     } else {
         m->batches[number].blocks--;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END, GT_HANDLE_BLOCKS,
-                           number, STAMP_LEAVE);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END,
+                           GT_HANDLE_BLOCKS, number, STAMP_LEAVE);
     }
     leave(m, &batch, 1);
 }

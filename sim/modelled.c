@@ -23,7 +23,8 @@ static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_lau
 {
     return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block
            && a->blocks_per_sm == b->blocks_per_sm && a->cluster_blocks == b->cluster_blocks
-           && a->full == b->full && a->warm_share == b->warm_share && a->warp_instructions == b->warp_instructions
+           && a->full == b->full && a->warm_share == b->warm_share
+           && a->warp_instructions == b->warp_instructions
            && a->busiest_warp_instructions == b->busiest_warp_instructions
            && (a->use == b->use
                || (a->use != NULL && b->use != NULL && memcmp(a->use, b->use, sizeof *a->use) == 0));

@@ -122,6 +122,9 @@ struct gt_instruction {
     struct gt_operand operands[GT_INSTRUCTION_OPERANDS]; /* the first ones in the order of the text */
 };
 
+/* Of a line of L1 or L2, what moves and is counted. */
+enum { GT_SECTOR_BYTES = 32 };
+
 /* What a memory instruction asks of the memory system: means per execution of a warp. */
 struct gt_access {
     uint8_t space;              /* gt_space */

@@ -129,8 +129,8 @@ static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, ui
 }
 
 /* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
- * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that.
- * */
+ * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that
+ * wave. */
 static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid,
                           const struct gt_batch *batch)
 {

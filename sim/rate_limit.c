@@ -180,7 +180,7 @@ static double pace_of_turns(const struct gt_machine *m, const struct gt_load *lo
                             double bursts)
 {
     const struct gt_warp_result *result = result_of(m, load);
-    double a_cycle = takes(m, load, GT_RESOURCE_ISSUE) * GT_SUB_PARTITIONS / warps_of(m, load);
+    double a_cycle = takes(m, load, GT_RESOURCE_ISSUE) * GT_WARP_SUBS / warps_of(m, load);
 
     if (!(slots > 0) || !(result->burst > 0))
         return 1;

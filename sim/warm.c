@@ -5,7 +5,7 @@
 #include "sim/program.h"
 
 /* Looked at no further: that many launches that touch next to nothing have not filled L2. */
-enum { SECTOR_BYTES = 32, LAUNCHES_BACK = 64 };
+enum { LAUNCHES_BACK = 64 };
 
 /* Of a launch of the program's own size what it reads from DRAM with cold caches, and writes; scaled. */
 struct touched { double read_bytes, written_bytes; };
@@ -18,7 +18,7 @@ static struct touched touched_by(const struct gt_workload *workload, uint32_t op
     double scale = warps / fmax(1, (double)program->warps);
 
     return (struct touched){ (double)program->use.dram_read_bytes * scale,
-                             (double)program->use.l2_write_sectors * SECTOR_BYTES * scale };
+                             (double)program->use.l2_write_sectors * GT_SECTOR_BYTES * scale };
 }
 
 double gt_warm_share(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,

@@ -126,7 +126,8 @@ static double all_trips(const struct gt_wsm *sm, double end, const struct shorte
     return whole;
 }
 
-/* Less than this part is no more than two passes of a profiler differ by anyway: import ncu warns from here. */
+/* Less than this part is no more than two passes of a profiler differ by anyway: import ncu warns from here
+ * on. */
 #define COUNTS_DIFFER 0.005
 
 /* Counting by instruction slows a kernel down: warps that wait for time or for others then look less often.

@@ -29,12 +29,9 @@ struct gt_warp_launch {
     double competing;             /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
     bool rough;                   /* a tenth of the trips of long loops will do */
     double warm_share;            /* of its DRAM reads: served by L2 as it is found, see warm.h */
-    double clock_share;           /* of the SMs' usual clock, see gt_program; 0: all.  Cycles do not heed it */
+    double clock_share;           /* of the SMs' usual clock, see gt_program; 0: all. Cycles do not heed it */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
-
-/* Schedulers of an SM. */
-enum { GT_SUB_PARTITIONS = 4 };
 
 /* What blocks share: first what each SM has, then what the GPU has. */
 enum gt_resource {

@@ -232,7 +232,8 @@ static double scattered(const struct gt_memory_use *use)
     return missed < 1 ? 0 : fmax(0, fmin(1, (double)use->dram_read_bytes / 32 / missed - 1));
 }
 
-/* Of L2, what a launch that writes leaves there as if it had gone to DRAM, at most: fitted; 0.3 are left. */
+/* What a launch wrote and L2 kept makes loads wait as if it had gone to DRAM, but no more than this part of
+ * what L2 holds: fitted.  Twice as much is kept (counted on an H200: 17 to 20 MB of 60). */
 #define KEPT_SHARE 0.15
 
 static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)

@@ -19,7 +19,6 @@
 
 enum {
     NEAR_INSTRUCTIONS = 256,     /* looked back for a load from the same registers */
-    SECTOR_BYTES = 32,
     MOST_OFFSET = 1 << 30,       /* of an address: 24 bits in machine code */
     HALVINGS = 30                /* of the level's range: to a billionth of it */
 };
@@ -136,7 +135,7 @@ static bool is_beside(const struct loads *loads, uint32_t i, uint32_t first)
         if (writes(&program->instructions[k], here->base))
             return false;
         if (there->text != NULL && there->base == here->base && there->length == here->length
-            && labs(there->offset - here->offset) < SECTOR_BYTES
+            && labs(there->offset - here->offset) < GT_SECTOR_BYTES
             && strncmp(there->text, here->text, here->length) == 0)
             return true;
     }
@@ -222,7 +221,7 @@ void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
     share_out(&loads, false, 1 - fmax(0, code->use.l1_load_hit));
     share_out(&loads, true, code->l2_read_miss);
     for (uint32_t i = 0; i < program->instruction_count; i++)
-        code->ops[i].once = sectors_of(code, i, true) * code->ops[i].l2_miss * SECTOR_BYTES < l2_bytes;
+        code->ops[i].once = sectors_of(code, i, true) * code->ops[i].l2_miss * GT_SECTOR_BYTES < l2_bytes;
     free(loads.passages);
     free(loads.old);
     free(loads.fresh);

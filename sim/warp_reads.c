@@ -2,8 +2,8 @@
  *
  * A sub-partition's registers lie in two banks, the even ones and the odd ones; each gives one register of
  * all 32 threads a cycle (measured: FFMA of three even registers every 3.1 cycles, FMUL of two even ones
- * every 2, of an even and an odd one every 1.2).  An operand that is kept for reuse is not read again from its
- * place among the operands, until another of the same bank comes there.
+ * every 2, of an even and an odd one every 1.2).  An operand that is kept for reuse is not read again from
+ * its place among the operands, until another of the same bank comes there.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 cd "${GRIDTIDE_SOURCE:-.}" || exit 1
 tests=0
 
-# sources FOLDER: its C and CUDA files; sim/cmd is a part of its own, recorded samples and what was profiled are
-# none of it.
+# sources FOLDER: its C and CUDA files; sim/cmd is a part of its own, recorded samples and what was profiled
+# are none of it.
 sources()
 {
     inner=/

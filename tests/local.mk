@@ -28,7 +28,7 @@ UNIT_TESTS = \
     tests/unit/compare \
     tests/unit/reporttext \
     tests/unit/share \
-    tests/unit/wave \
+    tests/unit/modelled \
     tests/unit/supervise \
     tests/unit/validate \
     tests/unit/warm \
@@ -109,7 +109,8 @@ tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 
 TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
-EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) tests/run-bats tests/data/stats-golden.sql \
+EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) \
+    tests/run-bats tests/data/stats-golden.sql \
     tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \

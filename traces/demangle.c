@@ -20,7 +20,7 @@ struct demangled {
     jmp_buf too_long;
 };
 
-/* libiberty has no other way to be stopped.  It holds nothing that would be lost: its memory is the stack's. */
+/* libiberty has no other way to be stopped.  Nothing is lost by it: what it works on is on the stack. */
 static void append(const char *piece, size_t length, void *user)
 {
     struct demangled *demangled = user;
@@ -53,8 +53,8 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* Bytes of what begins at `at` and holds brackets that enclose nothing: an operator's name, a namespace without
- * one.  0: no such thing. */
+/* Bytes of what begins at `at` and holds brackets that enclose nothing: an operator's name, a namespace
+ * without one.  0: no such thing. */
 static size_t opaque_bytes(const char *text, const char *at)
 {
     static const char *const nameless[] = { "(anonymous namespace)", "<unnamed>", "->" };

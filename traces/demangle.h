@@ -1,5 +1,5 @@
-/* demangle.h - kernels' names as their source has them.  The store keeps names as traced; these are for display
- * and for comparing names of different profilers. */
+/* demangle.h - kernels' names as their source has them.  The store keeps names as traced; these are for
+ * display and for comparing names of different profilers. */
 #ifndef GRIDTIDE_TRACES_DEMANGLE_H
 #define GRIDTIDE_TRACES_DEMANGLE_H
 

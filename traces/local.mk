@@ -61,7 +61,8 @@ traces_libtraces_a_SOURCES = \
     traces/stats_kernels.c traces/stats_load.c traces/stats_ops.c traces/stats_parts.h \
     traces/stats_path.c traces/stats_path_file.c traces/stats_query.c traces/stats_sm.c \
     traces/stats_sweep.c traces/stats_sweep.h \
-    traces/store.c traces/store_define.c traces/store_drop.c traces/store_kernels.c traces/store.h traces/store_parts.h \
+    traces/store.c traces/store_define.c traces/store_drop.c traces/store_kernels.c \
+    traces/store.h traces/store_parts.h \
     traces/trace.h \
     traces/utf8.c traces/utf8.h
 

@@ -68,7 +68,7 @@ static size_t cubin_length(const unsigned char *bytes, size_t left)
     return end;
 }
 
-/* Sets *user where the kernel is one of those. */
+/* Whether one of the kernels looked at was launched. */
 struct search { const struct wanted *wanted; bool found; };
 
 static void look_up(void *user, const char *name, const struct gt_cubin_code *code)

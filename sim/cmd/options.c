@@ -49,9 +49,10 @@ static const struct argp_option model_options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
      "The GPU to simulate (default: the one that the trace names)", 0},
     {"cost", OPTION_COST, "measured|program", 0, "Kernels last as measured, where they were (the default), "
-     "or as their machine code says, where the trace has it", 0},
+     "or as their machine code says, where it is known", 0},
     {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
-     "their name, block and grid in this Nsight Compute profile, imported or not; may be repeated", 0},
+     "their name and block, and the nearest grid, in this Nsight Compute profile, imported or not; may be "
+     "repeated", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
     {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},

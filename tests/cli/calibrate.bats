@@ -16,7 +16,7 @@ setup() {
 @test "calibrate: a group that is none is named, with those that are" {
     run "$GRIDTIDE" calibrate -o device.ini --only pips
     [ "$status" -eq 1 ]
-    ! [ -e device.ini ]
+    [ ! -e device.ini ]
     grep -q "not built" <<< "$output" && skip "built without CUDA"
     grep -q "no group 'pips'; groups are limits, .*, pipes, waits, code, memory, rates, hopper" <<< "$output"
 }
@@ -25,7 +25,7 @@ setup() {
     [ -e /dev/nvidiactl ] && skip "there may be a GPU"
     run "$GRIDTIDE" calibrate -o device.ini
     [ "$status" -eq 1 ]
-    ! [ -e device.ini ]
+    [ ! -e device.ini ]
     grep -Eq "no GPU to calibrate|not built" <<< "$output"
 }
 

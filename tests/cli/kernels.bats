@@ -238,7 +238,7 @@ END
     "$GRIDTIDE" run -q plain.jsonl -o plain.db
     run "$GRIDTIDE" explain plain.db k
     [ "$status" -eq 0 ]
-    ! grep -Eq 'inf |nan|coalescing|bank conflicts' <<< "$output"
+    [ "$(grep -Ec 'inf |nan|coalescing|bank conflicts' <<< "$output")" = 0 ]
     sed 's/"global",32/"global",32,4/' plain.jsonl > ideal.jsonl
     "$GRIDTIDE" run -q ideal.jsonl -o ideal.db
     run "$GRIDTIDE" explain ideal.db k

@@ -32,7 +32,7 @@ END
 END
 }
 
-# seconds_of STORE OP: the operation's simulated duration in ns.
+# ns_of STORE OP: the operation's simulated duration in ns.
 ns_of() {
     sqlite3 "$1" "select (end_ps - start_ps) / 1000 from run_op join run using (run_id)
         where kind = 'simulated' and op_no = $2"

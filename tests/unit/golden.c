@@ -60,12 +60,12 @@ static gt_time_ps us(double value)
     return (gt_time_ps)(value * 1e6 + 0.5);
 }
 
-static void check_times(const char *line, const char *what, unsigned number, gt_time_ps start_ps, gt_time_ps end_ps,
-                        double start_us, double end_us)
+static void check_times(const char *line, const char *what, unsigned number, gt_time_ps start_ps,
+                        gt_time_ps end_ps, double start_us, double end_us)
 {
     if (start_ps != us(start_us) || end_ps != us(end_us))
-        fail_msg("%s %u ran from %.6f to %.6f us: %s", what, number, (double)start_ps / 1e6, (double)end_ps / 1e6,
-                 line);
+        fail_msg("%s %u ran from %.6f to %.6f us: %s", what, number, (double)start_ps / 1e6,
+                 (double)end_ps / 1e6, line);
 }
 
 /* One directive about what came out; those about what goes in were read before. */
@@ -77,10 +77,12 @@ static void check_line(const char *line, const struct gt_workload *w, const stru
 
     if (sscanf(line, "// expect %u %lf %lf", &number, &start_us, &end_us) == 3) {
         assert_in_range(number, 0, w->op_count - 1);
-        check_times(line, "operation", number, seen->ops[number].start_ps, seen->ops[number].end_ps, start_us, end_us);
+        check_times(line, "operation", number, seen->ops[number].start_ps, seen->ops[number].end_ps,
+                    start_us, end_us);
     } else if (sscanf(line, "// expect-call %u %lf %lf", &number, &start_us, &end_us) == 3) {
         assert_in_range(number, 0, w->call_count - 1);
-        check_times(line, "call", number, seen->calls[number].start_ps, seen->calls[number].end_ps, start_us, end_us);
+        check_times(line, "call", number, seen->calls[number].start_ps, seen->calls[number].end_ps,
+                    start_us, end_us);
     } else if (sscanf(line, "// expect-blocks %u %u %u", &number, &sm, &count) == 3) {
         assert_in_range(number, 0, w->op_count - 1);
         if (seen->blocks[number][sm] != count)

@@ -1,8 +1,9 @@
 """Families single and pair of the folder pairs/: kernels of the library, each alone and two at a time, that
 ask for the same thing: how much do they slow each other down?
 
-Programs come from profile1.jsonl.zst and profile2.jsonl.zst there: the launches of LAUNCHES under Nsight Compute
-(kernels/profile with pairs/launches.cases). Functions go by their whole name, since their arguments differ.
+Programs come from profile1.jsonl.zst and profile2.jsonl.zst there: the launches of LAUNCHES under Nsight
+Compute (kernels/profile with pairs/launches.cases). Functions go by their whole name, since their arguments
+differ.
 """
 import programs
 
@@ -57,8 +58,8 @@ LAUNCHES = {
     "fma_chain": chains(FLOAT, "fp32", 1, 128, 40000, 16),
     "doubles": chains(DOUBLES, "fp64", 4, 512, 5000, 26),
     "nbody": ("nbody", named("nbody"), 132, 64, 32, 16384, 0, {"count": 8448}),
-    "product": ("gemm_tiled", f"{INNER}gemm_tiled(gemm_arguments<float>, gt_block_log*)", 132, [16, 16], 63, 8448,
-                0, {"m": 704, "n": 768, "k": 1024}),
+    "product": ("gemm_tiled", f"{INNER}gemm_tiled(gemm_arguments<float>, gt_block_log*)", 132, [16, 16], 63,
+                8448, 0, {"m": 704, "n": 768, "k": 1024}),
     "mandelbrot": ("mandelbrot", named("mandelbrot"), 528, 256, 24, 0, 0,
                    {"width": 512, "height": 264, "limit": 4096}),
 }
@@ -75,8 +76,8 @@ PAIRS = {
         ("gather", "copy_66"), ("gather", "read_66")],
     "warps that never stall": [
         ("fma_256", "fma_768"), ("fma_768", "fma_256"), ("chase_132", "fma_1024"), ("fma_chain", "fma_1024"),
-        ("doubles", "fma_512"), ("product", "fma_512"), ("fma_512", "product"), ("fma_512", "copy_1024_threads"),
-        ("fma_1024", "fma_chain"), ("fma_1024", "chase_132"), ("fma_512", "doubles")],
+        ("doubles", "fma_512"), ("product", "fma_512"), ("fma_512", "product"),
+        ("fma_512", "copy_1024_threads"), ("fma_1024", "fma_chain"), ("fma_1024", "chase_132"), ("fma_512", "doubles")],
     "arithmetic and memory on the same SMs": [
         ("fma_chain", "copy_1024_threads"), ("mandelbrot", "copy_512_threads"), ("nbody", "copy_512_threads"),
         ("nbody", "copy_1024_threads"), ("copy_1024_threads", "nbody"), ("product", "copy_1024_threads"),
@@ -91,7 +92,8 @@ def told(key):
 
 
 def scenarios():
-    singles = [programs.play("single/" + told(key), f"The kernel {key} by itself.", programs.ONCE, key, of=LAUNCHES)
+    singles = [programs.play("single/" + told(key), f"The kernel {key} by itself.", programs.ONCE, key,
+                             of=LAUNCHES)
                for key in LAUNCHES]
     pairs = [programs.play(f"pair/{told(first)}-and-{told(second)}", f"Asks: {asks}.", programs.SHARED, first,
                            second, of=LAUNCHES)

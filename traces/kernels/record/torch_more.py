@@ -1,7 +1,6 @@
 """More operations, of a later recording: FRESH names all of it, with some of torch_ops.py."""
 import torch
 import torch.nn.functional as F
-import triton
 
 import triton_more as tm
 from torch_ops import BRAIN, CUDNN, DOUBLE, FLASH, HALF, OPERATIONS, backward, index, made, on, rand

@@ -1,6 +1,7 @@
-"""Launch the kernels of the PyTorch samples for Nsight Compute, each program once after three times unseen:
+r"""Launch the kernels of the PyTorch samples for Nsight Compute, each program once after three times unseen:
 
-    ncu --set full --clock-control none --import-source no --profile-from-start off -o REPORT python3 launches.py
+    ncu --set full --clock-control none --import-source no --profile-from-start off -o REPORT \
+        python3 launches.py
 
 A graph's kernels are profiled as launches of one of its equal layers, and one of equal batches.
 """
@@ -21,7 +22,8 @@ def transformer_layer():
 
 def main():
     torch.manual_seed(1)
-    programs = {"pytorch-transformer-graph": transformer_layer, "pytorch-prefetch": lambda: record.prefetch(1),
+    programs = {"pytorch-transformer-graph": transformer_layer,
+                "pytorch-prefetch": lambda: record.prefetch(1),
                 "pytorch-training-step": record.training_step}
     for name, make in programs.items():
         program = make()

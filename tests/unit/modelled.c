@@ -89,7 +89,8 @@ static void what_was_busy(void **state)
     assert_float_equal(result.busy[GT_RESOURCE_PORT] * result.run_cycles, 128 / 64.0, 0.01);
     assert_float_equal(result.busy[GT_RESOURCE_DRAM] * result.run_cycles, 4 * 128, 0.01);
     assert_true(result.busy[GT_RESOURCE_L2_WRITE] == 0);
-    /* The load issues at 0, its tags are looked up, and what waits for it issues when it is there; then EXIT. */
+    /* The load issues at 0, its tags are looked up, and what waits for it issues when it is there; then
+     * EXIT. */
     assert_float_equal(result.read_latency, result.run_cycles - 2, 1);
     assert_float_equal(result.busy[GT_RESOURCE_PIPE + GT_PIPE_FMA] * result.run_cycles, 1 / 4.0, 0.01);
 }
@@ -115,5 +116,5 @@ int main(void)
 {
     const struct CMUnitTest tests[] = { TEST(waves_by_blocks_and_sms), TEST(what_was_busy), TEST(bursts) };
 
-    return cmocka_run_group_tests_name("wave", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("modelled", tests, NULL, NULL);
 }
