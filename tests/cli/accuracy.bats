@@ -13,9 +13,9 @@ check_summary() {
     [ "$status" -eq 0 ]
     check_summary "${lines[-1]}"
     [ "$files" -eq 12 ]
-    [ "$within3" -ge 9 ]
+    [ "$within3" -ge 11 ]
     [ "$within10" -eq 12 ]
-    [ "$start1" -ge 9 ]
+    [ "$start1" -ge 11 ]
 }
 
 @test "other people's profiles replay within 3%" {
