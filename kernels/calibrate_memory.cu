@@ -104,7 +104,7 @@ GT_KERNEL void gt_calibrate_read(struct gt_block_log *log, const void *from, voi
         for (int k = 0; k < AT_ONCE; k++)
             sum += v[k].x ^ v[k].y ^ v[k].z ^ v[k].w;
     });
-    if (sum == 0x9e3779b9)
+    if (sum == 0x9e3779b9) /* hardly ever; else the compiler would leave the loads out */
         *(uint32_t *)to = sum;
     log_end(log);
 }

@@ -1,5 +1,6 @@
 /* calibrate_pipes.h - the kernels that calibration measures an SM's pipes with: loops over one instruction.
- * To C they are addresses for cudaLaunchKernel; all take the arguments of gt_pipe_run. */
+ * To C they are addresses for cudaLaunchKernel; all take a gt_pipe_run and three numbers, operands that the
+ * compiler does not know. */
 #ifndef GRIDTIDE_KERNELS_CALIBRATE_PIPES_H
 #define GRIDTIDE_KERNELS_CALIBRATE_PIPES_H
 
@@ -9,8 +10,8 @@
 /* A warp's stay in a measured loop, by the clock of its SM; both 0: the GPU has no such instruction. */
 struct gt_warp_span { uint64_t start_cycles, end_cycles; };
 
-/* Arguments: spans[block * warps of a block + warp]; trips of the loop; which warps run it, every such one
- * from the first on; a number that no result is, unknown to the compiler. */
+/* spans[block * warps of a block + warp], on the device; trips of the loop; every which warp of a block, from
+ * the first on, runs it; a number that no result is, so that the compiler leaves nothing out. */
 struct gt_pipe_run {
     struct gt_warp_span *spans;
     uint32_t trips, every, unlikely;

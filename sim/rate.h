@@ -9,7 +9,7 @@
  * not be where they would have stood alone.  Rates change only when blocks or copies come and go.
  *
  * Who gets how much: SMs have equal shares of what the GPU has, as the crossbar serves them in turn; on an SM
- * a load's share goes by its warps.
+ * a load's share goes by its warps, but of issue slots and pipes, which go by turns (rate_limit.c).
  *
  * Blocks of other grids (measured durations, stated costs) have rate 1 and ask for nothing.  Copies to and
  * from the host, and within the device, take their bytes of DRAM and are not slowed down.
@@ -34,8 +34,8 @@ void gt_rate_copies_changed(struct gt_machine *m, uint32_t gpu);
 typedef void gt_rate_setter(struct gt_machine *m, uint32_t load, double rate);
 void gt_rate_solve(struct gt_machine *m, uint32_t gpu, gt_rate_setter *set);
 
-/* Of issue slots and pipes each load of an SM has what those whose turn comes before leave it
- * (rate_limit.c); of what is not so, all have shares. */
+/* Whether a resource (gt_resource) of an SM goes by turns, issue slots and pipes: each load has what those
+ * with an earlier turn leave it (rate_limit.c).  Of the others all have shares. */
 bool gt_rate_by_turns(uint32_t resource);
 
 /* rate_limit.c: the place of each load of an SM in the order of turns, into its `rank`; the limits of the

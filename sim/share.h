@@ -47,6 +47,7 @@ uint32_t gt_share_add_user(struct gt_share *share, double limit, double speed);
 void gt_share_add_use(struct gt_share *share, uint32_t resource, double amount);
 /* Fill in every user's rate. */
 void gt_share_solve(struct gt_share *share);
+/* The arrays; the problem is empty then. */
 void gt_share_free(struct gt_share *share);
 
 #endif

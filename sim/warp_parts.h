@@ -210,13 +210,13 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
                    struct gt_error *error);
 void gt_warp_decode_free(struct gt_wcode *code);
 
-/* warp_misses.c: which loads miss. */
+/* warp_misses.c: which loads miss: l1_miss, l2_miss and, of an L2 that holds `l2_bytes`, once of each op. */
 void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes);
 
-/* warp_rare.c: find the edges that few blocks take. */
+/* warp_rare.c: find the edges that few blocks take: code->rare. */
 void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device);
 
-/* warp_reads.c: the registers that each instruction reads. */
+/* warp_reads.c: the registers that each instruction reads: `reads` of each op. */
 void gt_warp_find_reads(struct gt_wcode *code);
 
 /* warp_walk.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has

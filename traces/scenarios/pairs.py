@@ -77,7 +77,8 @@ PAIRS = {
     "warps that never stall": [
         ("fma_256", "fma_768"), ("fma_768", "fma_256"), ("chase_132", "fma_1024"), ("fma_chain", "fma_1024"),
         ("doubles", "fma_512"), ("product", "fma_512"), ("fma_512", "product"),
-        ("fma_512", "copy_1024_threads"), ("fma_1024", "fma_chain"), ("fma_1024", "chase_132"), ("fma_512", "doubles")],
+        ("fma_512", "copy_1024_threads"), ("fma_1024", "fma_chain"), ("fma_1024", "chase_132"),
+        ("fma_512", "doubles")],
     "arithmetic and memory on the same SMs": [
         ("fma_chain", "copy_1024_threads"), ("mandelbrot", "copy_512_threads"), ("nbody", "copy_512_threads"),
         ("nbody", "copy_1024_threads"), ("copy_1024_threads", "nbody"), ("product", "copy_1024_threads"),

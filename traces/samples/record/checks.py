@@ -8,6 +8,8 @@ import sys
 import torch
 import torch.nn.functional as F
 
+import record
+
 WIDTH, HEADS, CONTEXT, BATCH = 2048, 16, 1024, 8
 
 
@@ -50,23 +52,12 @@ def convolutions(blocks):
     return run
 
 
-def launch(program):
-    for _ in range(3):
-        program()
-    torch.cuda.synchronize()
-    torch.cuda.cudart().cudaProfilerStart()
-    program()
-    torch.cuda.synchronize()
-    torch.cuda.cudart().cudaProfilerStop()
-
-
 torch.manual_seed(1)
 if sys.argv[1] == "launch":
     for make in (decode, convolutions):
-        launch(make(1))
         print(make.__name__, flush=True)
+        record.launch(make(1))
 else:
-    import record
     with open(sys.argv[2] + "/times.txt", "w") as times:
         record.record("pytorch-decode", decode(4), sys.argv[2], times)
         record.record("pytorch-convolutions", convolutions(3), sys.argv[2], times)

@@ -26,15 +26,8 @@ def main():
                 "pytorch-prefetch": lambda: record.prefetch(1),
                 "pytorch-training-step": record.training_step}
     for name, make in programs.items():
-        program = make()
-        for _ in range(3):
-            program()
-        torch.cuda.synchronize()
         print(name, flush=True)
-        torch.cuda.cudart().cudaProfilerStart()
-        program()
-        torch.cuda.synchronize()
-        torch.cuda.cudart().cudaProfilerStop()
+        record.launch(make())
 
 
 main()
