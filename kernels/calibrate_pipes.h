@@ -7,7 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A warp's stay in a measured loop, by the clock of its SM; both 0: the GPU has no such instruction. */
+/* A warp's stay in a measured loop, by the clock of its SM. Where the GPU has no such instruction the loop is
+ * empty. */
 struct gt_warp_span { uint64_t start_cycles, end_cycles; };
 
 /* spans[block * warps of a block + warp], on the device; trips of the loop; every which warp of a block, from

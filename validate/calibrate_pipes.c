@@ -32,8 +32,8 @@ static const struct gt_pipe_kernel *find(const char *name)
     gt_bug("no loop over %s", name);
 }
 
-/* Cycles of one body's loop on each of BLOCKS SMs, from the first warp's start to the last one's end; 0 where
- * the GPU has no such instruction. */
+/* Cycles of one body's loop on each of BLOCKS SMs, from the first warp's start to the last one's end; those
+ * of an empty loop where the GPU has no such instruction. */
 static int loop_cycles(struct gt_bench *bench, const void *kernel, const struct load *load, double *cycles)
 {
     uint32_t warps = load->warps * SUBS, every = load->one_sub ? SUBS : 1, b = 3, c = 5, d = 0;
