@@ -4,12 +4,16 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-@test "calibrate: --help names every group" {
+@test "calibrate: --help and the manual name every group" {
     run "$GRIDTIDE" calibrate --help
     [ "$status" -eq 0 ]
     grep -q 'built without CUDA' <<< "$output" && skip "built without CUDA"
+    groups=$(sed -n '/^Groups:$/,$s/^  \([a-z]*\)  .*/\1/p' <<< "$output")
     for group in limits connections clock structure dispatch latency pipes waits code memory rates hopper; do
-        grep -Eq "^  $group +[A-Za-z]" <<< "$output"
+        grep -qx "$group" <<< "$groups"
+    done
+    for group in $groups; do
+        grep -qx "\.B $group" "$GRIDTIDE_SOURCE/sim/cmd/man/gridtide-calibrate.1"
     done
 }
 
