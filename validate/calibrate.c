@@ -33,7 +33,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     {"turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false},
     {"latency", "between host and GPU, both ways", gt_calibrate_latency, false},
     {"pipes", "an SM's pipes: intervals and latencies of instructions", gt_calibrate_pipes, false},
-    {"waits", "barriers, fences, jumps, special registers, looking at the clock", gt_calibrate_waits, false},
+    {"waits", "barriers, fences, jumps, special registers, the clock", gt_calibrate_waits, false},
     {"code", "code and constants that no cache has yet", gt_calibrate_code, false},
     {"memory", "latency of L1, L2 and DRAM", gt_calibrate_memory, false},
     {"rates", "what L2 and DRAM move, atomics", gt_calibrate_rates, false},
