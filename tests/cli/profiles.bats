@@ -22,3 +22,9 @@ setup() {
     ' "$folder/figures.txt" now)
     [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }
+
+@test "profiles: what fetching ahead gains is within 10 points of the medians of traces/kernels/repeats.csv" {
+    "$folder/gains.sh" > now
+    cat now
+    awk '{ off = $(NF - 1); count++; bad += off > 10 || off < -10 } END { exit !(count == 11 && bad == 0) }' now
+}
