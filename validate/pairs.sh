@@ -1,5 +1,6 @@
 #!/bin/sh
-# How much do kernels slow each other down, measured and simulated, without a GPU: validate/pairs.sh [DATABASE]
+# How much do kernels slow each other down, measured and simulated, without a GPU:
+# validate/pairs.sh [DATABASE]
 #
 # The scenarios of traces/scenarios/pairs against DATABASE (pairs.db): a line a kernel of a pair: the pair, the
 # kernel, how many times as long it took as alone (scenario single/KERNEL), measured and simulated; both are

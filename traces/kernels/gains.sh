@@ -1,8 +1,8 @@
 #!/bin/sh
 # What fetching ahead gains, measured and simulated: traces/kernels/gains.sh
-# A line a pair of launches: the second launch's case, how many times as fast as the first it was when both were
-# profiled, by the medians of repeats.csv (record/repeat.sh), and simulated; and how many points that is off, from
-# the medians. GRIDTIDE names the program.
+# A line a pair of launches: the second launch's case, how many times as fast as the first it was when both
+# were profiled, by the medians of repeats.csv (record/repeat.sh), and simulated; and how many points that is
+# off, from the medians. It needs jq. GRIDTIDE names the program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
