@@ -53,7 +53,7 @@ traces_libtraces_a_SOURCES = \
     traces/program_counts.c traces/program_loops.c traces/program_polls.c \
     traces/program_regions.c traces/program_roles.c \
     traces/program_make.c traces/program_make.h \
-    traces/program_taint.c traces/program_taint.h \
+    traces/program_taint.c traces/program_taint.h traces/program_threads.c \
     traces/repeats.c traces/repeats.h \
     traces/sass.c traces/sass.h traces/sass_opcodes.c \
     traces/sink.c traces/sink_bins.c traces/sink_bins.h \

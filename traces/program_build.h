@@ -50,6 +50,9 @@ void gt_program_build(struct gt_program *program, const struct gt_sass_flow *flo
 void gt_build_blocks(struct gt_build *build);
 /* Counts of edges by conservation of flow, divergences; takes edges without a count away. */
 void gt_build_counts(struct gt_build *build, struct gt_flow_report *report);
+/* Of the branches with a guard that no side is known of, the one whose counts of threads say most: its edge
+ * that jumps, and how often; GT_NONE: there is none. */
+uint32_t gt_build_jumps_by_threads(const struct gt_build *build, uint64_t *executions);
 /* Lead warps past code that polls after a failed try; leaves edges without a count. */
 void gt_build_polls(struct gt_build *build);
 /* Dominators, natural loops. */

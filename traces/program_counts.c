@@ -3,7 +3,7 @@
  * What arrives at a block is what it executed: with all edges into it known but one, that one is known.
  * This alone settles nearly everything, divergence included, since sides of a divergence that meet
  * again do so at a JOIN, which may let fewer through than come.  Where it does not, what leaves a branch
- * is what it executed and what it split.
+ * is what it executed and what it split, and then what the threads that took it say (program_threads.c).
  */
 #include <stdlib.h>
 
@@ -114,6 +114,17 @@ static bool settle_by_leaving(struct gt_build *build)
     return progress;
 }
 
+/* Settle the jump of the branch whose threads say most; true where one was. */
+static bool settle_by_threads(struct gt_build *build)
+{
+    uint64_t executions;
+    uint32_t jump = gt_build_jumps_by_threads(build, &executions);
+
+    if (jump != GT_NONE)
+        settle(build, jump, executions);
+    return jump != GT_NONE;
+}
+
 /* Nothing more follows: an equal share for the first edge that is unknown, then all may go on. */
 static bool settle_by_guess(struct gt_build *build)
 {
@@ -220,7 +231,8 @@ void gt_build_counts(struct gt_build *build, struct gt_flow_report *report)
 {
     build->known = gt_calloc(build->program->edge_count + 1ull, sizeof *build->known);
     settle_certain(build);
-    while (settle_by_arrivals(build) || settle_by_leaving(build) || settle_by_guess(build))
+    while (settle_by_arrivals(build) || settle_by_leaving(build) || settle_by_threads(build) ||
+           settle_by_guess(build))
         ;
     drop_unused(build);
     build->taint = gt_calloc(build->program->instruction_count, sizeof *build->taint);

@@ -19,20 +19,27 @@ enum { BLOCKS = 2, WARPS = 4 };
 
 static struct gt_flow_report report;
 
+static struct gt_program *make_rows(const struct gt_program_row *rows, uint32_t count)
+{
+    struct gt_program head = { .key = "p", .warps = BLOCKS * WARPS, .warps_per_block = WARPS };
+    uint32_t unknown, first;
+    struct gt_program *program = gt_program_make(&head, rows, count, &report, &unknown, &first);
+
+    assert_int_equal(unknown, 0);
+    return program;
+}
+
 /* `divergent`: how often a branch of a line went both ways; NULL: never. */
 static struct gt_program *make(const struct line *lines, const uint64_t *divergent, uint32_t count)
 {
-    struct gt_program head = { .key = "p", .warps = BLOCKS * WARPS, .warps_per_block = WARPS };
     struct gt_program_row *rows = gt_calloc(count, sizeof *rows);
-    uint32_t unknown, first;
     struct gt_program *program;
 
     for (uint32_t i = 0; i < count; i++)
         rows[i] = (struct gt_program_row){ .text = lines[i].text, .executions = lines[i].executions,
                                            .divergent = divergent != NULL ? divergent[i] : 0 };
-    program = gt_program_make(&head, rows, count, &report, &unknown, &first);
+    program = make_rows(rows, count);
     free(rows);
-    assert_int_equal(unknown, 0);
     return program;
 }
 #define MAKE(lines) make(lines, NULL, sizeof(lines) / sizeof (lines)[0])
@@ -106,6 +113,50 @@ static void loops_nest(void **state)
     assert_int_equal(program->loops[inner->loop].entries, 24);
     assert_int_equal(program->loops[outer->loop].entries, 8);
     assert_int_equal(program->loops[outer->loop].trips, 24);
+    gt_program_free(program);
+}
+
+/* Past a loop of one block: arrivals are the same for 3 warps of 27 trips as for 8 of 10.  3 of the 8 visits
+ * of the branch split, and 3 of its 256 threads jump: one of each, so 3 + 8 visits take its edges.  Of the
+ * loop's 80 arrivals 72 are left, and of its 80 + 16 ways on 24 lead out: 3 + 24 arrive at the join. */
+static void threads_tell_who_skips_a_loop(void **state)
+{
+    static const struct gt_program_row rows[] = {
+        { .text = "MOV R0, RZ", .executions = 8, .threads = 32, .threads_on = 32 },
+        { .text = "BSSY B0, 0x40", .executions = 8, .threads = 32, .threads_on = 32 },
+        { .text = "@!P0 BRA 0x40", .executions = 8, .threads = 32, .threads_on = 0.375f, .divergent = 3 },
+        { .text = "@P0 BRA 0x30", .executions = 80, .threads = 30, .threads_on = 27, .divergent = 16 },
+        { .text = "BSYNC B0", .executions = 27, .threads = 9.48148f, .threads_on = 9.48148f },
+        { .text = "EXIT", .executions = 8, .threads = 32, .threads_on = 32 },
+    };
+    struct gt_program *program = make_rows(rows, sizeof rows / sizeof rows[0]);
+
+    (void)state;
+    assert_int_equal(edge(program, 0, 4)->executions, 3);
+    assert_int_equal(edge(program, 0, 3)->executions, 8);
+    assert_int_equal(block_at(program, 0)->divergent, 3);
+    assert_int_equal(edge(program, 3, 3)->executions, 72);
+    assert_int_equal(edge(program, 3, 4)->executions, 24);
+    assert_int_equal(block_at(program, 3)->divergent, 16);
+    assert_int_equal(program->loops[0].entries, 8);
+    gt_program_free(program);
+}
+
+/* 64 of 256 threads jump and no visit splits: 2 of 8 warps, and 6 make the loop's 24 trips. */
+static void threads_tell_whole_warps(void **state)
+{
+    static const struct gt_program_row rows[] = {
+        { .text = "@!P0 BRA 0x20", .executions = 8, .threads = 32, .threads_on = 8 },
+        { .text = "@P1 BRA 0x10", .executions = 24, .threads = 32, .threads_on = 24 },
+        { .text = "EXIT", .executions = 8, .threads = 32, .threads_on = 32 },
+    };
+    struct gt_program *program = make_rows(rows, sizeof rows / sizeof rows[0]);
+
+    (void)state;
+    assert_int_equal(edge(program, 0, 2)->executions, 2);
+    assert_int_equal(edge(program, 0, 1)->executions, 6);
+    assert_int_equal(edge(program, 1, 1)->executions, 18);
+    assert_int_equal(edge(program, 1, 2)->executions, 6);
     gt_program_free(program);
 }
 
@@ -367,6 +418,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_has_trips),
         cmocka_unit_test(loops_nest),
+        cmocka_unit_test(threads_tell_who_skips_a_loop),
+        cmocka_unit_test(threads_tell_whole_warps),
         cmocka_unit_test(roles_follow_the_thread_number),
         cmocka_unit_test(blocks_follow_the_block_number),
         cmocka_unit_test(a_barrier_keeps_the_block_together),
