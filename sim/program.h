@@ -192,6 +192,7 @@ struct gt_loop {
     uint64_t trips;             /* executions of the head */
     uint8_t who; /* gt_who: what trips may differ by; ROLE: by the warp's number in its block */
     bool polls;                 /* waits in an mbarrier or memory: its trips are an outcome, not a cause */
+    bool ends;                  /* warps leave it by EXIT alone: in their last trip, and in no trip before */
 };
 
 /* The memory behaviour of a launch: what the caches did.  Rates are 0..1; negative: not known. */

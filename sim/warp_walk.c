@@ -36,17 +36,35 @@ static void remember(struct gt_wshared *shared, uint32_t visit, uint32_t choice)
 }
 
 /* Which edges a choice is among. */
-enum among { ALL, STAYING, LEADING_OUT };
+enum among { ALL, STAYING, LEADING_OUT, BEFORE };
 
 static bool is_among(const struct gt_edge *edge, enum among among)
 {
-    return among == ALL || (among == STAYING ? !edge->leaves : edge->leads_out);
+    return among == ALL || among == BEFORE || (among == STAYING ? !edge->leaves : edge->leads_out);
 }
 
 /* How often warps that did not split took the edge. */
 static double weight(const struct gt_basic_block *block, const struct gt_edge *edge)
 {
     return (double)(block->divergent > 0 ? edge->alone : edge->executions);
+}
+
+/* Executions of an edge that come into question.  In loops that warps leave by EXIT alone, the last trip
+ * takes the edges that lead there, where there are others: what is left of those is for the trips before. */
+static double weight_among(const struct gt_wsm *sm, const struct gt_basic_block *block,
+                           const struct gt_edge *edge, enum among among)
+{
+    double out = 0, all = 0;
+
+    if (among != BEFORE || !edge->leads_out)
+        return weight(block, edge);
+    for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++) {
+        all += weight(block, &sm->code.program->edges[e]);
+        out += sm->code.program->edges[e].leads_out ? weight(block, &sm->code.program->edges[e]) : 0;
+    }
+    const struct gt_loop *loop = &sm->code.program->loops[block->loop];
+    double last = out < all ? all * (double)loop->entries / fmax(1, (double)loop->trips) : 0;
+    return weight(block, edge) * fmax(0, 1 - last / fmax(1, out));
 }
 
 /* The edge that is owed most. GT_NONE: none has executions. */
@@ -59,9 +77,9 @@ static uint32_t owed(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among 
 
     for (uint32_t e = block->first_edge; e < end; e++)
         if (is_among(&edges[e], among) && (!by_role || may_go(&edges[e], warp)))
-            sum += weight(block, &edges[e]);
+            sum += weight_among(sm, block, &edges[e], among);
     for (uint32_t e = block->first_edge; sum > 0 && e < end; e++) {
-        double share = weight(block, &edges[e]) / sum;
+        double share = weight_among(sm, block, &edges[e], among) / sum;
 
         if (share <= 0 || !is_among(&edges[e], among) || (by_role && !may_go(&edges[e], warp)))
             continue;
@@ -133,6 +151,14 @@ static bool last_trip(const struct gt_wsm *sm, const struct gt_wwarp *warp)
     uint32_t loop = at(sm, warp)->loop;
 
     return loop != GT_NONE && warp->trips[loop] <= 1;
+}
+
+/* Whether the warp is in a loop that it leaves by EXIT alone. */
+static bool left_by_exit(const struct gt_wsm *sm, const struct gt_wwarp *warp)
+{
+    uint32_t loop = at(sm, warp)->loop;
+
+    return loop != GT_NONE && sm->code.program->loops[loop].ends;
 }
 
 /* An edge by which the last trip of `loop` leaves: in the ratio of their executions. */
@@ -278,7 +304,7 @@ static const struct gt_wop *branch(struct gt_wsm *sm, struct gt_wwarp *warp)
     else if (block->choice == GT_CHOICE_LOOP)
         edge = by_trips(sm, warp);
     else
-        edge = by_ratio(sm, warp, last_trip(sm, warp) ? LEADING_OUT : ALL);
+        edge = by_ratio(sm, warp, last_trip(sm, warp) ? LEADING_OUT : left_by_exit(sm, warp) ? BEFORE : ALL);
     return edge == GT_NONE ? NULL : follow(sm, warp, edge);
 }
 
@@ -300,6 +326,8 @@ static bool stays(struct gt_wsm *sm, struct gt_wwarp *warp)
         return true;
     if (block->who == GT_WHO_ROLE)
         return may_go(edge, warp);
+    if (left_by_exit(sm, warp) && (!last_trip(sm, warp) || !edge->leads_out))
+        return !last_trip(sm, warp) && edge->executions > 0;
     if (block->who == GT_WHO_WARP && warp->decided[warp->block] != 0)
         return warp->decided[warp->block] == 1;
     if (block->who == GT_WHO_BLOCK && drawn(shared, visit, &choice))

@@ -70,5 +70,7 @@ void gt_build_index(struct gt_build *build);
 bool gt_build_dominates(const struct gt_build *build, uint32_t a, uint32_t b);
 /* Is block `b` in loop `loop` or in one inside it? */
 bool gt_build_in_loop(const struct gt_build *build, uint32_t b, uint32_t loop);
+/* Do warps end in block `b` of `loop`, which they leave by EXIT alone (gt_loop.ends)? */
+bool gt_build_ends(const struct gt_build *build, uint32_t b, uint32_t loop);
 
 #endif

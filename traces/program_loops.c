@@ -266,6 +266,42 @@ static bool polls(const struct gt_program *program, const struct gt_basic_block 
     return false;
 }
 
+/* Whether warps end in a block behind which others go on. */
+static bool ends_some(const struct gt_program *program, const struct gt_basic_block *block)
+{
+    return block->end == GT_END_EXIT && block->edge_count > 0
+           && program->edges[block->first_edge].executions < block->executions;
+}
+
+bool gt_build_ends(const struct gt_build *build, uint32_t b, uint32_t loop)
+{
+    const struct gt_program *program = build->program;
+
+    return program->loops[loop].ends && program->blocks[b].loop == loop
+           && ends_some(program, &program->blocks[b]);
+}
+
+/* Loops without an edge that leads out of them, in which warps end.  Not where warps split: there sides of
+ * them may end one by one. */
+static void find_ends(struct gt_build *build)
+{
+    struct gt_program *program = build->program;
+
+    for (uint32_t b = 0; b < program->block_count; b++) {
+        uint32_t loop = program->blocks[b].loop;
+
+        if (loop != GT_NONE)
+            program->loops[loop].ends |= ends_some(program, &program->blocks[b]);
+    }
+    for (uint32_t e = 0; e < program->edge_count; e++) {
+        const struct gt_basic_block *from = &program->blocks[build->edge_from[e]];
+        bool leaves = program->edges[e].leaves && program->edges[e].executions > 0;
+
+        if (from->loop != GT_NONE && (leaves || from->divergent > 0))
+            program->loops[from->loop].ends = false;
+    }
+}
+
 /* Entries; edges that leave; whether all that a loop does is wait. */
 static void measure_loops(struct gt_build *build)
 {
@@ -295,6 +331,7 @@ static void measure_loops(struct gt_build *build)
         program->edges[e].leaves = loop != GT_NONE && program->blocks[from].end != GT_END_CALL &&
                                    !gt_build_in_loop(build, program->edges[e].to, loop);
     }
+    find_ends(build);
 }
 
 void gt_build_loops(struct gt_build *build)

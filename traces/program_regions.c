@@ -106,7 +106,7 @@ static void find_ways_out(struct gt_build *build)
 
     for (uint32_t l = 0; l < program->loop_count; l++) {
         for (uint32_t b = 0; b < program->block_count; b++)
-            out[b] = !gt_build_in_loop(build, b, l);
+            out[b] = !gt_build_in_loop(build, b, l) || gt_build_ends(build, b, l);
         do {
             changed = false;
             for (uint32_t i = build->ordered; i-- > 0;) {

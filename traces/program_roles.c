@@ -215,7 +215,8 @@ static void judge_loop(struct roles *roles, uint32_t l)
         if (!gt_build_in_loop(build, b, l))
             continue;
         held = roles->together[b] > held ? roles->together[b] : held;
-        if (program->blocks[b].loop == l && program->blocks[b].choice == GT_CHOICE_LOOP)
+        if ((program->blocks[b].loop == l && program->blocks[b].choice == GT_CHOICE_LOOP)
+            || gt_build_ends(build, b, l))
             taint |= condition_taint(roles, &program->blocks[b]) & ~GT_TAINT_LANE;
     }
     loop->who = held != NONE || taint == 0 || taint == GT_TAINT_BLOCK ? GT_WHO_BLOCK :

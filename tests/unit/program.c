@@ -82,6 +82,7 @@ static void a_loop_has_trips(void **state)
     assert_int_equal(program->loop_count, 1);
     assert_int_equal(program->loops[0].entries, 8);
     assert_int_equal(program->loops[0].trips, 80);
+    assert_false(program->loops[0].ends);
     assert_int_equal(program->loops[0].who, GT_WHO_BLOCK);
     assert_int_equal(block_at(program, 1)->choice, GT_CHOICE_LOOP);
     assert_true(edge(program, 1, 1)->back);
@@ -89,6 +90,32 @@ static void a_loop_has_trips(void **state)
     assert_true(edge(program, 1, 4)->leaves && edge(program, 1, 4)->leads_out);
     assert_int_equal(edge(program, 1, 4)->executions, 8);
     assert_false(program->flow_broken);
+    gt_program_free(program);
+}
+
+/* 8 warps come to the EXIT ten times: all end there in their last trip, two went past it in one before. */
+static void an_exit_ends_a_loop(void **state)
+{
+    static const struct line lines[] = {
+        { "MOV R0, RZ", 8 },
+        { "FFMA R1, R1, R1, R1", 24 },
+        { "@P0 BRA 0x50", 24 },
+        { "FFMA R1, R1, R1, R1", 10 },
+        { "@P1 EXIT", 10 },
+        { "BRA 0x10", 16 },
+    };
+    struct gt_program *program = MAKE(lines);
+
+    (void)state;
+    assert_int_equal(program->loop_count, 1);
+    assert_int_equal(program->loops[0].entries, 8);
+    assert_int_equal(program->loops[0].trips, 24);
+    assert_true(program->loops[0].ends);
+    assert_int_equal(edge(program, 1, 3)->executions, 10);
+    assert_true(edge(program, 1, 3)->leads_out);
+    assert_false(edge(program, 1, 5)->leads_out);
+    assert_int_equal(edge(program, 3, 5)->executions, 2);
+    assert_false(edge(program, 3, 5)->leads_out);
     gt_program_free(program);
 }
 
@@ -417,6 +444,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_has_trips),
+        cmocka_unit_test(an_exit_ends_a_loop),
         cmocka_unit_test(loops_nest),
         cmocka_unit_test(threads_tell_who_skips_a_loop),
         cmocka_unit_test(threads_tell_whole_warps),

@@ -173,6 +173,43 @@ static void trips_add_up(void **state)
     assert_int_equal(result.issued[GT_PIPE_FMA], 56);
 }
 
+/* 2 warps make 6 trips, 3 each, and end at the EXIT in the third; one of the 4 trips before goes past it.
+ * A trip takes 15 cycles for the FFMA, one for its branch, one for the jump back, 2 more past the EXIT; to
+ * the EXIT of the last one it is 15 + 1 + 1: one warp's issues at 17 + 17 + 17 = 51, the other's at 53. */
+static void loops_end_at_an_exit_in_the_last_trip(void **state)
+{
+    struct gt_basic_block *head, *way, *back;
+
+    (void)state;
+    loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 2, .trips = 6, .ends = true };
+    program.loop_count = 1;
+    program.warps = 2;
+    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 15);
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
+    head = close_block(GT_END_BRANCH);
+    head->loop = 0;
+    head->choice = GT_CHOICE_RATIO;
+    head->executions = 6;
+    add_edge(head, 2, 3)->leads_out = false;
+    add_edge(head, 1, 3);
+    add(GT_PIPE_ALU, GT_ACTION_COMPUTE, 1);
+    add_exit();
+    way = close_block(GT_END_EXIT);
+    way->loop = 0;
+    way->choice = GT_CHOICE_RATIO;
+    way->executions = 3;
+    add_edge(way, 2, 1)->leads_out = false;
+    add(GT_PIPE_NONE, GT_ACTION_BRANCH, 1);
+    back = close_block(GT_END_BRANCH);
+    back->loop = 0;
+    add_edge(back, 0, 4)->back = true;
+    edges[back->first_edge].leads_out = false;
+    run(1, 2, 1);
+    assert_int_equal(result.issued[GT_PIPE_FMA], 6);
+    assert_int_equal(result.issued[GT_PIPE_ALU], 3);
+    assert_int_equal((int)result.run_cycles, 53);
+}
+
 /* A quarter of the warps goes the long way. */
 static void ratios_are_dealt_out(void **state)
 {
@@ -430,7 +467,8 @@ int main(void)
         TEST(a_chain_takes_its_stall_counts), TEST(a_sub_partition_issues_one_a_cycle),
         TEST(a_pipe_takes_one_an_interval), TEST(a_scoreboard_waits_for_shared_memory),
         TEST(the_load_store_unit_serves_a_pass_a_cycle), TEST(a_counting_wait_leaves_the_last_groups),
-        TEST(a_barrier_opens_when_the_last_one_comes), TEST(trips_add_up), TEST(ratios_are_dealt_out),
+        TEST(a_barrier_opens_when_the_last_one_comes), TEST(trips_add_up),
+        TEST(loops_end_at_an_exit_in_the_last_trip), TEST(ratios_are_dealt_out),
         TEST(the_last_block_takes_a_rare_path),
         TEST(both_sides_of_a_divergence_run), TEST(waves_are_extrapolated),
         TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
