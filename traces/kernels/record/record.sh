@@ -5,6 +5,7 @@
 #   record.sh out library kernels/profile library.cases
 #   record.sh out torch python3 record_torch.py
 #   record.sh out fresh-torch python3 record_torch.py 3600 fresh
+#   record.sh out last python3 record_torch.py 3600 last
 #   record.sh out cupy python3 record_cupy.py
 #   record.sh out jax python3 record_jax.py
 #   nvcc -arch=sm_90 -O3 -std=c++17 -o classic classic.cu && record.sh out classic ./classic

@@ -1,14 +1,16 @@
-"""Run operations of torch_ops.py for Nsight Compute: record_torch.py [SECONDS [fresh | NAME...]].
+"""Run operations of torch_ops.py for Nsight Compute: record_torch.py [SECONDS [fresh | last | NAME...]].
 
 Each is warmed up first; only its last call lies between cudaProfilerStart and cudaProfilerStop, so profile
 with `ncu --profile-from-start off`. No operation begins once SECONDS have passed; with names, only
-they run, with `fresh` those of torch_more.py. Each operation is named on standard output once it ran.
+they run, with `fresh` those of torch_more.py, with `last` those of torch_last.py. Each operation is named on
+standard output once it ran.
 """
 import sys
 import time
 
 import torch
 
+from torch_last import LAST
 from torch_more import FRESH
 from torch_ops import OPERATIONS
 
@@ -33,7 +35,8 @@ def record(name):
 def main():
     start = time.monotonic()
     seconds = float(sys.argv[1]) if len(sys.argv) > 1 else float("inf")
-    names = FRESH if sys.argv[2:] == ["fresh"] else sys.argv[2:] or OPERATIONS
+    sets = {"fresh": FRESH, "last": LAST}
+    names = sets.get(" ".join(sys.argv[2:]), sys.argv[2:] or OPERATIONS)
     for name in names:
         if time.monotonic() - start > seconds:
             print(f"{name} and those after it: left out, {seconds:g} s have passed", flush=True)
