@@ -61,6 +61,8 @@ struct gt_device {
     uint64_t engine_event_gap_ps;     /* the same across streams, through an event */
     uint64_t crowd_ps;                /* added to a gap before a kernel from three busy connections on */
     uint64_t busy_connection_ps;      /* added likewise by each such connection beyond two */
+    uint64_t traced_ps;               /* a kernel in a profiler's trace lasts so much longer than its blocks */
+    uint64_t clock_holds_ps;          /* of a kernel, before the clock falls under its load */
     uint64_t graph_gap_ps;            /* the same between nodes of a graph */
     uint64_t host_function_ps;        /* from an operation's end to a host function's start */
     /* copies */

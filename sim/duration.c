@@ -112,29 +112,22 @@ const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_
     return &launch->result;
 }
 
-/* Kernel times of a tracing profiler (CUPTI, so Kineto and nsys) hold this much beside the blocks, and its
- * gaps so much less: on an H200 blocks that spin for 20.20, 30.30, 40.40 and 60.61 us are kernels of 20.83,
- * 30.88, 40.93 and 61.09 us (traces/samples/cuda-fork-join.json.gz), and gaps in a stream are 1.2 us there
- * where 1.8 us pass from block to block, in a graph 0.2 and 0.8. */
-#define TRACED_PS 600000
-
-/* A clock that falls under tensor cores at work does so after this long.  The profiler repeats a launch and
- * sees the fallen clock in short ones too; between other kernels those of 4 to 8 us ran at full clock
- * (PyTorch's transformer), products and attention of 55 to 143 us as if their first 15 us had (H200). */
-#define CLOCK_HOLDS_PS 15e6
-
+/* A clock that falls under tensor cores at work does so only after a while.  The profiler repeats a launch and
+ * sees the fallen clock in short ones too. */
 gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t index)
 {
     const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
     double share = launch->launch.clock_share > 0 ? launch->launch.clock_share : 1;
     double run_ps = launch->result.run_cycles * 1e6 / m->device->clock_mhz;
 
-    return gt_whole_ps(fmin(run_ps, CLOCK_HOLDS_PS) + fmax(0, run_ps - CLOCK_HOLDS_PS) / share);
+    double holds_ps = (double)m->device->clock_holds_ps;
+
+    return gt_whole_ps(fmin(run_ps, holds_ps) + fmax(0, run_ps - holds_ps) / share);
 }
 
 gt_time_ps gt_program_ps(const struct gt_machine *m, uint32_t index)
 {
     bool recorded = m->workload->ops[index].start_ps != GT_TIME_NONE;
 
-    return gt_program_run_ps(m, index) + (recorded ? TRACED_PS : 0);
+    return gt_program_run_ps(m, index) + (recorded ? m->device->traced_ps : 0);
 }
