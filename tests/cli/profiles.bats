@@ -28,6 +28,6 @@ setup() {
     cat now
     awk '{ off = $(NF - 1) < 0 ? -$(NF - 1) : $(NF - 1) }
          /^cp_async/ { count++; near += off <= 5 }
-         /^flash/ { count++; near += off <= 5; fair += off <= 10 }
-         END { exit !(count == 11 && near >= 8 && fair >= 4) }' now
+         /^flash/ { count++; near += off <= 5; fair += off <= 10; far += off > 25 }
+         END { exit !(count == 11 && near >= 8 && fair >= 4 && far == 0) }' now
 }
