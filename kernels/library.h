@@ -15,7 +15,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 #ifdef __cplusplus
 extern "C" {

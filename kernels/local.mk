@@ -1,12 +1,12 @@
 # The CUDA kernels: kernels/*.cu by nvcc, the rest in C. Only where there is an nvcc.
 KERNELS = \
     kernels/atomics.cu \
-    kernels/calibrate.cu \
-    kernels/calibrate_bulk.cu \
-    kernels/calibrate_code.cu \
-    kernels/calibrate_memory.cu \
-    kernels/calibrate_pipes.cu \
-    kernels/calibrate_wgmma.cu \
+    kernels/calibrate/calibrate.cu \
+    kernels/calibrate/bulk.cu \
+    kernels/calibrate/code.cu \
+    kernels/calibrate/memory.cu \
+    kernels/calibrate/pipes.cu \
+    kernels/calibrate/wgmma.cu \
     kernels/chase.cu \
     kernels/cp_async_pipeline.cu \
     kernels/empty.cu \
@@ -31,10 +31,10 @@ KERNELS = \
     kernels/stencil.cu \
     kernels/stream.cu \
     kernels/transpose.cu
-KERNEL_INCLUDES = kernels/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
-    kernels/library.h kernels/reference.h kernels/tensor.cuh sim/error.h
-CALIBRATE_INCLUDES = kernels/calibrate_bulk.h kernels/calibrate_code.h kernels/calibrate_memory.h \
-    kernels/calibrate_pipes.h
+KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
+    kernels/library.h kernels/reference.h kernels/tensor.cuh sim/base/error.h
+CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
+    kernels/calibrate/pipes.h
 KERNEL_C_FILES = \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
@@ -68,12 +68,12 @@ kernels/gemm_wgmma.o kernels/calibrate_wgmma.o: kernels/wgmma.cuh
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/$(@:.o=.cu)
 kernels/gemm_wgmma.o: kernels/gemm_wgmma.cu
-kernels/calibrate_wgmma.o: kernels/calibrate_wgmma.cu
+kernels/calibrate_wgmma.o: kernels/calibrate/wgmma.cu
 $(KERNELS:.cu=.o): $(KERNEL_INCLUDES)
 kernels/calibrate_bulk.o kernels/calibrate_code.o kernels/calibrate_memory.o kernels/calibrate_pipes.o \
     kernels/calibrate_wgmma.o: $(CALIBRATE_INCLUDES)
 
-# Launches a list of cases for Nsight Compute; traces/kernels/record uses it.
+# Launches a list of cases for Nsight Compute; traces/profiles/record uses it.
 noinst_PROGRAMS += kernels/profile
 kernels_profile_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
 endif

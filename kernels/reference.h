@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,29 +1,19 @@
 # The report: gnuplot templates and what fills them.
 noinst_LIBRARIES += plots/libplots.a
 plots_libplots_a_SOURCES = \
-    plots/fig_copies.c \
-    plots/fig_errors.c \
-    plots/fig_kernels.c \
-    plots/fig_placement.c \
-    plots/fig_sms.c \
-    plots/fig_suite.c \
-    plots/fig_timeline.c \
-    plots/figure.c plots/figure.h \
-    plots/folder.c plots/folder.h \
-    plots/gnuplot.c plots/gnuplot.h \
-    plots/kernels.c plots/kernels.h \
-    plots/page.c plots/page.h plots/page_answer.c plots/page_kernels.c plots/page_tables.c \
-    plots/page_table.c plots/page_table.h \
-    plots/palette.c plots/palette.h \
-    plots/report.c plots/report.h \
-    plots/residency.c plots/residency.h \
-    plots/text.c plots/text.h \
-    plots/units.c plots/units.h \
-    plots/view.c plots/view.h
+    plots/data/kernel_view.c plots/data/kernel_view.h plots/data/palette.c plots/data/palette.h \
+    plots/data/report_folder.c plots/data/report_folder.h plots/data/residency.c plots/data/residency.h \
+    plots/data/units.c plots/data/units.h plots/data/view.c plots/data/view.h \
+    plots/figures/copies.c plots/figures/errors.c plots/figures/figure.c plots/figures/figure.h \
+    plots/figures/gnuplot.c plots/figures/gnuplot.h plots/figures/kernels.c plots/figures/placement.c \
+    plots/figures/sms.c plots/figures/suite.c plots/figures/timeline.c \
+    plots/page/page.c plots/page/page.h plots/page/page_answer.c plots/page/page_kernels.c plots/page/page_table.c \
+    plots/page/page_table.h plots/page/page_tables.c plots/page/report.c plots/page/report.h
 
-plotsdir = $(pkgdatadir)/plots
-dist_plots_DATA = \
-    plots/copies.gp plots/cycles.gp plots/errors.gp plots/families.gp plots/placement.gp plots/report.css \
-    plots/roofline.gp plots/sms.gp plots/stalls.gp plots/style.gp plots/suite.gp \
-    plots/timeline.gp plots/warps.gp
+templatesdir = $(pkgdatadir)/templates
+dist_templates_DATA = \
+    plots/templates/copies.gp plots/templates/cycles.gp plots/templates/errors.gp plots/templates/families.gp \
+    plots/templates/placement.gp plots/templates/report.css plots/templates/roofline.gp plots/templates/sms.gp \
+    plots/templates/stalls.gp plots/templates/style.gp plots/templates/suite.gp plots/templates/timeline.gp \
+    plots/templates/warps.gp
 EXTRA_DIST += plots/example.png

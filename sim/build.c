@@ -1,6 +1,6 @@
 /* The machine for a workload. */
-#include "sim/policy.h"
-#include "sim/waves.h"
+#include "sim/gpu/policy.h"
+#include "sim/gpu/steady_state.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,66 +1,27 @@
 # The simulator: no file format, no database, no terminal, no CUDA.
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
-    sim/api.c sim/api.h \
-    sim/alone.c \
-    sim/arbitration.c \
-    sim/barrier.c \
-    sim/blockcost.c sim/blockcost.h \
-    sim/build.c \
-    sim/contention.c sim/contention.h \
-    sim/copy.c \
-    sim/demand.c sim/demand.h \
-    sim/device.c sim/device.h \
-    sim/device_keys.c \
-    sim/device_value.c sim/device_value.h \
-    sim/dist.c \
-    sim/duration.c \
-    sim/engine.c sim/engine.h \
-    sim/error.c sim/error.h \
-    sim/graph.c \
-    sim/heap.c sim/heap.h \
-    sim/host.c \
-    sim/hwq.c \
-    sim/kernel.c \
-    sim/machine.h \
-    sim/modelled.c sim/modelled.h \
-    sim/occupancy.c sim/occupancy.h \
-    sim/op.c \
-    sim/place.c \
-    sim/plan.c sim/plan.h \
-    sim/plan_blocked.c \
-    sim/plan_edges.c \
-    sim/plan_waits.c \
-    sim/policy.c sim/policy.h \
-    sim/pools.c \
-    sim/probe.c sim/probe.h \
-    sim/program.c sim/program.h \
-    sim/rate.c sim/rate.h \
-    sim/rate_limit.c \
-    sim/rate_solve.c \
-    sim/simulate.c sim/simulate.h \
-    sim/share.c sim/share.h \
-    sim/sm.c \
-    sim/stream.c \
-    sim/transform.c sim/transform.h \
-    sim/warm.c sim/warm.h \
-    sim/warp.c sim/warp.h \
-    sim/warp_act.c \
-    sim/warp_build.c \
-    sim/warp_costs.h \
-    sim/warp_decode.c \
-    sim/warp_grid.c \
-    sim/warp_issue.c \
-    sim/warp_memory.c \
-    sim/warp_misses.c \
-    sim/warp_parts.h \
-    sim/warp_policy.c \
-    sim/warp_rare.c \
-    sim/warp_reads.c \
-    sim/warp_sync.c \
-    sim/warp_walk.c \
-    sim/waves.c sim/waves.h \
-    sim/workload.c sim/workload_check.c sim/workload.h
+    sim/build.c sim/simulate.c sim/simulate.h \
+    sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c sim/base/heap.h \
+    sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_value.c \
+    sim/devices/device_value.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
+    sim/gpu/arbitration.c sim/gpu/block_progress.c sim/gpu/block_progress.h sim/gpu/copy_engine.c sim/gpu/demand.c \
+    sim/gpu/demand.h sim/gpu/exclusive_copy.c sim/gpu/grid.c sim/gpu/placement.c sim/gpu/policy.c sim/gpu/policy.h \
+    sim/gpu/progress_limit.c sim/gpu/progress_solve.c sim/gpu/sm.c sim/gpu/steady_state.c sim/gpu/steady_state.h \
+    sim/gpu/work_distributor.c \
+    sim/machine/durations.c sim/machine/engine.c sim/machine/engine.h sim/machine/free_lists.c \
+    sim/machine/machine.h \
+    sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/inferred_waits.c sim/replay/isolated_durations.c \
+    sim/replay/isolated_durations.h sim/replay/replay.c sim/replay/replay.h \
+    sim/stream/api_call.c sim/stream/api_call.h sim/stream/default_stream.c sim/stream/graph.c \
+    sim/stream/host_thread.c sim/stream/hw_queue.c sim/stream/operation.c sim/stream/stream.c \
+    sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
+    sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
+    sim/warp/launch.c sim/warp/launch.h sim/warp/memory.c sim/warp/misses.c sim/warp/rare_paths.c \
+    sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/sm_state.c sim/warp/sync.c \
+    sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
+    sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \
+    sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices

@@ -1,13 +1,13 @@
 /* Build the machine, run it, say what is left when it stops too soon. */
-#include "sim/policy.h"
+#include "sim/gpu/policy.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/contention.h"
-#include "sim/rate.h"
+#include "sim/replay/isolated_durations.h"
+#include "sim/gpu/block_progress.h"
 
 static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = gt_thread_handler,

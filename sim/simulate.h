@@ -2,10 +2,10 @@
 #ifndef GRIDTIDE_SIM_SIMULATE_H
 #define GRIDTIDE_SIM_SIMULATE_H
 
-#include "sim/device.h"
-#include "sim/modelled.h"
-#include "sim/probe.h"
-#include "sim/workload.h"
+#include "sim/devices/device.h"
+#include "sim/warp/kernel_model.h"
+#include "sim/workload/probe.h"
+#include "sim/workload/workload.h"
 
 struct gt_options {
     bool blocks;             /* kernels as blocks on SMs (true) or as bars (false) */

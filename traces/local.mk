@@ -1,103 +1,81 @@
 # Traces in and out of files, the store, exporters.
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
-    traces/borrow.c traces/borrow.h \
-    traces/cuda_api.c traces/cuda_api.h \
-    traces/datadir.c traces/datadir.h \
-    traces/demangle.c traces/demangle.h \
-    traces/devicefile.c traces/devicefile.h traces/devicenames.c \
-    traces/export.c traces/export.h traces/export_parts.h \
-    traces/export_blocks.c traces/export_calls.c traces/export_ops.c \
-    traces/export_csv.c traces/export_perfetto.c \
-    traces/gpu_names.c traces/gpu_names.h \
-    traces/import.c \
-    traces/import_blocking.c traces/import_blocking.h \
-    traces/import_common.c traces/import_common.h \
-    traces/import_device.c traces/import_device.h \
-    traces/import_finish.c traces/import_join.c traces/import_parts.h \
-    traces/csv.c traces/csv.h \
-    traces/cubin.c traces/cubin.h \
-    traces/decimal.c traces/decimal.h \
-    traces/input.c traces/input.h \
-    traces/json_line.c traces/json_line.h \
-    traces/jsonl_emit.c traces/jsonl_emit.h \
-    traces/jsonl_fields.c traces/jsonl_fields.h \
-    traces/jsonl_keys.c traces/jsonl_keys.h \
-    traces/jsonl_program.h traces/jsonl_read_program.c traces/jsonl_write_program.c \
-    traces/jsonl_read.c traces/jsonl_read.h \
-    traces/jsonl_read_call.c traces/jsonl_read_definitions.c \
-    traces/jsonl_read_header.c traces/jsonl_read_kernel.c \
-    traces/jsonl_refs.c traces/jsonl_refs.h \
-    traces/jsonl_rules.c traces/jsonl_rules.h \
-    traces/jsonl_write.c traces/jsonl_write_call.c \
-    traces/kineto.c traces/kineto.h traces/kineto_parts.h \
-    traces/kineto_device.c traces/kineto_event.c traces/kineto_join.c \
-    traces/kineto_json.c traces/kineto_number.c \
-    traces/judge.c \
-    traces/kernels.c traces/kernels.h traces/kernels_error.c \
-    traces/kernels_inside.c traces/kernels_parts.h \
-    traces/lines.c traces/lines.h \
-    traces/ncu.c traces/ncu.h traces/ncu_parts.h \
-    traces/ncu_code.c traces/ncu_raw.c traces/ncu_cubins.c traces/ncu_report.c traces/ncu_source.c \
-    traces/nsys.c traces/nsys.h traces/nsys_parts.h \
-    traces/nsys_calls.c traces/nsys_gpus.c traces/nsys_info.c traces/nsys_names.c traces/nsys_ops.c \
-    traces/nsys_db.c traces/nsys_db.h traces/nsys_open.c \
-    traces/output.c traces/output_reserve.c traces/output_sweep.c traces/output_sweep.h traces/output.h \
-    traces/compare.c \
-    traces/correlation.c traces/correlation.h \
-    traces/measured.c \
-    traces/perfetto.c traces/perfetto.h \
-    traces/order.c traces/order.h \
-    traces/placement.c traces/placement.h \
-    traces/program_blocks.c traces/program_build.c traces/program_build.h \
-    traces/program_counts.c traces/program_loops.c traces/program_polls.c \
-    traces/program_regions.c traces/program_roles.c \
-    traces/program_make.c traces/program_make.h \
-    traces/program_taint.c traces/program_taint.h traces/program_threads.c \
-    traces/repeats.c traces/repeats.h \
-    traces/sass.c traces/sass.h traces/sass_opcodes.c \
-    traces/sink.c traces/sink_bins.c traces/sink_bins.h \
-    traces/stats.c traces/stats.h \
-    traces/stats_kernels.c traces/stats_load.c traces/stats_ops.c traces/stats_parts.h \
-    traces/stats_path.c traces/stats_path_file.c traces/stats_query.c traces/stats_sm.c \
-    traces/stats_sweep.c traces/stats_sweep.h \
-    traces/store.c traces/store_define.c traces/store_drop.c traces/store_kernels.c \
-    traces/store.h traces/store_parts.h \
-    traces/trace.h \
-    traces/utf8.c traces/utf8.h
+    traces/importers.c \
+    traces/compare/compare.c traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
+    traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
+    traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
+    traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c \
+    traces/export/blocks.c traces/export/calls.c traces/export/export.c traces/export/export.h \
+    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/internal.h traces/export/operations.c \
+    traces/export/perfetto.c traces/export/perfetto.h \
+    traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
+    traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
+    traces/import/device.h traces/import/finish.c traces/import/internal.h traces/import/join.c \
+    traces/io/csv.c traces/io/csv.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
+    traces/io/device_file.c traces/io/device_file.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
+    traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
+    traces/io/output.h traces/io/output_reserve.c traces/io/output_sweep.c traces/io/output_sweep.h \
+    traces/io/utf8.c traces/io/utf8.h \
+    traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
+    traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read.h traces/jsonl/read_call.c \
+    traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c \
+    traces/jsonl/read_program.c traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
+    traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c \
+    traces/kineto/device.c traces/kineto/event.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
+    traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c \
+    traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
+    traces/names/short_name.c traces/names/short_name.h \
+    traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
+    traces/ncu/report.c traces/ncu/source.c \
+    traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
+    traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
+    traces/nsys/operations.c \
+    traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/cfg.h traces/sass/cubin.c traces/sass/cubin.h \
+    traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
+    traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
+    traces/sass/program_match.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
+    traces/sass/thread_counts.c traces/sass/warp_roles.c \
+    traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
+    traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.c traces/stats/stats.h \
+    traces/stats/sweep.c traces/stats/sweep.h \
+    traces/store/definitions.c traces/store/drop.c traces/store/internal.h traces/store/kernel_rows.c \
+    traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/query.c \
+    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/run_writer.c traces/store/store.c \
+    traces/store/store.h
 
 # The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[]`.
-nodist_traces_libtraces_a_SOURCES = traces/schema_sql.h traces/paths.h
-BUILT_SOURCES += traces/schema_sql.h traces/paths.h
-CLEANFILES += traces/schema_sql.h traces/paths.h
-EXTRA_DIST += traces/schema.sql traces/schema_kernels.sql traces/samples traces/scenarios traces/kernels
+nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
+BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
+CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
+EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/record traces/samples traces/scenarios traces/profiles
 
-traces/schema_sql.h: $(top_srcdir)/traces/schema.sql $(top_srcdir)/traces/schema_kernels.sql
-	@$(MKDIR_P) traces
-	$(AM_V_GEN){ echo '/* Made from traces/schema.sql and traces/schema_kernels.sql. */'; \
+traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN){ echo '/* Made from traces/store/schema.sql and traces/store/schema_kernels.sql. */'; \
 	  for name in schema schema_kernels; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
-	      $(top_srcdir)/traces/$$name.sql; \
+	      $(top_srcdir)/traces/store/$$name.sql; \
 	    echo '    ;'; \
 	  done; } > $@.tmp && mv $@.tmp $@
 
 # Where data files are: installed, in the source tree, and how to tell which to take.
-traces/paths.h: Makefile
-	@$(MKDIR_P) traces
+traces/io/paths.h: Makefile
+	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* Made by make. */'; \
 	  echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"'; \
 	  echo '#define GT_SOURCE_TREE "$(abs_top_srcdir)"'; \
 	  echo '#define GT_BUILD_TREE "$(abs_top_builddir)"'; } > $@.tmp && mv $@.tmp $@
 
 # The Perfetto messages as C.
-nodist_traces_libtraces_a_SOURCES += traces/perfetto.pb-c.c traces/perfetto.pb-c.h
-BUILT_SOURCES += traces/perfetto.pb-c.c traces/perfetto.pb-c.h
-CLEANFILES += traces/perfetto.pb-c.c traces/perfetto.pb-c.h
-EXTRA_DIST += traces/perfetto.proto
+nodist_traces_libtraces_a_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
+BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
+CLEANFILES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
+EXTRA_DIST += traces/export/perfetto.proto
 
-traces/perfetto.pb-c.h: traces/perfetto.pb-c.c
-traces/perfetto.pb-c.c: $(top_srcdir)/traces/perfetto.proto
-	@$(MKDIR_P) traces
-	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces --c_out=traces \
-	  $(top_srcdir)/traces/perfetto.proto
+traces/export/perfetto.pb-c.h: traces/export/perfetto.pb-c.c
+traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PROTOC_C) --proto_path=$(top_srcdir)/traces/export --c_out=traces/export \
+	  $(top_srcdir)/traces/export/perfetto.proto

@@ -1,6 +1,6 @@
 #include "validate/host_gaps.h"
 
-#include "sim/plan.h"
+#include "sim/replay/replay.h"
 
 gt_time_ps gt_host_first_ps(const struct gt_workload *workload)
 {

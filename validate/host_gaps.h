@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_VALIDATE_HOST_GAPS_H
 #define GRIDTIDE_VALIDATE_HOST_GAPS_H
 
-#include "sim/workload.h"
+#include "sim/workload/workload.h"
 
 /* When the first call of a recorded trace starts: what every thread's first gap begins at.  GT_TIME_NONE: no
  * call has a time. */

@@ -1,62 +1,34 @@
 # The validator: what needs no GPU is always built, the rest where there is an nvcc.
 noinst_LIBRARIES += validate/libvalidate.a
 validate_libvalidate_a_SOURCES = \
-    validate/calibrate.h \
-    validate/calibrate_analysis.c validate/calibrate_analysis.h \
-    validate/calibrate_findings.c \
-    validate/calibrate_order.c \
-    validate/calibrate_process.c validate/calibrate_process.h \
-    validate/host_gaps.c validate/host_gaps.h \
-    validate/player_stored.c validate/player_stored.h \
-    validate/supervise.c validate/supervise.h \
-    validate/surrogate.c validate/surrogate.h \
-    validate/untimed.c validate/untimed.h \
-    validate/validate.c validate/validate.h
+    validate/host_gaps.c validate/host_gaps.h validate/proxy_kernel.c validate/proxy_kernel.h \
+    validate/strip_times.c validate/strip_times.h validate/validate.c validate/validate.h \
+    validate/calibrate/analysis.c validate/calibrate/analysis.h validate/calibrate/calibrate.h \
+    validate/calibrate/findings.c validate/calibrate/order.c validate/calibrate/process.c \
+    validate/calibrate/process.h \
+    validate/gpu/supervise.c validate/gpu/supervise.h \
+    validate/player/stored.c validate/player/stored.h
 VALIDATE_CUDA_SOURCES = \
-    validate/calibrate.c \
-    validate/calibrate_bench.c validate/calibrate_bench.h \
-    validate/calibrate_between.c \
-    validate/calibrate_hopper.c \
-    validate/calibrate_calls.c \
-    validate/calibrate_code.c \
-    validate/calibrate_connections.c \
-    validate/calibrate_copies.c \
-    validate/calibrate_crew.c validate/calibrate_crew.h \
-    validate/calibrate_cycles.c validate/calibrate_cycles.h \
-    validate/calibrate_device.c \
-    validate/calibrate_dispatch.c \
-    validate/calibrate_gaps.c \
-    validate/calibrate_groups.h \
-    validate/calibrate_latency.c \
-    validate/calibrate_launches.c \
-    validate/calibrate_link.c \
-    validate/calibrate_memory.c \
-    validate/calibrate_pageable.c \
-    validate/calibrate_pipes.c \
-    validate/calibrate_place.c \
-    validate/calibrate_policies.c \
-    validate/calibrate_queues.c \
-    validate/calibrate_rates.c \
-    validate/calibrate_turns.c \
-    validate/calibrate_waits.c \
-    validate/cupti.c validate/cupti.h \
-    validate/others.c validate/others.h \
-    validate/player.c validate/player_parts.h \
-    validate/player_awake.c \
-    validate/player_calls.c \
-    validate/player_clock.c \
-    validate/player_edges.c \
-    validate/player_graph.c \
-    validate/player_kernels.c \
-    validate/player_memory.c \
-    validate/player_records.c \
-    validate/player_warm.c
+    validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
+    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/code.c \
+    validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
+    validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c \
+    validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c \
+    validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/memory.c \
+    validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
+    validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c \
+    validate/calibrate/thread_team.c validate/calibrate/thread_team.h validate/calibrate/turns.c \
+    validate/calibrate/waits.c \
+    validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
+    validate/player/awake.c validate/player/calls.c validate/player/clock.c validate/player/edges.c \
+    validate/player/graph.c validate/player/internal.h validate/player/kernels.c validate/player/memory.c \
+    validate/player/player.c validate/player/records.c validate/player/warm.c
 VALIDATE_ABSENT_SOURCES = \
-    validate/calibrate_absent.c \
-    validate/player_absent.c
+    validate/calibrate/absent.c \
+    validate/player/absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
-EXTRA_DIST += validate/README.md validate/h200.db validate/h200-figures.txt validate/programs.db \
-    validate/programs-figures.txt validate/pairs.db validate/pairs.sh
+EXTRA_DIST += validate/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
+    validate/recordings/programs-figures.txt validate/recordings/pairs.db validate/scripts/pairs.sh
 
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/simulate.h"
-#include "validate/surrogate.h"
-#include "validate/untimed.h"
+#include "validate/proxy_kernel.h"
+#include "validate/strip_times.h"
 
 /* One trace on its way through: what its parts share. */
 struct work {

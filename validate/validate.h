@@ -6,11 +6,11 @@
 #ifndef GRIDTIDE_VALIDATE_VALIDATE_H
 #define GRIDTIDE_VALIDATE_VALIDATE_H
 
-#include "sim/device.h"
-#include "sim/probe.h"
-#include "sim/workload.h"
-#include "traces/repeats.h"
-#include "traces/store.h"
+#include "sim/devices/device.h"
+#include "sim/workload/probe.h"
+#include "sim/workload/workload.h"
+#include "traces/compare/repetitions.h"
+#include "traces/store/store.h"
 
 /* The GPU that plays. */
 struct gt_gpu_facts {

@@ -10,7 +10,7 @@
 #include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/table.h"
-#include "validate/calibrate.h"
+#include "validate/calibrate/calibrate.h"
 
 enum { OPTION_ONLY = 256 };
 

@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_SIM_CMD_CMD_H
 #define GRIDTIDE_SIM_CMD_CMD_H
 
-#include "traces/store.h"
+#include "traces/store/store.h"
 
 /* Exit statuses. */
 enum { GT_EXIT_DONE = 0, GT_EXIT_FAILED = 1, GT_EXIT_USAGE = 2 };

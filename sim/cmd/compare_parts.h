@@ -5,7 +5,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "sim/cmd/judged.h"
-#include "traces/store.h"
+#include "traces/store/store.h"
 
 /* What is compared, by name, and the warnings that its trace came with. */
 struct gt_subject {

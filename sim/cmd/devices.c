@@ -5,7 +5,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/table.h"
-#include "traces/devicefile.h"
+#include "traces/io/device_file.h"
 
 enum { RANGE_BYTES = 64 };
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/text.h"
+#include "traces/names/short_name.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/explain_parts.h"
-#include "traces/demangle.h"
+#include "traces/names/demangle.h"
 
 enum { TOP = 20, TOP_MAX = 100000, NAMES_SHOWN = 10, OPTION_TOP = 256 };
 

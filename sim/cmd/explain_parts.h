@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_EXPLAIN_PARTS_H
 
 #include "sim/cmd/table.h"
-#include "traces/kernels.h"
+#include "traces/compare/kernel_cycles.h"
 
 /* A launch with what follows from its rows.  Shares are 0..1, NAN where they are not known. */
 struct gt_explained {

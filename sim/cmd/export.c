@@ -2,7 +2,7 @@
 #include <argp.h>
 
 #include "sim/cmd/cmd.h"
-#include "traces/export.h"
+#include "traces/export/export.h"
 
 struct arguments {
     const char *format, *store, *output;

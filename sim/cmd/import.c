@@ -9,8 +9,8 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
-#include "traces/import_common.h"
-#include "traces/trace.h"
+#include "traces/import/builder.h"
+#include "traces/jsonl/trace.h"
 
 struct arguments {
     const char *texts[2];     /* as typed: [FORMAT] FILE */

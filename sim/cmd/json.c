@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/text.h"
-#include "sim/error.h"
-#include "traces/utf8.h"
+#include "traces/names/short_name.h"
+#include "sim/base/error.h"
+#include "traces/io/utf8.h"
 
 yajl_gen gt_json_new(void)
 {

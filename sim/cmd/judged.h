@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_JUDGED_H
 
 #include "sim/cmd/table.h"
-#include "traces/repeats.h"
+#include "traces/compare/repetitions.h"
 
 struct gt_judged {
     char *name;                     /* of the trace */

@@ -5,7 +5,7 @@
 #include <yajl/yajl_gen.h>
 
 #include "sim/cmd/table.h"
-#include "traces/kernels.h"
+#include "traces/compare/kernel_cycles.h"
 
 /* Tables "kernels", a launch a row, and "cycles", their errors.  The caller's to free; `kernels` must outlive
  * them. */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "sim/cmd/run_input.h"
-#include "sim/modelled.h"
-#include "traces/borrow.h"
+#include "sim/warp/kernel_model.h"
+#include "traces/sass/program_match.h"
 
 enum { NAMES_TOLD = 10 };
 

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "sim/error.h"
-#include "sim/workload.h"
+#include "sim/base/error.h"
+#include "sim/workload/workload.h"
 
 /* All zero: none. */
 struct gt_profiles {
@@ -21,7 +21,7 @@ void gt_profiles_add(struct gt_profiles *profiles, const char *path);
 /* Read them all. Returns 0; -1 with the reason: one cannot be read or has no programs. */
 int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *error);
 
-/* Let the kernels of `workload`, called `name` in messages, have their programs (traces/borrow.h), and say
+/* Let the kernels of `workload`, called `name` in messages, have their programs (traces/sass/program_match.h), and say
  * unless `quiet` how many did and which did not. */
 void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
                       bool quiet);

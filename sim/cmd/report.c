@@ -1,7 +1,7 @@
 /* report.c - `gridtide report`: a store's newest run as a folder to open in a browser. */
 #include <argp.h>
 
-#include "plots/report.h"
+#include "plots/page/report.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"

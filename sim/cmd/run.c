@@ -13,9 +13,9 @@
 #include "sim/cmd/run_kernels.h"
 #include "sim/cmd/table.h"
 #include "sim/simulate.h"
-#include "sim/transform.h"
-#include "traces/import_common.h"
-#include "traces/store.h"
+#include "sim/workload/restream.h"
+#include "traces/import/builder.h"
+#include "traces/store/store.h"
 
 enum { SETTINGS_MAX = 256, STREAMS_MAX = 1024 };
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "sim/cmd/progress.h"
-#include "traces/devicefile.h"
-#include "traces/trace.h"
+#include "traces/io/device_file.h"
+#include "traces/jsonl/trace.h"
 
 static const char trace_format[] = "gridtide", fallback_device[] = "h200";
 

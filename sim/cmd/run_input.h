@@ -4,8 +4,8 @@
 
 #include <stdbool.h>
 
-#include "sim/device.h"
-#include "sim/workload.h"
+#include "sim/devices/device.h"
+#include "sim/workload/workload.h"
 
 /* Read a gridtide trace, or import another program's on the fly (its warnings then go to standard
  * error). `quiet`: no progress, no warnings. NULL with the reason in `error`. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "plots/text.h"
+#include "traces/names/short_name.h"
 
 enum { WARNINGS = 10, NAME_COLUMNS = 100 };
 

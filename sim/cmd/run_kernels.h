@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_RUN_KERNELS_H
 
 #include "sim/cmd/progress.h"
-#include "sim/modelled.h"
+#include "sim/warp/kernel_model.h"
 
 /* The workload's kernels that have programs on `device` (`full`: see gt_model_kernels); *wall_us is how long
  * that took.  NULL with the reason; else freed by gt_modelled_free(). */

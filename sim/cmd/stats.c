@@ -5,7 +5,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/stats_tables.h"
-#include "traces/store.h"
+#include "traces/store/store.h"
 
 struct arguments {
     const char *store, *run;

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "sim/heap.h"
+#include "sim/base/heap.h"
 
 /* First pass: the longest so far, the shortest and latest of them on top of the heap.
  * Second pass: what became of them, in order of time. */

@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_STATS_PATH_H
 
 #include "sim/cmd/table.h"
-#include "traces/stats.h"
+#include "traces/stats/stats.h"
 
 enum { GT_SEGMENTS_FOR_PEOPLE = 30, GT_SEGMENTS_FOR_PROGRAMS = 100000 };
 

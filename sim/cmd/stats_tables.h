@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_STATS_TABLES_H
 
 #include "sim/cmd/table.h"
-#include "traces/stats.h"
+#include "traces/stats/stats.h"
 
 enum { GT_STATS_TABLES_MAX = 12 };
 

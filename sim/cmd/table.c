@@ -9,9 +9,9 @@
 
 #include <libsmartcols/libsmartcols.h>
 
-#include "plots/text.h"
+#include "traces/names/short_name.h"
 #include "sim/cmd/json.h"
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 enum { PIPE_WIDTH = 120, /* of tables for people that go to no terminal */
        NAME_LEAST = 24 };

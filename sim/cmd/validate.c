@@ -15,9 +15,9 @@
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
-#include "traces/import_common.h"
-#include "validate/player_stored.h"
-#include "validate/supervise.h"
+#include "traces/import/builder.h"
+#include "validate/player/stored.h"
+#include "validate/gpu/supervise.h"
 #include "validate/validate.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };

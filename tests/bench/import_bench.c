@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "traces/kineto.h"
+#include "traces/kineto/kineto.h"
 
 enum { NAMES = 40 };
 static const uint64_t base_ns = 4458676983543183;   /* as many digits as real ones have */

@@ -1,9 +1,9 @@
 #!/bin/sh
-# The warp tier: warp instructions simulated and covered a second, over the profiled kernels in traces/kernels
+# The warp tier: warp instructions simulated and covered a second, over the profiled kernels in traces/profiles
 # and in the folders named by GRIDTIDE_PROFILES.
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
-for trace in "$GRIDTIDE_SOURCE"/traces/kernels/*.jsonl* $GRIDTIDE_PROFILES; do
+for trace in "$GRIDTIDE_SOURCE"/traces/profiles/*.jsonl* $GRIDTIDE_PROFILES; do
     [ -e "$trace" ] || continue
     "$GRIDTIDE" run -q "$trace" -o "$folder/run.db" || exit 1
     "$GRIDTIDE" compare "$folder/run.db" > "$folder/out" || exit 1

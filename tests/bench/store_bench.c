@@ -5,7 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "traces/store.h"
+#include "traces/store/store.h"
 
 enum { STREAMS = 4, SMS = 132, BLOCKS_MAX = 1000000 };
 

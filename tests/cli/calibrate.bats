@@ -13,7 +13,7 @@ setup() {
         grep -qx "$group" <<< "$groups"
     done
     for group in $groups; do
-        grep -qx "\.B $group" "$GRIDTIDE_SOURCE/sim/cmd/man/gridtide-calibrate.1"
+        grep -qx "\.B $group" "$GRIDTIDE_SOURCE/sim/man/gridtide-calibrate.1"
     done
 }
 
@@ -33,7 +33,7 @@ setup() {
     grep -Eq "no GPU to calibrate|not built" <<< "$output"
 }
 
-# What an instruction of kernels/calibrate_pipes.cu is in machine code, by the name of its type there.
+# What an instruction of kernels/calibrate/pipes.cu is in machine code, by the name of its type there.
 instructions="alu LOP3, uniform USHF, fma32 FFMA, imad IMAD, hfma2 HFMA2, halves HFMA2, dfma DFMA,
     square64 DFMA, mufu MUFU.EX2, shuffle SHFL, lds LDS, ldsm LDSM, atoms ATOMS, ldc LDC,
     hmma HMMA.16816.F32, hmma8 HMMA.1688.F32, hmma_half HMMA.16816.F16,
@@ -42,7 +42,7 @@ instructions="alu LOP3, uniform USHF, fma32 FFMA, imad IMAD, hfma2 HFMA2, halves
 @test "calibrate: the compiler leaves the loops over one instruction as they are" {
     command -v nvdisasm > /dev/null && command -v nvcc > /dev/null || skip "no nvcc or no nvdisasm"
     source=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
-    nvcc -std=c++20 -O3 -I"$source" -arch=sm_90 -cubin -o pipes.cubin "$source/kernels/calibrate_pipes.cu"
+    nvcc -std=c++20 -O3 -I"$source" -arch=sm_90 -cubin -o pipes.cubin "$source/kernels/calibrate/pipes.cu"
     nvdisasm -c pipes.cubin > pipes.sass
     tr ',' '\n' <<< "$instructions" | while read -r type mnemonic; do
         [ -n "$type" ] || continue

@@ -84,7 +84,7 @@ at() {
     sqlite3 newer.db 'pragma application_id = 1196708164; pragma user_version = 9'
     sqlite3 hollow.db 'pragma application_id = 1196708164; pragma user_version = 2'
     head -c 10000 run.db > cut.db
-    sqlite3 bare.db < "$GRIDTIDE_SOURCE/traces/schema.sql"
+    sqlite3 bare.db < "$GRIDTIDE_SOURCE/traces/store/schema.sql"
     for file in none.db folder empty.db other.db newer.db hollow.db cut.db toy.jsonl bare.db; do
         run "$GRIDTIDE" compare $file
         [ "$status" -eq 1 ] || { echo "$file: $status"; false; }

@@ -1,6 +1,6 @@
 # The manual: a page a command, and every option of --help in it.
 
-pages="$GRIDTIDE_SOURCE/sim/cmd/man"
+pages="$GRIDTIDE_SOURCE/sim/man"
 
 commands()
 {

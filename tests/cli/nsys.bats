@@ -135,6 +135,6 @@ rows() {
 
 @test "a store of our own is no export" {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
-    sqlite3 -cmd "PRAGMA synchronous = OFF" store.db < "$GRIDTIDE_SOURCE/traces/schema.sql"
+    sqlite3 -cmd "PRAGMA synchronous = OFF" store.db < "$GRIDTIDE_SOURCE/traces/store/schema.sql"
     refused store.db "without any table of CUDA work"
 }

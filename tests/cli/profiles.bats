@@ -2,12 +2,12 @@
 
 setup() {
     command -v jq > /dev/null || skip "no jq program"
-    folder="$GRIDTIDE_SOURCE/traces/kernels"
+    folder="$GRIDTIDE_SOURCE/traces/profiles"
     [ -f "$folder/figures.txt" ] || skip "no profiles"
     cd "$BATS_TEST_TMPDIR"
 }
 
-@test "profiles: cycles are predicted as well as recorded in traces/kernels/figures.txt" {
+@test "profiles: cycles are predicted as well as recorded in traces/profiles/figures.txt" {
     "$folder/figures.sh" > now
     worse=$(awk '
         /^#/ { next }
@@ -23,7 +23,7 @@ setup() {
     [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }
 
-@test "profiles: what fetching ahead gains is as near the medians of traces/kernels/repeats.csv as it was" {
+@test "profiles: what fetching ahead gains is as near the medians of traces/profiles/repeats.csv as it was" {
     "$folder/gains.sh" > now
     cat now
     awk '{ off = $(NF - 1) < 0 ? -$(NF - 1) : $(NF - 1) }

@@ -162,17 +162,17 @@ ns_of() {
 @test "programs: all kernels of the PyTorch samples are found by Kineto's names" {
     for sample in training-step:20:40 transformer-graph:6:72 prefetch:4:19; do
         IFS=: read -r name kernels launches <<< "$sample"
-        run "$GRIDTIDE" run --programs "$GRIDTIDE_SOURCE/traces/kernels/samples.jsonl.zst" --cost program \
+        run "$GRIDTIDE" run --programs "$GRIDTIDE_SOURCE/traces/profiles/samples.jsonl.zst" --cost program \
             "$GRIDTIDE_SOURCE/traces/samples/pytorch-$name.json.gz" -o sample.db
         [ "$status" -eq 0 ]
         grep -q "programs for $kernels of $kernels kernels ($launches of $launches launches), 0 of" <<< "$output"
     done
 }
 
-@test "programs: timelines are predicted as well as recorded in validate/programs-figures.txt" {
+@test "programs: timelines are predicted as well as recorded in validate/recordings/programs-figures.txt" {
     validate="$GRIDTIDE_SOURCE/validate"
-    [ -f "$validate/programs.db" ] || skip "no validate/programs.db"
-    "$validate/programs.sh" > now
+    [ -f "$validate/recordings/programs.db" ] || skip "no validate/recordings/programs.db"
+    "$validate/scripts/programs.sh" > now
     # Half a point for the model's own changes; one more or less of a family would show.
     worse=$(awk '
         $1 != "figure" { next }
@@ -182,6 +182,6 @@ ns_of() {
         more { print $0 ", recorded: " line[$2] }
         END { for (name in line) { count++; if (!(name in seen)) print name, "is missing" }
               if (count < 6) print count + 0, "figures are recorded" }
-    ' "$validate/programs-figures.txt" now)
+    ' "$validate/recordings/programs-figures.txt" now)
     [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }

@@ -2,7 +2,7 @@
 
 setup() {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
-    replay="$GRIDTIDE_SOURCE/validate/replay.sh"
+    replay="$GRIDTIDE_SOURCE/validate/scripts/replay.sh"
     scenarios="$GRIDTIDE_SOURCE/traces/scenarios"
     cd "$BATS_TEST_TMPDIR"
 }
@@ -46,8 +46,8 @@ measured() {
 }
 
 @test "replay: the H200 suite is predicted as well as recorded in h200-figures.txt" {
-    database="$GRIDTIDE_SOURCE/validate/h200.db"
-    [ -f "$database" ] || skip "no validate/h200.db"
+    database="$GRIDTIDE_SOURCE/validate/recordings/h200.db"
+    [ -f "$database" ] || skip "no validate/recordings/h200.db"
     "$replay" "$database" "$scenarios" "$GRIDTIDE_SOURCE/traces/samples" > now
     sed -n 's/^figure //p' now > figures
     worse=$(awk '
@@ -56,6 +56,6 @@ measured() {
         $1 == "traces" && $2 < recorded[$1] { print $2 " traces, " recorded[$1] " recorded" }
         $1 != "traces" && $1 in recorded && $2 > recorded[$1] + 0.1 { print $1 ": " $2 ", recorded " recorded[$1] }
         END { for (name in recorded) count++; if (count == 0) print "no figures are recorded" }
-    ' "$GRIDTIDE_SOURCE/validate/h200-figures.txt" figures)
+    ' "$GRIDTIDE_SOURCE/validate/recordings/h200-figures.txt" figures)
     [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }

@@ -2,7 +2,7 @@
 
 golden() {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program to build the store with"
-    cat "$GRIDTIDE_SOURCE/traces/schema.sql" "$GRIDTIDE_SOURCE/tests/data/stats-golden.sql" |
+    cat "$GRIDTIDE_SOURCE/traces/store/schema.sql" "$GRIDTIDE_SOURCE/tests/data/stats-golden.sql" |
         sqlite3 "$BATS_TEST_TMPDIR/run.db"
 }
 
@@ -104,7 +104,7 @@ stats() {
     [ "$status" -eq 1 ]
     [[ "$output" == *"none.db"* ]]
     [ ! -e "$BATS_TEST_TMPDIR/none.db" ]
-    run "$GRIDTIDE" stats "$GRIDTIDE_SOURCE/traces/schema.sql"
+    run "$GRIDTIDE" stats "$GRIDTIDE_SOURCE/traces/store/schema.sql"
     [ "$status" -eq 1 ]
     [[ "$output" == *"schema.sql"* ]]
     run "$GRIDTIDE" stats "$BATS_TEST_TMPDIR"

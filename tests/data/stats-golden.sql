@@ -1,4 +1,4 @@
--- A run small enough to work out by hand; goes on top of traces/schema.sql.  Times in us times 1e6.
+-- A run small enough to work out by hand; goes on top of traces/store/schema.sql.  Times in us times 1e6.
 --
 -- us      0    4     10 12       20 22 24 26 28 30 32 34 36  39 41 43 45
 -- s0           |copy0|---------- A op1 ------|                |-- A op5 --|

@@ -19,8 +19,8 @@
 
 #include "sim/simulate.h"
 #include "tests/fuzz/mutation.h"
-#include "traces/input.h"
-#include "traces/trace.h"
+#include "traces/io/input.h"
+#include "traces/jsonl/trace.h"
 
 enum { HANG_SECONDS = 60 };
 

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "sim/error.h"
+#include "sim/base/error.h"
 
 /* What parsers trip over: numbers at the edges of types (the first, all valid), broken JSON, broken UTF-8. */
 static const char *const words[] = {

@@ -7,7 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "validate/supervise.h"
+#include "validate/gpu/supervise.h"
 #include "validate/validate.h"
 
 /* Writes where no memory is. */

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "traces/sink_bins.h"
+#include "traces/store/residency_bins.h"
 
 struct seen {
     uint64_t width_ps;

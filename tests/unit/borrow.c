@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "sim/program.h"
-#include "sim/warp.h"
-#include "traces/borrow.h"
+#include "sim/workload/program.h"
+#include "sim/warp/launch.h"
+#include "traces/sass/program_match.h"
 
 /* "void a::f<int>(int)" and "void a::f<float>(int)" as their compiler named them. */
 #define F_INT "_ZN1a1fIiEEvi"

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "traces/devicefile.h"
-#include "validate/calibrate_process.h"
+#include "traces/io/device_file.h"
+#include "validate/calibrate/process.h"
 
 static void near(double value, double expected)
 {

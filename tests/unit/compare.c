@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "traces/store.h"
+#include "traces/store/store.h"
 
 #define US UINT64_C(1000000)
 

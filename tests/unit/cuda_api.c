@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "traces/cuda_api.h"
-#include "traces/gpu_names.h"
+#include "traces/import/cuda_api.h"
+#include "traces/names/gpu_names.h"
 
 static const struct gt_cuda_api *find(const char *name)
 {

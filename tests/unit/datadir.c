@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "traces/datadir.h"
+#include "traces/io/datadir.h"
 
 static void finds_the_source_tree(void **state)
 {

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "traces/demangle.h"
+#include "traces/names/demangle.h"
 
 struct names { const char *name, *demangled, *function, *base; };
 

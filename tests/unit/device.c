@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "sim/device.h"
+#include "sim/devices/device.h"
 
 static struct gt_device device;
 static struct gt_error error;

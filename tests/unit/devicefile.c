@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "traces/devicefile.h"
+#include "traces/io/device_file.h"
 
 static char folder[64], path[96];
 static struct gt_error error;

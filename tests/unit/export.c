@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "traces/export.h"
-#include "traces/perfetto.pb-c.h"
+#include "traces/export/export.h"
+#include "traces/export/perfetto.pb-c.h"
 
 typedef Perfetto__Protos__TracePacket Packet;
 typedef Perfetto__Protos__TrackEvent Event;

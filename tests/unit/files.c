@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "traces/input.h"
-#include "traces/output.h"
+#include "traces/io/input.h"
+#include "traces/io/output.h"
 
 enum { TEXT_BYTES = 700000 };
 

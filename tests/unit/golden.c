@@ -21,9 +21,9 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
-#include "sim/transform.h"
-#include "traces/devicefile.h"
-#include "traces/trace.h"
+#include "sim/workload/restream.h"
+#include "traces/io/device_file.h"
+#include "traces/jsonl/trace.h"
 #include "tests/unit/golden_cost.h"
 
 enum { MOST_FILES = 256, MOST_SMS = 256 };

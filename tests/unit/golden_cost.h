@@ -8,13 +8,13 @@
  * waits: the part of their time that warps wait for memory; latency: cycles of a read; writes: their part of
  * DRAM's traffic.  A launch with a cost is played by it.
  */
-#ifndef GRIDTIDE_TESTS_GOLDEN_COST_H
-#define GRIDTIDE_TESTS_GOLDEN_COST_H
+#ifndef GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H
+#define GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/occupancy.h"
+#include "sim/devices/occupancy.h"
 #include "sim/simulate.h"
 
 enum { MOST_COSTS = 8, MOST_WAVES = 8 };

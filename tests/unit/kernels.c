@@ -12,10 +12,10 @@
 
 #include <math.h>
 
-#include "sim/modelled.h"
-#include "traces/kernels.h"
-#include "traces/schema_sql.h"
-#include "traces/trace.h"
+#include "sim/warp/kernel_model.h"
+#include "traces/compare/kernel_cycles.h"
+#include "traces/store/schema_sql.h"
+#include "traces/jsonl/trace.h"
 
 static char folder[64], path[96];
 static struct gt_error error;

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "traces/cuda_api.h"
-#include "traces/kineto.h"
-#include "traces/kineto_parts.h"
+#include "traces/import/cuda_api.h"
+#include "traces/kineto/kineto.h"
+#include "traces/kineto/internal.h"
 
 static const struct gt_import_options options;
 

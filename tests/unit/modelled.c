@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/modelled.h"
+#include "sim/warp/kernel_model.h"
 #include "tests/unit/warp_program.h"
 
 /* A warp loads 128 bytes of which no cache knows and waits for them: at 1 byte a cycle DRAM takes 128. */

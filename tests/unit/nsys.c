@@ -12,7 +12,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "traces/nsys.h"
+#include "traces/nsys/nsys.h"
 
 static char folder[] = "/tmp/gridtide-nsys-test-XXXXXX";
 static char path[96];

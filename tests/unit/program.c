@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "sim/workload.h"
-#include "traces/program_make.h"
+#include "sim/workload/workload.h"
+#include "traces/sass/program_make.h"
 
 struct line { const char *text; uint64_t executions; };
 

@@ -12,9 +12,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "plots/kernels.h"
-#include "plots/text.h"
-#include "plots/units.h"
+#include "plots/data/kernel_view.h"
+#include "traces/names/short_name.h"
+#include "plots/data/units.h"
 
 static void times_are_in_the_unit_that_suits(void **state)
 {

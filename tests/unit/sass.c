@@ -10,10 +10,10 @@
 
 #include <cmocka.h>
 
-#include "sim/workload.h"
-#include "traces/csv.h"
-#include "traces/cubin.h"
-#include "traces/sass.h"
+#include "sim/workload/workload.h"
+#include "traces/io/csv.h"
+#include "traces/sass/cubin.h"
+#include "traces/sass/sass.h"
 
 /* A file with this text, opened; the file is gone when it is closed. */
 static struct gt_input *input_of(const char *text, size_t length)

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sim/share.h"
+#include "sim/base/fair_share.h"
 
 static struct gt_share share;
 

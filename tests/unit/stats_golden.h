@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "traces/schema_sql.h"
-#include "traces/stats.h"
+#include "traces/store/schema_sql.h"
+#include "traces/stats/stats.h"
 
 #define US UINT64_C(1000000)
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "traces/stats_sweep.h"
+#include "traces/stats/sweep.h"
 
 static uint32_t kernel(void)
 {

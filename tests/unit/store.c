@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "traces/store.h"
+#include "traces/store/store.h"
 
 static char folder[64], path[96];
 static struct gt_error error;

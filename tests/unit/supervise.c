@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "validate/supervise.h"
+#include "validate/gpu/supervise.h"
 
 struct shared { int calls, died_of[8]; pid_t process[8]; };
 

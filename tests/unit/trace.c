@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "traces/decimal.h"
-#include "traces/trace.h"
+#include "traces/io/decimal.h"
+#include "traces/jsonl/trace.h"
 
 #define HEADER "{\"gridtide\":1}\n"
 #define KERNEL "{\"kernel\":\"k\",\"duration_us\":1}\n"

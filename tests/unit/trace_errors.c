@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "traces/trace.h"
+#include "traces/jsonl/trace.h"
 
 #define HEADER "{\"gridtide\":1}\n"
 #define KERNEL "{\"kernel\":\"k\",\"duration_us\":1}\n"

@@ -12,9 +12,9 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
-#include "traces/placement.h"
-#include "validate/surrogate.h"
-#include "validate/untimed.h"
+#include "traces/store/placement.h"
+#include "validate/proxy_kernel.h"
+#include "validate/strip_times.h"
 #include "validate/validate.h"
 
 static char path[64];

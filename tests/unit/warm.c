@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "sim/program.h"
-#include "sim/warm.h"
+#include "sim/workload/program.h"
+#include "sim/warp/l2_reuse.h"
 
 enum { KEEPS_BYTES = 10000 };
 

@@ -1,10 +1,10 @@
 /* warp_program.h - small programs put together by hand, and a device on which nothing but their instructions
  * costs time; for tests of the warp tier.  A test file includes it once, behind cmocka.h.
  */
-#ifndef GRIDTIDE_TESTS_WARP_PROGRAM_H
-#define GRIDTIDE_TESTS_WARP_PROGRAM_H
+#ifndef GRIDTIDE_TESTS_UNIT_WARP_PROGRAM_H
+#define GRIDTIDE_TESTS_UNIT_WARP_PROGRAM_H
 
-#include "sim/warp.h"
+#include "sim/warp/launch.h"
 
 enum { MOST = 64, FREE = GT_NO_BARRIER };
 

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
-#include "traces/devicefile.h"
-#include "traces/trace.h"
+#include "traces/io/device_file.h"
+#include "traces/jsonl/trace.h"
 
 /* What a run told, in order: any record that is other, or elsewhere, gives another number. */
 struct told {

@@ -1,0 +1,241 @@
+#include "plots/data/view.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/names/short_name.h"
+
+sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct gt_error *error)
+{
+    sqlite3_stmt *query;
+
+    if (sqlite3_prepare_v2(view->database, sql, -1, &query, NULL) != SQLITE_OK) {
+        gt_error_set(error, "%s: %s", sqlite3_db_filename(view->database, "main"),
+                     sqlite3_errmsg(view->database));
+        return NULL;
+    }
+    return query;
+}
+
+int gt_view_row(const struct gt_view *view, sqlite3_stmt *query, struct gt_error *error)
+{
+    switch (sqlite3_step(query)) {
+    case SQLITE_ROW: return 1;
+    case SQLITE_DONE: return 0;
+    default:
+        return gt_error_set(error, "%s: %s", sqlite3_db_filename(view->database, "main"),
+                            sqlite3_errmsg(view->database));
+    }
+}
+
+static int add_side(struct gt_view *view, int64_t run_id, const char *word, struct gt_error *error)
+{
+    struct gt_side *side = &view->sides[view->side_count];
+
+    side->stats = gt_stats_compute(view->database, run_id, error);
+    if (side->stats == NULL)
+        return -1;
+    side->word = word;
+    side->origin_ps = (int64_t)side->stats->summary.start_ps;
+    view->side_count++;
+    return 0;
+}
+
+/* Two runs are laid over each other where errors are counted from: at the first start among
+ * the operations that both have. */
+static int align(struct gt_view *view, struct gt_error *error)
+{
+    sqlite3_stmt *query = gt_view_query(view,
+        "SELECT min(m.start_ps), min(s.start_ps) FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
+        " JOIN op o ON o.op_no = s.op_no WHERE s.run_id = ?1 AND m.run_id = ?2 AND o.trace_id = ?3"
+        " AND o.kind <> 'host_function'", error);
+    int result;
+
+    if (query == NULL)
+        return -1;
+    sqlite3_bind_int64(query, 1, view->main->stats->run.run_id);
+    sqlite3_bind_int64(query, 2, view->twin->stats->run.run_id);
+    sqlite3_bind_int64(query, 3, view->main->stats->run.trace_id);
+    result = gt_view_row(view, query, error);
+    if (result == 1 && sqlite3_column_type(query, 0) == SQLITE_INTEGER) {
+        view->sides[0].origin_ps = sqlite3_column_int64(query, 0);
+        view->sides[1].origin_ps = sqlite3_column_int64(query, 1);
+    }
+    sqlite3_finalize(query);
+    return result < 0 ? -1 : 0;
+}
+
+static void find_span(struct gt_view *view)
+{
+    view->from_ps = view->to_ps = 0;
+    for (size_t i = 0; i < view->side_count; i++) {
+        const struct gt_side *side = &view->sides[i];
+        int64_t from_ps = (int64_t)side->stats->summary.start_ps - side->origin_ps;
+        int64_t to_ps = (int64_t)side->stats->summary.end_ps - side->origin_ps;
+
+        view->from_ps = from_ps < view->from_ps ? from_ps : view->from_ps;
+        view->to_ps = to_ps > view->to_ps ? to_ps : view->to_ps;
+    }
+    if (view->to_ps <= view->from_ps)
+        view->to_ps = view->from_ps + 1000;
+    view->unit = gt_time_unit((double)(view->to_ps - view->from_ps));
+}
+
+static uint8_t class_of_name(const struct gt_stats *stats, const char *name)
+{
+    for (size_t i = 0; name != NULL && i < stats->kernel_count && i < GT_CLASS_KERNELS; i++)
+        if (strcmp(stats->kernels[i].name, name) == 0)
+            return (uint8_t)i;
+    return GT_CLASS_OTHER_KERNEL;
+}
+
+static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struct gt_error *error)
+{
+    sqlite3_stmt *query =
+        gt_view_query(view, "SELECT name FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no", error);
+    size_t room = 0;
+    int result = -1;
+
+    if (query != NULL)
+        sqlite3_bind_int64(query, 1, side->stats->run.trace_id);
+    while (query != NULL && (result = gt_view_row(view, query, error)) == 1) {
+        if (side->kernels == room) {
+            room = room == 0 ? 256 : 2 * room;
+            side->kernel_classes = gt_realloc(side->kernel_classes, room, sizeof *side->kernel_classes);
+        }
+        side->kernel_classes[side->kernels++] =
+            class_of_name(view->main->stats, (const char *)sqlite3_column_text(query, 0));
+    }
+    sqlite3_finalize(query);
+    return result;
+}
+
+/* Where a measured run is beside a simulated one. */
+static int pair(struct gt_view *view, struct gt_error *error)
+{
+    const struct gt_stats_run *main = &view->main->stats->run, *twin;
+
+    if (view->side_count < 2)
+        return 0;
+    view->twin = &view->sides[0];
+    twin = &view->twin->stats->run;
+    view->other_streams = main->trace_id != twin->trace_id;
+    if (align(view, error) != 0)
+        return -1;
+    return gt_compare(view->store, main->run_id, twin->run_id, &view->comparison, error);
+}
+
+static int open_runs(struct gt_view *view, struct gt_error *error)
+{
+    int64_t simulated_run, measured_run;
+
+    if (gt_store_runs(view->store, &simulated_run, &measured_run, error) != 0)
+        return -1;
+    if (simulated_run == 0 && measured_run == 0)
+        return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'",
+                            sqlite3_db_filename(view->database, "main"));
+    if (measured_run != 0 && add_side(view, measured_run, "measured", error) != 0)
+        return -1;
+    if (simulated_run != 0 && add_side(view, simulated_run, "simulated", error) != 0)
+        return -1;
+    view->main = &view->sides[view->side_count - 1];
+    for (size_t i = 0; i < view->side_count; i++)
+        if (load_kernel_classes(view, &view->sides[i], error) != 0)
+            return -1;
+    return pair(view, error);
+}
+
+int gt_view_open(struct gt_view *view, struct gt_store *store, struct gt_error *error)
+{
+    memset(view, 0, sizeof *view);
+    view->store = store;
+    view->database = gt_store_database(store);
+    if (open_runs(view, error) != 0) {
+        gt_view_close(view);
+        return -1;
+    }
+    find_span(view);
+    return 0;
+}
+
+void gt_view_close(struct gt_view *view)
+{
+    for (size_t i = 0; i < view->side_count; i++) {
+        gt_stats_free(view->sides[i].stats);
+        free(view->sides[i].kernel_classes);
+    }
+    memset(view, 0, sizeof *view);
+}
+
+const char *gt_view_class_name(const struct gt_view *view, enum gt_class class)
+{
+    if (gt_class_rows[class].label != NULL)
+        return gt_class_rows[class].label;
+    return (size_t)class < view->main->stats->kernel_count ? view->main->stats->kernels[class].name : NULL;
+}
+
+static enum gt_class class_of_row(const struct gt_side *side, sqlite3_stmt *row)
+{
+    sqlite3_int64 kernel = sqlite3_column_int64(row, 2);
+
+    if (sqlite3_column_type(row, 2) == SQLITE_INTEGER && kernel >= 0 && (uint64_t)kernel < side->kernels)
+        return side->kernel_classes[kernel];
+    return gt_palette_class((const char *)sqlite3_column_text(row, 1),
+                            (const char *)sqlite3_column_text(row, 3));
+}
+
+int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
+                struct gt_error *error)
+{
+    sqlite3_stmt *query = gt_view_query(view,
+        "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, r.start_ps, r.end_ps, o.bytes"
+        " FROM run_op r JOIN op o ON o.op_no = r.op_no WHERE r.run_id = ?1 AND o.trace_id = ?2"
+        " ORDER BY r.op_no", error);
+    int result = -1;
+
+    if (query == NULL)
+        return -1;
+    sqlite3_bind_int64(query, 1, side->stats->run.run_id);
+    sqlite3_bind_int64(query, 2, side->stats->run.trace_id);
+    while ((result = gt_view_row(view, query, error)) == 1) {
+        struct gt_view_op op = {
+            .stream = (uint32_t)sqlite3_column_int64(query, 0),
+            .class = class_of_row(side, query),
+            .start_ps = sqlite3_column_int64(query, 4) - side->origin_ps,
+            .end_ps = sqlite3_column_int64(query, 5) - side->origin_ps,
+            .bytes = (uint64_t)sqlite3_column_int64(query, 6),
+        };
+
+        if (op.stream < side->stats->stream_count && (result = each(user, &op, error)) != 0)
+            break;
+    }
+    sqlite3_finalize(query);
+    return result;
+}
+
+static bool has_several_gpus(const struct gt_stats *stats)
+{
+    for (size_t i = 1; i < stats->stream_count; i++)
+        if (stats->streams[i].gpu != stats->streams[0].gpu)
+            return true;
+    return false;
+}
+
+char *gt_view_stream_label(const struct gt_side *side, size_t stream, size_t columns)
+{
+    const struct gt_stats *stats = side->stats;
+    const struct gt_stats_stream *row = &stats->streams[stream];
+    char *label, *text, *name = row->name[0] != '\0' ? strdup(row->name) : NULL;
+
+    if (name == NULL && asprintf(&name, "stream %" PRIu64, row->id) < 0)
+        gt_bug("asprintf failed");
+    if (!has_several_gpus(stats))
+        text = strdup(name);
+    else if (asprintf(&text, "GPU %u %s", row->gpu, name) < 0)
+        gt_bug("asprintf failed");
+    label = gt_short_name(text, columns);
+    free(text);
+    free(name);
+    return label;
+}

@@ -1,0 +1,72 @@
+/* view.h - what a report draws from: one simulated run, the measured one beside it, their numbers. */
+#ifndef GRIDTIDE_PLOTS_DATA_VIEW_H
+#define GRIDTIDE_PLOTS_DATA_VIEW_H
+
+#include <stdbool.h>
+
+#include "plots/data/palette.h"
+#include "plots/data/units.h"
+#include "traces/stats/stats.h"
+#include "traces/store/store.h"
+
+enum { GT_SIDES = 2 };
+
+/* One run of the report. */
+struct gt_side {
+    struct gt_stats *stats;
+    const char *word;               /* "simulated", "measured" */
+    int64_t origin_ps;              /* in the run's time: what the figures call zero */
+    uint8_t *kernel_classes;        /* by kernel_no of its trace */
+    size_t kernels;
+};
+
+struct gt_view {
+    struct gt_store *store;
+    sqlite3 *database;
+    /* Measured over simulated, as drawn; with one run alone there is one. */
+    struct gt_side sides[GT_SIDES];
+    size_t side_count;
+    const struct gt_side *main;     /* the one that the answer is about: simulated where there is one */
+    const struct gt_side *twin;     /* the measured one; or NULL */
+    struct gt_comparison comparison;/* valid with a twin */
+    int64_t from_ps, to_ps;         /* what the time axes span, since the origins */
+    const struct gt_time_unit *unit;/* of the time axes */
+    /* An option dealt the work over other streams: the sides' stream numbers mean different streams. */
+    bool other_streams;
+};
+
+/* One operation in a run; times since the side's origin. */
+struct gt_view_op {
+    uint32_t stream;                /* less than the side's stats->stream_count */
+    enum gt_class class;
+    int64_t start_ps, end_ps;
+    uint64_t bytes;
+};
+typedef int gt_view_op_fn(void *user, const struct gt_view_op *op, struct gt_error *error);
+
+/* What the newest run of the store comes to. The store must outlive the view. */
+int gt_view_open(struct gt_view *view, struct gt_store *store, struct gt_error *error);
+void gt_view_close(struct gt_view *view);
+
+/* The name of one of the first GT_CLASS_KERNELS classes, the label of a later one; NULL: none so. */
+const char *gt_view_class_name(const struct gt_view *view, enum gt_class class);
+
+/* Visit the operations of a side in order of number. `each` returns 0, or -1 to stop. */
+int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
+                struct gt_error *error);
+
+/* A prepared statement; NULL with the reason. gt_view_row: 1 a row, 0 no more, -1 error. */
+sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct gt_error *error);
+int gt_view_row(const struct gt_view *view, sqlite3_stmt *query, struct gt_error *error);
+
+/* "stream 7", with its GPU where there are several, or the stream's own name (malloced, clean,
+ * at most `columns` long). */
+char *gt_view_stream_label(const struct gt_side *side, size_t stream, size_t columns);
+
+/* A time of the axes in their unit. */
+static inline double gt_view_time(const struct gt_view *view, double ps)
+{
+    return ps / view->unit->ps;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* How many blocks each SM got, measured over simulated. */
+#include <stdlib.h>
+
+#include "plots/figures/figure.h"
+
+enum { LEFT_PX = 90, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 260 };
+
+struct counts { uint64_t *by_sm, most; uint32_t sms; };
+
+static void add_list(struct counts *counts, const char *list)
+{
+    for (uint32_t sm = 0; *list == '[' || *list == ','; sm++) {
+        char *end;
+        unsigned long blocks = strtoul(list + 1, &end, 10);
+
+        if (end == list + 1)
+            return;
+        list = end;
+        if (sm == counts->sms) {
+            counts->by_sm = gt_realloc(counts->by_sm, counts->sms + 1ull, sizeof *counts->by_sm);
+            counts->by_sm[counts->sms++] = 0;
+        }
+        counts->by_sm[sm] += blocks;
+        if (counts->by_sm[sm] > counts->most)
+            counts->most = counts->by_sm[sm];
+    }
+}
+
+/* The blocks of all kernels of one run, by SM of the first GPU. */
+static int count_blocks(const struct gt_view *view, const struct gt_side *side, struct counts *counts,
+                        struct gt_error *error)
+{
+    sqlite3_stmt *query = gt_view_query(view, "SELECT sm_blocks FROM run_placement WHERE run_id = ?1 AND gpu_no = 0",
+                                        error);
+    int row;
+
+    if (query == NULL)
+        return -1;
+    sqlite3_bind_int64(query, 1, side->stats->run.run_id);
+    while ((row = gt_view_row(view, query, error)) == 1)
+        add_list(counts, (const char *)sqlite3_column_text(query, 0));
+    sqlite3_finalize(query);
+    return row;
+}
+
+static int write_bars(const struct counts *measured, const struct counts *simulated, struct gt_drawing *drawing,
+                      struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "bars.tsv", error);
+    uint32_t sms = measured->sms > simulated->sms ? measured->sms : simulated->sms;
+
+    if (out == NULL)
+        return -1;
+    for (uint32_t sm = 0; sm < sms; sm++)
+        fprintf(out, "%u\t%llu\t%llu\n", sm, sm < measured->sms ? (unsigned long long)measured->by_sm[sm] : 0,
+                sm < simulated->sms ? (unsigned long long)simulated->by_sm[sm] : 0);
+    gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
+    fprintf(drawing->parameters, "sms = %u\nmost = %.9g\n", sms,
+            gt_figure_top((double)(measured->most > simulated->most ? measured->most : simulated->most)));
+    snprintf(drawing->alt, sizeof drawing->alt, "Blocks of each of %u SMs, measured above and simulated below.", sms);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "How many blocks each SM got over the whole run: measured upwards, simulated downwards. Two real runs "
+             "differ here as well; the comparison states by how much.");
+    return gt_folder_close(drawing->folder, out, error) == 0 ? 1 : -1;
+}
+
+static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+{
+    struct counts measured = { NULL, 0, 0 }, simulated = { NULL, 0, 0 };
+    int result = 0;
+
+    if (view->twin != NULL && (count_blocks(view, view->twin, &measured, error) != 0
+                               || count_blocks(view, view->main, &simulated, error) != 0))
+        result = -1;
+    if (result == 0 && measured.most > 0 && simulated.most > 0)
+        result = write_bars(&measured, &simulated, drawing, error);
+    free(measured.by_sm);
+    free(simulated.by_sm);
+    return result;
+}
+
+const struct gt_figure gt_figure_placement = { "placement", "Blocks by SM", NULL, prepare };

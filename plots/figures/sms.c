@@ -1,0 +1,168 @@
+/* SMs over time: each one's residency as a heat map, and all of them together. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "plots/figures/figure.h"
+#include "plots/data/residency.h"
+
+enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 60, HEAT_PX = 400, WARPS_PX = 210,
+       HEAT_COLUMNS = 930, HEAT_ROWS = 4096 };
+
+static const char absent[] =
+    "This run has no block residency: it ran no kernels as blocks (--blocks off), or was measured only.";
+
+/* How the SMs become lines of an image: few are repeated, so that viewers do not blur them; of very
+ * many, each line is the mean of `merged` (cairo draws no image of over 32767 lines). */
+struct heat { size_t rows, across, up, merged, lines; };
+
+static struct heat plan_heat(const struct gt_residency *residency)
+{
+    struct heat heat = { .rows = residency->gpus * residency->sms };
+
+    heat.across = residency->columns < HEAT_COLUMNS ? HEAT_COLUMNS / residency->columns : 1;
+    heat.up = heat.rows < HEAT_PX ? HEAT_PX / heat.rows : 1;
+    heat.merged = (heat.rows - 1) / HEAT_ROWS + 1;
+    heat.lines = heat.merged > 1 ? (heat.rows - 1) / heat.merged + 1 : heat.rows * heat.up;
+    return heat;
+}
+
+/* The mean of SMs [first, first + count) in a column. */
+static float mean_share(const struct gt_residency *residency, size_t first, size_t count, size_t column)
+{
+    float sum = 0;
+
+    for (size_t row = first; row < first + count; row++)
+        sum += residency->share[row * residency->columns + column];
+    return sum / (float)count;
+}
+
+/* The template draws the share as an image. */
+static int write_heat(const struct gt_residency *residency, const struct heat *heat,
+                      const struct gt_drawing *drawing, struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "heat.f32", error);
+
+    if (out == NULL)
+        return -1;
+    for (size_t line = 0; line < heat->lines; line++) {
+        size_t first = line * heat->merged / heat->up, left = heat->rows - first;
+        size_t count = left < heat->merged ? left : heat->merged;
+
+        for (size_t column = 0; column < residency->columns; column++) {
+            float share = mean_share(residency, first, count, column);
+
+            for (size_t i = 0; i < heat->across; i++)
+                fwrite(&share, sizeof share, 1, out);
+        }
+    }
+    return gt_folder_close(drawing->folder, out, error);
+}
+
+static void time_columns(const struct gt_view *view, const struct gt_residency *residency,
+                         struct gt_drawing *drawing)
+{
+    gt_figure_time_axis(view, drawing);
+    fprintf(drawing->parameters, "columns = %zu\ncolumn_from = %.9g\ncolumn_step = %.9g\n",
+            residency->columns, gt_view_time(view, (double)residency->from_ps),
+            gt_view_time(view, (double)residency->column_ps));
+}
+
+static int draw_heat(const struct gt_view *view, const struct gt_residency *residency,
+                     struct gt_drawing *drawing, struct gt_error *error)
+{
+    struct heat heat = plan_heat(residency);
+    float peak = 0;
+
+    for (size_t i = 0; i < heat.rows * residency->columns; i++)
+        peak = residency->share[i] > peak ? residency->share[i] : peak;
+    if (write_heat(residency, &heat, drawing, error) != 0)
+        return -1;
+    gt_figure_frame(drawing, LEFT_PX, TOP_PX, HEAT_PX, AXIS_PX);
+    time_columns(view, residency, drawing);
+    fprintf(drawing->parameters, "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nlines = %zu\nsms_a_line = %.9g\n",
+            (unsigned)RIGHT_BAR_PX, residency->sms, residency->gpus, heat.across, heat.lines,
+            (double)heat.merged / (double)heat.up);
+    fprintf(drawing->parameters, "top = %.6g\n", fmin(gt_figure_top(100 * (double)peak), 100));
+    fprintf(drawing->parameters, "array gpu_id[%zu]\n", residency->gpus);
+    for (size_t gpu = 0; gpu < residency->gpus; gpu++)
+        fprintf(drawing->parameters, "gpu_id[%zu] = %u\n", gpu + 1, residency->gpu_ids[gpu]);
+    snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
+             heat.rows);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "Simulated. A row is an SM, a column %s of time. The darker, the more of its %u warp slots "
+             "hold resident warps; white is an idle SM. A ragged right edge of a dark patch is a tail wave: "
+             "few blocks left, most SMs idle.",
+             gt_time_text((double)residency->column_ps).s, view->main->stats->run.device.warps_per_sm);
+    return 1;
+}
+
+static double column_time(const struct gt_view *view, const struct gt_residency *residency, size_t column)
+{
+    return gt_view_time(view, (double)residency->from_ps + (double)column * (double)residency->column_ps);
+}
+
+static int draw_warps(const struct gt_view *view, const struct gt_residency *residency,
+                      struct gt_drawing *drawing, struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "steps.tsv", error);
+    size_t rows = residency->gpus * residency->sms;
+    struct gt_steps steps;
+    double total = 0, mean;
+
+    if (out == NULL)
+        return -1;
+    steps = gt_steps_begin(out, column_time(view, residency, 0));
+    for (size_t column = 0; column < residency->columns; column++) {
+        double sum = 0;
+
+        for (size_t row = 0; row < rows; row++)
+            sum += residency->share[row * residency->columns + column];
+        total += sum;
+        gt_steps_to(&steps, column_time(view, residency, column), 100 * sum / (double)rows);
+    }
+    gt_steps_end(&steps, column_time(view, residency, residency->columns));
+    if (gt_folder_close(drawing->folder, out, error) != 0)
+        return -1;
+    total *= 100 / (double)rows;
+    mean = total * (double)residency->column_ps / (double)view->main->stats->summary.makespan_ps;
+    gt_figure_frame(drawing, LEFT_PX, TOP_PX, WARPS_PX, AXIS_PX);
+    time_columns(view, residency, drawing);
+    fprintf(drawing->parameters, "mean = %.6g\ntop = %.6g\nrun_from = %.9g\nrun_to = %.9g\n", mean,
+            fmin(gt_figure_top(steps.peak), 100),
+            gt_view_time(view, (double)view->main->stats->summary.start_ps - (double)view->main->origin_ps),
+            gt_view_time(view, (double)view->main->stats->summary.end_ps - (double)view->main->origin_ps));
+    snprintf(drawing->alt, sizeof drawing->alt,
+             "Resident warps over time as a share of the device; %s on average.",
+             gt_share_text(mean / 100).s);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "Simulated. Warps resident on all SMs, as a share of what the device can hold: %s on average "
+             "(dashed), %s at most. It cannot be higher than the kernels' own limits of registers, shared "
+             "memory and block size allow.",
+             gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);
+    return 1;
+}
+
+static int prepare_sms(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+{
+    struct gt_residency residency;
+    int result = gt_residency_load(&residency, view, error);
+
+    if (result == 1)
+        result = draw_heat(view, &residency, drawing, error);
+    gt_residency_free(&residency);
+    return result;
+}
+
+static int prepare_warps(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+{
+    struct gt_residency residency;
+    int result = gt_residency_load(&residency, view, error);
+
+    if (result == 1)
+        result = draw_warps(view, &residency, drawing, error);
+    gt_residency_free(&residency);
+    return result;
+}
+
+const struct gt_figure gt_figure_sms = { "sms", "SM occupancy", absent, prepare_sms };
+const struct gt_figure gt_figure_warps = { "warps", "Resident warps over time", absent, prepare_warps };

@@ -1,0 +1,192 @@
+/* The tables after the figures. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/page/page.h"
+#include "plots/page/page_table.h"
+#include "traces/names/short_name.h"
+
+enum { STREAM_ROWS = 100, KERNEL_ROWS = 40, NAME_COLUMNS = 90 };
+
+static void write_streams(FILE *out, const struct gt_view *view)
+{
+    const struct gt_stats *stats = view->main->stats;
+    bool twin = view->twin != NULL && !view->other_streams;
+    const char *const heads[] = {
+        "Stream", "Operations", "Busy", twin ? "Busy, measured" : "", "Before first", "Host", "Stream order",
+        "Event", "Queue", "Copy engine", "SM room", "Not known", "After last", NULL,
+    };
+    double makespan = (double)stats->summary.makespan_ps;
+    size_t shown = stats->stream_count < STREAM_ROWS ? stats->stream_count : STREAM_ROWS;
+
+    gt_page_table_begin(out, "streams", "Streams: busy, or idle and why",
+                        "Shares of the time from the first operation’s start to the last one’s end. Between its "
+                        "operations a stream is idle for the reason named.",
+                        heads);
+    for (size_t i = 0; i < shown; i++) {
+        const struct gt_stats_stream *stream = &stats->streams[i];
+        char *label = gt_view_stream_label(view->main, i, NAME_COLUMNS);
+
+        gt_page_name_cell(out, label);
+        free(label);
+        gt_page_cell(out, gt_count_text(stream->operations));
+        gt_page_cell(out, gt_share_text((double)stream->busy_ps / makespan));
+        if (twin)
+            gt_page_cell(out, i < view->twin->stats->stream_count
+                 ? gt_share_text((double)view->twin->stats->streams[i].busy_ps
+                                 / (double)view->twin->stats->summary.makespan_ps) : (struct gt_text){ "–" });
+        gt_page_cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
+        for (int wait = 0; wait < GT_WAITS; wait++)
+            gt_page_cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
+        gt_page_cell(out, gt_share_text((double)stream->idle_unknown_ps / makespan));
+        gt_page_cell(out, gt_share_text((double)stream->idle_after_ps / makespan));
+        fputs("</tr>\n", out);
+    }
+    gt_page_table_end(out, "stats", stats->stream_count, shown);
+}
+
+static const struct gt_stats_kernel *kernel_of(const struct gt_side *side, const char *name)
+{
+    for (size_t i = 0; side != NULL && i < side->stats->kernel_count; i++)
+        if (strcmp(side->stats->kernels[i].name, name) == 0)
+            return &side->stats->kernels[i];
+    return NULL;
+}
+
+static void shape_cell(FILE *out, const struct gt_stats_kernel *kernel)
+{
+    fprintf(out, "<td class=\"shape\">%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1],
+            kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2],
+            kernel->shapes > 1 ? " and others" : "");
+}
+
+static void write_kernels(FILE *out, const struct gt_view *view)
+{
+    const struct gt_stats *stats = view->main->stats;
+    const char *const heads[] = { "Kernel", "Launches", "Total", "Share", "Mean",
+                                  view->twin != NULL ? "Mean, measured" : "", "Mean wait for SM room",
+                                  "Grid / block", "Waves", "Occupancy", "Limited by", NULL };
+    size_t shown = stats->kernel_count < KERNEL_ROWS ? stats->kernel_count : KERNEL_ROWS;
+
+    if (stats->kernel_count == 0)
+        return;
+    gt_page_table_begin(out, "kernels", "Kernels",
+                        "By name, most time first. Share is of all kernels’ time; waves, occupancy and what "
+                        "limits it are of the launch shape that took most time, alone on the device.",
+                        heads);
+    for (size_t i = 0; i < shown; i++) {
+        const struct gt_stats_kernel *kernel = &stats->kernels[i];
+        const struct gt_stats_kernel *measured = kernel_of(view->twin, kernel->name);
+
+        gt_page_name_cell(out, kernel->name);
+        gt_page_cell(out, gt_count_text(kernel->count));
+        gt_page_cell(out, gt_time_text((double)kernel->total_ps));
+        gt_page_cell(out, gt_share_text(kernel->share));
+        gt_page_cell(out, gt_time_text(kernel->mean_ps));
+        if (view->twin != NULL)
+            gt_page_cell(out, gt_time_text(measured != NULL ? measured->mean_ps : NAN));
+        gt_page_cell(out, gt_time_text(kernel->mean_wait_resource_ps));
+        shape_cell(out, kernel);
+        gt_page_cell(out, gt_number_text(kernel->waves));
+        gt_page_cell(out, gt_share_text(kernel->occupancy));
+        fprintf(out, "<td>%s</td></tr>\n", kernel->limiter != NULL ? kernel->limiter : "does not fit");
+    }
+    gt_page_table_end(out, "stats", stats->kernel_count, shown);
+}
+
+static const struct gt_stats_copy *copy_of(const struct gt_side *side, const struct gt_stats_copy *like)
+{
+    for (size_t i = 0; side != NULL && i < side->stats->copy_count; i++) {
+        const struct gt_stats_copy *copy = &side->stats->copies[i];
+
+        if (strcmp(copy->kind, like->kind) == 0 && strcmp(copy->direction, like->direction) == 0
+            && strcmp(copy->memory, like->memory) == 0)
+            return copy;
+    }
+    return NULL;
+}
+
+static void write_copies(FILE *out, const struct gt_view *view)
+{
+    const struct gt_stats *stats = view->main->stats;
+    const char *const heads[] = { "Copy", "Count", "Bytes", "Busy", "Bandwidth",
+                                  view->twin != NULL ? "Bandwidth, measured" : "", "Overlapped with kernels",
+                                  "With other directions", NULL };
+
+    if (stats->copy_count == 0)
+        return;
+    gt_page_table_begin(out, "copy-table", "Copies and memsets",
+                        "By direction and memory. Busy is the time in which any of them ran; bandwidth is "
+                        "their bytes over that time.",
+                        heads);
+    for (size_t i = 0; i < stats->copy_count; i++) {
+        const struct gt_stats_copy *copy = &stats->copies[i];
+        const struct gt_stats_copy *measured = copy_of(view->twin, copy);
+        char label[80];
+
+        snprintf(label, sizeof label, "%s %s %s", copy->kind, copy->direction, copy->memory);
+        gt_page_name_cell(out, label);
+        gt_page_cell(out, gt_count_text(copy->count));
+        gt_page_cell(out, gt_bytes_text((double)copy->bytes));
+        gt_page_cell(out, gt_time_text((double)copy->busy_ps));
+        gt_page_cell(out, gt_rate_text(copy->gbps));
+        if (view->twin != NULL)
+            gt_page_cell(out, gt_rate_text(measured != NULL ? measured->gbps : NAN));
+        gt_page_cell(out, gt_time_text((double)copy->kernel_overlap_ps));
+        gt_page_cell(out, gt_time_text((double)copy->other_direction_overlap_ps));
+        fputs("</tr>\n", out);
+    }
+    gt_page_table_end(out, "stats", stats->copy_count, stats->copy_count);
+}
+
+static void write_notes(FILE *out, const struct gt_stats *stats)
+{
+    if (stats->note_count == 0)
+        return;
+    fputs("<section>\n<h2>Notes</h2>\n<ul>\n", out);
+    for (size_t i = 0; i < stats->note_count; i++) {
+        fprintf(out, "<li>%s: ", stats->notes[i].section);
+        gt_html(out, stats->notes[i].text);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n</section>\n", out);
+}
+
+/* The device as the run used it: every key, folded away. */
+static int write_device(FILE *out, const struct gt_view *view, struct gt_error *error)
+{
+    sqlite3_stmt *query =
+        gt_view_query(view, "SELECT key, value FROM device_key WHERE device_id = ?1 ORDER BY key", error);
+    int result;
+
+    if (query == NULL)
+        return -1;
+    sqlite3_bind_int64(query, 1, view->main->stats->run.device_id);
+    fputs("<section>\n<details>\n<summary>The device as the run used it</summary>\n"
+          "<div class=\"scroll\"><table>\n<thead><tr>"
+          "<th scope=\"col\">Key</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
+          out);
+    while ((result = gt_view_row(view, query, error)) == 1) {
+        const char *value = (const char *)sqlite3_column_text(query, 1);
+
+        gt_page_name_cell(out, (const char *)sqlite3_column_text(query, 0));
+        fputs("<td class=\"value\">", out);
+        gt_html(out, value != NULL ? value : "");
+        fputs("</td></tr>\n", out);
+    }
+    sqlite3_finalize(query);
+    fputs("</tbody>\n</table></div>\n</details>\n</section>\n", out);
+    return result;
+}
+
+int gt_page_tables(FILE *out, const struct gt_view *view, struct gt_error *error)
+{
+    if (gt_page_kernels(out, view, error) != 0)
+        return -1;
+    write_streams(out, view);
+    write_kernels(out, view);
+    write_copies(out, view);
+    write_notes(out, view->main->stats);
+    return write_device(out, view, error);
+}

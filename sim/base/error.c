@@ -1,0 +1,72 @@
+#include "sim/base/error.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gt_error_set(struct gt_error *error, const char *format, ...)
+{
+    va_list arguments;
+
+    if (error == NULL)
+        return -1;
+    va_start(arguments, format);
+    vsnprintf(error->text, sizeof error->text, format, arguments);
+    va_end(arguments);
+    return -1;
+}
+
+int gt_error_prefix(struct gt_error *error, const char *format, ...)
+{
+    char text[GT_ERROR_TEXT_BYTES];
+    va_list arguments;
+    size_t used;
+
+    if (error == NULL)
+        return -1;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    used = strlen(text);
+    snprintf(text + used, sizeof text - used, "%s", error->text);
+    memcpy(error->text, text, sizeof text);
+    return -1;
+}
+
+void gt_bug(const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("gridtide: bug: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fputc('\n', stderr);
+    abort();
+}
+
+void *gt_realloc(void *old, unsigned long long count, unsigned long long size)
+{
+    void *memory;
+
+    if (size != 0 && count > SIZE_MAX / size)
+        memory = NULL;
+    else
+        memory = realloc(old, count * size == 0 ? 1 : (size_t)(count * size));
+    if (memory == NULL) {
+        fprintf(stderr, "gridtide: out of memory asking for %llu x %llu bytes; "
+                "use a smaller trace or a larger machine\n", count, size);
+        exit(1);
+    }
+    return memory;
+}
+
+void *gt_calloc(unsigned long long count, unsigned long long size)
+{
+    void *memory = gt_realloc(NULL, count, size);
+
+    memset(memory, 0, (size_t)(count * size));
+    return memory;
+}

@@ -1,0 +1,40 @@
+/* error.h - how every part of Gridtide says what went wrong.
+ *
+ * A user's mistake fills a gt_error and the function returns -1 (or NULL);
+ * an impossible state calls gt_bug(), which aborts.  The text follows the form
+ * "FILE:LINE: what is wrong, what to do"; main() puts "gridtide: " before it.
+ */
+#ifndef GRIDTIDE_SIM_BASE_ERROR_H
+#define GRIDTIDE_SIM_BASE_ERROR_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { GT_ERROR_TEXT_BYTES = 1024 };
+
+struct gt_error {
+    char text[GT_ERROR_TEXT_BYTES];
+};
+
+/* Fill `error` (may be NULL) printf-style; too long a text is cut.
+ * Returns -1 always, so that callers can write `return gt_error_set(...)`. */
+int gt_error_set(struct gt_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Put a printf-style prefix before the text already in `error`. Returns -1. */
+int gt_error_prefix(struct gt_error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* An impossible state: print and abort. Never for what a user can cause. */
+void gt_bug(const char *format, ...)
+    __attribute__((noreturn, format(printf, 1, 2)));
+
+/* Memory that must be there: print and exit with status 1 when there is none. */
+void *gt_realloc(void *old, unsigned long long count, unsigned long long size);
+void *gt_calloc(unsigned long long count, unsigned long long size);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

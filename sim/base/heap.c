@@ -1,0 +1,64 @@
+#include "sim/base/heap.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "sim/base/error.h"
+
+static bool before(const struct gt_heap_event *a, const struct gt_heap_event *b)
+{
+    return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->order < b->order;
+}
+
+void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event)
+{
+    size_t hole = heap->count;
+
+    if (heap->count == heap->room) {
+        heap->room = heap->room == 0 ? 1024 : heap->room * 2;
+        heap->events = gt_realloc(heap->events, heap->room, sizeof *heap->events);
+    }
+    heap->count++;
+    while (hole > 0 && before(&event, &heap->events[(hole - 1) / 4])) {
+        heap->events[hole] = heap->events[(hole - 1) / 4];
+        hole = (hole - 1) / 4;
+    }
+    heap->events[hole] = event;
+}
+
+struct gt_heap_event gt_heap_pop(struct gt_heap *heap)
+{
+    struct gt_heap_event top, last;
+    size_t hole = 0;
+
+    if (heap->count == 0)
+        gt_bug("pop of an empty event heap");
+    top = heap->events[0];
+    last = heap->events[--heap->count];
+    for (;;) {
+        size_t first = hole * 4 + 1, best = first, end = first + 4;
+
+        if (first >= heap->count)
+            break;
+        if (end > heap->count)
+            end = heap->count;
+        for (size_t child = first + 1; child < end; child++) {
+            if (before(&heap->events[child], &heap->events[best]))
+                best = child;
+        }
+        if (!before(&heap->events[best], &last))
+            break;
+        heap->events[hole] = heap->events[best];
+        hole = best;
+    }
+    if (heap->count > 0)
+        heap->events[hole] = last;
+    return top;
+}
+
+void gt_heap_free(struct gt_heap *heap)
+{
+    free(heap->events);
+    heap->events = NULL;
+    heap->count = heap->room = 0;
+}

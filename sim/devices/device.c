@@ -1,0 +1,171 @@
+/* device.c - a device by its keys: find, set, get, and whether it makes sense as a whole. */
+#include "sim/devices/device.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/devices/device_value.h"
+
+enum { KEY_BYTES = 64, NEAR_KEYS = 4, NOT_NEAR = 4 };
+
+const struct gt_device_key *gt_device_find_key(const char *key)
+{
+    for (size_t i = 0; i < gt_device_key_count; i++)
+        if (strcmp(gt_device_keys[i].key, key) == 0)
+            return &gt_device_keys[i];
+    return NULL;
+}
+
+void gt_device_init(struct gt_device *device)
+{
+    struct gt_error error;
+    memset(device, 0, sizeof(*device));
+    for (size_t i = 0; i < gt_device_key_count; i++)
+        if (gt_device_value_parse(device, &gt_device_keys[i], gt_device_keys[i].fallback, &error) != 0)
+            gt_bug("default of %s", error.text);
+}
+
+/* Levenshtein distance: letters to insert, delete or replace. */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[KEY_BYTES + 1], columns = strlen(b);
+    if (strlen(a) > KEY_BYTES || columns > KEY_BYTES)
+        return KEY_BYTES;
+    for (size_t j = 0; j <= columns; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= columns; j++) {
+            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
+            if (above + 1 < best)
+                best = above + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+            diagonal = above;
+        }
+    }
+    return row[columns];
+}
+
+/* Whether `key` is `typed` with more letters in between. */
+static bool is_longer(const char *typed, const char *key)
+{
+    for (; *typed != '\0' && *key != '\0'; key++)
+        typed += *typed == *key;
+    return *typed == '\0';
+}
+
+/* How far a person who typed `typed` was from `key`: 0 when parts were left out, a few for a slip of
+ * the fingers or the wrong section, NOT_NEAR for another thing. */
+static size_t slip(const char *typed, const char *key)
+{
+    const char *name = strrchr(typed, '.');
+    name = name == NULL ? typed : name + 1;
+    size_t length = strlen(name);
+    if ((length >= 3 && strstr(key, name) != NULL) || (length >= 5 && is_longer(typed, key)))
+        return 0;
+    size_t letters = distance(typed, key), name_letters = distance(name, strchr(key, '.') + 1);
+    if (length >= 4 && name_letters < 3 && name_letters < letters)
+        letters = name_letters;
+    return letters < NOT_NEAR ? letters : NOT_NEAR;
+}
+
+static int unknown_key(const char *key, struct gt_error *error)
+{
+    char near[NEAR_KEYS * KEY_BYTES] = "";
+    size_t found = 0, at = 0;
+    for (size_t slips = 0; slips < NOT_NEAR; slips++)
+        for (size_t i = 0; i < gt_device_key_count && found < NEAR_KEYS; i++)
+            if (slip(key, gt_device_keys[i].key) == slips)
+                at += (size_t)snprintf(near + at, sizeof(near) - at, "%s%s", found++ > 0 ? ", " : "",
+                                       gt_device_keys[i].key);
+    if (found > 0)
+        return gt_error_set(error, "there is no device key '%.60s'; did you mean %s?", key, near);
+    return gt_error_set(error, "there is no device key '%.60s'; `gridtide devices --describe` lists them",
+                        key);
+}
+
+int gt_device_set(struct gt_device *device, const char *key, const char *value, struct gt_error *error)
+{
+    const struct gt_device_key *row = gt_device_find_key(key);
+    if (row == NULL)
+        return unknown_key(key, error);
+    uint32_t sms = device->sms;
+    if (gt_device_value_parse(device, row, value, error) != 0)
+        return -1;
+    if (device->sms != sms)
+        device->gpcs = device->sm_order_length = 0;
+    return 0;
+}
+
+void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes)
+{
+    gt_device_value_format(device, key, text, bytes);
+}
+
+static int check_gpcs(const struct gt_device *device, struct gt_error *error)
+{
+    uint64_t sms = 0;
+    for (uint32_t i = 0; i < device->gpcs; i++)
+        sms += device->gpc_sms[i];
+    if (device->gpcs > 0 && sms != device->sms)
+        return gt_error_set(error, "chip.gpc_sms sums up to %llu SMs, chip.sms is %u",
+                            (unsigned long long)sms, device->sms);
+    return 0;
+}
+
+static int check_carveouts(const struct gt_device *device, struct gt_error *error)
+{
+    for (uint32_t i = 1; i < device->shared_carveouts; i++) {
+        if (device->shared_carveouts_kib[i] <= device->shared_carveouts_kib[i - 1])
+            return gt_error_set(error, "sm.shared_carveouts_kib: %u follows %u; list them in ascending order",
+                                device->shared_carveouts_kib[i], device->shared_carveouts_kib[i - 1]);
+    }
+    return 0;
+}
+
+static int check_order(const struct gt_device *device, struct gt_error *error)
+{
+    bool seen[GT_DEVICE_MAX_SMS] = {false};
+    if (device->sm_order_length == 0)
+        return 0;
+    for (uint32_t i = 0; i < device->sm_order_length; i++) {
+        uint32_t sm = device->sm_order[i];
+        if (sm >= device->sms)
+            return gt_error_set(error, "chip.sm_order names SM %u, the last one is %u (chip.sms)", sm,
+                                device->sms - 1);
+        if (seen[sm])
+            return gt_error_set(error, "chip.sm_order names SM %u twice", sm);
+        seen[sm] = true;
+    }
+    if (device->sm_order_length != device->sms)
+        return gt_error_set(error, "chip.sm_order names %u of the %u SMs (chip.sms)", device->sm_order_length,
+                            device->sms);
+    return 0;
+}
+
+int gt_device_check(const struct gt_device *device, struct gt_error *error)
+{
+    if (device->threads_per_block > device->threads_per_sm)
+        return gt_error_set(error, "block.threads %u is above sm.threads %u: such a block fits no SM",
+                            device->threads_per_block, device->threads_per_sm);
+    if ((uint64_t)device->threads_per_sm > (uint64_t)device->warps_per_sm * device->warp_threads)
+        return gt_error_set(error, "sm.threads %u is more than sm.warps %u of sm.warp_threads %u hold",
+                            device->threads_per_sm, device->warps_per_sm, device->warp_threads);
+    if ((uint64_t)device->shared_bytes_per_block + device->shared_reserved_bytes >
+        device->shared_bytes_per_sm)
+        return gt_error_set(error,
+                            "block.shared_bytes %u and sm.shared_reserved_bytes %u are more than "
+                            "sm.shared_bytes %u: such a block fits no SM",
+                            device->shared_bytes_per_block, device->shared_reserved_bytes,
+                            device->shared_bytes_per_sm);
+    if (device->register_unit_per_warp > device->registers_per_sm)
+        return gt_error_set(error,
+                            "sm.register_unit_per_warp %u is above sm.registers %u: no warp fits an SM",
+                            device->register_unit_per_warp, device->registers_per_sm);
+    if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0)
+        return -1;
+    return check_order(device, error);
+}

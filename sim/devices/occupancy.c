@@ -1,0 +1,86 @@
+#include "sim/devices/occupancy.h"
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+    return unit <= 1 ? value : (value + unit - 1) / unit * unit;
+}
+
+/* The division of an SM's memory that `bytes` of shared memory ask for. */
+static uint32_t carveout_of(const struct gt_device *device, uint64_t bytes)
+{
+    for (uint32_t i = 0; i < device->shared_carveouts; i++) {
+        if (bytes <= (uint64_t)device->shared_carveouts_kib[i] * 1024)
+            return device->shared_carveouts_kib[i] * 1024;
+    }
+    return 0;
+}
+
+/* Where blocks use no shared memory, an idle SM is set to more than their reserve: to this for each block
+ * that its threads have room for, or what more blocks than that have.  Nsight Compute's
+ * launch__shared_mem_config_size of 130 launches on an H200, November 2026: 8 KiB with 768 and 1024 threads,
+ * 16 with 512, 32 with 1 to 256; and 30 pairs of kernels, which ran side by side, or not, as that says. */
+enum { IDLE_BLOCK_BYTES = 4096, IDLE_MOST_BYTES = 32768 };
+
+static uint32_t sets_of(const struct gt_device *device, uint64_t threads, uint32_t carveout_bytes)
+{
+    uint64_t bytes = device->threads_per_sm / threads * IDLE_BLOCK_BYTES;
+    uint32_t sets_bytes = carveout_of(device, bytes < IDLE_MOST_BYTES ? bytes : IDLE_MOST_BYTES);
+
+    return carveout_bytes > 0 && sets_bytes > carveout_bytes ? sets_bytes : carveout_bytes;
+}
+
+struct limit {
+    const char *name;
+    uint64_t need, have;
+};
+
+int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel,
+                    struct gt_occupancy *occupancy, struct gt_error *error)
+{
+    uint64_t threads = gt_kernel_threads(kernel), blocks = gt_kernel_blocks(kernel);
+    uint64_t warps = (threads + device->warp_threads - 1) / device->warp_threads;
+    uint64_t registers = warps * round_up((uint64_t)kernel->registers_per_thread * device->warp_threads,
+                                          device->register_unit_per_warp);
+    uint64_t shared = round_up((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes
+                               + device->shared_reserved_bytes, device->shared_unit_bytes);
+    const struct limit limits[] = {
+        { "blocks", 1, device->blocks_per_sm },
+        { "threads", threads, device->threads_per_sm },
+        { "warps", warps, device->warps_per_sm },
+        { "registers", registers, device->registers_per_sm },
+        { "shared memory", shared, device->shared_bytes_per_sm },
+    };
+
+    if (threads > device->threads_per_block)
+        return gt_error_set(error, "a block of %llu threads is more than %s allows (%u)",
+                            (unsigned long long)threads, device->name, device->threads_per_block);
+    if ((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes > device->shared_bytes_per_block)
+        return gt_error_set(error, "%llu bytes of shared memory a block are more than %s allows (%u)",
+                            (unsigned long long)kernel->static_shared_bytes + kernel->dynamic_shared_bytes,
+                            device->name, device->shared_bytes_per_block);
+    if (kernel->registers_per_thread > device->registers_per_thread_max)
+        return gt_error_set(error, "%u registers a thread are more than %s allows (%u)",
+                            kernel->registers_per_thread, device->name, device->registers_per_thread_max);
+    occupancy->blocks_per_sm = UINT32_MAX;
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        uint64_t fit = limits[i].need == 0 ? UINT32_MAX : limits[i].have / limits[i].need;
+
+        if (fit == 0)
+            return gt_error_set(error, "one block needs %llu %s of an SM, %s has %llu",
+                                (unsigned long long)limits[i].need, limits[i].name, device->name,
+                                (unsigned long long)limits[i].have);
+        if (fit < occupancy->blocks_per_sm) {
+            occupancy->blocks_per_sm = (uint32_t)fit;
+            occupancy->limiter = limits[i].name;
+        }
+    }
+    occupancy->need = (struct gt_block_need){ (uint32_t)threads, (uint32_t)warps, (uint32_t)registers,
+                                              (uint32_t)shared,
+                                              carveout_of(device, occupancy->blocks_per_sm * shared), 0 };
+    occupancy->need.sets_bytes = occupancy->need.carveout_bytes;
+    if (kernel->static_shared_bytes + kernel->dynamic_shared_bytes == 0)
+        occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);
+    occupancy->waves = blocks / ((uint64_t)device->sms * occupancy->blocks_per_sm)
+                     + (blocks % ((uint64_t)device->sms * occupancy->blocks_per_sm) != 0);
+    return 0;
+}

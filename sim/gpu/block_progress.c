@@ -1,0 +1,252 @@
+#include "sim/gpu/block_progress.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/workload/block_cost.h"
+
+/* Its demands, worked out once for each launch. */
+static const struct gt_demand *demand_of(struct gt_machine *m, const struct gt_grid *grid)
+{
+    const struct gt_modelled *modelled = m->options->modelled;
+    struct gt_demand *demand;
+
+    if (m->demands == NULL)
+        m->demands = gt_calloc(modelled->count, sizeof *m->demands);
+    demand = &m->demands[grid->launch - modelled->launches];
+    if (demand->launch == NULL)
+        *demand = gt_demand_of(modelled, grid->launch, m->device, &grid->occupancy);
+    return demand;
+}
+
+/* Work the rates out when all that happens now has happened. */
+static void rates_due(struct gt_machine *m, uint32_t number)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    if (gpu->rates_due || gpu->demanding == GT_NONE)
+        return;
+    gpu->rates_due = true;
+    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_RATES, number, 0);
+}
+
+/* Does anything run on the GPU that could be in the way of a grid's blocks? */
+static bool neighbours(const struct gt_gpu_state *gpu)
+{
+    bool copies = false;
+
+    for (int i = 0; i < GT_ENGINES; i++)
+        copies = copies || gpu->engines[i].running != GT_NONE;
+    return gpu->grids > 1 || copies;
+}
+
+/* From now on no grid has the GPU for itself. */
+static void share_all(struct gt_machine *m, uint32_t number)
+{
+    for (uint32_t at = m->gpus[number].demanding; at != GT_NONE; at = m->grids[at].next_demanding)
+        if (m->grids[at].demand == NULL)
+            m->grids[at].demand = demand_of(m, &m->grids[at]);
+    rates_due(m, number);
+}
+
+void gt_rate_grid_begins(struct gt_machine *m, uint32_t number, uint32_t grid)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    gpu->grids++;
+    if (m->grids[grid].launch != NULL) {
+        m->grids[grid].next_demanding = gpu->demanding;
+        gpu->demanding = grid;
+    }
+    if (gpu->demanding != GT_NONE && neighbours(gpu))
+        share_all(m, number);
+}
+
+void gt_rate_grid_ends(struct gt_machine *m, uint32_t number, uint32_t grid)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+    uint32_t *link = &gpu->demanding;
+
+    gpu->grids--;
+    if (m->grids[grid].launch == NULL)
+        return;
+    while (*link != grid)
+        link = &m->grids[*link].next_demanding;
+    *link = m->grids[grid].next_demanding;
+}
+
+void gt_rate_copies_changed(struct gt_machine *m, uint32_t number)
+{
+    const struct gt_gpu_state *gpu = &m->gpus[number];
+
+    if (gpu->demanding != GT_NONE && (neighbours(gpu) || m->grids[gpu->demanding].demand != NULL))
+        share_all(m, number);
+}
+
+/* Account for what its blocks have done since the rate last changed. */
+static void settle(const struct gt_machine *m, struct gt_load *load)
+{
+    load->progress_ps += (double)(m->engine.now_ps - load->updated_ps) * load->rate;
+    load->updated_ps = m->engine.now_ps;
+}
+
+static void schedule_end(struct gt_machine *m, uint32_t number)
+{
+    struct gt_load *load = &m->loads[number];
+    double left_ps = fmax(0, m->batches[load->head].ends_at_ps - load->progress_ps);
+    gt_time_ps end_ps = m->engine.now_ps + gt_whole_ps(left_ps / load->rate);
+
+    load->stamp = ++m->load_stamps;
+    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_LOAD, number, load->stamp);
+}
+
+/* The load of a grid on an SM, a new one if need be; they stand in the order of their grids. */
+static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, uint32_t sm)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+    uint32_t load, before = GT_NONE, after;
+
+    if (gpu->loads == NULL) {
+        gpu->loads = gt_realloc(NULL, m->device->sms, sizeof *gpu->loads);
+        memset(gpu->loads, 0xff, m->device->sms * sizeof *gpu->loads);
+    }
+    after = gpu->loads[sm];
+    while (after != GT_NONE && m->loads[after].grid < grid) {
+        before = after;
+        after = m->loads[after].next;
+    }
+    if (after != GT_NONE && m->loads[after].grid == grid)
+        return after;
+    load = gt_load_new(m);
+    m->loads[load] = (struct gt_load){ .gpu = number, .grid = grid, .sm = sm, .next = after, .head = GT_NONE,
+                                       .rate = 1, .updated_ps = m->engine.now_ps };
+    if (before == GT_NONE)
+        gpu->loads[sm] = load;
+    else
+        m->loads[before].next = load;
+    return load;
+}
+
+/* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
+ * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that
+ * wave. */
+static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid,
+                          const struct gt_batch *batch)
+{
+    const struct gt_occupancy *occupancy = &grid->occupancy;
+    uint64_t full = (uint64_t)m->device->sms * occupancy->blocks_per_sm * (occupancy->waves - 1);
+    gt_time_ps work_ps, left_ps;
+
+    if (grid->spread_pct == 0)
+        return grid->block_ps;
+    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op,
+                                 batch->first_block);
+    if (grid->demand != NULL)
+        return work_ps;
+    left_ps = m->items[grid->item].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
+    return work_ps > left_ps || batch->first_block >= full ? left_ps : work_ps;
+}
+
+/* Into its load, whose batches stand in the order in which they end. */
+static void put_in(struct gt_machine *m, struct gt_load *load, uint32_t number)
+{
+    uint32_t *link = &load->head;
+
+    while (*link != GT_NONE && m->batches[*link].ends_at_ps <= m->batches[number].ends_at_ps)
+        link = &m->batches[*link].next;
+    m->batches[number].next = *link;
+    *link = number;
+}
+
+void gt_rate_batch_begins(struct gt_machine *m, uint32_t number)
+{
+    struct gt_batch *batch = &m->batches[number];
+    const struct gt_grid *grid = &m->grids[batch->grid];
+    uint32_t on = load_on(m, batch->gpu, batch->grid, batch->sm);
+    struct gt_load *load = &m->loads[on];
+
+    settle(m, load);
+    batch->ends_at_ps = load->progress_ps + (double)work_of(m, grid, batch);
+    put_in(m, load, number);
+    load->blocks += batch->blocks;
+    if (grid->demand != NULL)
+        rates_due(m, batch->gpu);
+    else if (load->head == number)
+        schedule_end(m, on);
+}
+
+static void remove_load(struct gt_machine *m, uint32_t number)
+{
+    const struct gt_load *load = &m->loads[number];
+    uint32_t *link = &m->gpus[load->gpu].loads[load->sm];
+
+    while (*link != number)
+        link = &m->loads[*link].next;
+    *link = load->next;
+    gt_load_free(m, number);
+}
+
+static void report(struct gt_machine *m, const struct gt_batch *batch)
+{
+    const struct gt_grid *grid = &m->grids[batch->grid];
+    struct gt_block_record record = {
+        .op = grid->op, .gpu = batch->gpu, .sm = batch->sm, .blocks = batch->blocks,
+        .first_block = batch->first_block, .warps_per_block = grid->occupancy.need.warps,
+        .start_ps = batch->start_ps, .end_ps = m->engine.now_ps,
+    };
+
+    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
+        m->failed = true;
+}
+
+int gt_load_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_load *load = &m->loads[number];
+    struct gt_batch batch;
+
+    (void)error;
+    if (stamp != load->stamp)
+        return 0;
+    batch = m->batches[load->head];
+    settle(m, load);
+    load->progress_ps = batch.ends_at_ps; /* whatever was rounded */
+    gt_batch_free(m, load->head);
+    load->head = batch.next;
+    load->blocks -= batch.blocks;
+    load->stamp = 0;
+    if (load->head == GT_NONE)
+        remove_load(m, number);
+    else
+        schedule_end(m, number);
+    if (m->grids[batch.grid].demand != NULL)
+        rates_due(m, batch.gpu);
+    report(m, &batch);
+    gt_blocks_left(m, &batch);
+    return m->failed ? -1 : 0;
+}
+
+static void set_rate(struct gt_machine *m, uint32_t number, double rate)
+{
+    struct gt_load *load = &m->loads[number];
+
+    if (load->rate == rate && load->stamp != 0)
+        return;
+    settle(m, load);
+    load->rate = rate;
+    schedule_end(m, number);
+}
+
+int gt_rates_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    (void)stamp;
+    (void)error;
+    gpu->rates_due = false;
+    if (gpu->demanding != GT_NONE && m->grids[gpu->demanding].demand != NULL)
+        gt_rate_solve(m, number, set_rate);
+    return m->failed ? -1 : 0;
+}

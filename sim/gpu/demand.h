@@ -1,0 +1,46 @@
+/* demand.h - what a block of a kernel asks of resources that it shares with others.
+ *
+ * Known of kernels whose cost is their program's (the warp tier).  A block has its work: so much time of each
+ * resource, counted while the launch ran alone.  It progresses at a rate, 1 being the mean pace of the
+ * launch alone, and:
+ *
+ *   - the warp tier says how long n blocks of its kernel take on one SM where c SMs ask of L2 and DRAM what
+ *     this one does.  Neighbours count by what they ask, as the kernel's own blocks would: c is the sum over
+ *     SMs of what the blocks there ask for of the resource that this kernel needs most, in units of what
+ *     this SM's do, but none above 1, for SMs are served in turn.  That is the limit of its rate;
+ *   - what it takes of its SM beside blocks of other kernels, and of the GPU's L2 and DRAM, is its work at
+ *     that rate, and nothing gives more than there is (share.h says who gets how much).
+ *
+ * Waves of the launch alone would, by this, take what single waves take; the launch as the warp tier ran it
+ * takes a little more or less, since its waves do not begin together.  That factor (`slack`) stays with the
+ * blocks whatever is beside them, so that a launch alone lasts what it lasted.
+ *
+ * Not so: caches that neighbours empty (hit rates stay those of the program), clocks that fall, DRAM rows
+ * that other streams close.
+ */
+#ifndef GRIDTIDE_SIM_GPU_DEMAND_H
+#define GRIDTIDE_SIM_GPU_DEMAND_H
+
+#include "sim/warp/kernel_model.h"
+#include "sim/devices/occupancy.h"
+
+struct gt_demand {
+    const struct gt_modelled *modelled;
+    const struct gt_modelled_launch *launch;
+    double block_cycles;            /* of each wave of blocks, alone: rate 1 */
+    double slack;                   /* see above */
+    double amount[GT_RESOURCES];    /* that one block takes at rate 1: part of its SM's, of the GPU's */
+};
+
+/* The demands of a launch on `device`, on which it was modelled without a failure. */
+struct gt_demand gt_demand_of(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+                              const struct gt_device *device, const struct gt_occupancy *occupancy);
+
+/* The fastest that blocks go, `residents` of them on one SM and `competing` SMs: a rate, above 1 where the
+ * launch alone held them back more. */
+double gt_demand_limit(const struct gt_demand *demand, uint32_t residents, double competing);
+
+/* Of L2 and DRAM, or of atomics' slice, what it takes most of. */
+enum gt_resource gt_demand_most(const struct gt_demand *demand);
+
+#endif

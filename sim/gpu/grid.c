@@ -1,0 +1,282 @@
+/* Kernels: bars, or grids of blocks; at most so many grids are resident at once. */
+#include "sim/machine/machine.h"
+
+#include <stdio.h>
+
+static const struct gt_op *op_of(const struct gt_machine *m, uint32_t item)
+{
+    return &m->workload->ops[m->items[item].index];
+}
+
+static struct gt_gpu_state *gpu_of(struct gt_machine *m, uint32_t item)
+{
+    return &m->gpus[m->streams[op_of(m, item)->stream].gpu];
+}
+
+/* Where in the trace the kernel stands, for messages. */
+static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char *what, const char *hint)
+{
+    const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
+    uint32_t line = kernel->line != 0 ? kernel->line : m->workload->calls[op->call].line;
+    char place[512];
+
+    gt_machine_place(m, line, place, sizeof place);
+    gt_machine_fail(m, "%.300s: kernel '%.200s': %s%s", place, gt_name_text(m->workload, kernel->name), what,
+                    hint);
+}
+
+/* Nothing says how long it takes, or the warp tier could not tell. */
+static void fail_no_cost(struct gt_machine *m, uint32_t item)
+{
+    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, m->items[item].index);
+    char what[GT_ERROR_TEXT_BYTES + 64] = "it has neither a duration nor a block cost";
+
+    if (launch != NULL)
+        snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a "
+                 "block cost", launch->failure);
+    fail_kernel(m, op_of(m, item), what, "; add \"duration_us\" or \"block_us\", or a program");
+}
+
+static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)
+{
+    struct gt_occupancy *occupancy = &m->occupancies[op->kernel];
+    struct gt_error error;
+
+    if (occupancy->blocks_per_sm == 0
+        && gt_occupancy_of(m->device, &m->workload->kernels[op->kernel], occupancy, &error) != 0) {
+        occupancy->blocks_per_sm = 0;
+        fail_kernel(m, op, error.text, m->workload->kernels[op->kernel].cost == GT_COST_NONE
+                    ? "; --blocks off plays it as a bar" : "");
+        return NULL;
+    }
+    return occupancy;
+}
+
+/* The duration alone: by the program, or as recorded; GT_TIME_NONE when block costs say more. */
+static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t item)
+{
+    const struct gt_warp_result *program = gt_program_cost(m, m->items[item].index);
+
+    if (program != NULL)
+        return gt_program_ps(m, m->items[item].index);
+    if (m->workload->kernels[op_of(m, item)->kernel].cost != GT_COST_NONE)
+        return GT_TIME_NONE;
+    return gt_stated_ps(m, m->items[item].index);
+}
+
+/* Waves of the kernel alone on the device that its duration is from: what the duration is divided by.
+ * Where it does not even fit there, the trace is from some other device: the one at hand must do. */
+static uint64_t recorded_waves(struct gt_machine *m, uint32_t kernel, const struct gt_occupancy *here)
+{
+    struct gt_occupancy there;
+
+    if (m->device == m->recorded)
+        return here->waves;
+    if (m->recorded_waves[kernel] == 0) {
+        bool fits = gt_occupancy_of(m->recorded, &m->workload->kernels[kernel], &there, NULL) == 0;
+
+        m->recorded_waves[kernel] = fits ? there.waves : here->waves;
+    }
+    return m->recorded_waves[kernel];
+}
+
+static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
+{
+    double sum = 0;
+
+    if (kernel->cost != GT_COST_LIST)
+        return kernel->block_min_ps + (kernel->block_max_ps - kernel->block_min_ps) / 2;
+    for (uint32_t i = 0; i < kernel->block_list_length; i++)
+        sum += (double)kernel->block_list_ps[i];
+    return (gt_time_ps)(sum / kernel->block_list_length);
+}
+
+/* A bar for a kernel that has block costs only: its waves, one after the other. */
+static bool bar_ps(struct gt_machine *m, uint32_t item, gt_time_ps *duration_ps)
+{
+    const struct gt_op *op = op_of(m, item);
+    const struct gt_occupancy *occupancy;
+    double total;
+
+    *duration_ps = stated_ps(m, item);
+    if (*duration_ps != GT_TIME_NONE)
+        return true;
+    occupancy = occupancy_of(m, op);
+    if (occupancy == NULL)
+        return false;
+    total = (double)occupancy->waves * (double)mean_block_ps(&m->workload->kernels[op->kernel]);
+    if (total > (double)GT_TIME_LIMIT_PS) {
+        fail_kernel(m, op, "its blocks take more than 53 days", "; look for an absurd block cost or grid");
+        return false;
+    }
+    *duration_ps = (gt_time_ps)total;
+    return true;
+}
+
+/* More blocks than this are not simulated one by one: it would take hours. */
+static const uint64_t most_blocks = UINT64_C(1) << 32;
+
+/* What a duration means for the blocks.  Alone, the grid runs in full waves one after the other, so that many
+ * equal steps give its duration back; what does not divide passes after the last block, and so does what a
+ * program's kernel lasts beyond its blocks. */
+static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps duration_ps)
+{
+    const struct gt_warp_result *program = gt_program_cost(m, grid->op);
+    gt_time_ps run_ps = program != NULL ? gt_program_run_ps(m, grid->op) : duration_ps;
+    uint64_t waves = program != NULL ? grid->occupancy.waves
+                                     : recorded_waves(m, grid->kernel, &grid->occupancy);
+
+    grid->inverted = true;
+    grid->launch = program != NULL ? gt_modelled_launch(m->options->modelled, grid->op) : NULL;
+    if (grid->launch != NULL && grid->occupancy.waves > 1 && m->kernels_apart)
+        grid->spread_pct = m->device->block_spread_pct;
+    grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
+    grid->remainder_ps = duration_ps - grid->block_ps * waves;
+}
+
+static bool start_grid(struct gt_machine *m, uint32_t item)
+{
+    const struct gt_op *op = op_of(m, item);
+    const struct gt_occupancy *occupancy = occupancy_of(m, op);
+    uint64_t blocks = gt_kernel_blocks(&m->workload->kernels[op->kernel]);
+    gt_time_ps duration_ps = stated_ps(m, item);
+    uint32_t grid;
+
+    if (occupancy == NULL)
+        return false;
+    if (blocks > most_blocks) {
+        fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one",
+                    "; use --blocks off");
+        return false;
+    }
+    grid = gt_grid_new(m);
+    m->grids[grid] = (struct gt_grid){
+        .item = item, .op = m->items[item].index, .kernel = op->kernel, .next = GT_NONE,
+        .level = m->streams[op->stream].level, .occupancy = *occupancy, .blocks = blocks,
+        .block_ps = GT_TIME_NONE,
+    };
+    if (duration_ps != GT_TIME_NONE) {
+        invert(m, &m->grids[grid], duration_ps);
+    } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
+        m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
+    }
+    gt_dist_add(m, m->streams[op->stream].gpu, grid);
+    return true;
+}
+
+static void admit(struct gt_machine *m, uint32_t item)
+{
+    gt_time_ps duration_ps;
+
+    gpu_of(m, item)->resident++;
+    if (m->options->blocks)
+        start_grid(m, item);
+    else if (bar_ps(m, item, &duration_ps))
+        gt_bar_start(m, item, duration_ps);
+}
+
+void gt_kernel_ready(struct gt_machine *m, uint32_t item)
+{
+    struct gt_gpu_state *gpu = gpu_of(m, item);
+    const struct gt_op *op = op_of(m, item);
+    uint32_t level = m->streams[op->stream].level;
+
+    if (stated_ps(m, item) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
+        fail_no_cost(m, item);
+        return;
+    }
+    if (gpu->resident < m->device->resident_grids && !gt_alone_holds(gpu)) {
+        admit(m, item);
+        return;
+    }
+    m->items[item].wait_next = GT_NONE;
+    if (gpu->admits_used & UINT64_C(1) << level)
+        m->items[gpu->admit_tail[level]].wait_next = item;
+    else
+        gpu->admit_head[level] = item;
+    gpu->admit_tail[level] = item;
+    gpu->admits_used |= UINT64_C(1) << level;
+}
+
+/* The next kernel that waits, most urgent first, becomes resident. */
+static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t op)
+{
+    uint32_t level, item;
+
+    level = (uint32_t)__builtin_ctzll(gpu->admits_used);
+    item = gpu->admit_head[level];
+    gpu->admit_head[level] = m->items[item].wait_next;
+    if (gpu->admit_head[level] == GT_NONE)
+        gpu->admits_used &= ~(UINT64_C(1) << level);
+    gt_item_mark(m, item, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, op);
+    admit(m, item);
+}
+
+/* A grid has gone: the next one waiting becomes resident, unless a copy has its turn first. */
+static void retire(struct gt_machine *m, uint32_t number, uint32_t op)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    gpu->resident--;
+    if (gt_alone_holds(gpu))
+        gt_alone_kernel_gone(m, number);
+    else if (gpu->admits_used != 0)
+        admit_next(m, gpu, op);
+}
+
+void gt_kernels_go_on(struct gt_machine *m, uint32_t number, uint32_t op)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    while (gpu->admits_used != 0 && gpu->alone == GT_NONE && gpu->resident < m->device->resident_grids
+           && !m->failed)
+        admit_next(m, gpu, op);
+}
+
+/* A kernel's bar or grid is over. Called by gt_op_ended's callers through the handlers below. */
+static void end_kernel(struct gt_machine *m, uint32_t item)
+{
+    uint32_t op = m->items[item].index, gpu = m->streams[op_of(m, item)->stream].gpu;
+
+    gt_op_ended(m, item);
+    if (!m->failed)
+        retire(m, gpu, op);
+}
+
+int gt_bar_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+
+    (void)stamp;
+    (void)error;
+    if (op_of(m, item)->kind == GT_OP_KERNEL)
+        end_kernel(m, item);
+    else if (gpu_of(m, item)->alone == item)
+        gt_alone_ended(m, item);
+    else
+        gt_op_ended(m, item);
+    return m->failed ? -1 : 0;
+}
+
+void gt_kernel_dispatched(struct gt_machine *m, uint32_t grid)
+{
+    gt_queue_leave(m, m->grids[grid].item);
+}
+
+int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    uint32_t item = m->grids[grid].item;
+
+    (void)stamp;
+    (void)error;
+    gt_grid_free(m, grid);
+    end_kernel(m, item);
+    return m->failed ? -1 : 0;
+}
+
+void gt_kernel_blocks_ended(struct gt_machine *m, uint32_t grid)
+{
+    gt_engine_schedule(&m->engine, m->engine.now_ps + m->grids[grid].remainder_ps, GT_PHASE_END,
+                       GT_HANDLE_GRID, grid, 0);
+}

@@ -1,0 +1,329 @@
+#include "sim/gpu/steady_state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Fewer waves than this are not looked at; a period of more records than that is not found. */
+enum { FEWEST_WAVES = 16, FEWEST_PERIODS = 2, RECORDS_MAX = 1 << 16, BACKOFF_MAX = 1 << 20 };
+
+/* A batch's end that is due. */
+struct due { gt_time_ps in_ps; uint64_t order, stamp; uint32_t sm, blocks; };
+
+/* The machine as far as it decides what a grid's blocks do next, at one moment. */
+struct snapshot {
+    struct due *due;          uint32_t due_count, due_room;
+    struct gt_sm_state *sms;  /* times since now, 0 where they are past */
+    uint32_t round_robin;
+};
+
+/* The search for a period of one grid. */
+struct gt_waves {
+    uint32_t gpu, grid, op;
+    uint32_t sm;              /* whose event the snapshot was taken after */
+    struct snapshot then, now;
+    gt_time_ps then_ps;
+    uint64_t dispatched, handled;           /* as the snapshot was taken */
+    uint64_t own_handled;     /* events of the grid since then */
+    uint64_t looks, looks_most; /* Brent 1980: the snapshot is renewed at powers of two */
+    uint64_t try_from;        /* blocks dispatched before the next snapshot */
+    uint64_t backoff;         /* waves */
+    bool searching;           /* a snapshot is there */
+    struct gt_block_record *records;    /* since then */
+    uint32_t record_count, record_room;
+};
+
+static bool is_own(const struct gt_machine *m, const struct gt_heap_event *event, uint32_t grid)
+{
+    return event->handler == GT_HANDLE_BLOCKS && m->batches[event->subject].grid == grid;
+}
+
+static int by_time(const void *left, const void *right)
+{
+    const struct due *a = left, *b = right;
+
+    if (a->in_ps != b->in_ps)
+        return a->in_ps < b->in_ps ? -1 : 1;
+    return (a->order > b->order) - (a->order < b->order);
+}
+
+static gt_time_ps since_now(const struct gt_machine *m, gt_time_ps time_ps)
+{
+    return time_ps > m->engine.now_ps ? time_ps - m->engine.now_ps : 0;
+}
+
+static void take(const struct gt_machine *m, const struct gt_waves *waves, struct snapshot *snapshot)
+{
+    const struct gt_gpu_state *gpu = &m->gpus[waves->gpu];
+    const struct gt_heap *heap = &m->engine.heap;
+
+    if (snapshot->sms == NULL)
+        snapshot->sms = gt_calloc(m->device->sms, sizeof *snapshot->sms);
+    for (uint32_t sm = 0; sm < m->device->sms; sm++) {
+        snapshot->sms[sm] = gpu->sms[sm];
+        snapshot->sms[sm].ready_ps = since_now(m, gpu->sms[sm].ready_ps);
+        snapshot->sms[sm].retire_ps = since_now(m, gpu->sms[sm].retire_ps);
+    }
+    snapshot->round_robin = gpu->round_robin;
+    snapshot->due_count = 0;
+    if (snapshot->due_room < heap->count) {
+        snapshot->due_room = (uint32_t)heap->count;
+        snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
+    }
+    for (size_t i = 0; i < heap->count; i++) {
+        const struct gt_heap_event *event = &heap->events[i];
+        const struct gt_batch *batch;
+
+        if (!is_own(m, event, waves->grid))
+            continue;
+        batch = &m->batches[event->subject];
+        snapshot->due[snapshot->due_count++] = (struct due){
+            event->time_ps - m->engine.now_ps, event->order, event->stamp, batch->sm, batch->blocks };
+    }
+    if (snapshot->due_count > 0)
+        qsort(snapshot->due, snapshot->due_count, sizeof *snapshot->due, by_time);
+}
+
+static bool same_sm(const struct gt_sm_state *a, const struct gt_sm_state *b)
+{
+    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
+           && a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident
+           && a->carveout_bytes == b->carveout_bytes && a->ready_ps == b->ready_ps
+           && a->retire_ps == b->retire_ps;
+}
+
+static bool same(const struct gt_machine *m, const struct snapshot *a, const struct snapshot *b)
+{
+    if (a->due_count != b->due_count || a->round_robin != b->round_robin)
+        return false;
+    for (uint32_t i = 0; i < a->due_count; i++) {
+        const struct due *one = &a->due[i], *other = &b->due[i];
+
+        if (one->in_ps != other->in_ps || one->stamp != other->stamp || one->sm != other->sm
+            || one->blocks != other->blocks)
+            return false;
+    }
+    for (uint32_t sm = 0; sm < m->device->sms; sm++)
+        if (!same_sm(&a->sms[sm], &b->sms[sm]))
+            return false;
+    return true;
+}
+
+static void begin_search(struct gt_machine *m, struct gt_waves *waves, uint32_t sm)
+{
+    const struct gt_grid *grid = &m->grids[waves->grid];
+
+    take(m, waves, &waves->then);
+    if (waves->then.due_count == 0)
+        return;
+    waves->sm = sm;
+    waves->then_ps = m->engine.now_ps;
+    waves->dispatched = grid->dispatched;
+    waves->handled = m->engine.handled;
+    waves->own_handled = 0;
+    waves->looks = 0;
+    waves->record_count = 0;
+    waves->searching = true;
+}
+
+/* Try again after some waves, more each time. */
+static void end_search(struct gt_machine *m, struct gt_waves *waves)
+{
+    const struct gt_grid *grid = &m->grids[waves->grid];
+
+    waves->searching = false;
+    waves->looks_most = 1;
+    waves->backoff = waves->backoff < BACKOFF_MAX ? 2 * waves->backoff : BACKOFF_MAX;
+    waves->try_from = grid->dispatched + waves->backoff * (grid->dispatched - grid->ended);
+}
+
+/* When the first event is due that is not of the grid; GT_TIME_NONE: none is. */
+static gt_time_ps others_due(const struct gt_machine *m, uint32_t grid)
+{
+    gt_time_ps first_ps = GT_TIME_NONE;
+
+    for (size_t i = 0; i < m->engine.heap.count; i++)
+        if (!is_own(m, &m->engine.heap.events[i], grid) && m->engine.heap.events[i].time_ps < first_ps)
+            first_ps = m->engine.heap.events[i].time_ps;
+    return first_ps;
+}
+
+/* How many periods can be passed over: the grid must have blocks left behind them, nothing else may be due
+ * before they are over, and all that is due then must have been started in them (so that it comes behind, of
+ * events at one time, what was due before). */
+static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_waves *waves,
+                                gt_time_ps period_ps)
+{
+    const struct gt_grid *grid = &m->grids[waves->grid];
+    gt_time_ps now_ps = m->engine.now_ps, until_ps = others_due(m, waves->grid), last_ps;
+    uint64_t most;
+
+    if (grid->dispatched == waves->dispatched || waves->now.due_count == 0)
+        return 0;
+    last_ps = waves->now.due[waves->now.due_count - 1].in_ps;
+    if (until_ps > GT_TIME_LIMIT_PS - last_ps)
+        until_ps = GT_TIME_LIMIT_PS - last_ps;
+    if (until_ps <= now_ps)
+        return 0;
+    most = (grid->blocks - 1 - grid->dispatched) / (grid->dispatched - waves->dispatched);
+    if (period_ps > 0 && most > (until_ps - 1 - now_ps) / period_ps)
+        most = (until_ps - 1 - now_ps) / period_ps;
+    return most >= FEWEST_PERIODS && most * period_ps >= last_ps ? most : 0;
+}
+
+static bool tell(struct gt_machine *m, const struct gt_waves *waves, uint64_t periods, gt_time_ps period_ps)
+{
+    const struct gt_repeat_record record = {
+        .blocks = waves->records, .block_records = waves->record_count, .times = periods,
+        .period_ps = period_ps, .period_blocks = m->grids[waves->grid].dispatched - waves->dispatched,
+    };
+
+    if (m->probe->blocks == NULL || m->probe->repeat(m->probe->user, &record, m->error) == 0)
+        return true;
+    m->failed = true;
+    return false;
+}
+
+/* The grid's ends that are due, later by `skip_ps`, behind all others of their time. */
+static void move_ends(struct gt_machine *m, const struct gt_waves *waves, gt_time_ps skip_ps, uint64_t blocks)
+{
+    struct gt_heap *heap = &m->engine.heap;
+    struct gt_heap_event *own = gt_calloc(waves->now.due_count, sizeof *own);
+    struct gt_heap others = { .count = 0 };
+    uint32_t count = 0;
+
+    while (heap->count > 0) {
+        struct gt_heap_event event = gt_heap_pop(heap);
+
+        if (is_own(m, &event, waves->grid))
+            own[count++] = event;
+        else
+            gt_heap_push(&others, event);
+    }
+    gt_heap_free(heap);
+    *heap = others;
+    m->engine.now_ps += skip_ps;
+    for (uint32_t i = 0; i < count; i++) {
+        m->batches[own[i].subject].first_block += blocks;
+        m->batches[own[i].subject].start_ps += skip_ps;
+        gt_engine_schedule(&m->engine, own[i].time_ps + skip_ps, GT_PHASE_END, GT_HANDLE_BLOCKS,
+                           own[i].subject, own[i].stamp);
+    }
+    free(own);
+}
+
+/* The SMs that the grid is on, each once: a period has left its times on all of them. */
+static void move_sms(struct gt_machine *m, const struct gt_waves *waves, gt_time_ps skip_ps)
+{
+    struct gt_sm_state *sms = m->gpus[waves->gpu].sms;
+    bool *moved = gt_calloc(m->device->sms, sizeof *moved);
+
+    for (uint32_t i = 0; i < waves->record_count; i++) {
+        uint32_t sm = waves->records[i].sm;
+
+        sms[sm].ready_ps += moved[sm] ? 0 : skip_ps;
+        sms[sm].retire_ps += moved[sm] ? 0 : skip_ps;
+        moved[sm] = true;
+    }
+    free(moved);
+}
+
+static void skip(struct gt_machine *m, struct gt_waves *waves, uint64_t periods, gt_time_ps period_ps)
+{
+    struct gt_grid *grid = &m->grids[waves->grid];
+    gt_time_ps skip_ps = periods * period_ps;
+    uint64_t blocks = periods * (grid->dispatched - waves->dispatched);
+
+    if (!tell(m, waves, periods, period_ps))
+        return;
+    move_ends(m, waves, skip_ps, blocks);
+    move_sms(m, waves, skip_ps);
+    grid->dispatched += blocks;
+    grid->ended += blocks;
+    m->blocks += blocks;
+    m->engine.handled += periods * waves->own_handled;
+}
+
+/* The SM that the snapshot was taken after has its turn again: has everything come round? */
+static void look(struct gt_machine *m, struct gt_waves *waves)
+{
+    gt_time_ps period_ps = m->engine.now_ps - waves->then_ps;
+    uint64_t periods;
+
+    if (m->engine.handled - waves->handled != waves->own_handled || waves->record_count == RECORDS_MAX) {
+        end_search(m, waves);
+        return;
+    }
+    if (m->engine.heap.events[0].time_ps - m->engine.now_ps == waves->then.due[0].in_ps)
+        take(m, waves, &waves->now);
+    else
+        waves->now.due_count = 0;
+    if (!same(m, &waves->then, &waves->now)) {
+        if (++waves->looks == waves->looks_most) {
+            waves->looks_most *= 2;
+            begin_search(m, waves, waves->sm);
+        }
+        return;
+    }
+    periods = periods_to_skip(m, waves, period_ps);
+    if (periods > 0)
+        skip(m, waves, periods, period_ps);
+    end_search(m, waves);
+}
+
+/* Equal blocks that share nothing, and many of them. */
+static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    return grid->launch == NULL && grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0
+           && (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended
+           && (m->probe->blocks == NULL || m->probe->repeat != NULL);
+}
+
+void gt_waves_started(struct gt_machine *m, uint32_t grid, const struct gt_block_record *record)
+{
+    struct gt_waves *waves = m->waves;
+
+    if (waves == NULL || !waves->searching || waves->grid != grid || waves->record_count == RECORDS_MAX)
+        return;
+    if (waves->record_count == waves->record_room) {
+        waves->record_room = waves->record_room == 0 ? 256 : 2 * waves->record_room;
+        waves->records = gt_realloc(waves->records, waves->record_room, sizeof *waves->records);
+    }
+    waves->records[waves->record_count++] = *record;
+}
+
+void gt_waves_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_t sm)
+{
+    struct gt_waves *waves = m->waves;
+
+    if (m->failed || m->grids[grid].ended == m->grids[grid].blocks || !is_worth_it(m, &m->grids[grid]))
+        return;
+    if (waves == NULL)
+        waves = m->waves = gt_calloc(1, sizeof *waves);
+    if (waves->op != m->grids[grid].op || waves->grid != grid || waves->looks_most == 0) {
+        waves->gpu = gpu;
+        waves->grid = grid;
+        waves->op = m->grids[grid].op;
+        waves->backoff = 1;
+        end_search(m, waves);
+    }
+    if (!waves->searching) {
+        if (m->grids[grid].dispatched >= waves->try_from)
+            begin_search(m, waves, sm);
+        return;
+    }
+    waves->own_handled++;
+    if (sm == waves->sm)
+        look(m, waves);
+}
+
+void gt_waves_free(struct gt_machine *m)
+{
+    if (m->waves == NULL)
+        return;
+    free(m->waves->then.due);
+    free(m->waves->then.sms);
+    free(m->waves->now.due);
+    free(m->waves->now.sms);
+    free(m->waves->records);
+    free(m->waves);
+}

@@ -1,0 +1,19 @@
+/* steady_state.h - huge grids of equal blocks: waves that are alike are passed over at once.
+ *
+ * Once the ends of a grid's blocks that are due and what SMs hold are the same as some time before, only
+ * later, all goes on as it went since then, again and again.  As long as nothing else is due and blocks are
+ * left, such periods are skipped and told as one record (gt_probe.repeat).  What comes out is the same, to
+ * the picosecond and the event, as block by block; a probe without `repeat` gets it block by block.
+ */
+#ifndef GRIDTIDE_SIM_GPU_STEADY_STATE_H
+#define GRIDTIDE_SIM_GPU_STEADY_STATE_H
+
+#include "sim/machine/machine.h"
+
+/* A batch of blocks of a grid was started. */
+void gt_waves_started(struct gt_machine *m, uint32_t grid, const struct gt_block_record *record);
+/* The event of a batch of `grid` on `sm` has been handled; at the end of its handler.  May move the clock. */
+void gt_waves_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_t sm);
+void gt_waves_free(struct gt_machine *m);
+
+#endif

@@ -1,0 +1,226 @@
+/* The work distributor: grids with blocks to hand out, and the blocks that run. */
+#include "sim/workload/block_cost.h"
+#include "sim/gpu/policy.h"
+#include "sim/gpu/block_progress.h"
+#include "sim/gpu/steady_state.h"
+
+enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
+
+void gt_dist_add(struct gt_machine *m, uint32_t number, uint32_t grid)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+    uint32_t level = m->grids[grid].level;
+
+    if (gpu->levels_used & UINT64_C(1) << level)
+        m->grids[gpu->level_tail[level]].next = grid;
+    else
+        gpu->level_head[level] = grid;
+    gpu->level_tail[level] = grid;
+    gpu->levels_used |= UINT64_C(1) << level;
+    gt_rate_grid_begins(m, number, grid);
+    gt_dist_run(m, number);
+}
+
+/* All its blocks have left: the grid is out of the lists, whatever its place in them. */
+static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t grid)
+{
+    uint32_t level = m->grids[grid].level, before = GT_NONE;
+
+    for (uint32_t at = gpu->level_head[level]; at != grid; at = m->grids[at].next)
+        before = at;
+    if (before == GT_NONE)
+        gpu->level_head[level] = m->grids[grid].next;
+    else
+        m->grids[before].next = m->grids[grid].next;
+    if (gpu->level_tail[level] == grid)
+        gpu->level_tail[level] = before;
+    if (gpu->level_head[level] == GT_NONE)
+        gpu->levels_used &= ~(UINT64_C(1) << level);
+    m->grids[grid].next = GT_NONE;
+}
+
+static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
+{
+    if (grid->block_ps != GT_TIME_NONE)
+        return grid->block_ps;
+    return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);
+}
+
+/* When blocks placed now may start: dispatched one after the other, in a slot that is ready again.
+ * An inverted cost holds both already. */
+static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_state *gpu,
+                             const struct gt_grid *grid, uint32_t sm, uint64_t behind)
+{
+    gt_time_ps start_ps = m->engine.now_ps;
+
+    if (grid->inverted)
+        return start_ps;
+    start_ps += behind * m->device->dispatch_ps;
+    return start_ps > gpu->sms[sm].ready_ps ? start_ps : gpu->sms[sm].ready_ps;
+}
+
+static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
+                       gt_time_ps start_ps)
+{
+    uint32_t item = grid->item;
+
+    m->items[item].start_ps = start_ps;
+    gt_item_mark(m, item, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
+}
+
+static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_number, uint32_t sm,
+                         uint32_t blocks, uint64_t first, uint64_t behind)
+{
+    const struct gt_gpu_state *gpu = &m->gpus[number];
+    const struct gt_grid *grid = &m->grids[grid_number];
+    uint32_t batch = gt_batch_new(m);
+    gt_time_ps start_ps = start_time(m, gpu, grid, sm, behind);
+    gt_time_ps end_ps = start_ps + block_cost_ps(m, grid, first);
+    struct gt_block_record record = {
+        .op = grid->op, .gpu = number, .sm = sm, .blocks = blocks, .first_block = first,
+        .warps_per_block = grid->occupancy.need.warps, .start_ps = start_ps, .end_ps = end_ps,
+    };
+
+    if (first == 0)
+        begin_grid(m, gpu, grid, start_ps);
+    m->blocks += blocks;
+    m->batches[batch] = (struct gt_batch){ .gpu = number, .grid = grid_number, .sm = sm, .blocks = blocks,
+                                           .first_block = first, .start_ps = start_ps };
+    if (grid->launch != NULL) {
+        gt_rate_batch_begins(m, batch);
+        return;
+    }
+    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
+    gt_waves_started(m, grid_number, &record);
+    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
+        m->failed = true;
+}
+
+/* Equal blocks that one dispatch puts on one SM are one batch: one event ends them all. */
+static void start_burst(struct gt_machine *m, uint32_t number, uint32_t grid, uint64_t first)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+
+    for (uint32_t i = 0; i < gpu->burst_count; i++) {
+        uint32_t sm = gpu->burst_sms[i], blocks = gpu->burst[sm];
+
+        gpu->burst[sm] = 0;
+        start_blocks(m, number, grid, sm, blocks, gpu->burst_first[sm], gpu->burst_first[sm] - first);
+    }
+    gpu->burst_count = 0;
+}
+
+/* Hand out blocks of one grid while there is room. True when all have left. */
+static bool dispatch(struct gt_machine *m, uint32_t number, uint32_t grid_number)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_grid *grid = &m->grids[grid_number];
+    uint64_t first = grid->dispatched;
+    bool equal = grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0;
+
+    gt_sm_rooms_for(m, number, &grid->occupancy.need);
+    while (grid->dispatched < grid->blocks && !m->failed) {
+        uint32_t sm = m->place->pick(gpu, m->device);
+
+        if (sm == GT_NONE)
+            break;
+        gt_sm_take(m, number, sm, &grid->occupancy.need);
+        if (!equal) {
+            start_blocks(m, number, grid_number, sm, 1, grid->dispatched, grid->dispatched - first);
+        } else if (gpu->burst[sm]++ == 0) {
+            gpu->burst_first[sm] = grid->dispatched;
+            gpu->burst_sms[gpu->burst_count++] = sm;
+        }
+        grid->dispatched++;
+    }
+    if (gpu->burst_count > 0)
+        start_burst(m, number, grid_number, first);
+    return grid->dispatched == grid->blocks;
+}
+
+/* Hand out what can be handed out now, in the order the policy says. */
+void gt_dist_run(struct gt_machine *m, uint32_t number)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+    uint32_t grid = m->arbitration->next(m, gpu, GT_NONE);
+
+    while (grid != GT_NONE && !m->failed) {
+        if (dispatch(m, number, grid)) {
+            remove_grid(m, gpu, grid);
+            gt_kernel_dispatched(m, grid);
+            grid = m->arbitration->next(m, gpu, GT_NONE);
+        } else {
+            grid = m->arbitration->next(m, gpu, grid);
+        }
+    }
+}
+
+/* These blocks of a batch leave their SM now. */
+static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t blocks)
+{
+    struct gt_gpu_state *gpu = &m->gpus[batch->gpu];
+    struct gt_grid *grid = &m->grids[batch->grid];
+
+    gt_sm_give(m, batch->gpu, batch->sm, &grid->occupancy.need, blocks);
+    gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
+    gpu->freed_by_op = grid->op;
+    grid->ended += blocks;
+    if (grid->ended == grid->blocks) {
+        gt_rate_grid_ends(m, batch->gpu, batch->grid);
+        gt_kernel_blocks_ended(m, batch->grid);
+    }
+    gt_dist_run(m, batch->gpu);
+}
+
+void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
+{
+    leave(m, batch, batch->blocks);
+}
+
+/* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the
+ * first may leave at once. */
+static bool queue_to_leave(struct gt_machine *m, uint32_t number)
+{
+    struct gt_batch *batch = &m->batches[number];
+    struct gt_sm_state *sm = &m->gpus[batch->gpu].sms[batch->sm];
+    gt_time_ps first_ps = sm->retire_ps > m->engine.now_ps ? sm->retire_ps : m->engine.now_ps;
+
+    sm->retire_ps = first_ps + batch->blocks * m->device->retire_ps;
+    if (first_ps == m->engine.now_ps)
+        return true;
+    gt_engine_schedule(&m->engine, first_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, number, STAMP_LEAVE);
+    return false;
+}
+
+/* Seen on H200: blocks of an SM that end together leave it one after the other. */
+static void handle_batch(struct gt_machine *m, uint32_t number, uint64_t stamp)
+{
+    struct gt_batch batch = m->batches[number];
+
+    if (m->device->retire_ps == 0 || m->grids[batch.grid].inverted) {
+        gt_batch_free(m, number);
+        leave(m, &batch, batch.blocks);
+        return;
+    }
+    if (stamp == STAMP_END && !queue_to_leave(m, number))
+        return;
+    if (batch.blocks == 1) {
+        gt_batch_free(m, number);
+    } else {
+        m->batches[number].blocks--;
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END,
+                           GT_HANDLE_BLOCKS, number, STAMP_LEAVE);
+    }
+    leave(m, &batch, 1);
+}
+
+int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_batch batch = m->batches[number];
+
+    (void)error;
+    handle_batch(m, number, stamp);
+    gt_waves_handled(m, batch.gpu, batch.grid, batch.sm);
+    return m->failed ? -1 : 0;
+}

@@ -1,0 +1,133 @@
+/* How long an operation takes by itself: as stated or measured, moved from the device it was recorded on
+ * to the one simulated. */
+#include "sim/machine/machine.h"
+
+#include <math.h>
+
+/* The device file's model for this direction and memory. */
+static const struct gt_copy_cost *cost_of(const struct gt_device *device, const struct gt_op *op)
+{
+    bool pageable = op->memory == GT_MEMORY_PAGEABLE;
+
+    switch ((enum gt_direction)op->direction) {
+    case GT_H2D: return pageable ? &device->h2d_pageable : &device->h2d_pinned;
+    case GT_D2H: return pageable ? &device->d2h_pageable : &device->d2h_pinned;
+    case GT_P2P: return &device->p2p;
+    case GT_H2H: return &device->h2d_pageable;
+    default: return &device->d2d;
+    }
+}
+
+gt_time_ps gt_whole_ps(double time_ps)
+{
+    return time_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(time_ps + 0.5) : GT_TIME_LIMIT_PS + 1;
+}
+
+static double line_ps(const struct gt_copy_cost *cost, uint64_t bytes)
+{
+    return (double)cost->latency_ps + (double)bytes * 1000.0 / cost->gbps;
+}
+
+/* By buffers: the first chunk at the link's rate, and once the buffers are all in use the rest as fast as
+ * the host copies. Seen on H200: 1 MiB in 21 us, 4 MiB 183, 64 MiB 3486 (in); 24, 176, 3324 (out). */
+static double staged_ps(const struct gt_device *device, const struct gt_op *op)
+{
+    bool in = op->direction == GT_H2D;
+    uint64_t chunk = device->staging_chunk_bytes, first = op->bytes < chunk ? op->bytes : chunk;
+
+    return line_ps(in ? &device->h2d_pinned : &device->d2h_pinned, first)
+           + (double)(op->bytes - first) * 1000.0 / (in ? device->staging_in_gbps : device->staging_out_gbps);
+}
+
+bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op)
+{
+    if (device->staging_chunk_bytes == 0 || op->memory != GT_MEMORY_PAGEABLE)
+        return false;
+    return op->direction == GT_D2H || (op->direction == GT_H2D && op->bytes > device->inline_bytes);
+}
+
+double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op)
+{
+    return gt_copy_staged(device, op) ? staged_ps(device, op) : line_ps(cost_of(device, op), op->bytes);
+}
+
+static double memset_model_ps(const struct gt_device *device, const struct gt_op *op)
+{
+    return (double)device->memset_latency_ps + (double)op->bytes * 1000.0 / device->memset_gbps;
+}
+
+/* By how much the device simulated takes longer than the one recorded on. */
+static double slower(const struct gt_machine *m, const struct gt_op *op)
+{
+    double here, there;
+
+    switch ((enum gt_op_kind)op->kind) {
+    case GT_OP_KERNEL:
+        return (double)m->recorded->clock_mhz / (double)m->device->clock_mhz;
+    case GT_OP_COPY:
+        here = gt_copy_model_ps(m->device, op);
+        there = gt_copy_model_ps(m->recorded, op);
+        break;
+    case GT_OP_MEMSET:
+        here = memset_model_ps(m->device, op);
+        there = memset_model_ps(m->recorded, op);
+        break;
+    default:
+        return 1.0;
+    }
+    return there > 0 ? here / there : 1.0;
+}
+
+gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
+{
+    const struct gt_op *op = &m->workload->ops[index];
+    gt_time_ps duration_ps = op->duration_ps;
+    double factor;
+
+    if (m->alone_ps != NULL && m->alone_ps[index] != GT_TIME_NONE)
+        duration_ps = m->alone_ps[index];
+    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_KERNEL)
+        duration_ps = m->workload->kernels[op->kernel].duration_ps;
+    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_COPY)
+        return gt_whole_ps(gt_copy_model_ps(m->device, op));
+    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_MEMSET)
+        return gt_whole_ps(memset_model_ps(m->device, op));
+    if (duration_ps == GT_TIME_NONE || m->device == m->recorded)
+        return duration_ps;
+    factor = slower(m, op);
+    return factor == 1.0 ? duration_ps : gt_whole_ps((double)duration_ps * factor);
+}
+
+const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_t index)
+{
+    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
+
+    if (launch == NULL || launch->failure != NULL)
+        return NULL;
+    if (m->options->program_cost)
+        return &launch->result;
+    if (m->workload->kernels[m->workload->ops[index].kernel].cost != GT_COST_NONE
+        || gt_stated_ps(m, index) != GT_TIME_NONE)
+        return NULL;
+    return &launch->result;
+}
+
+/* A clock that falls under tensor cores at work does so only after a while.  The profiler repeats a launch and
+ * sees the fallen clock in short ones too. */
+gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t index)
+{
+    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
+    double share = launch->launch.clock_share > 0 ? launch->launch.clock_share : 1;
+    double run_ps = launch->result.run_cycles * 1e6 / m->device->clock_mhz;
+
+    double holds_ps = (double)m->device->clock_holds_ps;
+
+    return gt_whole_ps(fmin(run_ps, holds_ps) + fmax(0, run_ps - holds_ps) / share);
+}
+
+gt_time_ps gt_program_ps(const struct gt_machine *m, uint32_t index)
+{
+    bool recorded = m->workload->ops[index].start_ps != GT_TIME_NONE;
+
+    return gt_program_run_ps(m, index) + (recorded ? m->device->traced_ps : 0);
+}

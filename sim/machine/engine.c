@@ -1,0 +1,40 @@
+#include "sim/machine/engine.h"
+
+void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_phase phase,
+                        uint32_t handler, uint32_t subject, uint64_t stamp)
+{
+    if (time_ps < engine->now_ps)
+        gt_bug("an event at %llu ps, scheduled at %llu ps", (unsigned long long)time_ps,
+               (unsigned long long)engine->now_ps);
+    gt_heap_push(&engine->heap, (struct gt_heap_event){
+        .time_ps = time_ps, .order = (uint64_t)phase << 56 | engine->sequence++,
+        .handler = handler, .subject = subject, .stamp = stamp,
+    });
+}
+
+int gt_engine_run(struct gt_engine *engine, gt_handler *const *handlers, void *machine,
+                  struct gt_error *error)
+{
+    while (engine->heap.count > 0) {
+        struct gt_heap_event event = gt_heap_pop(&engine->heap);
+
+        engine->now_ps = event.time_ps;
+        engine->handled++;
+        if (engine->now_ps > GT_TIME_LIMIT_PS)
+            return gt_error_set(error, "the simulated time passed 53 days; "
+                                "look for an absurd duration, size or count in the trace");
+        if (handlers[event.handler](machine, event.subject, event.stamp, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+bool gt_engine_idle_until(const struct gt_engine *engine, gt_time_ps time_ps)
+{
+    return engine->heap.count == 0 || engine->heap.events[0].time_ps > time_ps;
+}
+
+void gt_engine_free(struct gt_engine *engine)
+{
+    gt_heap_free(&engine->heap);
+}

@@ -1,0 +1,98 @@
+/* Places for what is in flight: arrays with free lists, so that indexes stay good. */
+#include "sim/machine/machine.h"
+
+#include <string.h>
+
+/* Room for one more: from the free list, or at the end. `next_of` reads the link of a free one. */
+#define POOL_NEW(m, array, free_head, count, room, link)                                    \
+    __extension__({                                                                         \
+        uint32_t place_ = (m)->free_head;                                                   \
+        if (place_ != GT_NONE) {                                                            \
+            (m)->free_head = (m)->array[place_].link;                                       \
+        } else {                                                                            \
+            if ((m)->count == (m)->room) {                                                  \
+                (m)->room = (m)->room == 0 ? 256 : (m)->room * 2;                           \
+                (m)->array = gt_realloc((m)->array, (m)->room, sizeof *(m)->array);         \
+            }                                                                               \
+            place_ = (m)->count++;                                                          \
+        }                                                                                   \
+        place_;                                                                             \
+    })
+
+uint32_t gt_item_new(struct gt_machine *m, enum gt_item_kind kind, uint32_t index, uint32_t stream)
+{
+    uint32_t item = POOL_NEW(m, items, items_free, item_count, item_room, next);
+
+    m->items[item] = (struct gt_item){
+        .index = index, .stream = stream, .next = GT_NONE, .queue_next = GT_NONE, .wait_next = GT_NONE,
+        .parent = GT_NONE, .target_stream = GT_NONE, .kind = (uint8_t)kind,
+    };
+    return item;
+}
+
+void gt_item_free(struct gt_machine *m, uint32_t item)
+{
+    m->items[item].next = m->items_free;
+    m->items_free = item;
+}
+
+void gt_item_mark(struct gt_machine *m, uint32_t item, enum gt_wait reason, gt_time_ps time_ps,
+                  enum gt_cause cause, uint32_t index)
+{
+    struct gt_mark *mark = &m->items[item].marks[reason];
+
+    if (time_ps > mark->time_ps)
+        *mark = (struct gt_mark){ time_ps, index == GT_NONE ? GT_CAUSE_NONE : cause, index };
+}
+
+uint32_t gt_grid_new(struct gt_machine *m)
+{
+    uint32_t grid = POOL_NEW(m, grids, grids_free, grid_count, grid_room, next);
+
+    memset(&m->grids[grid], 0, sizeof m->grids[grid]);
+    m->grids[grid].next = GT_NONE;
+    return grid;
+}
+
+void gt_grid_free(struct gt_machine *m, uint32_t grid)
+{
+    m->grids[grid].next = m->grids_free;
+    m->grids_free = grid;
+}
+
+uint32_t gt_batch_new(struct gt_machine *m)
+{
+    return POOL_NEW(m, batches, batches_free, batch_count, batch_room, sm);
+}
+
+void gt_batch_free(struct gt_machine *m, uint32_t batch)
+{
+    m->batches[batch].sm = m->batches_free;
+    m->batches_free = batch;
+}
+
+uint32_t gt_load_new(struct gt_machine *m)
+{
+    return POOL_NEW(m, loads, loads_free, load_count, load_room, next);
+}
+
+void gt_load_free(struct gt_machine *m, uint32_t load)
+{
+    m->loads[load].stamp = 0;
+    m->loads[load].next = m->loads_free;
+    m->loads_free = load;
+}
+
+uint32_t gt_waiter_new(struct gt_machine *m)
+{
+    uint32_t waiter = POOL_NEW(m, waiters, waiters_free, waiter_count, waiter_room, next);
+
+    m->waiters[waiter] = (struct gt_waiter){ .next = GT_NONE };
+    return waiter;
+}
+
+void gt_waiter_free(struct gt_machine *m, uint32_t waiter)
+{
+    m->waiters[waiter].next = m->waiters_free;
+    m->waiters_free = waiter;
+}

@@ -1,0 +1,13 @@
+# The manual: one page for the program, one a command.
+dist_man_MANS += \
+    sim/man/gridtide.1 \
+    sim/man/gridtide-calibrate.1 \
+    sim/man/gridtide-compare.1 \
+    sim/man/gridtide-devices.1 \
+    sim/man/gridtide-explain.1 \
+    sim/man/gridtide-export.1 \
+    sim/man/gridtide-import.1 \
+    sim/man/gridtide-report.1 \
+    sim/man/gridtide-run.1 \
+    sim/man/gridtide-stats.1 \
+    sim/man/gridtide-validate.1

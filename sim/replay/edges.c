@@ -1,0 +1,94 @@
+/* Edges between operations: those the trace states, the order of a graph without stated edges,
+ * and waits that the measured times gave away. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/replay/replay.h"
+
+typedef void edge_visitor(void *user, uint32_t before, uint32_t after);
+
+static bool states_edges(const struct gt_workload *w, const struct gt_call *call)
+{
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
+        if (w->ops[i].afters > 0)
+            return true;
+    }
+    return false;
+}
+
+/* A graph of which no edges are known runs as its streams did: one node after the other. */
+static void visit_chain(const struct gt_workload *w, const struct gt_call *call, uint32_t *last,
+                        edge_visitor *visit, void *user)
+{
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        last[w->ops[i].stream] = GT_NONE;
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
+        uint32_t stream = w->ops[i].stream;
+
+        if (last[stream] != GT_NONE)
+            visit(user, last[stream], i);
+        last[stream] = i;
+    }
+}
+
+static void visit_edges(const struct gt_workload *w, const uint32_t *inferred_after, uint32_t *last,
+                        edge_visitor *visit, void *user)
+{
+    for (uint32_t c = 0; c < w->call_count; c++) {
+        const struct gt_call *call = &w->calls[c];
+
+        if (call->kind == GT_CALL_GRAPH_LAUNCH && !states_edges(w, call))
+            visit_chain(w, call, last, visit, user);
+    }
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        const struct gt_op *op = &w->ops[i];
+
+        for (uint32_t j = 0; j < op->afters; j++)
+            visit(user, w->afters[op->first_after + j], i);
+        if (inferred_after != NULL && inferred_after[i] != GT_NONE)
+            visit(user, inferred_after[i], i);
+    }
+}
+
+static void count_edge(void *user, uint32_t before, uint32_t after)
+{
+    struct gt_plan *plan = user;
+
+    (void)before;
+    (void)after;
+    plan->edge_count++;
+}
+
+static void tally_edge(void *user, uint32_t before, uint32_t after)
+{
+    struct gt_plan *plan = user;
+
+    plan->edge_from[before]++;
+    plan->edges_in[after]++;
+}
+
+static void place_edge(void *user, uint32_t before, uint32_t after)
+{
+    struct gt_plan *plan = user;
+
+    plan->edge_to[--plan->edge_from[before]] = after;
+}
+
+void gt_plan_edges(struct gt_plan *plan, const struct gt_workload *w, const uint32_t *inferred_after)
+{
+    uint32_t *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
+
+    visit_edges(w, inferred_after, last, count_edge, plan);
+    if (plan->edge_count >= GT_NONE)
+        gt_bug("more than 2^32 edges in one workload");
+    if (plan->edge_count > 0) {
+        plan->edge_from = gt_calloc(w->op_count + 1ull, sizeof *plan->edge_from);
+        plan->edges_in = gt_calloc(w->op_count, sizeof *plan->edges_in);
+        plan->edge_to = gt_calloc(plan->edge_count, sizeof *plan->edge_to);
+        visit_edges(w, inferred_after, last, tally_edge, plan);
+        for (uint32_t i = 0; i < w->op_count; i++)
+            plan->edge_from[i + 1] += plan->edge_from[i];
+        visit_edges(w, inferred_after, last, place_edge, plan);
+    }
+    free(last);
+}

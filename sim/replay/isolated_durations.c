@@ -1,0 +1,138 @@
+#include "config.h"
+
+#include "sim/replay/isolated_durations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/replay/replay.h"
+
+/* Passes at most; on large traces fewer, since each costs as much as a run. */
+enum { MOST_PASSES = 12, MOST_PLAYED = 4000000 };
+/* A replayed duration within this part of the recorded one counts as the same. */
+static const double same_part = 0.005;
+/* How much of the difference each pass takes back, and how short a duration can get. */
+static const double step_part = 0.7, shortest_part = 0.02;
+
+/* Operations that share something: kernels of one GPU, copies of both directions of one GPU. */
+static int class_of(const struct gt_op *op)
+{
+    if (op->kind == GT_OP_KERNEL)
+        return 0;
+    return op->kind == GT_OP_COPY && (op->direction == GT_H2D || op->direction == GT_D2H) ? 1 : -1;
+}
+
+static int by_start(const void *a, const void *b, void *user)
+{
+    const struct gt_op *ops = user;
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+    gt_time_ps left_ps = ops[left].start_ps, right_ps = ops[right].start_ps;
+
+    if (left_ps != right_ps)
+        return left_ps < right_ps ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+struct latest { gt_time_ps end_ps; uint32_t stream; };
+
+/* Did an operation of another stream and the same class run at the same time in the recording? */
+static bool any_overlap(const struct gt_workload *w)
+{
+    uint32_t *order = gt_calloc(w->op_count, sizeof *order), count = 0;
+    struct latest *latest = gt_calloc(w->gpu_count * 2ull + 1, sizeof *latest);
+    bool overlap = false;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        if (gt_op_measured_end(&w->ops[i]) != GT_TIME_NONE && class_of(&w->ops[i]) >= 0)
+            order[count++] = i;
+    }
+    qsort_r(order, count, sizeof *order, by_start, w->ops);
+    for (uint32_t i = 0; i < count && !overlap; i++) {
+        const struct gt_op *op = &w->ops[order[i]];
+        struct latest *last = &latest[w->streams[op->stream].gpu * 2 + (uint32_t)class_of(op)];
+
+        overlap = op->start_ps < last->end_ps && op->stream != last->stream;
+        if (gt_op_measured_end(op) > last->end_ps)
+            *last = (struct latest){ gt_op_measured_end(op), op->stream };
+    }
+    free(order);
+    free(latest);
+    return overlap;
+}
+
+static int note_duration(void *user, const struct gt_op_record *record, struct gt_error *error)
+{
+    (void)error;
+    ((gt_time_ps *)user)[record->op] = record->end_ps - record->start_ps;
+    return 0;
+}
+
+static bool shares(const struct gt_op *op)
+{
+    return class_of(op) >= 0 && gt_op_measured_end(op) != GT_TIME_NONE && op->duration_ps > 0;
+}
+
+/* How far the replayed durations are from the recorded ones, as a part of all recorded time. */
+static double error_part(const struct gt_workload *w, const gt_time_ps *played_ps)
+{
+    double wrong = 0, total = 0;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        double difference = (double)played_ps[i] - (double)w->ops[i].duration_ps;
+
+        if (!shares(&w->ops[i]))
+            continue;
+        total += (double)w->ops[i].duration_ps;
+        wrong += difference < 0 ? -difference : difference;
+    }
+    return total > 0 ? wrong / total : 0;
+}
+
+/* Move every duration towards what gives the recorded one back. */
+static void correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt_time_ps *alone_ps)
+{
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        double recorded = (double)w->ops[i].duration_ps, difference = (double)played_ps[i] - recorded, next;
+
+        if (!shares(&w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
+            continue;
+        next = (alone_ps[i] == GT_TIME_NONE ? recorded : (double)alone_ps[i]) - step_part * difference;
+        next = next > recorded ? recorded : next < shortest_part * recorded ? shortest_part * recorded : next;
+        alone_ps[i] = (gt_time_ps)next;
+    }
+}
+
+gt_time_ps *gt_contention_learn(const struct gt_workload *w, gt_player *play, void *user)
+{
+    size_t bytes = w->op_count * sizeof(gt_time_ps);
+    gt_time_ps *played_ps, *alone_ps, *best_ps;
+    double least_wrong = 2.0; /* more than any first pass leaves: never kept */
+    struct gt_probe probe = { .op = note_duration };
+    struct gt_error error;
+
+    if (w->op_count == 0 || !any_overlap(w))
+        return NULL;
+    played_ps = gt_calloc(w->op_count, sizeof *played_ps);
+    alone_ps = gt_realloc(NULL, w->op_count, sizeof *alone_ps);
+    best_ps = gt_realloc(NULL, w->op_count, sizeof *best_ps);
+    memset(alone_ps, 0xff, bytes);
+    memset(best_ps, 0xff, bytes);
+    probe.user = played_ps;
+    for (uint64_t pass = 0; pass < MOST_PASSES && (pass < 2 || pass * w->op_count < MOST_PLAYED); pass++) {
+        double wrong;
+
+        if (play(user, alone_ps, &probe, &error) != 0)
+            break;
+        wrong = error_part(w, played_ps);
+        if (wrong < least_wrong) {
+            least_wrong = wrong;
+            memcpy(best_ps, alone_ps, bytes);
+        }
+        if (wrong < same_part / 10)
+            break;
+        correct(w, played_ps, alone_ps);
+    }
+    free(played_ps);
+    free(alone_ps);
+    return best_ps;
+}

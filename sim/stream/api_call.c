@@ -1,0 +1,335 @@
+/* The calls: one row a kind, one function a behaviour. */
+#include "sim/stream/api_call.h"
+
+/* The host's own copying of so many bytes of pageable memory. */
+static gt_time_ps host_copy_ps(const struct gt_device *device, enum gt_direction direction, uint64_t bytes)
+{
+    double gbps = device->staging_chunk_bytes == 0 ? device->h2d_pageable.gbps
+                  : direction == GT_D2H ? device->staging_out_gbps : device->staging_in_gbps;
+
+    return gt_whole_ps((double)bytes * 1000.0 / gbps);
+}
+
+/* The operation of a call that copies pageable memory in this direction; else NULL. */
+static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,
+                                       enum gt_direction direction)
+{
+    const struct gt_op *op = call->ops > 0 ? &m->workload->ops[call->first_op] : NULL;
+
+    return op != NULL && call->kind == GT_CALL_COPY && op->memory == GT_MEMORY_PAGEABLE
+           && op->direction == direction ? op : NULL;
+}
+
+/* Staging a pageable copy is the host's own copying. */
+static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    const struct gt_op *op = pageable_op(m, call, GT_H2D);
+
+    return op == NULL ? 0 : host_copy_ps(m->device, GT_H2D, op->bytes);
+}
+
+static uint64_t first_chunk(const struct gt_device *device, const struct gt_op *op)
+{
+    return op->bytes < device->staging_chunk_bytes ? op->bytes : device->staging_chunk_bytes;
+}
+
+static gt_time_ps row_cost_ps(const struct gt_device *device, const struct gt_call *call)
+{
+    if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
+        return 0;
+    return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
+}
+
+static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
+{
+    return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
+}
+
+/* A recorded time, changed by what the device simulated costs more or less than the recorded one. */
+static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
+{
+    return add_ps(time_ps, (int64_t)(row_cost_ps(m->device, call) - row_cost_ps(m->recorded, call)));
+}
+
+/* The same for a time from a call to its operation, which the operation's own latency is part of. */
+static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
+{
+    bool copy = m->workload->ops[call->first_op].kind == GT_OP_COPY;
+    const struct gt_device *now = m->device, *then = m->recorded;
+
+    return add_ps(moved_ps(m, call, time_ps),
+                  copy ? (int64_t)(now->copy_submit_ps - then->copy_submit_ps)
+                       : (int64_t)(now->launch_latency_ps - then->launch_latency_ps));
+}
+
+/* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
+gt_time_ps gt_call_cost_ps(const struct gt_machine *m, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    gt_time_ps cost_ps;
+
+    if (call->duration_ps == GT_TIME_NONE)
+        return row_cost_ps(m->device, call) + m->threads[call->thread].more_ps + staging_ps(m, call);
+    if (m->plan.released_by[number] == GT_NONE)
+        return moved_ps(m, call, call->duration_ps);
+    cost_ps = row_cost_ps(m->device, call);
+    return cost_ps < call->duration_ps ? cost_ps : call->duration_ps;
+}
+
+/* A pageable copy out is not over for the host before it has emptied the last buffer. */
+static gt_time_ps unstaging_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    const struct gt_op *op = pageable_op(m, call, GT_D2H);
+
+    if (op == NULL || call->duration_ps != GT_TIME_NONE || !gt_copy_staged(m->device, op))
+        return 0;
+    return host_copy_ps(m->device, GT_D2H, first_chunk(m->device, op));
+}
+
+gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
+{
+    uint32_t op = m->plan.released_by[number];
+
+    if (op == GT_NONE)
+        return m->plan.sync_return_ps + unstaging_ps(m, &m->workload->calls[number]);
+    return add_ps(gt_call_measured_end(&m->workload->calls[number])
+                      - gt_op_measured_end(&m->workload->ops[op]),
+                  (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
+}
+
+/* When what a call asks for is there for the GPU: its latency after the call's end, which a
+ * profiler's own work may put before that end, but never before the call; and, where recorded, no
+ * later after the call's start than the operation was seen to start (a call may go on long after it
+ * has done its asking, when the profiler flushes a buffer or a module is loaded). */
+static gt_time_ps visible_after(const struct gt_machine *m, uint32_t number, int64_t latency_ps)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    int64_t after_ps = (int64_t)gt_call_cost_ps(m, number) + latency_ps;
+
+    if (call->ops > 0 && call->start_ps != GT_TIME_NONE) {
+        const struct gt_op *op = &m->workload->ops[call->first_op];
+
+        if (op->start_ps != GT_TIME_NONE && op->start_ps >= call->start_ps
+            && (int64_t)moved_start_ps(m, call, op->start_ps - call->start_ps) < after_ps)
+            after_ps = (int64_t)moved_start_ps(m, call, op->start_ps - call->start_ps);
+    }
+    return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
+}
+
+static uint64_t chunks_of(const struct gt_device *device, const struct gt_op *op)
+{
+    return op->bytes / device->staging_chunk_bytes + (op->bytes % device->staging_chunk_bytes != 0);
+}
+
+/* A pageable copy in that the host is done with once it has copied it: all of it fits the buffers there are,
+ * or goes with the commands. */
+static bool returns_staged(const struct gt_device *device, const struct gt_op *op)
+{
+    if (device->staging_chunk_bytes == 0)
+        return op->bytes <= device->pageable_stage_bytes;
+    return !gt_copy_staged(device, op) || chunks_of(device, op) <= device->staging_buffers;
+}
+
+/* Does this copy's call return only when the copy is done?  As recorded; else by CUDA's rules: the
+ * synchronous form waits unless it stays on the device, and pageable memory waits but for a host to
+ * device copy small enough to be staged whole. */
+static bool copy_waits(const struct gt_machine *m, uint32_t number, const struct gt_op *op)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+
+    if (gt_call_measured_end(call) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE)
+        return m->plan.released_by[number] != GT_NONE;
+    if (op->direction == GT_D2D)
+        return false;
+    if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
+        return !returns_staged(m->device, op);
+    if (op->memory == GT_MEMORY_PAGEABLE)
+        return true;
+    return call->flags & GT_CALL_SYNCHRONOUS;
+}
+
+/* Until the engine has something to copy. */
+static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op *op)
+{
+    if (op->direction != GT_H2D || !gt_copy_staged(m->device, op))
+        return 0;
+    return host_copy_ps(m->device, GT_H2D, first_chunk(m->device, op));
+}
+
+static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, const struct gt_op *op,
+                                bool waits)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+
+    if (waits && m->plan.released_by[number] != GT_NONE)
+        return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->plan.lead_ns[number] * 1000);
+    if (waits
+        || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && call->duration_ps == GT_TIME_NONE))
+        return m->engine.now_ps + add_ps(row_cost_ps(m->device, call) + first_staged_ps(m, op),
+                                         m->plan.latency_ps[GT_OP_COPY]);
+    if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
+        return m->engine.now_ps;
+    return visible_after(m, number, m->plan.latency_ps[op->kind]);
+}
+
+/* A copy that is staged whole takes a buffer a chunk, in turn, and holds the host up until the copy that
+ * had them last is done.  Seen on H200: of copies of 128 KiB to 1 MiB behind a kernel the third blocks. */
+static void take_buffers(struct gt_machine *m, uint32_t thread, const struct gt_op *op, uint64_t number)
+{
+    struct gt_gpu_state *gpu = &m->gpus[m->streams[op->stream].gpu];
+    uint64_t chunks;
+
+    if (op->direction != GT_H2D || m->workload->calls[op->call].duration_ps != GT_TIME_NONE
+        || !gt_copy_staged(m->device, op))
+        return;
+    chunks = chunks_of(m->device, op);
+    for (uint64_t i = 0; i < chunks && i < m->device->staging_buffers; i++) {
+        struct gt_buffer_state *buffer = &gpu->buffers[gpu->next_buffer];
+
+        if (buffer->number != 0)
+            gt_thread_wait(m, thread, buffer->stream, buffer->number);
+        *buffer = (struct gt_buffer_state){ op->stream, number };
+        gpu->next_buffer = (gpu->next_buffer + 1) % m->device->staging_buffers;
+    }
+}
+
+static void submit_op(struct gt_machine *m, uint32_t thread, uint32_t number, uint32_t index)
+{
+    const struct gt_op *op = &m->workload->ops[index];
+    uint32_t item = gt_item_new(m, GT_ITEM_OP, index, op->stream);
+    bool waits = op->kind == GT_OP_COPY && copy_waits(m, number, op);
+
+    if (m->op_items != NULL)
+        m->op_items[index] = item;
+    m->op_numbers[index] = gt_stream_submit(m, item, op_visible_ps(m, number, op, waits));
+    if (op->kind == GT_OP_COPY && !waits)
+        take_buffers(m, thread, op, m->op_numbers[index]);
+    if (waits || m->options->serialize)
+        gt_thread_wait(m, thread, op->stream, m->op_numbers[index]);
+}
+
+static void submit(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        submit_op(m, thread, number, i);
+}
+
+static void submit_graph(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    uint32_t stream, item;
+    uint64_t position;
+
+    if (call->ops == 0)
+        return;
+    stream = call->stream != GT_NONE ? call->stream : m->workload->ops[call->first_op].stream;
+    item = gt_item_new(m, GT_ITEM_GRAPH, number, stream);
+    position = gt_stream_submit(m, item, visible_after(m, number, m->plan.graph_latency_ps));
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        m->op_numbers[i] = position;
+    if (m->options->serialize)
+        gt_thread_wait(m, thread, stream, position);
+}
+
+static void record_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    uint32_t item;
+
+    (void)thread;
+    if (call->stream == GT_NONE || call->event == GT_NONE)
+        return;
+    item = gt_item_new(m, GT_ITEM_RECORD, number, call->stream);
+    m->events[call->event].stream = call->stream;
+    m->events[call->event].completed.index = GT_NONE;
+    m->events[call->event].number =
+        gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
+}
+
+/* The wait captures the event's last record at this call; without one it is a no-op. */
+static void wait_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    const struct gt_call *call = &m->workload->calls[number];
+    uint32_t item;
+
+    (void)thread;
+    if (call->stream == GT_NONE || call->event == GT_NONE || m->events[call->event].number == 0)
+        return;
+    item = gt_item_new(m, GT_ITEM_WAIT, number, call->stream);
+    m->items[item].target_stream = m->events[call->event].stream;
+    m->items[item].target_number = m->events[call->event].number;
+    gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
+}
+
+/* A synchronisation whose target the trace does not name waits for the operation that its measured
+ * return followed, if it was blocked at all. */
+static void sync_unknown(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t op = m->plan.released_by[number];
+
+    if (op != GT_NONE && m->op_numbers[op] != 0)
+        gt_thread_wait(m, thread, m->workload->ops[op].stream, m->op_numbers[op]);
+}
+
+static void sync_stream(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t stream = m->workload->calls[number].stream;
+
+    if (stream == GT_NONE)
+        sync_unknown(m, thread, number);
+    else
+        gt_thread_wait(m, thread, stream, m->streams[stream].submitted);
+}
+
+static void sync_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t event = m->workload->calls[number].event;
+
+    if (event == GT_NONE)
+        sync_unknown(m, thread, number);
+    else if (m->events[event].number != 0)
+        gt_thread_wait(m, thread, m->events[event].stream, m->events[event].number);
+}
+
+/* All streams of the calling process; of one context where the call names a stream of it. */
+static void sync_device(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    uint32_t stream = m->workload->calls[number].stream;
+    uint64_t process = m->workload->threads[thread].process;
+
+    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+        if (m->streams[i].head == GT_NONE || m->streams[i].process != process)
+            continue;
+        if (stream == GT_NONE || m->streams[i].context == m->streams[stream].context)
+            gt_thread_wait(m, thread, i, m->streams[i].submitted);
+    }
+}
+
+static void nothing(struct gt_machine *m, uint32_t thread, uint32_t number)
+{
+    (void)m;
+    (void)thread;
+    (void)number;
+}
+
+#define COST(field) offsetof(struct gt_device, field)
+const struct gt_api_row gt_api[GT_CALL_KINDS] = {
+    [GT_CALL_HOST_WORK] = { COST(other_call_ps), false, nothing },
+    [GT_CALL_LAUNCH] = { COST(launch_call_ps), true, submit },
+    [GT_CALL_GRAPH_LAUNCH] = { COST(graph_call_ps), true, submit_graph },
+    [GT_CALL_COPY] = { COST(copy_call_ps), true, submit },
+    [GT_CALL_MEMSET] = { COST(memset_call_ps), true, submit },
+    [GT_CALL_HOST_FUNCTION] = { COST(launch_call_ps), true, submit },
+    [GT_CALL_STREAM_CREATE] = { COST(stream_call_ps), false, nothing },
+    [GT_CALL_STREAM_SYNC] = { COST(sync_call_ps), false, sync_stream },
+    [GT_CALL_STREAM_QUERY] = { COST(event_call_ps), false, nothing },
+    [GT_CALL_EVENT_CREATE] = { COST(event_call_ps), false, nothing },
+    [GT_CALL_EVENT_RECORD] = { COST(event_call_ps), false, record_event },
+    [GT_CALL_EVENT_WAIT] = { COST(event_call_ps), false, wait_event },
+    [GT_CALL_EVENT_QUERY] = { COST(event_call_ps), false, nothing },
+    [GT_CALL_EVENT_SYNC] = { COST(sync_call_ps), false, sync_event },
+    [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, sync_device },
+    [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },
+};

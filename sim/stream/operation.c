@@ -1,0 +1,117 @@
+/* The life of an operation once its stream lets it go: ready, started, ended. */
+#include "sim/machine/machine.h"
+
+static uint32_t op_of(const struct gt_machine *m, uint32_t item)
+{
+    return m->items[item].index;
+}
+
+void gt_bar_start(struct gt_machine *m, uint32_t item, gt_time_ps duration_ps)
+{
+    m->items[item].start_ps = m->engine.now_ps;
+    gt_queue_leave(m, item);
+    gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_BAR, item, 0);
+}
+
+static void memset_ready(struct gt_machine *m, uint32_t item)
+{
+    gt_bar_start(m, item, gt_stated_ps(m, op_of(m, item)));
+}
+
+/* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */
+static void host_function_ready(struct gt_machine *m, uint32_t item)
+{
+    const struct gt_op *op = &m->workload->ops[op_of(m, item)];
+    gt_time_ps start_ps = m->engine.now_ps + m->device->host_function_ps;
+
+    gt_item_mark(m, item, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
+    m->items[item].start_ps = start_ps;
+    gt_queue_leave(m, item);
+    gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps),
+                       GT_PHASE_END, GT_HANDLE_BAR, item, 0);
+}
+
+void gt_op_ready(struct gt_machine *m, uint32_t item)
+{
+    static void (*const ready[GT_OP_KINDS])(struct gt_machine *, uint32_t) = {
+        [GT_OP_KERNEL] = gt_kernel_ready,
+        [GT_OP_COPY] = gt_copy_ready,
+        [GT_OP_MEMSET] = memset_ready,
+        [GT_OP_HOST_FUNCTION] = host_function_ready,
+    };
+
+    ready[m->workload->ops[op_of(m, item)].kind](m, item);
+}
+
+/* Split the stream's idle time before this operation by what it waited for in turn. */
+static void split_waits(const struct gt_machine *m, const struct gt_item *item, struct gt_op_record *record)
+{
+    gt_time_ps at_ps = m->streams[m->workload->ops[item->index].stream].idle_from_ps, latest_ps = 0;
+    enum gt_wait rest = m->workload->ops[item->index].kind == GT_OP_COPY ? GT_WAIT_ENGINE : GT_WAIT_RESOURCE;
+
+    for (int reason = 0; reason < GT_WAITS; reason++) {
+        gt_time_ps until_ps = item->marks[reason].time_ps;
+
+        if (until_ps > latest_ps && until_ps <= record->start_ps) {
+            latest_ps = until_ps;
+            record->cause = (enum gt_cause)item->marks[reason].cause;
+            record->cause_index = item->marks[reason].index;
+        }
+        if (until_ps > record->start_ps)
+            until_ps = record->start_ps;
+        if (until_ps > at_ps) {
+            record->wait_ps[reason] = until_ps - at_ps;
+            at_ps = until_ps;
+        }
+    }
+    if (record->start_ps > at_ps)
+        record->wait_ps[rest] += record->start_ps - at_ps;
+}
+
+static void report_op(struct gt_machine *m, const struct gt_item *item)
+{
+    struct gt_op_record record = {
+        .op = item->index, .submit_ps = item->submit_ps, .start_ps = item->start_ps,
+        .end_ps = m->engine.now_ps, .cause_index = GT_NONE,
+    };
+
+    if (m->probe->op == NULL)
+        return;
+    split_waits(m, item, &record);
+    if (m->probe->op(m->probe->user, &record, m->error) != 0)
+        m->failed = true;
+}
+
+static void report_progress(struct gt_machine *m)
+{
+    m->ended_ops++;
+    if (m->probe->progress == NULL || m->ended_ops < m->progress_at)
+        return;
+    m->progress_at = m->ended_ops + 2048;
+    if (m->probe->progress(m->probe->user, m->ended_ops, m->workload->op_count, m->error) != 0)
+        m->failed = true;
+}
+
+void gt_op_ended(struct gt_machine *m, uint32_t number)
+{
+    struct gt_item item = m->items[number];
+    struct gt_stream_state *stream = &m->streams[m->workload->ops[item.index].stream];
+
+    report_op(m, &item);
+    report_progress(m);
+    if (m->engine.now_ps > stream->idle_from_ps)
+        stream->idle_from_ps = m->engine.now_ps;
+    if (m->engine.now_ps > m->end_ps)
+        m->end_ps = m->engine.now_ps;
+    stream->last_op = item.index;
+    stream->end_ps = m->engine.now_ps;
+    if (m->plan.edge_count > 0)
+        gt_graph_op_ended(m, item.index);
+    if (item.kind == GT_ITEM_NODE) {
+        gt_item_free(m, number);
+        gt_graph_node_ended(m, item.parent, item.index);
+    } else {
+        gt_stream_complete(m, item.stream);
+        gt_stream_advance(m, item.stream);
+    }
+}

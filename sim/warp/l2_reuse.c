@@ -1,0 +1,42 @@
+#include "sim/warp/l2_reuse.h"
+
+#include <math.h>
+
+#include "sim/workload/program.h"
+
+/* Looked at no further: that many launches that touch next to nothing have not filled L2. */
+enum { LAUNCHES_BACK = 64 };
+
+/* Of a launch of the program's own size what it reads from DRAM with cold caches, and writes; scaled. */
+struct touched { double read_bytes, written_bytes; };
+
+static struct touched touched_by(const struct gt_workload *workload, uint32_t op)
+{
+    const struct gt_kernel *kernel = &workload->kernels[workload->ops[op].kernel];
+    const struct gt_program *program = kernel->program;
+    double warps = (double)gt_kernel_blocks(kernel) * program->warps_per_block;
+    double scale = warps / fmax(1, (double)program->warps);
+
+    return (struct touched){ (double)program->use.dram_read_bytes * scale,
+                             (double)program->use.l2_write_sectors * GT_SECTOR_BYTES * scale };
+}
+
+double gt_warm_share(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
+                     const uint32_t *before)
+{
+    double keeps = (double)device->warp.l2_reuse_bytes, left = keeps, found = 0;
+    struct touched now = touched_by(workload, op);
+
+    if (before[op] == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE
+        || gt_workload_profile(workload, op) != NULL || now.read_bytes + now.written_bytes > keeps)
+        return 0;
+    for (uint32_t i = 0, at = before[op]; i < LAUNCHES_BACK && at != GT_NONE && left > 0; i++) {
+        struct touched last = touched_by(workload, at);
+        double all = last.read_bytes + last.written_bytes;
+
+        found += (i == 0 ? all : last.written_bytes) * fmin(1, left / fmax(1, all));
+        left -= all;
+        at = before[at];
+    }
+    return now.read_bytes > 0 ? fmin(1, found / now.read_bytes) : 1;
+}

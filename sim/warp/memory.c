@@ -1,0 +1,361 @@
+/* warp_memory.c - the memory system as one SM sees it: queues with a rate and a latency.
+ *
+ * The load/store unit serves a wavefront or a tag lookup a cycle for the whole SM.  What misses L1 goes
+ * through the SM's port and its share of L2; what misses L2 through its share of DRAM.  Queues are served in
+ * the order of issue, so the time at which an access is done is known when it issues.  Hits are dealt out
+ * in whole lines at the rates of the launch.
+ */
+#include <math.h>
+
+#include "sim/warp/internal.h"
+
+/* Of atomics, where the profile does not say how they are spread: a little more than one of 94 slices has
+ * when all have alike; a guess. */
+#define SPREAD_SLICE_SHARE 0.016
+/* A queue busier than this counts as this busy: what waits for it is not endless. */
+#define MOST_BUSY 0.97
+
+/* Lines that lie in a row wait like this many fewer that do not, each behind the first (measured on an H200:
+ * four lines by one warp 53 cycles longer than one, where the mean beyond the least is 130). */
+#define IN_A_ROW (1.0 / 4)
+
+/* Of an SM's port to L2, for each line that it reads there: loads wait behind what the SM stores. */
+#define REQUEST_CYCLES 1
+
+enum { MEMORY_CYCLES = 4000 };    /* that a queue remembers how busy it was */
+
+/* Count `cycles` of work that came at `from` to how busy the queue is. */
+static void count_busy(struct gt_wqueue *queue, double from, double cycles)
+{
+    double passed = fmax(0, from - queue->at);
+
+    queue->busy = (queue->busy * MEMORY_CYCLES + cycles) / (MEMORY_CYCLES + passed);
+    queue->at = fmax(queue->at, from);
+}
+
+/* When what comes at `from` and takes `cycles` has been served. */
+static double serve(struct gt_wqueue *queue, double from, double cycles)
+{
+    queue->free = fmax(queue->free, from) + cycles;
+    queue->worked += cycles;
+    count_busy(queue, from, cycles);
+    return queue->free;
+}
+
+/* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  It grows as
+ * busy / sqrt(1 - busy), as loads from DRAM did on an H200 while it was read or copied at 3 to 96 % of its
+ * rate. */
+double gt_warp_crowd(double busy, double cycles)
+{
+    busy = busy < MOST_BUSY ? busy : MOST_BUSY;
+    return cycles * M_SQRT2 * busy / sqrt(1 - busy);
+}
+
+static double crowd(const struct gt_wqueue *queue, double cycles)
+{
+    return gt_warp_crowd(queue->busy, cycles);
+}
+
+/* Close the gates to the load/store unit while its queue is longer than the device holds. */
+static void close_gates(struct gt_wsm *sm, uint64_t now)
+{
+    double lsu = sm->lsu.free - sm->costs->lsu_queue_cycles;
+    double busy = fmax(fmax(sm->l2_read.free, sm->l2_write.free), fmax(sm->dram.free, sm->atomic.free));
+    busy = fmax(busy, fmax(sm->fabric.free, sm->l2_tags.free));
+    double lg = fmax(lsu, busy - sm->costs->lg_queue_cycles);
+
+    for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
+        uint64_t *free = sm->subs[s].free;
+
+        if (lsu > (double)now && (uint64_t)lsu > free[GT_PIPE_LSU])
+            free[GT_PIPE_LSU] = (uint64_t)lsu;
+        if (lg > (double)now && (uint64_t)lg > free[GT_WARP_GATE_LG])
+            free[GT_WARP_GATE_LG] = (uint64_t)lg;
+    }
+}
+
+double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now)
+{
+    double done = serve(&sm->lsu, (double)now, cycles);
+
+    sm->lsu_busy += cycles;
+    close_gates(sm, now);
+    return done;
+}
+
+/* `amount` of which `share` is dealt out in whole units; the carry keeps what is owed. */
+static double deal(double *carry, double amount, double share)
+{
+    double owe = *carry + amount * share, whole = fmin(floor(owe + 1e-6), ceil(amount));
+
+    *carry = owe - whole;
+    return whole;
+}
+
+/* Cycles of this SM for `bytes`, at the rate that all SMs share; none faster than its `port`. */
+static double share_of(const struct gt_wsm *sm, double bytes, double rate, double port)
+{
+    return fmax(bytes * sm->share / rate, bytes / port);
+}
+
+static double dram_cycles(const struct gt_wsm *sm, double bytes)
+{
+    double per_cycle = sm->costs->dram_gbps * 1e3 / sm->device->clock_mhz * sm->code.dram_efficiency;
+
+    return bytes * sm->share / per_cycle;
+}
+
+/* Part of L2's traffic crosses between its halves. */
+static double cross(struct gt_wsm *sm, double bytes, double from)
+{
+    return serve(&sm->fabric, from, bytes * sm->share / sm->costs->l2_fabric_bytes_per_cycle);
+}
+
+/* `lines` looked up in L2; what crosses between the halves is looked up in both. */
+static double look_up(struct gt_wsm *sm, double lines, double from)
+{
+    return serve(&sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
+}
+
+/* Reads wait for the first one's translation of addresses. */
+static double translate(struct gt_wsm *sm, double from)
+{
+    if (sm->translated <= 0)
+        sm->translated = from + (uint64_t)(sm->costs->first_access_cycles * (1 - sm->launch->warm_share));
+    return fmax(from, sm->translated);
+}
+
+/* Lines that a read of `lines` waits for DRAM for.  What is read again and again misses the first time, and
+ * then all of it; what does not stay in L2 misses here and there. */
+static double missed_lines(struct gt_wsm *sm, const struct gt_wop *op, double lines)
+{
+    if (op->once)
+        return lines * deal(&sm->dram_carry[1], 1, op->l2_miss);
+    return deal(&sm->dram_carry[0], lines, op->l2_miss);
+}
+
+/* DRAM answers at times that differ as if drawn from an exponential distribution: rows, banks, refresh.  Of
+ * `lines` far apart the last one counts.  Those in a row (`whole`: 1) come together, and the warps of a block
+ * that read side by side wait alike (measured on an H200).  In means of the distribution; the same in each
+ * run. */
+static double slowest(const struct gt_wsm *sm, const struct gt_wwarp *warp, const struct gt_wop *op,
+                      double lines, double whole)
+{
+    double apart = fmax(1, 1 + (lines - 1) * (1 - whole * (1 - IN_A_ROW)));
+    uint64_t row = sm->blocks[warp->slot].row, number = (uint64_t)(op - sm->code.ops);
+    uint64_t x = row << 40 ^ number << 20 ^ warp->reads;
+
+    x += whole < 0.5 ? (uint64_t)warp->number << 56 : 0;
+    x = (x + 1) * 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 32) * 0xd6e8feb86659fd93u;
+    return -log(1 - pow((double)((x ^ x >> 32) >> 11) * 0x1p-53, 1 / apart));
+}
+
+/* A read that left L1: `missed` of its `lines` wait for DRAM, from which `dram_bytes` come. */
+struct read { double bytes, lines, missed, dram_bytes, slowest, apart; };
+
+/* When the last of a read that left L1 at `from` is in the SM. */
+static double read_l2(struct gt_wsm *sm, const struct read *read, double from)
+{
+    const struct gt_warp_costs *costs = sm->costs;
+
+    /* The first request goes when the port is free. */
+    from = fmax(translate(sm, from), sm->out.free);
+    serve(&sm->out, from, read->lines * REQUEST_CYCLES);
+    double l2 = serve(&sm->l2_read, from, share_of(sm, read->bytes, costs->l2_read_bytes_per_cycle,
+                                                     costs->sm_bytes_per_cycle));
+    double tags = look_up(sm, read->lines * (1 + sm->code.fabric_per_read), from);
+    double dram = serve(&sm->dram, from, dram_cycles(sm, read->dram_bytes));
+    double fabric = cross(sm, read->bytes * sm->code.fabric_per_read, from);
+    /* One line comes from the near or the far half of L2; of many, some come from the far one. */
+    bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, read->lines))) > 0;
+    double l2_crowd = crowd(&sm->l2_read, costs->l2_crowd_cycles);
+    double done = fmax(fmax(fmax(l2, tags), fabric), from + l2_crowd)
+                + (far ? costs->l2_far_latency : costs->l2_near_latency);
+
+    if (read->missed > 0) {
+        double mixed = sm->code.mixed;
+        double dram_crowd = crowd(&sm->dram, costs->dram_crowd_cycles * (1 - mixed)
+                                             + costs->dram_mixed_crowd_cycles * mixed);
+
+        done = fmax(done, fmax(fmax(dram, fabric), from + dram_crowd) + costs->dram_latency
+                          + costs->dram_spread * read->slowest + costs->dram_apart_cycles * read->apart);
+    }
+    sm->l2_bytes += read->bytes;
+    sm->l2_read_bytes += read->bytes;
+    sm->l2_read_cycles += read->bytes * sm->share / costs->l2_read_bytes_per_cycle;
+    sm->dram_bytes += read->dram_bytes;
+    sm->reads++;
+    sm->read_cycles += done - from;
+    return done;
+}
+
+/* `lookups` of lines in L2. */
+static double write_l2(struct gt_wsm *sm, double bytes, double lookups, double from)
+{
+    from = serve(&sm->out, from, bytes / sm->costs->sm_write_bytes_per_cycle);
+    double l2 = serve(&sm->l2_write, from, bytes * sm->share / sm->costs->l2_write_bytes_per_cycle);
+    double to_dram = bytes * sm->code.dram_per_l2_write;
+    double dram = to_dram > 0 ? serve(&sm->dram, from, dram_cycles(sm, to_dram)) : 0;
+    count_busy(&sm->dram, from, dram_cycles(sm, bytes * sm->code.kept_per_l2_write));
+    double fabric = cross(sm, bytes * sm->code.fabric_per_write, from);
+    double tags = look_up(sm, lookups, from);
+    double done = fmax(fmax(fmax(l2, fabric), dram), tags) + sm->costs->l2_near_latency;
+
+    sm->l2_bytes += bytes;
+    sm->l2_write_cycles += bytes * sm->share / sm->costs->l2_write_bytes_per_cycle;
+    sm->dram_bytes += to_dram;
+    sm->memory_end = fmax(sm->memory_end, done);
+    return done;
+}
+
+double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load)
+{
+    bool local = access->space == GT_SPACE_LOCAL;
+    double rate = load ? (local ? use->local_load_hit : use->l1_load_hit)
+                       : (local ? use->local_store_hit : 0);
+
+    return access->bypass_l1 || rate < 0 ? 0 : rate;
+}
+
+/* Cycles of the load/store unit for an access to L1: it looks up four lines at once and moves 128 bytes.
+ * Counted on an H200: 8.6 passes for 32 lines in a row of strides, 2 for 8, 1 for 4. */
+static double l1_passes(const struct gt_access *access)
+{
+    return fmax(fmax(1, access->tag_requests / 4), access->sectors_ideal / 4);
+}
+
+/* Cycles that a wide load's registers come later by: a sub-partition takes in half a register of all threads
+ * a cycle, where the unit gives out a whole one (measured on an H200: loads of 4, 8, 16 bytes from shared
+ * memory after 28, 30, 34 cycles, from L1 after 42, 44, 48 with the arithmetic of their addresses). */
+static double taken_in(const struct gt_wop *op)
+{
+    return op->action == GT_ACTION_LOAD ? fmax(0, op->access->width_bytes / 4.0 - 1) : 0;
+}
+
+/* Global and local loads and copies. */
+static struct gt_wtimes load_global(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op,
+                                    uint64_t now)
+{
+    warp->reads++;
+    const struct gt_access *access = op->access;
+    double lines = fmax(1, access->tag_requests);
+    /* A copy that goes through L1 is written to shared memory in passes of its own; one that does not
+     * arrives beside them (counted on an H200). */
+    double copied = op->action == GT_ACTION_ASYNC_COPY && !access->bypass_l1 ? access->wavefronts : 0;
+    double lsu = gt_warp_lsu(sm, l1_passes(access) + copied, now);
+    bool local = access->space == GT_SPACE_LOCAL;
+    double missed = deal(&sm->l1_carry[local], lines, op->l1_miss);
+    struct gt_wtimes times = { lsu + sm->costs->l1_latency + taken_in(op), lsu };
+
+    if (missed > 0 && access->sectors > 0) {
+        double part = sm->code.l2_per_load, bytes = 32 * access->sectors * missed / lines * part;
+        struct read read = { .bytes = bytes, .lines = missed * part,
+                             .missed = missed_lines(sm, op, missed * part),
+                             .dram_bytes = bytes * sm->code.dram_per_l2_miss * op->l2_miss };
+
+        double whole = fmin(1, access->sectors_ideal / access->sectors);
+        read.slowest = read.missed > 0 ? slowest(sm, warp, op, read.missed, whole) : 0;
+        read.apart = 1 - whole;
+        times.data = fmax(times.data, read_l2(sm, &read, lsu));
+    }
+    return times;
+}
+
+/* Lookups of a line that is stored.  A sector written in part is looked up again: an H200 stores 37.8 words a
+ * cycle at random places in 8 MiB, where it loads 77 (and adds to 52). */
+static double store_lookups(const struct gt_wsm *sm, const struct gt_access *access)
+{
+    double filled = access->sectors > 0 ? fmin(1, access->sectors_ideal / access->sectors) : 1;
+
+    return 1 + fmax(sm->code.fabric_per_write, 1 - filled);
+}
+
+static struct gt_wtimes store_global(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    const struct gt_access *access = op->access;
+    double lsu = gt_warp_lsu(sm, l1_passes(access), now);
+    double part = sm->code.l2_per_store * (1 - gt_warp_hit_rate(&sm->code.use, access, false));
+    double lines = fmax(1, access->tag_requests) * part;
+    double lookups = lines * store_lookups(sm, access);
+    struct gt_wtimes times = { write_l2(sm, 32 * access->sectors * part, lookups, lsu), lsu };
+
+    return times;
+}
+
+static struct gt_wtimes shared(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    double passes = fmax(1, op->access->wavefronts);
+    double lsu = gt_warp_lsu(sm, passes, now);
+    double latency = op->access->space == GT_SPACE_CLUSTER ? sm->costs->l2_near_latency
+                                                            : sm->costs->shared_latency;
+
+    return (struct gt_wtimes){ lsu - 1 + latency + taken_in(op), lsu };
+}
+
+struct gt_wtimes gt_warp_access(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op,
+                                uint64_t now)
+{
+    const struct gt_access *access = op->access;
+
+    switch (access->space) {
+    case GT_SPACE_CONSTANT:
+        return (struct gt_wtimes){ (double)now + sm->costs->constant_latency, (double)now };
+    case GT_SPACE_SHARED:
+    case GT_SPACE_CLUSTER:
+        return shared(sm, op, now);
+    case GT_SPACE_GENERIC:
+        if (access->sectors <= 0)
+            return shared(sm, op, now);
+        /* fall through */
+    default:
+        return op->action == GT_ACTION_STORE ? store_global(sm, op, now) : load_global(sm, warp, op, now);
+    }
+}
+
+struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+{
+    const struct gt_warp_costs *costs = sm->costs;
+    const struct gt_access *access = op->access;
+
+    if (access->space == GT_SPACE_SHARED || (access->space == GT_SPACE_GENERIC && access->sectors <= 0)) {
+        double lsu = gt_warp_lsu(sm, fmax(1, access->wavefronts) * costs->shared_atomic_cycles, now);
+
+        return (struct gt_wtimes){ lsu + costs->shared_latency, lsu };
+    }
+    double sectors = sm->code.atomic_sectors;
+    double lsu = gt_warp_lsu(sm, fmax(l1_passes(access), sectors / 4), now);
+    double share = sm->code.use.l2_atomic_slice_share, slice = share > 0 ? share : SPREAD_SLICE_SHARE;
+    double busy = sectors * slice * costs->atomic_cycles * sm->share;
+    double l2 = serve(&sm->atomic, lsu, busy);
+    double bytes = 32 * sectors, lookups = sectors * (1 + sm->code.fabric_per_write);
+    double done = fmax(l2, write_l2(sm, bytes, lookups, lsu) - costs->l2_near_latency);
+
+    double missed = deal(&sm->dram_carry[2], sectors, sm->code.l2_atomic_miss);
+    if (missed > 0) {
+        double dram = serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic));
+
+        /* 1 + log(n): about the mean of the last of n that are exponentially distributed. */
+        done = fmax(done, dram + costs->dram_latency + costs->dram_apart_cycles
+                          + costs->dram_spread * (1 + log(fmax(1, missed))) - costs->l2_far_latency);
+    }
+    sm->memory_end = fmax(sm->memory_end, done + costs->l2_near_latency);
+    close_gates(sm, now);
+    return (struct gt_wtimes){ done + costs->l2_far_latency, lsu };
+}
+
+double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now)
+{
+    double start = serve(&sm->tma, (double)now, sm->costs->bulk_issue_cycles);
+
+    if (write)
+        return write_l2(sm, bytes, fmax(1, bytes / 128) * (1 + sm->code.fabric_per_write), start)
+               + sm->costs->bulk_latency;
+    double port = serve(&sm->port, start, bytes / sm->costs->sm_bytes_per_cycle);
+    bytes *= sm->code.l2_per_bulk;
+    struct read read = { .bytes = bytes, .lines = fmax(1, bytes / 128), .slowest = 1,
+                         .dram_bytes = bytes * sm->code.dram_per_l2_read };
+    read.missed = deal(&sm->dram_carry[0], read.lines, sm->code.l2_read_miss);
+    double done = read_l2(sm, &read, start);
+    return fmax(done, port + sm->costs->l2_near_latency) + sm->costs->bulk_latency;
+}

@@ -1,0 +1,110 @@
+/* warp_reads.c - what an instruction reads of the register file, bank by bank.
+ *
+ * A sub-partition's registers lie in two banks, the even ones and the odd ones; each gives one register of
+ * all 32 threads a cycle (measured: FFMA of three even registers every 3.1 cycles, FMUL of two even ones
+ * every 2, of an even and an odd one every 1.2).  An operand that is kept for reuse is not read again from
+ * its place among the operands, until another of the same bank comes there.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/warp/internal.h"
+
+enum { PLACES = 4, NO_REGISTER = 255 };
+
+/* Registers that an instruction reads, by place: the first one's number, and how many. */
+struct sources { uint8_t number[PLACES], count[PLACES]; };
+
+/* The next vector operand that is read, from `next` on; operand_count: none. */
+static uint32_t next_read(const struct gt_instruction *in, uint32_t next)
+{
+    while (next < in->operand_count && (in->operands[next].file != GT_FILE_VECTOR
+                                        || in->operands[next].flags & GT_OPERAND_WRITTEN))
+        next++;
+    return next;
+}
+
+static bool writes_vector(const struct gt_instruction *in)
+{
+    for (uint32_t i = 0; i < in->operand_count; i++)
+        if (in->operands[i].file == GT_FILE_VECTOR && in->operands[i].flags & GT_OPERAND_WRITTEN)
+            return true;
+    return false;
+}
+
+/* Places are counted in the text behind the result, predicates left out. */
+static struct sources sources_of(const struct gt_instruction *in, const char *text)
+{
+    struct sources s;
+    uint32_t place = 0, next = next_read(in, 0);
+    bool result = writes_vector(in);
+
+    memset(s.number, NO_REGISTER, sizeof s.number);
+    memset(s.count, 0, sizeof s.count);
+    if (*text == '@')
+        text += strcspn(text, " ") + (strchr(text, ' ') != NULL);
+    for (const char *at = strchr(text, ' '); at != NULL && place < PLACES; at = strchr(at + 1, ',')) {
+        at += strspn(at, " ,-~|!");
+        if (*at == 'P' || (at[0] == 'U' && at[1] == 'P'))
+            continue;
+        if (result) {
+            result = false;
+            continue;
+        }
+        if (at[0] == 'R' && at[1] >= '0' && at[1] <= '9' && next < in->operand_count) {
+            s.number[place] = in->operands[next].number;
+            s.count[place] = in->operands[next].count;
+            next = next_read(in, next + 1);
+        }
+        place++;
+    }
+    return s;
+}
+
+/* Those that read their operands as they issue. */
+static bool reads_at_once(const struct gt_instruction *in)
+{
+    return in->action == GT_ACTION_COMPUTE
+           && (in->pipe == GT_PIPE_FMA || in->pipe == GT_PIPE_FMAHEAVY || in->pipe == GT_PIPE_ALU
+               || in->pipe == GT_PIPE_FP16 || in->pipe == GT_PIPE_TENSOR);
+}
+
+/* Registers that `in` reads of each bank; `kept`, by place and bank, is what is kept for it, then for the
+ * next. */
+static void count(uint8_t *reads, uint8_t kept[PLACES][GT_WARP_BANKS], const struct gt_instruction *in,
+                  const struct sources *s)
+{
+    for (uint32_t i = 0; i < PLACES; i++) {
+        if (s->number[i] == NO_REGISTER)
+            continue;
+        uint8_t *keep = &kept[i][s->number[i] % GT_WARP_BANKS];
+        bool there = *keep == s->number[i];
+
+        *keep = in->reuse >> i & 1 ? s->number[i] : NO_REGISTER;
+        for (uint32_t j = 0; j < i; j++)
+            there |= s->number[j] == s->number[i];
+        for (uint32_t r = 0; r < s->count[i] && !there; r++)
+            reads[(s->number[i] + r) % GT_WARP_BANKS]++;
+    }
+}
+
+void gt_warp_find_reads(struct gt_wcode *code)
+{
+    const struct gt_program *program = code->program;
+    uint8_t kept[PLACES][GT_WARP_BANKS];
+    bool known = false;
+
+    /* Machine code that keeps nothing is one of whose encoding that part was not recorded. */
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        known |= program->instructions[i].reuse != 0;
+    memset(kept, NO_REGISTER, sizeof kept);
+    for (uint32_t i = 0; known && i < program->instruction_count; i++) {
+        const struct gt_instruction *in = &program->instructions[i];
+        struct sources s = sources_of(in, program->text == NULL ? "" : program->text + in->text);
+        uint8_t reads[GT_WARP_BANKS] = { 0 };
+
+        count(reads, kept, in, &s);
+        if (reads_at_once(in))
+            memcpy(code->ops[i].reads, reads, sizeof reads);
+    }
+}

@@ -1,0 +1,16 @@
+/* block_cost.h - what one block costs: the same number to whoever asks, the simulator or a player. */
+#ifndef GRIDTIDE_SIM_WORKLOAD_BLOCK_COST_H
+#define GRIDTIDE_SIM_WORKLOAD_BLOCK_COST_H
+
+#include "sim/workload/workload.h"
+
+/* The cost of block `block` (linear, in order of dispatch) of operation `op`, whose kernel has a block
+ * cost (not GT_COST_NONE).  Ranges are drawn from the run's seed, the operation and the block alone. */
+gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, uint32_t op, uint64_t block);
+
+/* The time of a block that differs from the mean by so much (standard deviation, in %): evenly from a range
+ * around it, drawn likewise. */
+gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, uint32_t op,
+                              uint64_t block);
+
+#endif

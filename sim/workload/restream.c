@@ -1,0 +1,199 @@
+/* --streams: deal the work over another number of streams. */
+#include "sim/workload/restream.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/workload/program.h"
+
+static void *copy_array(const void *array, uint32_t count, size_t size)
+{
+    void *copy = gt_realloc(NULL, count, size);
+
+    if (count > 0)
+        memcpy(copy, array, count * size);
+    return copy;
+}
+
+#define COPY_ARRAY(to, from, array, count, room)                                        \
+    do {                                                                                \
+        (to)->array = copy_array((from)->array, (from)->count, sizeof *(from)->array);  \
+        (to)->count = (to)->room = (from)->count;                                       \
+    } while (0)
+
+/* Everything that a simulation and a store need; extras and settings stay behind. */
+static struct gt_workload *clone(const struct gt_workload *from)
+{
+    struct gt_workload *to = gt_workload_new();
+
+    for (uint32_t i = 0; i < gt_name_count(from); i++)
+        gt_name(to, gt_name_text(from, i), strlen(gt_name_text(from, i)));
+    to->name = from->name != NULL ? strdup(from->name) : NULL;
+    to->path = from->path != NULL ? strdup(from->path) : NULL;
+    to->source = from->source != NULL ? strdup(from->source) : NULL;
+    to->device = from->device != NULL ? strdup(from->device) : NULL;
+    COPY_ARRAY(to, from, gpus, gpu_count, gpu_room);
+    COPY_ARRAY(to, from, streams, stream_count, stream_room);
+    COPY_ARRAY(to, from, threads, thread_count, thread_room);
+    COPY_ARRAY(to, from, events, event_count, event_room);
+    COPY_ARRAY(to, from, kernels, kernel_count, kernel_room);
+    COPY_ARRAY(to, from, calls, call_count, call_room);
+    COPY_ARRAY(to, from, ops, op_count, op_room);
+    COPY_ARRAY(to, from, afters, after_count, after_room);
+    for (uint32_t i = 0; i < to->kernel_count; i++) {
+        if (to->kernels[i].block_list_ps != NULL)
+            to->kernels[i].block_list_ps = copy_array(from->kernels[i].block_list_ps,
+                                                      from->kernels[i].block_list_length, sizeof(gt_time_ps));
+    }
+    COPY_ARRAY(to, from, programs, program_count, program_room);
+    COPY_ARRAY(to, from, profiles, profile_count, profile_room);
+    for (uint32_t i = 0; i < to->program_count; i++)
+        to->programs[i]->sharers++;
+    for (uint32_t i = 0; i < from->warning_count; i++)
+        gt_workload_warn(to, from->warnings[i].kind, from->warnings[i].count, from->warnings[i].text);
+    return to;
+}
+
+/* The streams of one context that the dealing goes over, and whose turn it is. */
+struct table {
+    uint32_t gpu, context;
+    uint32_t *streams, count;   /* used in the trace */
+    uint32_t *targets;          /* dealt over */
+    uint32_t turn;
+    bool fold;
+};
+
+struct deal {
+    struct gt_workload *w;
+    struct table *tables;
+    uint32_t table_count, streams;
+    uint32_t *table_of, *place;    /* per stream of the trace: its table, its place among the used */
+    uint32_t *target;              /* per stream of the trace: where its current chain goes */
+    bool *has_uploads, *used, *begun;
+};
+
+static uint32_t table_for(struct deal *deal, const struct gt_stream *stream)
+{
+    for (uint32_t i = 0; i < deal->table_count; i++) {
+        if (deal->tables[i].gpu == stream->gpu && deal->tables[i].context == stream->context)
+            return i;
+    }
+    deal->tables = gt_realloc(deal->tables, deal->table_count + 1ull, sizeof *deal->tables);
+    deal->tables[deal->table_count] = (struct table){ .gpu = stream->gpu, .context = stream->context };
+    return deal->table_count++;
+}
+
+static void survey(struct deal *deal)
+{
+    const struct gt_workload *w = deal->w;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        deal->used[w->ops[i].stream] = true;
+        if (w->ops[i].kind == GT_OP_COPY && w->ops[i].direction == GT_H2D)
+            deal->has_uploads[w->ops[i].stream] = true;
+    }
+    for (uint32_t i = 0; i < w->stream_count; i++) {
+        struct table *table;
+
+        deal->table_of[i] = table_for(deal, &w->streams[i]);
+        deal->target[i] = i;
+        if (!deal->used[i])
+            continue;
+        table = &deal->tables[deal->table_of[i]];
+        deal->place[i] = table->count;
+        table->streams = gt_realloc(table->streams, table->count + 1ull, sizeof *table->streams);
+        table->streams[table->count++] = i;
+    }
+}
+
+/* A context's own streams first, then new non-blocking ones like its first. */
+static void choose_targets(struct deal *deal, struct table *table)
+{
+    table->targets = gt_calloc(deal->streams, sizeof *table->targets);
+    table->fold = deal->streams <= table->count;
+    for (uint32_t i = 0; i < deal->streams && table->count > 0; i++) {
+        struct gt_stream like = deal->w->streams[table->streams[0]];
+
+        if (i < table->count) {
+            table->targets[i] = table->streams[i];
+            continue;
+        }
+        table->targets[i] = gt_workload_add_stream(deal->w);
+        like.id = UINT64_C(1000000) + i; /* clear of the numbers that traces use */
+        like.name = GT_NONE;
+        like.flags = GT_STREAM_NON_BLOCKING;
+        deal->w->streams[table->targets[i]] = like;
+    }
+}
+
+static bool begins_chain(const struct deal *deal, const struct gt_op *op)
+{
+    if (!deal->begun[op->stream] || !deal->has_uploads[op->stream])
+        return true;
+    return op->kind == GT_OP_COPY && op->direction == GT_H2D;
+}
+
+static uint32_t target_of(struct deal *deal, const struct gt_op *op, bool first_of_call)
+{
+    struct table *table = &deal->tables[deal->table_of[op->stream]];
+
+    if (table->fold) {
+        deal->target[op->stream] = table->targets[deal->place[op->stream] % deal->streams];
+    } else if (first_of_call && begins_chain(deal, op)) {
+        deal->target[op->stream] = table->targets[table->turn++ % deal->streams];
+        deal->begun[op->stream] = true;
+    }
+    return deal->target[op->stream];
+}
+
+/* Once dealt, one stream's work is on several: waiting for it means waiting for all. */
+static void deal_call(struct deal *deal, struct gt_call *call)
+{
+    uint32_t stream = call->stream;
+
+    for (uint32_t i = 0; i < call->ops; i++) {
+        struct gt_op *op = &deal->w->ops[call->first_op + i];
+
+        op->stream = target_of(deal, op, i == 0);
+    }
+    if (stream == GT_NONE)
+        return;
+    if (call->kind == GT_CALL_STREAM_SYNC && deal->used[stream] && !deal->tables[deal->table_of[stream]].fold)
+        call->kind = GT_CALL_DEVICE_SYNC;
+    call->stream = deal->target[stream];
+}
+
+struct gt_workload *gt_transform_streams(const struct gt_workload *workload, uint32_t streams)
+{
+    uint32_t before = workload->stream_count;
+    struct deal deal = {
+        .w = clone(workload), .streams = streams,
+        .table_of = gt_calloc(before, sizeof(uint32_t)), .place = gt_calloc(before, sizeof(uint32_t)),
+        .target = gt_calloc(before, sizeof(uint32_t)), .has_uploads = gt_calloc(before, sizeof(bool)),
+        .used = gt_calloc(before, sizeof(bool)), .begun = gt_calloc(before, sizeof(bool)),
+    };
+
+    survey(&deal);
+    for (uint32_t i = 0; i < deal.table_count; i++)
+        choose_targets(&deal, &deal.tables[i]);
+    for (uint32_t i = 0; i < deal.w->stream_count && i < before; i++) {
+        struct table *table = &deal.tables[deal.table_of[i]];
+
+        if (deal.used[i] && table->fold)
+            deal.target[i] = table->targets[deal.place[i] % streams];
+    }
+    for (uint32_t i = 0; i < deal.w->call_count; i++)
+        deal_call(&deal, &deal.w->calls[i]);
+    for (uint32_t i = 0; i < deal.table_count; i++) {
+        free(deal.tables[i].streams);
+        free(deal.tables[i].targets);
+    }
+    free(deal.tables);
+    free(deal.table_of);
+    free(deal.place);
+    free(deal.target);
+    free(deal.has_uploads);
+    free(deal.used);
+    free(deal.begun);
+    return deal.w;
+}

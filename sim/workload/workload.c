@@ -1,0 +1,342 @@
+#include "sim/workload/workload.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "sim/workload/program.h"
+
+const char *const gt_call_kind_names[GT_CALL_KINDS] = {
+    [GT_CALL_HOST_WORK] = "host_work",
+    [GT_CALL_LAUNCH] = "launch",
+    [GT_CALL_GRAPH_LAUNCH] = "graph_launch",
+    [GT_CALL_COPY] = "copy",
+    [GT_CALL_MEMSET] = "memset",
+    [GT_CALL_HOST_FUNCTION] = "host_function",
+    [GT_CALL_STREAM_CREATE] = "stream_create",
+    [GT_CALL_STREAM_SYNC] = "stream_sync",
+    [GT_CALL_STREAM_QUERY] = "stream_query",
+    [GT_CALL_EVENT_CREATE] = "event_create",
+    [GT_CALL_EVENT_RECORD] = "event_record",
+    [GT_CALL_EVENT_WAIT] = "event_wait",
+    [GT_CALL_EVENT_QUERY] = "event_query",
+    [GT_CALL_EVENT_SYNC] = "event_sync",
+    [GT_CALL_DEVICE_SYNC] = "device_sync",
+    [GT_CALL_OTHER] = "other",
+};
+const char *const gt_op_kind_names[GT_OP_KINDS] = {
+    [GT_OP_KERNEL] = "kernel",
+    [GT_OP_COPY] = "copy",
+    [GT_OP_MEMSET] = "memset",
+    [GT_OP_HOST_FUNCTION] = "host_function",
+};
+const char *const gt_direction_names[GT_DIRECTIONS] = {
+    [GT_H2D] = "h2d", [GT_D2H] = "d2h", [GT_D2D] = "d2d", [GT_P2P] = "p2p", [GT_H2H] = "h2h",
+};
+const char *const gt_memory_names[GT_MEMORIES] = {
+    [GT_MEMORY_PINNED] = "pinned", [GT_MEMORY_PAGEABLE] = "pageable", [GT_MEMORY_DEVICE] = "device",
+    [GT_MEMORY_MANAGED] = "managed", [GT_MEMORY_UNKNOWN] = "unknown",
+};
+
+/* Names and kernels are found by content: uthash over the bytes. */
+struct gt_name {
+    UT_hash_handle hh;
+    uint32_t number;
+    char text[];
+};
+struct kernel_entry {
+    UT_hash_handle hh;
+    uint32_t number;
+    struct gt_kernel key;
+};
+struct gt_names {
+    struct gt_name *by_text;
+    struct gt_name **by_number;
+    uint32_t count, room;
+    struct kernel_entry *kernels;
+};
+
+/* Room for one more element; grows by half so that growth stays linear in total. */
+static void *grow(void *array, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    if (count >= GT_NONE - 1)
+        gt_bug("more than 2^32 elements in one workload");
+    *room = *room < 16 ? 16 : (uint32_t)(*room > UINT32_MAX / 3 * 2 ? UINT32_MAX : *room + *room / 2);
+    return gt_realloc(array, *room, size);
+}
+
+struct gt_workload *gt_workload_new(void)
+{
+    struct gt_workload *workload = gt_calloc(1, sizeof *workload);
+
+    workload->names = gt_calloc(1, sizeof *workload->names);
+    return workload;
+}
+
+static void free_names(struct gt_names *names)
+{
+    struct gt_name *name, *next_name;
+    struct kernel_entry *entry, *next_entry;
+
+    HASH_ITER(hh, names->by_text, name, next_name) {
+        HASH_DEL(names->by_text, name);
+        free(name);
+    }
+    HASH_ITER(hh, names->kernels, entry, next_entry) {
+        HASH_DEL(names->kernels, entry);
+        free(entry);
+    }
+    free(names->by_number);
+    free(names);
+}
+
+void gt_workload_free(struct gt_workload *workload)
+{
+    if (workload == NULL)
+        return;
+    for (uint32_t i = 0; i < workload->setting_count; i++) {
+        free(workload->settings[i].key);
+        free(workload->settings[i].value);
+    }
+    for (uint32_t i = 0; i < workload->kernel_count; i++)
+        free(workload->kernels[i].block_list_ps);
+    for (uint32_t i = 0; i < workload->warning_count; i++) {
+        free(workload->warnings[i].kind);
+        free(workload->warnings[i].text);
+    }
+    for (uint32_t i = 0; i < workload->extra_count; i++)
+        free(workload->extras[i].json);
+    for (uint32_t i = 0; i < workload->program_count; i++)
+        gt_program_free(workload->programs[i]);
+    free(workload->programs);
+    free(workload->profiles);
+    free_names(workload->names);
+    free(workload->name);
+    free(workload->path);
+    free(workload->source);
+    free(workload->device);
+    free(workload->settings);
+    free(workload->gpus);
+    free(workload->streams);
+    free(workload->threads);
+    free(workload->events);
+    free(workload->kernels);
+    free(workload->calls);
+    free(workload->ops);
+    free(workload->afters);
+    free(workload->warnings);
+    free(workload->extras);
+    free(workload);
+}
+
+uint32_t gt_name(struct gt_workload *workload, const char *text, size_t length)
+{
+    struct gt_names *names = workload->names;
+    struct gt_name *name;
+
+    HASH_FIND(hh, names->by_text, text, length, name);
+    if (name != NULL)
+        return name->number;
+    name = gt_calloc(1, sizeof *name + length + 1);
+    memcpy(name->text, text, length);
+    names->by_number = grow(names->by_number, names->count, &names->room, sizeof *names->by_number);
+    name->number = names->count++;
+    names->by_number[name->number] = name;
+    HASH_ADD_KEYPTR(hh, names->by_text, name->text, length, name);
+    return name->number;
+}
+
+const char *gt_name_text(const struct gt_workload *workload, uint32_t name)
+{
+    return name < workload->names->count ? workload->names->by_number[name]->text : "";
+}
+
+uint32_t gt_name_count(const struct gt_workload *workload)
+{
+    return workload->names->count;
+}
+
+uint32_t gt_workload_add_gpu(struct gt_workload *w)
+{
+    w->gpus = grow(w->gpus, w->gpu_count, &w->gpu_room, sizeof *w->gpus);
+    w->gpus[w->gpu_count] = (struct gt_gpu){ .name = GT_NONE };
+    return w->gpu_count++;
+}
+
+uint32_t gt_workload_add_stream(struct gt_workload *w)
+{
+    w->streams = grow(w->streams, w->stream_count, &w->stream_room, sizeof *w->streams);
+    w->streams[w->stream_count] = (struct gt_stream){ .name = GT_NONE };
+    return w->stream_count++;
+}
+
+uint32_t gt_workload_add_thread(struct gt_workload *w)
+{
+    w->threads = grow(w->threads, w->thread_count, &w->thread_room, sizeof *w->threads);
+    w->threads[w->thread_count] = (struct gt_thread){ .name = GT_NONE };
+    return w->thread_count++;
+}
+
+uint32_t gt_workload_add_event(struct gt_workload *w)
+{
+    w->events = grow(w->events, w->event_count, &w->event_room, sizeof *w->events);
+    w->events[w->event_count] = (struct gt_event){ .name = GT_NONE };
+    return w->event_count++;
+}
+
+uint32_t gt_workload_add_call(struct gt_workload *w)
+{
+    w->calls = grow(w->calls, w->call_count, &w->call_room, sizeof *w->calls);
+    w->calls[w->call_count] = (struct gt_call){
+        .start_ps = GT_TIME_NONE, .duration_ps = GT_TIME_NONE, .name = GT_NONE,
+        .stream = GT_NONE, .event = GT_NONE, .first_op = w->op_count,
+    };
+    return w->call_count++;
+}
+
+uint32_t gt_workload_add_op(struct gt_workload *w)
+{
+    w->ops = grow(w->ops, w->op_count, &w->op_room, sizeof *w->ops);
+    w->ops[w->op_count] = (struct gt_op){
+        .start_ps = GT_TIME_NONE, .duration_ps = GT_TIME_NONE, .call = GT_NONE, .stream = GT_NONE,
+        .kernel = GT_NONE, .first_after = w->after_count, .direction = GT_H2D,
+        .memory = GT_MEMORY_UNKNOWN, .peer_gpu = GT_NONE,
+    };
+    return w->op_count++;
+}
+
+void gt_workload_add_after(struct gt_workload *w, uint32_t op, uint32_t before)
+{
+    if (op + 1 != w->op_count || w->ops[op].afters == UINT16_MAX)
+        gt_bug("edges are added to the last operation, 65535 at most");
+    w->afters = grow(w->afters, w->after_count, &w->after_room, sizeof *w->afters);
+    w->afters[w->after_count++] = before;
+    w->ops[op].afters++;
+}
+
+void gt_workload_add_setting(struct gt_workload *w, const char *key, const char *value)
+{
+    w->settings = gt_realloc(w->settings, w->setting_count + 1ull, sizeof *w->settings);
+    w->settings[w->setting_count].key = strdup(key);
+    w->settings[w->setting_count].value = strdup(value);
+    w->setting_count++;
+}
+
+void gt_workload_add_extra(struct gt_workload *w, enum gt_extra_of of, uint32_t index, const char *json)
+{
+    w->extras = grow(w->extras, w->extra_count, &w->extra_room, sizeof *w->extras);
+    w->extras[w->extra_count++] = (struct gt_extra){ .of = of, .index = index, .json = strdup(json) };
+}
+
+/* The part of a kernel that makes it the same kernel; a cost list never compares equal. */
+static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
+{
+    memset(key, 0, sizeof *key); /* padding takes part in the hash */
+    key->name = kernel->name;
+    memcpy(key->grid, kernel->grid, sizeof key->grid);
+    memcpy(key->block, kernel->block, sizeof key->block);
+    key->registers_per_thread = kernel->registers_per_thread;
+    key->static_shared_bytes = kernel->static_shared_bytes;
+    key->dynamic_shared_bytes = kernel->dynamic_shared_bytes;
+    key->cost = kernel->cost;
+    key->block_min_ps = kernel->block_min_ps;
+    key->block_max_ps = kernel->block_max_ps;
+    key->duration_ps = kernel->duration_ps;
+    key->runs = kernel->runs;
+    key->arguments = kernel->arguments;
+    key->program = kernel->program;
+}
+
+uint32_t gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)
+{
+    struct kernel_entry *entry;
+    struct gt_kernel key;
+    struct gt_kernel *added;
+
+    kernel_key(&key, kernel);
+    if (kernel->cost != GT_COST_LIST) {
+        HASH_FIND(hh, w->names->kernels, &key, sizeof key, entry);
+        if (entry != NULL)
+            return entry->number;
+        entry = gt_calloc(1, sizeof *entry);
+        entry->key = key;
+        entry->number = w->kernel_count;
+        HASH_ADD(hh, w->names->kernels, key, sizeof entry->key, entry);
+    }
+    w->kernels = grow(w->kernels, w->kernel_count, &w->kernel_room, sizeof *w->kernels);
+    added = &w->kernels[w->kernel_count];
+    *added = *kernel;
+    if (kernel->cost == GT_COST_LIST) {
+        added->block_list_ps = gt_realloc(NULL, kernel->block_list_length, sizeof *kernel->block_list_ps);
+        memcpy(added->block_list_ps, kernel->block_list_ps,
+               kernel->block_list_length * sizeof *kernel->block_list_ps);
+    } else {
+        added->block_list_ps = NULL;
+    }
+    return w->kernel_count++;
+}
+
+void gt_workload_add_program(struct gt_workload *w, struct gt_program *program)
+{
+    w->programs = grow(w->programs, w->program_count, &w->program_room, sizeof *w->programs);
+    w->programs[w->program_count++] = program;
+}
+
+void gt_workload_add_profile(struct gt_workload *w, const struct gt_profile *profile)
+{
+    if (w->profile_count > 0 && w->profiles[w->profile_count - 1].op >= profile->op)
+        gt_bug("profile of operation %u after that of a later one", (unsigned)profile->op);
+    w->profiles = grow(w->profiles, w->profile_count, &w->profile_room, sizeof *w->profiles);
+    w->profiles[w->profile_count++] = *profile;
+}
+
+const struct gt_profile *gt_workload_profile(const struct gt_workload *w, uint32_t op)
+{
+    uint32_t low = 0, high = w->profile_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (w->profiles[middle].op < op)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < w->profile_count && w->profiles[low].op == op ? &w->profiles[low] : NULL;
+}
+
+void gt_workload_warn(struct gt_workload *w, const char *kind, uint64_t count, const char *text)
+{
+    if (count == 0)
+        return;
+    for (uint32_t i = 0; i < w->warning_count; i++) {
+        if (strcmp(w->warnings[i].kind, kind) == 0) {
+            w->warnings[i].count += count;
+            return;
+        }
+    }
+    w->warnings = gt_realloc(w->warnings, w->warning_count + 1ull, sizeof *w->warnings);
+    w->warnings[w->warning_count++] = (struct gt_warning){ strdup(kind), strdup(text), count };
+}
+
+static uint64_t saturating_product(const uint32_t size[3])
+{
+    uint64_t product;
+
+    if (__builtin_mul_overflow((uint64_t)size[0] * size[1], (uint64_t)size[2], &product))
+        return UINT64_MAX;
+    return product;
+}
+
+uint64_t gt_kernel_blocks(const struct gt_kernel *kernel)
+{
+    return saturating_product(kernel->grid);
+}
+
+uint64_t gt_kernel_threads(const struct gt_kernel *kernel)
+{
+    return saturating_product(kernel->block);
+}

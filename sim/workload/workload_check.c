@@ -1,0 +1,239 @@
+/* Is a workload what the simulator relies on? Every index, range and order. */
+#include "sim/workload/program.h"
+#include "sim/workload/workload.h"
+
+#include <stdlib.h>
+
+/* What a call must say for the simulator to play it, but where its target is unknown. */
+static const struct need { bool stream, event; } needs[GT_CALL_KINDS] = {
+    [GT_CALL_STREAM_SYNC] = { .stream = true },
+    [GT_CALL_STREAM_QUERY] = { .stream = true },
+    [GT_CALL_EVENT_RECORD] = { .stream = true, .event = true },
+    [GT_CALL_EVENT_WAIT] = { .stream = true, .event = true },
+    [GT_CALL_EVENT_QUERY] = { .event = true },
+    [GT_CALL_EVENT_SYNC] = { .event = true },
+};
+
+static bool index_fits(uint32_t index, uint32_t count)
+{
+    return index == GT_NONE || index < count;
+}
+
+static bool time_fits(gt_time_ps time)
+{
+    return time == GT_TIME_NONE || time <= GT_TIME_LIMIT_PS;
+}
+
+/* A measured stretch must end in time as well. */
+static bool stretch_fits(gt_time_ps start_ps, gt_time_ps duration_ps)
+{
+    if (!time_fits(start_ps) || !time_fits(duration_ps))
+        return false;
+    return start_ps == GT_TIME_NONE || duration_ps == GT_TIME_NONE || time_fits(start_ps + duration_ps);
+}
+
+/* Put "line N: " before the error where the line is known. */
+static int at_line(uint32_t line, struct gt_error *error)
+{
+    return line != 0 ? gt_error_prefix(error, "line %u: ", line) : -1;
+}
+
+static int check_cost(const struct gt_kernel *kernel, struct gt_error *error)
+{
+    if (!time_fits(kernel->duration_ps))
+        return gt_error_set(error, "its duration is too long");
+    switch (kernel->cost) {
+    case GT_COST_NONE:
+        return 0;
+    case GT_COST_FIXED:
+    case GT_COST_RANGE:
+        if (kernel->block_min_ps > kernel->block_max_ps || kernel->block_max_ps > GT_TIME_LIMIT_PS)
+            return gt_error_set(error, "its block time is too long, or a range that starts above its end");
+        return 0;
+    case GT_COST_LIST:
+        if (kernel->block_list_length == 0 || kernel->block_list_ps == NULL)
+            return gt_error_set(error, "its list of block times is empty");
+        for (uint32_t i = 0; i < kernel->block_list_length; i++)
+            if (kernel->block_list_ps[i] > GT_TIME_LIMIT_PS)
+                return gt_error_set(error, "a block time of its list is too long");
+        return 0;
+    }
+    return gt_error_set(error, "its cost is of no known kind");
+}
+
+static int check_kernel(const struct gt_workload *workload, const struct gt_kernel *kernel,
+                        struct gt_error *error)
+{
+    if (!index_fits(kernel->name, gt_name_count(workload))
+        || !index_fits(kernel->runs, gt_name_count(workload))
+        || !index_fits(kernel->arguments, gt_name_count(workload)))
+        return gt_error_set(error, "its name, what it runs or its arguments are not among the names");
+    if (kernel->arguments != GT_NONE && kernel->runs == GT_NONE)
+        return gt_error_set(error, "it has arguments but does not say which kernel of the library it runs");
+    for (int i = 0; i < 3; i++)
+        if (kernel->grid[i] == 0 || kernel->block[i] == 0)
+            return gt_error_set(error, "its grid or its block has a size of 0; every size is 1 at least");
+    if (gt_kernel_threads(kernel) > INT32_MAX)
+        return gt_error_set(error, "its block has %llu threads, more than any GPU takes",
+                            (unsigned long long)gt_kernel_threads(kernel));
+    if (kernel->program != NULL && (gt_kernel_threads(kernel) + 31) / 32 != kernel->program->warps_per_block)
+        return gt_error_set(error,
+                            "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
+                            kernel->program->key, kernel->program->warps_per_block,
+                            (unsigned long long)gt_kernel_threads(kernel));
+    return check_cost(kernel, error);
+}
+
+static int check_definitions(const struct gt_workload *workload, struct gt_error *error)
+{
+    uint32_t names = gt_name_count(workload);
+
+    for (uint32_t i = 0; i < workload->kernel_count; i++) {
+        const struct gt_kernel *kernel = &workload->kernels[i];
+
+        if (check_kernel(workload, kernel, error) != 0) {
+            gt_error_prefix(error, "kernel %.200s: ", gt_name_text(workload, kernel->name));
+            return at_line(kernel->line, error);
+        }
+    }
+    if (workload->gpu_count > GT_MOST_GPUS)
+        return gt_error_set(error, "it names %u GPUs; %u are the limit", workload->gpu_count,
+                            (unsigned)GT_MOST_GPUS);
+    for (uint32_t i = 0; i < workload->gpu_count; i++)
+        if (!index_fits(workload->gpus[i].name, names))
+            return gt_error_set(error, "GPU %u: its name is not among the names", workload->gpus[i].id);
+    for (uint32_t i = 0; i < workload->stream_count; i++)
+        if (workload->streams[i].gpu >= workload->gpu_count || !index_fits(workload->streams[i].name, names))
+            return gt_error_set(error, "stream %llu is on a GPU, or has a name, that is not there",
+                                (unsigned long long)workload->streams[i].id);
+    for (uint32_t i = 0; i < workload->thread_count; i++)
+        if (!index_fits(workload->threads[i].name, names))
+            return gt_error_set(error, "a thread's name is not among the names");
+    for (uint32_t i = 0; i < workload->event_count; i++)
+        if (!index_fits(workload->events[i].name, names))
+            return gt_error_set(error, "an event's name is not among the names");
+    return 0;
+}
+
+static int check_op(const struct gt_workload *workload, uint32_t index, struct gt_error *error)
+{
+    const struct gt_op *op = &workload->ops[index];
+
+    if (op->kind >= GT_OP_KINDS || op->direction >= GT_DIRECTIONS || op->memory >= GT_MEMORIES)
+        return gt_error_set(error, "an operation's kind, direction or memory is not a known one");
+    if (op->stream >= workload->stream_count)
+        return gt_error_set(error, "a %s is in no stream", gt_op_kind_names[op->kind]);
+    if (op->kind == GT_OP_KERNEL ? op->kernel >= workload->kernel_count : op->kernel != GT_NONE)
+        return gt_error_set(error, "a %s must%s name a kernel", gt_op_kind_names[op->kind],
+                            op->kind == GT_OP_KERNEL ? "" : " not");
+    if (!index_fits(op->peer_gpu, workload->gpu_count))
+        return gt_error_set(error, "a copy's other GPU is not among the GPUs");
+    if (op->bytes > INT64_MAX)
+        return gt_error_set(error, "a %s of more than 2^63 bytes", gt_op_kind_names[op->kind]);
+    if (!stretch_fits(op->start_ps, op->duration_ps))
+        return gt_error_set(error, "an operation starts too late or lasts too long; 53 days are the limit");
+    /* Of kernels the simulation says it, once it knows of programs; copies and memsets have a model. */
+    if (op->kind == GT_OP_HOST_FUNCTION && op->duration_ps == GT_TIME_NONE)
+        return gt_error_set(error, "nothing says how long a %s takes; give it a duration",
+                            gt_op_kind_names[op->kind]);
+    return 0;
+}
+
+/* The operations of a call are its own, and wait only for others of it and for earlier ones.  Whether
+ * they wait in a circle the simulation tells. */
+static int check_ops(const struct gt_workload *workload, uint32_t call_index, struct gt_error *error)
+{
+    const struct gt_call *call = &workload->calls[call_index];
+
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
+        const struct gt_op *op = &workload->ops[i];
+
+        if (op->call != call_index)
+            return gt_error_set(error, "an operation belongs to another call than the one that has it");
+        if (check_op(workload, i, error) != 0)
+            return -1;
+        if ((uint64_t)op->first_after + op->afters > workload->after_count)
+            return gt_error_set(error, "an operation's edges are not among the edges");
+        for (uint32_t j = op->first_after; j < op->first_after + op->afters; j++)
+            if (workload->afters[j] == i || workload->afters[j] >= call->first_op + call->ops)
+                return gt_error_set(error, "an operation waits for itself or for one of a later call");
+    }
+    return 0;
+}
+
+static int check_call(const struct gt_workload *workload, const struct gt_call *call, struct gt_error *error)
+{
+    const char *kind;
+
+    if (call->kind >= GT_CALL_KINDS)
+        return gt_error_set(error, "a call is of no known kind");
+    kind = gt_call_kind_names[call->kind];
+    if (call->thread >= workload->thread_count)
+        return gt_error_set(error, "a call of %s is made by no thread", kind);
+    if (!index_fits(call->stream, workload->stream_count) ||
+        !index_fits(call->event, workload->event_count) ||
+        !index_fits(call->name, gt_name_count(workload)))
+        return gt_error_set(error, "a call of %s names a stream, an event or a name that is not there", kind);
+    if (!(call->flags & GT_CALL_TARGET_UNKNOWN) &&
+        ((needs[call->kind].stream && call->stream == GT_NONE) ||
+         (needs[call->kind].event && call->event == GT_NONE)))
+        return gt_error_set(error, "a call of %s does not say on which stream or event; give it, or "
+                            "say \"target_unknown\":true", kind);
+    if (!stretch_fits(call->start_ps, call->duration_ps))
+        return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit",
+                            kind);
+    if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)
+        return gt_error_set(error, "a call of host_work does not say how long it lasts");
+    return 0;
+}
+
+/* A thread makes one call after the other: `end_ps` is the end of its last measured one. */
+static int check_order(const struct gt_call *call, gt_time_ps *end_ps, struct gt_error *error)
+{
+    if (call->start_ps == GT_TIME_NONE)
+        return 0;
+    if (call->start_ps < *end_ps)
+        return gt_error_set(error,
+                            "a call of %s starts at %.3f us, before the call before it of the same "
+                            "thread ends, at %.3f us",
+                            gt_call_kind_names[call->kind], (double)call->start_ps / 1e6,
+                            (double)*end_ps / 1e6);
+    *end_ps = call->start_ps + (call->duration_ps == GT_TIME_NONE ? 0 : call->duration_ps);
+    return 0;
+}
+
+static int check_calls(const struct gt_workload *workload, gt_time_ps *thread_end_ps, struct gt_error *error)
+{
+    uint32_t next_op = 0;
+
+    for (uint32_t i = 0; i < workload->call_count; i++) {
+        const struct gt_call *call = &workload->calls[i];
+
+        if (check_call(workload, call, error) != 0 ||
+            check_order(call, &thread_end_ps[call->thread], error) != 0)
+            return at_line(call->line, error);
+        if (call->first_op != next_op || call->ops > workload->op_count - next_op) {
+            gt_error_set(error, "a call's operations are not the next ones");
+            return at_line(call->line, error);
+        }
+        if (check_ops(workload, i, error) != 0)
+            return at_line(call->line, error);
+        next_op += call->ops;
+    }
+    if (next_op != workload->op_count)
+        return gt_error_set(error, "%u operations belong to no call", workload->op_count - next_op);
+    return 0;
+}
+
+int gt_workload_check(const struct gt_workload *workload, struct gt_error *error)
+{
+    gt_time_ps *thread_end_ps;
+    int result;
+
+    if (check_definitions(workload, error) != 0)
+        return -1;
+    thread_end_ps = gt_calloc(workload->thread_count, sizeof *thread_end_ps);
+    result = check_calls(workload, thread_end_ps, error);
+    free(thread_end_ps);
+    return result;
+}

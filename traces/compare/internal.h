@@ -1,0 +1,13 @@
+/* internal.h - between the files that read kernels' cycles. */
+#ifndef GRIDTIDE_TRACES_COMPARE_INTERNAL_H
+#define GRIDTIDE_TRACES_COMPARE_INTERNAL_H
+
+#include "traces/compare/kernel_cycles.h"
+
+/* A column; NAN for NULL. */
+double gt_kernels_number(sqlite3_stmt *query, int column);
+/* Step through `query` (NULL: failed to compile), which ends here. Returns 0 or -1. */
+int gt_kernels_each(struct gt_store *store, sqlite3_stmt *query,
+                    void (*each)(sqlite3_stmt *query, void *user), void *user, struct gt_error *error);
+
+#endif

@@ -1,0 +1,141 @@
+/* Kernels' first starts, held against each other pair by pair. */
+#include "traces/compare/kernel_order.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "traces/store/internal.h"
+
+static const int64_t least_ps = 2000000;
+
+/* Starts of the kernels that all runs have, in order of launch: runs[i] of kernel k at [k * runs + i], the
+ * simulated one's last. */
+struct starts {
+    int64_t *start_ps;
+    uint64_t kernels, room;
+    uint32_t runs;
+};
+
+/* One run's starts: of the first run they make the list, of a later one they narrow it. */
+static int read_run(struct gt_store *store, sqlite3_stmt *query, int64_t run, uint32_t place,
+                    struct starts *starts, int64_t **ops, struct gt_error *error)
+{
+    uint64_t kept = 0, at = 0;
+    int code;
+
+    sqlite3_bind_int64(query, 1, run);
+    while ((code = sqlite3_step(query)) == SQLITE_ROW) {
+        int64_t op = sqlite3_column_int64(query, 0);
+
+        if (place == 0 && at == starts->room) {
+            starts->room = starts->room * 2 + 64;
+            starts->start_ps = gt_realloc(starts->start_ps, starts->room * starts->runs,
+                                          sizeof *starts->start_ps);
+            *ops = gt_realloc(*ops, starts->room, sizeof **ops);
+        }
+        if (place == 0)
+            (*ops)[starts->kernels++] = op;
+        while (at < starts->kernels && (*ops)[at] < op)
+            at++;
+        if (at == starts->kernels || (*ops)[at] != op)
+            continue;
+        for (uint32_t i = 0; i < place; i++)
+            starts->start_ps[kept * starts->runs + i] = starts->start_ps[at * starts->runs + i];
+        starts->start_ps[kept * starts->runs + place] = sqlite3_column_int64(query, 1);
+        (*ops)[kept++] = op;
+        at++;
+    }
+    starts->kernels = kept;
+    sqlite3_reset(query);
+    return code == SQLITE_DONE ? 0 : gt_store_fail(store, error);
+}
+
+static int read_starts(struct gt_store *store, int64_t simulated_run, const int64_t *runs,
+                       struct starts *starts, struct gt_error *error)
+{
+    static const char sql[] =
+        "SELECT p.op_no, p.start_ps FROM run r JOIN run_op p ON p.run_id = r.run_id"
+        " JOIN op o ON o.trace_id = r.trace_id AND o.op_no = p.op_no AND o.kind = 'kernel'"
+        " WHERE r.run_id = ? ORDER BY p.op_no";
+    sqlite3_stmt *query = gt_store_prepare(store, sql, error);
+    int64_t *ops = NULL;
+    int result = query == NULL ? -1 : 0;
+
+    for (uint32_t i = 0; i < starts->runs && result == 0; i++)
+        result = read_run(store, query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, &ops,
+                          error);
+    sqlite3_finalize(query);
+    free(ops);
+    return result;
+}
+
+/* How far apart two starts must be to be in any order at all. */
+static int read_resolution(struct gt_store *store, const int64_t *runs, uint32_t count,
+                           int64_t *resolution_ps, struct gt_error *error)
+{
+    static const char sql[] = "SELECT value FROM counter WHERE run_id = ? AND name = 'clock_residual_ps'";
+    sqlite3_stmt *query = gt_store_prepare(store, sql, error);
+    int code = SQLITE_DONE;
+
+    *resolution_ps = least_ps;
+    if (query == NULL)
+        return -1;
+    for (uint32_t i = 0; i < count && (code == SQLITE_DONE || code == SQLITE_ROW); i++) {
+        sqlite3_bind_int64(query, 1, runs[i]);
+        code = sqlite3_step(query);
+        if (code == SQLITE_ROW && sqlite3_column_int64(query, 0) > *resolution_ps)
+            *resolution_ps = sqlite3_column_int64(query, 0);
+        sqlite3_reset(query);
+    }
+    sqlite3_finalize(query);
+    return code == SQLITE_DONE || code == SQLITE_ROW ? 0 : gt_store_fail(store, error);
+}
+
+/* 1 where the left one starts first in every measured run, -1 where the right one does, 0 where neither. */
+static int certain(const int64_t *left, const int64_t *right, uint32_t runs, int64_t resolution_ps)
+{
+    int sign = left[0] < right[0] ? 1 : -1;
+
+    for (uint32_t i = 0; i < runs; i++)
+        if (sign * (right[i] - left[i]) <= resolution_ps)
+            return 0;
+    return sign;
+}
+
+static void count_pairs(const struct starts *starts, int64_t resolution_ps, struct gt_order *order)
+{
+    uint32_t measured = starts->runs - 1;
+
+    for (uint64_t i = 0; i < starts->kernels; i++) {
+        const int64_t *left = starts->start_ps + i * starts->runs;
+
+        for (uint64_t j = i + 1; j < starts->kernels && j <= i + GT_ORDER_REACH; j++) {
+            const int64_t *right = starts->start_ps + j * starts->runs;
+            int sign = certain(left, right, measured, resolution_ps);
+
+            order->pairs += sign != 0;
+            order->wrong += sign != 0 && sign * (right[measured] - left[measured]) <= 0;
+        }
+    }
+}
+
+int gt_order_of(struct gt_store *store, int64_t simulated_run, const int64_t *runs, uint32_t count,
+                struct gt_order *order, struct gt_error *error)
+{
+    struct starts starts = { .runs = count + 1 };
+    int64_t resolution_ps;
+    int result;
+
+    *order = (struct gt_order){ NAN, NAN };
+    if (count < 2)
+        return 0;
+    result = read_resolution(store, runs, count, &resolution_ps, error);
+    if (result == 0)
+        result = read_starts(store, simulated_run, runs, &starts, error);
+    if (result == 0) {
+        *order = (struct gt_order){ 0, 0 };
+        count_pairs(&starts, resolution_ps, order);
+    }
+    free(starts.start_ps);
+    return result;
+}

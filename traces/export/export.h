@@ -1,0 +1,19 @@
+/* export.h - a store's runs in the formats of other tools, one table row each. */
+#ifndef GRIDTIDE_TRACES_EXPORT_EXPORT_H
+#define GRIDTIDE_TRACES_EXPORT_EXPORT_H
+
+#include "traces/store/store.h"
+
+struct gt_exporter {
+    const char *name;         /* as typed: "perfetto", "csv" */
+    const char *help;
+    /* Write all whole runs of `store` to `path`, whole or not at all (see output.h). The same
+     * store gives the same bytes. Returns 0 or -1. */
+    int (*write)(struct gt_store *store, const char *path, struct gt_error *error);
+};
+extern const struct gt_exporter *const gt_exporters[]; /* NULL-ended */
+
+/* The exporter of that name; NULL with an error that lists the names. */
+const struct gt_exporter *gt_exporter_find(const char *name, struct gt_error *error);
+
+#endif

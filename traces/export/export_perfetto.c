@@ -1,0 +1,123 @@
+/* export_perfetto.c - a store as a Perfetto trace: a process a run, below it the tracks of host
+ * threads, streams, copies, residency and SMs. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "traces/export/internal.h"
+#include "traces/stats/internal.h"
+
+enum { MOST_RUNS = 4095, TITLE_BYTES = 512, FIRST_SEQUENCE = 2 };
+
+/* Bits of a track's number: 12 the run, 4 the group, 32 the index, 16 the tracks beside it. */
+uint64_t gt_export_uuid(const struct gt_export_run *run, enum gt_export_group group, uint64_t index)
+{
+    return run->number << 52 | (uint64_t)group << 48 | index * GT_PERFETTO_LANES;
+}
+
+uint64_t gt_export_flow(const struct gt_export_run *run, uint64_t op)
+{
+    return run->number << 52 | (op + 1);
+}
+
+int gt_export_group(struct gt_export *export, enum gt_export_group group, const char *name,
+                    struct gt_error *error)
+{
+    struct gt_export_run *run = &export->run;
+    /* A group's own track comes after all that the group holds. */
+    struct gt_perfetto_track track = {gt_export_uuid(run, group, UINT32_MAX),
+                                      gt_export_uuid(run, GT_GROUP_RUN, 0), (int)group, name};
+    if (run->groups_written >> group & 1)
+        return 0;
+    run->groups_written |= UINT32_C(1) << group;
+    return gt_perfetto_track(export->output, &track, error);
+}
+
+struct gt_perfetto_track gt_export_track(const struct gt_export *export, enum gt_export_group group,
+                                         uint64_t index, const char *name)
+{
+    return (struct gt_perfetto_track){
+        gt_export_uuid(&export->run, group, index), gt_export_uuid(&export->run, group, UINT32_MAX),
+        (int)(index < INT32_MAX ? index : INT32_MAX), name};
+}
+
+void gt_export_gpu(const struct gt_export *export, int64_t gpu_id, char *text, size_t bytes)
+{
+    text[0] = '\0';
+    if (export->run.several_gpus)
+        snprintf(text, bytes, "GPU %" PRId64 " ", gpu_id);
+}
+
+typedef int write_part(struct gt_export *, struct gt_perfetto_sequence *, struct gt_error *);
+static write_part *const parts[] = {gt_export_calls, gt_export_ops, gt_export_copies, gt_export_bandwidth,
+                                    gt_export_residency, gt_export_blocks};
+enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
+
+static int write_parts(struct gt_export *export, struct gt_error *error)
+{
+    for (size_t part = 0; part < PARTS; part++) {
+        uint32_t number = (uint32_t)(FIRST_SEQUENCE + (export->run.number - 1) * PARTS + part);
+        struct gt_perfetto_sequence *sequence = gt_perfetto_sequence_new(export->output, number);
+        int status = parts[part](export, sequence, error);
+        if (status == 0)
+            status = gt_perfetto_sequence_finish(sequence, error);
+        gt_perfetto_sequence_free(sequence);
+        if (status != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Measured runs first, so that each simulated one stands below what it is to be compared with. */
+static const char runs_sql[] =
+    "SELECT run_id, trace_id, kind, t.name, d.name, options, repetition,"
+    " (SELECT count(*) FROM gpu g WHERE g.trace_id = r.trace_id) "
+    "FROM run r JOIN trace t USING (trace_id) JOIN device d USING (device_id) "
+    "WHERE whole = 1 AND ?1 = 0 ORDER BY trace_id, kind, run_id";
+
+static int write_run(struct gt_export *export, sqlite3_stmt *query, struct gt_error *error)
+{
+    struct gt_export_run *run = &export->run;
+    char title[TITLE_BYTES];
+    *run = (struct gt_export_run){sqlite3_column_int64(query, 0), sqlite3_column_int64(query, 1),
+                                  run->number + 1, sqlite3_column_int64(query, 7) > 1, 0};
+    if (run->number > MOST_RUNS)
+        return gt_error_set(error, "more than %d runs in one store; export fewer", MOST_RUNS);
+    const char *options = gt_export_text(query, 5);
+    snprintf(title, sizeof(title), "%s: %s on %s, run %" PRId64 "%s%s", gt_export_text(query, 2),
+             gt_export_text(query, 3), gt_export_text(query, 4), run->run_id, options[0] != '\0' ? ", " : "",
+             options);
+    struct gt_perfetto_track process = {gt_export_uuid(run, GT_GROUP_RUN, 0), 0, (int)run->number, title};
+    if (gt_perfetto_process(export->output, &process, (int)run->number, error) != 0)
+        return -1;
+    return write_parts(export, error);
+}
+
+static int write_runs(struct gt_export *export, struct gt_error *error)
+{
+    sqlite3_stmt *query = gt_export_query(export->database, runs_sql, 0, 0, error);
+    int row = query != NULL ? 1 : -1;
+    while (row > 0 && (row = gt_query_row(query, error)) > 0)
+        if (write_run(export, query, error) != 0)
+            row = -1;
+    sqlite3_finalize(query);
+    if (row == 0 && export->run.number == 0)
+        return gt_error_set(error, "no whole run in this store: nothing to export");
+    return row;
+}
+
+static int write_perfetto(struct gt_store *store, const char *path, struct gt_error *error)
+{
+    struct gt_export export = {.database = gt_store_database(store)};
+    export.output = gt_output_open(path, error);
+    if (export.output == NULL)
+        return -1;
+    if (write_runs(&export, error) != 0) {
+        gt_output_abandon(export.output);
+        return -1;
+    }
+    return gt_output_commit(export.output, error);
+}
+
+const struct gt_exporter gt_exporter_perfetto = {
+    "perfetto", "Perfetto protobuf trace, for ui.perfetto.dev", write_perfetto,
+};

@@ -1,0 +1,187 @@
+/* import_common.c - gathering a profile's calls, operations, targets, streams and threads. */
+#include "traces/import/builder.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+/* What a stream, a thread or a context is found by: up to four numbers. */
+struct key {
+    uint64_t process, a, b, c;
+};
+struct entry {
+    UT_hash_handle hh;
+    struct key key;
+    uint32_t index;
+};
+struct gt_import_maps {
+    struct entry *streams;      /* process, gpu, context, stream */
+    struct entry *threads;      /* process, id */
+    struct entry *contexts;     /* process, gpu, context; index: the context's number as shown */
+    struct entry *owners;       /* (no process), gpu, context; index: processes that have it, less one */
+};
+
+/* Made-up context numbers of further processes with the same context are this far apart. */
+enum { CONTEXT_STEP = 1 << 16 };
+
+void gt_import_begin(struct gt_import *import, const char *source)
+{
+    memset(import, 0, sizeof *import);
+    import->workload = gt_workload_new();
+    import->workload->source = strdup(source);
+    import->maps = gt_calloc(1, sizeof *import->maps);
+}
+
+static void free_entries(struct entry *entries)
+{
+    struct entry *entry, *next;
+
+    HASH_ITER(hh, entries, entry, next) {
+        HASH_DEL(entries, entry);
+        free(entry);
+    }
+}
+
+void gt_import_free(struct gt_import *import)
+{
+    if (import->maps != NULL) {
+        free_entries(import->maps->streams);
+        free_entries(import->maps->threads);
+        free_entries(import->maps->contexts);
+        free_entries(import->maps->owners);
+        free(import->maps);
+    }
+    free(import->calls);
+    free(import->ops);
+    free(import->targets);
+    gt_workload_free(import->workload);
+    memset(import, 0, sizeof *import);
+}
+
+/* Room for one more element; grows by half. */
+static void *grow(void *array, uint32_t count, uint32_t *room, size_t size)
+{
+    if (count < *room)
+        return array;
+    if (count >= GT_NONE - 1)
+        gt_bug("more than 2^32 elements in one profile");
+    *room = *room < 64 ? 64 : *room > UINT32_MAX / 3 * 2 ? UINT32_MAX : *room + *room / 2;
+    return gt_realloc(array, *room, size);
+}
+
+struct gt_import_call *gt_import_add_call(struct gt_import *import)
+{
+    struct gt_import_call *call;
+
+    import->calls = grow(import->calls, import->call_count, &import->call_room, sizeof *import->calls);
+    call = &import->calls[import->call_count++];
+    *call = (struct gt_import_call){
+        .correlation = GT_NO_CORRELATION, .thread = GT_NONE, .name = GT_NONE, .stream = GT_NONE,
+        .event = GT_NONE, .kind = GT_CALL_OTHER,
+    };
+    return call;
+}
+
+struct gt_import_op *gt_import_add_op(struct gt_import *import)
+{
+    struct gt_import_op *op;
+
+    import->ops = grow(import->ops, import->op_count, &import->op_room, sizeof *import->ops);
+    op = &import->ops[import->op_count++];
+    *op = (struct gt_import_op){
+        .correlation = GT_NO_CORRELATION, .stream = GT_NONE, .kernel = GT_NONE, .peer_gpu = GT_NONE,
+        .call = GT_NONE, .memory = GT_MEMORY_UNKNOWN,
+    };
+    return op;
+}
+
+struct gt_import_target *gt_import_add_target(struct gt_import *import)
+{
+    struct gt_import_target *target;
+
+    import->targets = grow(import->targets, import->target_count, &import->target_room,
+                           sizeof *import->targets);
+    target = &import->targets[import->target_count++];
+    *target = (struct gt_import_target){
+        .correlation = GT_NO_CORRELATION, .stream = GT_NONE, .event = GT_NONE,
+    };
+    return target;
+}
+
+/* The entry of `key`, added with index GT_NONE where there is none. */
+static struct entry *find_or_add(struct entry **entries, const struct key *key)
+{
+    struct entry *entry;
+
+    HASH_FIND(hh, *entries, key, sizeof *key, entry);
+    if (entry == NULL) {
+        entry = gt_calloc(1, sizeof *entry);
+        entry->key = *key;
+        entry->index = GT_NONE;
+        HASH_ADD(hh, *entries, key, sizeof entry->key, entry);
+    }
+    return entry;
+}
+
+uint32_t gt_import_gpu(struct gt_import *import, uint32_t id)
+{
+    struct gt_workload *workload = import->workload;
+    uint32_t gpu;
+
+    for (gpu = 0; gpu < workload->gpu_count; gpu++) {
+        if (workload->gpus[gpu].id == id)
+            return gpu;
+    }
+    gpu = gt_workload_add_gpu(workload);
+    workload->gpus[gpu].id = id;
+    return gpu;
+}
+
+/* The number to show for a process's context: its own, unless another process had the same one on
+ * that GPU first; streams of different contexts must not meet in the default stream's rules. */
+static uint32_t context_number(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context)
+{
+    struct gt_import_maps *maps = import->maps;
+    const struct key key = { .process = process, .a = gpu, .b = context };
+    struct entry *own = find_or_add(&maps->contexts, &key);
+
+    if (own->index == GT_NONE) {
+        struct entry *shared = find_or_add(&maps->owners, &(struct key){ .a = gpu, .b = context });
+
+        shared->index++;                /* from GT_NONE to 0 for the first */
+        own->index = context + shared->index * CONTEXT_STEP;
+    }
+    return own->index;
+}
+
+uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context,
+                          uint64_t stream)
+{
+    struct key key = { .process = process, .a = gpu, .b = context, .c = stream };
+    struct entry *entry = find_or_add(&import->maps->streams, &key);
+
+    if (entry->index == GT_NONE) {
+        struct gt_stream *added;
+
+        entry->index = gt_workload_add_stream(import->workload);
+        added = &import->workload->streams[entry->index];
+        added->gpu = gt_import_gpu(import, gpu);
+        added->context = context_number(import, process, gpu, context);
+        added->id = stream;
+    }
+    return entry->index;
+}
+
+uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id)
+{
+    struct key key = { .process = process, .a = id };
+    struct entry *entry = find_or_add(&import->maps->threads, &key);
+
+    if (entry->index == GT_NONE) {
+        entry->index = gt_workload_add_thread(import->workload);
+        import->workload->threads[entry->index].process = shown_process;
+        import->workload->threads[entry->index].id = id;
+    }
+    return entry->index;
+}

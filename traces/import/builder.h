@@ -1,0 +1,97 @@
+/* builder.h - what importers of profiles have in common.
+ *
+ * A profile holds calls (of host threads), operations (of streams) and targets (which stream or
+ * event a call meant), in any order, joined by (process, correlation).  An importer adds them
+ * here as it meets them, in nanoseconds of the profile's own clock; gt_import_finish() makes a
+ * workload of them: joins, drops nested calls, orders each thread, invents calls for operations
+ * that have none, and counts what could not be known.
+ *
+ * Names, kernels, events, gpus' names, settings and warnings go straight into `workload`.
+ */
+#ifndef GRIDTIDE_TRACES_IMPORT_BUILDER_H
+#define GRIDTIDE_TRACES_IMPORT_BUILDER_H
+
+#include "sim/workload/workload.h"
+
+/* No call has this correlation: such an operation gets an inferred call.  (CUPTI's are of 32 bits.) */
+#define GT_NO_CORRELATION UINT32_MAX
+
+struct gt_import_call {
+    int64_t start_ns, end_ns;
+    uint64_t process;           /* any number that tells processes apart, as in ops and targets */
+    uint32_t correlation;
+    uint32_t thread;            /* gt_import_thread() */
+    uint32_t name;              /* gt_name() */
+    uint32_t stream, event;     /* GT_NONE until known */
+    uint8_t kind, flags;        /* gt_cuda_api_find() */
+};
+
+struct gt_import_op {
+    int64_t start_ns, end_ns;
+    uint64_t process;
+    uint64_t bytes;
+    uint32_t correlation;
+    uint32_t stream;            /* gt_import_stream() */
+    uint32_t kernel;            /* gt_workload_kernel(); GT_NONE for copies and memsets */
+    uint32_t peer_gpu;          /* gt_import_gpu(); GT_NONE unless P2P */
+    uint32_t call;              /* set by gt_import_finish() */
+    uint8_t kind, direction, memory;
+};
+
+/* The stream and event of the call with this correlation; GT_NONE what is not known of them. */
+struct gt_import_target {
+    uint64_t process;
+    uint32_t correlation;
+    uint32_t stream, event;
+};
+
+struct gt_import_maps;          /* how streams and threads are found by their numbers */
+
+struct gt_import {
+    struct gt_workload *workload;
+    struct gt_import_call *calls;      uint32_t call_count, call_room;
+    struct gt_import_op *ops;          uint32_t op_count, op_room;
+    struct gt_import_target *targets;  uint32_t target_count, target_room;
+    struct gt_import_maps *maps;
+};
+
+/* An empty import of a new workload; `source` is the workload's source ("kineto"). */
+void gt_import_begin(struct gt_import *import, const char *source);
+/* The end of it and, unless gt_import_finish() has handed it over, of the workload. */
+void gt_import_free(struct gt_import *import);
+
+/* Append one, zeroed but for the fields that can be GT_NONE (and GT_NO_CORRELATION).
+ * The pointer is good until the next append of the same sort. */
+struct gt_import_call *gt_import_add_call(struct gt_import *import);
+struct gt_import_op *gt_import_add_op(struct gt_import *import);
+struct gt_import_target *gt_import_add_target(struct gt_import *import);
+
+/* Found or added; all return indexes into the workload's arrays. */
+uint32_t gt_import_gpu(struct gt_import *import, uint32_t id);
+/* `gpu` is the profile's device number; processes have streams of their own. */
+uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context,
+                          uint64_t stream);
+/* `shown_process` is what people know the process by (thread.process), `process` the join key. */
+uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
+
+/* Make the workload, in this order:
+ *  - targets are given to their calls (the first target of a correlation that knows wins);
+ *  - calls of a thread that lie within another are dropped: the outer one keeps their operations
+ *    and, where it knows no better (GT_CALL_OTHER, GT_NONE), their kind, stream and event; one that
+ *    begins within another and ends after it cuts the other's end ("overlapping-calls");
+ *  - an operation whose call is not there gets one: GT_CALL_INFERRED, duration 0, at the
+ *    operation's start (or before the calls of what its stream ran later), on a pseudo-thread of
+ *    its stream ("calls-missing");
+ *  - a call's kind follows its operations: launches, copies and memsets without any become
+ *    GT_CALL_OTHER, a call with several kernels GT_CALL_GRAPH_LAUNCH;
+ *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted
+ *    ("event-waits-unknown", "event-records-unknown", ...);
+ *  - times become picoseconds since the earliest start of anything kept.
+ * The workload is named after the file, gt_import_stem(path).
+ * Returns the checked workload, the caller's; NULL with "PATH: ..." in error. */
+struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error);
+
+/* A file's name without its folder and the endings of its format and compression; malloced. */
+char *gt_import_stem(const char *path);
+
+#endif

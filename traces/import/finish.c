@@ -1,0 +1,245 @@
+/* import_finish.c - from a profile's joined rows to a workload: order, kinds, times. */
+#include "traces/import/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_starts(const void *left, const void *right, void *user)
+{
+    const struct gt_import_finish *finish = user;
+    const struct gt_import_call *a = &finish->import->calls[*(const uint32_t *)left];
+    const struct gt_import_call *b = &finish->import->calls[*(const uint32_t *)right];
+
+    ORDER(a->start_ns, b->start_ns);
+    ORDER(a->thread, b->thread);
+    ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    return 0;
+}
+
+/* The calls kept, by start; a thread's own order stays. */
+static void order_calls(struct gt_import_finish *finish)
+{
+    struct gt_import *import = finish->import;
+    uint32_t nested = finish->keyed;    /* calls added since are none */
+    uint32_t *order = gt_import_sorted(finish, import->call_count, compare_starts);
+
+    finish->kept = 0;
+    for (uint32_t i = 0; i < import->call_count; i++) {
+        if (order[i] >= nested || finish->into[order[i]] == GT_NONE)
+            order[finish->kept++] = order[i];
+    }
+    finish->order = order;
+}
+
+/* Operations grouped by call; those of one call by start. */
+static void order_ops(struct gt_import_finish *finish)
+{
+    struct gt_import *import = finish->import;
+    uint32_t *next = gt_calloc(import->call_count + 1ull, sizeof *next);
+
+    finish->first_op = next;
+    finish->op_order = gt_realloc(NULL, import->op_count + 1ull, sizeof *finish->op_order);
+    for (uint32_t i = 0; i < import->op_count; i++)
+        next[import->ops[i].call + 1]++;
+    for (uint32_t i = 0; i < import->call_count; i++)
+        next[i + 1] += next[i];
+    for (uint32_t i = 0; i < import->op_count; i++)
+        finish->op_order[next[import->ops[i].call]++] = i;
+    memmove(next + 1, next, import->call_count * sizeof *next);   /* each was moved on to the one behind it */
+    next[0] = 0;
+    for (uint32_t i = 0; i < import->call_count; i++) {
+        uint32_t ops = finish->first_op[i + 1] - finish->first_op[i];
+
+        if (ops > 1)
+            qsort_r(&finish->op_order[finish->first_op[i]], ops, sizeof *finish->op_order,
+                    gt_import_compare_ops, finish);
+    }
+}
+
+/* What a kind of call must name, and how its lack is counted. */
+static const struct target_rule {
+    bool stream, event;
+    const char *warning, *text;
+} target_rules[GT_CALL_KINDS] = {
+    [GT_CALL_STREAM_SYNC] = {true, false, "stream-syncs-unknown",
+                             "stream synchronisations whose stream was not recorded"},
+    [GT_CALL_STREAM_QUERY] = {true, false, "stream-queries-unknown",
+                              "stream queries whose stream was not recorded"},
+    [GT_CALL_EVENT_RECORD] = {true, true, "event-records-unknown",
+                              "event records whose stream or event was not recorded"},
+    [GT_CALL_EVENT_WAIT] = {true, true, "event-waits-unknown",
+                            "stream waits whose stream or event was not recorded"},
+    [GT_CALL_EVENT_QUERY] = {false, true, "event-queries-unknown",
+                             "event queries whose event was not recorded"},
+    [GT_CALL_EVENT_SYNC] = {false, true, "event-syncs-unknown",
+                            "event synchronisations whose event was not recorded"},
+};
+
+static bool asks_for_operations(uint8_t kind)
+{
+    return kind == GT_CALL_LAUNCH || kind == GT_CALL_GRAPH_LAUNCH || kind == GT_CALL_COPY ||
+           kind == GT_CALL_MEMSET || kind == GT_CALL_HOST_FUNCTION;
+}
+
+/* The kind that fits a call's operations. */
+static enum gt_call_kind fitting_kind(const struct gt_import_finish *finish, uint32_t number, uint32_t ops)
+{
+    const struct gt_import *import = finish->import;
+    uint8_t kind = import->calls[number].kind;
+
+    if (ops == 0)
+        return asks_for_operations(kind) ? GT_CALL_OTHER : kind;
+    if (ops > 1 || kind == GT_CALL_GRAPH_LAUNCH)
+        return GT_CALL_GRAPH_LAUNCH;
+    return gt_call_kind_of_op[import->ops[finish->op_order[finish->first_op[number]]].kind];
+}
+
+/* Settle what a call is: its kind, and whether what it means is known. */
+static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_call *call)
+{
+    struct gt_workload *workload = finish->import->workload;
+    uint8_t asked = finish->import->calls[number].kind;
+    const struct target_rule *rule;
+
+    call->kind = fitting_kind(finish, number, call->ops);
+    if (call->kind != GT_CALL_COPY)
+        call->flags &= ~GT_CALL_SYNCHRONOUS;
+    if (call->ops > 0) {
+        call->stream = finish->import->ops[finish->op_order[finish->first_op[number]]].stream;
+        call->event = GT_NONE;
+    } else if (call->kind == GT_CALL_OTHER) {
+        call->stream = call->event = GT_NONE;
+        gt_workload_warn(workload, "calls-without-operation", asks_for_operations(asked),
+                         "launches, copies, memsets or host functions of which the GPU's part was not "
+                         "recorded (or was put into a graph); they only take host time");
+    }
+    gt_workload_warn(workload, "graph-edges-unknown", call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 1,
+                     "graph launches of several operations; which of them waited for which was not recorded");
+    rule = &target_rules[call->kind];
+    if ((rule->stream && call->stream == GT_NONE) || (rule->event && call->event == GT_NONE)) {
+        call->flags |= GT_CALL_TARGET_UNKNOWN;
+        gt_workload_warn(workload, rule->warning, 1, rule->text);
+    }
+}
+
+static int set_origin(struct gt_import_finish *finish, const char *path, struct gt_error *error)
+{
+    const struct gt_import *import = finish->import;
+    int64_t first = INT64_MAX, last = INT64_MIN;
+
+    for (uint32_t i = 0; i < import->call_count; i++) {
+        first = import->calls[i].start_ns < first ? import->calls[i].start_ns : first;
+        last = import->calls[i].end_ns > last ? import->calls[i].end_ns : last;
+    }
+    for (uint32_t i = 0; i < import->op_count; i++) {
+        first = import->ops[i].start_ns < first ? import->ops[i].start_ns : first;
+        last = import->ops[i].end_ns > last ? import->ops[i].end_ns : last;
+    }
+    finish->origin_ns = first;
+    if (last > first && (uint64_t)last - (uint64_t)first > GT_TIME_LIMIT_PS / 1000)
+        return gt_error_set(error, "%s: its times lie more than %llu days apart (%lld to %lld ns); "
+                            "the file is damaged or mixes clocks", path,
+                            (unsigned long long)(GT_TIME_LIMIT_PS / 1000000000000 / 86400),
+                            (long long)first, (long long)last);
+    return 0;
+}
+
+static gt_time_ps since_origin_ps(const struct gt_import_finish *finish, int64_t time_ns)
+{
+    return ((uint64_t)time_ns - (uint64_t)finish->origin_ns) * 1000;
+}
+
+static void write_calls(struct gt_import_finish *finish)
+{
+    struct gt_workload *workload = finish->import->workload;
+    uint32_t first_op = 0;
+
+    /* Room at once: growing step by step leaves holes in the heap. */
+    workload->call_room = finish->kept + 1;
+    workload->calls = gt_realloc(workload->calls, workload->call_room, sizeof *workload->calls);
+    for (uint32_t i = 0; i < finish->kept; i++) {
+        const struct gt_import_call *from = &finish->import->calls[finish->order[i]];
+        uint32_t index = gt_workload_add_call(workload);    /* may move the calls */
+        struct gt_call *call = &workload->calls[index];
+
+        call->start_ps = since_origin_ps(finish, from->start_ns);
+        call->duration_ps = since_origin_ps(finish, from->end_ns) - call->start_ps;
+        call->thread = from->thread;
+        call->name = from->name;
+        call->stream = from->stream;
+        call->event = from->event;
+        call->flags = from->flags;
+        call->first_op = first_op;
+        call->ops = finish->first_op[finish->order[i] + 1] - finish->first_op[finish->order[i]];
+        first_op += call->ops;
+        settle(finish, finish->order[i], call);
+    }
+}
+
+static void write_ops(struct gt_import_finish *finish)
+{
+    struct gt_workload *workload = finish->import->workload;
+
+    workload->op_room = finish->import->op_count + 1;
+    workload->ops = gt_realloc(workload->ops, workload->op_room, sizeof *workload->ops);
+    for (uint32_t i = 0; i < finish->kept; i++) {
+        const uint32_t *next = &finish->op_order[finish->first_op[finish->order[i]]];
+
+        for (uint32_t n = workload->calls[i].ops; n > 0; n--) {
+            const struct gt_import_op *from = &finish->import->ops[*next++];
+            uint32_t index = gt_workload_add_op(workload);
+            struct gt_op *op = &workload->ops[index];
+
+            op->start_ps = since_origin_ps(finish, from->start_ns);
+            op->duration_ps = since_origin_ps(finish, from->end_ns) - op->start_ps;
+            op->bytes = from->bytes;
+            op->call = i;
+            op->stream = from->stream;
+            op->kernel = from->kernel;
+            op->kind = from->kind;
+            op->direction = from->direction;
+            op->memory = from->memory;
+            op->peer_gpu = from->peer_gpu;
+        }
+    }
+}
+
+/* Hand the workload over when it holds. */
+static struct gt_workload *checked(struct gt_import *import, const char *path, struct gt_error *error)
+{
+    struct gt_workload *workload = import->workload;
+
+    if (gt_workload_check(workload, error) != 0) {
+        gt_error_prefix(error, "%s: ", path);
+        return NULL;
+    }
+    workload->name = gt_import_stem(path);
+    workload->path = strdup(path);
+    import->workload = NULL;
+    return workload;
+}
+
+struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error)
+{
+    struct gt_import_finish finish = { .import = import };
+    struct gt_workload *workload = NULL;
+
+    gt_import_join(&finish);
+    if (set_origin(&finish, path, error) == 0) {
+        order_calls(&finish);
+        free(finish.into);
+        finish.into = NULL;
+        order_ops(&finish);
+        write_calls(&finish);
+        free(import->calls);        /* so that calls and operations are never all there twice */
+        import->calls = NULL;
+        import->call_count = import->call_room = 0;
+        write_ops(&finish);
+        workload = checked(import, path, error);
+    }
+    free(finish.into);
+    free(finish.order);
+    free(finish.op_order);
+    free(finish.first_op);
+    return workload;
+}

@@ -1,0 +1,33 @@
+/* internal.h - the state of gt_import_finish(); for import_*.c only. */
+#ifndef GRIDTIDE_TRACES_IMPORT_INTERNAL_H
+#define GRIDTIDE_TRACES_IMPORT_INTERNAL_H
+
+#include "traces/import/builder.h"
+
+struct gt_import_finish {
+    struct gt_import *import;
+    uint32_t *by_key;           /* calls by (process, correlation), the outermost of equals first */
+    uint32_t keyed;
+    uint32_t *into;             /* the call that a call lies within; GT_NONE: it is kept */
+    uint32_t *order;            /* the calls kept, in the workload's order */
+    uint32_t kept;
+    uint32_t *op_order;         /* operations grouped by call, in that order */
+    uint32_t *first_op;         /* of each gathered call, in op_order; the next one's is its end */
+    int64_t origin_ns;
+};
+
+/* The first of two numbers that differ decides. */
+#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
+extern const enum gt_call_kind gt_call_kind_of_op[GT_OP_KINDS];
+
+/* Indexes 0..count-1 in the order of `compare`, which sees two indexes and `finish`; malloced. */
+uint32_t *gt_import_sorted(struct gt_import_finish *finish, uint32_t count,
+                           int (*compare)(const void *, const void *, void *));
+/* Two operations' indexes, by start. */
+int gt_import_compare_ops(const void *left, const void *right, void *finish);
+
+/* import_join.c: targets to calls, nested calls into the outer ones, every operation to a call. */
+void gt_import_join(struct gt_import_finish *finish);
+
+#endif

@@ -1,0 +1,230 @@
+#include "traces/io/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <zlib.h>
+#include <zstd.h>
+
+enum { RAW_BYTES = 256 * 1024 };
+
+struct format;
+
+struct gt_input {
+    const struct format *format;
+    char *path;                     /* as people know it, for messages */
+    int fd;
+    uint64_t size, read;            /* of the file: all of it, and what was read from it */
+    bool ended;                     /* the file has no more bytes */
+    bool mid_stream;                /* a compressed stream has begun and not ended */
+    size_t raw_next, raw_end;       /* bytes of `raw` not yet handed on */
+    z_stream gzip;
+    ZSTD_DStream *zstd;
+    unsigned char raw[RAW_BYTES];
+};
+
+/* One way in which a file holds its bytes. */
+struct format {
+    const char *name;
+    unsigned char magic[4];
+    size_t magic_bytes;
+    int (*open)(struct gt_input *input);
+    /* Turn raw bytes into up to `bytes` bytes; 0: more raw bytes are needed. */
+    ssize_t (*decode)(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error);
+    void (*close)(struct gt_input *input);
+};
+
+uint64_t gt_input_consumed(const struct gt_input *input)
+{
+    return input->read - (input->raw_end - input->raw_next);
+}
+
+uint64_t gt_input_size(const struct gt_input *input)
+{
+    return input->size;
+}
+
+static int broken(const struct gt_input *input, struct gt_error *error, const char *why)
+{
+    return gt_error_set(error, "%s: broken %s data at byte %llu of the file: %s", input->path,
+                        input->format->name, (unsigned long long)gt_input_consumed(input), why);
+}
+
+static ssize_t plain_decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+{
+    size_t ready = input->raw_end - input->raw_next;
+
+    (void)error;
+    if (bytes > ready)
+        bytes = ready;
+    memcpy(buffer, input->raw + input->raw_next, bytes);
+    input->raw_next += bytes;
+    return (ssize_t)bytes;
+}
+
+static int gzip_open(struct gt_input *input)
+{
+    return inflateInit2(&input->gzip, 15 + 16) == Z_OK ? 0 : -1;
+}
+
+static void gzip_close(struct gt_input *input)
+{
+    inflateEnd(&input->gzip);
+}
+
+static ssize_t gzip_decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+{
+    z_stream *stream = &input->gzip;
+    int status;
+
+    if (!input->mid_stream)         /* the next of several members */
+        inflateReset(stream);
+    if (bytes > UINT32_MAX)
+        bytes = UINT32_MAX;
+    stream->next_in = input->raw + input->raw_next;
+    stream->avail_in = (uInt)(input->raw_end - input->raw_next);
+    stream->next_out = buffer;
+    stream->avail_out = (uInt)bytes;
+    input->mid_stream = true;
+    status = inflate(stream, Z_NO_FLUSH);
+    input->raw_next = input->raw_end - stream->avail_in;
+    if (status == Z_STREAM_END)
+        input->mid_stream = false;
+    else if (status != Z_OK && status != Z_BUF_ERROR)
+        return broken(input, error, stream->msg != NULL ? stream->msg : "zlib refuses it");
+    return (ssize_t)(bytes - stream->avail_out);
+}
+
+static int zstd_open(struct gt_input *input)
+{
+    input->zstd = ZSTD_createDStream();
+    return input->zstd != NULL ? 0 : -1;
+}
+
+static void zstd_close(struct gt_input *input)
+{
+    ZSTD_freeDStream(input->zstd);
+}
+
+static ssize_t zstd_decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+{
+    ZSTD_inBuffer in = { input->raw, input->raw_end, input->raw_next };
+    ZSTD_outBuffer out = { buffer, bytes, 0 };
+    size_t hint = ZSTD_decompressStream(input->zstd, &out, &in);
+
+    input->raw_next = in.pos;
+    if (ZSTD_isError(hint))
+        return broken(input, error, ZSTD_getErrorName(hint));
+    input->mid_stream = hint != 0;
+    return (ssize_t)out.pos;
+}
+
+static const struct format formats[] = {
+    { "gzip", { 0x1f, 0x8b }, 2, gzip_open, gzip_decode, gzip_close },
+    { "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4, zstd_open, zstd_decode, zstd_close },
+    { "plain", { 0 }, 0, NULL, plain_decode, NULL },   /* last: fits everything */
+};
+
+/* Append to `raw` what the file gives next. */
+static int fill(struct gt_input *input, struct gt_error *error)
+{
+    ssize_t got;
+
+    if (input->raw_next == input->raw_end)
+        input->raw_next = input->raw_end = 0;
+    do {
+        got = read(input->fd, input->raw + input->raw_end, RAW_BYTES - input->raw_end);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return gt_error_set(error, "%s: cannot read: %s", input->path, strerror(errno));
+    if (got == 0)
+        input->ended = true;
+    input->raw_end += (size_t)got;
+    input->read += (uint64_t)got;
+    return 0;
+}
+
+static int recognise(struct gt_input *input, struct gt_error *error)
+{
+    while (!input->ended && input->raw_end < sizeof formats[0].magic)
+        if (fill(input, error) != 0)
+            return -1;
+    for (const struct format *format = formats;; format++) {
+        if (input->raw_end >= format->magic_bytes &&
+            memcmp(input->raw, format->magic, format->magic_bytes) == 0) {
+            if (format->open != NULL && format->open(input) != 0)
+                return gt_error_set(error, "%s: out of memory for %s", input->path, format->name);
+            input->format = format;
+            return 0;
+        }
+    }
+}
+
+static int open_file(struct gt_input *input, const char *path, struct gt_error *error)
+{
+    struct stat status;
+
+    input->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (input->fd < 0)
+        return gt_error_set(error, "%s: cannot open: %s", input->path, strerror(errno));
+    if (fstat(input->fd, &status) != 0)
+        return gt_error_set(error, "%s: cannot look at it: %s", input->path, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return gt_error_set(error, "%s: is a directory; give a file in it", input->path);
+    if (S_ISREG(status.st_mode))
+        input->size = (uint64_t)status.st_size;
+    return 0;
+}
+
+struct gt_input *gt_input_open(const char *path, struct gt_error *error)
+{
+    struct gt_input *input = gt_calloc(1, sizeof *input);
+
+    input->fd = -1;
+    input->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    if (open_file(input, path, error) != 0 || recognise(input, error) != 0) {
+        gt_input_close(input);
+        return NULL;
+    }
+    return input;
+}
+
+ssize_t gt_input_read(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+{
+    while (bytes != 0) {
+        /* A decoder may hold decoded bytes back though all raw ones are in: ask it mid-stream too. */
+        if (input->raw_next < input->raw_end || input->mid_stream) {
+            ssize_t got = input->format->decode(input, buffer, bytes, error);
+
+            if (got != 0)
+                return got;
+        }
+        if (input->raw_next < input->raw_end)
+            continue;
+        if (input->ended)
+            break;
+        if (fill(input, error) != 0)
+            return -1;
+    }
+    if (bytes != 0 && input->mid_stream)
+        return gt_error_set(error, "%s: the %s data is cut off at byte %llu of the file; get the file again",
+                            input->path, input->format->name, (unsigned long long)input->read);
+    return 0;
+}
+
+void gt_input_close(struct gt_input *input)
+{
+    if (input == NULL)
+        return;
+    if (input->format != NULL && input->format->close != NULL)
+        input->format->close(input);
+    if (input->fd >= 0)
+        close(input->fd);
+    free(input->path);
+    free(input);
+}

@@ -1,0 +1,56 @@
+/* emit.h - the lines of a trace on their way out: fields, references, kept unknown fields. */
+#ifndef GRIDTIDE_TRACES_JSONL_EMIT_H
+#define GRIDTIDE_TRACES_JSONL_EMIT_H
+
+#include <yajl/yajl_gen.h>
+
+#include "sim/workload/workload.h"
+#include "traces/jsonl/keys.h"
+#include "traces/io/output.h"
+
+struct gt_emit {
+    const struct gt_workload *workload;
+    struct gt_output *output;
+    struct gt_error *error;
+    struct gt_keys keys;
+    uint32_t *extras;           /* indexes of the workload's extras, by (of, index), as they came in */
+    yajl_gen gen;               /* the part of a line that is not yet in `output` */
+    bool failed;                /* nothing more is written; `error` says why */
+};
+
+void gt_emit_begin(struct gt_emit *emit, const struct gt_workload *workload, struct gt_output *output,
+                   struct gt_error *error);
+void gt_emit_end(struct gt_emit *emit);
+
+/* An object of a line; its unknown fields are written at its end. */
+void gt_emit_open(struct gt_emit *emit);
+void gt_emit_close(struct gt_emit *emit, enum gt_extra_of of, uint32_t index);
+/* Has the object unknown fields? */
+bool gt_emit_has_extra(const struct gt_emit *emit, enum gt_extra_of of, uint32_t index);
+void gt_emit_newline(struct gt_emit *emit);
+
+/* Fields. Texts must be UTF-8; NULL is null. Times end in _ns; GT_TIME_NONE and false write nothing. */
+void gt_emit_key(struct gt_emit *emit, const char *name);
+void gt_emit_text(struct gt_emit *emit, const char *name, const char *value);
+void gt_emit_any_text(struct gt_emit *emit, const char *name, const char *value); /* UTF-8 or not */
+void gt_emit_number(struct gt_emit *emit, const char *name, uint64_t value);
+void gt_emit_signed(struct gt_emit *emit, const char *name, int64_t value);
+void gt_emit_time(struct gt_emit *emit, const char *name, gt_time_ps time);
+void gt_emit_flag(struct gt_emit *emit, const char *name, bool value);
+void gt_emit_ref(struct gt_emit *emit, const char *name, const struct gt_key *key);
+void gt_emit_json(struct gt_emit *emit, const char *name, const char *json); /* a value as it stands */
+void gt_emit_size3(struct gt_emit *emit, const char *name, const uint32_t size[3]);
+/* Values of arrays. */
+void gt_emit_time_value(struct gt_emit *emit, gt_time_ps time);
+void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
+
+void gt_emit_number_value(struct gt_emit *emit, uint64_t value);
+void gt_emit_mean_value(struct gt_emit *emit, double value); /* six digits */
+
+/* One program, and the profile of an operation (jsonl_write_program.c). */
+void gt_emit_program(struct gt_emit *emit, uint32_t index);
+void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
+/* One call with its operations (jsonl_write_call.c). */
+void gt_emit_call(struct gt_emit *emit, uint32_t index);
+
+#endif

@@ -1,0 +1,189 @@
+/* Reading a trace: lines, what each is, and what only the whole file can tell. */
+#include "traces/jsonl/read.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/io/lines.h"
+#include "traces/jsonl/trace.h"
+
+enum { LINES_A_PROGRESS = 4096 };
+
+/* A call speaks of kernels, streams, events and threads, a stream of GPUs: so in this order. */
+const struct gt_jsonl_line gt_jsonl_lines[] = {
+    { "call", gt_jsonl_call },
+    { "gridtide", gt_jsonl_header },
+    { "kernel", gt_jsonl_kernel },
+    { "stream", gt_jsonl_stream },
+    { "event", gt_jsonl_event },
+    { "thread", gt_jsonl_thread },
+    { "gpu", gt_jsonl_gpu },
+    { "program", gt_jsonl_program },
+    { NULL, NULL },
+};
+
+void gt_jsonl_keep_unknown(struct gt_jsonl *jsonl, enum gt_extra_of of, uint32_t index)
+{
+    if (jsonl->unknown.length != 0)
+        gt_workload_add_extra(jsonl->workload, of, index, jsonl->unknown.text);
+}
+
+static bool has_key(const struct gt_json_token *object, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const struct gt_json_token *key = object + 1; key < object + object->span; key += 1 + key[1].span)
+        if (key->length == length && memcmp(key->text, name, length) == 0)
+            return true;
+    return false;
+}
+
+static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
+{
+    const struct gt_jsonl_line *line = gt_jsonl_lines;
+
+    if (!jsonl->header_read && !has_key(object, "gridtide"))
+        return gt_error_set(error, "not a Gridtide trace: its first line is a header, {\"gridtide\":%d}; "
+                            "use 'gridtide import' for traces of other tools", GT_TRACE_VERSION);
+    while (line->key != NULL && !has_key(object, line->key))
+        line++;
+    if (line->key == NULL)
+        return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
+                            "\"event\", \"thread\", \"gpu\", \"program\"");
+    return line->read(jsonl, object, error);
+}
+
+static bool is_blank_or_comment(const char *text, size_t length)
+{
+    size_t at = 0;
+
+    while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n'))
+        at++;
+    return at == length || text[at] == '#' || (text[at] == '/' && at + 1 < length && text[at + 1] == '/');
+}
+
+static int read_line(struct gt_jsonl *jsonl, struct gt_json_line *json, const char *text, size_t length,
+                     struct gt_error *error)
+{
+    const struct gt_json_token *object;
+
+    if (jsonl->line_number == 1 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+        text += 3;      /* a byte order mark */
+        length -= 3;
+    }
+    if (is_blank_or_comment(text, length))
+        return 0;
+    object = gt_json_line_parse(json, text, length, error);
+    if (object == NULL)
+        return jsonl->header_read ? -1 : gt_error_prefix(error, "not the header of a Gridtide trace: ");
+    jsonl->line = text;
+    return read_object(jsonl, object, error);
+}
+
+static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char *path,
+                      const struct gt_import_options *options, struct gt_error *error)
+{
+    struct gt_json_line *json = gt_json_line_new();
+    size_t length;
+    char *text;
+    int status;
+
+    while ((status = gt_lines_next(lines, &text, &length, error)) == 1) {
+        jsonl->line_number = lines->number < UINT32_MAX ? (uint32_t)lines->number : UINT32_MAX;
+        status = read_line(jsonl, json, text, length, error);
+        if (status != 0)
+            break;
+        if (options != NULL && options->progress != NULL && lines->number % LINES_A_PROGRESS == 0)
+            options->progress(options->progress_user, gt_input_consumed(lines->input),
+                              gt_input_size(lines->input));
+    }
+    gt_json_line_free(json);
+    if (status != 0)
+        return gt_error_prefix(error, "%s:%llu: ", path, (unsigned long long)lines->number);
+    if (!jsonl->header_read)
+        return gt_error_set(error, "%s:%llu: no trace in it: the file ends without a header line, "
+                            "{\"gridtide\":%d}", path, (unsigned long long)lines->number + 1,
+                            GT_TRACE_VERSION);
+    return 0;
+}
+
+/* What gt_workload_check says begins with "line N: " where it knows the line. */
+static int check(const struct gt_workload *workload, const char *path, struct gt_error *error)
+{
+    struct gt_error wrong;
+    unsigned line;
+    int behind = 0;
+
+    if (gt_workload_check(workload, &wrong) == 0)
+        return 0;
+    if (sscanf(wrong.text, "line %u: %n", &line, &behind) == 1 && behind > 0)
+        return gt_error_set(error, "%s:%u: %.900s", path, line, wrong.text + behind);
+    return gt_error_set(error, "%s: %.900s", path, wrong.text);
+}
+
+static void open_refs(struct gt_jsonl *jsonl)
+{
+    jsonl->gpus = gt_refs_new();
+    jsonl->streams = gt_refs_new();
+    jsonl->threads = gt_refs_new();
+    jsonl->events = gt_refs_new();
+    jsonl->kernels = gt_refs_new();
+    jsonl->programs = gt_refs_new();
+}
+
+static void close_refs(struct gt_jsonl *jsonl)
+{
+    gt_refs_free(jsonl->gpus);
+    gt_refs_free(jsonl->streams);
+    gt_refs_free(jsonl->threads);
+    gt_refs_free(jsonl->events);
+    gt_refs_free(jsonl->kernels);
+    gt_refs_free(jsonl->programs);
+}
+
+struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options,
+                                  struct gt_error *error)
+{
+    struct gt_jsonl jsonl = { .workload = gt_workload_new() };
+    struct gt_input *input = gt_input_open(path, error);
+    struct gt_lines lines;
+    int status = -1;
+
+    if (input != NULL) {
+        open_refs(&jsonl);
+        gt_lines_open(&lines, input);
+        status = read_lines(&jsonl, &lines, path, options, error);
+        if (status == 0)
+            status = check(jsonl.workload, path, error);
+        gt_lines_close(&lines);
+        close_refs(&jsonl);
+        free(jsonl.unknown.text);
+        gt_input_close(input);
+    }
+    jsonl.workload->path = strdup(path);
+    if (status == 0)
+        return jsonl.workload;
+    gt_workload_free(jsonl.workload);
+    return NULL;
+}
+
+int gt_trace_sniff(const unsigned char *head, size_t bytes)
+{
+    static const char key[] = "\"gridtide\"";
+    const unsigned char *end = head + bytes, *object;
+
+    if (bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
+        head += 3;
+    while (head < end && is_blank_or_comment((const char *)head, (size_t)(end - head))) {
+        head = memchr(head, '\n', (size_t)(end - head));
+        if (head++ == NULL)
+            return 0;
+    }
+    object = memchr(head, '{', (size_t)(end - head));
+    if (object == NULL || strspn((const char *)head, " \t\r") != (size_t)(object - head))
+        return 0;
+    for (object++; object < end && (*object == ' ' || *object == '\t');)
+        object++;
+    return (size_t)(end - object) >= sizeof key - 1 && memcmp(object, key, sizeof key - 1) == 0 ? 100 : 0;
+}

@@ -1,0 +1,53 @@
+/* read.h - what the parts of the trace reader share; FORMAT.md describes the format. */
+#ifndef GRIDTIDE_TRACES_JSONL_READ_H
+#define GRIDTIDE_TRACES_JSONL_READ_H
+
+#include "sim/workload/workload.h"
+#include "traces/io/json_line.h"
+#include "traces/jsonl/fields.h"
+#include "traces/jsonl/refs.h"
+
+struct gt_jsonl {
+    struct gt_workload *workload;
+    const char *line;                   /* the text of the line at hand */
+    uint32_t line_number;
+    bool header_read;
+    struct gt_unknown unknown;
+    struct gt_refs *gpus, *streams, *threads, *events, *kernels, *programs;
+};
+
+/* What a line is: found by the key that it has, in the order of the table. Each reads one line and
+ * returns 0, or -1 with what is wrong (no file or line named). */
+struct gt_jsonl_line {
+    const char *key;
+    int (*read)(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+};
+extern const struct gt_jsonl_line gt_jsonl_lines[]; /* ended by a NULL key */
+
+int gt_jsonl_header(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_stream(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_event(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+/* The profile of operation `op`, the last one added. */
+int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op,
+                     struct gt_error *error);
+
+/* What a reference (not NULL) means. Streams, events, threads and GPUs come into being when they are
+ * first spoken of; a null is GT_NONE. */
+uint32_t gt_jsonl_use_stream(struct gt_jsonl *jsonl, const struct gt_json_token *ref);
+uint32_t gt_jsonl_use_event(struct gt_jsonl *jsonl, const struct gt_json_token *ref);
+uint32_t gt_jsonl_use_thread(struct gt_jsonl *jsonl, const struct gt_json_token *ref);
+int gt_jsonl_use_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *gpu,
+                     struct gt_error *error); /* -1: null, or a number that no GPU has */
+/* Kernels must have been defined: -1 with the names there are. */
+int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *kernel,
+                        struct gt_error *error);
+
+/* Keep the unknown fields of the object last read. */
+void gt_jsonl_keep_unknown(struct gt_jsonl *jsonl, enum gt_extra_of of, uint32_t index);
+
+#endif

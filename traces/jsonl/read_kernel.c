@@ -1,0 +1,218 @@
+/* Kernel definitions. */
+#include "traces/jsonl/read.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <yajl/yajl_gen.h>
+
+enum { SHOWN = 60 };
+
+struct raw_kernel {
+    const struct gt_json_token *name, *id;
+    uint32_t grid[3], block[3];
+    uint32_t registers, shared_bytes, dynamic_shared_bytes;
+    struct gt_field_times block_cost, block_list;
+    gt_time_ps duration;
+    const struct gt_json_token *runs, *arguments, *program;
+};
+static const struct gt_field kernel_fields[] = {
+    { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
+    { "id", GT_FIELD_REF, offsetof(struct raw_kernel, id), NULL, 0 },
+    { "grid", GT_FIELD_SIZE3, offsetof(struct raw_kernel, grid), NULL, 0 },
+    { "block", GT_FIELD_SIZE3, offsetof(struct raw_kernel, block), NULL, 0 },
+    { "registers", GT_FIELD_U32, offsetof(struct raw_kernel, registers), NULL, 0 },
+    { "shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, shared_bytes), NULL, 0 },
+    { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, dynamic_shared_bytes), NULL, 0 },
+    { "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
+    { "block_list", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_list), NULL, 0 },
+    { "duration", GT_FIELD_TIME, offsetof(struct raw_kernel, duration), NULL, 0 },
+    { "runs", GT_FIELD_TEXT, offsetof(struct raw_kernel, runs), NULL, 0 },
+    { "arguments", GT_FIELD_OBJECT, offsetof(struct raw_kernel, arguments), NULL, 0 },
+    { "program", GT_FIELD_REF, offsetof(struct raw_kernel, program), NULL, 0 },
+};
+static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
+
+/* One cost for every block, or [least, most]. */
+static int read_block_cost(const struct gt_field_times *times, struct gt_kernel *kernel,
+                           struct gt_error *error)
+{
+    const struct gt_json_token *low = times->value, *high = times->value;
+
+    kernel->cost = GT_COST_FIXED;
+    if (times->value->type == GT_JSON_ARRAY) {
+        if (times->value->span != 3)
+            return gt_error_set(error, "\"block\" time: a range is [least, most]; for a time a block use "
+                                "\"block_list_us\"");
+        kernel->cost = GT_COST_RANGE;
+        low = times->value + 1;
+        high = times->value + 2;
+    }
+    if (gt_field_time(low, times->exponent, "block", &kernel->block_min_ps, error) != 0 ||
+        gt_field_time(high, times->exponent, "block", &kernel->block_max_ps, error) != 0)
+        return -1;
+    if (kernel->block_min_ps > kernel->block_max_ps)
+        return gt_error_set(error, "\"block\" time: the range starts above its end");
+    return 0;
+}
+
+static int read_block_list(const struct gt_field_times *times, struct gt_kernel *kernel,
+                           struct gt_error *error)
+{
+    const struct gt_json_token *list = times->value;
+
+    if (list->type != GT_JSON_ARRAY || list->span == 1)
+        return gt_error_set(error, "\"block_list\" must be a list of times, one a block");
+    kernel->cost = GT_COST_LIST;
+    kernel->block_list_length = 0;
+    kernel->block_list_ps = gt_realloc(NULL, list->span - 1, sizeof *kernel->block_list_ps);
+    for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span)
+        if (gt_field_time(value, times->exponent, "block_list",
+                          &kernel->block_list_ps[kernel->block_list_length++], error) != 0)
+            return -1;
+    return 0;
+}
+
+static int read_cost(const struct raw_kernel *raw, struct gt_kernel *kernel, struct gt_error *error)
+{
+    if (raw->block_cost.value != NULL && raw->block_list.value != NULL)
+        return gt_error_set(error, "both a block time and a list of them; give one");
+    if (raw->block_cost.value != NULL)
+        return read_block_cost(&raw->block_cost, kernel, error);
+    return raw->block_list.value != NULL ? read_block_list(&raw->block_list, kernel, error) : 0;
+}
+
+/* An argument is a number or a word: what a parameter of a library kernel may be. */
+static int read_argument(const struct gt_json_token *key, yajl_gen text, struct gt_error *error)
+{
+    const struct gt_json_token *value = key + 1;
+
+    if (value->type == GT_JSON_NUMBER)
+        yajl_gen_number(text, value->text, value->length);
+    else if (value->type == GT_JSON_STRING)
+        yajl_gen_string(text, (const unsigned char *)value->text, value->length);
+    else
+        return gt_error_set(error, "\"arguments\": \"%.*s\" must be a number or a word",
+                            key->length < SHOWN ? (int)key->length : SHOWN, key->text);
+    return 0;
+}
+
+/* The arguments as a text without spaces, in the order given, so that equal ones are one name. */
+static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object,
+                          uint32_t *arguments, struct gt_error *error)
+{
+    yajl_gen text = yajl_gen_alloc(NULL);
+    const unsigned char *bytes;
+    size_t length;
+    int result = 0;
+
+    yajl_gen_map_open(text);
+    for (const struct gt_json_token *key = object + 1; key < object + object->span && result == 0;
+         key += 1 + key[1].span) {
+        yajl_gen_string(text, (const unsigned char *)key->text, key->length);
+        result = read_argument(key, text, error);
+    }
+    yajl_gen_map_close(text);
+    if (result == 0 && yajl_gen_get_buf(text, &bytes, &length) == yajl_gen_status_ok)
+        *arguments = gt_name(workload, (const char *)bytes, length);
+    yajl_gen_free(text);
+    return result;
+}
+
+/* What a player runs for it. */
+static int read_library(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
+                        struct gt_error *error)
+{
+    if (raw->runs != NULL && raw->runs->type == GT_JSON_STRING)
+        kernel->runs = gt_name(jsonl->workload, raw->runs->text, raw->runs->length);
+    if (raw->arguments == NULL)
+        return 0;
+    if (kernel->runs == GT_NONE)
+        return gt_error_set(error, "\"arguments\" without \"runs\"; say which kernel of the library takes "
+                                   "them");
+    return read_arguments(jsonl->workload, raw->arguments, &kernel->arguments, error);
+}
+
+/* Its machine code. */
+static int read_program(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
+                        struct gt_error *error)
+{
+    uint32_t program;
+    char valid[400];
+
+    if (raw->program == NULL || raw->program->type == GT_JSON_NULL)
+        return 0;
+    program = gt_refs_find(jsonl->programs, raw->program, NULL);
+    if (program == GT_NONE) {
+        gt_refs_list(jsonl->programs, valid, sizeof valid);
+        return gt_error_set(error, "no program %.*s has been defined above this line; defined so far:%s",
+                            raw->program->length < SHOWN ? (int)raw->program->length : SHOWN,
+                            raw->program->text, valid[0] != '\0' ? valid : " none");
+    }
+    kernel->program = jsonl->workload->programs[program];
+    return 0;
+}
+
+static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, const struct gt_json_token *key,
+                        struct gt_error *error)
+{
+    int shown = key->length < SHOWN ? (int)key->length : SHOWN;
+    uint32_t line;
+
+    if (raw->name->type != GT_JSON_STRING)
+        return gt_error_set(error, "a kernel needs a name; give its number as \"id\"");
+    if (key->type == GT_JSON_NULL)
+        return gt_error_set(error, "a kernel's \"id\" is a name or a number, not null");
+    if (gt_refs_find(jsonl->kernels, key, &line) != GT_NONE)
+        return gt_error_set(error, "kernel %.*s is defined already, on line %u; give kernels of the same "
+                            "name an \"id\" each", shown, key->text, line);
+    return 0;
+}
+
+int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
+{
+    struct raw_kernel raw = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration = GT_TIME_NONE };
+    struct gt_kernel kernel = { .line = jsonl->line_number, .runs = GT_NONE, .arguments = GT_NONE };
+    const struct gt_json_token *key;
+    uint32_t index, before = jsonl->workload->kernel_count;
+    uint64_t given;
+
+    if (gt_fields_read(object, &kernel_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0)
+        return -1;
+    key = raw.id != NULL ? raw.id : raw.name;
+    if (check_kernel(jsonl, &raw, key, error) != 0)
+        return -1;
+    memcpy(kernel.grid, raw.grid, sizeof kernel.grid);
+    memcpy(kernel.block, raw.block, sizeof kernel.block);
+    kernel.registers_per_thread = raw.registers;
+    kernel.static_shared_bytes = raw.shared_bytes;
+    kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;
+    kernel.duration_ps = raw.duration;
+    if (read_cost(&raw, &kernel, error) != 0 || read_library(jsonl, &raw, &kernel, error) != 0 ||
+        read_program(jsonl, &raw, &kernel, error) != 0) {
+        free(kernel.block_list_ps);
+        return -1;
+    }
+    kernel.name = gt_name(jsonl->workload, raw.name->text, raw.name->length);
+    index = gt_workload_kernel(jsonl->workload, &kernel);
+    free(kernel.block_list_ps);
+    gt_refs_add(jsonl->kernels, key, index, jsonl->line_number);
+    if (index == before)    /* of kernels that are the same, the first one's unknown fields stay */
+        gt_jsonl_keep_unknown(jsonl, GT_EXTRA_KERNEL, index);
+    return 0;
+}
+
+int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *kernel,
+                        struct gt_error *error)
+{
+    const char *none = jsonl->workload->kernel_count > 0 ? " numbers only" : " none";
+    char valid[400];
+
+    *kernel = ref->type == GT_JSON_NULL ? GT_NONE : gt_refs_find(jsonl->kernels, ref, NULL);
+    if (*kernel != GT_NONE)
+        return 0;
+    gt_refs_list(jsonl->kernels, valid, sizeof valid);
+    return gt_error_set(error, "no kernel %.*s has been defined above this line; defined so far:%s",
+                        ref->length < SHOWN ? (int)ref->length : SHOWN, ref->text,
+                        valid[0] != '\0' ? valid : none);
+}

@@ -1,0 +1,232 @@
+/* Writing a trace: the header, then definitions, then calls; FORMAT.md describes the lines. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/workload/program.h"
+#include "traces/jsonl/emit.h"
+#include "traces/jsonl/rules.h"
+#include "traces/jsonl/trace.h"
+
+static void emit_settings(struct gt_emit *emit)
+{
+    const struct gt_workload *workload = emit->workload;
+
+    if (workload->setting_count == 0)
+        return;
+    gt_emit_key(emit, "settings");
+    gt_emit_open(emit);
+    for (uint32_t i = 0; i < workload->setting_count; i++)
+        gt_emit_any_text(emit, workload->settings[i].key, workload->settings[i].value);
+    yajl_gen_map_close(emit->gen);
+}
+
+static void emit_warnings(struct gt_emit *emit)
+{
+    const struct gt_workload *workload = emit->workload;
+
+    if (workload->warning_count == 0)
+        return;
+    gt_emit_key(emit, "warnings");
+    yajl_gen_array_open(emit->gen);
+    for (uint32_t i = 0; i < workload->warning_count; i++) {
+        gt_emit_open(emit);
+        gt_emit_any_text(emit, "kind", workload->warnings[i].kind);
+        gt_emit_number(emit, "count", workload->warnings[i].count);
+        gt_emit_any_text(emit, "text", workload->warnings[i].text);
+        yajl_gen_map_close(emit->gen);
+    }
+    yajl_gen_array_close(emit->gen);
+}
+
+static void emit_header(struct gt_emit *emit)
+{
+    const struct gt_workload *workload = emit->workload;
+
+    gt_emit_open(emit);
+    gt_emit_number(emit, "gridtide", GT_TRACE_VERSION);
+    if (workload->name != NULL)
+        gt_emit_any_text(emit, "name", workload->name);
+    if (workload->source != NULL)
+        gt_emit_any_text(emit, "source", workload->source);
+    if (workload->device != NULL)
+        gt_emit_any_text(emit, "device", workload->device);
+    emit_settings(emit);
+    emit_warnings(emit);
+    gt_emit_close(emit, GT_EXTRA_HEADER, 0);
+    gt_emit_newline(emit);
+}
+
+/* The number and the name, where the key does not say them: a number stands for itself, a text is the
+ * name of the thing that is the `index`th. */
+static void emit_identity(struct gt_emit *emit, const struct gt_key *key, uint32_t index, uint64_t id,
+                          uint32_t name)
+{
+    const char *text = name == GT_NONE ? NULL : emit->keys.names[name];
+
+    if (id != (key->text == NULL ? key->number : index))
+        gt_emit_number(emit, "id", id);
+    if (key->text == NULL ? text != NULL : text == NULL || strcmp(text, key->text) != 0)
+        gt_emit_text(emit, "name", text);
+}
+
+static void emit_gpu(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_gpu *gpu = &emit->workload->gpus[index];
+
+    gt_emit_open(emit);
+    gt_emit_ref(emit, "gpu", &emit->keys.gpus[index]);
+    emit_identity(emit, &emit->keys.gpus[index], index, gpu->id, gpu->name);
+    gt_emit_close(emit, GT_EXTRA_GPU, index);
+    gt_emit_newline(emit);
+}
+
+static void emit_thread(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_thread *thread = &emit->workload->threads[index];
+
+    gt_emit_open(emit);
+    gt_emit_ref(emit, "thread", &emit->keys.threads[index]);
+    emit_identity(emit, &emit->keys.threads[index], index, thread->id, thread->name);
+    if (thread->process != 0)
+        gt_emit_number(emit, "process", thread->process);
+    gt_emit_close(emit, GT_EXTRA_THREAD, index);
+    gt_emit_newline(emit);
+}
+
+/* Number 0 stands for the legacy default stream, every other key for one without flags. */
+static void emit_flags(struct gt_emit *emit, const struct gt_key *key, uint32_t flags)
+{
+    uint32_t usual = key->text == NULL && key->number == 0 ? GT_STREAM_LEGACY_DEFAULT : 0;
+
+    if (flags == usual)
+        return;
+    gt_emit_key(emit, "flags");
+    yajl_gen_array_open(emit->gen);
+    for (unsigned i = 0; i < GT_STREAM_FLAG_NAMES; i++)
+        if (flags & gt_stream_flag_names[i].flag)
+            yajl_gen_string(emit->gen, (const unsigned char *)gt_stream_flag_names[i].name,
+                            strlen(gt_stream_flag_names[i].name));
+    yajl_gen_array_close(emit->gen);
+}
+
+static void emit_stream(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_stream *stream = &emit->workload->streams[index];
+    const struct gt_key *key = &emit->keys.streams[index], *gpu = &emit->keys.gpus[stream->gpu];
+
+    gt_emit_open(emit);
+    gt_emit_ref(emit, "stream", key);
+    emit_identity(emit, key, index, stream->id, stream->name);
+    if (gpu->text != NULL || gpu->number != 0)
+        gt_emit_ref(emit, "gpu", gpu);
+    if (stream->context != 0)
+        gt_emit_number(emit, "context", stream->context);
+    emit_flags(emit, key, stream->flags);
+    if (stream->priority != 0)
+        gt_emit_signed(emit, "priority", stream->priority);
+    gt_emit_close(emit, GT_EXTRA_STREAM, index);
+    gt_emit_newline(emit);
+}
+
+static void emit_event(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_event *event = &emit->workload->events[index];
+
+    gt_emit_open(emit);
+    gt_emit_ref(emit, "event", &emit->keys.events[index]);
+    emit_identity(emit, &emit->keys.events[index], index, event->id, event->name);
+    gt_emit_close(emit, GT_EXTRA_EVENT, index);
+    gt_emit_newline(emit);
+}
+
+static void emit_cost(struct gt_emit *emit, const struct gt_kernel *kernel)
+{
+    if (kernel->cost == GT_COST_FIXED)
+        gt_emit_time(emit, "block_ns", kernel->block_min_ps);
+    if (kernel->cost == GT_COST_RANGE) {
+        gt_emit_key(emit, "block_ns");
+        yajl_gen_array_open(emit->gen);
+        gt_emit_time_value(emit, kernel->block_min_ps);
+        gt_emit_time_value(emit, kernel->block_max_ps);
+        yajl_gen_array_close(emit->gen);
+    }
+    if (kernel->cost == GT_COST_LIST) {
+        gt_emit_key(emit, "block_list_ns");
+        yajl_gen_array_open(emit->gen);
+        for (uint32_t i = 0; i < kernel->block_list_length; i++)
+            gt_emit_time_value(emit, kernel->block_list_ps[i]);
+        yajl_gen_array_close(emit->gen);
+    }
+}
+
+static void emit_kernel(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_kernel *kernel = &emit->workload->kernels[index];
+    const struct gt_key *key = &emit->keys.kernels[index];
+    const char *name = kernel->name == GT_NONE ? "" : emit->keys.names[kernel->name];
+
+    gt_emit_open(emit);
+    gt_emit_text(emit, "kernel", name);
+    if (key->text == NULL || strcmp(key->text, name) != 0)
+        gt_emit_ref(emit, "id", key);
+    gt_emit_size3(emit, "grid", kernel->grid);
+    gt_emit_size3(emit, "block", kernel->block);
+    if (kernel->registers_per_thread != 0)
+        gt_emit_number(emit, "registers", kernel->registers_per_thread);
+    if (kernel->static_shared_bytes != 0)
+        gt_emit_number(emit, "shared_bytes", kernel->static_shared_bytes);
+    if (kernel->dynamic_shared_bytes != 0)
+        gt_emit_number(emit, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
+    emit_cost(emit, kernel);
+    gt_emit_time(emit, "duration_ns", kernel->duration_ps);
+    if (kernel->runs != GT_NONE)
+        gt_emit_text(emit, "runs", emit->keys.names[kernel->runs]);
+    if (kernel->arguments != GT_NONE)
+        gt_emit_json(emit, "arguments", gt_name_text(emit->workload, kernel->arguments));
+    if (kernel->program != NULL)
+        gt_emit_text(emit, "program", kernel->program->key);
+    gt_emit_close(emit, GT_EXTRA_KERNEL, index);
+    gt_emit_newline(emit);
+}
+
+static void emit_all(struct gt_emit *emit)
+{
+    const struct gt_workload *workload = emit->workload;
+
+    emit_header(emit);
+    for (uint32_t i = 0; i < workload->gpu_count; i++)
+        emit_gpu(emit, i);
+    for (uint32_t i = 0; i < workload->thread_count; i++)
+        emit_thread(emit, i);
+    for (uint32_t i = 0; i < workload->stream_count; i++)
+        emit_stream(emit, i);
+    for (uint32_t i = 0; i < workload->event_count; i++)
+        emit_event(emit, i);
+    for (uint32_t i = 0; i < workload->program_count; i++)
+        gt_emit_program(emit, i);
+    for (uint32_t i = 0; i < workload->kernel_count; i++)
+        emit_kernel(emit, i);
+    for (uint32_t i = 0; i < workload->call_count && !emit->failed; i++)
+        gt_emit_call(emit, i);
+}
+
+int gt_trace_write(const struct gt_workload *workload, const char *path, struct gt_error *error)
+{
+    struct gt_output *output;
+    struct gt_emit emit;
+    bool failed;
+
+    if (gt_workload_check(workload, error) != 0)
+        return gt_error_prefix(error, "%s: not written: ", path);
+    output = gt_output_open(path, error);
+    if (output == NULL)
+        return -1;
+    gt_emit_begin(&emit, workload, output, error);
+    emit_all(&emit);
+    failed = emit.failed;
+    gt_emit_end(&emit);
+    if (!failed)
+        return gt_output_commit(output, error);
+    gt_output_abandon(output);
+    return -1;
+}

@@ -1,0 +1,126 @@
+/* Calls as they stand in a trace. */
+#include <string.h>
+
+#include "traces/jsonl/emit.h"
+#include "traces/jsonl/rules.h"
+
+static const struct gt_key *key_of(const struct gt_key *keys, uint32_t index)
+{
+    return index == GT_NONE ? NULL : &keys[index];
+}
+
+/* What an operation is, but for its times, stream and edges. */
+static void emit_work(struct gt_emit *emit, const struct gt_op *op)
+{
+    bool sized = op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET;
+
+    if (op->kernel != GT_NONE)
+        gt_emit_ref(emit, "kernel", &emit->keys.kernels[op->kernel]);
+    if (op->kind == GT_OP_COPY || op->direction != GT_H2D)
+        gt_emit_text(emit, "direction", gt_direction_names[op->direction]);
+    if (sized || op->bytes != 0)
+        gt_emit_number(emit, "bytes", op->bytes);
+    if (op->memory != gt_usual_memory(op))
+        gt_emit_text(emit, "memory", gt_memory_names[op->memory]);
+    if (op->peer_gpu != GT_NONE)
+        gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
+}
+
+/* Edges count from the call's first operation. */
+static void emit_afters(struct gt_emit *emit, const struct gt_op *op, uint32_t first_op)
+{
+    if (op->afters == 0)
+        return;
+    gt_emit_key(emit, "after");
+    yajl_gen_array_open(emit->gen);
+    for (uint32_t i = 0; i < op->afters; i++)
+        gt_emit_signed_value(emit, (int64_t)emit->workload->afters[op->first_after + i] - first_op);
+    yajl_gen_array_close(emit->gen);
+}
+
+static void emit_node(struct gt_emit *emit, const struct gt_call *call, uint32_t index)
+{
+    const struct gt_op *op = &emit->workload->ops[index];
+
+    gt_emit_open(emit);
+    gt_emit_text(emit, "kind", gt_op_kind_names[op->kind]);
+    emit_work(emit, op);
+    if (op->stream != call->stream)
+        gt_emit_ref(emit, "stream", &emit->keys.streams[op->stream]);
+    gt_emit_time(emit, "start_ns", op->start_ps);
+    gt_emit_time(emit, "duration_ns", op->duration_ps);
+    emit_afters(emit, op, call->first_op);
+    gt_emit_profile(emit, gt_workload_profile(emit->workload, index));
+    gt_emit_close(emit, GT_EXTRA_OP, index);
+}
+
+static void emit_nodes(struct gt_emit *emit, const struct gt_call *call)
+{
+    gt_emit_key(emit, "nodes");
+    yajl_gen_array_open(emit->gen);
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        emit_node(emit, call, i);
+    yajl_gen_array_close(emit->gen);
+}
+
+/* The one operation that such a call has, told by the call's own fields. */
+static void emit_flat_op(struct gt_emit *emit, const struct gt_call *call)
+{
+    const struct gt_op *op = &emit->workload->ops[call->first_op];
+
+    emit_work(emit, op);
+    gt_emit_time(emit, "op_start_ns", op->start_ps);
+    gt_emit_time(emit, "op_duration_ns", op->duration_ps);
+    emit_afters(emit, op, call->first_op);
+    gt_emit_profile(emit, gt_workload_profile(emit->workload, call->first_op));
+}
+
+static bool is_flat(const struct gt_emit *emit, const struct gt_call *call)
+{
+    const struct gt_call_rule *rule = &gt_call_rules[call->kind];
+    const struct gt_op *op = emit->workload->ops + call->first_op;
+
+    return rule->op && call->ops == 1 && op->kind == rule->op_kind && op->stream == call->stream &&
+           !gt_emit_has_extra(emit, GT_EXTRA_OP, call->first_op);
+}
+
+static bool is_default_stream(const struct gt_key *key)
+{
+    return key != NULL && key->text == NULL && key->number == 0;
+}
+
+static void emit_who(struct gt_emit *emit, const struct gt_call *call)
+{
+    const struct gt_call_rule *rule = &gt_call_rules[call->kind];
+    const struct gt_key *thread = &emit->keys.threads[call->thread];
+    const struct gt_key *stream = key_of(emit->keys.streams, call->stream);
+
+    if (call->name != GT_NONE)
+        gt_emit_text(emit, "name", emit->keys.names[call->name]);
+    if (thread->text == NULL || strcmp(thread->text, "main") != 0)
+        gt_emit_ref(emit, "thread", thread);
+    if (rule->stream ? !is_default_stream(stream) || call->kind == GT_CALL_STREAM_CREATE : stream != NULL)
+        gt_emit_ref(emit, "stream", stream);
+    if (rule->event || call->event != GT_NONE)
+        gt_emit_ref(emit, "event", key_of(emit->keys.events, call->event));
+}
+
+void gt_emit_call(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_call *call = &emit->workload->calls[index];
+
+    gt_emit_open(emit);
+    gt_emit_text(emit, "call", gt_call_kind_names[call->kind]);
+    emit_who(emit, call);
+    gt_emit_time(emit, "start_ns", call->start_ps);
+    gt_emit_time(emit, "duration_ns", call->duration_ps);
+    if (is_flat(emit, call))
+        emit_flat_op(emit, call);
+    else if (call->ops != 0 || gt_call_rules[call->kind].op || call->kind == GT_CALL_GRAPH_LAUNCH)
+        emit_nodes(emit, call);
+    gt_emit_flag(emit, "synchronous", call->flags & GT_CALL_SYNCHRONOUS);
+    gt_emit_flag(emit, "inferred", call->flags & GT_CALL_INFERRED);
+    gt_emit_flag(emit, "target_unknown", call->flags & GT_CALL_TARGET_UNKNOWN);
+    gt_emit_close(emit, GT_EXTRA_CALL, index);
+    gt_emit_newline(emit);
+}

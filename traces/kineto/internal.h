@@ -1,0 +1,146 @@
+/* internal.h - what the files of the Kineto importer share; for kineto*.c only.
+ *
+ *   kineto.c         reads the file, feeds yajl, says where an error is
+ *   kineto_json.c    from JSON values to one struct kineto_event at a time
+ *   kineto_event.c   what an event means: an operation, a call, a mark, a name
+ *   kineto_join.c    after the last event: processes, streams, what waits waited for
+ *   kineto_device.c  from a device block to a device file's keys
+ *   kineto_number.c  decimal text to whole numbers
+ */
+#ifndef GRIDTIDE_TRACES_KINETO_INTERNAL_H
+#define GRIDTIDE_TRACES_KINETO_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "traces/import/builder.h"
+
+/* Whole numbers of an event, by the field they stand in. */
+enum kineto_field {
+    /* of the event itself */
+    KINETO_TS, KINETO_DUR,      /* nanoseconds */
+    KINETO_PID, KINETO_TID,
+    /* of its args */
+    KINETO_DEVICE, KINETO_CONTEXT, KINETO_STREAM, KINETO_CORRELATION, KINETO_BYTES, KINETO_REGISTERS,
+    KINETO_SHARED_BYTES, KINETO_PRIORITY, KINETO_FROM_DEVICE, KINETO_IN_DEVICE, KINETO_TO_DEVICE,
+    KINETO_IN_CONTEXT, KINETO_WAIT_STREAM, KINETO_WAIT_RECORD, KINETO_WAIT_EVENT, KINETO_EVENT,
+    KINETO_NUMBERS,
+    /* and what is no whole number */
+    KINETO_PH = KINETO_NUMBERS, KINETO_CAT, KINETO_NAME, KINETO_ARGS, KINETO_ARG_NAME, KINETO_GRID,
+    KINETO_BLOCK, KINETO_OTHER
+};
+
+/* Of a device block. */
+enum kineto_property {
+    KINETO_GPU_ID, KINETO_GPU_MAJOR, KINETO_GPU_MINOR, KINETO_GPU_BLOCK_THREADS, KINETO_GPU_SM_THREADS,
+    KINETO_GPU_SM_REGISTERS, KINETO_GPU_WARP_THREADS, KINETO_GPU_BLOCK_SHARED, KINETO_GPU_BLOCK_SHARED_OPTIN,
+    KINETO_GPU_SM_SHARED, KINETO_GPU_SMS, KINETO_PROPERTIES, KINETO_GPU_NAME = KINETO_PROPERTIES
+};
+
+enum kineto_category {
+    KINETO_UNKNOWN,             /* not said yet */
+    KINETO_KERNEL, KINETO_COPY, KINETO_MEMSET, KINETO_CALL, KINETO_SYNC, KINETO_RECORD,
+    KINETO_METADATA,            /* ph "M" */
+    KINETO_NO_INTEREST
+};
+
+/* A text of any length, its room kept from one use to the next. */
+struct kineto_text {
+    char *bytes;
+    size_t length, room;
+};
+
+struct kineto_event {
+    uint8_t phase;              /* the first letter of ph; 0: not said yet */
+    enum kineto_category category;
+    uint32_t present;           /* bit i: number[i] was there and is a whole number */
+    int64_t number[KINETO_NUMBERS];
+    int64_t shape[2][3];        /* grid, block; -1 where not said */
+    struct kineto_text name, arg_name;
+};
+
+struct kineto_gpu {
+    uint32_t present;
+    int64_t number[KINETO_PROPERTIES];
+    char name[64];
+};
+
+/* A cuda_sync or cuda_event entry: what the call of that correlation was about. */
+struct kineto_mark {
+    uint64_t process;           /* known once all is read */
+    uint32_t correlation;
+    uint32_t event;             /* the event's number, KINETO_NOTHING where not said */
+    uint32_t record;            /* correlation of the record that was waited for, or KINETO_NOTHING */
+    uint32_t stream;            /* as in workload->streams; GT_NONE */
+    uint32_t record_stream;     /* where that record was put; GT_NONE */
+    uint32_t calls_before;      /* calls read before it */
+    bool is_record;             /* cuda_event */
+};
+#define KINETO_NOTHING UINT32_MAX
+#define KINETO_NO_PROCESS UINT64_MAX
+
+struct kineto_thread_name {
+    uint64_t process, id;
+    char text[64];
+};
+
+struct kineto {
+    struct gt_import import;
+    struct kineto_event event;              /* the one being read */
+    struct kineto_gpu *gpus;                uint32_t gpu_count;
+    struct kineto_mark *marks;              uint32_t mark_count, mark_room;
+    struct kineto_thread_name *thread_names; uint32_t thread_name_count, thread_name_room;
+    bool several_processes;                 /* calls of more than one pid */
+    bool has_events;                        /* a list of events was there */
+    bool has_priorities;                    /* an operation says its stream's */
+    uint64_t last_pid, last_tid;            /* of `last_thread`, the last call's */
+    uint32_t last_thread;
+};
+
+static inline bool kineto_has(const struct kineto_event *event, enum kineto_field field)
+{
+    return event->present >> field & 1;
+}
+
+/* The JSON text times 10^power, rounded to the nearest whole number. False when it is no number
+ * or beyond +-2^62. */
+bool kineto_number(const char *text, size_t length, int power, int64_t *value);
+/* A number out of text: "7" and "stream 7" are 7; a text without digits at its end is a number of
+ * its own. */
+int64_t kineto_number_of_text(const char *text, size_t length);
+
+/* Take the event that was just read. Returns 0, or -1 with what is wrong with it. */
+int kineto_take_event(struct kineto *kineto, struct gt_error *error);
+
+/* After the last event: give operations and marks their process, and marks to their calls. */
+void kineto_join(struct kineto *kineto);
+/* Device name and settings of the workload, names of its GPUs. */
+void kineto_describe_device(struct kineto *kineto);
+
+/* SMs of the first GPU that the profile describes; 0 where it describes none. */
+uint32_t kineto_sms(const struct kineto *kineto);
+
+/* One more element of an array that grows by half. */
+void *kineto_grow(void *array, uint32_t count, uint32_t *room, size_t size);
+
+/* The JSON side: yajl's callbacks with a struct kineto_json as their context. */
+struct kineto_json {
+    struct kineto *kineto;
+    struct gt_error *error;
+    uint64_t containers;        /* those open, the innermost in bit 0: 1 an object, 0 an array */
+    unsigned depth;
+    unsigned skip;              /* how many open ones are of no interest */
+    bool skip_event;            /* the outermost of them is an event */
+    bool list;                  /* the file is a list of events */
+    uint8_t state;
+    uint8_t field;              /* of the value to come */
+    uint8_t triple;             /* numbers of a grid or block read */
+    uint64_t values;            /* read so far */
+};
+enum { KINETO_DEPTH_MAX = 64 };
+struct yajl_callbacks_s;
+void kineto_json_begin(struct kineto_json *json, struct kineto *kineto, struct gt_error *error);
+const void *kineto_json_callbacks(void);    /* a const yajl_callbacks */
+
+#endif

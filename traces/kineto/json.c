@@ -1,0 +1,391 @@
+/* kineto_json.c - from yajl's callbacks to one event, one device block at a time.
+ *
+ * The grammar is small and fixed, so a state says where we are and a table what a key means there.
+ * All else is skipped: containers by counting, events as soon as their category is of no interest.
+ */
+#include "traces/kineto/internal.h"
+
+#include <string.h>
+
+#include <yajl/yajl_parse.h>
+
+enum state {
+    AT_START, IN_TOP, IN_DEVICES, IN_DEVICE, IN_EVENTS, IN_EVENT, IN_ARGS, IN_TRIPLE, STATES
+};
+enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES };
+
+struct key {
+    uint8_t state, length, field;
+    const char *text;
+};
+#define KEY(state, text, field) {state, sizeof text - 1, field, text}
+
+/* Of each state together. */
+static const struct key keys[] = {
+    KEY(IN_TOP, "traceEvents", TOP_EVENTS),
+    KEY(IN_TOP, "deviceProperties", TOP_DEVICES),
+    KEY(IN_DEVICE, "id", KINETO_GPU_ID),
+    KEY(IN_DEVICE, "name", KINETO_GPU_NAME),
+    KEY(IN_DEVICE, "computeMajor", KINETO_GPU_MAJOR),
+    KEY(IN_DEVICE, "computeMinor", KINETO_GPU_MINOR),
+    KEY(IN_DEVICE, "maxThreadsPerBlock", KINETO_GPU_BLOCK_THREADS),
+    KEY(IN_DEVICE, "maxThreadsPerMultiprocessor", KINETO_GPU_SM_THREADS),
+    KEY(IN_DEVICE, "regsPerMultiprocessor", KINETO_GPU_SM_REGISTERS),
+    KEY(IN_DEVICE, "warpSize", KINETO_GPU_WARP_THREADS),
+    KEY(IN_DEVICE, "sharedMemPerBlock", KINETO_GPU_BLOCK_SHARED),
+    KEY(IN_DEVICE, "sharedMemPerBlockOptin", KINETO_GPU_BLOCK_SHARED_OPTIN),
+    KEY(IN_DEVICE, "sharedMemPerMultiprocessor", KINETO_GPU_SM_SHARED),
+    KEY(IN_DEVICE, "numSms", KINETO_GPU_SMS),
+    KEY(IN_EVENT, "ph", KINETO_PH),
+    KEY(IN_EVENT, "cat", KINETO_CAT),
+    KEY(IN_EVENT, "name", KINETO_NAME),
+    KEY(IN_EVENT, "pid", KINETO_PID),
+    KEY(IN_EVENT, "tid", KINETO_TID),
+    KEY(IN_EVENT, "ts", KINETO_TS),
+    KEY(IN_EVENT, "dur", KINETO_DUR),
+    KEY(IN_EVENT, "args", KINETO_ARGS),
+    KEY(IN_ARGS, "device", KINETO_DEVICE),
+    KEY(IN_ARGS, "context", KINETO_CONTEXT),
+    KEY(IN_ARGS, "stream", KINETO_STREAM),
+    KEY(IN_ARGS, "correlation", KINETO_CORRELATION),
+    KEY(IN_ARGS, "bytes", KINETO_BYTES),
+    KEY(IN_ARGS, "registers per thread", KINETO_REGISTERS),
+    KEY(IN_ARGS, "shared memory", KINETO_SHARED_BYTES),
+    KEY(IN_ARGS, "grid", KINETO_GRID),
+    KEY(IN_ARGS, "block", KINETO_BLOCK),
+    KEY(IN_ARGS, "priority", KINETO_PRIORITY),
+    KEY(IN_ARGS, "fromDevice", KINETO_FROM_DEVICE),
+    KEY(IN_ARGS, "inDevice", KINETO_IN_DEVICE),
+    KEY(IN_ARGS, "toDevice", KINETO_TO_DEVICE),
+    KEY(IN_ARGS, "inContext", KINETO_IN_CONTEXT),
+    KEY(IN_ARGS, "wait_on_stream", KINETO_WAIT_STREAM),
+    KEY(IN_ARGS, "wait_on_cuda_event_record_corr_id", KINETO_WAIT_RECORD),
+    KEY(IN_ARGS, "wait_on_cuda_event_id", KINETO_WAIT_EVENT),
+    KEY(IN_ARGS, "event_id", KINETO_EVENT),
+    KEY(IN_ARGS, "name", KINETO_ARG_NAME),
+};
+enum { KEYS = sizeof keys / sizeof keys[0], LONGEST_KEY = 33 };
+
+/* What every other key is. */
+static const uint8_t other[STATES] = {
+    [IN_TOP] = TOP_OTHER, [IN_DEVICE] = KINETO_PROPERTIES + 1, [IN_EVENT] = KINETO_OTHER,
+    [IN_ARGS] = KINETO_OTHER,
+};
+
+/* keys[] of a state and length, linked: first[state][length] and next[] are indexes plus one. */
+static uint8_t first[STATES][LONGEST_KEY + 1], next[KEYS];
+
+static void index_keys(void)
+{
+    if (first[IN_TOP][keys[0].length] != 0)
+        return;
+    for (unsigned i = KEYS; i-- > 0;) {
+        next[i] = first[keys[i].state][keys[i].length];
+        first[keys[i].state][keys[i].length] = (uint8_t)(i + 1);
+    }
+}
+
+static const struct category {
+    const char *name;
+    enum kineto_category category;
+} categories[] = {
+    {"kernel", KINETO_KERNEL}, {"gpu_memcpy", KINETO_COPY}, {"gpu_memset", KINETO_MEMSET},
+    {"cuda_runtime", KINETO_CALL}, {"cuda_driver", KINETO_CALL}, {"cuda_sync", KINETO_SYNC},
+    {"cuda_event", KINETO_RECORD},
+    {"Kernel", KINETO_KERNEL}, {"Memcpy", KINETO_COPY}, {"Memset", KINETO_MEMSET},   /* until 2022 */
+    {"Runtime", KINETO_CALL},
+};
+
+static enum kineto_category category_of(const char *name, size_t length)
+{
+    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++) {
+        if (name[0] == categories[i].name[0] && strlen(categories[i].name) == length &&
+            memcmp(name, categories[i].name, length) == 0)
+            return categories[i].category;
+    }
+    return KINETO_NO_INTEREST;
+}
+
+void kineto_json_begin(struct kineto_json *json, struct kineto *kineto, struct gt_error *error)
+{
+    index_keys();
+    memset(json, 0, sizeof *json);
+    json->kineto = kineto;
+    json->error = error;
+    json->state = AT_START;
+}
+
+static void begin_event(struct kineto_event *event)
+{
+    event->phase = 0;
+    event->category = KINETO_UNKNOWN;
+    event->present = 0;
+    event->name.length = event->arg_name.length = 0;
+    for (int i = 0; i < 6; i++)
+        event->shape[i / 3][i % 3] = -1;
+}
+
+/* The rest of this event may pass unread. */
+static void skip_event(struct kineto_json *json)
+{
+    json->skip = 1;
+    json->skip_event = true;
+}
+
+static void begin_device(struct kineto *kineto)
+{
+    kineto->gpus = gt_realloc(kineto->gpus, kineto->gpu_count + 1ull, sizeof *kineto->gpus);
+    memset(&kineto->gpus[kineto->gpu_count++], 0, sizeof *kineto->gpus);
+}
+
+static int open_container(struct kineto_json *json, bool object)
+{
+    if (json->depth == KINETO_DEPTH_MAX)
+        return gt_error_set(json->error, "containers nested deeper than %d; no Kineto trace has that",
+                            KINETO_DEPTH_MAX);
+    json->containers = json->containers << 1 | object;
+    json->depth++;
+    json->values++;
+    return 0;
+}
+
+/* The state inside a container that begins here; -1: of no interest. */
+static int state_inside(const struct kineto_json *json, bool object)
+{
+    switch (json->state) {
+    case AT_START: return object ? IN_TOP : IN_EVENTS;
+    case IN_TOP: return object ? -1 : json->field == TOP_EVENTS ? IN_EVENTS :
+                        json->field == TOP_DEVICES ? IN_DEVICES : -1;
+    case IN_DEVICES: return object ? IN_DEVICE : -1;
+    case IN_EVENTS: return object ? IN_EVENT : -1;
+    case IN_EVENT: return object && json->field == KINETO_ARGS ? IN_ARGS : -1;
+    case IN_ARGS: return object ? -1 : json->field == KINETO_GRID ? IN_TRIPLE :
+                         json->field == KINETO_BLOCK ? IN_TRIPLE : -1;
+    default: return -1;
+    }
+}
+
+static int on_open(struct kineto_json *json, bool object)
+{
+    int inside;
+
+    if (open_container(json, object) != 0)
+        return 0;
+    if (json->skip > 0) {
+        json->skip++;
+        return 1;
+    }
+    inside = state_inside(json, object);
+    if (inside < 0) {
+        json->skip = 1;
+        return 1;
+    }
+    if (json->state == AT_START)
+        json->list = !object;
+    json->state = (uint8_t)inside;
+    json->triple = 0;
+    if (inside == IN_EVENT)
+        begin_event(&json->kineto->event);
+    else if (inside == IN_DEVICE)
+        begin_device(json->kineto);
+    else if (inside == IN_EVENTS)
+        json->kineto->has_events = true;
+    return 1;
+}
+
+static int on_close(struct kineto_json *json)
+{
+    static const uint8_t around[STATES] = {
+        [IN_TOP] = AT_START, [IN_DEVICES] = IN_TOP, [IN_DEVICE] = IN_DEVICES, [IN_EVENTS] = IN_TOP,
+        [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT, [IN_TRIPLE] = IN_ARGS,
+    };
+    bool end_of_event = json->state == IN_EVENT;
+
+    json->containers >>= 1;
+    json->depth--;
+    if (json->skip > 0) {
+        if (--json->skip > 0)
+            return 1;
+        if (json->skip_event)
+            json->state = IN_EVENTS;
+        json->skip_event = false;
+        return 1;
+    }
+    json->state = json->list && json->state == IN_EVENTS ? AT_START : around[json->state];
+    if (end_of_event && kineto_take_event(json->kineto, json->error) != 0)
+        return 0;
+    return 1;
+}
+
+static int on_open_object(void *user)
+{
+    return on_open(user, true);
+}
+
+static int on_open_array(void *user)
+{
+    return on_open(user, false);
+}
+
+static int on_close_any(void *user)
+{
+    return on_close(user);
+}
+
+static int on_key(void *user, const unsigned char *text, size_t length)
+{
+    struct kineto_json *json = user;
+
+    if (json->skip > 0)
+        return 1;
+    json->field = other[json->state];
+    if (length > LONGEST_KEY)
+        return 1;
+    for (unsigned i = first[json->state][length]; i != 0; i = next[i - 1]) {
+        if (memcmp(keys[i - 1].text, text, length) == 0) {
+            json->field = keys[i - 1].field;
+            break;
+        }
+    }
+    return 1;
+}
+
+static void set_number(struct kineto_event *event, unsigned field, int64_t value)
+{
+    event->number[field] = value;
+    event->present |= UINT32_C(1) << field;
+}
+
+static void read_triple(struct kineto_json *json, const char *text, size_t length)
+{
+    int64_t value;
+
+    if (json->triple < 3 && kineto_number(text, length, 0, &value))
+        json->kineto->event.shape[json->field == KINETO_BLOCK][json->triple] = value;
+    json->triple += json->triple < 3;
+}
+
+static void read_property(struct kineto_json *json, const char *text, size_t length)
+{
+    struct kineto_gpu *gpu = &json->kineto->gpus[json->kineto->gpu_count - 1];
+
+    if (json->field < KINETO_PROPERTIES && kineto_number(text, length, 0, &gpu->number[json->field]))
+        gpu->present |= UINT32_C(1) << json->field;
+}
+
+static int on_number(void *user, const char *text, size_t length)
+{
+    struct kineto_json *json = user;
+    unsigned field = json->field;
+    int64_t value;
+
+    json->values++;
+    if (json->skip > 0)
+        return 1;
+    if (json->state == IN_TRIPLE)
+        read_triple(json, text, length);
+    else if (json->state == IN_DEVICE)
+        read_property(json, text, length);
+    else if ((json->state == IN_EVENT || json->state == IN_ARGS) && field < KINETO_NUMBERS &&
+             kineto_number(text, length, field <= KINETO_DUR ? 3 : 0, &value))
+        set_number(&json->kineto->event, field, value);
+    return 1;
+}
+
+/* Names end at a NUL, as they will wherever they are printed. */
+static void keep(struct kineto_text *text, const char *bytes, size_t length)
+{
+    length = strnlen(bytes, length);
+    if (length > text->room) {
+        text->room = length * 2;
+        text->bytes = gt_realloc(text->bytes, text->room, 1);
+    }
+    if (length > 0)
+        memcpy(text->bytes, bytes, length);
+    text->length = length;
+}
+
+/* Once phase or category are known, most events are of no interest. */
+static void read_phase(struct kineto_json *json, const char *text, size_t length)
+{
+    struct kineto_event *event = &json->kineto->event;
+
+    event->phase = length == 1 ? (uint8_t)text[0] : '?';
+    if (event->phase == 'M')
+        event->category = KINETO_METADATA;
+    else if (event->phase != 'X')
+        skip_event(json);
+}
+
+static void read_category(struct kineto_json *json, const char *text, size_t length)
+{
+    struct kineto_event *event = &json->kineto->event;
+
+    if (event->category == KINETO_METADATA)
+        return;
+    event->category = category_of(text, length);
+    if (event->category == KINETO_NO_INTEREST && event->phase == 'X')
+        skip_event(json);
+}
+
+static void read_event_text(struct kineto_json *json, const char *text, size_t length)
+{
+    struct kineto_event *event = &json->kineto->event;
+
+    switch (json->field) {
+    case KINETO_PH:
+        read_phase(json, text, length);
+        break;
+    case KINETO_CAT:
+        read_category(json, text, length);
+        break;
+    case KINETO_NAME:
+        keep(&event->name, text, length);
+        break;
+    case KINETO_PID:
+    case KINETO_TID:
+        set_number(event, json->field, kineto_number_of_text(text, length));
+        break;
+    default:
+        break;
+    }
+}
+
+static int on_text(void *user, const unsigned char *bytes, size_t length)
+{
+    struct kineto_json *json = user;
+    const char *text = (const char *)bytes;
+
+    json->values++;
+    if (json->skip > 0)
+        return 1;
+    if (json->state == IN_EVENT) {
+        read_event_text(json, text, length);
+    } else if (json->state == IN_ARGS && json->field == KINETO_ARG_NAME) {
+        keep(&json->kineto->event.arg_name, text, length);
+    } else if (json->state == IN_ARGS) {
+        return on_number(user, text, length);       /* numbers in quotes */
+    } else if (json->state == IN_DEVICE && json->field == KINETO_GPU_NAME) {
+        struct kineto_gpu *gpu = &json->kineto->gpus[json->kineto->gpu_count - 1];
+
+        length = length < sizeof gpu->name - 1 ? length : sizeof gpu->name - 1;
+        memcpy(gpu->name, text, length);
+        gpu->name[length] = '\0';
+    }
+    return 1;
+}
+
+static const yajl_callbacks callbacks = {
+    .yajl_number = on_number,
+    .yajl_string = on_text,
+    .yajl_start_map = on_open_object,
+    .yajl_map_key = on_key,
+    .yajl_end_map = on_close_any,
+    .yajl_start_array = on_open_array,
+    .yajl_end_array = on_close_any,
+};
+
+const void *kineto_json_callbacks(void)
+{
+    return &callbacks;
+}

@@ -1,0 +1,20 @@
+/* demangle.h - kernels' names as their source has them.  The store keeps names as traced; these are for
+ * display and for comparing names of different profilers. */
+#ifndef GRIDTIDE_TRACES_NAMES_DEMANGLE_H
+#define GRIDTIDE_TRACES_NAMES_DEMANGLE_H
+
+/* A C++ name as its compiler mangled it (Itanium ABI, "_ZN1a1fIiEEvi") as its source has it
+ * ("void a::f<int>(int)"); any other, and one that is damaged or that would become very long, as it is.
+ * Malloced. */
+char *gt_demangle(const char *name);
+
+/* The function alone, mangled or not: without return type, namespaces and parameters
+ * ("void a::f<int>(int)", "_ZN1a1fIiEEvi": "f<int>").  What is no function's text ("copy HtoD",
+ * "triton_mm") comes back as it is.  Malloced. */
+char *gt_function_name(const char *name);
+
+/* The same without template arguments ("f"): what profilers that name one kernel differently agree in.
+ * Malloced. */
+char *gt_base_name(const char *name);
+
+#endif

@@ -1,9 +1,0 @@
-/* ncu.h - Nsight Compute reports: kernels with programs. */
-#ifndef GRIDTIDE_TRACES_NCU_H
-#define GRIDTIDE_TRACES_NCU_H
-
-#include "traces/trace.h"
-
-extern const struct gt_importer gt_importer_ncu;
-
-#endif

@@ -1,0 +1,126 @@
+/* nsys_gpus.c - TARGET_INFO_GPU: names of the GPUs, and most of a device file. */
+#include "traces/nsys/internal.h"
+
+#include <string.h>
+
+#include "traces/import/device.h"
+
+enum {
+    ID, SM_COUNT, COMPUTE_MAJOR, COMPUTE_MINOR, CLOCK_HZ, WARPS, WARP_THREADS, BLOCKS, REGISTERS,
+    SHARED, SHARED_OPTIN, BLOCK_THREADS, ENGINES, GPU_COLUMNS
+};
+#define COUNT GT_NSYS_MAY_LACK, 0, INT64_MAX
+static const struct gt_nsys_column gpu_columns[GPU_COLUMNS] = {
+    [ID] = {"id", GT_NSYS_VALUE, GT_NSYS_ANY},
+    [SM_COUNT] = {"smCount", COUNT},
+    [COMPUTE_MAJOR] = {"computeMajor", COUNT},
+    [COMPUTE_MINOR] = {"computeMinor", COUNT},
+    [CLOCK_HZ] = {"clockRate", COUNT},
+    [WARPS] = {"maxWarpsPerSm", COUNT},
+    [WARP_THREADS] = {"threadsPerWarp", COUNT},
+    [BLOCKS] = {"maxBlocksPerSm", COUNT},
+    [REGISTERS] = {"maxRegistersPerSm", COUNT},
+    [SHARED] = {"maxShmemPerSm", COUNT},
+    [SHARED_OPTIN] = {"maxShmemPerBlockOptin", COUNT},
+    [BLOCK_THREADS] = {"maxThreadsPerBlock", COUNT},
+    [ENGINES] = {"asyncEngines", COUNT},
+};
+static const struct gt_nsys_table gpu_table = { "TARGET_INFO_GPU", gpu_columns, GPU_COLUMNS };
+
+/* What is a device key as it stands, divided by `unit`, at most `limit` (0: as it is). */
+static const struct {
+    int column;
+    const char *key;
+    int64_t unit, limit;
+} direct_keys[] = {
+    {SM_COUNT, "chip.sms", 1, 0},
+    {COMPUTE_MAJOR, "chip.compute_major", 1, 0},
+    {CLOCK_HZ, "chip.clock_mhz", 1000000, 0},
+    {WARPS, "sm.warps", 1, 0},
+    {BLOCKS, "sm.blocks", 1, 0},
+    {WARP_THREADS, "sm.warp_threads", 1, 0},
+    {REGISTERS, "sm.registers", 1, 0},
+    {SHARED, "sm.shared_bytes", 1, 0},
+    {BLOCK_THREADS, "block.threads", 1, 0},
+    {SHARED_OPTIN, "block.shared_bytes", 1, 0},
+    /* Engines beyond one a direction and one for copies within the device serve peers. */
+    {ENGINES, "copy.engines", 1, 3},
+};
+
+static void set_keys(struct gt_import_device *draft, const int64_t *value)
+{
+    for (size_t i = 0; i < sizeof direct_keys / sizeof direct_keys[0]; i++) {
+        int64_t number = value[direct_keys[i].column];
+
+        if (number == GT_NSYS_NULL || number < direct_keys[i].unit)
+            continue;           /* 0 is "not known" */
+        number /= direct_keys[i].unit;
+        if (direct_keys[i].limit != 0 && number > direct_keys[i].limit)
+            number = direct_keys[i].limit;
+        gt_import_device_set(draft, direct_keys[i].key, number);
+    }
+    if (value[COMPUTE_MAJOR] > 0 && value[COMPUTE_MINOR] >= 0) {
+        gt_import_device_set(draft, "chip.compute_minor", value[COMPUTE_MINOR]);
+        gt_import_device_capability(draft, value[COMPUTE_MAJOR], value[COMPUTE_MINOR], value[BLOCKS] <= 0);
+    }
+    if (value[WARPS] > 0 && value[WARPS] < 1 << 20 && value[WARP_THREADS] > 0 &&
+        value[WARP_THREADS] < 1 << 10)
+        gt_import_device_set(draft, "sm.threads", value[WARPS] * value[WARP_THREADS]);
+}
+
+/* The name column of row `row`; GT_NONE where there is none. */
+static int read_gpu_name(struct gt_nsys *nsys, int64_t row, uint32_t *name, struct gt_error *error)
+{
+    sqlite3_stmt *query;
+    int status;
+
+    *name = GT_NONE;
+    if (sqlite3_prepare_v2(nsys->db.sqlite, "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1", -1,
+                           &query, NULL) != SQLITE_OK)
+        return 0;
+    sqlite3_bind_int64(query, 1, row);
+    status = sqlite3_step(query);
+    if (status == SQLITE_ROW && sqlite3_column_type(query, 0) == SQLITE_TEXT) {
+        const char *text = (const char *)sqlite3_column_text(query, 0);
+
+        if (*text != '\0')
+            *name = gt_name(nsys->import.workload, text, strlen(text));
+    }
+    if (status != SQLITE_ROW && status != SQLITE_DONE)
+        gt_nsys_db_error(&nsys->db, "TARGET_INFO_GPU", error);
+    sqlite3_finalize(query);
+    return status == SQLITE_ROW || status == SQLITE_DONE ? 0 : -1;
+}
+
+/* One of the machine's GPUs: names the workload's, and the first of these describes the device. */
+static int read_gpu(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+{
+    struct gt_nsys *nsys = user;
+    struct gt_workload *workload = nsys->import.workload;
+    uint32_t name, gpu = 0;
+
+    while (gpu < workload->gpu_count && (int64_t)workload->gpus[gpu].id != rows->value[ID])
+        gpu++;
+    if (gpu == workload->gpu_count || workload->gpus[gpu].name != GT_NONE)
+        return 0;               /* not used, or described before (by another host) */
+    if (read_gpu_name(nsys, rows->row, &name, error) != 0)
+        return -1;
+    workload->gpus[gpu].name = name;
+    if (gpu == 0) {
+        struct gt_import_device draft;
+
+        gt_import_device_begin(&draft, workload, gt_name_text(workload, name));
+        set_keys(&draft, rows->value);
+        gt_import_device_end(&draft);
+    }
+    return 0;
+}
+
+int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error)
+{
+    if (gt_nsys_each_row(&nsys->db, &gpu_table, read_gpu, nsys, error) != 0)
+        return -1;
+    if (nsys->import.workload->setting_count == 0)
+        gt_import_device_unknown(nsys->import.workload);
+    return 0;
+}

@@ -1,0 +1,272 @@
+/* nsys_info.c - what a report says about its streams, contexts, threads and numbers' meanings. */
+#include "traces/nsys/internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
+/* CUPTI's number of the first context's NULL stream. */
+enum { USUAL_NULL_STREAM = 7 };
+
+struct gt_nsys_context {
+    UT_hash_handle hh;
+    struct context_key {
+        uint64_t process;
+        int64_t context;
+    } key;
+    int64_t device;
+};
+
+struct gt_nsys_stream_info {
+    uint64_t shown_process;
+    int64_t context, stream;
+    int32_t priority;
+    uint32_t flags;             /* gt_stream_flag */
+};
+
+/* Fill `meanings` from an ENUM_ table's names, or where there is none from the known numbers. */
+int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct gt_nsys_meaning *known,
+                          size_t count, struct gt_nsys_meanings *meanings, struct gt_error *error)
+{
+    int there = gt_nsys_db_has_table(&nsys->db, table, error), status;
+    sqlite3_stmt *rows;
+    char sql[96];
+
+    memset(meanings->of, -1, sizeof meanings->of);
+    if (there == 0) {
+        for (size_t i = 0; i < count; i++)
+            meanings->of[known[i].number] = (int8_t)known[i].meaning;
+    }
+    if (there != 1)
+        return there;
+    sqlite3_snprintf(sizeof sql, sql, "SELECT id, name FROM main.%s", table);
+    rows = gt_nsys_db_prepare(&nsys->db, table, error, sql);
+    if (rows == NULL)
+        return -1;
+    while ((status = sqlite3_step(rows)) == SQLITE_ROW) {
+        int64_t id = sqlite3_column_int64(rows, 0);
+        const char *name = (const char *)sqlite3_column_text(rows, 1);
+
+        for (size_t i = 0; i < count && name != NULL && id >= 0 && id < GT_NSYS_MEANINGS; i++) {
+            if (strcmp(name, known[i].name) == 0)
+                meanings->of[id] = (int8_t)known[i].meaning;
+        }
+    }
+    if (status != SQLITE_DONE)
+        gt_nsys_db_error(&nsys->db, table, error);
+    sqlite3_finalize(rows);
+    return status == SQLITE_DONE ? 0 : -1;
+}
+
+enum { STREAM, PROCESS, CONTEXT, PRIORITY, FLAG, STREAM_COLUMNS };
+static const struct gt_nsys_column stream_columns[STREAM_COLUMNS] = {
+    [STREAM] = {"streamId", GT_NSYS_VALUE, GT_NSYS_ANY},
+    [PROCESS] = {"processId", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
+    [CONTEXT] = {"contextId", GT_NSYS_COLUMN, GT_NSYS_ANY},
+    [PRIORITY] = {"priority", GT_NSYS_MAY_LACK, INT32_MIN, UINT32_MAX},
+    [FLAG] = {"flag", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
+};
+static const struct gt_nsys_table stream_table = {
+    "TARGET_INFO_CUDA_STREAM", stream_columns, STREAM_COLUMNS,
+};
+
+static const struct gt_nsys_meaning known_stream_types[] = {
+    {0, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_UNKNOWN", 0},
+    {1, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT", 0},
+    {2, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING", GT_STREAM_NON_BLOCKING},
+    {3, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL", GT_STREAM_LEGACY_DEFAULT},
+    {4, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_PER_THREAD", GT_STREAM_PER_THREAD_DEFAULT},
+};
+
+struct stream_reader {
+    struct gt_nsys *nsys;
+    struct gt_nsys_meanings types;
+    size_t room;
+};
+
+static int read_stream(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
+{
+    struct stream_reader *reader = user;
+    struct gt_nsys *nsys = reader->nsys;
+    const int64_t *value = rows->value;
+    struct gt_nsys_stream_info *info;
+    int64_t flag = value[FLAG];
+
+    (void)error;
+    if (nsys->stream_info_count == reader->room) {
+        reader->room = reader->room == 0 ? 64 : reader->room + reader->room / 2;
+        nsys->stream_infos = gt_realloc(nsys->stream_infos, reader->room, sizeof *nsys->stream_infos);
+    }
+    info = &nsys->stream_infos[nsys->stream_info_count++];
+    info->shown_process = value[PROCESS] == GT_NSYS_NULL ? 0 : (uint64_t)value[PROCESS];
+    info->context = value[CONTEXT];
+    info->stream = value[STREAM];
+    /* Negative priorities come as unsigned 32-bit numbers. */
+    info->priority = value[PRIORITY] == GT_NSYS_NULL ? 0 : (int32_t)(uint32_t)value[PRIORITY];
+    info->flags = 0;
+    if (flag >= 0 && flag < GT_NSYS_MEANINGS && reader->types.of[flag] > 0)
+        info->flags = (uint32_t)reader->types.of[flag];
+    return 0;
+}
+
+static int compare_infos(const void *left, const void *right)
+{
+    const struct gt_nsys_stream_info *a = left, *b = right;
+
+    ORDER(a->shown_process, b->shown_process);
+    ORDER(a->context, b->context);
+    ORDER(a->stream, b->stream);
+    ORDER(a->flags, b->flags);
+    ORDER(a->priority, b->priority);
+    return 0;
+}
+
+static struct gt_nsys_context *find_context(struct gt_nsys *nsys, uint64_t process, int64_t context)
+{
+    struct context_key key = { process, context };
+    struct gt_nsys_context *found;
+
+    HASH_FIND(hh, nsys->contexts, &key, sizeof key, found);
+    return found;
+}
+
+int gt_nsys_read_streams(struct gt_nsys *nsys, struct gt_error *error)
+{
+    struct stream_reader reader = { .nsys = nsys };
+
+    if (gt_nsys_read_meanings(nsys, "ENUM_CUPTI_STREAM_TYPE", known_stream_types,
+                              sizeof known_stream_types / sizeof known_stream_types[0], &reader.types,
+                              error) != 0 ||
+        gt_nsys_each_row(&nsys->db, &stream_table, read_stream, &reader, error) != 0)
+        return -1;
+    if (nsys->stream_info_count > 1)
+        qsort(nsys->stream_infos, nsys->stream_info_count, sizeof *nsys->stream_infos, compare_infos);
+    return 0;
+}
+
+void gt_nsys_info_free(struct gt_nsys *nsys)
+{
+    struct gt_nsys_context *context, *next;
+
+    HASH_ITER(hh, nsys->contexts, context, next) {
+        HASH_DEL(nsys->contexts, context);
+        free(context);
+    }
+    free(nsys->stream_infos);
+}
+
+/* The first description that does not come before (process, context, stream); its index. */
+static size_t first_info(const struct gt_nsys *nsys, uint64_t process, int64_t context, int64_t stream)
+{
+    struct gt_nsys_stream_info key = { process, context, stream, INT32_MIN, 0 };
+    size_t low = 0, high = nsys->stream_info_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (compare_infos(&nsys->stream_infos[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Flags and priority of a stream just added.  One that is not described is its context's NULL
+ * stream when it has the usual number, or a lower one than all that are described: the NULL
+ * stream is there before any other, and reports begun late leave it out. */
+static void describe(struct gt_nsys *nsys, struct gt_stream *added, uint64_t process, int64_t context)
+{
+    uint64_t shown = gt_nsys_shown_process(process);
+    const struct gt_nsys_stream_info *infos = nsys->stream_infos;
+    size_t at = first_info(nsys, shown, context, (int64_t)added->id);
+    size_t lowest = first_info(nsys, shown, context, INT64_MIN);
+
+    if (at < nsys->stream_info_count && infos[at].shown_process == shown && infos[at].context == context) {
+        if (infos[at].stream == (int64_t)added->id) {
+            added->flags = infos[at].flags;
+            added->priority = infos[at].priority;
+            return;
+        }
+        if (at == lowest)
+            added->flags = GT_STREAM_LEGACY_DEFAULT;
+    }
+    if (added->id == USUAL_NULL_STREAM)
+        added->flags = GT_STREAM_LEGACY_DEFAULT;
+}
+
+uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
+                        int64_t stream)
+{
+    struct gt_workload *workload = nsys->import.workload;
+    uint32_t before = workload->stream_count, number;
+
+    context = context == GT_NSYS_NULL ? 0 : context;
+    number = gt_import_stream(&nsys->import, process, (uint32_t)device, (uint32_t)context, (uint64_t)stream);
+    if (number == before) {
+        describe(nsys, &workload->streams[number], process, context);
+        if (find_context(nsys, process, context) == NULL) {
+            struct gt_nsys_context *added = gt_calloc(1, sizeof *added);
+
+            added->key = (struct context_key){ process, context };
+            added->device = device;
+            HASH_ADD(hh, nsys->contexts, key, sizeof added->key, added);
+        }
+    }
+    return number;
+}
+
+uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
+                              int64_t stream)
+{
+    const struct gt_nsys_context *of;
+
+    if (stream == GT_NSYS_NULL || stream == UINT32_MAX || context == GT_NSYS_NULL || context == UINT32_MAX)
+        return GT_NONE;
+    of = find_context(nsys, process, context);
+    if (of != NULL)
+        device = of->device;
+    if (device == GT_NSYS_NULL || device > 65535)
+        return GT_NONE;
+    return gt_nsys_stream(nsys, process, device, context, stream);
+}
+
+static const char thread_names_sql[] =
+    "SELECT names.globalTid, strings.value FROM main.ThreadNames AS names "
+    "JOIN main.StringIds AS strings ON strings.id = names.nameId ORDER BY names.priority, names.rowid";
+
+static void name_thread(struct gt_workload *workload, int64_t global, const char *name)
+{
+    for (uint32_t i = 0; i < workload->thread_count; i++) {
+        struct gt_thread *thread = &workload->threads[i];
+
+        if (thread->id == ((uint64_t)global & 0xffffff) &&
+            thread->process == gt_nsys_shown_process(gt_nsys_process(global)))
+            thread->name = gt_name(workload, name, strlen(name));
+    }
+}
+
+int gt_nsys_read_threads(struct gt_nsys *nsys, struct gt_error *error)
+{
+    sqlite3_stmt *rows = NULL;
+    int status, there = gt_nsys_db_has_table(&nsys->db, "ThreadNames", error);
+
+    if (there != 1)
+        return there;
+    /* Names are a comfort: an older layout of the table is no error. */
+    if (sqlite3_prepare_v2(nsys->db.sqlite, thread_names_sql, -1, &rows, NULL) != SQLITE_OK)
+        return 0;
+    while ((status = sqlite3_step(rows)) == SQLITE_ROW) {
+        const char *name = (const char *)sqlite3_column_text(rows, 1);
+
+        if (name != NULL && *name != '\0' && sqlite3_column_type(rows, 0) == SQLITE_INTEGER)
+            name_thread(nsys->import.workload, sqlite3_column_int64(rows, 0), name);
+    }
+    if (status != SQLITE_DONE)
+        gt_nsys_db_error(&nsys->db, "ThreadNames", error);
+    sqlite3_finalize(rows);
+    return status == SQLITE_DONE ? 0 : -1;
+}

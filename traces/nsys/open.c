@@ -1,0 +1,266 @@
+/* nsys_open.c - a database file, packed or not, opened so that nothing is ever written beside it. */
+#include "traces/nsys/db.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "traces/io/input.h"
+
+/* The database header (sqlite.org/fileformat.html, 1.3). */
+enum {
+    HEADER_BYTES = 100, PAGE_SIZE_AT = 16, WRITE_VERSION_AT = 18, READ_VERSION_AT = 19, CHANGES_AT = 24,
+    PAGES_AT = 28, VALID_FOR_AT = 92, CHUNK_BYTES = 256 * 1024
+};
+static const char magic[16] = "SQLite format 3";
+
+static uint32_t big_endian(const unsigned char *bytes, int length)
+{
+    uint32_t value = 0;
+
+    while (length-- > 0)
+        value = value << 8 | *bytes++;
+    return value;
+}
+
+/* Bytes that the database says it has; 0 when it does not. */
+static uint64_t stated_bytes(const unsigned char *header)
+{
+    uint32_t page = big_endian(header + PAGE_SIZE_AT, 2);
+
+    if (big_endian(header + CHANGES_AT, 4) != big_endian(header + VALID_FOR_AT, 4))
+        return 0;
+    return (uint64_t)(page == 1 ? 65536 : page) * big_endian(header + PAGES_AT, 4);
+}
+
+static int check_header(const char *path, const unsigned char *header, size_t bytes, struct gt_error *error)
+{
+    if (bytes == 0)
+        return gt_error_set(error, "%s: the file is empty", path);
+    if (bytes < sizeof magic || memcmp(header, magic, sizeof magic) != 0)
+        return gt_error_set(error, "%s: not an SQLite database; make one from a report with "
+                            "'nsys export --type sqlite REPORT.nsys-rep'", path);
+    if (bytes < HEADER_BYTES)
+        return gt_error_set(error, "%s: cut short after %zu bytes, within the database's header", path,
+                            bytes);
+    return 0;
+}
+
+static int check_length(const char *path, const unsigned char *header, uint64_t bytes, struct gt_error *error)
+{
+    uint64_t stated = stated_bytes(header);
+
+    if (bytes < stated)
+        return gt_error_set(error, "%s: cut short: %llu bytes of a database of %llu; copy or export it again",
+                            path, (unsigned long long)bytes, (unsigned long long)stated);
+    return 0;
+}
+
+/* A file of our own with no name, in $TMPDIR or /tmp. */
+static int open_temporary(struct gt_error *error)
+{
+    const char *folder = getenv("TMPDIR");
+    char name[4096];
+    int fd;
+
+    if (folder == NULL || *folder == '\0' || strlen(folder) > sizeof name - 32)
+        folder = "/tmp";
+    strcpy(stpcpy(name, folder), "/gridtide-nsys-XXXXXX");
+    fd = mkostemp(name, O_CLOEXEC);
+    if (fd < 0)
+        return gt_error_set(error, "no temporary file in %s to unpack to: %s (set TMPDIR)", folder,
+                            strerror(errno));
+    unlink(name);
+    return fd;
+}
+
+/* As much as there is, up to `bytes`. */
+static ssize_t read_full(struct gt_input *input, unsigned char *buffer, size_t bytes, struct gt_error *error)
+{
+    size_t had = 0;
+
+    while (had < bytes) {
+        ssize_t got = gt_input_read(input, buffer + had, bytes - had, error);
+
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        had += (size_t)got;
+    }
+    return (ssize_t)had;
+}
+
+static int write_full(int fd, const unsigned char *buffer, size_t bytes, struct gt_error *error)
+{
+    while (bytes > 0) {
+        ssize_t put = write(fd, buffer, bytes);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return gt_error_set(error, "the temporary file to unpack to cannot be written: %s "
+                                "(set TMPDIR to a folder with room)", strerror(errno));
+        buffer += put;
+        bytes -= (size_t)put;
+    }
+    return 0;
+}
+
+/* Unpack all of `input` into `fd`; what lies beyond the database's own end is an error at once. */
+static int unpack(const char *path, struct gt_input *input, int fd, const struct gt_import_options *options,
+                  uint64_t *total, struct gt_error *error)
+{
+    unsigned char *chunk = gt_realloc(NULL, CHUNK_BYTES, 1);
+    unsigned char header[HEADER_BYTES] = { 0 };
+    ssize_t got;
+    int status = -1;
+
+    *total = 0;
+    while ((got = read_full(input, chunk, CHUNK_BYTES, error)) >= 0) {
+        if (*total == 0) {
+            if (check_header(path, chunk, (size_t)got, error) != 0)
+                break;
+            memcpy(header, chunk, HEADER_BYTES);
+            /* The image has no write-ahead log beside it, whatever mode the database was left in. */
+            if (chunk[READ_VERSION_AT] == 2)
+                chunk[WRITE_VERSION_AT] = chunk[READ_VERSION_AT] = 1;
+        }
+        if (got == 0) {
+            status = check_length(path, header, *total, error);
+            break;
+        }
+        *total += (uint64_t)got;
+        if (stated_bytes(header) != 0 && *total > stated_bytes(header)) {
+            gt_error_set(error, "%s: goes on behind the %llu bytes of its database", path,
+                         (unsigned long long)stated_bytes(header));
+            break;
+        }
+        if (write_full(fd, chunk, (size_t)got, error) != 0) {
+            gt_error_prefix(error, "%s: ", path);
+            break;
+        }
+        if (options != NULL && options->progress != NULL)
+            options->progress(options->progress_user, gt_input_consumed(input), gt_input_size(input));
+    }
+    free(chunk);
+    return status;
+}
+
+/* Unpack into an unlinked file and let SQLite read its mapping: no name, so nothing is left behind. */
+static int open_packed(struct gt_nsys_db *db, const struct gt_import_options *options, struct gt_error *error)
+{
+    struct gt_input *input = gt_input_open(db->path, error);
+    uint64_t bytes = 0;
+    int fd, status;
+
+    if (input == NULL)
+        return -1;
+    fd = open_temporary(error);
+    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path)
+                    : unpack(db->path, input, fd, options, &bytes, error);
+    gt_input_close(input);
+    if (status == 0) {
+        db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
+        db->image_bytes = bytes;
+        if (db->image == MAP_FAILED) {
+            db->image = NULL;
+            status = gt_error_set(error, "%s: cannot be mapped unpacked: %s", db->path, strerror(errno));
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    if (status != 0)
+        return -1;
+    if (sqlite3_open_v2(":memory:", &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL) !=
+            SQLITE_OK ||
+        sqlite3_deserialize(db->sqlite, "main", db->image, (sqlite3_int64)bytes, (sqlite3_int64)bytes,
+                            SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
+        return gt_nsys_db_error(db, NULL, error);
+    return 0;
+}
+
+/* "file:PATH?immutable=1" with what means something in a URI escaped; malloced. */
+static char *immutable_uri(const char *path)
+{
+    static const char hex[] = "0123456789abcdef";
+    char *uri = gt_realloc(NULL, strlen(path) + 16, 3);
+    char *end = stpcpy(uri, path[0] == '/' ? "file://" : "file:");
+
+    for (; *path != '\0'; path++) {
+        if (strchr("?#%", *path) != NULL) {
+            *end++ = '%';
+            *end++ = hex[(unsigned char)*path >> 4];
+            *end++ = hex[*path & 15];
+        } else {
+            *end++ = *path;
+        }
+    }
+    strcpy(end, "?immutable=1&mode=ro");
+    return uri;
+}
+
+/* 1: a database as it is; 0: something else, or for gt_input to say what is wrong; -1. */
+static int is_plain(const char *path, struct gt_error *error)
+{
+    unsigned char header[HEADER_BYTES];
+    struct stat stat;
+    ssize_t got = 0;
+    int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int plain = 0;
+
+    if (fd < 0)
+        return 0;
+    if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
+        got = read(fd, header, sizeof header);
+    if (got >= (ssize_t)sizeof magic && memcmp(header, magic, sizeof magic) == 0) {
+        plain = 1;
+        if (check_header(path, header, (size_t)got, error) != 0 ||
+            check_length(path, header, (uint64_t)stat.st_size, error) != 0)
+            plain = -1;
+    }
+    close(fd);
+    return plain;
+}
+
+static int open_plain(struct gt_nsys_db *db, struct gt_error *error)
+{
+    char *uri = immutable_uri(db->path);
+    int status = sqlite3_open_v2(uri, &db->sqlite, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+
+    free(uri);
+    return status == SQLITE_OK ? 0 : gt_nsys_db_error(db, NULL, error);
+}
+
+int gt_nsys_db_open(struct gt_nsys_db *db, const char *path, const struct gt_import_options *options,
+                    struct gt_error *error)
+{
+    int status;
+
+    *db = (struct gt_nsys_db){ .path = path };
+    status = is_plain(path, error);
+    if (status >= 0)
+        status = status == 1 ? open_plain(db, error) : open_packed(db, options, error);
+    if (status != 0) {
+        gt_nsys_db_close(db);
+        return -1;
+    }
+    /* The file is a stranger's: its schema may run nothing, and broken pages are to be noticed. */
+    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    sqlite3_exec(db->sqlite, "PRAGMA cell_size_check=ON; PRAGMA query_only=ON", NULL, NULL, NULL);
+    return 0;
+}
+
+void gt_nsys_db_close(struct gt_nsys_db *db)
+{
+    sqlite3_close(db->sqlite);
+    if (db->image != NULL)
+        munmap(db->image, db->image_bytes);
+    *db = (struct gt_nsys_db){ .path = db->path };
+}

@@ -1,0 +1,64 @@
+/* internal.h - between the files of the statistics: the parts, and rows out of SQLite. */
+#ifndef GRIDTIDE_TRACES_STATS_INTERNAL_H
+#define GRIDTIDE_TRACES_STATS_INTERNAL_H
+
+#include "traces/stats/stats.h"
+
+/* A stats being computed, with what the parts share. */
+struct gt_stats_work {
+    sqlite3 *database;
+    struct gt_stats *stats;
+    struct gt_kernel *shapes;         /* the trace's kernels by kernel_no: launch shape only */
+    char **kernel_names;              /* by kernel_no */
+    size_t kernels;
+    uint32_t *gpu_ids;                /* by gpu_no */
+    size_t gpus;
+    uint32_t last_op;                 /* the one that ends the makespan, from gt_stats_ops() */
+};
+
+/* Each fills its part of work->stats, in this order. Return 0 or -1. */
+int gt_stats_load(struct gt_stats_work *work, struct gt_error *error); /* run, device, streams, kernels */
+int gt_stats_ops(struct gt_stats_work *work, struct gt_error *error);  /* summary, streams, kernels, copies */
+int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error);  /* SMs, intervals */
+int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error); /* critical path */
+
+/* What the work holds beside its stats. */
+void gt_stats_work_free(struct gt_stats_work *work);
+
+/* Aggregate the launches of each kernel_no (launches[work->kernels]) into stats->kernels. */
+struct gt_launches {
+    uint64_t count;
+    gt_time_ps total_ps, min_ps, max_ps, wait_resource_ps;
+};
+void gt_stats_kernels(struct gt_stats_work *work, const struct gt_launches *launches, bool waits_known);
+
+void gt_stats_note(struct gt_stats *stats, const char *section, const char *text); /* static strings */
+
+/* The path's segments on their way through a temporary file, latest first: `part` is the index
+ * in stats->path, which gt_path_file_finish() sorts. */
+struct gt_path_file *gt_path_file_new(struct gt_error *error);
+int gt_path_file_add(struct gt_path_file *path, gt_time_ps from_ps, uint32_t part, uint32_t op, uint32_t call,
+                     struct gt_error *error);
+int gt_path_file_finish(struct gt_stats *stats, struct gt_error *error);
+void gt_path_file_free(struct gt_path_file *path);                        /* NULL allowed */
+
+/* A statement over the run's database; gt_query_row: 1 a row, 0 no more, -1 error.
+ * The parameters ?1 and ?2 are bound to the run and the trace where the statement has them. */
+sqlite3_stmt *gt_query(struct gt_stats_work *work, const char *sql, struct gt_error *error);
+int gt_query_row(sqlite3_stmt *query, struct gt_error *error);
+/* A column that must be a time (0 .. GT_TIME_LIMIT_PS) or a number up to `limit`; `what` names it. */
+int gt_query_number(sqlite3_stmt *query, int column, uint64_t limit, const char *what, uint64_t *number,
+                    struct gt_error *error);
+/* Start and end columns, side by side: times in order. */
+int gt_query_span(sqlite3_stmt *query, int column, const char *what, int64_t number, gt_time_ps *start_ps,
+                  gt_time_ps *end_ps, struct gt_error *error);
+char *gt_query_text(sqlite3_stmt *query, int column);                     /* malloced; "" for NULL */
+bool gt_query_absent(sqlite3_stmt *query, int column);
+
+/* Sums of times that may pass the limit of one time: they stay at the largest. */
+static inline gt_time_ps gt_time_add(gt_time_ps a, gt_time_ps b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
+#endif

@@ -1,0 +1,200 @@
+/* SMs: how long and how full each was, and all of them over time. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "traces/stats/internal.h"
+
+/* What is summed while rows pass. */
+struct sm_sums {
+    double warp_ps;                   /* resident warps times picoseconds: may pass 64 bits */
+    gt_time_ps busy_ps, until_ps;     /* until_ps: end of the blocks seen so far */
+    uint64_t blocks;
+};
+
+struct sms {
+    struct gt_stats_work *work;
+    struct sm_sums *sums;             /* by gpu_no, SM */
+    uint64_t bin_ps;
+    uint64_t first_bin, bins, group;  /* of the makespan; `group` bins make an interval */
+    double interval_warp_ps[GT_STATS_INTERVALS_MAX];
+    bool *gpu_seen;
+    bool dropped;                     /* run_block does not hold all */
+};
+
+static int read_counter(struct gt_stats_work *work, const char *name, uint64_t *value, struct gt_error *error)
+{
+    sqlite3_stmt *query = gt_query(work, "SELECT CAST(value AS INTEGER) FROM counter"
+                                   " WHERE run_id = ?1 AND name = ?3", error);
+    int result = -1;
+
+    *value = 0;
+    if (query != NULL) {
+        sqlite3_bind_text(query, 3, name, -1, SQLITE_STATIC);
+        result = gt_query_row(query, error);
+        if (result == 1)
+            result = gt_query_number(query, 0, GT_TIME_LIMIT_PS, name, value, error);
+    }
+    sqlite3_finalize(query);
+    return result;
+}
+
+/* The sums of the SM named by columns 0 (gpu_no) and 1 (sm). */
+static struct sm_sums *sums_of(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
+{
+    uint32_t count = sms->work->stats->run.device.sms;
+    uint64_t gpu, sm;
+
+    if (count == 0 || sms->work->gpus == 0) {
+        gt_error_set(error, "blocks on a device without SMs; the store is damaged");
+        return NULL;
+    }
+    if (gt_query_number(query, 0, sms->work->gpus - 1, "gpu_no", &gpu, error) != 0
+        || gt_query_number(query, 1, count - 1, "sm", &sm, error) != 0)
+        return NULL;
+    sms->gpu_seen[gpu] = true;
+    return &sms->sums[gpu * count + sm];
+}
+
+static int add_bin(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
+{
+    struct sm_sums *sums = sums_of(sms, query, error);
+    uint64_t bin, warp_ps, block_ps;
+
+    if (sums == NULL || gt_query_number(query, 2, GT_TIME_LIMIT_PS, "bin", &bin, error) != 0
+        || gt_query_number(query, 3, INT64_MAX, "warp_ps", &warp_ps, error) != 0
+        || gt_query_number(query, 4, INT64_MAX, "block_ps", &block_ps, error) != 0)
+        return gt_error_prefix(error, "run_bin: ");
+    sums->warp_ps += (double)warp_ps;
+    if (sms->dropped)
+        sums->busy_ps = gt_time_add(sums->busy_ps, block_ps < sms->bin_ps ? block_ps : sms->bin_ps);
+    if (bin >= sms->first_bin && bin - sms->first_bin < sms->bins)
+        sms->interval_warp_ps[(bin - sms->first_bin) / sms->group] += (double)warp_ps;
+    return 0;
+}
+
+static int add_blocks(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
+{
+    struct sm_sums *sums = sums_of(sms, query, error);
+    gt_time_ps start_ps, end_ps;
+    uint64_t blocks;
+
+    if (sums == NULL || gt_query_span(query, 2, "a block of operation", sqlite3_column_int64(query, 5),
+                                      &start_ps, &end_ps, error) != 0
+        || gt_query_number(query, 4, UINT32_MAX, "blocks", &blocks, error) != 0)
+        return gt_error_prefix(error, "run_block: ");
+    if (end_ps > sums->until_ps) {
+        sums->busy_ps += end_ps - (start_ps > sums->until_ps ? start_ps : sums->until_ps);
+        sums->until_ps = end_ps;
+    }
+    sums->blocks = gt_time_add(sums->blocks, blocks);
+    return 0;
+}
+
+static int each_row(struct sms *sms, const char *sql,
+                    int (*add)(struct sms *, sqlite3_stmt *, struct gt_error *), struct gt_error *error)
+{
+    sqlite3_stmt *query = gt_query(sms->work, sql, error);
+    int result = -1;
+
+    while (query != NULL && (result = gt_query_row(query, error)) == 1) {
+        if (add(sms, query, error) != 0) {
+            result = -1;
+            break;
+        }
+    }
+    sqlite3_finalize(query);
+    return result;
+}
+
+/* How the makespan's bins make at most GT_STATS_INTERVALS_MAX intervals of equal length. */
+static void plan_intervals(struct sms *sms)
+{
+    const struct gt_stats_summary *summary = &sms->work->stats->summary;
+
+    sms->group = 1;
+    if (sms->bin_ps == 0 || summary->makespan_ps == 0)
+        return;
+    sms->first_bin = summary->start_ps / sms->bin_ps;
+    sms->bins = (summary->end_ps - 1) / sms->bin_ps - sms->first_bin + 1;
+    sms->group = (sms->bins + GT_STATS_INTERVALS_MAX - 1) / GT_STATS_INTERVALS_MAX;
+}
+
+static void finish_sms(struct sms *sms)
+{
+    struct gt_stats *stats = sms->work->stats;
+    double makespan_ps = (double)stats->summary.makespan_ps;
+    uint32_t count = stats->run.device.sms;
+
+    stats->sms = gt_calloc(sms->work->gpus * count + 1, sizeof *stats->sms);
+    for (size_t gpu = 0; gpu < sms->work->gpus; gpu++) {
+        for (uint32_t sm = 0; sms->gpu_seen[gpu] && sm < count; sm++) {
+            const struct sm_sums *sums = &sms->sums[gpu * count + sm];
+            double warps = makespan_ps == 0 ? NAN : sums->warp_ps / makespan_ps;
+
+            stats->sms[stats->sm_count++] = (struct gt_stats_sm){
+                .gpu = sms->work->gpu_ids[gpu], .sm = sm, .busy_ps = sums->busy_ps, .mean_warps = warps,
+                .occupancy = warps / stats->run.device.warps_per_sm,
+                .blocks_known = !sms->dropped, .blocks = sms->dropped ? 0 : sums->blocks,
+            };
+        }
+    }
+    stats->sms_estimated = sms->dropped && stats->sm_count > 0;
+    if (stats->sm_count == 0)
+        gt_stats_note(stats, "sms", "not known: the run has no blocks (a measured run, or --blocks off)");
+    else if (sms->dropped)
+        gt_stats_note(stats, "sms", "busy times are upper bounds, from intervals: the store does not keep "
+                      "every block of so many");
+}
+
+static void finish_intervals(struct sms *sms)
+{
+    struct gt_stats *stats = sms->work->stats;
+    const struct gt_stats_summary *summary = &stats->summary;
+    double warps_all = (double)stats->sm_count * stats->run.device.warps_per_sm;
+
+    if (stats->sm_count == 0 || sms->bins == 0) {
+        gt_stats_note(stats, "occupancy", "not known: the run has no blocks");
+        return;
+    }
+    stats->interval_count = (sms->bins + sms->group - 1) / sms->group;
+    stats->intervals = gt_calloc(stats->interval_count, sizeof *stats->intervals);
+    for (size_t i = 0; i < stats->interval_count; i++) {
+        struct gt_stats_interval *out = &stats->intervals[i];
+
+        out->from_ps = (sms->first_bin + i * sms->group) * sms->bin_ps;
+        out->to_ps = out->from_ps + sms->group * sms->bin_ps;
+        if (out->from_ps < summary->start_ps)
+            out->from_ps = summary->start_ps;
+        if (out->to_ps > summary->end_ps)
+            out->to_ps = summary->end_ps;
+        out->mean_warps = sms->interval_warp_ps[i] / (double)(out->to_ps - out->from_ps);
+        out->occupancy = out->mean_warps / warps_all;
+    }
+}
+
+int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error)
+{
+    struct sms sms = { .work = work };
+    uint64_t dropped;
+    int result = -1;
+
+    sms.sums = gt_calloc(work->gpus * work->stats->run.device.sms + 1, sizeof *sms.sums);
+    sms.gpu_seen = gt_calloc(work->gpus + 1, sizeof *sms.gpu_seen);
+    if (read_counter(work, "bin_ps", &sms.bin_ps, error) == 0
+        && read_counter(work, "blocks_dropped", &dropped, error) == 0) {
+        sms.dropped = dropped > 0;
+        plan_intervals(&sms);
+        result = each_row(&sms, "SELECT gpu_no, sm, bin, warp_ps, block_ps FROM run_bin WHERE run_id = ?1"
+                          " ORDER BY gpu_no, sm, bin", add_bin, error);
+    }
+    if (result == 0 && !sms.dropped)
+        result = each_row(&sms, "SELECT gpu_no, sm, start_ps, end_ps, blocks, op_no FROM run_block"
+                          " WHERE run_id = ?1 ORDER BY gpu_no, sm, start_ps", add_blocks, error);
+    if (result == 0) {
+        finish_sms(&sms);
+        finish_intervals(&sms);
+    }
+    free(sms.sums);
+    free(sms.gpu_seen);
+    return result;
+}

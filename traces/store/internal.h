@@ -1,0 +1,52 @@
+/* internal.h - what the files of the store share; others use store.h. */
+#ifndef GRIDTIDE_TRACES_STORE_INTERNAL_H
+#define GRIDTIDE_TRACES_STORE_INTERNAL_H
+
+#include "traces/store/store.h"
+
+enum {
+    GT_STORE_APPLICATION = 1196708164,                /* as in schema.sql */
+    GT_STORE_OLDEST = 2,      /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
+    GT_STORE_VERSION = 3      /* as schema_kernels.sql makes it */
+};
+
+struct gt_store {
+    sqlite3 *database;
+    char *path;               /* as the user knows it */
+    char *temporary;          /* where a new one is built; NULL for an existing one */
+    int version;
+    gt_store_progress *progress;
+    void *progress_user;
+};
+
+/* Fill `error` with "PATH: " and what SQLite says. Returns -1. */
+int gt_store_fail(struct gt_store *store, struct gt_error *error);
+/* Run statements without results. Returns 0 or -1. */
+int gt_store_run(struct gt_store *store, const char *sql, struct gt_error *error);
+/* Compile one statement; NULL with `error` on failure. End it with sqlite3_finalize(). */
+sqlite3_stmt *gt_store_prepare(struct gt_store *store, const char *sql, struct gt_error *error);
+/* Execute an INSERT or UPDATE with what is bound, ready for the next. Returns 0 or -1. */
+int gt_store_step(struct gt_store *store, sqlite3_stmt *statement, struct gt_error *error);
+/* One transaction: begin; then commit where `result` is 0, roll back where it is not.
+ * Return 0 or -1. */
+int gt_store_begin(struct gt_store *store, struct gt_error *error);
+int gt_store_finish(struct gt_store *store, int result, struct gt_error *error);
+/* Tell who watches, every few thousand rows. */
+void gt_store_tell(struct gt_store *store, uint64_t done, uint64_t total);
+
+/* store_kernels.c: the machine code of a trace's kernels; the cycles of a run's kernels (a measured run's are
+ * those of the workload's profiles, `modelled` NULL).  Inside a transaction.  Return 0 or -1. */
+struct gt_modelled;
+int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct gt_workload *workload,
+                          struct gt_error *error);
+int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
+                         const struct gt_modelled *modelled, struct gt_error *error);
+
+/* Bind a picosecond time, capped at what SQLite holds; GT_TIME_NONE gives NULL. */
+void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps);
+/* Bind an index; GT_NONE gives NULL. */
+void gt_store_bind_index(sqlite3_stmt *statement, int place, uint32_t index);
+/* Bind text that outlives the step; NULL and "" give NULL. */
+void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text);
+
+#endif

@@ -1,0 +1,406 @@
+/* A run on its way into the store.
+ *
+ * Records come as things are settled, rows want the order of their keys: everything is kept, by index,
+ * until the end and then appended table by table.  That is faster than inserting at random places,
+ * and the store is locked for no longer than the writing takes.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/store/placement.h"
+#include "traces/store/residency_bins.h"
+#include "traces/store/internal.h"
+
+enum { BLOCK_ROWS_MAX = 1000000, BLOCK_ROWS_FIRST = 4096 };
+
+struct counter { char *name; double value; };
+
+struct gt_sink {
+    struct gt_store *store;
+    const struct gt_workload *workload;
+    struct gt_probe probe;
+    int64_t trace_id, device_id;
+    const char *kind;
+    char *options;
+    uint32_t repetition;
+    bool measured;
+    struct gt_call_record *calls;         /* by call; .call is GT_NONE where there was none */
+    struct gt_op_record *ops;             /* by operation; .op likewise */
+    uint64_t call_rows, op_rows;
+    struct gt_block_record *blocks;       /* the first ones */
+    uint64_t block_rows, block_room, blocks_dropped;
+    struct gt_bins *bins;
+    struct gt_placement *placement;       /* NULL: not kept */
+    bool drop_blocks;                     /* neither every block nor the residency is kept */
+    bool kernels;                         /* cycles are kept: */
+    const struct gt_modelled *modelled;   /* these, or NULL: of the workload's profiles */
+    struct counter *counters;
+    uint32_t counter_count;
+};
+
+static int take_call(void *user, const struct gt_call_record *record, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+
+    (void)error;
+    if (record->call >= sink->workload->call_count || sink->calls[record->call].call != GT_NONE)
+        gt_bug("call %u recorded twice or not in the trace", record->call);
+    sink->calls[record->call] = *record;
+    sink->call_rows++;
+    return 0;
+}
+
+static int take_op(void *user, const struct gt_op_record *record, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+
+    (void)error;
+    if (record->op >= sink->workload->op_count || sink->ops[record->op].op != GT_NONE)
+        gt_bug("operation %u recorded twice or not in the trace", record->op);
+    sink->ops[record->op] = *record;
+    sink->op_rows++;
+    return 0;
+}
+
+static int take_blocks(void *user, const struct gt_block_record *record, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+
+    (void)error;
+    if (sink->placement != NULL)
+        gt_placement_add(sink->placement, record, 1);
+    if (sink->drop_blocks) {
+        sink->blocks_dropped += record->blocks;
+        return 0;
+    }
+    gt_bins_add(sink->bins, record);
+    if (sink->block_rows == BLOCK_ROWS_MAX) {
+        sink->blocks_dropped += record->blocks;
+        return 0;
+    }
+    if (sink->block_rows == sink->block_room) {
+        sink->block_room = sink->block_room == 0 ? BLOCK_ROWS_FIRST : sink->block_room * 2;
+        sink->blocks = gt_realloc(sink->blocks, sink->block_room, sizeof *sink->blocks);
+    }
+    sink->blocks[sink->block_rows++] = *record;
+    return 0;
+}
+
+/* Row by row while rows are kept, which is as long as it takes; the rest all at once. */
+static int take_repeat(void *user, const struct gt_repeat_record *record, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+    uint64_t done = 0;
+
+    for (; done < record->times && !sink->drop_blocks && sink->block_rows < BLOCK_ROWS_MAX; done++)
+        for (uint32_t i = 0; i < record->block_records; i++) {
+            struct gt_block_record row = record->blocks[i];
+
+            row.start_ps += (done + 1) * record->period_ps;
+            row.end_ps += (done + 1) * record->period_ps;
+            row.first_block += (done + 1) * record->period_blocks;
+            take_blocks(sink, &row, error);
+        }
+    for (uint32_t i = 0; i < record->block_records && done < record->times; i++) {
+        struct gt_block_record row = record->blocks[i];
+        uint64_t times = record->times - done;
+
+        row.start_ps += (done + 1) * record->period_ps;
+        row.end_ps += (done + 1) * record->period_ps;
+        sink->blocks_dropped += times * row.blocks;
+        if (!sink->drop_blocks)
+            gt_bins_add_repeated(sink->bins, &row, times, record->period_ps);
+        if (sink->placement != NULL)
+            gt_placement_add(sink->placement, &row, times);
+    }
+    return 0;
+}
+
+static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_error *error)
+{
+    struct gt_sink *sink = user;
+
+    (void)error;
+    if (sink->store->progress != NULL)
+        sink->store->progress(sink->store->progress_user, done, total);
+    return 0;
+}
+
+struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
+                              const char *kind, const char *options, uint32_t repetition,
+                              const struct gt_workload *workload, const struct gt_device *device,
+                              struct gt_error *error)
+{
+    struct gt_sink *sink = gt_calloc(1, sizeof *sink);
+
+    (void)device;
+    (void)error;
+    *sink = (struct gt_sink){
+        .store = store, .workload = workload, .trace_id = trace_id, .device_id = device_id, .kind = kind,
+        .options = strdup(options), .repetition = repetition, .measured = strcmp(kind, "measured") == 0,
+        .probe = { .user = sink, .call = take_call, .op = take_op, .blocks = take_blocks,
+                   .repeat = take_repeat, .progress = take_progress },
+        .bins = gt_bins_new(),
+        .calls = gt_realloc(NULL, workload->call_count, sizeof *sink->calls),
+        .ops = gt_realloc(NULL, workload->op_count, sizeof *sink->ops),
+    };
+    for (uint32_t i = 0; i < workload->call_count; i++)
+        sink->calls[i].call = GT_NONE;
+    for (uint32_t i = 0; i < workload->op_count; i++)
+        sink->ops[i].op = GT_NONE;
+    return sink;
+}
+
+void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too)
+{
+    sink->placement = gt_placement_new(sink->workload->op_count);
+    sink->drop_blocks = !blocks_too;
+}
+
+void gt_sink_keep_kernels(struct gt_sink *sink, const struct gt_modelled *modelled)
+{
+    sink->kernels = true;
+    sink->modelled = modelled;
+}
+
+const struct gt_probe *gt_sink_probe(struct gt_sink *sink)
+{
+    return &sink->probe;
+}
+
+int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error)
+{
+    (void)error;
+    sink->counters = gt_realloc(sink->counters, sink->counter_count + 1ull, sizeof *sink->counters);
+    sink->counters[sink->counter_count++] = (struct counter){ strdup(name), value };
+    return 0;
+}
+
+void gt_sink_abort(struct gt_sink *sink)
+{
+    if (sink == NULL)
+        return;
+    for (uint32_t i = 0; i < sink->counter_count; i++)
+        free(sink->counters[i].name);
+    free(sink->counters);
+    gt_bins_free(sink->bins);
+    gt_placement_free(sink->placement);
+    free(sink->blocks);
+    free(sink->calls);
+    free(sink->ops);
+    free(sink->options);
+    free(sink);
+}
+
+/* The writing of one run: where it is, and what it fills. */
+struct writing {
+    struct gt_sink *sink;
+    struct gt_store *store;
+    sqlite3_stmt *insert;
+    int64_t run_id;
+    uint64_t done, total;     /* rows */
+    struct gt_error *error;
+};
+
+static int step(struct writing *writing)
+{
+    gt_store_tell(writing->store, writing->done++, writing->total);
+    return gt_store_step(writing->store, writing->insert, writing->error);
+}
+
+static int write_calls(struct writing *writing)
+{
+    const struct gt_sink *sink = writing->sink;
+
+    for (uint32_t i = 0; i < sink->workload->call_count; i++) {
+        const struct gt_call_record *record = &sink->calls[i];
+
+        if (record->call == GT_NONE)
+            continue;
+        sqlite3_bind_int64(writing->insert, 2, i);
+        gt_store_bind_time(writing->insert, 3, record->start_ps);
+        gt_store_bind_time(writing->insert, 4, record->end_ps);
+        gt_store_bind_time(writing->insert, 5, record->blocked_ps);
+        gt_store_bind_index(writing->insert, 6, record->cause_op);
+        if (step(writing) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_ops(struct writing *writing)
+{
+    const struct gt_sink *sink = writing->sink;
+    bool causes = !sink->measured;
+
+    for (uint32_t i = 0; i < sink->workload->op_count; i++) {
+        const struct gt_op_record *record = &sink->ops[i];
+
+        if (record->op == GT_NONE)
+            continue;
+        sqlite3_bind_int64(writing->insert, 2, i);
+        gt_store_bind_time(writing->insert, 3, record->submit_ps);
+        gt_store_bind_time(writing->insert, 4, record->start_ps);
+        gt_store_bind_time(writing->insert, 5, record->end_ps);
+        for (int wait = 0; wait < GT_WAITS && causes; wait++) /* unbound stays NULL */
+            gt_store_bind_time(writing->insert, 6 + wait, record->wait_ps[wait]);
+        gt_store_bind_index(writing->insert, 12,
+                            causes && record->cause == GT_CAUSE_CALL ? record->cause_index : GT_NONE);
+        gt_store_bind_index(writing->insert, 13,
+                            causes && record->cause == GT_CAUSE_OP ? record->cause_index : GT_NONE);
+        if (step(writing) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int compare_blocks(const void *left, const void *right)
+{
+    const struct gt_block_record *a = left, *b = right;
+
+    if (a->op != b->op)
+        return a->op < b->op ? -1 : 1;
+    if (a->first_block != b->first_block)
+        return a->first_block < b->first_block ? -1 : 1;
+    return (a->sm > b->sm) - (a->sm < b->sm);
+}
+
+static int write_blocks(struct writing *writing)
+{
+    struct gt_sink *sink = writing->sink;
+
+    if (sink->block_rows > 0)
+        qsort(sink->blocks, sink->block_rows, sizeof *sink->blocks, compare_blocks);
+    for (uint64_t i = 0; i < sink->block_rows; i++) {
+        const struct gt_block_record *record = &sink->blocks[i];
+
+        sqlite3_bind_int64(writing->insert, 2, record->op);
+        sqlite3_bind_int64(writing->insert, 3, record->gpu);
+        sqlite3_bind_int64(writing->insert, 4, record->sm);
+        gt_store_bind_time(writing->insert, 5, record->first_block);
+        sqlite3_bind_int64(writing->insert, 6, record->blocks);
+        gt_store_bind_time(writing->insert, 7, record->start_ps);
+        gt_store_bind_time(writing->insert, 8, record->end_ps);
+        if (step(writing) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int write_placement(struct writing *writing)
+{
+    const struct gt_sink *sink = writing->sink;
+    int result = 0;
+
+    for (uint32_t i = 0; sink->placement != NULL && i < sink->workload->op_count && result == 0; i++) {
+        uint32_t gpu;
+        char *text = gt_placement_text(sink->placement, i, &gpu);
+
+        if (text == NULL)
+            continue;
+        sqlite3_bind_int64(writing->insert, 2, i);
+        sqlite3_bind_int64(writing->insert, 3, gpu);
+        sqlite3_bind_text(writing->insert, 4, text, -1, SQLITE_STATIC);
+        result = step(writing);
+        free(text);
+    }
+    return result;
+}
+
+static int write_bin(void *user, uint32_t gpu, uint32_t sm, uint32_t bin, int64_t warp_ps, int64_t block_ps)
+{
+    struct writing *writing = user;
+
+    sqlite3_bind_int64(writing->insert, 2, gpu);
+    sqlite3_bind_int64(writing->insert, 3, sm);
+    sqlite3_bind_int64(writing->insert, 4, bin);
+    sqlite3_bind_int64(writing->insert, 5, warp_ps);
+    sqlite3_bind_int64(writing->insert, 6, block_ps);
+    return step(writing);
+}
+
+static int write_bins(struct writing *writing)
+{
+    return gt_bins_each(writing->sink->bins, write_bin, writing);
+}
+
+static int write_counters(struct writing *writing)
+{
+    const struct gt_sink *sink = writing->sink;
+
+    for (uint32_t i = 0; i < sink->counter_count; i++) {
+        sqlite3_bind_text(writing->insert, 2, sink->counters[i].name, -1, SQLITE_STATIC);
+        sqlite3_bind_double(writing->insert, 3, sink->counters[i].value);
+        if (step(writing) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const struct table {
+    const char *insert;       /* place 1 is the run */
+    int (*write)(struct writing *writing);
+} tables[] = {
+    { "INSERT INTO run_call VALUES (?, ?, ?, ?, ?, ?)", write_calls },
+    { "INSERT INTO run_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", write_ops },
+    { "INSERT INTO run_block VALUES (?, ?, ?, ?, ?, ?, ?, ?)", write_blocks },
+    { "INSERT INTO run_placement VALUES (?, ?, ?, ?)", write_placement },
+    { "INSERT INTO run_bin VALUES (?, ?, ?, ?, ?, ?)", write_bins },
+    { "INSERT OR REPLACE INTO counter VALUES (?, ?, ?)", write_counters },
+};
+
+static int64_t insert_run(struct gt_sink *sink, struct gt_error *error)
+{
+    static const char sql[] = "INSERT INTO run (trace_id, device_id, kind, options, repetition, whole)"
+                              " VALUES (?, ?, ?, ?, ?, 1)";
+    sqlite3_stmt *insert = gt_store_prepare(sink->store, sql, error);
+    int result;
+
+    if (insert == NULL)
+        return -1;
+    sqlite3_bind_int64(insert, 1, sink->trace_id);
+    sqlite3_bind_int64(insert, 2, sink->device_id);
+    sqlite3_bind_text(insert, 3, sink->kind, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 4, sink->options, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 5, sink->repetition);
+    result = gt_store_step(sink->store, insert, error);
+    sqlite3_finalize(insert);
+    return result == 0 ? sqlite3_last_insert_rowid(sink->store->database) : -1;
+}
+
+static int64_t write_run(struct gt_sink *sink, struct gt_error *error)
+{
+    struct writing writing = { .sink = sink, .store = sink->store, .error = error,
+                               .total = sink->call_rows + sink->op_rows + sink->block_rows };
+    int result = 0;
+
+    writing.run_id = insert_run(sink, error);
+    if (writing.run_id < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0] && result == 0; i++) {
+        writing.insert = gt_store_prepare(sink->store, tables[i].insert, error);
+        if (writing.insert == NULL)
+            return -1;
+        sqlite3_bind_int64(writing.insert, 1, writing.run_id);
+        result = tables[i].write(&writing);
+        sqlite3_finalize(writing.insert);
+    }
+    if (result == 0 && sink->kernels)
+        result = gt_store_run_kernels(sink->store, writing.run_id, sink->workload, sink->modelled, error);
+    return result == 0 ? writing.run_id : -1;
+}
+
+int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error)
+{
+    int64_t run_id = -1;
+
+    gt_sink_counter(sink, "blocks_dropped", (double)sink->blocks_dropped, NULL);
+    gt_sink_counter(sink, "bin_ps", (double)gt_bins_width_ps(sink->bins), NULL);
+    if (gt_store_begin(sink->store, error) == 0) {
+        run_id = write_run(sink, error);
+        if (gt_store_finish(sink->store, run_id < 0 ? -1 : 0, error) != 0)
+            run_id = -1;
+    }
+    gt_sink_abort(sink);
+    return run_id;
+}

@@ -1,0 +1,330 @@
+/* A store's life: made under a temporary name, or opened and checked. */
+#include "traces/store/store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "traces/io/output.h"
+#include "traces/store/schema_sql.h"
+#include "traces/store/internal.h"
+
+/* A new store is a file of its own until it is renamed: nothing to roll back to but memory,
+ * one sync at the end.  Its rows' references come from this code, so SQLite need not check. */
+static const char bulk_settings[] =
+    "PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;"
+    "PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF;";
+static const char shared_settings[] =
+    "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
+    "PRAGMA cache_size = -65536; PRAGMA trusted_schema = OFF;";
+static const char reader_settings[] =
+    "PRAGMA query_only = ON; PRAGMA cache_size = -65536; PRAGMA trusted_schema = OFF;";
+
+enum { BUSY_MS = 5000 };
+
+int gt_store_fail(struct gt_store *store, struct gt_error *error)
+{
+    int code = sqlite3_errcode(store->database);
+
+    if (code == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR)
+        return gt_error_set(error, "%s: cannot write: %s (is the disk full?)", store->path,
+                            sqlite3_errmsg(store->database));
+    if (code == SQLITE_NOTADB)
+        return gt_error_set(error, "%s: not a Gridtide store, not even an SQLite database; "
+                            "make one with 'gridtide run'", store->path);
+    if (code == SQLITE_CORRUPT)
+        return gt_error_set(error, "%s: damaged (%s); make it again with 'gridtide run'", store->path,
+                            sqlite3_errmsg(store->database));
+    return gt_error_set(error, "%s: %s", store->path, sqlite3_errmsg(store->database));
+}
+
+int gt_store_run(struct gt_store *store, const char *sql, struct gt_error *error)
+{
+    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
+           : gt_store_fail(store, error);
+}
+
+sqlite3_stmt *gt_store_prepare(struct gt_store *store, const char *sql, struct gt_error *error)
+{
+    sqlite3_stmt *statement;
+
+    if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) == SQLITE_OK)
+        return statement;
+    gt_store_fail(store, error);
+    return NULL;
+}
+
+int gt_store_step(struct gt_store *store, sqlite3_stmt *statement, struct gt_error *error)
+{
+    if (sqlite3_step(statement) != SQLITE_DONE) {
+        gt_store_fail(store, error);
+        sqlite3_reset(statement);
+        return -1;
+    }
+    sqlite3_reset(statement);
+    return 0;
+}
+
+int gt_store_begin(struct gt_store *store, struct gt_error *error)
+{
+    return gt_store_run(store, "BEGIN IMMEDIATE", error);
+}
+
+int gt_store_finish(struct gt_store *store, int result, struct gt_error *error)
+{
+    if (result == 0 && gt_store_run(store, "COMMIT", error) == 0)
+        return 0;
+    gt_store_run(store, "ROLLBACK", NULL);
+    return -1;
+}
+
+void gt_store_tell(struct gt_store *store, uint64_t done, uint64_t total)
+{
+    if (store->progress != NULL && done % 4096 == 0)
+        store->progress(store->progress_user, done, total);
+}
+
+void gt_store_watch(struct gt_store *store, gt_store_progress *progress, void *user)
+{
+    store->progress = progress;
+    store->progress_user = user;
+}
+
+void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps)
+{
+    if (time_ps == GT_TIME_NONE)
+        sqlite3_bind_null(statement, place);
+    else
+        sqlite3_bind_int64(statement, place, time_ps > INT64_MAX ? INT64_MAX : (int64_t)time_ps);
+}
+
+void gt_store_bind_index(sqlite3_stmt *statement, int place, uint32_t index)
+{
+    if (index == GT_NONE)
+        sqlite3_bind_null(statement, place);
+    else
+        sqlite3_bind_int64(statement, place, index);
+}
+
+void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text)
+{
+    if (text == NULL || text[0] == '\0')
+        sqlite3_bind_null(statement, place);
+    else
+        sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC);
+}
+
+static void free_store(struct gt_store *store)
+{
+    sqlite3_close(store->database);
+    free(store->path);
+    free(store);
+}
+
+static struct gt_store *open_file(const char *path, const char *file, struct gt_error *error)
+{
+    struct gt_store *store = gt_calloc(1, sizeof *store);
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* one thread only */
+
+    store->path = strdup(path);
+    if (sqlite3_open_v2(file, &store->database, flags, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(store->database, BUSY_MS);
+        sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+        return store;
+    }
+    gt_store_fail(store, error);
+    free_store(store);
+    return NULL;
+}
+
+/* What cannot become a store is refused before the work, not after it. */
+static int check_target(const char *path, struct gt_error *error)
+{
+    struct stat status;
+
+    if (strcmp(path, "-") == 0)
+        return gt_error_set(error, "-: a store cannot go to standard output; give -o a file name");
+    if (path[0] == '\0')
+        return gt_error_set(error, "an empty name for a store; give -o a file name");
+    if (stat(path, &status) != 0)
+        return 0;
+    if (S_ISDIR(status.st_mode))
+        return gt_error_set(error, "%s: is a directory; give -o a file name", path);
+    if (!S_ISREG(status.st_mode))
+        return gt_error_set(error, "%s: is not a regular file; give -o another name", path);
+    return 0;
+}
+
+struct gt_store *gt_store_create(const char *path, struct gt_error *error)
+{
+    struct gt_store *store;
+    char *temporary;
+
+    if (check_target(path, error) != 0)
+        return NULL;
+    temporary = gt_output_reserve(path, error);
+    if (temporary == NULL)
+        return NULL;
+    store = open_file(path, temporary, error);
+    if (store == NULL) {
+        gt_output_discard(temporary);
+        return NULL;
+    }
+    store->temporary = temporary;
+    store->version = GT_STORE_VERSION;
+    if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0
+            && gt_store_run(store, gt_schema_kernels_sql, error) == 0)
+        return store;
+    gt_store_abandon(store);
+    return NULL;
+}
+
+static int sync_file(const struct gt_store *store, struct gt_error *error)
+{
+    int fd = open(store->temporary, O_RDWR | O_CLOEXEC), result = 0;
+
+    if (fd < 0 || fsync(fd) != 0)
+        result = gt_error_set(error, "%s: cannot write: %s", store->path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+/* A journal left by a killed writer of the file being replaced must not be played into the new one. */
+static void remove_stale(const char *path)
+{
+    static const char *const endings[] = { "-journal", "-wal", "-shm" };
+    char *name;
+
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        if (asprintf(&name, "%s%s", path, endings[i]) < 0)
+            gt_bug("asprintf failed");
+        unlink(name);
+        free(name);
+    }
+}
+
+int gt_store_commit(struct gt_store *store, struct gt_error *error)
+{
+    int result;
+
+    if (sqlite3_close(store->database) != SQLITE_OK)
+        gt_bug("%s: a statement was left open", store->path);
+    store->database = NULL;
+    result = sync_file(store, error);
+    if (result == 0) {
+        remove_stale(store->path);
+        result = gt_output_rename(store->temporary, store->path, error);
+    } else {
+        gt_output_discard(store->temporary);
+    }
+    free_store(store);
+    return result;
+}
+
+void gt_store_abandon(struct gt_store *store)
+{
+    char *temporary;
+
+    if (store == NULL)
+        return;
+    temporary = store->temporary;
+    free_store(store);
+    gt_output_discard(temporary);
+}
+
+static int64_t pragma_value(struct gt_store *store, const char *sql, struct gt_error *error)
+{
+    sqlite3_stmt *statement = gt_store_prepare(store, sql, error);
+    int64_t value = -1;
+
+    if (statement == NULL)
+        return -1;
+    if (sqlite3_step(statement) == SQLITE_ROW)
+        value = sqlite3_column_int64(statement, 0);
+    else
+        gt_store_fail(store, error);
+    sqlite3_finalize(statement);
+    return value;
+}
+
+static int check_identity(struct gt_store *store, struct gt_error *error)
+{
+    int64_t application = pragma_value(store, "PRAGMA application_id", error), version;
+
+    if (application < 0)
+        return -1;
+    if (application != GT_STORE_APPLICATION)
+        return gt_error_set(error, "%s: an SQLite database but not a Gridtide store; "
+                            "make one with 'gridtide run'", store->path);
+    version = pragma_value(store, "PRAGMA user_version", error);
+    if (version < 0)
+        return -1;
+    if (version < GT_STORE_OLDEST || version > GT_STORE_VERSION)
+        return gt_error_set(error, "%s: a store of version %lld, this Gridtide has version %d; "
+                            "make it again with 'gridtide run'", store->path, (long long)version,
+                            GT_STORE_VERSION);
+    store->version = (int)version;
+    return 0;
+}
+
+/* An older store that runs are to be added to becomes one of today's. */
+static int upgrade(struct gt_store *store, struct gt_error *error)
+{
+    if (store->version == GT_STORE_VERSION)
+        return 0;
+    if (gt_store_begin(store, error) != 0
+            || gt_store_finish(store, gt_store_run(store, gt_schema_kernels_sql, error), error) != 0)
+        return -1;
+    store->version = GT_STORE_VERSION;
+    return 0;
+}
+
+/* SQLite would make what is missing and is vague about the rest. */
+static int check_source(const char *path, struct gt_error *error)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0)
+        return gt_error_set(error, "%s: %s; make it with 'gridtide run'", path, strerror(errno));
+    if (S_ISDIR(status.st_mode))
+        return gt_error_set(error, "%s: is a directory, not a store", path);
+    if (!S_ISREG(status.st_mode))
+        return gt_error_set(error, "%s: is not a regular file, so not a store", path);
+    if (access(path, R_OK) != 0)
+        return gt_error_set(error, "%s: %s", path, strerror(errno));
+    return 0;
+}
+
+struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error *error)
+{
+    struct gt_store *store;
+
+    if (check_source(path, error) != 0)
+        return NULL;
+    /* Readers too may have to play back the journal of a killed writer. */
+    store = open_file(path, path, error);
+    if (store == NULL)
+        return NULL;
+    if (check_identity(store, error) == 0
+            && gt_store_run(store, writable ? shared_settings : reader_settings, error) == 0
+            && (!writable || upgrade(store, error) == 0))
+        return store;
+    gt_store_close(store);
+    return NULL;
+}
+
+void gt_store_close(struct gt_store *store)
+{
+    if (store != NULL)
+        free_store(store);
+}
+
+sqlite3 *gt_store_database(struct gt_store *store)
+{
+    return store->database;
+}

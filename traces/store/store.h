@@ -1,0 +1,98 @@
+/* store.h - runs, measured and simulated, in one SQLite file (schema.sql). */
+#ifndef GRIDTIDE_TRACES_STORE_STORE_H
+#define GRIDTIDE_TRACES_STORE_STORE_H
+
+#include <sqlite3.h>
+
+#include "sim/devices/device.h"
+#include "sim/workload/probe.h"
+#include "sim/workload/workload.h"
+
+struct gt_store;
+
+/* A new store that will become `path` at gt_store_commit(): built under a temporary name. */
+struct gt_store *gt_store_create(const char *path, struct gt_error *error);
+int gt_store_commit(struct gt_store *store, struct gt_error *error);      /* frees; on -1 nothing is left */
+void gt_store_abandon(struct gt_store *store);                            /* NULL allowed */
+
+/* An existing store, to read (writable false) or to add whole runs to (true).
+ * Refuses what is not a Gridtide store or has another version, saying so. */
+struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error *error);
+void gt_store_close(struct gt_store *store);
+sqlite3 *gt_store_database(struct gt_store *store);                       /* for queries */
+
+/* Told how far long work is: rows written, or what a sink's probe is told while the run goes on.
+ * May be called often. NULL: nobody. */
+typedef void gt_store_progress(void *user, uint64_t done, uint64_t total);
+void gt_store_watch(struct gt_store *store, gt_store_progress *progress, void *user);
+
+/* Put the definitions of a device / a trace in; returns the new id, or -1. */
+int64_t gt_store_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error);
+int64_t gt_store_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
+                       struct gt_error *error);
+
+/* Say that an option made trace `trace_id` out of `base_trace_id`, with the same operation numbers:
+ * its runs are compared with the measured runs of that one. Returns 0 or -1. */
+int gt_store_base(struct gt_store *store, int64_t trace_id, int64_t base_trace_id, struct gt_error *error);
+
+/* The number that the next trace gets, or -1. */
+int64_t gt_store_next_trace(struct gt_store *store, struct gt_error *error);
+/* Take out the traces from number `from_trace` on that have no measured run, with all that belongs to them:
+ * what a validation leaves where it fails.  Returns 0 or -1. */
+int gt_store_drop_unmeasured(struct gt_store *store, int64_t from_trace, struct gt_error *error);
+/* Close an existing store, and remove its file where it holds no run.  Returns 0 or -1; closed either way. */
+int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error);
+
+/* A run's records: kept in memory until the end, then written as one transaction, in key order.
+ * The probe is valid until end or abort; `workload` and `store` must last as long. `kind` is
+ * "measured" or "simulated"; measured runs have no waits and no causes. */
+struct gt_sink;
+struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
+                              const char *kind, const char *options, uint32_t repetition,
+                              const struct gt_workload *workload, const struct gt_device *device,
+                              struct gt_error *error);
+/* Keep, beside the rest, how many blocks of each kernel each SM got (table run_placement), for runs that
+ * are held against each other; without `blocks_too` that instead of every block and the residency over
+ * time. Before the first record. */
+void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too);
+/* Keep the cycles of kernels (tables run_kernel, run_issue, run_stall): what the warp tier says of the
+ * workload's operations, which must last until the end; or what the workload's profiles say (NULL).
+ * Without this a run has none. */
+struct gt_modelled;
+void gt_sink_keep_kernels(struct gt_sink *sink, const struct gt_modelled *modelled);
+const struct gt_probe *gt_sink_probe(struct gt_sink *sink);
+int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error);
+int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error);        /* the run's id, or -1 */
+void gt_sink_abort(struct gt_sink *sink);                                 /* rolls the run back */
+
+/* Send what the trace recorded through a probe, as a "measured" run would: calls and operations
+ * that have measured times, where at least one operation has; their origin is the workload's.
+ * Calls that an importer made up are left out. Returns the number of operations sent, -1 on error. */
+int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
+                         struct gt_error *error);
+
+/* How one simulated run compares with a measured run of the same trace (definitions: README,
+ * "How error is stated"). Over the GPU operations (kernels, copies, memsets) that have a time in
+ * both runs, each run's times taken from the first start among them. Percentiles are by nearest
+ * rank: the value at place ceil(p / 100 * n) of the n sorted ones. Absent values are NAN; without
+ * a measured run the simulated makespan is over all operations. */
+struct gt_spread { double median, p95, max; };
+struct gt_comparison {
+    uint64_t kernels, copies, memsets;      /* operations of the trace */
+    uint64_t matched, unmatched;            /* with / without a time in both runs */
+    double makespan_measured_us, makespan_simulated_us, makespan_error_pct;
+    struct gt_spread start_error_us, start_error_pct;
+    double busy_simulated_pct;              /* share of the simulated makespan in which one ran */
+};
+/* measured_run 0: there is none. */
+int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+               struct gt_comparison *comparison, struct gt_error *error);
+/* Keep a comparison in the store (table comparison), in place of an older one. Returns 0 or -1. */
+int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+                        const struct gt_comparison *comparison, struct gt_error *error);
+/* Newest simulated run and the measured run of its trace, of several the one of median makespan (0 where
+ * there is none). */
+int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
+                  struct gt_error *error);
+
+#endif

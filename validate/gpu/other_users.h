@@ -1,0 +1,14 @@
+/* other_users.h - who else uses the GPU, as NVML tells it; libnvidia-ml is opened at run time. */
+#ifndef GRIDTIDE_VALIDATE_GPU_OTHER_USERS_H
+#define GRIDTIDE_VALIDATE_GPU_OTHER_USERS_H
+
+#include "validate/validate.h"
+
+/* Ask for the GPU that CUDA counts as the first one. Before this process has used it: how busy others kept
+ * it during the last second too. All is 0 where NVML is not there or does not say; processes of other
+ * containers show as a busy GPU only. */
+void gt_others_begin(struct gt_gpu_others *others);
+/* The processes alone, at any time after that. */
+uint32_t gt_others_processes(void);
+
+#endif

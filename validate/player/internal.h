@@ -1,0 +1,164 @@
+/* internal.h - what the files of the player share.
+ *
+ *   player.c          ready, play, tell: the order of things
+ *   player_kernels.c  each kernel's launch: arguments, block times, log
+ *   player_memory.c   allocations; the buffers that copies and memsets work on
+ *   player_edges.c    orders that the streams alone do not give
+ *   player_graph.c    graphs, one an instance a call
+ *   player_calls.c    host threads walk their calls
+ *   player_clock.c    the SMs' clock; the GPU's timer against the host's
+ *   player_warm.c     calls that mean nothing, before those that count
+ *   player_awake.c    CPUs that do not fall asleep meanwhile
+ *   player_records.c  what happened, as records of a run
+ *
+ * Times are nanoseconds of gt_clock_ns() unless a name says GPU.
+ */
+#ifndef GRIDTIDE_VALIDATE_PLAYER_INTERNAL_H
+#define GRIDTIDE_VALIDATE_PLAYER_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include <cuda_runtime_api.h>
+
+#include "kernels/library.h"
+#include "validate/gpu/cupti.h"
+#include "validate/proxy_kernel.h"
+#include "validate/validate.h"
+
+#define GT_NO_LOG UINT64_MAX
+
+struct gt_play_op {
+    const struct gt_library_kernel *library;     /* kernels */
+    struct gt_gpu_launch launch;
+    double arguments[GT_LIBRARY_PARAMETERS];
+    uint64_t blocks;
+    uint64_t first_log;                          /* in logs; GT_NO_LOG: CUPTI says when it ran */
+    void *to, *from;                             /* copies and memsets */
+    uint64_t node;                               /* in a graph: gt_cupti_node() */
+    uint64_t start_ns, end_ns;                   /* when it ran; end 0: not known */
+    uint64_t spin_ns;                            /* host functions: for how long */
+    cudaEvent_t done;                            /* for others that streams do not make wait; or NULL */
+    atomic_bool asked;                           /* its event has been recorded in this repetition */
+};
+
+struct gt_play_call {
+    uint64_t start_ns, end_ns;
+    cudaGraphExec_t graph;                       /* graph launches */
+    uint32_t released_by;                        /* synchronisations without a target: the op awaited */
+};
+
+struct gt_play_thread {
+    struct gt_player *player;
+    const uint32_t *calls;                       /* in order */
+    uint32_t call_count;
+    pthread_t handle;
+};
+
+/* The GPU's timer against the host's clock at one moment: host = GPU + offset, which is between the two. */
+struct gt_alignment { int64_t gpu_ns, low_ns, high_ns; };
+
+struct gt_player {
+    const struct gt_workload *workload;
+    struct gt_play_options options;
+    char description[256];
+    struct gt_play_op *ops;                      /* as the workload's */
+    struct gt_play_call *calls;
+    cudaStream_t *streams;
+    cudaEvent_t *events;                         /* of one repetition */
+    struct gt_play_thread *threads;              /* those that make calls */
+    uint32_t thread_count;
+    uint32_t *thread_calls;                      /* what their lists point into */
+    uint32_t *edges_from, *edges;                /* i follows edges[edges_from[i]] and on, up to i + 1's */
+    uint64_t *waits_ns;                          /* per call: the thread's own work before it */
+    void **memory, **pinned, **pageable;         /* to be freed */
+    uint32_t memory_count, pinned_count, pageable_count;
+    struct gt_block_log *logs, *logs_here;       /* on the GPU; fetched */
+    uint64_t log_count;
+    bool kernels_recorded;                       /* CUPTI records kernels, which costs each a little */
+    cudaStream_t own;                            /* for what is not the trace's */
+    const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
+    double warm_arguments[GT_LIBRARY_PARAMETERS];
+    void *warm_gpu, *warm_host;
+    cudaEvent_t warm_event;
+    cudaGraphExec_t warm_graph;
+    double clock_mhz, overshoot_cycles;          /* a spinning block runs so much longer than asked */
+    struct gt_alignment before, after;
+    uint64_t untraced_ns;                        /* from the first call to the last while nobody records */
+    uint64_t origin_ns;                          /* when the threads set off */
+    pthread_t *keepers;                          /* of the CPUs awake */
+    uint32_t keeper_count;
+    atomic_bool over;                            /* they may end */
+    uint64_t unplayed;                           /* calls whose target is not known */
+    cudaStream_t *spare_streams;                 /* made by calls of the trace */
+    cudaEvent_t *spare_events;
+    atomic_uint spare_stream_count, spare_event_count;
+    atomic_uint ready;
+    atomic_uint_fast64_t go_ns;                  /* 0: not yet */
+    atomic_bool failed;
+    struct gt_error failure;
+    pthread_mutex_t lock;
+    bool broken;                                 /* the GPU must be given up after an error */
+};
+
+/* Fill `error` with what was tried and what CUDA says. Returns -1. */
+int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error);
+#define GT_CUDA(call, error) do { \
+        cudaError_t code_ = (call); \
+        if (code_ != cudaSuccess) \
+            return gt_cuda_fail(#call, code_, error); \
+    } while (0)
+
+/* player_memory.c */
+void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
+void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
+int gt_player_buffers(struct gt_player *player, struct gt_error *error);
+void gt_player_free_memory(struct gt_player *player);
+
+/* player_kernels.c */
+int gt_player_kernels(struct gt_player *player, struct gt_error *error);
+
+/* player_edges.c */
+int gt_player_edges(struct gt_player *player, struct gt_error *error);
+void gt_player_free_edges(struct gt_player *player);
+/* Around asking for an operation: wait in its stream for those it comes after; let others wait for it. */
+cudaError_t gt_player_wait_before(struct gt_player *player, uint32_t op, cudaStream_t stream);
+cudaError_t gt_player_tell_after(struct gt_player *player, uint32_t op, cudaStream_t stream);
+/* What a synchronisation of unknown target waited for, as recorded. */
+cudaError_t gt_player_wait_released(struct gt_player *player, uint32_t call);
+
+/* player_graph.c */
+int gt_player_graphs(struct gt_player *player, struct gt_error *error);
+void gt_player_free_graphs(struct gt_player *player);
+
+/* player_calls.c */
+void gt_player_schedule(struct gt_player *player);            /* who calls what, and the gaps between */
+cudaError_t gt_player_issue(struct gt_player *player, uint32_t op, cudaStream_t stream);
+/* All threads through all calls, and everything on the GPU to its end. */
+int gt_player_walk(struct gt_player *player, struct gt_error *error);
+
+/* player_warm.c */
+int gt_player_make_warm(struct gt_player *player, struct gt_error *error);
+void gt_player_free_warm(struct gt_player *player);
+/* On the calling thread, until shortly before a time, at least once. */
+cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
+
+/* player_awake.c */
+/* Keep every CPU that this process may use busy, with the lowest priority there is, until gt_player_sleep();
+ * for a trace of one host thread with host functions. Returns whether all are. */
+bool gt_player_stay_awake(struct gt_player *player);
+void gt_player_sleep(struct gt_player *player);
+
+/* player_clock.c */
+int gt_player_measure_clock(struct gt_player *player, struct gt_error *error);
+int gt_player_align(struct gt_player *player, struct gt_alignment *alignment, struct gt_error *error);
+/* A time of the GPU's timer on the host's clock. */
+uint64_t gt_player_host_ns(const struct gt_player *player, uint64_t gpu_ns);
+
+/* player_records.c */
+/* From the first call's start to the last one's end: what needs no GPU clock. */
+uint64_t gt_player_span_ns(const struct gt_player *player);
+int gt_player_send(struct gt_player *player, const struct gt_activity *activity, const struct gt_probe *probe,
+                   struct gt_play_result *result, struct gt_error *error);
+
+#endif
