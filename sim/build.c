@@ -139,9 +139,9 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     gpu->sms = gt_calloc(device->sms, sizeof *gpu->sms);
     gpu->order = gt_calloc(device->sms, sizeof *gpu->order);
     gpu->rank = gt_calloc(device->sms, sizeof *gpu->rank);
-    gpu->burst = gt_calloc(device->sms, sizeof *gpu->burst);
-    gpu->burst_first = gt_calloc(device->sms, sizeof *gpu->burst_first);
-    gpu->burst_sms = gt_calloc(device->sms, sizeof *gpu->burst_sms);
+    gpu->dispatch_batch = gt_calloc(device->sms, sizeof *gpu->dispatch_batch);
+    gpu->dispatch_batch_first = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_first);
+    gpu->dispatch_batch_sms = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_sms);
     for (uint32_t i = 0; i < device->sms; i++) {
         gpu->sms[i] = (struct gt_sm_state){
             .threads = device->threads_per_sm, .warps = device->warps_per_sm,
@@ -150,7 +150,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         };
     }
     order_sms(m, gpu);
-    gpu->freed_by_op = gpu->alone = gpu->alone_head = gpu->demanding = GT_NONE;
+    gpu->freed_by_op = gpu->exclusive = gpu->exclusive_head = gpu->demanding = GT_NONE;
     gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
         gpu->engines[i].first = gpu->engines[i].running = GT_NONE;
@@ -178,11 +178,11 @@ static void build_edges(struct gt_machine *m)
 {
     uint32_t ops = m->workload->op_count;
 
-    if (m->plan.edge_count == 0)
+    if (m->replay.edge_count == 0)
         return;
-    m->op_afters_left = m->plan.edges_in;
-    m->op_items = gt_realloc(NULL, ops, sizeof *m->op_items);
-    memset(m->op_items, 0xff, ops * sizeof *m->op_items);
+    m->op_afters_left = m->replay.edges_in;
+    m->op_commands = gt_realloc(NULL, ops, sizeof *m->op_commands);
+    memset(m->op_commands, 0xff, ops * sizeof *m->op_commands);
 }
 
 int gt_machine_build(struct gt_machine *m, struct gt_error *error)
@@ -190,12 +190,12 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     const struct gt_workload *w = m->workload;
 
     m->error = error;
-    m->items_free = m->waiters_free = m->grids_free = m->batches_free = m->loads_free = GT_NONE;
+    m->commands_free = m->waiters_free = m->grids_free = m->batches_free = m->groups_free = GT_NONE;
     m->place = gt_place_policy_find(m->device->placement, error);
     m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);
     if (m->place == NULL || m->arbitration == NULL)
         return -1;
-    gt_plan_make(&m->plan, w, m->recorded, m->device);
+    gt_replay_make(&m->replay, w, m->recorded, m->device);
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
     for (uint32_t i = 0; i < w->gpu_count; i++)
@@ -218,11 +218,11 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].sms);
         free(m->gpus[i].order);
         free(m->gpus[i].rank);
-        free(m->gpus[i].burst);
-        free(m->gpus[i].burst_first);
-        free(m->gpus[i].burst_sms);
+        free(m->gpus[i].dispatch_batch);
+        free(m->gpus[i].dispatch_batch_first);
+        free(m->gpus[i].dispatch_batch_sms);
         free(m->gpus[i].buffers);
-        free(m->gpus[i].loads);
+        free(m->gpus[i].groups);
     }
     free(m->gpus);
     free(m->contexts);
@@ -232,19 +232,19 @@ void gt_machine_free(struct gt_machine *m)
     free(m->streams);
     free(m->events);
     free(m->op_numbers);
-    free(m->op_items);
+    free(m->op_commands);
     free(m->occupancies);
     free(m->recorded_waves);
-    free(m->items);
+    free(m->commands);
     free(m->waiters);
     free(m->grids);
     free(m->batches);
-    free(m->loads);
+    free(m->groups);
     free(m->demands);
-    gt_share_free(&m->share);
-    gt_waves_free(m);
+    gt_maxmin_free(&m->share);
+    gt_steady_state_free(m);
     free(m->sm_kinds);
     free(m->kind_of_sm);
-    gt_plan_free(&m->plan);
+    gt_replay_free(&m->replay);
     gt_engine_free(&m->engine);
 }

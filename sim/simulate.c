@@ -12,15 +12,15 @@
 static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = gt_thread_handler,
     [GT_HANDLE_STREAM] = gt_stream_handler,
-    [GT_HANDLE_BAR] = gt_bar_handler,
+    [GT_HANDLE_TIMED_OP] = gt_timed_op_handler,
     [GT_HANDLE_BLOCKS] = gt_blocks_handler,
     [GT_HANDLE_GRID] = gt_grid_handler,
     [GT_HANDLE_COPY] = gt_copy_handler,
     [GT_HANDLE_ENGINE] = gt_engine_handler,
     [GT_HANDLE_NODE] = gt_node_handler,
-    [GT_HANDLE_ALONE] = gt_alone_handler,
-    [GT_HANDLE_LOAD] = gt_load_handler,
-    [GT_HANDLE_RATES] = gt_rates_handler,
+    [GT_HANDLE_EXCLUSIVE_COPY] = gt_exclusive_copy_handler,
+    [GT_HANDLE_RESIDENT_GROUP] = gt_resident_group_handler,
+    [GT_HANDLE_BLOCK_PROGRESS] = gt_block_progress_handler,
 };
 
 void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes)
@@ -84,10 +84,10 @@ static void append_event(const struct gt_machine *m, uint32_t number, char *text
 /* The call that put a stream's head there. */
 static const struct gt_call *head_call(const struct gt_machine *m, uint32_t head)
 {
-    const struct gt_item *item = &m->items[head];
-    bool is_op = item->kind == GT_ITEM_OP || item->kind == GT_ITEM_NODE;
+    const struct gt_stream_command *command = &m->commands[head];
+    bool is_op = command->kind == GT_COMMAND_OP || command->kind == GT_COMMAND_NODE;
 
-    return &m->workload->calls[is_op ? m->workload->ops[item->index].call : item->index];
+    return &m->workload->calls[is_op ? m->workload->ops[command->index].call : command->index];
 }
 
 /* The first of a call's stated edges that was never met. */
@@ -99,7 +99,7 @@ static void append_edge(const struct gt_machine *m, const struct gt_call *call, 
         for (uint32_t j = w->ops[i].first_after; j < w->ops[i].first_after + w->ops[i].afters; j++) {
             uint32_t before = w->afters[j];
 
-            if (m->op_numbers[before] != 0 && m->op_items[before] == GT_NONE)
+            if (m->op_numbers[before] != 0 && m->op_commands[before] == GT_NONE)
                 continue; /* it has ended */
             if (w->ops[before].call == w->ops[i].call)
                 append(text, bytes, ", node %u waiting for node %u", i - call->first_op,
@@ -114,19 +114,19 @@ static void append_edge(const struct gt_machine *m, const struct gt_call *call, 
 
 static void describe_head(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
 {
-    const struct gt_item *item = &m->items[m->streams[number].head];
+    const struct gt_stream_command *command = &m->commands[m->streams[number].head];
     const struct gt_call *call = head_call(m, m->streams[number].head);
 
     append(text, bytes, "; ");
     append_stream(m, number, text, bytes);
     append(text, bytes, " is held at line %u (%s)", call->line, gt_call_kind_names[call->kind]);
-    if (item->kind == GT_ITEM_WAIT) {
+    if (command->kind == GT_COMMAND_WAIT) {
         append(text, bytes, " waiting for ");
         append_event(m, call->event, text, bytes);
         append(text, bytes, " of ");
-        append_stream(m, item->target_stream, text, bytes);
-    } else if (item->kind == GT_ITEM_GRAPH && item->started) {
-        append(text, bytes, " with %u of its %u nodes not done", item->nodes_left, call->ops);
+        append_stream(m, command->target_stream, text, bytes);
+    } else if (command->kind == GT_COMMAND_GRAPH && command->started) {
+        append(text, bytes, " with %u of its %u nodes not done", command->nodes_left, call->ops);
     }
     append_edge(m, call, text, bytes);
 }
@@ -134,10 +134,10 @@ static void describe_head(const struct gt_machine *m, uint32_t number, char *tex
 /* Streams do not hold each other up in a circle by themselves: edges are what closes it. */
 static bool held_by_edge(const struct gt_machine *m, uint32_t head)
 {
-    const struct gt_item *item = &m->items[head];
+    const struct gt_stream_command *command = &m->commands[head];
 
-    return (item->kind == GT_ITEM_GRAPH && item->started) ||
-           (item->kind == GT_ITEM_OP && m->op_afters_left != NULL && m->op_afters_left[item->index] > 0);
+    return (command->kind == GT_COMMAND_GRAPH && command->started) ||
+           (command->kind == GT_COMMAND_OP && m->op_afters_left != NULL && m->op_afters_left[command->index] > 0);
 }
 
 enum { NAMED = 4 };
@@ -178,7 +178,7 @@ static uint32_t line_at_work(const struct gt_machine *m)
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
         uint32_t head = m->streams[i].head;
 
-        if (head != GT_NONE && m->items[head].started)
+        if (head != GT_NONE && m->commands[head].started)
             return head_call(m, head)->line;
     }
     for (uint32_t i = 0; i < m->workload->thread_count; i++) {
@@ -233,7 +233,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
 }
 
 /* The recorded run again, on the device it was recorded on. */
-static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe,
+static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe,
                   struct gt_error *error)
 {
     const struct gt_machine *setting = user;
@@ -246,7 +246,7 @@ static int replay(void *user, const gt_time_ps *alone_ps, const struct gt_probe 
     machine.device = machine.recorded;
     machine.options = &options;
     machine.probe = probe;
-    machine.alone_ps = alone_ps;
+    machine.isolated_ps = isolated_ps;
     return play(&machine, &summary, error);
 }
 
@@ -258,7 +258,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         .workload = workload, .device = device, .options = options, .probe = probe,
         .recorded = options->recorded_on != NULL ? options->recorded_on : device,
     };
-    gt_time_ps *alone_ps;
+    gt_time_ps *isolated_ps;
     int status;
 
     memset(summary, 0, sizeof *summary);
@@ -266,11 +266,11 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         return -1;
     if (options->played != NULL && options->played->op_count != workload->op_count)
         gt_bug("another workload's operations are to be played");
-    alone_ps = gt_contention_learn(workload, replay, &setting);
+    isolated_ps = gt_isolated_durations_learn(workload, replay, &setting);
     if (options->played != NULL)
         setting.workload = options->played;
-    setting.alone_ps = alone_ps;
+    setting.isolated_ps = isolated_ps;
     status = play(&setting, summary, error);
-    free(alone_ps);
+    free(isolated_ps);
     return status;
 }

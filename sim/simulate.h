@@ -16,12 +16,12 @@ struct gt_options {
      * other, recorded calls and gaps are changed by the difference. */
     const struct gt_device *recorded_on;
     /* What to play instead of the workload: the same operations in the same order on other streams
-     * (see transform.h).  NULL: the workload itself. */
+     * (see sim/workload/restream.h).  NULL: the workload itself. */
     const struct gt_workload *played;
     /* What the warp tier says of kernels on the device simulated: how long operations last of which
      * neither a duration nor block costs are known; with `program_cost`, of all that it could run.
      * NULL: none. */
-    const struct gt_modelled *modelled;
+    const struct gt_kernel_model *modelled;
     bool program_cost;
 };
 #define GT_OPTIONS_DEFAULT { .blocks = true, .seed = 1 }

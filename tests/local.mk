@@ -2,7 +2,7 @@
 
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
-    tests/unit/borrow \
+    tests/unit/program_match \
     tests/unit/calibrate \
     tests/unit/cuda_api \
     tests/unit/nsys \
@@ -17,24 +17,24 @@ UNIT_TESTS = \
     tests/unit/golden \
     tests/unit/host_gaps \
     tests/unit/export \
-    tests/unit/devicefile \
+    tests/unit/device_file \
     tests/unit/device \
     tests/unit/stats \
     tests/unit/stats_path \
     tests/unit/stats_sweep \
     tests/unit/kernels \
     tests/unit/store \
-    tests/unit/bins \
+    tests/unit/residency_bins \
     tests/unit/compare \
-    tests/unit/reporttext \
-    tests/unit/share \
-    tests/unit/modelled \
+    tests/unit/short_name \
+    tests/unit/fair_share \
+    tests/unit/kernel_model \
     tests/unit/supervise \
     tests/unit/validate \
-    tests/unit/warm \
+    tests/unit/l2_reuse \
     tests/unit/warp \
     tests/unit/warp_memory \
-    tests/unit/waves \
+    tests/unit/steady_state \
     tests/unit/warp_issue \
     tests/unit/table
 

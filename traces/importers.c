@@ -1,4 +1,4 @@
-/* import.c - the formats that can be read, and which one a file is in. */
+/* importers.c - the formats that can be read, and which one a file is in. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -60,7 +60,7 @@ static int stand_in(struct gt_workload *workload, uint32_t number, const struct 
     return 0;
 }
 
-int64_t gt_surrogates_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
+int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
                            struct gt_error *error)
 {
     int64_t count = 0;

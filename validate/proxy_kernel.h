@@ -14,7 +14,7 @@
  * them the refilling of slots.  So the same blocks are simulated and played.  Where the trace is a recorded
  * program's they stand in for code that is not at hand, which `allowed` must allow.  Returns how many
  * operations' kernels are such stand-ins, or -1 with the trace line and what to do. */
-int64_t gt_surrogates_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
+int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
                            struct gt_error *error);
 
 struct gt_part {                 /* one operation's kernel, as it is played */

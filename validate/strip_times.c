@@ -43,7 +43,7 @@ static void rewrite(struct rewriting *rewriting, struct gt_call call)
     add(rewriting, call);
 }
 
-void gt_untimed_make(struct gt_workload *workload)
+void gt_strip_times(struct gt_workload *workload)
 {
     struct rewriting rewriting = { .workload = workload, .count = 0 };
     gt_time_ps origin_ps = gt_host_first_ps(workload);

@@ -30,9 +30,9 @@ static bool stopped(const struct work *work)
     return work->validation->stop != NULL && work->validation->stop(work->validation->user);
 }
 
-static struct gt_gpu_others others_now(const struct gt_validation *validation)
+static struct gt_other_gpu_users others_now(const struct gt_validation *validation)
 {
-    struct gt_gpu_others others = { 0, 0 };
+    struct gt_other_gpu_users others = { 0, 0 };
 
     if (validation->players->others != NULL)
         validation->players->others(&others);
@@ -40,29 +40,29 @@ static struct gt_gpu_others others_now(const struct gt_validation *validation)
 }
 
 /* In the store this stands with the trace. */
-static void warn_of_others(struct gt_workload *workload, const struct gt_gpu_others *others)
+static void warn_of_others(struct gt_workload *workload, const struct gt_other_gpu_users *others)
 {
     if (others->processes > 0 || others->busy_pct > 0)
         gt_workload_warn(workload, "gpu-shared", others->processes > 0 ? others->processes : 1,
                          "somebody else used the GPU: measured times are not the trace's alone");
 }
 
-static struct gt_sink *begin(const struct work *work, const char *kind, const char *options,
+static struct gt_run_writer *begin(const struct work *work, const char *kind, const char *options,
                              uint32_t repetition)
 {
-    struct gt_sink *sink = gt_sink_begin(work->validation->store, work->trace_id, work->device_id, kind,
+    struct gt_run_writer *writer = gt_run_writer_begin(work->validation->store, work->trace_id, work->device_id, kind,
                                          options, repetition, work->workload, work->device, work->error);
 
-    gt_sink_keep_placement(sink, work->validation->blocks);
-    return sink;
+    gt_run_writer_keep_placement(writer, work->validation->blocks);
+    return writer;
 }
 
 static int simulate(struct work *work)
 {
     struct gt_options options = GT_OPTIONS_DEFAULT;
     struct gt_summary summary;
-    struct gt_sink *sink;
-    struct gt_modelled *modelled = NULL;
+    struct gt_run_writer *writer;
+    struct gt_kernel_model *modelled = NULL;
     char text[64];
     int result = 0;
 
@@ -72,7 +72,7 @@ static int simulate(struct work *work)
     snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s", options.seed,
              work->validation->program_cost ? " cost=program" : "",
              work->validated->surrogates ? " kernels=surrogates" : "");
-    sink = begin(work, "simulated", text, 0);
+    writer = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);
     if (gt_has_programs(work->workload)) {
         modelled = gt_model_kernels(work->workload, work->device, false, NULL, work->error);
@@ -80,18 +80,18 @@ static int simulate(struct work *work)
         result = modelled != NULL ? 0 : -1;
     }
     if (result == 0)
-        result = gt_simulate(work->workload, work->device, &options, gt_sink_probe(sink), &summary,
+        result = gt_simulate(work->workload, work->device, &options, gt_run_writer_probe(writer), &summary,
                              work->error);
-    gt_modelled_free(modelled);
+    gt_kernel_model_free(modelled);
     if (result != 0) {
-        gt_sink_abort(sink);
+        gt_run_writer_free(writer);
         return -1;
     }
-    gt_sink_counter(sink, "operations", (double)summary.operations, work->error);
-    gt_sink_counter(sink, "blocks", (double)summary.blocks, work->error);
-    gt_sink_counter(sink, "events", (double)summary.events, work->error);
-    gt_sink_counter(sink, "end_ps", (double)summary.end_ps, work->error);
-    work->simulated_run = gt_sink_end(sink, work->error);
+    gt_run_writer_counter(writer, "operations", (double)summary.operations, work->error);
+    gt_run_writer_counter(writer, "blocks", (double)summary.blocks, work->error);
+    gt_run_writer_counter(writer, "events", (double)summary.events, work->error);
+    gt_run_writer_counter(writer, "end_ps", (double)summary.end_ps, work->error);
+    work->simulated_run = gt_run_writer_end(writer, work->error);
     return work->simulated_run < 0 ? -1 : 0;
 }
 
@@ -106,19 +106,19 @@ static void note_unseen(struct gt_validated *validated, const struct gt_play_res
 static int play_once(struct work *work, struct gt_player *player, uint32_t repetition)
 {
     const struct gt_players *players = work->validation->players;
-    struct gt_sink *sink = begin(work, "measured", players->describe(player), repetition);
+    struct gt_run_writer *writer = begin(work, "measured", players->describe(player), repetition);
     struct gt_play_result result = { .counter_count = 0 };
-    struct gt_gpu_others others;
+    struct gt_other_gpu_users others;
 
-    if (players->play(player, gt_sink_probe(sink), &result, work->error) != 0) {
-        gt_sink_abort(sink);
+    if (players->play(player, gt_run_writer_probe(writer), &result, work->error) != 0) {
+        gt_run_writer_free(writer);
         return -1;
     }
     for (uint32_t i = 0; i < result.counter_count; i++)
-        gt_sink_counter(sink, result.counters[i].name, result.counters[i].value, work->error);
+        gt_run_writer_counter(writer, result.counters[i].name, result.counters[i].value, work->error);
     others = others_now(work->validation);
-    gt_sink_counter(sink, "other_processes", others.processes, work->error);
-    if (gt_sink_end(sink, work->error) < 0)
+    gt_run_writer_counter(writer, "other_processes", others.processes, work->error);
+    if (gt_run_writer_end(writer, work->error) < 0)
         return -1;
     work->validated->measured++;
     if (others.processes > work->validated->others.processes)
@@ -181,22 +181,22 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
     int result;
 
     *validated = (struct gt_validated){ .measured = 0 };
-    surrogates = gt_surrogates_make(workload, validation->recorded_on, validation->surrogates, error);
+    surrogates = gt_proxy_kernels_make(workload, validation->recorded_on, validation->surrogates, error);
     if (surrogates < 0)
         return -1;
     validated->surrogates = surrogates > 0;
     if (validated->surrogates)
-        gt_untimed_make(workload);
+        gt_strip_times(workload);
     validated->others = others_now(validation);
     warn_of_others(workload, &validated->others);
-    work.trace_id = gt_store_trace(validation->store, workload, name, error);
+    work.trace_id = gt_store_put_trace(validation->store, workload, name, error);
     if (work.trace_id < 0 || simulate(&work) != 0)
         return -1;
     result = play(&work);
     validated->lost = validation->players->lost != NULL && validation->players->lost();
     /* Repetitions before a failure count; the failure is what is told. */
     if (validated->measured > 0
-            && gt_judge(validation->store, work.simulated_run, true, &validated->judgement,
+            && gt_verdict_of(validation->store, work.simulated_run, true, &validated->judgement,
                         result == 0 ? error : &judging) != 0)
         return -1;
     return result;

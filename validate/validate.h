@@ -20,7 +20,7 @@ struct gt_gpu_facts {
 };
 
 /* Who else uses it: what is measured then is not the trace's alone. */
-struct gt_gpu_others {
+struct gt_other_gpu_users {
     uint32_t processes;              /* that are known to use it now */
     uint32_t busy_pct;               /* of the second before we used it somebody else did; 0: hardly */
 };
@@ -57,7 +57,7 @@ struct gt_players {
     const char *(*describe)(const struct gt_player *player);
     void (*close)(struct gt_player *player);   /* NULL allowed */
     /* Who else uses the GPU, at any time after find. NULL: that is not known. */
-    void (*others)(struct gt_gpu_others *others);
+    void (*others)(struct gt_other_gpu_users *others);
     /* A fault has taken the GPU from this process, for good. NULL: that does not happen. */
     bool (*lost)(void);
 };
@@ -69,7 +69,7 @@ struct gt_validation {
     const struct gt_players *players;
     struct gt_store *store;          /* open for writing; one transaction a run */
     uint64_t seed;                   /* of ranged block costs */
-    bool surrogates;                 /* kernels of recorded programs may be stood in for, see surrogate.h */
+    bool surrogates;                 /* kernels of recorded programs may be stood in for, see proxy_kernel.h */
     bool program_cost;               /* kernels last as their programs say where they have one */
     const struct gt_device *recorded_on; /* that the trace's measured times are from */
     uint32_t repetitions;            /* 1 or more, after one that is not kept */
@@ -82,16 +82,16 @@ struct gt_validation {
 };
 
 struct gt_validated {
-    struct gt_judgement judgement;   /* good where measured > 0 */
+    struct gt_verdict judgement;   /* good where measured > 0 */
     uint32_t measured;               /* repetitions in the store */
     uint64_t unseen;                 /* operations without a time in one of them, the worst one's */
-    struct gt_gpu_others others;     /* the most of them at any time */
+    struct gt_other_gpu_users others;     /* the most of them at any time */
     bool surrogates;                 /* kernels were stood in for */
     bool stopped;                    /* early, because `stop` said so */
     bool lost;                       /* the GPU, after a fault: nothing more can be played in this process */
 };
 
-/* Make `workload` one that can be played (surrogate.h), simulate it on `device` (in the store as
+/* Make `workload` one that can be played (proxy_kernel.h), simulate it on `device` (in the store as
  * `device_id`), play it, store all runs under `name`, judge. Others on the GPU become a warning of the
  * trace, "gpu-shared". A failure after some repetitions keeps these: -1 with `error`, and `validated` says
  * how many. */

@@ -1,4 +1,4 @@
-/* calibrate_bulk.cu - bulk copies into shared memory. */
+/* bulk.cu - bulk copies into shared memory. */
 #include "kernels/calibrate/bulk.h"
 
 #include "kernels/tensor.cuh"

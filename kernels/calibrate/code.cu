@@ -1,4 +1,4 @@
-/* calibrate_code.cu - barriers, fences, jumps, and what no cache has yet of code and constants. */
+/* code.cu - barriers, fences, jumps, and what no cache has yet of code and constants. */
 #include "kernels/calibrate/code.h"
 
 #include "kernels/kernel.cuh"

@@ -1,4 +1,4 @@
-/* calibrate_memory.cu - walks from pointer to pointer, and streams, for the latencies and rates of memory. */
+/* memory.cu - walks from pointer to pointer, and streams, for the latencies and rates of memory. */
 #include "kernels/calibrate/memory.h"
 
 #include "kernels/kernel.cuh"

@@ -1,4 +1,4 @@
-/* calibrate_pipes.cu - loops over one instruction, in one chain or several, for the pipes of an SM. */
+/* pipes.cu - loops over one instruction, in one chain or several, for the pipes of an SM. */
 #include "kernels/calibrate/pipes.h"
 
 #include "kernels/tensor.cuh"

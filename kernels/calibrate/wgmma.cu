@@ -1,4 +1,4 @@
-/* calibrate_wgmma.cu - matrix products of warp groups. This file is compiled for sm_90a. */
+/* wgmma.cu - matrix products of warp groups. This file is compiled for sm_90a. */
 #include "kernels/calibrate/bulk.h"
 
 #include "kernels/wgmma.cuh"

@@ -7,7 +7,7 @@ int gt_report_kernels(const struct gt_view *view, struct gt_kernels *kernels, st
 {
     int64_t main_run = view->main->stats->run.run_id;
     bool simulated = view->main->stats->run.simulated;
-    int64_t twin_run = view->twin != NULL ? view->twin->stats->run.run_id : 0;
+    int64_t twin_run = view->measured != NULL ? view->measured->stats->run.run_id : 0;
 
     if (gt_kernels_load(view->store, simulated ? main_run : 0, simulated ? twin_run : main_run, kernels,
                         error) != 0)

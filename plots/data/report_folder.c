@@ -37,7 +37,7 @@ static struct {
     char *paths[REPORT_NAMES + WORK_NAMES];
     char *folders[2];
     int lock;                       /* held while we live, so that nobody sweeps the folder away */
-} doomed;
+} cleanup_paths;
 
 static char *join(const char *folder, const char *name)
 {
@@ -50,12 +50,12 @@ static char *join(const char *folder, const char *name)
 
 static void remove_doomed(void)
 {
-    if (!doomed.active)
+    if (!cleanup_paths.active)
         return;
     for (int i = 0; i < REPORT_NAMES + WORK_NAMES; i++)
-        unlink(doomed.paths[i]);
-    rmdir(doomed.folders[0]);
-    rmdir(doomed.folders[1]);
+        unlink(cleanup_paths.paths[i]);
+    rmdir(cleanup_paths.folders[0]);
+    rmdir(cleanup_paths.folders[1]);
 }
 
 static void on_signal(int number)
@@ -81,22 +81,22 @@ static void watch_signals(void)
 static void doom(const struct gt_folder *folder)
 {
     for (int i = 0; i < REPORT_NAMES; i++)
-        doomed.paths[i] = join(folder->temporary, report_names[i]);
+        cleanup_paths.paths[i] = join(folder->temporary, report_names[i]);
     for (int i = 0; i < WORK_NAMES; i++)
-        doomed.paths[REPORT_NAMES + i] = join(folder->work, work_names[i]);
-    doomed.folders[0] = folder->work;
-    doomed.folders[1] = folder->temporary;
-    doomed.active = 1;
+        cleanup_paths.paths[REPORT_NAMES + i] = join(folder->work, work_names[i]);
+    cleanup_paths.folders[0] = folder->work;
+    cleanup_paths.folders[1] = folder->temporary;
+    cleanup_paths.active = 1;
     watch_signals();
 }
 
 static void forget(struct gt_folder *folder)
 {
-    doomed.active = 0;
-    if (doomed.lock >= 0)
-        close(doomed.lock);
+    cleanup_paths.active = 0;
+    if (cleanup_paths.lock >= 0)
+        close(cleanup_paths.lock);
     for (int i = 0; i < REPORT_NAMES + WORK_NAMES; i++)
-        free(doomed.paths[i]);
+        free(cleanup_paths.paths[i]);
     free(folder->final);
     free(folder->temporary);
     free(folder->work);
@@ -263,8 +263,8 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
     }
     folder->work = join(folder->temporary, "work");
     doom(folder);
-    doomed.lock = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    flock(doomed.lock, LOCK_EX | LOCK_NB);
+    cleanup_paths.lock = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    flock(cleanup_paths.lock, LOCK_EX | LOCK_NB);
     if (chmod(folder->temporary, 0777 & ~mask) != 0 || mkdir(folder->work, 0700) != 0) {
         gt_error_set(error, "%s: cannot create: %s", folder->work, strerror(errno));
         gt_folder_abandon(folder);
@@ -278,7 +278,7 @@ int gt_folder_begin(struct gt_folder *folder, const char *path, struct gt_error 
     bool exists, empty;
 
     memset(folder, 0, sizeof *folder);
-    if (doomed.active)
+    if (cleanup_paths.active)
         gt_bug("two report folders at once");
     folder->final = final_path(path, error);
     if (folder->final == NULL)

@@ -23,7 +23,7 @@ struct gt_folder {
 
 /* Begin: refuses a `path` that may not be replaced, saying why. */
 int gt_folder_begin(struct gt_folder *folder, const char *path, struct gt_error *error);
-/* Open a file of the report (in `temporary`) or of gnuplot's work; names as in folder.c's lists. */
+/* Open a file of the report (in `temporary`) or of gnuplot's work; names as in plots/page/report_folder.c's lists. */
 FILE *gt_folder_open(const struct gt_folder *folder, const char *name, struct gt_error *error);
 FILE *gt_folder_open_work(const struct gt_folder *folder, const char *name, struct gt_error *error);
 /* Close what was opened; -1 when something could not be written. */

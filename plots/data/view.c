@@ -55,7 +55,7 @@ static int align(struct gt_view *view, struct gt_error *error)
     if (query == NULL)
         return -1;
     sqlite3_bind_int64(query, 1, view->main->stats->run.run_id);
-    sqlite3_bind_int64(query, 2, view->twin->stats->run.run_id);
+    sqlite3_bind_int64(query, 2, view->measured->stats->run.run_id);
     sqlite3_bind_int64(query, 3, view->main->stats->run.trace_id);
     result = gt_view_row(view, query, error);
     if (result == 1 && sqlite3_column_type(query, 0) == SQLITE_INTEGER) {
@@ -114,23 +114,23 @@ static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struc
 /* Where a measured run is beside a simulated one. */
 static int pair(struct gt_view *view, struct gt_error *error)
 {
-    const struct gt_stats_run *main = &view->main->stats->run, *twin;
+    const struct gt_stats_run *main = &view->main->stats->run, *measured;
 
     if (view->side_count < 2)
         return 0;
-    view->twin = &view->sides[0];
-    twin = &view->twin->stats->run;
-    view->other_streams = main->trace_id != twin->trace_id;
+    view->measured = &view->sides[0];
+    measured = &view->measured->stats->run;
+    view->other_streams = main->trace_id != measured->trace_id;
     if (align(view, error) != 0)
         return -1;
-    return gt_compare(view->store, main->run_id, twin->run_id, &view->comparison, error);
+    return gt_compare(view->store, main->run_id, measured->run_id, &view->comparison, error);
 }
 
 static int open_runs(struct gt_view *view, struct gt_error *error)
 {
     int64_t simulated_run, measured_run;
 
-    if (gt_store_runs(view->store, &simulated_run, &measured_run, error) != 0)
+    if (gt_store_find_runs(view->store, &simulated_run, &measured_run, error) != 0)
         return -1;
     if (simulated_run == 0 && measured_run == 0)
         return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'",

@@ -27,8 +27,8 @@ struct gt_view {
     struct gt_side sides[GT_SIDES];
     size_t side_count;
     const struct gt_side *main;     /* the one that the answer is about: simulated where there is one */
-    const struct gt_side *twin;     /* the measured one; or NULL */
-    struct gt_comparison comparison;/* valid with a twin */
+    const struct gt_side *measured;     /* the measured one; or NULL */
+    struct gt_comparison comparison;/* valid with a measured */
     int64_t from_ps, to_ps;         /* what the time axes span, since the origins */
     const struct gt_time_unit *unit;/* of the time axes */
     /* An option dealt the work over other streams: the sides' stream numbers mean different streams. */

@@ -118,7 +118,7 @@ static double write_lane(FILE *out, const struct copies *copies, struct lane *la
 
 static void describe(const struct copies *copies, bool exact, unsigned lanes, struct gt_drawing *drawing)
 {
-    bool twin = copies->view->twin != NULL;
+    bool measured = copies->view->measured != NULL;
     char timeless[120] = "";
 
     if (copies->timeless > 0)
@@ -126,9 +126,9 @@ static void describe(const struct copies *copies, bool exact, unsigned lanes, st
                  gt_count_text(copies->timeless).s);
     snprintf(drawing->alt, sizeof drawing->alt, "Bandwidth of copies over time in %u %s%s.", lanes,
              lanes == 1 ? "direction" : "directions",
-             twin ? ", measured upwards and simulated downwards" : "");
+             measured ? ", measured upwards and simulated downwards" : "");
     snprintf(drawing->caption, sizeof drawing->caption, "Bandwidth of the copies in each direction%s. %s%s",
-             twin ? ": measured upwards, simulated downwards; where they agree, the halves mirror each other"
+             measured ? ": measured upwards, simulated downwards; where they agree, the halves mirror each other"
                   : "",
              exact ? "Copies of one direction that run at once are summed."
                    : "There are too many copies to draw each: a column is the mean over its time, so short "

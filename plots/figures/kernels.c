@@ -239,7 +239,7 @@ static int write_lane(const struct gt_view *view, const struct gt_kernel_row *ro
                       FILE *lanes, struct gt_error *error)
 {
     double simulated[GT_STALLS], measured[GT_STALLS];
-    int64_t twin_run = view->twin != NULL ? view->twin->stats->run.run_id : 0;
+    int64_t twin_run = view->measured != NULL ? view->measured->stats->run.run_id : 0;
     char *name = gt_short_name(row->name, NAME_COLUMNS);
 
     fprintf(lanes, "%u\t%u ", lane + 1, row->launch);

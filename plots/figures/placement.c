@@ -69,7 +69,7 @@ static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struc
     struct counts measured = { NULL, 0, 0 }, simulated = { NULL, 0, 0 };
     int result = 0;
 
-    if (view->twin != NULL && (count_blocks(view, view->twin, &measured, error) != 0
+    if (view->measured != NULL && (count_blocks(view, view->measured, &measured, error) != 0
                                || count_blocks(view, view->main, &simulated, error) != 0))
         result = -1;
     if (result == 0 && measured.most > 0 && simulated.most > 0)

@@ -14,7 +14,7 @@ static const double close_pct = 1;
 
 /* Every trace with a measured run. */
 struct suite {
-    struct gt_judgement *judgements;
+    struct gt_verdict *judgements;
     char (*names)[NAME_BYTES];
     uint32_t count;
     struct gt_suite sums;
@@ -47,15 +47,15 @@ static int judge_all(const struct gt_view *view, const int64_t *runs, uint32_t c
                      struct gt_error *error)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct gt_judgement *judgement = &suite->judgements[suite->count];
+        struct gt_verdict *judgement = &suite->judgements[suite->count];
 
-        if (gt_judge(view->store, runs[i], false, judgement, error) != 0
+        if (gt_verdict_of(view->store, runs[i], false, judgement, error) != 0
                 || name_run(view, runs[i], suite->names[suite->count], error) != 0)
             return -1;
         suite->count += judgement->comparison.makespan_measured_us > 0
                      && judgement->comparison.makespan_simulated_us > 0;
     }
-    return gt_judge_suite(view->store, suite->judgements, suite->count, &suite->sums, error);
+    return gt_verdict_suite(view->store, suite->judgements, suite->count, &suite->sums, error);
 }
 
 /* Returns 1 where there are several traces, 0 where not. */
@@ -78,7 +78,7 @@ static int load_suite(const struct gt_view *view, struct suite *suite, struct gt
 }
 
 /* 0: within 1 %, 1: too short, 2: too long. */
-static unsigned side_of(const struct gt_judgement *judgement)
+static unsigned side_of(const struct gt_verdict *judgement)
 {
     double error_pct = judgement->comparison.makespan_error_pct;
 

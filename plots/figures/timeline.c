@@ -285,21 +285,21 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
     static const char columns[] = "There are too many operations to draw: each column shows, by its "
                                   "filled height, the share of its time during which the stream was "
                                   "busy, and with what.";
-    bool twin = timeline->view->twin != NULL;
+    bool measured = timeline->view->measured != NULL;
     char left_out[120] = "";
 
     if (timeline->streams_shown < timeline->streams_total)
         snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.",
                  timeline->streams_shown, timeline->streams_total);
     snprintf(drawing->alt, sizeof drawing->alt, "Timeline of %u streams%s: when kernels and copies ran.",
-             timeline->streams_shown, twin ? ", measured above simulated" : "");
+             timeline->streams_shown, measured ? ", measured above simulated" : "");
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s%s Time counts from the first operation%s.%s",
              timeline->view->other_streams ? "Measured streams come first, then those simulated. "
-             : twin ? "Each stream has two rows: what was measured above, what was simulated below. "
+             : measured ? "Each stream has two rows: what was measured above, what was simulated below. "
              : "A row is a stream. ",
              timeline->operations <= BOXES_MAX ? boxes : columns,
              " Kernels have one colour a name; those that take most time have their own.",
-             twin ? " in each" : "", left_out);
+             measured ? " in each" : "", left_out);
 }
 
 static int write_all(struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)

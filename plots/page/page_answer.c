@@ -18,7 +18,7 @@ const char *const gt_page_waits[GT_WAITS] = {
 
 static double makespan_ps(const struct gt_view *view)
 {
-    if (view->twin != NULL && view->comparison.matched > 0)
+    if (view->measured != NULL && view->comparison.matched > 0)
         return view->comparison.makespan_simulated_us * 1e6;
     return (double)view->main->stats->summary.makespan_ps;
 }
@@ -35,7 +35,7 @@ static void write_makespan(FILE *out, const struct gt_view *view)
         fputs("Measured", out);
     }
     fprintf(out, ": <strong>%s</strong>", gt_time_text(makespan_ps(view)).s);
-    if (view->twin != NULL && comparison->matched > 0)
+    if (view->measured != NULL && comparison->matched > 0)
         fprintf(out, "; the trace recorded %s: <strong>%s</strong>.",
                 gt_time_text(comparison->makespan_measured_us * 1e6).s,
                 gt_signed_pct_text(comparison->makespan_error_pct).s);
@@ -145,7 +145,7 @@ static void write_tiles(FILE *out, const struct gt_view *view)
     tile(out, "GPU busy", gt_share_text((double)summary->busy_ps / (double)summary->makespan_ps));
     if (stats->sm_count > 0)
         tile(out, "Mean SM occupancy", gt_share_text(mean_occupancy(stats)));
-    if (view->twin != NULL && view->comparison.matched > 0) {
+    if (view->measured != NULL && view->comparison.matched > 0) {
         tile(out, "Makespan error", gt_signed_pct_text(view->comparison.makespan_error_pct));
         tile(out, "Median start error", gt_time_text(view->comparison.start_error_us.median * 1e6));
     }
@@ -193,7 +193,7 @@ int gt_page_answer(FILE *out, const struct gt_view *view, struct gt_error *error
     write_makespan(out, view);
     fputs("</p>\n", out);
     write_use(out, &stats->summary);
-    if (view->twin != NULL)
+    if (view->measured != NULL)
         write_starts(out, &view->comparison);
     write_tiles(out, view);
     write_path(out, stats);

@@ -12,9 +12,9 @@ enum { STREAM_ROWS = 100, KERNEL_ROWS = 40, NAME_COLUMNS = 90 };
 static void write_streams(FILE *out, const struct gt_view *view)
 {
     const struct gt_stats *stats = view->main->stats;
-    bool twin = view->twin != NULL && !view->other_streams;
+    bool measured = view->measured != NULL && !view->other_streams;
     const char *const heads[] = {
-        "Stream", "Operations", "Busy", twin ? "Busy, measured" : "", "Before first", "Host", "Stream order",
+        "Stream", "Operations", "Busy", measured ? "Busy, measured" : "", "Before first", "Host", "Stream order",
         "Event", "Queue", "Copy engine", "SM room", "Not known", "After last", NULL,
     };
     double makespan = (double)stats->summary.makespan_ps;
@@ -32,10 +32,10 @@ static void write_streams(FILE *out, const struct gt_view *view)
         free(label);
         gt_page_cell(out, gt_count_text(stream->operations));
         gt_page_cell(out, gt_share_text((double)stream->busy_ps / makespan));
-        if (twin)
-            gt_page_cell(out, i < view->twin->stats->stream_count
-                 ? gt_share_text((double)view->twin->stats->streams[i].busy_ps
-                                 / (double)view->twin->stats->summary.makespan_ps) : (struct gt_text){ "–" });
+        if (measured)
+            gt_page_cell(out, i < view->measured->stats->stream_count
+                 ? gt_share_text((double)view->measured->stats->streams[i].busy_ps
+                                 / (double)view->measured->stats->summary.makespan_ps) : (struct gt_text){ "–" });
         gt_page_cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
         for (int wait = 0; wait < GT_WAITS; wait++)
             gt_page_cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
@@ -65,7 +65,7 @@ static void write_kernels(FILE *out, const struct gt_view *view)
 {
     const struct gt_stats *stats = view->main->stats;
     const char *const heads[] = { "Kernel", "Launches", "Total", "Share", "Mean",
-                                  view->twin != NULL ? "Mean, measured" : "", "Mean wait for SM room",
+                                  view->measured != NULL ? "Mean, measured" : "", "Mean wait for SM room",
                                   "Grid / block", "Waves", "Occupancy", "Limited by", NULL };
     size_t shown = stats->kernel_count < KERNEL_ROWS ? stats->kernel_count : KERNEL_ROWS;
 
@@ -77,14 +77,14 @@ static void write_kernels(FILE *out, const struct gt_view *view)
                         heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_kernel *kernel = &stats->kernels[i];
-        const struct gt_stats_kernel *measured = kernel_of(view->twin, kernel->name);
+        const struct gt_stats_kernel *measured = kernel_of(view->measured, kernel->name);
 
         gt_page_name_cell(out, kernel->name);
         gt_page_cell(out, gt_count_text(kernel->count));
         gt_page_cell(out, gt_time_text((double)kernel->total_ps));
         gt_page_cell(out, gt_share_text(kernel->share));
         gt_page_cell(out, gt_time_text(kernel->mean_ps));
-        if (view->twin != NULL)
+        if (view->measured != NULL)
             gt_page_cell(out, gt_time_text(measured != NULL ? measured->mean_ps : NAN));
         gt_page_cell(out, gt_time_text(kernel->mean_wait_resource_ps));
         shape_cell(out, kernel);
@@ -111,7 +111,7 @@ static void write_copies(FILE *out, const struct gt_view *view)
 {
     const struct gt_stats *stats = view->main->stats;
     const char *const heads[] = { "Copy", "Count", "Bytes", "Busy", "Bandwidth",
-                                  view->twin != NULL ? "Bandwidth, measured" : "", "Overlapped with kernels",
+                                  view->measured != NULL ? "Bandwidth, measured" : "", "Overlapped with kernels",
                                   "With other directions", NULL };
 
     if (stats->copy_count == 0)
@@ -122,7 +122,7 @@ static void write_copies(FILE *out, const struct gt_view *view)
                         heads);
     for (size_t i = 0; i < stats->copy_count; i++) {
         const struct gt_stats_copy *copy = &stats->copies[i];
-        const struct gt_stats_copy *measured = copy_of(view->twin, copy);
+        const struct gt_stats_copy *measured = copy_of(view->measured, copy);
         char label[80];
 
         snprintf(label, sizeof label, "%s %s %s", copy->kind, copy->direction, copy->memory);
@@ -131,7 +131,7 @@ static void write_copies(FILE *out, const struct gt_view *view)
         gt_page_cell(out, gt_bytes_text((double)copy->bytes));
         gt_page_cell(out, gt_time_text((double)copy->busy_ps));
         gt_page_cell(out, gt_rate_text(copy->gbps));
-        if (view->twin != NULL)
+        if (view->measured != NULL)
             gt_page_cell(out, gt_rate_text(measured != NULL ? measured->gbps : NAN));
         gt_page_cell(out, gt_time_text((double)copy->kernel_overlap_ps));
         gt_page_cell(out, gt_time_text((double)copy->other_direction_overlap_ps));

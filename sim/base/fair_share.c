@@ -17,50 +17,50 @@
         }                                                                                   \
     } while (0)
 
-void gt_share_clear(struct gt_share *share)
+void gt_maxmin_clear(struct gt_maxmin *maxmin)
 {
-    share->user_count = share->use_count = share->resource_count = 0;
+    maxmin->consumer_count = maxmin->demand_count = maxmin->resource_count = 0;
 }
 
-uint32_t gt_share_add_resource(struct gt_share *share, double capacity)
+uint32_t gt_maxmin_add_resource(struct gt_maxmin *maxmin, double capacity)
 {
-    GROW(share->resources, share->resource_count, share->resource_room);
-    share->resources[share->resource_count] = (struct gt_share_resource){ .capacity = fmax(0, capacity) };
-    return share->resource_count++;
+    GROW(maxmin->resources, maxmin->resource_count, maxmin->resource_room);
+    maxmin->resources[maxmin->resource_count] = (struct gt_maxmin_resource){ .capacity = fmax(0, capacity) };
+    return maxmin->resource_count++;
 }
 
-uint32_t gt_share_add_user(struct gt_share *share, double limit, double speed)
+uint32_t gt_maxmin_add_consumer(struct gt_maxmin *maxmin, double bound, double speed)
 {
-    GROW(share->users, share->user_count, share->user_room);
-    share->users[share->user_count] = (struct gt_share_user){ .limit = limit, .speed = speed,
-                                                              .first_use = share->use_count };
-    return share->user_count++;
+    GROW(maxmin->consumers, maxmin->consumer_count, maxmin->consumer_room);
+    maxmin->consumers[maxmin->consumer_count] = (struct gt_maxmin_consumer){ .bound = bound, .speed = speed,
+                                                              .first_demand = maxmin->demand_count };
+    return maxmin->consumer_count++;
 }
 
-void gt_share_add_use(struct gt_share *share, uint32_t resource, double amount)
+void gt_maxmin_add_demand(struct gt_maxmin *maxmin, uint32_t resource, double amount)
 {
     if (!(amount > 0))
         return;
-    GROW(share->uses, share->use_count, share->use_room);
-    share->uses[share->use_count++] = (struct gt_share_use){ resource, amount };
-    share->users[share->user_count - 1].uses++;
+    GROW(maxmin->demands, maxmin->demand_count, maxmin->demand_room);
+    maxmin->demands[maxmin->demand_count++] = (struct gt_maxmin_demand){ resource, amount };
+    maxmin->consumers[maxmin->consumer_count - 1].demands++;
 }
 
-/* How fast the use of each resource grows, by the users that still grow. */
-static void sum_rising(struct gt_share *share)
+/* How fast the use of each resource grows, by the consumers that still grow. */
+static void sum_rising(struct gt_maxmin *maxmin)
 {
-    for (uint32_t r = 0; r < share->resource_count; r++)
-        share->resources[r].rising = 0;
-    for (uint32_t u = 0; u < share->user_count; u++) {
-        const struct gt_share_user *user = &share->users[u];
+    for (uint32_t r = 0; r < maxmin->resource_count; r++)
+        maxmin->resources[r].rising = 0;
+    for (uint32_t u = 0; u < maxmin->consumer_count; u++) {
+        const struct gt_maxmin_consumer *consumer = &maxmin->consumers[u];
 
-        for (uint32_t i = user->first_use; !user->settled && i < user->first_use + user->uses; i++)
-            share->resources[share->uses[i].resource].rising += share->uses[i].amount * user->speed;
+        for (uint32_t i = consumer->first_demand; !consumer->settled && i < consumer->first_demand + consumer->demands; i++)
+            maxmin->resources[maxmin->demands[i].resource].rising += maxmin->demands[i].amount * consumer->speed;
     }
 }
 
-/* The level at which it is used up; without growing users never. */
-static double full_at(const struct gt_share_resource *resource)
+/* The level at which it is used up; without growing consumers never. */
+static double full_at(const struct gt_maxmin_resource *resource)
 {
     if (!(resource->rising > 0))
         return INFINITY;
@@ -68,73 +68,73 @@ static double full_at(const struct gt_share_resource *resource)
 }
 
 /* The next level at which someone stops growing. */
-static double next_level(const struct gt_share *share)
+static double next_level(const struct gt_maxmin *maxmin)
 {
     double level = INFINITY;
 
-    for (uint32_t u = 0; u < share->user_count; u++)
-        if (!share->users[u].settled)
-            level = fmin(level, share->users[u].limit / share->users[u].speed);
-    for (uint32_t r = 0; r < share->resource_count; r++)
-        level = fmin(level, full_at(&share->resources[r]));
+    for (uint32_t u = 0; u < maxmin->consumer_count; u++)
+        if (!maxmin->consumers[u].settled)
+            level = fmin(level, maxmin->consumers[u].bound / maxmin->consumers[u].speed);
+    for (uint32_t r = 0; r < maxmin->resource_count; r++)
+        level = fmin(level, full_at(&maxmin->resources[r]));
     return level;
 }
 
 /* Does it take part of a resource that is used up at this level? */
-static bool blocked(const struct gt_share *share, const struct gt_share_user *user, double level)
+static bool blocked(const struct gt_maxmin *maxmin, const struct gt_maxmin_consumer *consumer, double level)
 {
-    for (uint32_t i = user->first_use; i < user->first_use + user->uses; i++)
-        if (full_at(&share->resources[share->uses[i].resource]) <= level * (1 + ROUNDING))
+    for (uint32_t i = consumer->first_demand; i < consumer->first_demand + consumer->demands; i++)
+        if (full_at(&maxmin->resources[maxmin->demands[i].resource]) <= level * (1 + ROUNDING))
             return true;
     return false;
 }
 
 /* Settle who stops growing at `level`; returns how many. */
-static uint32_t settle(struct gt_share *share, double level)
+static uint32_t settle(struct gt_maxmin *maxmin, double level)
 {
     uint32_t settled = 0;
 
-    for (uint32_t u = 0; u < share->user_count; u++) {
-        struct gt_share_user *user = &share->users[u];
-        bool limited = user->limit / user->speed <= level;
+    for (uint32_t u = 0; u < maxmin->consumer_count; u++) {
+        struct gt_maxmin_consumer *consumer = &maxmin->consumers[u];
+        bool limited = consumer->bound / consumer->speed <= level;
 
-        if (user->settled || (!limited && !blocked(share, user, level)))
+        if (consumer->settled || (!limited && !blocked(maxmin, consumer, level)))
             continue;
-        user->rate = limited ? user->limit : level * user->speed;
-        user->settled = true;
+        consumer->rate = limited ? consumer->bound : level * consumer->speed;
+        consumer->settled = true;
         settled++;
     }
     return settled;
 }
 
-/* What the settled users take. */
-static void sum_used(struct gt_share *share)
+/* What the settled consumers take. */
+static void sum_used(struct gt_maxmin *maxmin)
 {
-    for (uint32_t r = 0; r < share->resource_count; r++)
-        share->resources[r].used = 0;
-    for (uint32_t u = 0; u < share->user_count; u++) {
-        const struct gt_share_user *user = &share->users[u];
+    for (uint32_t r = 0; r < maxmin->resource_count; r++)
+        maxmin->resources[r].used = 0;
+    for (uint32_t u = 0; u < maxmin->consumer_count; u++) {
+        const struct gt_maxmin_consumer *consumer = &maxmin->consumers[u];
 
-        for (uint32_t i = user->first_use; user->settled && i < user->first_use + user->uses; i++)
-            share->resources[share->uses[i].resource].used += share->uses[i].amount * user->rate;
+        for (uint32_t i = consumer->first_demand; consumer->settled && i < consumer->first_demand + consumer->demands; i++)
+            maxmin->resources[maxmin->demands[i].resource].used += maxmin->demands[i].amount * consumer->rate;
     }
 }
 
-void gt_share_solve(struct gt_share *share)
+void gt_maxmin_solve(struct gt_maxmin *maxmin)
 {
-    for (uint32_t u = 0; u < share->user_count; u++)
-        share->users[u].settled = false;
-    for (uint32_t left = share->user_count; left > 0;) {
-        sum_used(share);
-        sum_rising(share);
-        left -= settle(share, next_level(share));
+    for (uint32_t u = 0; u < maxmin->consumer_count; u++)
+        maxmin->consumers[u].settled = false;
+    for (uint32_t left = maxmin->consumer_count; left > 0;) {
+        sum_used(maxmin);
+        sum_rising(maxmin);
+        left -= settle(maxmin, next_level(maxmin));
     }
 }
 
-void gt_share_free(struct gt_share *share)
+void gt_maxmin_free(struct gt_maxmin *maxmin)
 {
-    free(share->users);
-    free(share->uses);
-    free(share->resources);
-    *share = (struct gt_share){ 0 };
+    free(maxmin->consumers);
+    free(maxmin->demands);
+    free(maxmin->resources);
+    *maxmin = (struct gt_maxmin){ 0 };
 }

@@ -132,7 +132,7 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     int64_t simulated, measured;
     int result;
 
-    if (gt_store_runs(store, &simulated, &measured, error) != 0)
+    if (gt_store_find_runs(store, &simulated, &measured, error) != 0)
         return -1;
     if (simulated == 0)
         return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'",

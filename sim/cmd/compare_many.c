@@ -154,13 +154,13 @@ static int print_json(struct gt_store *store, const char *path, const struct gt_
 static int print_tables(struct gt_store *store, const struct gt_judged *judged, uint32_t count,
                         enum gt_format format, struct gt_error *error)
 {
-    struct gt_judgement *judgements = gt_calloc(count, sizeof *judgements);
+    struct gt_verdict *judgements = gt_calloc(count, sizeof *judgements);
     struct gt_suite suite;
     int result;
 
     for (uint32_t i = 0; i < count; i++)
         judgements[i] = judged[i].judgement;
-    result = gt_judge_suite(store, judgements, count, &suite, error);
+    result = gt_verdict_suite(store, judgements, count, &suite, error);
     free(judgements);
     if (result != 0)
         return -1;
@@ -179,7 +179,7 @@ static int judge(struct gt_store *store, const char *path, int64_t run, struct g
                  struct gt_error *error)
 {
     struct gt_subject subject = { NULL, NULL };
-    int result = gt_judge(store, run, false, &judged->judgement, error);
+    int result = gt_verdict_of(store, run, false, &judged->judgement, error);
 
     if (result == 0)
         result = gt_subject_open(store, path, run, &subject, error);

@@ -137,11 +137,11 @@ static int explain_row(struct gt_store *store, int64_t simulated, int64_t measur
                        const struct gt_kernel_row *row, const struct arguments *arguments,
                        struct gt_error *error)
 {
-    struct gt_kernel_inside inside;
+    struct gt_kernel_stalls inside;
     struct gt_explained explained;
     struct gt_table *tables[GT_EXPLAIN_TABLES];
     size_t count = 0;
-    int result = gt_kernel_look_inside(store, simulated, measured, row, &inside, error);
+    int result = gt_kernel_load_stalls(store, simulated, measured, row, &inside, error);
 
     if (result == 0) {
         gt_explain(row, &inside, &explained);
@@ -150,7 +150,7 @@ static int explain_row(struct gt_store *store, int64_t simulated, int64_t measur
     }
     while (count > 0)
         gt_table_free(tables[--count]);
-    gt_kernel_inside_free(&inside);
+    gt_kernel_stalls_free(&inside);
     return result;
 }
 
@@ -160,7 +160,7 @@ static int explain(struct gt_store *store, const void *user, struct gt_error *er
     struct gt_kernels kernels = { .count = 0 };
     const struct gt_kernel_row *row;
     int64_t simulated, measured;
-    int result = gt_store_runs(store, &simulated, &measured, error);
+    int result = gt_store_find_runs(store, &simulated, &measured, error);
 
     if (result == 0)
         result = gt_kernels_load(store, simulated, measured, &kernels, error);

@@ -8,7 +8,7 @@
 /* A launch with what follows from its rows.  Shares are 0..1, NAN where they are not known. */
 struct gt_explained {
     const struct gt_kernel_row *row;
-    const struct gt_kernel_inside *inside;
+    const struct gt_kernel_stalls *inside;
     const struct gt_kernel_numbers *numbers; /* simulated, or measured where nothing was simulated */
     double simulated[GT_STALLS], measured[GT_STALLS]; /* by reason: of warp cycles, of samples */
     double issued;                  /* simulated warp instructions, all pipes */
@@ -21,7 +21,7 @@ struct gt_explained {
     double waves;                   /* NAN: does not fit the device */
     double warps_most;              /* that occupancy allows on an SM */
 };
-void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_inside *inside,
+void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_stalls *inside,
                 struct gt_explained *explained);
 
 /* The tables: "launch", "pipes", "stalls", "instructions" (the `top` worst), "advice".  At most

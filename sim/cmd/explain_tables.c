@@ -44,7 +44,7 @@ static void add_reasons(const double *amounts, uint32_t instructions, double sum
 /* A warp instruction takes its pipe for an interval.  Matrix instructions differ by shape: not told here. */
 static void add_pipes(struct gt_explained *explained)
 {
-    const struct gt_kernel_inside *inside = explained->inside;
+    const struct gt_kernel_stalls *inside = explained->inside;
 
     for (int pipe = 0; pipe < GT_PIPES; pipe++)
         explained->issued += inside->issued[pipe];
@@ -54,7 +54,7 @@ static void add_pipes(struct gt_explained *explained)
               * inside->device.warp.interval[pipe];
 }
 
-void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_inside *inside,
+void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_stalls *inside,
                 struct gt_explained *explained)
 {
     const struct gt_device *device = &inside->device;
@@ -198,7 +198,7 @@ static struct gt_table *instructions_table(const struct gt_explained *e, unsigne
         { "instruction", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("instructions", columns, sizeof columns / sizeof columns[0]);
-    const struct gt_kernel_inside *inside = e->inside;
+    const struct gt_kernel_stalls *inside = e->inside;
     uint32_t count = 0, all = inside->instructions * GT_STALLS;
     struct place *places = gt_calloc(all, sizeof *places);
 

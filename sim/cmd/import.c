@@ -1,4 +1,4 @@
-/* import.c - `gridtide import`: turn a profile of another tool into a trace. */
+/* traces/importers.c - `gridtide import`: turn a profile of another tool into a trace. */
 #include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>

@@ -68,7 +68,7 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
     struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct gt_judgement *judgement = &rows[i].judgement;
+        const struct gt_verdict *judgement = &rows[i].judgement;
 
         gt_table_text(table, rows[i].name);
         gt_table_integer(table, judgement->repeats.count);

@@ -30,7 +30,7 @@ int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *
     return 0;
 }
 
-static void tell_missing(const struct gt_workload *workload, const struct gt_borrowed *borrowed)
+static void tell_missing(const struct gt_workload *workload, const struct gt_program_matches *borrowed)
 {
     uint64_t missing = borrowed->kernels[GT_BORROW_OTHER_BLOCK] + borrowed->kernels[GT_BORROW_UNKNOWN];
     uint32_t told = 0;
@@ -54,12 +54,12 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_bor
 void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
                       bool quiet)
 {
-    struct gt_borrowed borrowed;
+    struct gt_program_matches borrowed;
     uint64_t kernels = 0, launches = 0;
 
     if (profiles->count == 0)
         return;
-    gt_borrow_programs(workload, profiles->workloads, profiles->count, &borrowed);
+    gt_match_programs(workload, profiles->workloads, profiles->count, &borrowed);
     for (int how = GT_BORROW_OWN; how < GT_BORROWS; how++) {
         kernels += borrowed.kernels[how];
         launches += borrowed.launches[how];

@@ -93,7 +93,7 @@ struct work {
     struct gt_progress progress;
     char *name, *output, *options;
     int64_t device_id, trace_id, played_id, measured_run, simulated_run;
-    struct gt_modelled *modelled;         /* NULL: no kernel has a program */
+    struct gt_kernel_model *modelled;         /* NULL: no kernel has a program */
     double model_us;
     struct gt_comparison comparison;
     struct gt_kernels kernels;
@@ -210,7 +210,7 @@ static int define_played(struct work *work)
         return 0;
     if (asprintf(&name, "%s (streams=%" PRIu32 ")", work->name, work->arguments->streams) < 0)
         gt_bug("asprintf failed");
-    work->played_id = gt_store_trace(work->store, work->played, name, work->error);
+    work->played_id = gt_store_put_trace(work->store, work->played, name, work->error);
     free(name);
     if (work->played_id < 0)
         return -1;
@@ -219,26 +219,26 @@ static int define_played(struct work *work)
 
 static int define(struct work *work)
 {
-    work->device_id = gt_store_device(work->store, &work->device, work->error);
+    work->device_id = gt_store_put_device(work->store, &work->device, work->error);
     if (work->device_id < 0)
         return -1;
-    work->trace_id = gt_store_trace(work->store, work->workload, work->name, work->error);
+    work->trace_id = gt_store_put_trace(work->store, work->workload, work->name, work->error);
     return work->trace_id < 0 ? -1 : define_played(work);
 }
 
 static int store_measured(struct work *work)
 {
-    struct gt_sink *sink = gt_sink_begin(work->store, work->trace_id, work->device_id, "measured", "", 0,
+    struct gt_run_writer *writer = gt_run_writer_begin(work->store, work->trace_id, work->device_id, "measured", "", 0,
                                          work->workload, &work->device, work->error);
-    int64_t operations = gt_measured_play(work->workload, gt_sink_probe(sink), work->error);
+    int64_t operations = gt_measured_play(work->workload, gt_run_writer_probe(writer), work->error);
 
-    gt_sink_keep_kernels(sink, NULL);
+    gt_run_writer_keep_kernels(writer, NULL);
     if (operations < 0 || (operations == 0 && work->workload->profile_count == 0)) {
-        gt_sink_abort(sink);
+        gt_run_writer_free(writer);
         return operations == 0 ? 0 : -1;
     }
-    gt_sink_counter(sink, "operations", (double)operations, work->error);
-    work->measured_run = gt_sink_end(sink, work->error);
+    gt_run_writer_counter(writer, "operations", (double)operations, work->error);
+    work->measured_run = gt_run_writer_end(writer, work->error);
     return work->measured_run < 0 ? -1 : 0;
 }
 
@@ -258,7 +258,7 @@ static int model_kernels(struct work *work)
     return 0;
 }
 
-static int store_counters(struct work *work, struct gt_sink *sink, const struct gt_summary *summary)
+static int store_counters(struct work *work, struct gt_run_writer *writer, const struct gt_summary *summary)
 {
     const struct { const char *name; double value; } counters[] = {
         { "operations", (double)summary->operations },
@@ -268,12 +268,12 @@ static int store_counters(struct work *work, struct gt_sink *sink, const struct 
     };
 
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
-        if (gt_sink_counter(sink, counters[i].name, counters[i].value, work->error) != 0)
+        if (gt_run_writer_counter(writer, counters[i].name, counters[i].value, work->error) != 0)
             return -1;
     if (work->modelled == NULL)
         return 0;
-    gt_sink_keep_kernels(sink, work->modelled);
-    return gt_sink_counter(sink, "model_us", work->model_us, work->error);
+    gt_run_writer_keep_kernels(writer, work->modelled);
+    return gt_run_writer_counter(writer, "model_us", work->model_us, work->error);
 }
 
 static int store_simulated(struct work *work)
@@ -281,23 +281,23 @@ static int store_simulated(struct work *work)
     const struct gt_workload *workload = work->played != NULL ? work->played : work->workload;
     struct gt_options simulated = work->arguments->options;
     struct gt_summary summary;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
 
     simulated.played = work->played;
     simulated.recorded_on = &work->recorded;
     simulated.modelled = work->modelled;
-    sink = gt_sink_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
+    writer = gt_run_writer_begin(work->store, work->played_id, work->device_id, "simulated", work->options, 0,
                          workload, &work->device, work->error);
     gt_progress_begin(&work->progress, "simulating", work->arguments->model.quiet);
-    if (gt_simulate(work->workload, &work->device, &simulated, gt_sink_probe(sink), &summary,
-                    work->error) != 0 || store_counters(work, sink, &summary) != 0) {
+    if (gt_simulate(work->workload, &work->device, &simulated, gt_run_writer_probe(writer), &summary,
+                    work->error) != 0 || store_counters(work, writer, &summary) != 0) {
         gt_progress_end(&work->progress);
-        gt_sink_abort(sink);
+        gt_run_writer_free(writer);
         return -1;
     }
     gt_progress_end(&work->progress);
     gt_progress_begin(&work->progress, "storing", work->arguments->model.quiet);
-    work->simulated_run = gt_sink_end(sink, work->error);
+    work->simulated_run = gt_run_writer_end(writer, work->error);
     return work->simulated_run < 0 ? -1 : 0;
 }
 
@@ -386,7 +386,7 @@ static int fill_store(struct work *work)
 static void release(struct work *work)
 {
     gt_kernels_free(&work->kernels);
-    gt_modelled_free(work->modelled);
+    gt_kernel_model_free(work->modelled);
     gt_workload_free(work->workload);
     gt_workload_free(work->played);
     gt_profiles_free(&work->arguments->model.profiles);

@@ -16,24 +16,24 @@ static double now_us(void)
     return (double)now.tv_sec * 1e6 + (double)now.tv_nsec * 1e-3;
 }
 
-struct gt_modelled *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
+struct gt_kernel_model *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                    bool full, struct gt_progress *progress, double *wall_us,
                                    struct gt_error *error)
 {
     const struct gt_probe probe = { .user = progress, .progress = gt_progress_probe };
     double start_us = now_us();
-    struct gt_modelled *modelled = gt_model_kernels(workload, device, full, &probe, error);
+    struct gt_kernel_model *modelled = gt_model_kernels(workload, device, full, &probe, error);
 
     *wall_us = now_us() - start_us;
     return modelled;
 }
 
-void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_modelled *modelled)
+void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_kernel_model *modelled)
 {
     uint32_t failures = 0;
 
     for (uint32_t i = 0; i < modelled->count; i++) {
-        const struct gt_modelled_launch *launch = &modelled->launches[i];
+        const struct gt_kernel_model_launch *launch = &modelled->launches[i];
         char *name;
 
         if (launch->failure == NULL || failures++ >= WARNINGS)

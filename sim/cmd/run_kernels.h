@@ -6,12 +6,12 @@
 #include "sim/warp/kernel_model.h"
 
 /* The workload's kernels that have programs on `device` (`full`: see gt_model_kernels); *wall_us is how long
- * that took.  NULL with the reason; else freed by gt_modelled_free(). */
-struct gt_modelled *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
+ * that took.  NULL with the reason; else freed by gt_kernel_model_free(). */
+struct gt_kernel_model *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                    bool full, struct gt_progress *progress, double *wall_us,
                                    struct gt_error *error);
 
 /* What could not be run, on standard error. */
-void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_modelled *modelled);
+void gt_run_kernels_warn(const struct gt_workload *workload, const struct gt_kernel_model *modelled);
 
 #endif

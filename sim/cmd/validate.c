@@ -188,7 +188,7 @@ static int choose_device(struct work *work, const struct gt_workload *workload, 
     if (work->device_id != 0 && memcmp(device, &work->device, sizeof *device) == 0)
         return 0;
     work->device = *device;
-    work->device_id = gt_store_device(work->validation.store, device, error);
+    work->device_id = gt_store_put_device(work->validation.store, device, error);
     return work->device_id < 0 ? -1 : 0;
 }
 
@@ -273,12 +273,12 @@ static void validate_trace(struct work *work, const char *path)
 static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *error)
 {
     uint32_t count = work->shared->row_count;
-    struct gt_judgement *judgements = gt_calloc(count + 1ull, sizeof *judgements);
+    struct gt_verdict *judgements = gt_calloc(count + 1ull, sizeof *judgements);
     int result;
 
     for (uint32_t i = 0; i < count; i++)
         judgements[i] = work->rows[i].judgement;
-    result = gt_judge_suite(work->validation.store, judgements, count, suite, error);
+    result = gt_verdict_suite(work->validation.store, judgements, count, suite, error);
     free(judgements);
     return result;
 }

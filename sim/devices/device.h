@@ -49,7 +49,7 @@ struct gt_device {
     uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
              graph_call_ps, other_call_ps;
     uint64_t first_launch_ps;         /* added to the first launch into a stream */
-    uint64_t contention_ps;           /* added to a call that submits work by each other thread in one */
+    uint64_t submit_lock_ps;           /* added to a call that submits work by each other thread in one */
     uint64_t sync_return_ps;          /* from the awaited operation's end to the call's return */
     /* latencies on the way */
     uint64_t launch_latency_ps;       /* from a launch call's end to the kernel's start on an idle GPU */
@@ -59,7 +59,7 @@ struct gt_device {
     uint64_t engine_gap_ps;           /* the same where the next one runs on another engine: kernels,
                                        * copies in or copies out */
     uint64_t engine_event_gap_ps;     /* the same across streams, through an event */
-    uint64_t crowd_ps;                /* added to a gap before a kernel from three busy connections on */
+    uint64_t busy_queue_gap_ps;                /* added to a gap before a kernel from three busy connections on */
     uint64_t busy_connection_ps;      /* added likewise by each such connection beyond two */
     uint64_t traced_ps;               /* a kernel in a profiler's trace lasts so much longer than its blocks */
     uint64_t clock_holds_ps;          /* of a kernel, before the clock falls under its load */

@@ -8,7 +8,7 @@
 #include "sim/workload/program.h"
 
 struct gt_warp_costs {
-    char policy[24];              /* which ready warp a sub-partition issues, see warp_policy.c */
+    char policy[24];              /* which ready warp a sub-partition issues, see sim/warp/scheduler.c */
     /* of a grid and its blocks */
     double launch_cycles, drain_cycles, block_start_cycles;
     double fetch_cycles, fetch_next_cycles, constant_miss_cycles;
@@ -27,13 +27,13 @@ struct gt_warp_costs {
     double constant_latency, shared_latency, l1_latency, l2_near_latency, l2_far_latency, dram_latency;
     double shared_atomic_cycles, first_access_cycles;
     double sm_bytes_per_cycle, sm_write_bytes_per_cycle, l2_read_bytes_per_cycle, l2_write_bytes_per_cycle;
-    double l2_requests_per_cycle, l2_fabric_bytes_per_cycle, l2_crowd_cycles, dram_crowd_cycles;
-    double dram_mixed_crowd_cycles, dram_spread, dram_apart_cycles;
+    double l2_requests_per_cycle, l2_fabric_bytes_per_cycle, l2_queueing_cycles, dram_queueing_cycles;
+    double dram_mixed_queueing_cycles, dram_spread, dram_apart_cycles;
     uint64_t l2_bytes;
     double dram_gbps, dram_efficiency, dram_mixed_efficiency, dram_scattered_efficiency;
     double atomic_cycles;                  /* of an L2 slice for an atomic on one sector */
     double bulk_latency, bulk_issue_cycles;
-    uint64_t l2_reuse_bytes;               /* see warm.h */
+    uint64_t l2_reuse_bytes;               /* see sim/warp/l2_reuse.h */
 };
 
 #endif

@@ -9,7 +9,7 @@
 /* Its demands, worked out once for each launch. */
 static const struct gt_demand *demand_of(struct gt_machine *m, const struct gt_grid *grid)
 {
-    const struct gt_modelled *modelled = m->options->modelled;
+    const struct gt_kernel_model *modelled = m->options->modelled;
     struct gt_demand *demand;
 
     if (m->demands == NULL)
@@ -28,7 +28,7 @@ static void rates_due(struct gt_machine *m, uint32_t number)
     if (gpu->rates_due || gpu->demanding == GT_NONE)
         return;
     gpu->rates_due = true;
-    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_RATES, number, 0);
+    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_BLOCK_PROGRESS, number, 0);
 }
 
 /* Does anything run on the GPU that could be in the way of a grid's blocks? */
@@ -50,7 +50,7 @@ static void share_all(struct gt_machine *m, uint32_t number)
     rates_due(m, number);
 }
 
-void gt_rate_grid_begins(struct gt_machine *m, uint32_t number, uint32_t grid)
+void gt_block_progress_grid_begins(struct gt_machine *m, uint32_t number, uint32_t grid)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
 
@@ -63,7 +63,7 @@ void gt_rate_grid_begins(struct gt_machine *m, uint32_t number, uint32_t grid)
         share_all(m, number);
 }
 
-void gt_rate_grid_ends(struct gt_machine *m, uint32_t number, uint32_t grid)
+void gt_block_progress_grid_ends(struct gt_machine *m, uint32_t number, uint32_t grid)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     uint32_t *link = &gpu->demanding;
@@ -76,7 +76,7 @@ void gt_rate_grid_ends(struct gt_machine *m, uint32_t number, uint32_t grid)
     *link = m->grids[grid].next_demanding;
 }
 
-void gt_rate_copies_changed(struct gt_machine *m, uint32_t number)
+void gt_block_progress_copies_changed(struct gt_machine *m, uint32_t number)
 {
     const struct gt_gpu_state *gpu = &m->gpus[number];
 
@@ -85,47 +85,47 @@ void gt_rate_copies_changed(struct gt_machine *m, uint32_t number)
 }
 
 /* Account for what its blocks have done since the rate last changed. */
-static void settle(const struct gt_machine *m, struct gt_load *load)
+static void settle(const struct gt_machine *m, struct gt_resident_group *group)
 {
-    load->progress_ps += (double)(m->engine.now_ps - load->updated_ps) * load->rate;
-    load->updated_ps = m->engine.now_ps;
+    group->progress_ps += (double)(m->engine.now_ps - group->updated_ps) * group->rate;
+    group->updated_ps = m->engine.now_ps;
 }
 
 static void schedule_end(struct gt_machine *m, uint32_t number)
 {
-    struct gt_load *load = &m->loads[number];
-    double left_ps = fmax(0, m->batches[load->head].ends_at_ps - load->progress_ps);
-    gt_time_ps end_ps = m->engine.now_ps + gt_whole_ps(left_ps / load->rate);
+    struct gt_resident_group *group = &m->groups[number];
+    double left_ps = fmax(0, m->batches[group->head].ends_at_ps - group->progress_ps);
+    gt_time_ps end_ps = m->engine.now_ps + gt_whole_ps(left_ps / group->rate);
 
-    load->stamp = ++m->load_stamps;
-    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_LOAD, number, load->stamp);
+    group->stamp = ++m->group_stamps;
+    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_RESIDENT_GROUP, number, group->stamp);
 }
 
-/* The load of a grid on an SM, a new one if need be; they stand in the order of their grids. */
+/* The group of a grid on an SM, a new one if need be; they stand in the order of their grids. */
 static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, uint32_t sm)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
-    uint32_t load, before = GT_NONE, after;
+    uint32_t group, before = GT_NONE, after;
 
-    if (gpu->loads == NULL) {
-        gpu->loads = gt_realloc(NULL, m->device->sms, sizeof *gpu->loads);
-        memset(gpu->loads, 0xff, m->device->sms * sizeof *gpu->loads);
+    if (gpu->groups == NULL) {
+        gpu->groups = gt_realloc(NULL, m->device->sms, sizeof *gpu->groups);
+        memset(gpu->groups, 0xff, m->device->sms * sizeof *gpu->groups);
     }
-    after = gpu->loads[sm];
-    while (after != GT_NONE && m->loads[after].grid < grid) {
+    after = gpu->groups[sm];
+    while (after != GT_NONE && m->groups[after].grid < grid) {
         before = after;
-        after = m->loads[after].next;
+        after = m->groups[after].next;
     }
-    if (after != GT_NONE && m->loads[after].grid == grid)
+    if (after != GT_NONE && m->groups[after].grid == grid)
         return after;
-    load = gt_load_new(m);
-    m->loads[load] = (struct gt_load){ .gpu = number, .grid = grid, .sm = sm, .next = after, .head = GT_NONE,
+    group = gt_resident_group_new(m);
+    m->groups[group] = (struct gt_resident_group){ .gpu = number, .grid = grid, .sm = sm, .next = after, .head = GT_NONE,
                                        .rate = 1, .updated_ps = m->engine.now_ps };
     if (before == GT_NONE)
-        gpu->loads[sm] = load;
+        gpu->groups[sm] = group;
     else
-        m->loads[before].next = load;
-    return load;
+        m->groups[before].next = group;
+    return group;
 }
 
 /* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
@@ -144,14 +144,14 @@ static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid
                                  batch->first_block);
     if (grid->demand != NULL)
         return work_ps;
-    left_ps = m->items[grid->item].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
+    left_ps = m->commands[grid->command].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
     return work_ps > left_ps || batch->first_block >= full ? left_ps : work_ps;
 }
 
-/* Into its load, whose batches stand in the order in which they end. */
-static void put_in(struct gt_machine *m, struct gt_load *load, uint32_t number)
+/* Into its group, whose batches stand in the order in which they end. */
+static void put_in(struct gt_machine *m, struct gt_resident_group *group, uint32_t number)
 {
-    uint32_t *link = &load->head;
+    uint32_t *link = &group->head;
 
     while (*link != GT_NONE && m->batches[*link].ends_at_ps <= m->batches[number].ends_at_ps)
         link = &m->batches[*link].next;
@@ -159,32 +159,32 @@ static void put_in(struct gt_machine *m, struct gt_load *load, uint32_t number)
     *link = number;
 }
 
-void gt_rate_batch_begins(struct gt_machine *m, uint32_t number)
+void gt_block_progress_batch_begins(struct gt_machine *m, uint32_t number)
 {
     struct gt_batch *batch = &m->batches[number];
     const struct gt_grid *grid = &m->grids[batch->grid];
     uint32_t on = load_on(m, batch->gpu, batch->grid, batch->sm);
-    struct gt_load *load = &m->loads[on];
+    struct gt_resident_group *group = &m->groups[on];
 
-    settle(m, load);
-    batch->ends_at_ps = load->progress_ps + (double)work_of(m, grid, batch);
-    put_in(m, load, number);
-    load->blocks += batch->blocks;
+    settle(m, group);
+    batch->ends_at_ps = group->progress_ps + (double)work_of(m, grid, batch);
+    put_in(m, group, number);
+    group->blocks += batch->blocks;
     if (grid->demand != NULL)
         rates_due(m, batch->gpu);
-    else if (load->head == number)
+    else if (group->head == number)
         schedule_end(m, on);
 }
 
 static void remove_load(struct gt_machine *m, uint32_t number)
 {
-    const struct gt_load *load = &m->loads[number];
-    uint32_t *link = &m->gpus[load->gpu].loads[load->sm];
+    const struct gt_resident_group *group = &m->groups[number];
+    uint32_t *link = &m->gpus[group->gpu].groups[group->sm];
 
     while (*link != number)
-        link = &m->loads[*link].next;
-    *link = load->next;
-    gt_load_free(m, number);
+        link = &m->groups[*link].next;
+    *link = group->next;
+    gt_resident_group_free(m, number);
 }
 
 static void report(struct gt_machine *m, const struct gt_batch *batch)
@@ -200,23 +200,23 @@ static void report(struct gt_machine *m, const struct gt_batch *batch)
         m->failed = true;
 }
 
-int gt_load_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_resident_group_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_load *load = &m->loads[number];
+    struct gt_resident_group *group = &m->groups[number];
     struct gt_batch batch;
 
     (void)error;
-    if (stamp != load->stamp)
+    if (stamp != group->stamp)
         return 0;
-    batch = m->batches[load->head];
-    settle(m, load);
-    load->progress_ps = batch.ends_at_ps; /* whatever was rounded */
-    gt_batch_free(m, load->head);
-    load->head = batch.next;
-    load->blocks -= batch.blocks;
-    load->stamp = 0;
-    if (load->head == GT_NONE)
+    batch = m->batches[group->head];
+    settle(m, group);
+    group->progress_ps = batch.ends_at_ps; /* whatever was rounded */
+    gt_batch_free(m, group->head);
+    group->head = batch.next;
+    group->blocks -= batch.blocks;
+    group->stamp = 0;
+    if (group->head == GT_NONE)
         remove_load(m, number);
     else
         schedule_end(m, number);
@@ -229,16 +229,16 @@ int gt_load_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
 
 static void set_rate(struct gt_machine *m, uint32_t number, double rate)
 {
-    struct gt_load *load = &m->loads[number];
+    struct gt_resident_group *group = &m->groups[number];
 
-    if (load->rate == rate && load->stamp != 0)
+    if (group->rate == rate && group->stamp != 0)
         return;
-    settle(m, load);
-    load->rate = rate;
+    settle(m, group);
+    group->rate = rate;
     schedule_end(m, number);
 }
 
-int gt_rates_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_block_progress_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
     struct gt_gpu_state *gpu = &m->gpus[number];
@@ -247,6 +247,6 @@ int gt_rates_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_e
     (void)error;
     gpu->rates_due = false;
     if (gpu->demanding != GT_NONE && m->grids[gpu->demanding].demand != NULL)
-        gt_rate_solve(m, number, set_rate);
+        gt_block_progress_solve(m, number, set_rate);
     return m->failed ? -1 : 0;
 }

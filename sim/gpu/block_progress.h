@@ -1,15 +1,15 @@
 /* block_progress.h - blocks that slow each other down: how fast each runs beside what else is resident.
  *
- * Of grids with demands (demand.h).  The blocks of one grid on one SM are a load: they progress at one rate.
+ * Of grids with demands (demand.h).  The blocks of one grid on one SM are a group: they progress at one rate.
  * Their work differs by scheduling.block_spread_pct, so that waves get out of step, where there are kernels
  * in several streams: elsewhere nobody would notice.  A grid that has had the GPU for itself since its first
  * block runs at rate 1: that is what its demands were taken from.  Once another grid's blocks, or a copy,
- * have been there its rates come from the share (share.h) that its loads have of the issue slots, load/store
+ * have been there its rates come from the share (sim/base/fair_share.h) that its groups have of the issue slots, load/store
  * units, pipes and ports of the SMs and of L2 and DRAM, for the rest of its life: where its blocks stand may
  * not be where they would have stood alone.  Rates change only when blocks or copies come and go.
  *
  * Who gets how much: SMs have equal shares of what the GPU has, as the crossbar serves them in turn; on an SM
- * a load's share goes by its warps, but of issue slots and pipes, which go by turns (rate_limit.c).
+ * a group's share goes by its warps, but of issue slots and pipes, which go by turns (progress_limit.c).
  *
  * Blocks of other grids (measured durations, stated costs) have rate 1 and ask for nothing.  Copies to and
  * from the host, and within the device, take their bytes of DRAM and are not slowed down.
@@ -20,31 +20,31 @@
 #include "sim/machine/machine.h"
 
 /* A grid's first blocks may come now; its last block has left. */
-void gt_rate_grid_begins(struct gt_machine *m, uint32_t gpu, uint32_t grid);
-void gt_rate_grid_ends(struct gt_machine *m, uint32_t gpu, uint32_t grid);
+void gt_block_progress_grid_begins(struct gt_machine *m, uint32_t gpu, uint32_t grid);
+void gt_block_progress_grid_ends(struct gt_machine *m, uint32_t gpu, uint32_t grid);
 
 /* A batch of a grid with demands starts now.  Its end is told by gt_blocks_left(). */
-void gt_rate_batch_begins(struct gt_machine *m, uint32_t batch);
+void gt_block_progress_batch_begins(struct gt_machine *m, uint32_t batch);
 
 /* A copy has begun or ended. */
-void gt_rate_copies_changed(struct gt_machine *m, uint32_t gpu);
+void gt_block_progress_copies_changed(struct gt_machine *m, uint32_t gpu);
 
-/* rate_solve.c: the rates of all loads of a GPU whose grids with demands are not alone any more; `set` is
- * told each load's. */
-typedef void gt_rate_setter(struct gt_machine *m, uint32_t load, double rate);
-void gt_rate_solve(struct gt_machine *m, uint32_t gpu, gt_rate_setter *set);
+/* progress_solve.c: the rates of all groups of a GPU whose grids with demands are not alone any more; `set` is
+ * told each group's. */
+typedef void gt_block_progress_setter(struct gt_machine *m, uint32_t group, double rate);
+void gt_block_progress_solve(struct gt_machine *m, uint32_t gpu, gt_block_progress_setter *set);
 
-/* Whether a resource (gt_resource) of an SM goes by turns, issue slots and pipes: each load has what those
- * with an earlier turn leave it (rate_limit.c).  Of the others all have shares. */
-bool gt_rate_by_turns(uint32_t resource);
+/* Whether a resource (gt_resource) of an SM goes by turns, issue slots and pipes: each group has what those
+ * with an earlier turn leave it (progress_limit.c).  Of the others all have shares. */
+bool gt_block_progress_by_turns(uint32_t resource);
 
-/* rate_limit.c: the place of each load of an SM in the order of turns, into its `rank`; the limits of the
- * rates of the loads of one SM of each kind. */
-void gt_rate_rank(struct gt_machine *m, uint32_t first);
-void gt_rate_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds);
+/* progress_limit.c: the place of each group of an SM in the order of turns, into its `rank`; the limits of the
+ * rates of the groups of one SM of each kind. */
+void gt_block_progress_rank(struct gt_machine *m, uint32_t first);
+void gt_block_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds);
 
-/* Events: the first batch of a load ends; rates are worked out anew, once all that happens at a time has. */
-int gt_load_handler(void *machine, uint32_t load, uint64_t stamp, struct gt_error *error);
-int gt_rates_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);
+/* Events: the first batch of a group ends; rates are worked out anew, once all that happens at a time has. */
+int gt_resident_group_handler(void *machine, uint32_t group, uint64_t stamp, struct gt_error *error);
+int gt_block_progress_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);
 
 #endif

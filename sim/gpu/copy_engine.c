@@ -93,43 +93,43 @@ static double demand_gbps(const struct gt_device *device, const struct gt_op *op
     return (op->direction == GT_H2D ? device->h2d_pinned : device->d2h_pinned).gbps;
 }
 
-static uint32_t queue_of(const struct gt_machine *m, uint32_t item)
+static uint32_t queue_of(const struct gt_machine *m, uint32_t command)
 {
-    uint32_t stream = m->workload->ops[m->items[item].index].stream;
+    uint32_t stream = m->workload->ops[m->commands[command].index].stream;
 
     return (uint32_t)(m->workload->streams[stream].id % m->device->copy_queues);
 }
 
-static void start(struct gt_machine *m, uint32_t number, uint32_t item)
+static void start(struct gt_machine *m, uint32_t number, uint32_t command)
 {
     struct gt_engine_state *engine = engine_of(m, number);
-    const struct gt_op *op = &m->workload->ops[m->items[item].index];
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
 
-    engine->running = item;
-    engine->queue = queue_of(m, item);
-    engine->remaining_ps = (double)gt_stated_ps(m, m->items[item].index);
+    engine->running = command;
+    engine->queue = queue_of(m, command);
+    engine->remaining_ps = (double)gt_stated_ps(m, m->commands[command].index);
     engine->demand_gbps = demand_gbps(m->device, op, engine->remaining_ps);
     engine->rate = 1.0;
     engine->updated_ps = m->engine.now_ps;
-    m->items[item].start_ps = m->engine.now_ps;
+    m->commands[command].start_ps = m->engine.now_ps;
     schedule_end(m, number);
     share_link(m, number / GT_ENGINES);
-    gt_rate_copies_changed(m, number / GT_ENGINES);
+    gt_block_progress_copies_changed(m, number / GT_ENGINES);
 }
 
 /* Into its queue.  A queue's turn comes when those before it are empty; the one served last has the
  * first turn, though it may have been empty for a while. */
-static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, uint32_t item)
+static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, uint32_t command)
 {
-    uint32_t queue = queue_of(m, item);
+    uint32_t queue = queue_of(m, command);
 
-    m->items[item].wait_next = GT_NONE;
+    m->commands[command].wait_next = GT_NONE;
     if (engine->queues[queue].head != GT_NONE) {
-        m->items[engine->queues[queue].tail].wait_next = item;
-        engine->queues[queue].tail = item;
+        m->commands[engine->queues[queue].tail].wait_next = command;
+        engine->queues[queue].tail = command;
         return;
     }
-    engine->queues[queue].head = engine->queues[queue].tail = item;
+    engine->queues[queue].head = engine->queues[queue].tail = command;
     engine->queues[queue].next = GT_NONE;
     if (engine->first == GT_NONE) {
         engine->first = engine->last = queue;
@@ -145,46 +145,46 @@ static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, uint
 /* The copy whose turn it is. */
 static uint32_t take_next(struct gt_machine *m, struct gt_engine_state *engine)
 {
-    uint32_t queue = engine->first, item = engine->queues[queue].head;
+    uint32_t queue = engine->first, command = engine->queues[queue].head;
 
-    engine->queues[queue].head = m->items[item].wait_next;
+    engine->queues[queue].head = m->commands[command].wait_next;
     if (engine->queues[queue].head == GT_NONE)
         engine->first = engine->queues[queue].next;
-    return item;
+    return command;
 }
 
 /* Host memory to host memory needs no engine of the GPU. */
-void gt_copy_ready(struct gt_machine *m, uint32_t item)
+void gt_copy_ready(struct gt_machine *m, uint32_t command)
 {
-    const struct gt_op *op = &m->workload->ops[m->items[item].index];
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t number = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
     struct gt_engine_state *engine = engine_of(m, number);
 
     if (op->direction == GT_H2H) {
-        gt_bar_start(m, item, gt_stated_ps(m, m->items[item].index));
+        gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
         return;
     }
-    gt_queue_leave(m, item);
+    gt_hw_queue_leave(m, command);
     if (op->direction == GT_D2D && m->device->copy_within_alone) {
-        gt_alone_ready(m, item);
+        gt_exclusive_copy_ready(m, command);
         return;
     }
     if (engine->running == GT_NONE && !engine->in_gap) {
-        start(m, number, item);
+        start(m, number, command);
         return;
     }
-    wait_turn(m, engine, item);
+    wait_turn(m, engine, command);
 }
 
 /* From one copy to the next.  One that waited for work of another engine is found out about only when this
  * engine is free: seen on H200 with uploads, kernels and downloads on 2 to 8 streams: 5 us, not 1.6. */
-static gt_time_ps gap_before(const struct gt_machine *m, uint32_t item)
+static gt_time_ps gap_before(const struct gt_machine *m, uint32_t command)
 {
-    const struct gt_op *op = &m->workload->ops[m->items[item].index];
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t before = m->streams[op->stream].last_op;
 
-    return before != GT_NONE && gt_plan_crosses(&m->workload->ops[before], op) ? m->plan.turn_gap_ps
-                                                                               : m->plan.copy_gap_ps;
+    return before != GT_NONE && gt_replay_switches_engine(&m->workload->ops[before], op) ? m->replay.engine_switch_gap_ps
+                                                                               : m->replay.copy_gap_ps;
 }
 
 /* The gap is over.  Whoever follows in the stream served last has asked by now: it counts as waiting,
@@ -193,14 +193,14 @@ int gt_engine_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
 {
     struct gt_machine *m = machine;
     struct gt_engine_state *engine = engine_of(m, number);
-    uint32_t item;
+    uint32_t command;
 
     (void)stamp;
     (void)error;
     engine->in_gap = false;
-    item = take_next(m, engine);
-    gt_item_mark(m, item, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, engine->last_op);
-    start(m, number, item);
+    command = take_next(m, engine);
+    gt_stream_command_mark(m, command, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, engine->last_op);
+    start(m, number, command);
     return m->failed ? -1 : 0;
 }
 
@@ -208,21 +208,21 @@ int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_er
 {
     struct gt_machine *m = machine;
     struct gt_engine_state *engine = engine_of(m, number);
-    uint32_t item = engine->running;
+    uint32_t command = engine->running;
 
     (void)error;
     if (stamp != engine->stamp)
         return 0;
     engine->running = GT_NONE;
-    engine->last_op = m->items[item].index;
+    engine->last_op = m->commands[command].index;
     share_link(m, number / GT_ENGINES);
-    gt_rate_copies_changed(m, number / GT_ENGINES);
+    gt_block_progress_copies_changed(m, number / GT_ENGINES);
     if (engine->first != GT_NONE) {
         engine->in_gap = true;
         gt_engine_schedule(&m->engine,
                            m->engine.now_ps + gap_before(m, engine->queues[engine->first].head),
                            GT_PHASE_HOST, GT_HANDLE_ENGINE, number, 0);
     }
-    gt_op_ended(m, item);
+    gt_op_ended(m, command);
     return m->failed ? -1 : 0;
 }

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-struct gt_demand gt_demand_of(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                               const struct gt_device *device, const struct gt_occupancy *occupancy)
 {
     const struct gt_warp_result *result = &launch->result;
@@ -11,9 +11,9 @@ struct gt_demand gt_demand_of(const struct gt_modelled *modelled, const struct g
     double waves = (double)occupancy->waves, last = blocks - (waves - 1) * full;
     double rows = ceil(blocks / device->sms), tail = ceil(last / device->sms), alone;
 
-    alone = gt_modelled_wave(modelled, launch, (uint32_t)tail, last / tail);
+    alone = gt_kernel_model_wave(modelled, launch, (uint32_t)tail, last / tail);
     if (waves > 1)
-        alone += (waves - 1) * gt_modelled_wave(modelled, launch, occupancy->blocks_per_sm, device->sms);
+        alone += (waves - 1) * gt_kernel_model_wave(modelled, launch, occupancy->blocks_per_sm, device->sms);
     demand.slack = alone > 0 ? result->run_cycles / alone : 1;
     demand.block_cycles = result->run_cycles / waves;
     for (uint32_t r = 0; r < GT_RESOURCES; r++)
@@ -23,7 +23,7 @@ struct gt_demand gt_demand_of(const struct gt_modelled *modelled, const struct g
 
 double gt_demand_limit(const struct gt_demand *demand, uint32_t residents, double competing)
 {
-    double cycles = gt_modelled_wave(demand->modelled, demand->launch, residents, competing);
+    double cycles = gt_kernel_model_wave(demand->modelled, demand->launch, residents, competing);
 
     return cycles > 0 ? demand->block_cycles / (cycles * demand->slack) : 1;
 }

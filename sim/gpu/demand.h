@@ -9,7 +9,7 @@
  *     SMs of what the blocks there ask for of the resource that this kernel needs most, in units of what
  *     this SM's do, but none above 1, for SMs are served in turn.  That is the limit of its rate;
  *   - what it takes of its SM beside blocks of other kernels, and of the GPU's L2 and DRAM, is its work at
- *     that rate, and nothing gives more than there is (share.h says who gets how much).
+ *     that rate, and nothing gives more than there is (sim/base/fair_share.h says who gets how much).
  *
  * Waves of the launch alone would, by this, take what single waves take; the launch as the warp tier ran it
  * takes a little more or less, since its waves do not begin together.  That factor (`slack`) stays with the
@@ -25,15 +25,15 @@
 #include "sim/devices/occupancy.h"
 
 struct gt_demand {
-    const struct gt_modelled *modelled;
-    const struct gt_modelled_launch *launch;
+    const struct gt_kernel_model *modelled;
+    const struct gt_kernel_model_launch *launch;
     double block_cycles;            /* of each wave of blocks, alone: rate 1 */
     double slack;                   /* see above */
     double amount[GT_RESOURCES];    /* that one block takes at rate 1: part of its SM's, of the GPU's */
 };
 
 /* The demands of a launch on `device`, on which it was modelled without a failure. */
-struct gt_demand gt_demand_of(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                               const struct gt_device *device, const struct gt_occupancy *occupancy);
 
 /* The fastest that blocks go, `residents` of them on one SM and `competing` SMs: a rate, above 1 where the

@@ -3,14 +3,14 @@
 
 #include <stdio.h>
 
-static const struct gt_op *op_of(const struct gt_machine *m, uint32_t item)
+static const struct gt_op *op_of(const struct gt_machine *m, uint32_t command)
 {
-    return &m->workload->ops[m->items[item].index];
+    return &m->workload->ops[m->commands[command].index];
 }
 
-static struct gt_gpu_state *gpu_of(struct gt_machine *m, uint32_t item)
+static struct gt_gpu_state *gpu_of(struct gt_machine *m, uint32_t command)
 {
-    return &m->gpus[m->streams[op_of(m, item)->stream].gpu];
+    return &m->gpus[m->streams[op_of(m, command)->stream].gpu];
 }
 
 /* Where in the trace the kernel stands, for messages. */
@@ -26,15 +26,15 @@ static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char
 }
 
 /* Nothing says how long it takes, or the warp tier could not tell. */
-static void fail_no_cost(struct gt_machine *m, uint32_t item)
+static void fail_no_cost(struct gt_machine *m, uint32_t command)
 {
-    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, m->items[item].index);
+    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, m->commands[command].index);
     char what[GT_ERROR_TEXT_BYTES + 64] = "it has neither a duration nor a block cost";
 
     if (launch != NULL)
         snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a "
                  "block cost", launch->failure);
-    fail_kernel(m, op_of(m, item), what, "; add \"duration_us\" or \"block_us\", or a program");
+    fail_kernel(m, op_of(m, command), what, "; add \"duration_us\" or \"block_us\", or a program");
 }
 
 static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)
@@ -53,15 +53,15 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
 }
 
 /* The duration alone: by the program, or as recorded; GT_TIME_NONE when block costs say more. */
-static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t item)
+static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t command)
 {
-    const struct gt_warp_result *program = gt_program_cost(m, m->items[item].index);
+    const struct gt_warp_result *program = gt_program_cost(m, m->commands[command].index);
 
     if (program != NULL)
-        return gt_program_ps(m, m->items[item].index);
-    if (m->workload->kernels[op_of(m, item)->kernel].cost != GT_COST_NONE)
+        return gt_program_ps(m, m->commands[command].index);
+    if (m->workload->kernels[op_of(m, command)->kernel].cost != GT_COST_NONE)
         return GT_TIME_NONE;
-    return gt_stated_ps(m, m->items[item].index);
+    return gt_stated_ps(m, m->commands[command].index);
 }
 
 /* Waves of the kernel alone on the device that its duration is from: what the duration is divided by.
@@ -92,13 +92,13 @@ static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
 }
 
 /* A bar for a kernel that has block costs only: its waves, one after the other. */
-static bool bar_ps(struct gt_machine *m, uint32_t item, gt_time_ps *duration_ps)
+static bool bar_ps(struct gt_machine *m, uint32_t command, gt_time_ps *duration_ps)
 {
-    const struct gt_op *op = op_of(m, item);
+    const struct gt_op *op = op_of(m, command);
     const struct gt_occupancy *occupancy;
     double total;
 
-    *duration_ps = stated_ps(m, item);
+    *duration_ps = stated_ps(m, command);
     if (*duration_ps != GT_TIME_NONE)
         return true;
     occupancy = occupancy_of(m, op);
@@ -127,19 +127,19 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
                                      : recorded_waves(m, grid->kernel, &grid->occupancy);
 
     grid->inverted = true;
-    grid->launch = program != NULL ? gt_modelled_launch(m->options->modelled, grid->op) : NULL;
+    grid->launch = program != NULL ? gt_kernel_model_launch(m->options->modelled, grid->op) : NULL;
     if (grid->launch != NULL && grid->occupancy.waves > 1 && m->kernels_apart)
         grid->spread_pct = m->device->block_spread_pct;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
 }
 
-static bool start_grid(struct gt_machine *m, uint32_t item)
+static bool start_grid(struct gt_machine *m, uint32_t command)
 {
-    const struct gt_op *op = op_of(m, item);
+    const struct gt_op *op = op_of(m, command);
     const struct gt_occupancy *occupancy = occupancy_of(m, op);
     uint64_t blocks = gt_kernel_blocks(&m->workload->kernels[op->kernel]);
-    gt_time_ps duration_ps = stated_ps(m, item);
+    gt_time_ps duration_ps = stated_ps(m, command);
     uint32_t grid;
 
     if (occupancy == NULL)
@@ -151,7 +151,7 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
     }
     grid = gt_grid_new(m);
     m->grids[grid] = (struct gt_grid){
-        .item = item, .op = m->items[item].index, .kernel = op->kernel, .next = GT_NONE,
+        .command = command, .op = m->commands[command].index, .kernel = op->kernel, .next = GT_NONE,
         .level = m->streams[op->stream].level, .occupancy = *occupancy, .blocks = blocks,
         .block_ps = GT_TIME_NONE,
     };
@@ -160,56 +160,56 @@ static bool start_grid(struct gt_machine *m, uint32_t item)
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
     }
-    gt_dist_add(m, m->streams[op->stream].gpu, grid);
+    gt_distributor_add(m, m->streams[op->stream].gpu, grid);
     return true;
 }
 
-static void admit(struct gt_machine *m, uint32_t item)
+static void admit(struct gt_machine *m, uint32_t command)
 {
     gt_time_ps duration_ps;
 
-    gpu_of(m, item)->resident++;
+    gpu_of(m, command)->resident++;
     if (m->options->blocks)
-        start_grid(m, item);
-    else if (bar_ps(m, item, &duration_ps))
-        gt_bar_start(m, item, duration_ps);
+        start_grid(m, command);
+    else if (bar_ps(m, command, &duration_ps))
+        gt_timed_op_start(m, command, duration_ps);
 }
 
-void gt_kernel_ready(struct gt_machine *m, uint32_t item)
+void gt_kernel_ready(struct gt_machine *m, uint32_t command)
 {
-    struct gt_gpu_state *gpu = gpu_of(m, item);
-    const struct gt_op *op = op_of(m, item);
+    struct gt_gpu_state *gpu = gpu_of(m, command);
+    const struct gt_op *op = op_of(m, command);
     uint32_t level = m->streams[op->stream].level;
 
-    if (stated_ps(m, item) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
-        fail_no_cost(m, item);
+    if (stated_ps(m, command) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
+        fail_no_cost(m, command);
         return;
     }
-    if (gpu->resident < m->device->resident_grids && !gt_alone_holds(gpu)) {
-        admit(m, item);
+    if (gpu->resident < m->device->resident_grids && !gt_exclusive_copy_holds(gpu)) {
+        admit(m, command);
         return;
     }
-    m->items[item].wait_next = GT_NONE;
+    m->commands[command].wait_next = GT_NONE;
     if (gpu->admits_used & UINT64_C(1) << level)
-        m->items[gpu->admit_tail[level]].wait_next = item;
+        m->commands[gpu->admit_tail[level]].wait_next = command;
     else
-        gpu->admit_head[level] = item;
-    gpu->admit_tail[level] = item;
+        gpu->admit_head[level] = command;
+    gpu->admit_tail[level] = command;
     gpu->admits_used |= UINT64_C(1) << level;
 }
 
 /* The next kernel that waits, most urgent first, becomes resident. */
 static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t op)
 {
-    uint32_t level, item;
+    uint32_t level, command;
 
     level = (uint32_t)__builtin_ctzll(gpu->admits_used);
-    item = gpu->admit_head[level];
-    gpu->admit_head[level] = m->items[item].wait_next;
+    command = gpu->admit_head[level];
+    gpu->admit_head[level] = m->commands[command].wait_next;
     if (gpu->admit_head[level] == GT_NONE)
         gpu->admits_used &= ~(UINT64_C(1) << level);
-    gt_item_mark(m, item, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, op);
-    admit(m, item);
+    gt_stream_command_mark(m, command, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, op);
+    admit(m, command);
 }
 
 /* A grid has gone: the next one waiting becomes resident, unless a copy has its turn first. */
@@ -218,8 +218,8 @@ static void retire(struct gt_machine *m, uint32_t number, uint32_t op)
     struct gt_gpu_state *gpu = &m->gpus[number];
 
     gpu->resident--;
-    if (gt_alone_holds(gpu))
-        gt_alone_kernel_gone(m, number);
+    if (gt_exclusive_copy_holds(gpu))
+        gt_exclusive_copy_kernel_gone(m, number);
     else if (gpu->admits_used != 0)
         admit_next(m, gpu, op);
 }
@@ -228,50 +228,50 @@ void gt_kernels_go_on(struct gt_machine *m, uint32_t number, uint32_t op)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
 
-    while (gpu->admits_used != 0 && gpu->alone == GT_NONE && gpu->resident < m->device->resident_grids
+    while (gpu->admits_used != 0 && gpu->exclusive == GT_NONE && gpu->resident < m->device->resident_grids
            && !m->failed)
         admit_next(m, gpu, op);
 }
 
 /* A kernel's bar or grid is over. Called by gt_op_ended's callers through the handlers below. */
-static void end_kernel(struct gt_machine *m, uint32_t item)
+static void end_kernel(struct gt_machine *m, uint32_t command)
 {
-    uint32_t op = m->items[item].index, gpu = m->streams[op_of(m, item)->stream].gpu;
+    uint32_t op = m->commands[command].index, gpu = m->streams[op_of(m, command)->stream].gpu;
 
-    gt_op_ended(m, item);
+    gt_op_ended(m, command);
     if (!m->failed)
         retire(m, gpu, op);
 }
 
-int gt_bar_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_error *error)
+int gt_timed_op_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
     (void)stamp;
     (void)error;
-    if (op_of(m, item)->kind == GT_OP_KERNEL)
-        end_kernel(m, item);
-    else if (gpu_of(m, item)->alone == item)
-        gt_alone_ended(m, item);
+    if (op_of(m, command)->kind == GT_OP_KERNEL)
+        end_kernel(m, command);
+    else if (gpu_of(m, command)->exclusive == command)
+        gt_exclusive_copy_ended(m, command);
     else
-        gt_op_ended(m, item);
+        gt_op_ended(m, command);
     return m->failed ? -1 : 0;
 }
 
 void gt_kernel_dispatched(struct gt_machine *m, uint32_t grid)
 {
-    gt_queue_leave(m, m->grids[grid].item);
+    gt_hw_queue_leave(m, m->grids[grid].command);
 }
 
 int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    uint32_t item = m->grids[grid].item;
+    uint32_t command = m->grids[grid].command;
 
     (void)stamp;
     (void)error;
     gt_grid_free(m, grid);
-    end_kernel(m, item);
+    end_kernel(m, command);
     return m->failed ? -1 : 0;
 }
 

@@ -4,7 +4,7 @@
 /* The SM of the lowest rank in a set, from rank `from` on; GT_NONE when there is none. */
 static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, uint32_t from)
 {
-    for (uint32_t word = from / 64; word < GT_ROOM_WORDS; word++) {
+    for (uint32_t word = from / 64; word < GT_FREE_BLOCK_WORDS; word++) {
         uint64_t bits = set[word];
 
         if (word == from / 64)
@@ -20,10 +20,10 @@ static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, ui
 static uint32_t most_room(struct gt_gpu_state *gpu, const struct gt_device *device)
 {
     (void)device;
-    for (uint32_t room = gpu->room_most; room > 0; room--) {
-        uint32_t sm = first_in(gpu, gpu->room_sets[room], 0);
+    for (uint32_t room = gpu->free_blocks_most; room > 0; room--) {
+        uint32_t sm = first_in(gpu, gpu->free_block_sets[room], 0);
 
-        gpu->room_most = room;
+        gpu->free_blocks_most = room;
         if (sm != GT_NONE)
             return sm;
     }
@@ -34,7 +34,7 @@ static uint32_t most_room(struct gt_gpu_state *gpu, const struct gt_device *devi
 static uint32_t first_fit(struct gt_gpu_state *gpu, const struct gt_device *device)
 {
     for (uint32_t rank = 0; rank < device->sms; rank++) {
-        if (gpu->sms[gpu->order[rank]].room > 0)
+        if (gpu->sms[gpu->order[rank]].free_blocks > 0)
             return gpu->order[rank];
     }
     return GT_NONE;
@@ -46,7 +46,7 @@ static uint32_t round_robin(struct gt_gpu_state *gpu, const struct gt_device *de
     for (uint32_t step = 0; step < device->sms; step++) {
         uint32_t rank = (gpu->round_robin + step) % device->sms;
 
-        if (gpu->sms[gpu->order[rank]].room > 0) {
+        if (gpu->sms[gpu->order[rank]].free_blocks > 0) {
             gpu->round_robin = (rank + 1) % device->sms;
             return gpu->order[rank];
         }

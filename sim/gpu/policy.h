@@ -1,6 +1,6 @@
 /* policy.h - decisions that papers and chips disagree on, as tables.
  *
- * To add one: write its function in place.c or arbitration.c, add a row, name it
+ * To add one: write its function in placement.c or arbitration.c, add a row, name it
  * in a device file (scheduling.placement, scheduling.arbitration).
  */
 #ifndef GRIDTIDE_SIM_GPU_POLICY_H
@@ -19,7 +19,7 @@ const void *gt_policy_find(const void *table, size_t rows, size_t row_bytes, con
 struct gt_place_policy {
     struct gt_policy policy;
     /* The SM for one more block of the shape that the rooms are kept for
-     * (gpu->room_sets, sms[].room), or GT_NONE where no SM has room.  Called once a block;
+     * (gpu->free_block_sets, sms[].room), or GT_NONE where no SM has room.  Called once a block;
      * may change only the policy's own state (round_robin). */
     uint32_t (*pick)(struct gt_gpu_state *gpu, const struct gt_device *device);
 };

@@ -1,4 +1,4 @@
-/* rate_limit.c - how fast a load could go if nothing but time held it back: what the warp tier says of its
+/* progress_limit.c - how fast a group could go if nothing but time held it back: what the warp tier says of its
  * waves, then what others cost.
  *
  * Who competes for L2 and DRAM: demand.h.  Beside that, as seen on an H200 with pairs of kernels, November
@@ -9,12 +9,12 @@
  * a latency-bound chain, double precision, a walk through memory and a matrix product beside them took as
  * long as all one after the other, whichever began first; of two such kernels the first keeps the slots.  So
  * warps that hardly ever stall have their turn first, the others theirs together.  Of issue slots and pipes
- * loads have what those with an earlier turn leave, in equal parts of what they want, and a warp that
+ * groups have what those with an earlier turn leave, in equal parts of what they want, and a warp that
  * stalled waits for the slot, s / (1 - s) bursts in the mean, where the part s of the slots goes to bursts
  * of so many instructions.
  *
  * Latency.  Reads by few warps took twice as long while a copy on other SMs kept DRAM busy for 0.8 by our
- * count: latency grows with what others keep busy as it does with what the kernel does (gt_warp_crowd()),
+ * count: latency grows with what others keep busy as it does with what the kernel does (gt_warp_queueing_delay()),
  * the more if they mix reads and writes.  On one SM reads leave in one row, and take as long as those that
  * take longest: n-body and a tiled product, which read little, had a half and a fifth of their pace beside a
  * copy.  Kernels that bandwidth holds back anyway do not notice: it is the less that counts.
@@ -26,37 +26,37 @@
 /* Warp instructions in a row from which on a warp counts as one that hardly ever stalls.  Loops of
  * independent multiply-adds and SGEMM have 30 to 65, everything else of 170 kernels 1 to 4. */
 #define KEEPS_ISSUING 16
-/* Of its pace, what a load keeps that the others leave no issue slots. */
+/* Of its pace, what a group keeps that the others leave no issue slots. */
 #define LEAST_PACE 0.01
 
-static const struct gt_demand *demand_of(const struct gt_machine *m, const struct gt_load *load)
+static const struct gt_demand *demand_of(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    return m->grids[load->grid].demand;
+    return m->grids[group->grid].demand;
 }
 
-static const struct gt_warp_result *result_of(const struct gt_machine *m, const struct gt_load *load)
+static const struct gt_warp_result *result_of(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    return &m->grids[load->grid].launch->result;
+    return &m->grids[group->grid].launch->result;
 }
 
-static double warps_of(const struct gt_machine *m, const struct gt_load *load)
+static double warps_of(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    return (double)load->blocks * m->grids[load->grid].occupancy.need.warps;
+    return (double)group->blocks * m->grids[group->grid].occupancy.need.warps;
 }
 
-/* What a load takes of a resource of its SM, or its part of the GPU's, at its limit. */
-static double takes(const struct gt_machine *m, const struct gt_load *load, uint32_t resource)
+/* What a group takes of a resource of its SM, or its part of the GPU's, at its limit. */
+static double takes(const struct gt_machine *m, const struct gt_resident_group *group, uint32_t resource)
 {
-    return demand_of(m, load)->amount[resource] * load->blocks * load->limit;
+    return demand_of(m, group)->amount[resource] * group->blocks * group->limit;
 }
 
-static bool keeps_issuing(const struct gt_machine *m, const struct gt_load *load)
+static bool keeps_issuing(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    return result_of(m, load)->burst >= KEEPS_ISSUING;
+    return result_of(m, group)->issue_run_length >= KEEPS_ISSUING;
 }
 
 /* Does a have its turn before b? */
-static bool before(const struct gt_machine *m, const struct gt_load *a, const struct gt_load *b)
+static bool before(const struct gt_machine *m, const struct gt_resident_group *a, const struct gt_resident_group *b)
 {
     gt_time_ps a_ps = m->batches[a->head].start_ps, b_ps = m->batches[b->head].start_ps;
 
@@ -65,53 +65,53 @@ static bool before(const struct gt_machine *m, const struct gt_load *a, const st
     return a_ps != b_ps ? a_ps < b_ps : a->grid < b->grid;
 }
 
-void gt_rate_rank(struct gt_machine *m, uint32_t first)
+void gt_block_progress_rank(struct gt_machine *m, uint32_t first)
 {
-    for (uint32_t i = first; i != GT_NONE; i = m->loads[i].next) {
-        m->loads[i].rank = 0;
-        for (uint32_t j = first; j != GT_NONE; j = m->loads[j].next)
-            m->loads[i].rank += i != j && before(m, &m->loads[j], &m->loads[i]);
+    for (uint32_t i = first; i != GT_NONE; i = m->groups[i].next) {
+        m->groups[i].rank = 0;
+        for (uint32_t j = first; j != GT_NONE; j = m->groups[j].next)
+            m->groups[i].rank += i != j && before(m, &m->groups[j], &m->groups[i]);
     }
 }
 
-/* What a load would take of a resource of the GPU if it were the only one anywhere, by its part of its SM. */
-static double appetite(const struct gt_machine *m, const struct gt_load *load, enum gt_resource resource)
+/* What a group would take of a resource of the GPU if it were the only one anywhere, by its part of its SM. */
+static double appetite(const struct gt_machine *m, const struct gt_resident_group *group, enum gt_resource resource)
 {
-    const struct gt_demand *demand = demand_of(m, load);
+    const struct gt_demand *demand = demand_of(m, group);
 
-    return demand->amount[resource] * load->blocks * gt_demand_limit(demand, load->blocks, 1) / load->sm_part;
+    return demand->amount[resource] * group->blocks * gt_demand_limit(demand, group->blocks, 1) / group->sm_part;
 }
 
-/* How many SMs compete with a load for what it needs most (demand.h). Atomics of other grids do not. */
+/* How many SMs compete with a group for what it needs most (demand.h). Atomics of other grids do not. */
 static double competing(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
-                        const struct gt_load *load)
+                        const struct gt_resident_group *group)
 {
-    enum gt_resource most = gt_demand_most(demand_of(m, load));
-    double wants = appetite(m, load, most), sum = 0;
+    enum gt_resource most = gt_demand_most(demand_of(m, group));
+    double wants = appetite(m, group, most), sum = 0;
 
     if (!(wants > 0))
         return 1;
     for (uint32_t k = 0; k < kinds; k++) {
-        for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next) {
-            const struct gt_load *other = &m->loads[at];
+        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
+            const struct gt_resident_group *other = &m->groups[at];
 
-            if (most != GT_RESOURCE_ATOMIC || other->grid == load->grid)
-                sum += m->sm_kinds[k].sms * other->sm_part / load->sm_part
+            if (most != GT_RESOURCE_ATOMIC || other->grid == group->grid)
+                sum += m->sm_kinds[k].sms * other->sm_part / group->sm_part
                        * fmin(1, appetite(m, other, most) / wants);
         }
     }
     return fmax(1, sum);
 }
 
-/* Each load's part of its SM, by its warps. */
+/* Each group's part of its SM, by its warps. */
 static void part_sm(struct gt_machine *m, uint32_t first)
 {
     double warps = 0;
 
-    for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
-        warps += warps_of(m, &m->loads[load]);
-    for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
-        m->loads[load].sm_part = warps_of(m, &m->loads[load]) / warps;
+    for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
+        warps += warps_of(m, &m->groups[group]);
+    for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
+        m->groups[group].sm_part = warps_of(m, &m->groups[group]) / warps;
 }
 
 /* How much a launch mixes reads and writes of DRAM: 0 one of them only, 1 as much of both. */
@@ -126,15 +126,15 @@ static double mixed(const struct gt_warp_launch *launch)
 
 /* Cycles by which others make DRAM, or L2, slower to answer, who keep `resource` busy. */
 static double crowd(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
-                    const struct gt_load *load, uint32_t resource)
+                    const struct gt_resident_group *group, uint32_t resource)
 {
     const struct gt_warp_costs *costs = &m->device->warp;
-    double busy = 0, of_copies = 0, cycles = costs->l2_crowd_cycles;
+    double busy = 0, of_copies = 0, cycles = costs->l2_queueing_cycles;
 
     for (uint32_t k = 0; k < kinds; k++) {
-        for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next) {
-            const struct gt_load *other = &m->loads[at];
-            double takes_of_it = other->grid == load->grid ? 0
+        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
+            const struct gt_resident_group *other = &m->groups[at];
+            double takes_of_it = other->grid == group->grid ? 0
                                : takes(m, other, resource) * m->sm_kinds[k].sms;
 
             busy += takes_of_it;
@@ -142,103 +142,103 @@ static double crowd(const struct gt_machine *m, const struct gt_gpu_state *gpu, 
         }
     }
     if (resource == GT_RESOURCE_DRAM && busy > 0)
-        cycles = costs->dram_crowd_cycles
-                 + (costs->dram_mixed_crowd_cycles - costs->dram_crowd_cycles) * of_copies / busy;
-    return gt_warp_crowd(busy, cycles);
+        cycles = costs->dram_queueing_cycles
+                 + (costs->dram_mixed_queueing_cycles - costs->dram_queueing_cycles) * of_copies / busy;
+    return gt_warp_queueing_delay(busy, cycles);
 }
 
 /* The longest that reads of others on its SM are under way, in units of its own: they leave the SM in one
  * row. */
 static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *gpu,
-                        const struct gt_load *load)
+                        const struct gt_resident_group *group)
 {
-    double own = result_of(m, load)->read_latency, longest = own;
+    double own = result_of(m, group)->read_latency, longest = own;
 
-    for (uint32_t at = gpu->loads[load->sm]; at != GT_NONE; at = m->loads[at].next)
-        longest = fmax(longest, result_of(m, &m->loads[at])->read_latency);
+    for (uint32_t at = gpu->groups[group->sm]; at != GT_NONE; at = m->groups[at].next)
+        longest = fmax(longest, result_of(m, &m->groups[at])->read_latency);
     return own > 0 ? longest / own : 1;
 }
 
 /* Its limit where all that others do is make L2 and DRAM slow to answer. */
 static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
-                               const struct gt_load *load)
+                               const struct gt_resident_group *group)
 {
-    const struct gt_warp_result *result = result_of(m, load);
+    const struct gt_warp_result *result = result_of(m, group);
     double warp_cycles = result->warps_mean * result->run_cycles, more = 0, growth;
     double waits = warp_cycles > 0 ? fmin(1, result->stalls[GT_STALL_LONG_SCOREBOARD] / warp_cycles) : 0;
 
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
-        if (demand_of(m, load)->amount[r] > 0)
-            more = fmax(more, crowd(m, gpu, kinds, load, r));
-    growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, load) - 1);
-    return gt_demand_limit(demand_of(m, load), load->blocks, 1) / (1 + waits * growth);
+        if (demand_of(m, group)->amount[r] > 0)
+            more = fmax(more, crowd(m, gpu, kinds, group, r));
+    growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, group) - 1);
+    return gt_demand_limit(demand_of(m, group), group->blocks, 1) / (1 + waits * growth);
 }
 
-/* Of its limit, what waiting for the issue slot leaves a load whose warps come back for it so often, where
+/* Of its limit, what waiting for the issue slot leaves a group whose warps come back for it so often, where
  * others take `slots` of it in bursts. */
-static double pace_of_turns(const struct gt_machine *m, const struct gt_load *load, double slots,
+static double pace_of_turns(const struct gt_machine *m, const struct gt_resident_group *group, double slots,
                             double bursts)
 {
-    const struct gt_warp_result *result = result_of(m, load);
-    double a_cycle = takes(m, load, GT_RESOURCE_ISSUE) * GT_WARP_SUBS / warps_of(m, load);
+    const struct gt_warp_result *result = result_of(m, group);
+    double a_cycle = takes(m, group, GT_RESOURCE_ISSUE) * GT_WARP_SUBS / warps_of(m, group);
 
-    if (!(slots > 0) || !(result->burst > 0))
+    if (!(slots > 0) || !(result->issue_run_length > 0))
         return 1;
-    return 1 / (1 + a_cycle / result->burst * bursts / fmax(1 - slots, LEAST_PACE));
+    return 1 / (1 + a_cycle / result->issue_run_length * bursts / fmax(1 - slots, LEAST_PACE));
 }
 
-/* Of its limit, what the loads with an earlier turn leave a load, and those that have the same one beside
+/* Of its limit, what the groups with an earlier turn leave a group, and those that have the same one beside
  * it: of issue slots and pipes, and in time. */
-static double left_pace(const struct gt_machine *m, uint32_t first, const struct gt_load *load)
+static double left_pace(const struct gt_machine *m, uint32_t first, const struct gt_resident_group *group)
 {
     double pace = 1, slots = 0, bursts = 0;
 
     for (uint32_t r = 0; r < GT_SM_RESOURCES; r++) {
         double wanted = 0, left = 1;
 
-        for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
-            left -= m->loads[at].rank < load->rank ? takes(m, &m->loads[at], r) : 0;
-            wanted += m->loads[at].rank == load->rank ? takes(m, &m->loads[at], r) : 0;
+        for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
+            left -= m->groups[at].rank < group->rank ? takes(m, &m->groups[at], r) : 0;
+            wanted += m->groups[at].rank == group->rank ? takes(m, &m->groups[at], r) : 0;
         }
-        if (gt_rate_by_turns(r) && takes(m, load, r) > 0)
+        if (gt_block_progress_by_turns(r) && takes(m, group, r) > 0)
             pace = fmin(pace, left / wanted);
     }
-    for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
-        if (m->loads[at].rank < load->rank) {
-            slots += takes(m, &m->loads[at], GT_RESOURCE_ISSUE);
-            bursts += takes(m, &m->loads[at], GT_RESOURCE_ISSUE) * result_of(m, &m->loads[at])->burst;
+    for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
+        if (m->groups[at].rank < group->rank) {
+            slots += takes(m, &m->groups[at], GT_RESOURCE_ISSUE);
+            bursts += takes(m, &m->groups[at], GT_RESOURCE_ISSUE) * result_of(m, &m->groups[at])->issue_run_length;
         }
     }
-    return fmax(LEAST_PACE, fmin(pace, pace_of_turns(m, load, slots, bursts)));
+    return fmax(LEAST_PACE, fmin(pace, pace_of_turns(m, group, slots, bursts)));
 }
 
-/* The loads of an SM in the order of their turns: each has its limit, or what is left. */
+/* The groups of an SM in the order of their turns: each has its limit, or what is left. */
 static void take_turns(struct gt_machine *m, uint32_t first)
 {
     uint32_t last = 0;
 
-    for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
-        last = m->loads[at].rank > last ? m->loads[at].rank : last;
+    for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next)
+        last = m->groups[at].rank > last ? m->groups[at].rank : last;
     for (uint32_t rank = 0; rank <= last; rank++) {
-        for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
-            m->loads[at].pace = m->loads[at].rank == rank ? left_pace(m, first, &m->loads[at]) : 1;
-        for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next)
-            m->loads[at].limit *= m->loads[at].pace;
+        for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next)
+            m->groups[at].pace = m->groups[at].rank == rank ? left_pace(m, first, &m->groups[at]) : 1;
+        for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next)
+            m->groups[at].limit *= m->groups[at].pace;
     }
 }
 
-void gt_rate_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds)
+void gt_block_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds)
 {
     for (uint32_t k = 0; k < kinds; k++)
-        part_sm(m, gpu->loads[m->sm_kinds[k].sm]);
+        part_sm(m, gpu->groups[m->sm_kinds[k].sm]);
     for (uint32_t k = 0; k < kinds; k++)
-        for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next)
-            m->loads[at].limit = gt_demand_limit(demand_of(m, &m->loads[at]), m->loads[at].blocks,
-                                                 competing(m, gpu, kinds, &m->loads[at]));
+        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
+            m->groups[at].limit = gt_demand_limit(demand_of(m, &m->groups[at]), m->groups[at].blocks,
+                                                 competing(m, gpu, kinds, &m->groups[at]));
     for (uint32_t k = 0; k < kinds; k++)
-        take_turns(m, gpu->loads[m->sm_kinds[k].sm]);
+        take_turns(m, gpu->groups[m->sm_kinds[k].sm]);
     for (uint32_t k = 0; k < kinds; k++)
-        for (uint32_t at = gpu->loads[m->sm_kinds[k].sm]; at != GT_NONE; at = m->loads[at].next)
-            m->loads[at].limit = fmin(m->loads[at].limit,
-                                      limit_by_latency(m, gpu, kinds, &m->loads[at]));
+        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
+            m->groups[at].limit = fmin(m->groups[at].limit,
+                                      limit_by_latency(m, gpu, kinds, &m->groups[at]));
 }

@@ -1,6 +1,6 @@
-/* rate_solve.c - the rates of a GPU's loads: who wants what is put to share.h, whose answer they are.
+/* progress_solve.c - the rates of a GPU's groups: who wants what is put to sim/base/fair_share.h, whose answer they are.
  *
- * SMs that hold the same blocks of the same grids are one kind, and their loads of one grid one user, so that
+ * SMs that hold the same blocks of the same grids are one kind, and their groups of one grid one user, so that
  * the problem stays small however many SMs there are. */
 #include "sim/gpu/block_progress.h"
 
@@ -22,7 +22,7 @@ static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *g
 
         if (engine->running == GT_NONE)
             continue;
-        const struct gt_op *op = &m->workload->ops[m->items[engine->running].index];
+        const struct gt_op *op = &m->workload->ops[m->commands[engine->running].index];
         taken_gbps += op->direction == GT_D2D ? 2 * m->device->d2d.gbps : engine->rate * engine->demand_gbps;
     }
     return fmax(LEAST_DRAM, 1 - taken_gbps / m->device->warp.dram_gbps);
@@ -30,14 +30,14 @@ static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *g
 
 static bool same_loads(const struct gt_machine *m, uint32_t a, uint32_t b)
 {
-    for (; a != GT_NONE && b != GT_NONE; a = m->loads[a].next, b = m->loads[b].next)
-        if (m->loads[a].grid != m->loads[b].grid || m->loads[a].blocks != m->loads[b].blocks
-            || m->loads[a].rank != m->loads[b].rank)
+    for (; a != GT_NONE && b != GT_NONE; a = m->groups[a].next, b = m->groups[b].next)
+        if (m->groups[a].grid != m->groups[b].grid || m->groups[a].blocks != m->groups[b].blocks
+            || m->groups[a].rank != m->groups[b].rank)
             return false;
     return a == b;
 }
 
-/* Sort the SMs with loads into kinds; returns how many. */
+/* Sort the SMs with groups into kinds; returns how many. */
 static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
     uint32_t count = 0;
@@ -49,10 +49,10 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
     for (uint32_t sm = 0; sm < m->device->sms; sm++) {
         uint32_t k = 0;
 
-        if (gpu->loads[sm] == GT_NONE)
+        if (gpu->groups[sm] == GT_NONE)
             continue;
-        gt_rate_rank(m, gpu->loads[sm]);
-        while (k < count && !same_loads(m, gpu->loads[m->sm_kinds[k].sm], gpu->loads[sm]))
+        gt_block_progress_rank(m, gpu->groups[sm]);
+        while (k < count && !same_loads(m, gpu->groups[m->sm_kinds[k].sm], gpu->groups[sm]))
             k++;
         if (k == count)
             m->sm_kinds[count++] = (struct gt_sm_kind){ .sm = sm };
@@ -66,25 +66,25 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
 static void add_gpu_resources(struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
-        gt_share_add_resource(&m->share, r == GT_RESOURCE_DRAM ? dram_left(m, gpu) : 1);
+        gt_maxmin_add_resource(&m->share, r == GT_RESOURCE_DRAM ? dram_left(m, gpu) : 1);
     for (uint32_t grid = gpu->demanding; grid != GT_NONE; grid = m->grids[grid].next_demanding)
-        m->grids[grid].atomic_resource = gt_share_add_resource(&m->share, 1);
+        m->grids[grid].atomic_resource = gt_maxmin_add_resource(&m->share, 1);
 }
 
-bool gt_rate_by_turns(uint32_t resource)
+bool gt_block_progress_by_turns(uint32_t resource)
 {
     return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
 }
 
-/* Those of an SM of which several loads want a part; what one load takes from itself is in its limit. */
+/* Those of an SM of which several groups want a part; what one group takes from itself is in its limit. */
 static void add_sm_resources(struct gt_machine *m, uint32_t first, uint32_t *resources)
 {
     for (uint32_t r = 0; r < GT_SM_RESOURCES; r++) {
         uint32_t wanted = 0;
 
-        for (uint32_t load = first; load != GT_NONE; load = m->loads[load].next)
-            wanted += m->grids[m->loads[load].grid].demand->amount[r] > 0;
-        resources[r] = wanted > 1 && !gt_rate_by_turns(r) ? gt_share_add_resource(&m->share, 1) : GT_NONE;
+        for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
+            wanted += m->grids[m->groups[group].grid].demand->amount[r] > 0;
+        resources[r] = wanted > 1 && !gt_block_progress_by_turns(r) ? gt_maxmin_add_resource(&m->share, 1) : GT_NONE;
     }
 }
 
@@ -98,47 +98,47 @@ static double largest_part(const struct gt_machine *m, const struct gt_demand *d
     return largest;
 }
 
-/* The loads of a kind of SM. */
+/* The groups of a kind of SM. */
 static void add_users(struct gt_machine *m, const struct gt_gpu_state *gpu, struct gt_sm_kind *kind)
 {
-    uint32_t resources[GT_SM_RESOURCES], first = gpu->loads[kind->sm];
+    uint32_t resources[GT_SM_RESOURCES], first = gpu->groups[kind->sm];
 
     add_sm_resources(m, first, resources);
-    kind->first_user = m->share.user_count;
-    for (uint32_t at = first; at != GT_NONE; at = m->loads[at].next) {
-        const struct gt_load *load = &m->loads[at];
-        const struct gt_grid *grid = &m->grids[load->grid];
+    kind->first_consumer = m->share.consumer_count;
+    for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
+        const struct gt_resident_group *group = &m->groups[at];
+        const struct gt_grid *grid = &m->grids[group->grid];
         const double *amount = grid->demand->amount;
 
-        gt_share_add_user(&m->share, load->limit,
-                          load->sm_part / (largest_part(m, grid->demand) * load->blocks));
+        gt_maxmin_add_consumer(&m->share, group->limit,
+                          group->sm_part / (largest_part(m, grid->demand) * group->blocks));
         for (uint32_t r = 0; r < GT_SM_RESOURCES; r++)
             if (resources[r] != GT_NONE)
-                gt_share_add_use(&m->share, resources[r], amount[r] * load->blocks);
+                gt_maxmin_add_demand(&m->share, resources[r], amount[r] * group->blocks);
         for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCES; r++)
-            gt_share_add_use(&m->share, r == GT_RESOURCE_ATOMIC ? grid->atomic_resource : r - GT_SM_RESOURCES,
-                             amount[r] * load->blocks * kind->sms);
+            gt_maxmin_add_demand(&m->share, r == GT_RESOURCE_ATOMIC ? grid->atomic_resource : r - GT_SM_RESOURCES,
+                             amount[r] * group->blocks * kind->sms);
     }
 }
 
-void gt_rate_solve(struct gt_machine *m, uint32_t number, gt_rate_setter *set)
+void gt_block_progress_solve(struct gt_machine *m, uint32_t number, gt_block_progress_setter *set)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     uint32_t kinds;
 
-    if (gpu->loads == NULL)
+    if (gpu->groups == NULL)
         return;
     kinds = sort_sms(m, gpu);
-    gt_rate_limits(m, gpu, kinds);
-    gt_share_clear(&m->share);
+    gt_block_progress_limits(m, gpu, kinds);
+    gt_maxmin_clear(&m->share);
     add_gpu_resources(m, gpu);
     for (uint32_t k = 0; k < kinds; k++)
         add_users(m, gpu, &m->sm_kinds[k]);
-    gt_share_solve(&m->share);
+    gt_maxmin_solve(&m->share);
     for (uint32_t sm = 0; sm < m->device->sms; sm++) {
-        uint32_t user = m->sm_kinds[m->kind_of_sm[sm]].first_user;
+        uint32_t user = m->sm_kinds[m->kind_of_sm[sm]].first_consumer;
 
-        for (uint32_t load = gpu->loads[sm]; load != GT_NONE; load = m->loads[load].next)
-            set(m, load, m->share.users[user++].rate);
+        for (uint32_t group = gpu->groups[sm]; group != GT_NONE; group = m->groups[group].next)
+            set(m, group, m->share.consumers[user++].rate);
     }
 }

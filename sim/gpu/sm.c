@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-uint32_t gt_sm_room(const struct gt_sm_state *sm, const struct gt_block_need *need)
+uint32_t gt_sm_free_blocks(const struct gt_sm_state *sm, const struct gt_block_need *need)
 {
     uint32_t room = sm->blocks, fit;
 
@@ -25,29 +25,29 @@ static void set_room(struct gt_gpu_state *gpu, uint32_t sm, uint32_t room)
 {
     uint32_t rank = gpu->rank[sm];
 
-    gpu->room_sets[gpu->sms[sm].room][rank / 64] &= ~(UINT64_C(1) << rank % 64);
-    gpu->room_sets[room][rank / 64] |= UINT64_C(1) << rank % 64;
-    gpu->sms[sm].room = room;
-    if (room > gpu->room_most)
-        gpu->room_most = room;
+    gpu->free_block_sets[gpu->sms[sm].free_blocks][rank / 64] &= ~(UINT64_C(1) << rank % 64);
+    gpu->free_block_sets[room][rank / 64] |= UINT64_C(1) << rank % 64;
+    gpu->sms[sm].free_blocks = room;
+    if (room > gpu->free_blocks_most)
+        gpu->free_blocks_most = room;
 }
 
-void gt_sm_rooms_for(struct gt_machine *m, uint32_t number, const struct gt_block_need *need)
+void gt_sm_find_free_blocks(struct gt_machine *m, uint32_t number, const struct gt_block_need *need)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
 
-    if (memcmp(&gpu->room_for, need, sizeof *need) == 0)
+    if (memcmp(&gpu->free_blocks_for, need, sizeof *need) == 0)
         return;
-    gpu->room_for = *need;
-    memset(gpu->room_sets, 0, sizeof gpu->room_sets);
-    gpu->room_most = 0;
+    gpu->free_blocks_for = *need;
+    memset(gpu->free_block_sets, 0, sizeof gpu->free_block_sets);
+    gpu->free_blocks_most = 0;
     for (uint32_t sm = 0; sm < m->device->sms; sm++) {
-        gpu->sms[sm].room = 0;
-        set_room(gpu, sm, gt_sm_room(&gpu->sms[sm], need));
+        gpu->sms[sm].free_blocks = 0;
+        set_room(gpu, sm, gt_sm_free_blocks(&gpu->sms[sm], need));
     }
 }
 
-void gt_sm_take(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need)
+void gt_sm_allocate(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     struct gt_sm_state *state = &gpu->sms[sm];
@@ -59,10 +59,10 @@ void gt_sm_take(struct gt_machine *m, uint32_t number, uint32_t sm, const struct
     state->warps -= need->warps;
     state->registers -= need->registers;
     state->shared_bytes -= need->shared_bytes;
-    set_room(gpu, sm, gt_sm_room(state, &gpu->room_for));
+    set_room(gpu, sm, gt_sm_free_blocks(state, &gpu->free_blocks_for));
 }
 
-void gt_sm_give(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need,
+void gt_sm_release(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need,
                 uint32_t blocks)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
@@ -78,5 +78,5 @@ void gt_sm_give(struct gt_machine *m, uint32_t number, uint32_t sm, const struct
         state->carveout_bytes = 0;
         state->shared_bytes = m->device->shared_bytes_per_sm;
     }
-    set_room(gpu, sm, gt_sm_room(state, &gpu->room_for));
+    set_room(gpu, sm, gt_sm_free_blocks(state, &gpu->free_blocks_for));
 }

@@ -17,7 +17,7 @@ struct snapshot {
 };
 
 /* The search for a period of one grid. */
-struct gt_waves {
+struct gt_steady_state {
     uint32_t gpu, grid, op;
     uint32_t sm;              /* whose event the snapshot was taken after */
     struct snapshot then, now;
@@ -51,7 +51,7 @@ static gt_time_ps since_now(const struct gt_machine *m, gt_time_ps time_ps)
     return time_ps > m->engine.now_ps ? time_ps - m->engine.now_ps : 0;
 }
 
-static void take(const struct gt_machine *m, const struct gt_waves *waves, struct snapshot *snapshot)
+static void take(const struct gt_machine *m, const struct gt_steady_state *waves, struct snapshot *snapshot)
 {
     const struct gt_gpu_state *gpu = &m->gpus[waves->gpu];
     const struct gt_heap *heap = &m->engine.heap;
@@ -108,7 +108,7 @@ static bool same(const struct gt_machine *m, const struct snapshot *a, const str
     return true;
 }
 
-static void begin_search(struct gt_machine *m, struct gt_waves *waves, uint32_t sm)
+static void begin_search(struct gt_machine *m, struct gt_steady_state *waves, uint32_t sm)
 {
     const struct gt_grid *grid = &m->grids[waves->grid];
 
@@ -126,7 +126,7 @@ static void begin_search(struct gt_machine *m, struct gt_waves *waves, uint32_t 
 }
 
 /* Try again after some waves, more each time. */
-static void end_search(struct gt_machine *m, struct gt_waves *waves)
+static void end_search(struct gt_machine *m, struct gt_steady_state *waves)
 {
     const struct gt_grid *grid = &m->grids[waves->grid];
 
@@ -150,7 +150,7 @@ static gt_time_ps others_due(const struct gt_machine *m, uint32_t grid)
 /* How many periods can be passed over: the grid must have blocks left behind them, nothing else may be due
  * before they are over, and all that is due then must have been started in them (so that it comes behind, of
  * events at one time, what was due before). */
-static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_waves *waves,
+static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_steady_state *waves,
                                 gt_time_ps period_ps)
 {
     const struct gt_grid *grid = &m->grids[waves->grid];
@@ -170,7 +170,7 @@ static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_wave
     return most >= FEWEST_PERIODS && most * period_ps >= last_ps ? most : 0;
 }
 
-static bool tell(struct gt_machine *m, const struct gt_waves *waves, uint64_t periods, gt_time_ps period_ps)
+static bool tell(struct gt_machine *m, const struct gt_steady_state *waves, uint64_t periods, gt_time_ps period_ps)
 {
     const struct gt_repeat_record record = {
         .blocks = waves->records, .block_records = waves->record_count, .times = periods,
@@ -184,7 +184,7 @@ static bool tell(struct gt_machine *m, const struct gt_waves *waves, uint64_t pe
 }
 
 /* The grid's ends that are due, later by `skip_ps`, behind all others of their time. */
-static void move_ends(struct gt_machine *m, const struct gt_waves *waves, gt_time_ps skip_ps, uint64_t blocks)
+static void move_ends(struct gt_machine *m, const struct gt_steady_state *waves, gt_time_ps skip_ps, uint64_t blocks)
 {
     struct gt_heap *heap = &m->engine.heap;
     struct gt_heap_event *own = gt_calloc(waves->now.due_count, sizeof *own);
@@ -212,7 +212,7 @@ static void move_ends(struct gt_machine *m, const struct gt_waves *waves, gt_tim
 }
 
 /* The SMs that the grid is on, each once: a period has left its times on all of them. */
-static void move_sms(struct gt_machine *m, const struct gt_waves *waves, gt_time_ps skip_ps)
+static void move_sms(struct gt_machine *m, const struct gt_steady_state *waves, gt_time_ps skip_ps)
 {
     struct gt_sm_state *sms = m->gpus[waves->gpu].sms;
     bool *moved = gt_calloc(m->device->sms, sizeof *moved);
@@ -227,7 +227,7 @@ static void move_sms(struct gt_machine *m, const struct gt_waves *waves, gt_time
     free(moved);
 }
 
-static void skip(struct gt_machine *m, struct gt_waves *waves, uint64_t periods, gt_time_ps period_ps)
+static void skip(struct gt_machine *m, struct gt_steady_state *waves, uint64_t periods, gt_time_ps period_ps)
 {
     struct gt_grid *grid = &m->grids[waves->grid];
     gt_time_ps skip_ps = periods * period_ps;
@@ -244,7 +244,7 @@ static void skip(struct gt_machine *m, struct gt_waves *waves, uint64_t periods,
 }
 
 /* The SM that the snapshot was taken after has its turn again: has everything come round? */
-static void look(struct gt_machine *m, struct gt_waves *waves)
+static void look(struct gt_machine *m, struct gt_steady_state *waves)
 {
     gt_time_ps period_ps = m->engine.now_ps - waves->then_ps;
     uint64_t periods;
@@ -278,9 +278,9 @@ static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
            && (m->probe->blocks == NULL || m->probe->repeat != NULL);
 }
 
-void gt_waves_started(struct gt_machine *m, uint32_t grid, const struct gt_block_record *record)
+void gt_steady_state_started(struct gt_machine *m, uint32_t grid, const struct gt_block_record *record)
 {
-    struct gt_waves *waves = m->waves;
+    struct gt_steady_state *waves = m->steady_state;
 
     if (waves == NULL || !waves->searching || waves->grid != grid || waves->record_count == RECORDS_MAX)
         return;
@@ -291,14 +291,14 @@ void gt_waves_started(struct gt_machine *m, uint32_t grid, const struct gt_block
     waves->records[waves->record_count++] = *record;
 }
 
-void gt_waves_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_t sm)
+void gt_steady_state_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_t sm)
 {
-    struct gt_waves *waves = m->waves;
+    struct gt_steady_state *waves = m->steady_state;
 
     if (m->failed || m->grids[grid].ended == m->grids[grid].blocks || !is_worth_it(m, &m->grids[grid]))
         return;
     if (waves == NULL)
-        waves = m->waves = gt_calloc(1, sizeof *waves);
+        waves = m->steady_state = gt_calloc(1, sizeof *waves);
     if (waves->op != m->grids[grid].op || waves->grid != grid || waves->looks_most == 0) {
         waves->gpu = gpu;
         waves->grid = grid;
@@ -316,14 +316,14 @@ void gt_waves_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_
         look(m, waves);
 }
 
-void gt_waves_free(struct gt_machine *m)
+void gt_steady_state_free(struct gt_machine *m)
 {
-    if (m->waves == NULL)
+    if (m->steady_state == NULL)
         return;
-    free(m->waves->then.due);
-    free(m->waves->then.sms);
-    free(m->waves->now.due);
-    free(m->waves->now.sms);
-    free(m->waves->records);
-    free(m->waves);
+    free(m->steady_state->then.due);
+    free(m->steady_state->then.sms);
+    free(m->steady_state->now.due);
+    free(m->steady_state->now.sms);
+    free(m->steady_state->records);
+    free(m->steady_state);
 }

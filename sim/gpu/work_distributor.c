@@ -6,7 +6,7 @@
 
 enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
 
-void gt_dist_add(struct gt_machine *m, uint32_t number, uint32_t grid)
+void gt_distributor_add(struct gt_machine *m, uint32_t number, uint32_t grid)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     uint32_t level = m->grids[grid].level;
@@ -17,8 +17,8 @@ void gt_dist_add(struct gt_machine *m, uint32_t number, uint32_t grid)
         gpu->level_head[level] = grid;
     gpu->level_tail[level] = grid;
     gpu->levels_used |= UINT64_C(1) << level;
-    gt_rate_grid_begins(m, number, grid);
-    gt_dist_run(m, number);
+    gt_block_progress_grid_begins(m, number, grid);
+    gt_distributor_run(m, number);
 }
 
 /* All its blocks have left: the grid is out of the lists, whatever its place in them. */
@@ -62,10 +62,10 @@ static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_sta
 static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
                        gt_time_ps start_ps)
 {
-    uint32_t item = grid->item;
+    uint32_t command = grid->command;
 
-    m->items[item].start_ps = start_ps;
-    gt_item_mark(m, item, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
+    m->commands[command].start_ps = start_ps;
+    gt_stream_command_mark(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 
 static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_number, uint32_t sm,
@@ -87,11 +87,11 @@ static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_nu
     m->batches[batch] = (struct gt_batch){ .gpu = number, .grid = grid_number, .sm = sm, .blocks = blocks,
                                            .first_block = first, .start_ps = start_ps };
     if (grid->launch != NULL) {
-        gt_rate_batch_begins(m, batch);
+        gt_block_progress_batch_begins(m, batch);
         return;
     }
     gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
-    gt_waves_started(m, grid_number, &record);
+    gt_steady_state_started(m, grid_number, &record);
     if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
         m->failed = true;
 }
@@ -101,13 +101,13 @@ static void start_burst(struct gt_machine *m, uint32_t number, uint32_t grid, ui
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
 
-    for (uint32_t i = 0; i < gpu->burst_count; i++) {
-        uint32_t sm = gpu->burst_sms[i], blocks = gpu->burst[sm];
+    for (uint32_t i = 0; i < gpu->dispatch_batch_count; i++) {
+        uint32_t sm = gpu->dispatch_batch_sms[i], blocks = gpu->dispatch_batch[sm];
 
-        gpu->burst[sm] = 0;
-        start_blocks(m, number, grid, sm, blocks, gpu->burst_first[sm], gpu->burst_first[sm] - first);
+        gpu->dispatch_batch[sm] = 0;
+        start_blocks(m, number, grid, sm, blocks, gpu->dispatch_batch_first[sm], gpu->dispatch_batch_first[sm] - first);
     }
-    gpu->burst_count = 0;
+    gpu->dispatch_batch_count = 0;
 }
 
 /* Hand out blocks of one grid while there is room. True when all have left. */
@@ -118,28 +118,28 @@ static bool dispatch(struct gt_machine *m, uint32_t number, uint32_t grid_number
     uint64_t first = grid->dispatched;
     bool equal = grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0;
 
-    gt_sm_rooms_for(m, number, &grid->occupancy.need);
+    gt_sm_find_free_blocks(m, number, &grid->occupancy.need);
     while (grid->dispatched < grid->blocks && !m->failed) {
         uint32_t sm = m->place->pick(gpu, m->device);
 
         if (sm == GT_NONE)
             break;
-        gt_sm_take(m, number, sm, &grid->occupancy.need);
+        gt_sm_allocate(m, number, sm, &grid->occupancy.need);
         if (!equal) {
             start_blocks(m, number, grid_number, sm, 1, grid->dispatched, grid->dispatched - first);
-        } else if (gpu->burst[sm]++ == 0) {
-            gpu->burst_first[sm] = grid->dispatched;
-            gpu->burst_sms[gpu->burst_count++] = sm;
+        } else if (gpu->dispatch_batch[sm]++ == 0) {
+            gpu->dispatch_batch_first[sm] = grid->dispatched;
+            gpu->dispatch_batch_sms[gpu->dispatch_batch_count++] = sm;
         }
         grid->dispatched++;
     }
-    if (gpu->burst_count > 0)
+    if (gpu->dispatch_batch_count > 0)
         start_burst(m, number, grid_number, first);
     return grid->dispatched == grid->blocks;
 }
 
 /* Hand out what can be handed out now, in the order the policy says. */
-void gt_dist_run(struct gt_machine *m, uint32_t number)
+void gt_distributor_run(struct gt_machine *m, uint32_t number)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     uint32_t grid = m->arbitration->next(m, gpu, GT_NONE);
@@ -161,15 +161,15 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t b
     struct gt_gpu_state *gpu = &m->gpus[batch->gpu];
     struct gt_grid *grid = &m->grids[batch->grid];
 
-    gt_sm_give(m, batch->gpu, batch->sm, &grid->occupancy.need, blocks);
+    gt_sm_release(m, batch->gpu, batch->sm, &grid->occupancy.need, blocks);
     gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
     gpu->freed_by_op = grid->op;
     grid->ended += blocks;
     if (grid->ended == grid->blocks) {
-        gt_rate_grid_ends(m, batch->gpu, batch->grid);
+        gt_block_progress_grid_ends(m, batch->gpu, batch->grid);
         gt_kernel_blocks_ended(m, batch->grid);
     }
-    gt_dist_run(m, batch->gpu);
+    gt_distributor_run(m, batch->gpu);
 }
 
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
@@ -221,6 +221,6 @@ int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
 
     (void)error;
     handle_batch(m, number, stamp);
-    gt_waves_handled(m, batch.gpu, batch.grid, batch.sm);
+    gt_steady_state_handled(m, batch.gpu, batch.grid, batch.sm);
     return m->failed ? -1 : 0;
 }

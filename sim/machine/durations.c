@@ -84,8 +84,8 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
     gt_time_ps duration_ps = op->duration_ps;
     double factor;
 
-    if (m->alone_ps != NULL && m->alone_ps[index] != GT_TIME_NONE)
-        duration_ps = m->alone_ps[index];
+    if (m->isolated_ps != NULL && m->isolated_ps[index] != GT_TIME_NONE)
+        duration_ps = m->isolated_ps[index];
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[op->kernel].duration_ps;
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_COPY)
@@ -100,7 +100,7 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
 
 const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_t index)
 {
-    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
+    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, index);
 
     if (launch == NULL || launch->failure != NULL)
         return NULL;
@@ -116,7 +116,7 @@ const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_
  * sees the fallen clock in short ones too. */
 gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t index)
 {
-    const struct gt_modelled_launch *launch = gt_modelled_launch(m->options->modelled, index);
+    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, index);
     double share = launch->launch.clock_share > 0 ? launch->launch.clock_share : 1;
     double run_ps = launch->result.run_cycles * 1e6 / m->device->clock_mhz;
 

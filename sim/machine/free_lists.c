@@ -19,27 +19,27 @@
         place_;                                                                             \
     })
 
-uint32_t gt_item_new(struct gt_machine *m, enum gt_item_kind kind, uint32_t index, uint32_t stream)
+uint32_t gt_stream_command_new(struct gt_machine *m, enum gt_stream_command_kind kind, uint32_t index, uint32_t stream)
 {
-    uint32_t item = POOL_NEW(m, items, items_free, item_count, item_room, next);
+    uint32_t command = POOL_NEW(m, commands, commands_free, command_count, command_room, next);
 
-    m->items[item] = (struct gt_item){
+    m->commands[command] = (struct gt_stream_command){
         .index = index, .stream = stream, .next = GT_NONE, .queue_next = GT_NONE, .wait_next = GT_NONE,
         .parent = GT_NONE, .target_stream = GT_NONE, .kind = (uint8_t)kind,
     };
-    return item;
+    return command;
 }
 
-void gt_item_free(struct gt_machine *m, uint32_t item)
+void gt_stream_command_free(struct gt_machine *m, uint32_t command)
 {
-    m->items[item].next = m->items_free;
-    m->items_free = item;
+    m->commands[command].next = m->commands_free;
+    m->commands_free = command;
 }
 
-void gt_item_mark(struct gt_machine *m, uint32_t item, enum gt_wait reason, gt_time_ps time_ps,
+void gt_stream_command_mark(struct gt_machine *m, uint32_t command, enum gt_wait reason, gt_time_ps time_ps,
                   enum gt_cause cause, uint32_t index)
 {
-    struct gt_mark *mark = &m->items[item].marks[reason];
+    struct gt_mark *mark = &m->commands[command].marks[reason];
 
     if (time_ps > mark->time_ps)
         *mark = (struct gt_mark){ time_ps, index == GT_NONE ? GT_CAUSE_NONE : cause, index };
@@ -71,16 +71,16 @@ void gt_batch_free(struct gt_machine *m, uint32_t batch)
     m->batches_free = batch;
 }
 
-uint32_t gt_load_new(struct gt_machine *m)
+uint32_t gt_resident_group_new(struct gt_machine *m)
 {
-    return POOL_NEW(m, loads, loads_free, load_count, load_room, next);
+    return POOL_NEW(m, groups, groups_free, group_count, group_room, next);
 }
 
-void gt_load_free(struct gt_machine *m, uint32_t load)
+void gt_resident_group_free(struct gt_machine *m, uint32_t group)
 {
-    m->loads[load].stamp = 0;
-    m->loads[load].next = m->loads_free;
-    m->loads_free = load;
+    m->groups[group].stamp = 0;
+    m->groups[group].next = m->groups_free;
+    m->groups_free = group;
 }
 
 uint32_t gt_waiter_new(struct gt_machine *m)

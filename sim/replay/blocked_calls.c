@@ -17,7 +17,7 @@ static int by_measured_end(const void *a, const void *b, void *user)
     return (left > right) - (left < right);
 }
 
-uint32_t *gt_plan_sort_by_end(const struct gt_workload *w, uint32_t *count)
+uint32_t *gt_replay_sort_by_end(const struct gt_workload *w, uint32_t *count)
 {
     uint32_t *order = gt_calloc(w->op_count, sizeof *order);
 
@@ -30,7 +30,7 @@ uint32_t *gt_plan_sort_by_end(const struct gt_workload *w, uint32_t *count)
     return order;
 }
 
-uint32_t gt_plan_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count,
+uint32_t gt_replay_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count,
                           gt_time_ps time_ps)
 {
     uint32_t low = 0, high = count;
@@ -54,7 +54,7 @@ static uint32_t find_release(const struct gt_workload *w, const struct gt_call *
                              const uint32_t *by_end, uint32_t count)
 {
     gt_time_ps end = gt_call_measured_end(call);
-    uint32_t at = gt_plan_ended_by(w, by_end, count, end);
+    uint32_t at = gt_replay_ended_by(w, by_end, count, end);
 
     for (uint32_t looked = 0; at > 0 && looked < LOOK_BACK; looked++) {
         const struct gt_op *op = &w->ops[by_end[--at]];
@@ -120,7 +120,7 @@ static bool synchronises(const struct gt_call *call)
            || call->kind == GT_CALL_DEVICE_SYNC;
 }
 
-static void judge_call(struct gt_plan *plan, const struct gt_workload *w, uint32_t number,
+static void judge_call(struct gt_replay *replay, const struct gt_workload *w, uint32_t number,
                        const struct walk *walk)
 {
     const struct gt_call *call = &w->calls[number];
@@ -128,11 +128,11 @@ static void judge_call(struct gt_plan *plan, const struct gt_workload *w, uint32
     if (gt_call_measured_end(call) == GT_TIME_NONE)
         return;
     if (synchronises(call)) {
-        plan->released_by[number] = find_release(w, call, awaited_stream(call, walk), walk->by_end,
+        replay->blocking_op[number] = find_release(w, call, awaited_stream(call, walk), walk->by_end,
                                                  walk->count);
     } else if (copy_blocked(w, call)) {
-        plan->released_by[number] = call->first_op;
-        plan->lead_ns[number] = lead_ns(w, call, walk);
+        replay->blocking_op[number] = call->first_op;
+        replay->lead_ns[number] = lead_ns(w, call, walk);
     }
 }
 
@@ -148,7 +148,7 @@ static void note_call(const struct gt_workload *w, const struct gt_call *call, s
     }
 }
 
-void gt_plan_find_blocked(struct gt_plan *plan, const struct gt_workload *w, const uint32_t *by_end,
+void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *w, const uint32_t *by_end,
                           uint32_t count)
 {
     struct walk walk = {
@@ -157,12 +157,12 @@ void gt_plan_find_blocked(struct gt_plan *plan, const struct gt_workload *w, con
         .event_stream = gt_realloc(NULL, w->event_count + 1ull, sizeof(uint32_t)),
     };
 
-    plan->lead_ns = gt_calloc(w->call_count, sizeof *plan->lead_ns);
-    plan->released_by = gt_realloc(NULL, w->call_count, sizeof *plan->released_by);
-    memset(plan->released_by, 0xff, w->call_count * sizeof *plan->released_by);
+    replay->lead_ns = gt_calloc(w->call_count, sizeof *replay->lead_ns);
+    replay->blocking_op = gt_realloc(NULL, w->call_count, sizeof *replay->blocking_op);
+    memset(replay->blocking_op, 0xff, w->call_count * sizeof *replay->blocking_op);
     memset(walk.event_stream, 0xff, w->event_count * sizeof *walk.event_stream);
     for (uint32_t i = 0; i < w->call_count; i++) {
-        judge_call(plan, w, i, &walk);
+        judge_call(replay, w, i, &walk);
         note_call(w, &w->calls[i], &walk);
     }
     free(walk.stream_end);

@@ -52,43 +52,43 @@ static void visit_edges(const struct gt_workload *w, const uint32_t *inferred_af
 
 static void count_edge(void *user, uint32_t before, uint32_t after)
 {
-    struct gt_plan *plan = user;
+    struct gt_replay *replay = user;
 
     (void)before;
     (void)after;
-    plan->edge_count++;
+    replay->edge_count++;
 }
 
 static void tally_edge(void *user, uint32_t before, uint32_t after)
 {
-    struct gt_plan *plan = user;
+    struct gt_replay *replay = user;
 
-    plan->edge_from[before]++;
-    plan->edges_in[after]++;
+    replay->edge_from[before]++;
+    replay->edges_in[after]++;
 }
 
 static void place_edge(void *user, uint32_t before, uint32_t after)
 {
-    struct gt_plan *plan = user;
+    struct gt_replay *replay = user;
 
-    plan->edge_to[--plan->edge_from[before]] = after;
+    replay->edge_to[--replay->edge_from[before]] = after;
 }
 
-void gt_plan_edges(struct gt_plan *plan, const struct gt_workload *w, const uint32_t *inferred_after)
+void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *w, const uint32_t *inferred_after)
 {
     uint32_t *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
 
-    visit_edges(w, inferred_after, last, count_edge, plan);
-    if (plan->edge_count >= GT_NONE)
+    visit_edges(w, inferred_after, last, count_edge, replay);
+    if (replay->edge_count >= GT_NONE)
         gt_bug("more than 2^32 edges in one workload");
-    if (plan->edge_count > 0) {
-        plan->edge_from = gt_calloc(w->op_count + 1ull, sizeof *plan->edge_from);
-        plan->edges_in = gt_calloc(w->op_count, sizeof *plan->edges_in);
-        plan->edge_to = gt_calloc(plan->edge_count, sizeof *plan->edge_to);
-        visit_edges(w, inferred_after, last, tally_edge, plan);
+    if (replay->edge_count > 0) {
+        replay->edge_from = gt_calloc(w->op_count + 1ull, sizeof *replay->edge_from);
+        replay->edges_in = gt_calloc(w->op_count, sizeof *replay->edges_in);
+        replay->edge_to = gt_calloc(replay->edge_count, sizeof *replay->edge_to);
+        visit_edges(w, inferred_after, last, tally_edge, replay);
         for (uint32_t i = 0; i < w->op_count; i++)
-            plan->edge_from[i + 1] += plan->edge_from[i];
-        visit_edges(w, inferred_after, last, place_edge, plan);
+            replay->edge_from[i + 1] += replay->edge_from[i];
+        visit_edges(w, inferred_after, last, place_edge, replay);
     }
     free(last);
 }

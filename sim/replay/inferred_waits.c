@@ -38,15 +38,15 @@ static uint32_t *none(uint64_t count)
 }
 
 /* When the operation could have started as far as its own call and stream are concerned. */
-static gt_time_ps ready_ps(const struct gt_plan *plan, const struct gt_workload *w, uint32_t index,
+static gt_time_ps ready_ps(const struct gt_replay *replay, const struct gt_workload *w, uint32_t index,
                            const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
-    int64_t asked = (int64_t)gt_call_measured_end(&w->calls[op->call]) + plan->latency_ps[op->kind];
+    int64_t asked = (int64_t)gt_call_measured_end(&w->calls[op->call]) + replay->latency_ps[op->kind];
     gt_time_ps stream_free = walk->stream_end_ps[op->stream];
 
     if (walk->stream_op[op->stream] != GT_NONE)
-        stream_free += gt_plan_gap_ps(plan, &w->ops[walk->stream_op[op->stream]], op);
+        stream_free += gt_replay_gap_ps(replay, &w->ops[walk->stream_op[op->stream]], op);
     return asked > (int64_t)stream_free ? (gt_time_ps)asked : stream_free;
 }
 
@@ -62,7 +62,7 @@ static uint32_t awaited_by(const struct gt_workload *w, uint32_t index, gt_time_
                            gt_time_ps wait_called_ps, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
-    uint32_t at = gt_plan_ended_by(w, walk->by_end, walk->count, op->start_ps), found = GT_NONE;
+    uint32_t at = gt_replay_ended_by(w, walk->by_end, walk->count, op->start_ps), found = GT_NONE;
 
     for (uint32_t looked = 0; at > 0 && looked < LOOK_BACK; looked++) {
         uint32_t other = walk->by_end[--at];
@@ -106,7 +106,7 @@ static void sample_gap(const struct gt_workload *w, uint32_t before, uint32_t in
                           (int64_t)(w->ops[index].start_ps - gt_op_measured_end(&w->ops[before])));
 }
 
-static uint32_t infer_op(const struct gt_plan *plan, const struct gt_workload *w, uint32_t index,
+static uint32_t infer_op(const struct gt_replay *replay, const struct gt_workload *w, uint32_t index,
                          const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
@@ -117,7 +117,7 @@ static uint32_t infer_op(const struct gt_plan *plan, const struct gt_workload *w
     if (call->flags & GT_CALL_INFERRED || gt_call_measured_end(call) == GT_TIME_NONE
         || gt_op_measured_end(op) == GT_TIME_NONE || index != call->first_op)
         return GT_NONE;
-    ready = ready_ps(plan, w, index, walk);
+    ready = ready_ps(replay, w, index, walk);
     if (known != GT_NONE && gt_op_measured_end(&w->ops[known]) > ready
         && gt_op_measured_end(&w->ops[known]) <= op->start_ps)
         sample_gap(w, known, index, walk);
@@ -158,7 +158,7 @@ static void note_op(const struct gt_workload *w, uint32_t index, struct walk *wa
     walk->known_wait[stream] = GT_NONE;
 }
 
-static void walk_call(struct gt_plan *plan, const struct gt_workload *w, uint32_t number, struct walk *walk,
+static void walk_call(struct gt_replay *replay, const struct gt_workload *w, uint32_t number, struct walk *walk,
                       uint32_t *after)
 {
     const struct gt_call *call = &w->calls[number];
@@ -168,8 +168,8 @@ static void walk_call(struct gt_plan *plan, const struct gt_workload *w, uint32_
     if (call->kind == GT_CALL_EVENT_WAIT)
         note_wait(w, number, walk);
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
-        after[i] = infer_op(plan, w, i, walk);
-        plan->inferred_waits += after[i] != GT_NONE;
+        after[i] = infer_op(replay, w, i, walk);
+        replay->inferred_waits += after[i] != GT_NONE;
         note_op(w, i, walk);
         walk->stream_call[w->ops[i].stream] = number;
     }
@@ -187,7 +187,7 @@ static void link_streams(const struct gt_workload *w, struct walk *walk)
     memset(walk->stream_op, 0xff, w->stream_count * sizeof *walk->stream_op);
 }
 
-uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *w, const uint32_t *by_end,
+uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_workload *w, const uint32_t *by_end,
                               uint32_t count, const struct gt_gap_sampler *sampler)
 {
     uint32_t *after = none(w->op_count);
@@ -203,7 +203,7 @@ uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *w,
     if (count > 0) {
         link_streams(w, &walk);
         for (uint32_t i = 0; i < w->call_count; i++)
-            walk_call(plan, w, i, &walk, after);
+            walk_call(replay, w, i, &walk, after);
     }
     free(walk.stream_end_ps);
     free(walk.stream_call);
@@ -213,7 +213,7 @@ uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *w,
     free(walk.thread_wait);
     free(walk.event_op);
     free(walk.known_wait);
-    if (plan->inferred_waits == 0) {
+    if (replay->inferred_waits == 0) {
         free(after);
         return NULL;
     }

@@ -89,23 +89,23 @@ static double error_part(const struct gt_workload *w, const gt_time_ps *played_p
 }
 
 /* Move every duration towards what gives the recorded one back. */
-static void correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt_time_ps *alone_ps)
+static void correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt_time_ps *isolated_ps)
 {
     for (uint32_t i = 0; i < w->op_count; i++) {
         double recorded = (double)w->ops[i].duration_ps, difference = (double)played_ps[i] - recorded, next;
 
         if (!shares(&w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
             continue;
-        next = (alone_ps[i] == GT_TIME_NONE ? recorded : (double)alone_ps[i]) - step_part * difference;
+        next = (isolated_ps[i] == GT_TIME_NONE ? recorded : (double)isolated_ps[i]) - step_part * difference;
         next = next > recorded ? recorded : next < shortest_part * recorded ? shortest_part * recorded : next;
-        alone_ps[i] = (gt_time_ps)next;
+        isolated_ps[i] = (gt_time_ps)next;
     }
 }
 
-gt_time_ps *gt_contention_learn(const struct gt_workload *w, gt_player *play, void *user)
+gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *w, gt_player *play, void *user)
 {
     size_t bytes = w->op_count * sizeof(gt_time_ps);
-    gt_time_ps *played_ps, *alone_ps, *best_ps;
+    gt_time_ps *played_ps, *isolated_ps, *best_ps;
     double least_wrong = 2.0; /* more than any first pass leaves: never kept */
     struct gt_probe probe = { .op = note_duration };
     struct gt_error error;
@@ -113,26 +113,26 @@ gt_time_ps *gt_contention_learn(const struct gt_workload *w, gt_player *play, vo
     if (w->op_count == 0 || !any_overlap(w))
         return NULL;
     played_ps = gt_calloc(w->op_count, sizeof *played_ps);
-    alone_ps = gt_realloc(NULL, w->op_count, sizeof *alone_ps);
+    isolated_ps = gt_realloc(NULL, w->op_count, sizeof *isolated_ps);
     best_ps = gt_realloc(NULL, w->op_count, sizeof *best_ps);
-    memset(alone_ps, 0xff, bytes);
+    memset(isolated_ps, 0xff, bytes);
     memset(best_ps, 0xff, bytes);
     probe.user = played_ps;
     for (uint64_t pass = 0; pass < MOST_PASSES && (pass < 2 || pass * w->op_count < MOST_PLAYED); pass++) {
         double wrong;
 
-        if (play(user, alone_ps, &probe, &error) != 0)
+        if (play(user, isolated_ps, &probe, &error) != 0)
             break;
         wrong = error_part(w, played_ps);
         if (wrong < least_wrong) {
             least_wrong = wrong;
-            memcpy(best_ps, alone_ps, bytes);
+            memcpy(best_ps, isolated_ps, bytes);
         }
         if (wrong < same_part / 10)
             break;
-        correct(w, played_ps, alone_ps);
+        correct(w, played_ps, isolated_ps);
     }
     free(played_ps);
-    free(alone_ps);
+    free(isolated_ps);
     return best_ps;
 }

@@ -11,12 +11,12 @@
 #include "sim/simulate.h"
 
 /* Plays a workload with given durations (NULL: as recorded) on a device it was recorded on. */
-typedef int gt_player(void *user, const gt_time_ps *alone_ps, const struct gt_probe *probe,
+typedef int gt_player(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe,
                       struct gt_error *error);
 
 /* Durations alone, by operation (GT_TIME_NONE: as recorded), malloced; NULL where nothing overlapped
  * in the recording or nothing was slowed down.  A replay that fails ends the learning with what is
  * known by then: the run proper will fail with its reason. */
-gt_time_ps *gt_contention_learn(const struct gt_workload *workload, gt_player *play, void *user);
+gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *workload, gt_player *play, void *user);
 
 #endif

@@ -155,10 +155,10 @@ static void survey_copies(struct survey *survey, const struct gt_workload *w, co
     free(engines);
 }
 
-static void survey_syncs(struct gt_plan *plan, struct survey *survey, const struct gt_workload *w)
+static void survey_syncs(struct gt_replay *replay, struct survey *survey, const struct gt_workload *w)
 {
     for (uint32_t i = 0; i < w->call_count; i++) {
-        uint32_t op = plan->released_by[i];
+        uint32_t op = replay->blocking_op[i];
 
         if (op != GT_NONE && w->calls[i].kind != GT_CALL_COPY)
             sample(&survey->sync_return,
@@ -180,38 +180,38 @@ static gt_time_ps learn_gap(struct samples *samples, int64_t more_ps)
 }
 
 /* The constants: what the trace shows, else the recorded device's; `device` shifts them by its difference. */
-static void conclude(struct gt_plan *plan, struct survey *survey, const struct gt_device *recorded,
+static void conclude(struct gt_replay *replay, struct survey *survey, const struct gt_device *recorded,
                      const struct gt_device *device)
 {
 #define LEARN(samples, field) \
     (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
     if (survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < FEWEST_SAMPLES) {
-        plan->busy_connection_ps = device->busy_connection_ps;
-        plan->crowd_ps = device->crowd_ps;
+        replay->busy_connection_ps = device->busy_connection_ps;
+        replay->busy_queue_gap_ps = device->busy_queue_gap_ps;
     }
-    plan->stream_gap_ps = device->stream_gap_ps;
-    plan->crossing_gap_ps = device->engine_gap_ps;
-    plan->plain_graph_gap_ps = device->graph_gap_ps;
-    plan->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
-    plan->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
-    plan->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);
-    plan->latency_ps[GT_OP_HOST_FUNCTION] = LEARN(&survey->latency[GT_OP_HOST_FUNCTION], launch_latency_ps);
-    plan->graph_latency_ps = LEARN(&survey->graph_latency, launch_latency_ps);
+    replay->stream_gap_ps = device->stream_gap_ps;
+    replay->crossing_gap_ps = device->engine_gap_ps;
+    replay->plain_graph_gap_ps = device->graph_gap_ps;
+    replay->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
+    replay->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
+    replay->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);
+    replay->latency_ps[GT_OP_HOST_FUNCTION] = LEARN(&survey->latency[GT_OP_HOST_FUNCTION], launch_latency_ps);
+    replay->graph_latency_ps = LEARN(&survey->graph_latency, launch_latency_ps);
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
-            plan->gap_ps[before][after] = learn_gap(&survey->gap[before][after],
+            replay->gap_ps[before][after] = learn_gap(&survey->gap[before][after],
                                                     (int64_t)(device->stream_gap_ps
                                                               - recorded->stream_gap_ps));
-            plan->graph_gap_ps[before][after] = learn_gap(&survey->graph_gap[before][after],
+            replay->graph_gap_ps[before][after] = learn_gap(&survey->graph_gap[before][after],
                                                           (int64_t)(device->graph_gap_ps
                                                                     - recorded->graph_gap_ps));
         }
     }
-    plan->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
-    plan->turn_gap_ps = survey->engine_gap.count < FEWEST_SAMPLES ? device->engine_gap_ps : GT_TIME_NONE;
-    plan->copy_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
-    if (plan->turn_gap_ps == GT_TIME_NONE) /* the samples are of such copies too */
-        plan->turn_gap_ps = plan->copy_gap_ps;
+    replay->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
+    replay->engine_switch_gap_ps = survey->engine_gap.count < FEWEST_SAMPLES ? device->engine_gap_ps : GT_TIME_NONE;
+    replay->copy_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
+    if (replay->engine_switch_gap_ps == GT_TIME_NONE) /* the samples are of such copies too */
+        replay->engine_switch_gap_ps = replay->copy_gap_ps;
 #undef LEARN
 }
 
@@ -221,17 +221,17 @@ static void sample_wait(void *user, uint32_t before_kind, uint32_t after_kind, i
 }
 
 /* What waits cost, once it is known which operations waited. */
-static void conclude_waits(struct gt_plan *plan, struct survey *survey, const struct gt_device *recorded,
+static void conclude_waits(struct gt_replay *replay, struct survey *survey, const struct gt_device *recorded,
                            const struct gt_device *device)
 {
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++)
-            plan->event_gap_ps[before][after] = learn_gap(&survey->event_gap[before][after],
+            replay->event_gap_ps[before][after] = learn_gap(&survey->event_gap[before][after],
                                                           (int64_t)(device->event_gap_ps
                                                                     - recorded->event_gap_ps));
     }
-    plan->plain_event_gap_ps = device->event_gap_ps;
-    plan->crossing_event_gap_ps = device->engine_event_gap_ps;
+    replay->plain_event_gap_ps = device->event_gap_ps;
+    replay->crossing_event_gap_ps = device->engine_event_gap_ps;
 }
 
 /* Whose turn it is to run an operation. */
@@ -247,30 +247,30 @@ static enum lane lane_of(const struct gt_op *op)
 }
 
 /* What is told to the host function's thread has latency.host_function_us of its own. */
-bool gt_plan_crosses(const struct gt_op *before, const struct gt_op *after)
+bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *after)
 {
     return lane_of(after) != LANE_HOST && lane_of(before) != lane_of(after);
 }
 
-gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after)
+gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
 {
-    gt_time_ps gap_ps = plan->gap_ps[before->kind][after->kind];
+    gt_time_ps gap_ps = replay->gap_ps[before->kind][after->kind];
 
     if (same_engine(before, after))
-        return plan->copy_gap_ps;
+        return replay->copy_gap_ps;
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->stream_gap_ps;
+    return gt_replay_switches_engine(before, after) ? replay->crossing_gap_ps : replay->stream_gap_ps;
 }
 
-gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                 const struct gt_op *after)
 {
-    gt_time_ps gap_ps = plan->graph_gap_ps[before->kind][after->kind];
+    gt_time_ps gap_ps = replay->graph_gap_ps[before->kind][after->kind];
 
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return gt_plan_crosses(before, after) ? plan->crossing_gap_ps : plan->plain_graph_gap_ps;
+    return gt_replay_switches_engine(before, after) ? replay->crossing_gap_ps : replay->plain_graph_gap_ps;
 }
 
 /* Seen on H200: of a kernel and a copy within the device that wait for one event, the kernel goes first. */
@@ -279,49 +279,49 @@ static bool turns_to_copying(const struct gt_op *before, const struct gt_op *aft
     return after->kind == GT_OP_COPY && before->kind != GT_OP_COPY;
 }
 
-gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                 const struct gt_op *after)
 {
-    gt_time_ps gap_ps = plan->event_gap_ps[before == NULL ? GT_OP_KERNEL : before->kind][after->kind];
+    gt_time_ps gap_ps = replay->event_gap_ps[before == NULL ? GT_OP_KERNEL : before->kind][after->kind];
 
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return before != NULL && (gt_plan_crosses(before, after) || turns_to_copying(before, after))
-               ? plan->crossing_event_gap_ps : plan->plain_event_gap_ps;
+    return before != NULL && (gt_replay_switches_engine(before, after) || turns_to_copying(before, after))
+               ? replay->crossing_event_gap_ps : replay->plain_event_gap_ps;
 }
 
-void gt_plan_make(struct gt_plan *plan, const struct gt_workload *w, const struct gt_device *recorded,
+void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
                   const struct gt_device *device)
 {
     struct survey survey;
     struct last_op *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
-    uint32_t measured, *by_end = gt_plan_sort_by_end(w, &measured), *inferred;
+    uint32_t measured, *by_end = gt_replay_sort_by_end(w, &measured), *inferred;
 
-    memset(plan, 0, sizeof *plan);
+    memset(replay, 0, sizeof *replay);
     memset(&survey, 0, sizeof survey);
-    gt_plan_find_blocked(plan, w, by_end, measured);
+    gt_replay_find_blocking_syncs(replay, w, by_end, measured);
     for (uint32_t i = 0; i < w->stream_count; i++)
         last[i].op = GT_NONE;
     for (uint32_t i = 0; i < w->op_count; i++)
         survey_op(&survey, w, i, &last[w->ops[i].stream]);
     survey_copies(&survey, w, by_end, measured);
-    survey_syncs(plan, &survey, w);
-    conclude(plan, &survey, recorded, device);
-    inferred = gt_plan_infer_waits(plan, w, by_end, measured,
+    survey_syncs(replay, &survey, w);
+    conclude(replay, &survey, recorded, device);
+    inferred = gt_replay_infer_waits(replay, w, by_end, measured,
                                    &(struct gt_gap_sampler){ sample_wait, &survey });
-    conclude_waits(plan, &survey, recorded, device);
-    gt_plan_edges(plan, w, inferred);
+    conclude_waits(replay, &survey, recorded, device);
+    gt_replay_edges(replay, w, inferred);
     free(inferred);
     free(by_end);
     free(last);
 }
 
-void gt_plan_free(struct gt_plan *plan)
+void gt_replay_free(struct gt_replay *replay)
 {
-    free(plan->released_by);
-    free(plan->lead_ns);
-    free(plan->edge_from);
-    free(plan->edge_to);
-    free(plan->edges_in);
-    memset(plan, 0, sizeof *plan);
+    free(replay->blocking_op);
+    free(replay->lead_ns);
+    free(replay->edge_from);
+    free(replay->edge_to);
+    free(replay->edges_in);
+    memset(replay, 0, sizeof *replay);
 }

@@ -12,7 +12,7 @@
 #include "sim/devices/device.h"
 #include "sim/workload/workload.h"
 
-struct gt_plan {
+struct gt_replay {
     /* From a call's end to its operation's start on an idle stream, by kind of operation; may be
      * negative under a profiler, whose work after the launch counts as the call's. */
     int64_t latency_ps[GT_OP_KINDS];
@@ -24,12 +24,12 @@ struct gt_plan {
     gt_time_ps plain_graph_gap_ps;
     gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event; likewise */
     gt_time_ps plain_event_gap_ps, crossing_event_gap_ps;
-    gt_time_ps crowd_ps, busy_connection_ps;  /* 0 where gaps were measured: they hold them already */
+    gt_time_ps busy_queue_gap_ps, busy_connection_ps;  /* 0 where gaps were measured: they hold them already */
     gt_time_ps sync_return_ps;
     gt_time_ps copy_gap_ps;         /* between copies of one direction on a busy engine */
-    gt_time_ps turn_gap_ps;         /* the same before a copy that follows another engine's work */
+    gt_time_ps engine_switch_gap_ps;         /* the same before a copy that follows another engine's work */
 
-    uint32_t *released_by;    /* per call: the operation whose end let a blocked call return; GT_NONE */
+    uint32_t *blocking_op;    /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
 
     /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1].
@@ -41,42 +41,42 @@ struct gt_plan {
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
  * device it was measured on.  Where `device` differs from that one, so do the constants. */
-void gt_plan_make(struct gt_plan *plan, const struct gt_workload *workload, const struct gt_device *recorded,
+void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload, const struct gt_device *recorded,
                   const struct gt_device *device);
-void gt_plan_free(struct gt_plan *plan);
+void gt_replay_free(struct gt_replay *replay);
 
 /* The gap between an operation and the next one of its stream. */
-gt_time_ps gt_plan_gap_ps(const struct gt_plan *plan, const struct gt_op *before, const struct gt_op *after);
-gt_time_ps gt_plan_graph_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
+gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                 const struct gt_op *after);
 /* Does the stream go from one engine to another between the two? */
-bool gt_plan_crosses(const struct gt_op *before, const struct gt_op *after);
+bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *after);
 /* The same where `after`, of another stream, waits for `before` (NULL: nothing known) by an event. */
-gt_time_ps gt_plan_event_gap_ps(const struct gt_plan *plan, const struct gt_op *before,
+gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                 const struct gt_op *after);
 
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);
 
-/* plan_blocked.c: operations with measured times, by end (malloced, `count` of them); the first position
- * in it that ended after `time_ps`; and which calls were blocked, by what: released_by and lead_ns. */
-uint32_t *gt_plan_sort_by_end(const struct gt_workload *workload, uint32_t *count);
-uint32_t gt_plan_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
+/* blocked_calls.c: operations with measured times, by end (malloced, `count` of them); the first position
+ * in it that ended after `time_ps`; and which calls were blocked, by what: blocking_op and lead_ns. */
+uint32_t *gt_replay_sort_by_end(const struct gt_workload *workload, uint32_t *count);
+uint32_t gt_replay_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
                           gt_time_ps time_ps);
-void gt_plan_find_blocked(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *by_end,
+void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *by_end,
                           uint32_t count);
 
-/* plan_edges.c */
-void gt_plan_edges(struct gt_plan *plan, const struct gt_workload *workload, const uint32_t *inferred_after);
-/* plan_waits.c: per operation the one it must have waited for, found from measured times, or GT_NONE;
+/* edges.c */
+void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *inferred_after);
+/* inferred_waits.c: per operation the one it must have waited for, found from measured times, or GT_NONE;
  * NULL where there is none at all. The caller frees it.  `by_end` are the measured operations by end.
  * The gaps that waits, known or found, left between operations go to `sample`. */
 struct gt_gap_sampler {
     void (*sample)(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps);
     void *user;
 };
-uint32_t *gt_plan_infer_waits(struct gt_plan *plan, const struct gt_workload *workload,
+uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_workload *workload,
                               const uint32_t *by_end, uint32_t measured,
                               const struct gt_gap_sampler *sampler);
 

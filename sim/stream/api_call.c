@@ -70,7 +70,7 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, uint32_t number)
 
     if (call->duration_ps == GT_TIME_NONE)
         return row_cost_ps(m->device, call) + m->threads[call->thread].more_ps + staging_ps(m, call);
-    if (m->plan.released_by[number] == GT_NONE)
+    if (m->replay.blocking_op[number] == GT_NONE)
         return moved_ps(m, call, call->duration_ps);
     cost_ps = row_cost_ps(m->device, call);
     return cost_ps < call->duration_ps ? cost_ps : call->duration_ps;
@@ -88,10 +88,10 @@ static gt_time_ps unstaging_ps(const struct gt_machine *m, const struct gt_call 
 
 gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
 {
-    uint32_t op = m->plan.released_by[number];
+    uint32_t op = m->replay.blocking_op[number];
 
     if (op == GT_NONE)
-        return m->plan.sync_return_ps + unstaging_ps(m, &m->workload->calls[number]);
+        return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[number]);
     return add_ps(gt_call_measured_end(&m->workload->calls[number])
                       - gt_op_measured_end(&m->workload->ops[op]),
                   (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
@@ -138,7 +138,7 @@ static bool copy_waits(const struct gt_machine *m, uint32_t number, const struct
     const struct gt_call *call = &m->workload->calls[number];
 
     if (gt_call_measured_end(call) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE)
-        return m->plan.released_by[number] != GT_NONE;
+        return m->replay.blocking_op[number] != GT_NONE;
     if (op->direction == GT_D2D)
         return false;
     if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
@@ -161,15 +161,15 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, con
 {
     const struct gt_call *call = &m->workload->calls[number];
 
-    if (waits && m->plan.released_by[number] != GT_NONE)
-        return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->plan.lead_ns[number] * 1000);
+    if (waits && m->replay.blocking_op[number] != GT_NONE)
+        return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->replay.lead_ns[number] * 1000);
     if (waits
         || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && call->duration_ps == GT_TIME_NONE))
         return m->engine.now_ps + add_ps(row_cost_ps(m->device, call) + first_staged_ps(m, op),
-                                         m->plan.latency_ps[GT_OP_COPY]);
+                                         m->replay.latency_ps[GT_OP_COPY]);
     if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
-    return visible_after(m, number, m->plan.latency_ps[op->kind]);
+    return visible_after(m, number, m->replay.latency_ps[op->kind]);
 }
 
 /* A copy that is staged whole takes a buffer a chunk, in turn, and holds the host up until the copy that
@@ -196,12 +196,12 @@ static void take_buffers(struct gt_machine *m, uint32_t thread, const struct gt_
 static void submit_op(struct gt_machine *m, uint32_t thread, uint32_t number, uint32_t index)
 {
     const struct gt_op *op = &m->workload->ops[index];
-    uint32_t item = gt_item_new(m, GT_ITEM_OP, index, op->stream);
+    uint32_t command = gt_stream_command_new(m, GT_COMMAND_OP, index, op->stream);
     bool waits = op->kind == GT_OP_COPY && copy_waits(m, number, op);
 
-    if (m->op_items != NULL)
-        m->op_items[index] = item;
-    m->op_numbers[index] = gt_stream_submit(m, item, op_visible_ps(m, number, op, waits));
+    if (m->op_commands != NULL)
+        m->op_commands[index] = command;
+    m->op_numbers[index] = gt_stream_submit(m, command, op_visible_ps(m, number, op, waits));
     if (op->kind == GT_OP_COPY && !waits)
         take_buffers(m, thread, op, m->op_numbers[index]);
     if (waits || m->options->serialize)
@@ -219,14 +219,14 @@ static void submit(struct gt_machine *m, uint32_t thread, uint32_t number)
 static void submit_graph(struct gt_machine *m, uint32_t thread, uint32_t number)
 {
     const struct gt_call *call = &m->workload->calls[number];
-    uint32_t stream, item;
+    uint32_t stream, command;
     uint64_t position;
 
     if (call->ops == 0)
         return;
     stream = call->stream != GT_NONE ? call->stream : m->workload->ops[call->first_op].stream;
-    item = gt_item_new(m, GT_ITEM_GRAPH, number, stream);
-    position = gt_stream_submit(m, item, visible_after(m, number, m->plan.graph_latency_ps));
+    command = gt_stream_command_new(m, GT_COMMAND_GRAPH, number, stream);
+    position = gt_stream_submit(m, command, visible_after(m, number, m->replay.graph_latency_ps));
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         m->op_numbers[i] = position;
     if (m->options->serialize)
@@ -236,38 +236,38 @@ static void submit_graph(struct gt_machine *m, uint32_t thread, uint32_t number)
 static void record_event(struct gt_machine *m, uint32_t thread, uint32_t number)
 {
     const struct gt_call *call = &m->workload->calls[number];
-    uint32_t item;
+    uint32_t command;
 
     (void)thread;
     if (call->stream == GT_NONE || call->event == GT_NONE)
         return;
-    item = gt_item_new(m, GT_ITEM_RECORD, number, call->stream);
+    command = gt_stream_command_new(m, GT_COMMAND_RECORD, number, call->stream);
     m->events[call->event].stream = call->stream;
     m->events[call->event].completed.index = GT_NONE;
     m->events[call->event].number =
-        gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
+        gt_stream_submit(m, command, visible_after(m, number, m->replay.latency_ps[GT_OP_KERNEL]));
 }
 
 /* The wait captures the event's last record at this call; without one it is a no-op. */
 static void wait_event(struct gt_machine *m, uint32_t thread, uint32_t number)
 {
     const struct gt_call *call = &m->workload->calls[number];
-    uint32_t item;
+    uint32_t command;
 
     (void)thread;
     if (call->stream == GT_NONE || call->event == GT_NONE || m->events[call->event].number == 0)
         return;
-    item = gt_item_new(m, GT_ITEM_WAIT, number, call->stream);
-    m->items[item].target_stream = m->events[call->event].stream;
-    m->items[item].target_number = m->events[call->event].number;
-    gt_stream_submit(m, item, visible_after(m, number, m->plan.latency_ps[GT_OP_KERNEL]));
+    command = gt_stream_command_new(m, GT_COMMAND_WAIT, number, call->stream);
+    m->commands[command].target_stream = m->events[call->event].stream;
+    m->commands[command].target_number = m->events[call->event].number;
+    gt_stream_submit(m, command, visible_after(m, number, m->replay.latency_ps[GT_OP_KERNEL]));
 }
 
 /* A synchronisation whose target the trace does not name waits for the operation that its measured
  * return followed, if it was blocked at all. */
 static void sync_unknown(struct gt_machine *m, uint32_t thread, uint32_t number)
 {
-    uint32_t op = m->plan.released_by[number];
+    uint32_t op = m->replay.blocking_op[number];
 
     if (op != GT_NONE && m->op_numbers[op] != 0)
         gt_thread_wait(m, thread, m->workload->ops[op].stream, m->op_numbers[op]);

@@ -1,44 +1,44 @@
 /* Graphs and edges: nodes start when all they come after has ended, a gap later.
  *
- * A graph is one item of the stream it was launched into; its nodes are not in any stream's order
+ * A graph is one command of the stream it was launched into; its nodes are not in any stream's order
  * but count as work of the stream they were recorded on. */
 #include "sim/machine/machine.h"
 
-static void schedule_node(struct gt_machine *m, uint32_t item, gt_time_ps time_ps)
+static void schedule_node(struct gt_machine *m, uint32_t command, gt_time_ps time_ps)
 {
-    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, item, 0);
+    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, 0);
 }
 
-int gt_node_handler(void *machine, uint32_t item, uint64_t stamp, struct gt_error *error)
+int gt_node_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
     (void)stamp;
     (void)error;
-    gt_op_ready(m, item);
+    gt_op_ready(m, command);
     return m->failed ? -1 : 0;
 }
 
 static uint32_t add_node(struct gt_machine *m, uint32_t graph, uint32_t op)
 {
-    uint32_t node = gt_item_new(m, GT_ITEM_NODE, op, m->items[graph].stream);
+    uint32_t node = gt_stream_command_new(m, GT_COMMAND_NODE, op, m->commands[graph].stream);
 
-    m->items[node].parent = graph;
-    m->items[node].submit_ps = m->items[graph].submit_ps;
-    m->items[node].visible_ps = m->items[graph].visible_ps;
+    m->commands[node].parent = graph;
+    m->commands[node].submit_ps = m->commands[graph].submit_ps;
+    m->commands[node].visible_ps = m->commands[graph].visible_ps;
     for (int reason = 0; reason < GT_WAITS; reason++)
-        m->items[node].marks[reason] = m->items[graph].marks[reason];
-    if (m->op_items != NULL)
-        m->op_items[op] = node;
+        m->commands[node].marks[reason] = m->commands[graph].marks[reason];
+    if (m->op_commands != NULL)
+        m->op_commands[op] = node;
     return node;
 }
 
 void gt_graph_start(struct gt_machine *m, uint32_t graph)
 {
-    const struct gt_call *call = &m->workload->calls[m->items[graph].index];
+    const struct gt_call *call = &m->workload->calls[m->commands[graph].index];
 
-    m->items[graph].nodes_left = call->ops;
-    gt_queue_leave(m, graph);
+    m->commands[graph].nodes_left = call->ops;
+    gt_hw_queue_leave(m, graph);
     for (uint32_t op = call->first_op; op < call->first_op + call->ops; op++) {
         uint32_t node = add_node(m, graph, op);
 
@@ -49,9 +49,9 @@ void gt_graph_start(struct gt_machine *m, uint32_t graph)
 
 void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
 {
-    uint32_t stream = m->items[graph].stream;
+    uint32_t stream = m->commands[graph].stream;
 
-    if (--m->items[graph].nodes_left > 0)
+    if (--m->commands[graph].nodes_left > 0)
         return;
     m->streams[stream].last_op = op;
     m->streams[stream].end_ps = m->engine.now_ps;
@@ -63,25 +63,25 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
 static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
     const struct gt_op *first = &m->workload->ops[before], *second = &m->workload->ops[op];
-    gt_time_ps gap_ps = first->call == second->call ? gt_plan_graph_gap_ps(&m->plan, first, second)
-                                                    : gt_plan_event_gap_ps(&m->plan, first, second);
-    uint32_t item = m->op_items[op];
+    gt_time_ps gap_ps = first->call == second->call ? gt_replay_graph_gap_ps(&m->replay, first, second)
+                                                    : gt_replay_event_gap_ps(&m->replay, first, second);
+    uint32_t command = m->op_commands[op];
     enum gt_wait reason;
 
-    if (--m->op_afters_left[op] > 0 || item == GT_NONE)
+    if (--m->op_afters_left[op] > 0 || command == GT_NONE)
         return;
     /* Within its stream's chain the gap is the stream's, across streams it is a wait. */
     reason = m->workload->ops[before].stream == m->workload->ops[op].stream ? GT_WAIT_STREAM : GT_WAIT_EVENT;
-    gt_item_mark(m, item, reason, m->engine.now_ps + gap_ps, GT_CAUSE_OP, before);
-    if (m->items[item].kind == GT_ITEM_NODE)
-        schedule_node(m, item, m->engine.now_ps + gap_ps);
+    gt_stream_command_mark(m, command, reason, m->engine.now_ps + gap_ps, GT_CAUSE_OP, before);
+    if (m->commands[command].kind == GT_COMMAND_NODE)
+        schedule_node(m, command, m->engine.now_ps + gap_ps);
     else
-        gt_stream_wake(m, m->items[item].stream, m->engine.now_ps);
+        gt_stream_wake(m, m->commands[command].stream, m->engine.now_ps);
 }
 
 void gt_graph_op_ended(struct gt_machine *m, uint32_t op)
 {
-    m->op_items[op] = GT_NONE;
-    for (uint32_t i = m->plan.edge_from[op]; i < m->plan.edge_from[op + 1]; i++)
-        edge_met(m, op, m->plan.edge_to[i]);
+    m->op_commands[op] = GT_NONE;
+    for (uint32_t i = m->replay.edge_from[op]; i < m->replay.edge_from[op + 1]; i++)
+        edge_met(m, op, m->replay.edge_to[i]);
 }

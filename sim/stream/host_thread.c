@@ -101,7 +101,7 @@ static gt_time_ps more_ps(struct gt_machine *m, uint32_t number, uint32_t stream
     if (call->kind == GT_CALL_LAUNCH && !m->streams[stream].launched)
         time_ps += m->device->first_launch_ps;
     m->streams[stream].launched |= call->kind == GT_CALL_LAUNCH;
-    time_ps += others_submitting(m, number) * m->device->contention_ps;
+    time_ps += others_submitting(m, number) * m->device->submit_lock_ps;
     note_submission(m, number,
                     m->engine.now_ps
                         + *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset)

@@ -2,53 +2,53 @@
  *
  * A connection is a FIFO in order of submission.  Only its head may act: a kernel leaves it when all
  * its blocks are dispatched, a copy when its engine's queue has it, a wait when it is satisfied.  So
- * an item that waits for its own stream holds back the other streams of its connection: the false
+ * an command that waits for its own stream holds back the other streams of its connection: the false
  * dependencies of Bakita & Anderson, RTAS'24 (a channel frees when the last kernel of its stream is
  * fully dispatched). */
 #include "sim/machine/machine.h"
 
-static struct gt_queue_state *queue_of(const struct gt_machine *m, uint32_t item)
+static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, uint32_t command)
 {
-    return &m->queues[m->streams[m->items[item].stream].queue];
+    return &m->queues[m->streams[m->commands[command].stream].queue];
 }
 
-void gt_queue_push(struct gt_machine *m, uint32_t item)
+void gt_hw_queue_push(struct gt_machine *m, uint32_t command)
 {
-    struct gt_queue_state *queue = queue_of(m, item);
+    struct gt_hw_queue_state *queue = queue_of(m, command);
 
-    m->items[item].in_queue = true;
-    m->items[item].queue_next = GT_NONE;
+    m->commands[command].in_queue = true;
+    m->commands[command].queue_next = GT_NONE;
     if (queue->head == GT_NONE) {
-        queue->head = item;
-        m->gpus[m->streams[m->items[item].stream].gpu].queues_waiting++;
+        queue->head = command;
+        m->gpus[m->streams[m->commands[command].stream].gpu].queues_waiting++;
     } else {
-        m->items[queue->tail].queue_next = item;
+        m->commands[queue->tail].queue_next = command;
     }
-    queue->tail = item;
+    queue->tail = command;
 }
 
-bool gt_queue_allows(const struct gt_machine *m, uint32_t item)
+bool gt_hw_queue_allows(const struct gt_machine *m, uint32_t command)
 {
-    return !m->items[item].in_queue || queue_of(m, item)->head == item;
+    return !m->commands[command].in_queue || queue_of(m, command)->head == command;
 }
 
-void gt_queue_leave(struct gt_machine *m, uint32_t item)
+void gt_hw_queue_leave(struct gt_machine *m, uint32_t command)
 {
-    struct gt_queue_state *queue = queue_of(m, item);
-    uint32_t next = m->items[item].queue_next;
+    struct gt_hw_queue_state *queue = queue_of(m, command);
+    uint32_t next = m->commands[command].queue_next;
 
-    if (!m->items[item].in_queue)
+    if (!m->commands[command].in_queue)
         return;
-    if (queue->head != item)
-        gt_bug("an item leaves its hardware queue from behind the head");
-    m->items[item].in_queue = false;
+    if (queue->head != command)
+        gt_bug("an command leaves its hardware queue from behind the head");
+    m->commands[command].in_queue = false;
     queue->head = next;
     if (next == GT_NONE) {
-        m->gpus[m->streams[m->items[item].stream].gpu].queues_waiting--;
+        m->gpus[m->streams[m->commands[command].stream].gpu].queues_waiting--;
         return;
     }
-    if (m->items[next].stream != m->items[item].stream && m->items[item].kind == GT_ITEM_OP)
-        gt_item_mark(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->items[item].index);
+    if (m->commands[next].stream != m->commands[command].stream && m->commands[command].kind == GT_COMMAND_OP)
+        gt_stream_command_mark(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
     /* Not at once: whoever leaves is in the middle of its own step. */
-    gt_stream_wake(m, m->items[next].stream, m->engine.now_ps);
+    gt_stream_wake(m, m->commands[next].stream, m->engine.now_ps);
 }

@@ -1,37 +1,37 @@
 /* The life of an operation once its stream lets it go: ready, started, ended. */
 #include "sim/machine/machine.h"
 
-static uint32_t op_of(const struct gt_machine *m, uint32_t item)
+static uint32_t op_of(const struct gt_machine *m, uint32_t command)
 {
-    return m->items[item].index;
+    return m->commands[command].index;
 }
 
-void gt_bar_start(struct gt_machine *m, uint32_t item, gt_time_ps duration_ps)
+void gt_timed_op_start(struct gt_machine *m, uint32_t command, gt_time_ps duration_ps)
 {
-    m->items[item].start_ps = m->engine.now_ps;
-    gt_queue_leave(m, item);
-    gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_BAR, item, 0);
+    m->commands[command].start_ps = m->engine.now_ps;
+    gt_hw_queue_leave(m, command);
+    gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-static void memset_ready(struct gt_machine *m, uint32_t item)
+static void memset_ready(struct gt_machine *m, uint32_t command)
 {
-    gt_bar_start(m, item, gt_stated_ps(m, op_of(m, item)));
+    gt_timed_op_start(m, command, gt_stated_ps(m, op_of(m, command)));
 }
 
 /* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */
-static void host_function_ready(struct gt_machine *m, uint32_t item)
+static void host_function_ready(struct gt_machine *m, uint32_t command)
 {
-    const struct gt_op *op = &m->workload->ops[op_of(m, item)];
+    const struct gt_op *op = &m->workload->ops[op_of(m, command)];
     gt_time_ps start_ps = m->engine.now_ps + m->device->host_function_ps;
 
-    gt_item_mark(m, item, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
-    m->items[item].start_ps = start_ps;
-    gt_queue_leave(m, item);
+    gt_stream_command_mark(m, command, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
+    m->commands[command].start_ps = start_ps;
+    gt_hw_queue_leave(m, command);
     gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps),
-                       GT_PHASE_END, GT_HANDLE_BAR, item, 0);
+                       GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-void gt_op_ready(struct gt_machine *m, uint32_t item)
+void gt_op_ready(struct gt_machine *m, uint32_t command)
 {
     static void (*const ready[GT_OP_KINDS])(struct gt_machine *, uint32_t) = {
         [GT_OP_KERNEL] = gt_kernel_ready,
@@ -40,22 +40,22 @@ void gt_op_ready(struct gt_machine *m, uint32_t item)
         [GT_OP_HOST_FUNCTION] = host_function_ready,
     };
 
-    ready[m->workload->ops[op_of(m, item)].kind](m, item);
+    ready[m->workload->ops[op_of(m, command)].kind](m, command);
 }
 
 /* Split the stream's idle time before this operation by what it waited for in turn. */
-static void split_waits(const struct gt_machine *m, const struct gt_item *item, struct gt_op_record *record)
+static void split_waits(const struct gt_machine *m, const struct gt_stream_command *command, struct gt_op_record *record)
 {
-    gt_time_ps at_ps = m->streams[m->workload->ops[item->index].stream].idle_from_ps, latest_ps = 0;
-    enum gt_wait rest = m->workload->ops[item->index].kind == GT_OP_COPY ? GT_WAIT_ENGINE : GT_WAIT_RESOURCE;
+    gt_time_ps at_ps = m->streams[m->workload->ops[command->index].stream].idle_from_ps, latest_ps = 0;
+    enum gt_wait rest = m->workload->ops[command->index].kind == GT_OP_COPY ? GT_WAIT_ENGINE : GT_WAIT_RESOURCE;
 
     for (int reason = 0; reason < GT_WAITS; reason++) {
-        gt_time_ps until_ps = item->marks[reason].time_ps;
+        gt_time_ps until_ps = command->marks[reason].time_ps;
 
         if (until_ps > latest_ps && until_ps <= record->start_ps) {
             latest_ps = until_ps;
-            record->cause = (enum gt_cause)item->marks[reason].cause;
-            record->cause_index = item->marks[reason].index;
+            record->cause = (enum gt_cause)command->marks[reason].cause;
+            record->cause_index = command->marks[reason].index;
         }
         if (until_ps > record->start_ps)
             until_ps = record->start_ps;
@@ -68,16 +68,16 @@ static void split_waits(const struct gt_machine *m, const struct gt_item *item, 
         record->wait_ps[rest] += record->start_ps - at_ps;
 }
 
-static void report_op(struct gt_machine *m, const struct gt_item *item)
+static void report_op(struct gt_machine *m, const struct gt_stream_command *command)
 {
     struct gt_op_record record = {
-        .op = item->index, .submit_ps = item->submit_ps, .start_ps = item->start_ps,
+        .op = command->index, .submit_ps = command->submit_ps, .start_ps = command->start_ps,
         .end_ps = m->engine.now_ps, .cause_index = GT_NONE,
     };
 
     if (m->probe->op == NULL)
         return;
-    split_waits(m, item, &record);
+    split_waits(m, command, &record);
     if (m->probe->op(m->probe->user, &record, m->error) != 0)
         m->failed = true;
 }
@@ -94,24 +94,24 @@ static void report_progress(struct gt_machine *m)
 
 void gt_op_ended(struct gt_machine *m, uint32_t number)
 {
-    struct gt_item item = m->items[number];
-    struct gt_stream_state *stream = &m->streams[m->workload->ops[item.index].stream];
+    struct gt_stream_command command = m->commands[number];
+    struct gt_stream_state *stream = &m->streams[m->workload->ops[command.index].stream];
 
-    report_op(m, &item);
+    report_op(m, &command);
     report_progress(m);
     if (m->engine.now_ps > stream->idle_from_ps)
         stream->idle_from_ps = m->engine.now_ps;
     if (m->engine.now_ps > m->end_ps)
         m->end_ps = m->engine.now_ps;
-    stream->last_op = item.index;
+    stream->last_op = command.index;
     stream->end_ps = m->engine.now_ps;
-    if (m->plan.edge_count > 0)
-        gt_graph_op_ended(m, item.index);
-    if (item.kind == GT_ITEM_NODE) {
-        gt_item_free(m, number);
-        gt_graph_node_ended(m, item.parent, item.index);
+    if (m->replay.edge_count > 0)
+        gt_graph_op_ended(m, command.index);
+    if (command.kind == GT_COMMAND_NODE) {
+        gt_stream_command_free(m, number);
+        gt_graph_node_ended(m, command.parent, command.index);
     } else {
-        gt_stream_complete(m, item.stream);
-        gt_stream_advance(m, item.stream);
+        gt_stream_complete(m, command.stream);
+        gt_stream_advance(m, command.stream);
     }
 }

@@ -1,4 +1,4 @@
-/* Streams: items in order, each when the one before is complete and what it waits for has happened. */
+/* Streams: commands in order, each when the one before is complete and what it waits for has happened. */
 #include "sim/machine/machine.h"
 
 void gt_stream_wake(struct gt_machine *m, uint32_t number, gt_time_ps time_ps)
@@ -26,23 +26,23 @@ int gt_stream_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
 
 uint64_t gt_stream_submit(struct gt_machine *m, uint32_t number, gt_time_ps visible_ps)
 {
-    struct gt_item *item = &m->items[number];
-    struct gt_stream_state *stream = &m->streams[item->stream];
+    struct gt_stream_command *command = &m->commands[number];
+    struct gt_stream_state *stream = &m->streams[command->stream];
 
-    item->submit_ps = m->engine.now_ps;
-    item->visible_ps = visible_ps > stream->last_visible_ps ? visible_ps : stream->last_visible_ps;
-    stream->last_visible_ps = item->visible_ps;
-    item->number = ++stream->submitted;
-    gt_barrier_submit(m, number);
-    gt_queue_push(m, number);
+    command->submit_ps = m->engine.now_ps;
+    command->visible_ps = visible_ps > stream->last_visible_ps ? visible_ps : stream->last_visible_ps;
+    stream->last_visible_ps = command->visible_ps;
+    command->number = ++stream->submitted;
+    gt_default_stream_submit(m, number);
+    gt_hw_queue_push(m, number);
     if (stream->head == GT_NONE) {
         stream->head = stream->tail = number;
-        gt_stream_wake(m, item->stream, item->visible_ps);
+        gt_stream_wake(m, command->stream, command->visible_ps);
     } else {
-        m->items[stream->tail].next = number;
+        m->commands[stream->tail].next = number;
         stream->tail = number;
     }
-    return item->number;
+    return command->number;
 }
 
 void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until, uint32_t index,
@@ -97,41 +97,41 @@ static void release_waiters(struct gt_machine *m, uint32_t number)
 /* A record that is still its event's last one: waits reached from now on find it complete. */
 static void note_record(struct gt_machine *m, uint32_t number)
 {
-    const struct gt_item *item = &m->items[number];
-    struct gt_event_state *event = &m->events[m->workload->calls[item->index].event];
+    const struct gt_stream_command *command = &m->commands[number];
+    struct gt_event_state *event = &m->events[m->workload->calls[command->index].event];
 
-    if (event->number == item->number && event->stream == item->stream)
+    if (event->number == command->number && event->stream == command->stream)
         event->completed = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP,
-                                             m->streams[item->stream].last_op };
+                                             m->streams[command->stream].last_op };
 }
 
 /* The head is complete: the next one is the head. */
 void gt_stream_complete(struct gt_machine *m, uint32_t number)
 {
     struct gt_stream_state *stream = &m->streams[number];
-    uint32_t item = stream->head;
+    uint32_t command = stream->head;
 
-    if (m->items[item].kind == GT_ITEM_RECORD)
-        note_record(m, item);
-    gt_queue_leave(m, item);
-    stream->completed = m->items[item].number;
-    stream->head = m->items[item].next;
+    if (m->commands[command].kind == GT_COMMAND_RECORD)
+        note_record(m, command);
+    gt_hw_queue_leave(m, command);
+    stream->completed = m->commands[command].number;
+    stream->head = m->commands[command].next;
     stream->on_barrier = false;
     if (stream->head == GT_NONE)
         stream->tail = GT_NONE;
-    gt_item_free(m, item);
+    gt_stream_command_free(m, command);
     release_waiters(m, number);
-    gt_barrier_complete(m, number);
+    gt_default_stream_complete(m, number);
 }
 
 /* A wait that came to its stream's head after the record was complete, as behind it in one hardware
  * queue: what follows keeps the gap to the record all the same. */
-static void pass_wait(struct gt_machine *m, const struct gt_item *item)
+static void pass_wait(struct gt_machine *m, const struct gt_stream_command *command)
 {
-    const struct gt_event_state *event = &m->events[m->workload->calls[item->index].event];
-    struct gt_mark *mark = &m->streams[item->stream].event;
+    const struct gt_event_state *event = &m->events[m->workload->calls[command->index].event];
+    struct gt_mark *mark = &m->streams[command->stream].event;
 
-    if (!item->waiting && event->number == item->target_number && event->stream == item->target_stream &&
+    if (!command->waiting && event->number == command->target_number && event->stream == command->target_stream &&
         event->completed.index != GT_NONE && event->completed.time_ps > mark->time_ps)
         *mark = event->completed;
 }
@@ -139,17 +139,17 @@ static void pass_wait(struct gt_machine *m, const struct gt_item *item)
 /* A wait is over when the record it captured is complete; without one it is over at once. */
 static bool wait_over(struct gt_machine *m, uint32_t number)
 {
-    struct gt_item *item = &m->items[number];
+    struct gt_stream_command *command = &m->commands[number];
 
-    if (item->target_number == 0)
+    if (command->target_number == 0)
         return true;
-    if (m->streams[item->target_stream].completed >= item->target_number) {
-        pass_wait(m, item);
+    if (m->streams[command->target_stream].completed >= command->target_number) {
+        pass_wait(m, command);
         return true;
     }
-    if (!item->waiting) {
-        item->waiting = true;
-        gt_stream_add_waiter(m, item->target_stream, item->target_number, item->stream, GT_WAITER_EVENT);
+    if (!command->waiting) {
+        command->waiting = true;
+        gt_stream_add_waiter(m, command->target_stream, command->target_number, command->stream, GT_WAITER_EVENT);
     }
     return false;
 }
@@ -161,64 +161,64 @@ static gt_time_ps later(gt_time_ps a, gt_time_ps b)
 
 static gt_time_ps event_gap_ps(const struct gt_machine *m, uint32_t before, const struct gt_op *op)
 {
-    return gt_plan_event_gap_ps(&m->plan, before == GT_NONE ? NULL : &m->workload->ops[before], op);
+    return gt_replay_event_gap_ps(&m->replay, before == GT_NONE ? NULL : &m->workload->ops[before], op);
 }
 
 /* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections have work, 2.5 us with three,
  * 3.5 us with eight. */
-static gt_time_ps crowd_ps(const struct gt_machine *m, uint32_t gpu, uint32_t op)
+static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, uint32_t gpu, uint32_t op)
 {
     uint32_t waiting = m->gpus[gpu].queues_waiting;
 
     if (waiting <= 2 || m->workload->ops[op].kind != GT_OP_KERNEL)
         return 0;
-    return m->plan.crowd_ps + (waiting - 2) * m->plan.busy_connection_ps;
+    return m->replay.busy_queue_gap_ps + (waiting - 2) * m->replay.busy_connection_ps;
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
 static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
 {
     const struct gt_stream_state *stream = &m->streams[number];
-    const struct gt_item *item = &m->items[head];
-    uint32_t op = item->kind == GT_ITEM_GRAPH ? m->workload->calls[item->index].first_op : item->index;
-    uint32_t call = item->kind == GT_ITEM_GRAPH ? item->index : m->workload->ops[item->index].call;
-    gt_time_ps more_ps = crowd_ps(m, stream->gpu, op);
+    const struct gt_stream_command *command = &m->commands[head];
+    uint32_t op = command->kind == GT_COMMAND_GRAPH ? m->workload->calls[command->index].first_op : command->index;
+    uint32_t call = command->kind == GT_COMMAND_GRAPH ? command->index : m->workload->ops[command->index].call;
+    gt_time_ps more_ps = busy_queue_gap_ps(m, stream->gpu, op);
 
-    gt_item_mark(m, head, GT_WAIT_HOST, item->visible_ps, GT_CAUSE_CALL, call);
+    gt_stream_command_mark(m, head, GT_WAIT_HOST, command->visible_ps, GT_CAUSE_CALL, call);
     if (stream->last_op != GT_NONE)
-        gt_item_mark(m, head, GT_WAIT_STREAM,
-                     stream->end_ps + gt_plan_gap_ps(&m->plan, &m->workload->ops[stream->last_op],
+        gt_stream_command_mark(m, head, GT_WAIT_STREAM,
+                     stream->end_ps + gt_replay_gap_ps(&m->replay, &m->workload->ops[stream->last_op],
                                                      &m->workload->ops[op]) + more_ps,
                      GT_CAUSE_OP, stream->last_op);
     if (stream->barrier.time_ps > 0)
-        gt_item_mark(m, head, GT_WAIT_STREAM,
+        gt_stream_command_mark(m, head, GT_WAIT_STREAM,
                      stream->barrier.time_ps + more_ps
                      + event_gap_ps(m, stream->barrier.index, &m->workload->ops[op]),
                      GT_CAUSE_OP, stream->barrier.index);
     if (stream->event.time_ps > 0)
-        gt_item_mark(m, head, GT_WAIT_EVENT,
+        gt_stream_command_mark(m, head, GT_WAIT_EVENT,
                      stream->event.time_ps + more_ps
                      + event_gap_ps(m, stream->event.index, &m->workload->ops[op]),
                      GT_CAUSE_OP, stream->event.index);
-    return later(item->visible_ps,
-                 later(item->marks[GT_WAIT_STREAM].time_ps, item->marks[GT_WAIT_EVENT].time_ps));
+    return later(command->visible_ps,
+                 later(command->marks[GT_WAIT_STREAM].time_ps, command->marks[GT_WAIT_EVENT].time_ps));
 }
 
 /* Start the operation (or graph) at the head if it is due. */
 static void try_op(struct gt_machine *m, uint32_t number, uint32_t head)
 {
-    struct gt_item *item = &m->items[head];
+    struct gt_stream_command *command = &m->commands[head];
     gt_time_ps due_ps = op_due(m, number, head);
 
     if (due_ps > m->engine.now_ps) {
         gt_stream_wake(m, number, due_ps);
         return;
     }
-    if (item->kind == GT_ITEM_OP && m->op_afters_left != NULL && m->op_afters_left[item->index] > 0)
+    if (command->kind == GT_COMMAND_OP && m->op_afters_left != NULL && m->op_afters_left[command->index] > 0)
         return; /* the last of them wakes the stream */
-    item->started = true;
+    command->started = true;
     m->streams[number].event.time_ps = m->streams[number].barrier.time_ps = 0;
-    if (item->kind == GT_ITEM_GRAPH)
+    if (command->kind == GT_COMMAND_GRAPH)
         gt_graph_start(m, head);
     else
         gt_op_ready(m, head);
@@ -229,21 +229,21 @@ void gt_stream_advance(struct gt_machine *m, uint32_t number)
 {
     struct gt_stream_state *stream = &m->streams[number];
 
-    while (stream->head != GT_NONE && !m->items[stream->head].started && !m->failed) {
+    while (stream->head != GT_NONE && !m->commands[stream->head].started && !m->failed) {
         uint32_t head = stream->head;
-        struct gt_item *item = &m->items[head];
+        struct gt_stream_command *command = &m->commands[head];
 
-        if (item->visible_ps > m->engine.now_ps) {
-            gt_stream_wake(m, number, item->visible_ps);
+        if (command->visible_ps > m->engine.now_ps) {
+            gt_stream_wake(m, number, command->visible_ps);
             return;
         }
-        if (!gt_queue_allows(m, head) || gt_barrier_holds(m, number))
+        if (!gt_hw_queue_allows(m, head) || gt_default_stream_holds(m, number))
             return;
-        if (item->kind == GT_ITEM_OP || item->kind == GT_ITEM_GRAPH) {
+        if (command->kind == GT_COMMAND_OP || command->kind == GT_COMMAND_GRAPH) {
             try_op(m, number, head);
             return; /* it completes by an event of its own */
         }
-        if (item->kind == GT_ITEM_WAIT && !wait_over(m, head))
+        if (command->kind == GT_COMMAND_WAIT && !wait_over(m, head))
             return;
         gt_stream_complete(m, number);
     }

@@ -1,4 +1,4 @@
-/* warp_grid.c - blocks come to the SM and leave it.
+/* blocks.c - blocks come to the SM and leave it.
  *
  * The SM is the fullest one: it gets a block of each row, where row r is the grid's blocks r * SMs to
  * r * SMs + SMs - 1.  How many other SMs have a block of a row says how many compete for L2 and DRAM.
@@ -8,19 +8,19 @@
 
 #include "sim/warp/internal.h"
 
-static double cycles_of(const struct gt_wsm *sm, uint64_t ps)
+static double cycles_of(const struct gt_sm_core *sm, uint64_t ps)
 {
     return (double)ps * sm->device->clock_mhz * 1e-6;
 }
 
 /* Blocks of the grid in `row`.  In a last wave of which some SMs get more than others do, as many in each. */
-static double row_blocks(const struct gt_wsm *sm, uint64_t row)
+static double row_blocks(const struct gt_sm_core *sm, uint64_t row)
 {
-    uint64_t slots = sm->launch->blocks_per_sm, last_wave = (sm->rows - 1) / slots * slots;
+    uint64_t slots = sm->launch->blocks_per_sm, last_wave = (sm->sm_blocks - 1) / slots * slots;
 
     if (sm->more_rows > 0 && row >= last_wave)
         return fmax(1, ((double)sm->launch->blocks - (double)(last_wave * sm->device->sms))
-                       / (double)(sm->rows - last_wave));
+                       / (double)(sm->sm_blocks - last_wave));
     uint64_t sms = sm->device->sms, before = row * sms;
     uint64_t left = sm->launch->blocks > before ? sm->launch->blocks - before : 0;
 
@@ -28,7 +28,7 @@ static double row_blocks(const struct gt_wsm *sm, uint64_t row)
 }
 
 /* SMs that compete, counted in what this one has. */
-static void set_share(struct gt_wsm *sm)
+static void set_share(struct gt_sm_core *sm)
 {
     double blocks = 0;
 
@@ -41,7 +41,7 @@ static void set_share(struct gt_wsm *sm)
         sm->share = sm->resident > 0 ? fmax(1, blocks / sm->resident) : 1;
 }
 
-static void plan_start(struct gt_wsm *sm, uint64_t at)
+static void plan_start(struct gt_sm_core *sm, uint64_t at)
 {
     uint32_t i = sm->start_count++;
 
@@ -50,19 +50,19 @@ static void plan_start(struct gt_wsm *sm, uint64_t at)
     sm->starts[i] = at;
 }
 
-void gt_warp_grid_begin(struct gt_wsm *sm)
+void gt_warp_grid_begin(struct gt_sm_core *sm)
 {
-    uint64_t first = sm->rows < sm->launch->blocks_per_sm ? sm->rows : sm->launch->blocks_per_sm;
+    uint64_t first = sm->sm_blocks < sm->launch->blocks_per_sm ? sm->sm_blocks : sm->launch->blocks_per_sm;
 
     for (uint64_t i = 0; i < first; i++)
         plan_start(sm, (uint64_t)((double)i * (cycles_of(sm, sm->device->dispatch_ps) * sm->device->sms
                                                + sm->costs->block_start_cycles)));
 }
 
-static void reset_walk(struct gt_wsm *sm, struct gt_wwarp *warp)
+static void reset_walk(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_program *program = sm->code.program;
-    struct gt_wwarp keep = *warp;
+    struct gt_warp_state keep = *warp;
 
     memset(warp, 0, sizeof *warp);
     warp->trips = keep.trips;
@@ -80,14 +80,14 @@ static void reset_walk(struct gt_wsm *sm, struct gt_wwarp *warp)
 }
 
 /* A place in the sub-partition with the fewest warps. */
-static void seat(struct gt_wsm *sm, struct gt_wwarp *warp)
+static void seat(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     uint32_t best = 0, place = 0;
 
     for (uint32_t s = 1; s < GT_WARP_SUBS; s++)
         if (sm->subs[s].warps < sm->subs[best].warps)
             best = s;
-    struct gt_wsub *sub = &sm->subs[best];
+    struct gt_smsp *sub = &sm->subs[best];
     while (sub->warp[place] != NULL)
         place++;
     sub->warp[place] = warp;
@@ -98,7 +98,7 @@ static void seat(struct gt_wsm *sm, struct gt_wwarp *warp)
     warp->place = (uint8_t)place;
 }
 
-static void count_residents(struct gt_wsm *sm, uint64_t now, int change)
+static void count_residents(struct gt_sm_core *sm, uint64_t now, int change)
 {
     sm->warp_cycles += (double)(now - sm->resident_since) * sm->resident * sm->launch->warps_per_block;
     sm->resident_since = now;
@@ -106,7 +106,7 @@ static void count_residents(struct gt_wsm *sm, uint64_t now, int change)
     set_share(sm);
 }
 
-void gt_warp_block_start(struct gt_wsm *sm, uint64_t now)
+void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now)
 {
     uint32_t slot = 0;
 
@@ -116,7 +116,7 @@ void gt_warp_block_start(struct gt_wsm *sm, uint64_t now)
         slot++;
     struct gt_wblock *block = &sm->blocks[slot];
     struct gt_wblock fresh = { .used = true, .warps = sm->launch->warps_per_block,
-                               .alive = sm->launch->warps_per_block, .row = (uint32_t)sm->rows_started++,
+                               .alive = sm->launch->warps_per_block, .row = (uint32_t)sm->sm_blocks_started++,
                                .members = block->members, .trips = block->trips,
                                .choices = block->choices };
     *block = fresh;
@@ -124,7 +124,7 @@ void gt_warp_block_start(struct gt_wsm *sm, uint64_t now)
     memset(block->trips, 0, sm->code.program->loop_count * sizeof *block->trips);
     count_residents(sm, now, 1);
     for (uint32_t i = 0; i < block->warps; i++) {
-        struct gt_wwarp *warp = &sm->warps[sm->free_warps[--sm->free_warp_count]];
+        struct gt_warp_state *warp = &sm->warps[sm->free_warps[--sm->free_warp_count]];
 
         reset_walk(sm, warp);
         warp->slot = slot;
@@ -138,7 +138,7 @@ void gt_warp_block_start(struct gt_wsm *sm, uint64_t now)
     }
 }
 
-void gt_warp_block_end(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
+void gt_warp_block_end(struct gt_sm_core *sm, struct gt_wblock *block, uint64_t now)
 {
     /* A block keeps its place until L2 has what it stored. */
     double done = fmax((double)now, (double)block->stores_done);
@@ -147,6 +147,6 @@ void gt_warp_block_end(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
     sm->retire_free = fmax(sm->retire_free, done) + cycles_of(sm, sm->device->retire_ps);
     sm->ended_at[sm->rows_ended++] = (uint64_t)sm->retire_free;
     count_residents(sm, now, -1);
-    if (sm->rows_started + sm->start_count < sm->rows)
+    if (sm->sm_blocks_started + sm->start_count < sm->sm_blocks)
         plan_start(sm, (uint64_t)(sm->retire_free + cycles_of(sm, sm->device->refill_ps)));
 }

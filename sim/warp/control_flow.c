@@ -1,4 +1,4 @@
-/* warp_walk.c - the path of a warp through its program, as the head of program.h lays down: totals over
+/* control_flow.c - the path of a warp through its program, as the head of program.h lays down: totals over
  * all warps are the profile's.
  *
  * Shares are dealt out, not drawn: a carry for each edge and loop grows by the share at each visit, and who
@@ -8,12 +8,12 @@
 
 #include "sim/warp/internal.h"
 
-static const struct gt_basic_block *at(const struct gt_wsm *sm, const struct gt_wwarp *warp)
+static const struct gt_basic_block *at(const struct gt_sm_core *sm, const struct gt_warp_state *warp)
 {
     return &sm->code.program->blocks[warp->block];
 }
 
-static bool may_go(const struct gt_edge *edge, const struct gt_wwarp *warp)
+static bool may_go(const struct gt_edge *edge, const struct gt_warp_state *warp)
 {
     return edge->warps >> (warp->number % 32) & 1;
 }
@@ -51,7 +51,7 @@ static double weight(const struct gt_basic_block *block, const struct gt_edge *e
 
 /* Executions of an edge that come into question.  In loops that warps leave by EXIT alone, the last trip
  * takes the edges that lead there, where there are others: what is left of those is for the trips before. */
-static double weight_among(const struct gt_wsm *sm, const struct gt_basic_block *block,
+static double weight_among(const struct gt_sm_core *sm, const struct gt_basic_block *block,
                            const struct gt_edge *edge, enum among among)
 {
     double out = 0, all = 0;
@@ -68,7 +68,7 @@ static double weight_among(const struct gt_wsm *sm, const struct gt_basic_block 
 }
 
 /* The edge that is owed most. GT_NONE: none has executions. */
-static uint32_t owed(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among among, bool by_role)
+static uint32_t owed(struct gt_sm_core *sm, const struct gt_warp_state *warp, enum among among, bool by_role)
 {
     const struct gt_basic_block *block = at(sm, warp);
     const struct gt_edge *edges = sm->code.program->edges;
@@ -93,7 +93,7 @@ static uint32_t owed(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among 
 }
 
 /* The first of these that there are edges for; the edge as owed among those. */
-static uint32_t draw(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among among)
+static uint32_t draw(struct gt_sm_core *sm, const struct gt_warp_state *warp, enum among among)
 {
     bool by_role = at(sm, warp)->who == GT_WHO_ROLE;
     uint32_t edge = owed(sm, warp, among, by_role);
@@ -110,11 +110,11 @@ static uint32_t draw(struct gt_wsm *sm, const struct gt_wwarp *warp, enum among 
 }
 
 /* The edge that only the last block of the SM takes, at its first visit. GT_NONE: there is none. */
-static uint32_t rare(const struct gt_wsm *sm, const struct gt_wwarp *warp, uint32_t visit)
+static uint32_t rare(const struct gt_sm_core *sm, const struct gt_warp_state *warp, uint32_t visit)
 {
     const struct gt_basic_block *block = at(sm, warp);
 
-    if (visit == 0 && sm->blocks[warp->slot].row + 1 == sm->rows)
+    if (visit == 0 && sm->blocks[warp->slot].row + 1 == sm->sm_blocks)
         for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
             if (sm->code.rare[e])
                 return e;
@@ -122,7 +122,7 @@ static uint32_t rare(const struct gt_wsm *sm, const struct gt_wwarp *warp, uint3
 }
 
 /* An edge in the share of its executions, the same for all that `who` names. */
-static uint32_t by_ratio(struct gt_wsm *sm, struct gt_wwarp *warp, enum among among)
+static uint32_t by_ratio(struct gt_sm_core *sm, struct gt_warp_state *warp, enum among among)
 {
     const struct gt_basic_block *block = at(sm, warp);
     struct gt_wshared *shared = &sm->blocks[warp->slot].choices[warp->block];
@@ -146,7 +146,7 @@ static uint32_t by_ratio(struct gt_wsm *sm, struct gt_wwarp *warp, enum among am
 }
 
 /* Whether the warp is in the last trip of the loop that its block is in. */
-static bool last_trip(const struct gt_wsm *sm, const struct gt_wwarp *warp)
+static bool last_trip(const struct gt_sm_core *sm, const struct gt_warp_state *warp)
 {
     uint32_t loop = at(sm, warp)->loop;
 
@@ -154,7 +154,7 @@ static bool last_trip(const struct gt_wsm *sm, const struct gt_wwarp *warp)
 }
 
 /* Whether the warp is in a loop that it leaves by EXIT alone. */
-static bool left_by_exit(const struct gt_wsm *sm, const struct gt_wwarp *warp)
+static bool left_by_exit(const struct gt_sm_core *sm, const struct gt_warp_state *warp)
 {
     uint32_t loop = at(sm, warp)->loop;
 
@@ -162,9 +162,9 @@ static bool left_by_exit(const struct gt_wsm *sm, const struct gt_wwarp *warp)
 }
 
 /* An edge by which the last trip of `loop` leaves: in the ratio of their executions. */
-static uint32_t draw_exit(struct gt_wsm *sm, uint32_t loop)
+static uint32_t draw_exit(struct gt_sm_core *sm, uint32_t loop)
 {
-    const struct gt_wcode *code = &sm->code;
+    const struct gt_decoded_program *code = &sm->code;
     uint32_t best = GT_NONE;
 
     for (uint32_t i = code->first_exit[loop]; i < code->first_exit[loop + 1]; i++) {
@@ -180,7 +180,7 @@ static uint32_t draw_exit(struct gt_wsm *sm, uint32_t loop)
 }
 
 /* Trips of a warp that comes to the head of `l` from outside. */
-static uint32_t draw_trips(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t l)
+static uint32_t draw_trips(struct gt_sm_core *sm, struct gt_warp_state *warp, uint32_t l)
 {
     const struct gt_loop *loop = &sm->code.program->loops[l];
     struct gt_wshared *shared = &sm->blocks[warp->slot].trips[l];
@@ -205,7 +205,7 @@ static uint32_t draw_trips(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t l)
 }
 
 /* Go to `block`; `back`: along the back edge of the loop it heads. */
-static const struct gt_wop *enter(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t block, bool back)
+static const struct gt_decoded_inst *enter(struct gt_sm_core *sm, struct gt_warp_state *warp, uint32_t block, bool back)
 {
     const struct gt_program *program = sm->code.program;
     const struct gt_basic_block *to = &program->blocks[block];
@@ -223,7 +223,7 @@ static const struct gt_wop *enter(struct gt_wsm *sm, struct gt_wwarp *warp, uint
     return &sm->code.ops[to->first];
 }
 
-static const struct gt_wop *follow(struct gt_wsm *sm, struct gt_wwarp *warp, uint32_t e)
+static const struct gt_decoded_inst *follow(struct gt_sm_core *sm, struct gt_warp_state *warp, uint32_t e)
 {
     const struct gt_edge *edge = &sm->code.program->edges[e];
 
@@ -231,14 +231,14 @@ static const struct gt_wop *follow(struct gt_wsm *sm, struct gt_wwarp *warp, uin
 }
 
 /* Run the side of a divergence that waits, if there is one. */
-static const struct gt_wop *pop_side(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *pop_side(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
-    warp->sides--;
-    return enter(sm, warp, warp->side[warp->sides].block, false);
+    warp->simt_depth--;
+    return enter(sm, warp, warp->simt_stack[warp->simt_depth].block, false);
 }
 
 /* The edge at the end of a block of a loop whose exits count. */
-static uint32_t by_trips(struct gt_wsm *sm, struct gt_wwarp *warp)
+static uint32_t by_trips(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
     const struct gt_edge *edges = sm->code.program->edges;
@@ -260,11 +260,11 @@ static uint32_t by_trips(struct gt_wsm *sm, struct gt_wwarp *warp)
 }
 
 /* Whether this visit takes both sides. */
-static bool diverges(struct gt_wsm *sm, const struct gt_wwarp *warp, const struct gt_basic_block *block)
+static bool diverges(struct gt_sm_core *sm, const struct gt_warp_state *warp, const struct gt_basic_block *block)
 {
     const struct gt_edge *edges = &sm->code.program->edges[block->first_edge];
 
-    if (block->divergent == 0 || block->edge_count < 2 || warp->sides == GT_WARP_DEPTH)
+    if (block->divergent == 0 || block->edge_count < 2 || warp->simt_depth == GT_WARP_DEPTH)
         return false;
     if (block->who == GT_WHO_ROLE)
         return may_go(&edges[0], warp) && may_go(&edges[1], warp);
@@ -282,7 +282,7 @@ static bool diverges(struct gt_wsm *sm, const struct gt_wwarp *warp, const struc
     return true;
 }
 
-static const struct gt_wop *branch(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *branch(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
     const struct gt_edge *edges = sm->code.program->edges;
@@ -295,8 +295,8 @@ static const struct gt_wop *branch(struct gt_wsm *sm, struct gt_wwarp *warp)
         uint32_t other = block->first_edge + (edges[block->first_edge].leaves ? 0 : 1);
 
         edge = other == block->first_edge ? other + 1 : block->first_edge;
-        warp->side[warp->sides].block = edges[other].to;
-        warp->side[warp->sides++].join = block->join;
+        warp->simt_stack[warp->simt_depth].block = edges[other].to;
+        warp->simt_stack[warp->simt_depth++].join = block->join;
         return follow(sm, warp, edge);
     }
     if (block->edge_count == 1)
@@ -309,13 +309,13 @@ static const struct gt_wop *branch(struct gt_wsm *sm, struct gt_wwarp *warp)
 }
 
 /* The warp's threads of this side are at their end: the warp's too, or another side waits. */
-static const struct gt_wop *finish(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *finish(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
-    return warp->sides > 0 ? pop_side(sm, warp) : NULL;
+    return warp->simt_depth > 0 ? pop_side(sm, warp) : NULL;
 }
 
 /* Whether a warp that comes to a conditional EXIT goes on. */
-static bool stays(struct gt_wsm *sm, struct gt_wwarp *warp)
+static bool stays(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
     const struct gt_edge *edge = &sm->code.program->edges[block->first_edge];
@@ -342,7 +342,7 @@ static bool stays(struct gt_wsm *sm, struct gt_wwarp *warp)
     return on;
 }
 
-static const struct gt_wop *leave(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *leave(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
 
@@ -351,17 +351,17 @@ static const struct gt_wop *leave(struct gt_wsm *sm, struct gt_wwarp *warp)
     return finish(sm, warp);
 }
 
-static const struct gt_wop *join(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *join(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
     uint32_t to = block->edge_count > 0 ? sm->code.program->edges[block->first_edge].to : GT_NONE;
 
-    if (warp->sides > 0 && warp->side[warp->sides - 1].join == to)
+    if (warp->simt_depth > 0 && warp->simt_stack[warp->simt_depth - 1].join == to)
         return pop_side(sm, warp);
     return branch(sm, warp);
 }
 
-static const struct gt_wop *call(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *call(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     const struct gt_basic_block *block = at(sm, warp);
 
@@ -372,7 +372,7 @@ static const struct gt_wop *call(struct gt_wsm *sm, struct gt_wwarp *warp)
     return branch(sm, warp);
 }
 
-static const struct gt_wop *come_back(struct gt_wsm *sm, struct gt_wwarp *warp)
+static const struct gt_decoded_inst *come_back(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     if (warp->calls == 0)
         return branch(sm, warp);
@@ -380,21 +380,21 @@ static const struct gt_wop *come_back(struct gt_wsm *sm, struct gt_wwarp *warp)
     return to == GT_NONE ? NULL : enter(sm, warp, to, false);
 }
 
-static const struct gt_wop *(*const ends[GT_ENDS])(struct gt_wsm *, struct gt_wwarp *) = {
+static const struct gt_decoded_inst *(*const ends[GT_ENDS])(struct gt_sm_core *, struct gt_warp_state *) = {
     [GT_END_FALL] = branch, [GT_END_BRANCH] = branch, [GT_END_SWITCH] = branch, [GT_END_CALL] = call,
     [GT_END_RETURN] = come_back, [GT_END_EXIT] = leave, [GT_END_JOIN] = join,
 };
 
-void gt_warp_walk_start(struct gt_wsm *sm, struct gt_wwarp *warp)
+void gt_warp_walk_start(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
     warp->op = enter(sm, warp, 0, false);
 }
 
-const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp, bool *taken)
+const struct gt_decoded_inst *gt_warp_walk_next(struct gt_sm_core *sm, struct gt_warp_state *warp, bool *taken)
 {
     const struct gt_basic_block *block = at(sm, warp);
-    const struct gt_wop *behind = &sm->code.ops[block->first + block->count];
-    const struct gt_wop *next = ends[block->end](sm, warp);
+    const struct gt_decoded_inst *behind = &sm->code.ops[block->first + block->count];
+    const struct gt_decoded_inst *next = ends[block->end](sm, warp);
 
     /* BSYNC takes the time of a jump also where it goes on behind it. */
     *taken = next != behind || (block->end == GT_END_JOIN && behind[-1].action == GT_ACTION_BRANCH);

@@ -1,4 +1,4 @@
-/* warp_decode.c - a program made ready to run: what each instruction costs on the device, and what the
+/* decode.c - a program made ready to run: what each instruction costs on the device, and what the
  * launch as a whole says about instructions that do not say it themselves. */
 #include <math.h>
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instr
     return (float)(costs->mma_start_cycles + products / costs->mma_per_cycle);
 }
 
-static uint8_t cause_of(const struct gt_wop *op)
+static uint8_t cause_of(const struct gt_decoded_inst *op)
 {
     if (op->access != NULL && is_global(op->access))
         return GT_STALL_LONG_SCOREBOARD;
@@ -93,12 +93,12 @@ static float counts_of(const struct gt_instruction *in)
     return in->threads_on < 1 ? in->threads_on : 1;
 }
 
-static void decode(struct gt_wop *op, const struct gt_instruction *in, const struct gt_program *program,
+static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, const struct gt_program *program,
                    const struct gt_warp_costs *costs, const struct gt_access *no_access)
 {
     const char *text = text_of(program, in);
 
-    *op = (struct gt_wop){
+    *op = (struct gt_decoded_inst){
         .action = in->action, .pipe = in->pipe, .gate = in->pipe,
         .stall = in->stall_cycles > 0 ? in->stall_cycles : 1,
         .wait_mask = in->wait_mask, .write_barrier = in->write_barrier, .read_barrier = in->read_barrier,
@@ -137,7 +137,7 @@ struct totals {
     double l2_loads, l2_stores;   /* sectors that miss L1 by its hit rates */
 };
 
-static struct totals total(struct gt_wcode *code)
+static struct totals total(struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
     struct totals t = { 0 };
@@ -170,7 +170,7 @@ static struct totals total(struct gt_wcode *code)
 }
 
 /* Warps that run an instruction of the kinds in the block's pipeline. */
-static void find_roles(struct gt_wcode *code)
+static void find_roles(struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
 
@@ -198,7 +198,7 @@ static double bits(uint32_t mask)
     return __builtin_popcount(mask);
 }
 
-static void pipeline(struct gt_wcode *code, const struct totals *t)
+static void pipeline(struct gt_decoded_program *code, const struct totals *t)
 {
     const struct gt_program *program = code->program;
     double blocks = fmax(1, (double)program->warps / program->warps_per_block);
@@ -236,7 +236,7 @@ static double scattered(const struct gt_memory_use *use)
  * what L2 holds: fitted.  Twice as much is kept (counted on an H200: 17 to 20 MB of 60). */
 #define KEPT_SHARE 0.15
 
-static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)
+static void dram(struct gt_decoded_program *code, const struct gt_warp_costs *costs)
 {
     const struct gt_memory_use *use = &code->use;
     double r = (double)use->dram_read_bytes, w = (double)use->dram_write_bytes;
@@ -265,7 +265,7 @@ static void dram(struct gt_wcode *code, const struct gt_warp_costs *costs)
     code->dram_efficiency = fmax(code->dram_efficiency, costs->dram_scattered_efficiency / 2);
 }
 
-static void memory(struct gt_wcode *code, const struct gt_warp_costs *costs, const struct totals *t)
+static void memory(struct gt_decoded_program *code, const struct gt_warp_costs *costs, const struct totals *t)
 {
     const struct gt_memory_use *use = &code->use;
     double fabric = (double)use->l2_fabric_sectors;
@@ -286,7 +286,7 @@ static void memory(struct gt_wcode *code, const struct gt_warp_costs *costs, con
 }
 
 /* Edges by which loops are left, loop by loop. */
-static void find_exits(struct gt_wcode *code)
+static void find_exits(struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
     uint32_t used = 0;
@@ -312,7 +312,7 @@ static void find_exits(struct gt_wcode *code)
 
 /* Loops that wait for other blocks: those the program calls so, and those that sleep in most trips.  How
  * often a warp looked says how slow the profiled pass was. */
-static void find_polls(struct gt_wcode *code)
+static void find_polls(struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
 
@@ -345,7 +345,7 @@ static uint32_t outermost(const struct gt_program *program, uint32_t l)
     return l;
 }
 
-static void find_long_loops(struct gt_wcode *code)
+static void find_long_loops(struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
 
@@ -371,7 +371,7 @@ static void warm_up(struct gt_memory_use *use, double share)
     use->dram_read_bytes = (uint64_t)((double)use->dram_read_bytes * (1 - share));
 }
 
-int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
+int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *device, const struct gt_warp_launch *launch,
                    struct gt_error *error)
 {
     const struct gt_program *program = launch->program;
@@ -380,12 +380,12 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
         return gt_error_set(error, "program '%s' has no instructions", program->key);
     if (program->block_count == 0)
         return gt_error_set(error, "program '%s' has more control flow than can be followed", program->key);
-    *code = (struct gt_wcode){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
-    warm_up(&code->use, launch->warm_share);
+    *code = (struct gt_decoded_program){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
+    warm_up(&code->use, launch->l2_reuse_fraction);
     code->ops = gt_calloc(program->instruction_count, sizeof *code->ops);
     code->no_access = gt_calloc(1, sizeof *code->no_access);
     for (uint32_t i = 0; i < program->instruction_count; i++) {
-        struct gt_wop *op = &code->ops[i];
+        struct gt_decoded_inst *op = &code->ops[i];
 
         decode(op, &program->instructions[i], program, &device->warp, code->no_access);
         code->lines = op->line >= code->lines ? op->line + 1 : code->lines;
@@ -409,7 +409,7 @@ int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const 
     return 0;
 }
 
-void gt_warp_decode_free(struct gt_wcode *code)
+void gt_warp_decode_free(struct gt_decoded_program *code)
 {
     free(code->ops);
     free(code->no_access);

@@ -1,4 +1,4 @@
-/* warp_act.c - what an instruction does when it issues, beside taking its pipe: a table by action. */
+/* execute.c - what an instruction does when it issues, beside taking its pipe: a table by action. */
 #include <math.h>
 
 #include "sim/warp/internal.h"
@@ -8,14 +8,14 @@ static uint64_t whole(double cycles)
     return (uint64_t)ceil(cycles - 1e-6);
 }
 
-static void hold(struct gt_wwarp *warp, uint64_t until, uint8_t cause)
+static void hold(struct gt_warp_state *warp, uint64_t until, uint8_t cause)
 {
     warp->hold_until = until;
     warp->hold_cause = cause;
 }
 
 /* Scoreboard `number` is taken until `until`. */
-static void take(struct gt_wsm *sm, struct gt_wwarp *warp, uint8_t number, uint64_t until, uint8_t cause)
+static void take(struct gt_sm_core *sm, struct gt_warp_state *warp, uint8_t number, uint64_t until, uint8_t cause)
 {
     if (number >= GT_NO_BARRIER)
         return;
@@ -27,20 +27,20 @@ static void take(struct gt_wsm *sm, struct gt_wwarp *warp, uint8_t number, uint6
         warp->ring[number][warp->ring_count[number]++ % GT_WARP_RING] = until;
 }
 
-static void compute(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void compute(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     take(sm, warp, op->write_barrier, now + whole(op->latency), op->cause);
     take(sm, warp, op->read_barrier, now + whole(op->latency / 2), op->cause);
 }
 
-static void tensor(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void tensor(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     if (op->access != NULL)
         gt_warp_lsu(sm, op->access->wavefronts, now);
     compute(sm, warp, op, now);
 }
 
-static void move(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void move(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     struct gt_wtimes times = gt_warp_access(sm, warp, op, now);
 
@@ -52,7 +52,7 @@ static void move(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *
         warp->stores_done = whole(times.data);
 }
 
-static void atomic(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void atomic(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     struct gt_wtimes times = gt_warp_atomic(sm, op, now);
 
@@ -61,14 +61,14 @@ static void atomic(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop
     warp->stores_done = whole(times.data);
 }
 
-static void shuffle(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void shuffle(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     double lsu = gt_warp_lsu(sm, 1, now);
 
     take(sm, warp, op->write_barrier, whole(lsu - 1 + sm->costs->shuffle_latency), op->cause);
 }
 
-static void commit_copies(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void commit_copies(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     uint64_t done = warp->copies_done > now ? warp->copies_done : now + 1;
 
@@ -79,7 +79,7 @@ static void commit_copies(struct gt_wsm *sm, struct gt_wwarp *warp, const struct
 }
 
 /* DEPBAR: until no more than argument2 operations of the scoreboard are left. */
-static void count_down(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void count_down(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     (void)sm;
     uint32_t number = op->argument;
@@ -96,17 +96,17 @@ static void count_down(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt
     hold(warp, until, warp->scoreboard_cause[number]);
 }
 
-static void barrier_sync(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void barrier_sync(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     gt_warp_barrier(sm, warp, op, now, true);
 }
 
-static void barrier_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void barrier_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     gt_warp_barrier(sm, warp, op, now, false);
 }
 
-static void bulk_store(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void bulk_store(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     double bytes = op->access != NULL && op->access->bulk_bytes > 0 ? op->access->bulk_bytes : 0;
     uint64_t done = whole(gt_warp_bulk(sm, bytes, true, now));
@@ -115,7 +115,7 @@ static void bulk_store(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt
     take(sm, warp, op->read_barrier, now + whole(op->latency), op->cause);
 }
 
-static void bulk_commit(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void bulk_commit(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     uint64_t done = warp->bulk_done > now ? warp->bulk_done : now + 1;
 
@@ -124,9 +124,9 @@ static void bulk_commit(struct gt_wsm *sm, struct gt_wwarp *warp, const struct g
 }
 
 /* A warp group's matrix product: in the tensor pipe of each of its sub-partitions, one after the other. */
-static void gmma(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void gmma(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
-    struct gt_wsub *sub = &sm->subs[warp->sub];
+    struct gt_smsp *sub = &sm->subs[warp->sub];
     double start = fmax(sub->tensor_free, (double)now);
 
     sub->tensor_free = start + op->latency;
@@ -139,7 +139,7 @@ static void gmma(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *
         warp->gmma_ring[warp->gmma_groups++ % GT_WARP_RING] = warp->gmma_done;
 }
 
-static void gmma_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void gmma_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     (void)sm;
     uint64_t left = op->argument2, until = now;
@@ -151,16 +151,16 @@ static void gmma_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_
     hold(warp, until, GT_STALL_GMMA);
 }
 
-static void cluster_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void cluster_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
-    struct gt_wop block_wide = *op;
+    struct gt_decoded_inst block_wide = *op;
 
     block_wide.argument = GT_WARP_BARRIERS - 1;
     block_wide.argument2 = 0;
     gt_warp_barrier(sm, warp, &block_wide, now, true);
 }
 
-static void fence(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void fence(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     uint64_t until = now + (uint64_t)sm->costs->fence_cycles;
 
@@ -168,12 +168,12 @@ static void fence(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop 
     hold(warp, warp->stores_done > until ? warp->stores_done : until, GT_STALL_MEMBAR);
 }
 
-static void sleep_ns(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+static void sleep_ns(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     hold(warp, now + (uint64_t)op->argument * sm->device->clock_mhz / 1000, GT_STALL_SLEEPING);
 }
 
-typedef void act(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);
+typedef void act(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
 
 static act *const acts[GT_ACTIONS] = {
     [GT_ACTION_COMPUTE] = tensor, [GT_ACTION_LOAD] = move, [GT_ACTION_STORE] = move,
@@ -192,7 +192,7 @@ static act *const acts[GT_ACTIONS] = {
     [GT_ACTION_BRANCH] = compute,
 };
 
-void gt_warp_act(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+void gt_warp_act(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     acts[op->action](sm, warp, op, now);
 }

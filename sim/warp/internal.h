@@ -20,7 +20,7 @@ enum {
 #define GT_WARP_NEVER UINT64_MAX
 
 /* An instruction, ready to run. */
-struct gt_wop {
+struct gt_decoded_inst {
     uint8_t action, pipe, gate;
     uint8_t stall;                /* cycles, at least 1 */
     uint8_t wait_mask, write_barrier, read_barrier;
@@ -39,8 +39,8 @@ struct gt_wop {
 };
 
 /* One warp that is resident. */
-struct gt_wwarp {
-    const struct gt_wop *op;      /* the next instruction; NULL: no warp here */
+struct gt_warp_state {
+    const struct gt_decoded_inst *op;      /* the next instruction; NULL: no warp here */
     uint64_t since;               /* its last issue */
     uint64_t stall_until;         /* since, and the stall count */
     uint64_t hold_until;          /* what its last instruction waits for */
@@ -60,9 +60,9 @@ struct gt_wwarp {
     bool blocked;                 /* until another warp wakes it */
     bool phase_wait;              /* has asked for a phase of the pipeline that is not there yet */
     uint8_t phase_mask;           /* who waits for this scoreboard needs the answer; 0: any instruction */
-    uint8_t calls, sides;         /* on the stacks */
+    uint8_t calls, simt_depth;         /* on the stacks */
     uint32_t call[GT_WARP_DEPTH];
-    struct { uint32_t block, join; } side[GT_WARP_DEPTH];
+    struct { uint32_t block, join; } simt_stack[GT_WARP_DEPTH];
     uint32_t *trips;              /* [loop]: left, this one included */
     uint32_t *exits;              /* [loop]: edge that the last trip leaves by */
     uint32_t *fixed_trips;        /* [loop]: by warp; GT_NONE not yet drawn */
@@ -79,7 +79,7 @@ struct gt_wblock {
     bool used;
     uint32_t warps, alive, row;   /* row: which of the SM's blocks it is */
     uint64_t stores_done;         /* of the warps that have ended */
-    struct gt_wwarp **members;    /* [warps]; NULL: ended */
+    struct gt_warp_state **members;    /* [warps]; NULL: ended */
     uint32_t arrived[GT_WARP_BARRIERS];
     uint64_t loads;               /* bulk loads issued */
     uint64_t expects;             /* arrivals that state bytes */
@@ -90,7 +90,7 @@ struct gt_wblock {
 };
 
 /* A sub-partition. */
-struct gt_wsub {
+struct gt_smsp {
     uint64_t ready[GT_WARP_SLOTS];/* of each place's next instruction; NEVER: none, or blocked */
     uint32_t age[GT_WARP_SLOTS];
     uint8_t gate[GT_WARP_SLOTS];
@@ -104,7 +104,7 @@ struct gt_wsub {
     uint32_t places, last;        /* in use at most; that issued last */
     uint32_t warps;
     uint64_t issued;
-    struct gt_wwarp *warp[GT_WARP_SLOTS];
+    struct gt_warp_state *warp[GT_WARP_SLOTS];
 };
 
 /* Which of the ready warps goes. */
@@ -112,21 +112,21 @@ struct gt_warp_policy {
     const char *name, *help;
     /* The place that issues at `now`, or -1; then *next is the first cycle at which one could.  Called
      * once a sub-partition and cycle; must not change anything. */
-    int (*pick)(const struct gt_wsub *sub, uint64_t now, uint64_t *next);
+    int (*pick)(const struct gt_smsp *sub, uint64_t now, uint64_t *next);
 };
 const struct gt_warp_policy *gt_warp_policy_find(const char *name, struct gt_error *error);
 
 /* A program, ready to run, and what the launch as a whole says about it. */
-struct gt_wcode {
+struct gt_decoded_program {
     const struct gt_program *program;
     struct gt_memory_use use;
-    struct gt_wop *ops;           /* [instruction] */
+    struct gt_decoded_inst *ops;           /* [instruction] */
     struct gt_access *no_access;  /* what an access without data points to */
     uint32_t *first_exit, *exits; /* [loop], [loop + 1]: where its edges that leave it begin in `exits` */
     double *exit_sum;             /* [loop]: executions of those */
     bool *long_loop;              /* [loop]: the one of its nest with the most trips */
     bool *polls;                  /* [loop]: its trips are how long it waited when it was counted */
-    bool *rare;                   /* [edge]: only the SM's last block takes it, see warp_rare.c */
+    bool *rare;                   /* [edge]: only the SM's last block takes it, see rare_paths.c */
     uint32_t lines, constants;
     uint8_t ring_mask;            /* scoreboards with waits that count */
     double atomic_sectors;        /* of a global atomic, mean */
@@ -152,7 +152,7 @@ struct gt_wcode {
 };
 
 /* A server of the memory system: it serves one after the other, and is the slower the busier it is. */
-struct gt_wqueue {
+struct gt_mem_queue {
     double free;                  /* when it has served all so far */
     double busy;                  /* part of the last thousands of cycles that it worked */
     double at;                    /* when that was last looked at */
@@ -160,19 +160,19 @@ struct gt_wqueue {
 };
 
 /* The SM. */
-struct gt_wsm {
+struct gt_sm_core {
     const struct gt_device *device;
     const struct gt_warp_costs *costs;
     const struct gt_warp_launch *launch;
     const struct gt_warp_policy *policy;
-    struct gt_wcode code;
-    struct gt_wsub subs[GT_WARP_SUBS];
+    struct gt_decoded_program code;
+    struct gt_smsp subs[GT_WARP_SUBS];
     struct gt_wblock *blocks;     /* [blocks_per_sm] */
-    struct gt_wwarp *warps;       /* [warps] */
+    struct gt_warp_state *warps;       /* [warps] */
     uint32_t *free_warps, free_warp_count;
     uint32_t warp_count, ages, resident;
     /* the grid as this SM sees it */
-    uint64_t rows, rows_started, rows_ended;
+    uint64_t sm_blocks, sm_blocks_started, rows_ended;
     uint64_t more_rows;           /* of these, beyond what each SM gets if all get alike */
     uint64_t *starts;             /* [blocks_per_sm]: places that a block comes to, and when; sorted */
     uint32_t start_count;
@@ -181,11 +181,11 @@ struct gt_wsm {
     double trip_share;            /* of the trips of long loops, that are made */
     double most_instructions;     /* more are a walk that does not end */
     double share;                 /* SMs that compete, in units of this one */
-    uint64_t *ended_at;           /* [rows] */
+    uint64_t *ended_at;           /* [sm_blocks] */
     /* caches */
     uint64_t *line_ready, *constant_ready;
     /* queues */
-    struct gt_wqueue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port, out;
+    struct gt_mem_queue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port, out;
     double l1_carry[4], dram_carry[3], far_count;
     double memory_end;            /* of stores on their way */
     double translated;            /* when addresses are first known; 0: nobody has asked */
@@ -201,62 +201,62 @@ struct gt_wsm {
     uint64_t resident_since;
 };
 
-/* warp_build.c: an SM whose code is decoded, before its first block; the end of one. */
-void gt_warp_build(struct gt_wsm *sm);
-void gt_warp_tear_down(struct gt_wsm *sm);
+/* sm_state.c: an SM whose code is decoded, before its first block; the end of one. */
+void gt_warp_build(struct gt_sm_core *sm);
+void gt_warp_tear_down(struct gt_sm_core *sm);
 
-/* warp_decode.c: `code` from a program, on a device; 0, or -1 with the reason. */
-int gt_warp_decode(struct gt_wcode *code, const struct gt_device *device, const struct gt_warp_launch *launch,
+/* decode.c: `code` from a program, on a device; 0, or -1 with the reason. */
+int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *device, const struct gt_warp_launch *launch,
                    struct gt_error *error);
-void gt_warp_decode_free(struct gt_wcode *code);
+void gt_warp_decode_free(struct gt_decoded_program *code);
 
-/* warp_misses.c: which loads miss: l1_miss, l2_miss and, of an L2 that holds `l2_bytes`, once of each op. */
-void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes);
+/* misses.c: which loads miss: l1_miss, l2_miss and, of an L2 that holds `l2_bytes`, once of each op. */
+void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes);
 
-/* warp_rare.c: find the edges that few blocks take: code->rare. */
-void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device);
+/* rare_paths.c: find the edges that few blocks take: code->rare. */
+void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *device);
 
-/* warp_reads.c: the registers that each instruction reads: `reads` of each op. */
-void gt_warp_find_reads(struct gt_wcode *code);
+/* register_banks.c: the registers that each instruction reads: `reads` of each op. */
+void gt_warp_find_reads(struct gt_decoded_program *code);
 
-/* warp_walk.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has
+/* control_flow.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has
  * ended); *taken: it takes a jump to get there. */
-void gt_warp_walk_start(struct gt_wsm *sm, struct gt_wwarp *warp);
-const struct gt_wop *gt_warp_walk_next(struct gt_wsm *sm, struct gt_wwarp *warp, bool *taken);
+void gt_warp_walk_start(struct gt_sm_core *sm, struct gt_warp_state *warp);
+const struct gt_decoded_inst *gt_warp_walk_next(struct gt_sm_core *sm, struct gt_warp_state *warp, bool *taken);
 
-/* warp_memory.c: an access at `now`: when its result is there, and when its sources have been read. */
+/* memory.c: an access at `now`: when its result is there, and when its sources have been read. */
 struct gt_wtimes { double data, read; };
 /* Of an access's sectors, 0..1. */
 double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load);
-struct gt_wtimes gt_warp_access(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op,
+struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
                                 uint64_t now);
-struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now);
-double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now);
-double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now);
+struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_inst *op, uint64_t now);
+double gt_warp_bulk(struct gt_sm_core *sm, double bytes, bool write, uint64_t now);
+double gt_warp_lsu(struct gt_sm_core *sm, double cycles, uint64_t now);
 
-/* warp_sync.c: barriers of a block, its pipeline of bulk loads.  gt_warp_fill: the warp's copies so far fill
+/* sync.c: barriers of a block, its pipeline of bulk loads.  gt_warp_fill: the warp's copies so far fill
  * a phase.  gt_warp_force: nothing can issue; let warps that wait for a phase go on; false: there is none. */
-void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now,
+void gt_warp_barrier(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now,
                      bool wait);
-bool gt_warp_force(struct gt_wsm *sm, uint64_t now);
-void gt_warp_fill(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now);
-void gt_warp_ended(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now);
-void gt_warp_bulk_load(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);
-void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);
-void gt_warp_phase_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);
+bool gt_warp_force(struct gt_sm_core *sm, uint64_t now);
+void gt_warp_fill(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t now);
+void gt_warp_ended(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t now);
+void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
+void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
+void gt_warp_phase_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
 
-/* warp_act.c: what an instruction does when it issues. */
-void gt_warp_act(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now);
+/* execute.c: what an instruction does when it issues. */
+void gt_warp_act(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
 
-/* warp_issue.c: make the warp's next instruction known to its sub-partition; run until all blocks ended. */
-void gt_warp_set_ready(struct gt_wsm *sm, struct gt_wwarp *warp);
+/* issue.c: make the warp's next instruction known to its sub-partition; run until all blocks ended. */
+void gt_warp_set_ready(struct gt_sm_core *sm, struct gt_warp_state *warp);
 /* A blocked warp goes on at `at`, for `cause`. */
-void gt_warp_wake(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at);
-int gt_warp_loop(struct gt_wsm *sm, struct gt_error *error);
+void gt_warp_wake(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t at);
+int gt_warp_loop(struct gt_sm_core *sm, struct gt_error *error);
 
-/* warp_grid.c: blocks come and go. */
-void gt_warp_grid_begin(struct gt_wsm *sm);
-void gt_warp_block_start(struct gt_wsm *sm, uint64_t now);
-void gt_warp_block_end(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now);
+/* blocks.c: blocks come and go. */
+void gt_warp_grid_begin(struct gt_sm_core *sm);
+void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now);
+void gt_warp_block_end(struct gt_sm_core *sm, struct gt_wblock *block, uint64_t now);
 
 #endif

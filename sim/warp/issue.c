@@ -1,4 +1,4 @@
-/* warp_issue.c - the main loop: which warp issues when, and what it waited for.
+/* issue.c - the main loop: which warp issues when, and what it waited for.
  *
  * Time jumps to the next cycle at which a sub-partition can issue or a block comes.
  */
@@ -7,10 +7,10 @@
 enum { FETCH_AHEAD = 16 };        /* lines that come with one that was missed */
 
 /* The cold caches that the warp's next instruction needs, from `ready` on. */
-static uint64_t fetched(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t ready)
+static uint64_t fetched(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t ready)
 {
     const struct gt_warp_costs *costs = sm->costs;
-    const struct gt_wop *op = warp->op;
+    const struct gt_decoded_inst *op = warp->op;
     uint64_t *line = &sm->line_ready[op->line];
 
     if (*line == GT_WARP_NEVER) {
@@ -39,9 +39,9 @@ static uint64_t fetched(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t ready
     return ready;
 }
 
-void gt_warp_set_ready(struct gt_wsm *sm, struct gt_wwarp *warp)
+void gt_warp_set_ready(struct gt_sm_core *sm, struct gt_warp_state *warp)
 {
-    struct gt_wsub *sub = &sm->subs[warp->sub];
+    struct gt_smsp *sub = &sm->subs[warp->sub];
     uint64_t ready = warp->stall_until;
 
     if (warp->phase_wait && (warp->phase_mask == 0 || (warp->op->wait_mask & warp->phase_mask) != 0)) {
@@ -69,7 +69,7 @@ void gt_warp_set_ready(struct gt_wsm *sm, struct gt_wwarp *warp)
         sub->next = ready > sub->held ? ready : sub->held;
 }
 
-void gt_warp_wake(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at)
+void gt_warp_wake(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t at)
 {
     warp->blocked = false;
     warp->hold_until = at;
@@ -77,7 +77,7 @@ void gt_warp_wake(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at)
 }
 
 /* Where the cycles since the warp's last issue went. */
-static void account(struct gt_wsm *sm, const struct gt_wsub *sub, const struct gt_wwarp *warp, uint64_t now)
+static void account(struct gt_sm_core *sm, const struct gt_smsp *sub, const struct gt_warp_state *warp, uint64_t now)
 {
     double *stalls = sm->stalls + (size_t)(warp->op - sm->code.ops) * GT_STALLS;
     uint64_t ready = sub->ready[warp->place], stall_until = warp->stall_until;
@@ -102,7 +102,7 @@ static void account(struct gt_wsm *sm, const struct gt_wsub *sub, const struct g
 
 /* The FMA pipe has two halves of 16 lanes where it takes an instruction a cycle, one where it takes one every
  * other cycle; only the heavy half multiplies integers. */
-static void take_fma(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
+static void take_fma(struct gt_smsp *sub, const struct gt_warp_costs *costs, const struct gt_decoded_inst *op,
                      uint64_t now)
 {
     uint64_t cycles = (uint64_t)costs->interval[GT_PIPE_FMAHEAVY];
@@ -117,7 +117,7 @@ static void take_fma(struct gt_wsub *sub, const struct gt_warp_costs *costs, con
 }
 
 /* The pipe is taken for the instruction's interval; fractions of cycles add up. */
-static void take_pipe(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
+static void take_pipe(struct gt_smsp *sub, const struct gt_warp_costs *costs, const struct gt_decoded_inst *op,
                       uint64_t now)
 {
     if (op->pipe == GT_PIPE_FMA || op->pipe == GT_PIPE_FMAHEAVY) {
@@ -135,7 +135,7 @@ static void take_pipe(struct gt_wsub *sub, const struct gt_warp_costs *costs, co
 /* The operands are read one a cycle and bank; half as fast while the tensor core has a warp group's product:
  * it reads the sums of N columns, N / 2 registers, in N / 2 cycles.  The sub-partition issues on until a bank
  * is too far behind. */
-static void read_registers(struct gt_wsub *sub, const struct gt_warp_costs *costs, const struct gt_wop *op,
+static void read_registers(struct gt_smsp *sub, const struct gt_warp_costs *costs, const struct gt_decoded_inst *op,
                            uint64_t now)
 {
     uint64_t behind = (uint64_t)costs->read_behind_cycles, each = sub->tensor_free > (double)now ? 2 : 1;
@@ -149,10 +149,10 @@ static void read_registers(struct gt_wsub *sub, const struct gt_warp_costs *cost
     }
 }
 
-static void issue(struct gt_wsm *sm, struct gt_wsub *sub, uint32_t place, uint64_t now)
+static void issue(struct gt_sm_core *sm, struct gt_smsp *sub, uint32_t place, uint64_t now)
 {
-    struct gt_wwarp *warp = sub->warp[place];
-    const struct gt_wop *op = warp->op;
+    struct gt_warp_state *warp = sub->warp[place];
+    const struct gt_decoded_inst *op = warp->op;
     bool taken = false;
 
     account(sm, sub, warp, now);
@@ -184,7 +184,7 @@ static void issue(struct gt_wsm *sm, struct gt_wsub *sub, uint32_t place, uint64
     gt_warp_set_ready(sm, warp);
 }
 
-static void step(struct gt_wsm *sm, struct gt_wsub *sub, uint64_t now)
+static void step(struct gt_sm_core *sm, struct gt_smsp *sub, uint64_t now)
 {
     uint64_t next = GT_WARP_NEVER;
     int place = sm->policy->pick(sub, now, &next);
@@ -195,12 +195,12 @@ static void step(struct gt_wsm *sm, struct gt_wsub *sub, uint64_t now)
         issue(sm, sub, (uint32_t)place, now);
 }
 
-static int stuck(const struct gt_wsm *sm, struct gt_error *error)
+static int stuck(const struct gt_sm_core *sm, struct gt_error *error)
 {
     const struct gt_program *program = sm->code.program;
 
     for (uint32_t i = 0; i < sm->warp_count; i++) {
-        const struct gt_wwarp *warp = &sm->warps[i];
+        const struct gt_warp_state *warp = &sm->warps[i];
 
         if (warp->op != NULL && warp->blocked) {
             size_t at = (size_t)(warp->op - sm->code.ops);
@@ -215,16 +215,16 @@ static int stuck(const struct gt_wsm *sm, struct gt_error *error)
 }
 
 /* Counts that contradict each other can make loops that no warp gets out of. */
-static int endless(const struct gt_wsm *sm, struct gt_error *error)
+static int endless(const struct gt_sm_core *sm, struct gt_error *error)
 {
     return gt_error_set(error, "program '%s': given up after %llu warp instructions on an SM: its loops do "
                         "not end by their counts, or have too many trips", sm->code.program->key,
                         (unsigned long long)sm->simulated);
 }
 
-int gt_warp_loop(struct gt_wsm *sm, struct gt_error *error)
+int gt_warp_loop(struct gt_sm_core *sm, struct gt_error *error)
 {
-    while (sm->rows_ended < sm->rows) {
+    while (sm->rows_ended < sm->sm_blocks) {
         if ((double)sm->simulated > sm->most_instructions)
             return endless(sm, error);
         uint64_t now = sm->start_count > 0 ? sm->starts[0] : GT_WARP_NEVER;

@@ -23,7 +23,7 @@ static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_lau
 {
     return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block
            && a->blocks_per_sm == b->blocks_per_sm && a->cluster_blocks == b->cluster_blocks
-           && a->full == b->full && a->warm_share == b->warm_share
+           && a->full == b->full && a->l2_reuse_fraction == b->l2_reuse_fraction
            && a->warp_instructions == b->warp_instructions
            && a->busiest_warp_instructions == b->busiest_warp_instructions
            && (a->use == b->use
@@ -31,15 +31,15 @@ static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_lau
 }
 
 /* A new launch for operation `op`, run. */
-static void run_launch(struct gt_modelled *modelled, const struct gt_device *device, uint32_t op,
+static void run_launch(struct gt_kernel_model *modelled, const struct gt_device *device, uint32_t op,
                        const struct gt_warp_launch *launch, const char *failure)
 {
-    struct gt_modelled_launch *added;
+    struct gt_kernel_model_launch *added;
     struct gt_error error;
 
     modelled->launches = gt_realloc(modelled->launches, modelled->count + 1ull, sizeof *modelled->launches);
     added = &modelled->launches[modelled->count];
-    *added = (struct gt_modelled_launch){ .op = op, .launch = *launch };
+    *added = (struct gt_kernel_model_launch){ .op = op, .launch = *launch };
     if (failure == NULL && gt_warp_run(device, launch, &added->result, &error) != 0) {
         added->result.stalls_by_instruction = NULL;
         failure = error.text;
@@ -53,7 +53,7 @@ static void run_launch(struct gt_modelled *modelled, const struct gt_device *dev
     modelled->launch_of[op] = modelled->count++;
 }
 
-static void model_op(struct gt_modelled *modelled, const struct gt_workload *workload,
+static void model_op(struct gt_kernel_model *modelled, const struct gt_workload *workload,
                      const struct gt_device *device, bool full, uint32_t op, const uint32_t *before)
 {
     struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
@@ -64,7 +64,7 @@ static void model_op(struct gt_modelled *modelled, const struct gt_workload *wor
         return;
     }
     launch.full = full;
-    launch.warm_share = gt_warm_share(device, workload, op, before);
+    launch.l2_reuse_fraction = gt_l2_reuse_fraction(device, workload, op, before);
     for (uint32_t i = 0; i < modelled->count; i++) {
         if (modelled->launches[i].failure == NULL && same_launch(&modelled->launches[i].launch, &launch)) {
             modelled->launch_of[op] = i;
@@ -92,10 +92,10 @@ static uint32_t *kernels_before(const struct gt_workload *workload)
     return before;
 }
 
-struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
+struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                      bool full, const struct gt_probe *probe, struct gt_error *error)
 {
-    struct gt_modelled *modelled;
+    struct gt_kernel_model *modelled;
     uint32_t *before;
 
     if (gt_warp_policy_find(device->warp.policy, error) == NULL)
@@ -117,7 +117,7 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
             || workload->kernels[workload->ops[op].kernel].program == NULL)
             continue;
         if (watched && probe->progress(probe->user, op, workload->op_count, error) != 0) {
-            gt_modelled_free(modelled);
+            gt_kernel_model_free(modelled);
             free(before);
             return NULL;
         }
@@ -127,7 +127,7 @@ struct gt_modelled *gt_model_kernels(const struct gt_workload *workload, const s
     return modelled;
 }
 
-void gt_modelled_free(struct gt_modelled *modelled)
+void gt_kernel_model_free(struct gt_kernel_model *modelled)
 {
     if (modelled == NULL)
         return;
@@ -142,7 +142,7 @@ void gt_modelled_free(struct gt_modelled *modelled)
     free(modelled);
 }
 
-const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *modelled, uint32_t op)
+const struct gt_kernel_model_launch *gt_kernel_model_launch(const struct gt_kernel_model *modelled, uint32_t op)
 {
     if (modelled == NULL || op >= modelled->op_count || modelled->launch_of[op] == GT_NONE)
         return NULL;
@@ -153,7 +153,7 @@ const struct gt_modelled_launch *gt_modelled_launch(const struct gt_modelled *mo
  * start together, and some have more to do than others. */
 enum { FEW_WAVES = 4 };
 
-static double run_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+static double run_wave(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                        uint32_t residents, double competing)
 {
     struct gt_warp_launch some = launch->launch;
@@ -164,7 +164,7 @@ static double run_wave(const struct gt_modelled *modelled, const struct gt_model
     some.blocks = residents * waves;
     some.blocks_per_sm = residents;
     some.competing = competing;
-    some.rough = true;
+    some.coarse = true;
     some.warp_instructions = (uint64_t)((double)some.warp_instructions * (double)some.blocks
                                         / (double)launch->launch.blocks);
     some.busiest_warp_instructions = 0; /* is of the whole launch's busiest SM */
@@ -174,7 +174,7 @@ static double run_wave(const struct gt_modelled *modelled, const struct gt_model
     return result.run_cycles / (double)waves;
 }
 
-double gt_competing_sms(const struct gt_modelled *modelled, int step)
+double gt_competing_sms(const struct gt_kernel_model *modelled, int step)
 {
     static const double parts[GT_COMPETING] = { 0, 0.25, 0.5, 1 };
 
@@ -182,7 +182,7 @@ double gt_competing_sms(const struct gt_modelled *modelled, int step)
 }
 
 /* Run once; 0: it cannot be. */
-static double wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+static double wave(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                    uint32_t residents, int step)
 {
     double *cycles = &launch->wave_cycles[residents][step];
@@ -195,7 +195,7 @@ static double wave(const struct gt_modelled *modelled, const struct gt_modelled_
 /* With less than this part of L2 and DRAM busy, on a full GPU, it does not matter who competes for them. */
 #define HARDLY_BUSY 0.05
 
-static bool asks_of_gpu(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch)
+static bool asks_of_gpu(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch)
 {
     double most = 0, sms = modelled->sms;
 
@@ -205,7 +205,7 @@ static bool asks_of_gpu(const struct gt_modelled *modelled, const struct gt_mode
 }
 
 /* Between two numbers of competing SMs. */
-static double between_sms(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+static double between_sms(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                           uint32_t residents, double competing)
 {
     double low, high, part;
@@ -224,7 +224,7 @@ static double between_sms(const struct gt_modelled *modelled, const struct gt_mo
            + part * wave(modelled, launch, residents, step);
 }
 
-double gt_modelled_wave(const struct gt_modelled *modelled, const struct gt_modelled_launch *launch,
+double gt_kernel_model_wave(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                         uint32_t residents, double competing)
 {
     uint32_t low = 1, high, most = launch->launch.blocks_per_sm;

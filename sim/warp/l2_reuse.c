@@ -21,7 +21,7 @@ static struct touched touched_by(const struct gt_workload *workload, uint32_t op
                              (double)program->use.l2_write_sectors * GT_SECTOR_BYTES * scale };
 }
 
-double gt_warm_share(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
+double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
                      const uint32_t *before)
 {
     double keeps = (double)device->warp.l2_reuse_bytes, left = keeps, found = 0;

@@ -1,4 +1,4 @@
-/* warp.c - one launch in the warp tier: the SM is built, run, and what it says is scaled to the GPU. */
+/* launch.c - one launch in the warp tier: the SM is built, run, and what it says is scaled to the GPU. */
 #include "sim/warp/launch.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static uint64_t rows_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 static double trips_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 {
     double all = block_instructions(launch) * (double)rows;
-    double most = launch->rough ? ENOUGH_INSTRUCTIONS : MOST_INSTRUCTIONS;
+    double most = launch->coarse ? ENOUGH_INSTRUCTIONS : MOST_INSTRUCTIONS;
 
     return launch->full || all <= most ? 1 : most / all;
 }
@@ -50,9 +50,9 @@ static double trips_to_run(const struct gt_warp_launch *launch, uint64_t rows)
 
 /* Cycles of all `rows`: those simulated, and the rest at the pace of the middle of what was. *bound: how
  * much the pace of the two halves of the middle differs, over the rest. */
-static double all_rows(const struct gt_wsm *sm, uint64_t rows, double *bound)
+static double all_rows(const struct gt_sm_core *sm, uint64_t rows, double *bound)
 {
-    uint64_t run = sm->rows, slots = sm->launch->blocks_per_sm;
+    uint64_t run = sm->sm_blocks, slots = sm->launch->blocks_per_sm;
     double end = (double)sm->ended_at[run - 1];
 
     *bound = 0;
@@ -76,7 +76,7 @@ static double all_rows(const struct gt_wsm *sm, uint64_t rows, double *bound)
 #define WHOLE_TRIPS 0.01
 
 /* Whether blocks, or warps, make different numbers of trips through a long loop. */
-static bool trips_differ(const struct gt_wcode *code)
+static bool trips_differ(const struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
     bool differ = false;
@@ -94,9 +94,9 @@ static bool trips_differ(const struct gt_wcode *code)
 /* Work is not spread evenly where warps differ.  The sub-partition that has most of it takes as much longer
  * as it has more, where that is more trips.  Else it may have got blocks because it is fast, but cannot be
  * faster than it can issue: at the pace of the model's where that issues most of the time. */
-static double uneven(const struct gt_wsm *sm, double end, uint64_t rows)
+static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
 {
-    double busiest = 0, scale = (double)rows / (double)sm->rows;
+    double busiest = 0, scale = (double)rows / (double)sm->sm_blocks;
 
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
         busiest = fmax(busiest, (double)sm->subs[s].issued * scale);
@@ -114,9 +114,9 @@ struct shorter { double end, instructions; };
 /* Cycles with all trips of long loops, where only a part of them was simulated: cycles grow with
  * instructions as they did from half that part to that part. *bound: how far that is from growing in
  * proportion, if more. */
-static double all_trips(const struct gt_wsm *sm, double end, const struct shorter *shorter, double *bound)
+static double all_trips(const struct gt_sm_core *sm, double end, const struct shorter *shorter, double *bound)
 {
-    double instructions = (double)sm->simulated, all = block_instructions(sm->launch) * (double)sm->rows;
+    double instructions = (double)sm->simulated, all = block_instructions(sm->launch) * (double)sm->sm_blocks;
 
     if (sm->trip_share >= 1 || instructions <= shorter->instructions || all <= instructions)
         return end;
@@ -132,7 +132,7 @@ static double all_trips(const struct gt_wsm *sm, double end, const struct shorte
 
 /* Counting by instruction slows a kernel down: warps that wait for time or for others then look less often.
  * What the whole launch executed beyond that was such looking, and took its time, in every wave of blocks. */
-static double waited(const struct gt_wsm *sm, uint64_t rows)
+static double waited(const struct gt_sm_core *sm, uint64_t rows)
 {
     const struct gt_warp_launch *launch = sm->launch;
     const struct gt_program *program = launch->program;
@@ -149,10 +149,10 @@ static double waited(const struct gt_wsm *sm, uint64_t rows)
 
 /* Cycles of pipes: an instruction's interval, of those that queue in the tensor core what they take there.
  * Integer products take the half of the FMA pipe that has the multipliers, and so part of the whole. */
-static void pipe_cycles(const struct gt_wsm *sm, double *pipes)
+static void pipe_cycles(const struct gt_sm_core *sm, double *pipes)
 {
     for (uint32_t i = 0; i < sm->code.program->instruction_count; i++) {
-        const struct gt_wop *op = &sm->code.ops[i];
+        const struct gt_decoded_inst *op = &sm->code.ops[i];
         double issued = sm->stalls[(size_t)i * GT_STALLS + GT_STALL_SELECTED];
 
         pipes[op->pipe] += issued * (op->action == GT_ACTION_GMMA ? op->latency : op->interval);
@@ -163,7 +163,7 @@ static void pipe_cycles(const struct gt_wsm *sm, double *pipes)
 }
 
 /* How much of the run everything worked that other kernels could want. */
-static void busy_shares(const struct gt_wsm *sm, double cycles, double *busy)
+static void busy_shares(const struct gt_sm_core *sm, double cycles, double *busy)
 {
     busy[GT_RESOURCE_ISSUE] = (double)sm->simulated / GT_WARP_SUBS;
     busy[GT_RESOURCE_LSU] = sm->lsu_busy;
@@ -181,12 +181,12 @@ static void busy_shares(const struct gt_wsm *sm, double cycles, double *busy)
         busy[r] = fmin(1, busy[r] / cycles);
 }
 
-static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *shorter,
+static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *shorter,
                    struct gt_warp_result *result)
 {
     const struct gt_program *program = sm->code.program;
     double bound, end = all_rows(sm, rows, &bound);
-    double simulated = fmax(1, (double)sm->ended_at[sm->rows - 1]);
+    double simulated = fmax(1, (double)sm->ended_at[sm->sm_blocks - 1]);
     end = fmax(uneven(sm, all_trips(sm, end, shorter, &bound), rows),
                all_trips(sm, end, shorter, &bound) + waited(sm, rows));
     double sms = fmin(sm->device->sms, (double)sm->launch->blocks);
@@ -201,7 +201,7 @@ static void report(struct gt_wsm *sm, uint64_t rows, const struct shorter *short
         .l2_bytes_per_cycle = sm->l2_bytes / simulated * sms,
         .dram_bytes_per_cycle = sm->dram_bytes / simulated * sms,
         .read_latency = sm->read_cycles / fmax(1, sm->reads),
-        .burst = (double)sm->simulated / fmax(1, (double)(sm->simulated - sm->in_a_row)),
+        .issue_run_length = (double)sm->simulated / fmax(1, (double)(sm->simulated - sm->in_a_row)),
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,
         .lsu_share = sm->lsu_busy / simulated, .warps_mean = sm->warp_cycles / simulated,
     };
@@ -233,11 +233,11 @@ static double most_instructions(const struct gt_warp_launch *launch, double shar
 }
 
 /* Build the SM and run it, `share` of the trips of long loops; `more` of the rows are beyond its share. */
-static int run(struct gt_wsm *sm, const struct gt_device *device, const struct gt_warp_launch *launch,
+static int run(struct gt_sm_core *sm, const struct gt_device *device, const struct gt_warp_launch *launch,
                double share, uint64_t rows, uint64_t more, struct gt_error *error)
 {
-    *sm = (struct gt_wsm){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
-                           .most_instructions = most_instructions(launch, share, rows), .rows = rows,
+    *sm = (struct gt_sm_core){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
+                           .most_instructions = most_instructions(launch, share, rows), .sm_blocks = rows,
                            .more_rows = more };
     sm->policy = gt_warp_policy_find(device->warp.policy, error);
     if (sm->policy == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
@@ -253,14 +253,14 @@ static int run(struct gt_wsm *sm, const struct gt_device *device, const struct g
 /* Blocks beyond its share that the fullest SM gets in the last wave.  The last blocks go to whoever is first,
  * and an SM may fill up with them: as many as its busiest sub-partition was counted to have executed more
  * than the model's, while the last wave has room. */
-static uint64_t more_rows(const struct gt_wsm *sm, uint64_t rows)
+static uint64_t more_rows(const struct gt_sm_core *sm, uint64_t rows)
 {
     uint64_t slots = sm->launch->blocks_per_sm, room = (slots - rows % slots) % slots, more;
     double busiest = 0;
 
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
         busiest = fmax(busiest, (double)sm->subs[s].issued);
-    if (sm->rows < rows || rows <= slots || room == 0 || sm->trip_share < 1)
+    if (sm->sm_blocks < rows || rows <= slots || room == 0 || sm->trip_share < 1)
         return 0;
     double counted = (double)sm->launch->busiest_warp_instructions;
     more = counted > busiest ? (uint64_t)((counted - busiest) / busiest * (double)rows + 0.5) : 0;
@@ -272,7 +272,7 @@ int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *lau
 {
     uint64_t rows = (launch->blocks + device->sms - 1) / device->sms;
     struct shorter shorter = { 0 };
-    struct gt_wsm sm;
+    struct gt_sm_core sm;
 
     if (check(device, launch, error) != 0)
         return -1;

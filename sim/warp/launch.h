@@ -27,8 +27,8 @@ struct gt_warp_launch {
     uint64_t warp_instructions;   /* executed where nothing was counted by instruction; 0 unknown */
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
     double competing;             /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
-    bool rough;                   /* a tenth of the trips of long loops will do */
-    double warm_share;            /* of its DRAM reads: served by L2 as it is found, see warm.h */
+    bool coarse;                   /* a tenth of the trips of long loops will do */
+    double l2_reuse_fraction;            /* of its DRAM reads: served by L2 as it is found, see l2_reuse.h */
     double clock_share;           /* of the SMs' usual clock, see gt_program; 0: all. Cycles do not heed it */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
@@ -60,7 +60,7 @@ struct gt_warp_result {
     uint64_t forced;              /* waits at mbarriers that the model could not follow and let pass */
     double issue_share;           /* issue slots used, 0..1 */
     double read_latency;          /* cycles from L1 to L2 or DRAM and back, mean; 0 nothing read there */
-    double burst;                 /* warp instructions that a warp could issue in a row, mean */
+    double issue_run_length;                 /* warp instructions that a warp could issue in a row, mean */
     double lsu_share;             /* cycles that the load/store unit worked, 0..1 */
     double warps_mean;            /* resident, on the SM */
     double busy[GT_RESOURCES];    /* part of the run that each worked: the SM's own, the GPU's for all SMs */
@@ -68,7 +68,7 @@ struct gt_warp_result {
 
 /* Cycles that a read waits beyond a fair queue's, of one that works for the part `busy` of its time, where
  * `cycles` is that of a queue that works half of it. */
-double gt_warp_crowd(double busy, double cycles);
+double gt_warp_queueing_delay(double busy, double cycles);
 
 /* Run `launch` on `device`.  Returns 0; -1 with the reason: a program without blocks, warps that wait for
  * each other for ever (saying where). */

@@ -1,4 +1,4 @@
-/* warp_memory.c - the memory system as one SM sees it: queues with a rate and a latency.
+/* memory.c - the memory system as one SM sees it: queues with a rate and a latency.
  *
  * The load/store unit serves a wavefront or a tag lookup a cycle for the whole SM.  What misses L1 goes
  * through the SM's port and its share of L2; what misses L2 through its share of DRAM.  Queues are served in
@@ -25,7 +25,7 @@
 enum { MEMORY_CYCLES = 4000 };    /* that a queue remembers how busy it was */
 
 /* Count `cycles` of work that came at `from` to how busy the queue is. */
-static void count_busy(struct gt_wqueue *queue, double from, double cycles)
+static void count_busy(struct gt_mem_queue *queue, double from, double cycles)
 {
     double passed = fmax(0, from - queue->at);
 
@@ -34,7 +34,7 @@ static void count_busy(struct gt_wqueue *queue, double from, double cycles)
 }
 
 /* When what comes at `from` and takes `cycles` has been served. */
-static double serve(struct gt_wqueue *queue, double from, double cycles)
+static double serve(struct gt_mem_queue *queue, double from, double cycles)
 {
     queue->free = fmax(queue->free, from) + cycles;
     queue->worked += cycles;
@@ -45,19 +45,19 @@ static double serve(struct gt_wqueue *queue, double from, double cycles)
 /* Requests come in bursts and to the same banks: the wait beyond a fair queue's.  It grows as
  * busy / sqrt(1 - busy), as loads from DRAM did on an H200 while it was read or copied at 3 to 96 % of its
  * rate. */
-double gt_warp_crowd(double busy, double cycles)
+double gt_warp_queueing_delay(double busy, double cycles)
 {
     busy = busy < MOST_BUSY ? busy : MOST_BUSY;
     return cycles * M_SQRT2 * busy / sqrt(1 - busy);
 }
 
-static double crowd(const struct gt_wqueue *queue, double cycles)
+static double crowd(const struct gt_mem_queue *queue, double cycles)
 {
-    return gt_warp_crowd(queue->busy, cycles);
+    return gt_warp_queueing_delay(queue->busy, cycles);
 }
 
 /* Close the gates to the load/store unit while its queue is longer than the device holds. */
-static void close_gates(struct gt_wsm *sm, uint64_t now)
+static void close_gates(struct gt_sm_core *sm, uint64_t now)
 {
     double lsu = sm->lsu.free - sm->costs->lsu_queue_cycles;
     double busy = fmax(fmax(sm->l2_read.free, sm->l2_write.free), fmax(sm->dram.free, sm->atomic.free));
@@ -74,7 +74,7 @@ static void close_gates(struct gt_wsm *sm, uint64_t now)
     }
 }
 
-double gt_warp_lsu(struct gt_wsm *sm, double cycles, uint64_t now)
+double gt_warp_lsu(struct gt_sm_core *sm, double cycles, uint64_t now)
 {
     double done = serve(&sm->lsu, (double)now, cycles);
 
@@ -93,12 +93,12 @@ static double deal(double *carry, double amount, double share)
 }
 
 /* Cycles of this SM for `bytes`, at the rate that all SMs share; none faster than its `port`. */
-static double share_of(const struct gt_wsm *sm, double bytes, double rate, double port)
+static double share_of(const struct gt_sm_core *sm, double bytes, double rate, double port)
 {
     return fmax(bytes * sm->share / rate, bytes / port);
 }
 
-static double dram_cycles(const struct gt_wsm *sm, double bytes)
+static double dram_cycles(const struct gt_sm_core *sm, double bytes)
 {
     double per_cycle = sm->costs->dram_gbps * 1e3 / sm->device->clock_mhz * sm->code.dram_efficiency;
 
@@ -106,28 +106,28 @@ static double dram_cycles(const struct gt_wsm *sm, double bytes)
 }
 
 /* Part of L2's traffic crosses between its halves. */
-static double cross(struct gt_wsm *sm, double bytes, double from)
+static double cross(struct gt_sm_core *sm, double bytes, double from)
 {
     return serve(&sm->fabric, from, bytes * sm->share / sm->costs->l2_fabric_bytes_per_cycle);
 }
 
 /* `lines` looked up in L2; what crosses between the halves is looked up in both. */
-static double look_up(struct gt_wsm *sm, double lines, double from)
+static double look_up(struct gt_sm_core *sm, double lines, double from)
 {
     return serve(&sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
 }
 
 /* Reads wait for the first one's translation of addresses. */
-static double translate(struct gt_wsm *sm, double from)
+static double translate(struct gt_sm_core *sm, double from)
 {
     if (sm->translated <= 0)
-        sm->translated = from + (uint64_t)(sm->costs->first_access_cycles * (1 - sm->launch->warm_share));
+        sm->translated = from + (uint64_t)(sm->costs->first_access_cycles * (1 - sm->launch->l2_reuse_fraction));
     return fmax(from, sm->translated);
 }
 
 /* Lines that a read of `lines` waits for DRAM for.  What is read again and again misses the first time, and
  * then all of it; what does not stay in L2 misses here and there. */
-static double missed_lines(struct gt_wsm *sm, const struct gt_wop *op, double lines)
+static double missed_lines(struct gt_sm_core *sm, const struct gt_decoded_inst *op, double lines)
 {
     if (op->once)
         return lines * deal(&sm->dram_carry[1], 1, op->l2_miss);
@@ -138,7 +138,7 @@ static double missed_lines(struct gt_wsm *sm, const struct gt_wop *op, double li
  * `lines` far apart the last one counts.  Those in a row (`whole`: 1) come together, and the warps of a block
  * that read side by side wait alike (measured on an H200).  In means of the distribution; the same in each
  * run. */
-static double slowest(const struct gt_wsm *sm, const struct gt_wwarp *warp, const struct gt_wop *op,
+static double slowest(const struct gt_sm_core *sm, const struct gt_warp_state *warp, const struct gt_decoded_inst *op,
                       double lines, double whole)
 {
     double apart = fmax(1, 1 + (lines - 1) * (1 - whole * (1 - IN_A_ROW)));
@@ -155,7 +155,7 @@ static double slowest(const struct gt_wsm *sm, const struct gt_wwarp *warp, cons
 struct read { double bytes, lines, missed, dram_bytes, slowest, apart; };
 
 /* When the last of a read that left L1 at `from` is in the SM. */
-static double read_l2(struct gt_wsm *sm, const struct read *read, double from)
+static double read_l2(struct gt_sm_core *sm, const struct read *read, double from)
 {
     const struct gt_warp_costs *costs = sm->costs;
 
@@ -169,14 +169,14 @@ static double read_l2(struct gt_wsm *sm, const struct read *read, double from)
     double fabric = cross(sm, read->bytes * sm->code.fabric_per_read, from);
     /* One line comes from the near or the far half of L2; of many, some come from the far one. */
     bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, read->lines))) > 0;
-    double l2_crowd = crowd(&sm->l2_read, costs->l2_crowd_cycles);
+    double l2_crowd = crowd(&sm->l2_read, costs->l2_queueing_cycles);
     double done = fmax(fmax(fmax(l2, tags), fabric), from + l2_crowd)
                 + (far ? costs->l2_far_latency : costs->l2_near_latency);
 
     if (read->missed > 0) {
         double mixed = sm->code.mixed;
-        double dram_crowd = crowd(&sm->dram, costs->dram_crowd_cycles * (1 - mixed)
-                                             + costs->dram_mixed_crowd_cycles * mixed);
+        double dram_crowd = crowd(&sm->dram, costs->dram_queueing_cycles * (1 - mixed)
+                                             + costs->dram_mixed_queueing_cycles * mixed);
 
         done = fmax(done, fmax(fmax(dram, fabric), from + dram_crowd) + costs->dram_latency
                           + costs->dram_spread * read->slowest + costs->dram_apart_cycles * read->apart);
@@ -191,7 +191,7 @@ static double read_l2(struct gt_wsm *sm, const struct read *read, double from)
 }
 
 /* `lookups` of lines in L2. */
-static double write_l2(struct gt_wsm *sm, double bytes, double lookups, double from)
+static double write_l2(struct gt_sm_core *sm, double bytes, double lookups, double from)
 {
     from = serve(&sm->out, from, bytes / sm->costs->sm_write_bytes_per_cycle);
     double l2 = serve(&sm->l2_write, from, bytes * sm->share / sm->costs->l2_write_bytes_per_cycle);
@@ -228,13 +228,13 @@ static double l1_passes(const struct gt_access *access)
 /* Cycles that a wide load's registers come later by: a sub-partition takes in half a register of all threads
  * a cycle, where the unit gives out a whole one (measured on an H200: loads of 4, 8, 16 bytes from shared
  * memory after 28, 30, 34 cycles, from L1 after 42, 44, 48 with the arithmetic of their addresses). */
-static double taken_in(const struct gt_wop *op)
+static double taken_in(const struct gt_decoded_inst *op)
 {
     return op->action == GT_ACTION_LOAD ? fmax(0, op->access->width_bytes / 4.0 - 1) : 0;
 }
 
 /* Global and local loads and copies. */
-static struct gt_wtimes load_global(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op,
+static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
                                     uint64_t now)
 {
     warp->reads++;
@@ -264,14 +264,14 @@ static struct gt_wtimes load_global(struct gt_wsm *sm, struct gt_wwarp *warp, co
 
 /* Lookups of a line that is stored.  A sector written in part is looked up again: an H200 stores 37.8 words a
  * cycle at random places in 8 MiB, where it loads 77 (and adds to 52). */
-static double store_lookups(const struct gt_wsm *sm, const struct gt_access *access)
+static double store_lookups(const struct gt_sm_core *sm, const struct gt_access *access)
 {
     double filled = access->sectors > 0 ? fmin(1, access->sectors_ideal / access->sectors) : 1;
 
     return 1 + fmax(sm->code.fabric_per_write, 1 - filled);
 }
 
-static struct gt_wtimes store_global(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+static struct gt_wtimes store_global(struct gt_sm_core *sm, const struct gt_decoded_inst *op, uint64_t now)
 {
     const struct gt_access *access = op->access;
     double lsu = gt_warp_lsu(sm, l1_passes(access), now);
@@ -283,7 +283,7 @@ static struct gt_wtimes store_global(struct gt_wsm *sm, const struct gt_wop *op,
     return times;
 }
 
-static struct gt_wtimes shared(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+static struct gt_wtimes shared(struct gt_sm_core *sm, const struct gt_decoded_inst *op, uint64_t now)
 {
     double passes = fmax(1, op->access->wavefronts);
     double lsu = gt_warp_lsu(sm, passes, now);
@@ -293,7 +293,7 @@ static struct gt_wtimes shared(struct gt_wsm *sm, const struct gt_wop *op, uint6
     return (struct gt_wtimes){ lsu - 1 + latency + taken_in(op), lsu };
 }
 
-struct gt_wtimes gt_warp_access(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op,
+struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
                                 uint64_t now)
 {
     const struct gt_access *access = op->access;
@@ -313,7 +313,7 @@ struct gt_wtimes gt_warp_access(struct gt_wsm *sm, struct gt_wwarp *warp, const 
     }
 }
 
-struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint64_t now)
+struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_inst *op, uint64_t now)
 {
     const struct gt_warp_costs *costs = sm->costs;
     const struct gt_access *access = op->access;
@@ -344,7 +344,7 @@ struct gt_wtimes gt_warp_atomic(struct gt_wsm *sm, const struct gt_wop *op, uint
     return (struct gt_wtimes){ done + costs->l2_far_latency, lsu };
 }
 
-double gt_warp_bulk(struct gt_wsm *sm, double bytes, bool write, uint64_t now)
+double gt_warp_bulk(struct gt_sm_core *sm, double bytes, bool write, uint64_t now)
 {
     double start = serve(&sm->tma, (double)now, sm->costs->bulk_issue_cycles);
 

@@ -1,4 +1,4 @@
-/* warp_misses.c - which loads find their data in a cache.
+/* misses.c - which loads find their data in a cache.
  *
  * The profile says which part of all that was loaded missed L1, and L2, in a launch whose caches were cold.
  * What the code says of it:
@@ -34,7 +34,7 @@ struct passage {
 struct address { const char *text; size_t length; unsigned base; long offset; };
 
 struct loads {
-    struct gt_wcode *code;
+    struct gt_decoded_program *code;
     struct address *addresses;   /* [instruction]; no text: none */
     struct passage *passages;
     uint32_t count;
@@ -57,7 +57,7 @@ static const struct gt_access *load_of(const struct gt_program *program, uint32_
 }
 
 /* Sectors that the launch's executions of a load ask of L1, or of L2. */
-static double sectors_of(const struct gt_wcode *code, uint32_t i, bool l2)
+static double sectors_of(const struct gt_decoded_program *code, uint32_t i, bool l2)
 {
     const struct gt_access *access = load_of(code->program, i);
 
@@ -175,7 +175,7 @@ static double level(const struct loads *loads, double missed, double all)
 /* Deal out what misses L1 (or L2): `rate` of all. */
 static void share_out(struct loads *loads, bool l2, double rate)
 {
-    struct gt_wcode *code = loads->code;
+    struct gt_decoded_program *code = loads->code;
     uint32_t count = code->program->instruction_count;
     double fresh = 0, all = 0;
 
@@ -201,7 +201,7 @@ static void share_out(struct loads *loads, bool l2, double rate)
     }
 }
 
-void gt_warp_find_misses(struct gt_wcode *code, double l2_bytes)
+void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes)
 {
     const struct gt_program *program = code->program;
     struct loads loads = { .code = code };

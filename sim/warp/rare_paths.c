@@ -1,4 +1,4 @@
-/* warp_rare.c - paths that fewer thread blocks take than there are SMs.
+/* rare_paths.c - paths that fewer thread blocks take than there are SMs.
  *
  * The block that ends last sums up what the others left (reductions, scans, top-k).  Dealt out by its share,
  * such a path would be taken by no block of the SM that is simulated, but the launch ends with it: the last
@@ -63,7 +63,7 @@ static uint32_t first_atomic(const struct gt_program *program)
     return i;
 }
 
-void gt_warp_find_rare(struct gt_wcode *code, const struct gt_device *device)
+void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *device)
 {
     const struct gt_program *program = code->program;
     double few = program->warps_per_block * (double)device->sms / 2;

@@ -1,4 +1,4 @@
-/* warp_reads.c - what an instruction reads of the register file, bank by bank.
+/* register_banks.c - what an instruction reads of the register file, bank by bank.
  *
  * A sub-partition's registers lie in two banks, the even ones and the odd ones; each gives one register of
  * all 32 threads a cycle (measured: FFMA of three even registers every 3.1 cycles, FMUL of two even ones
@@ -88,7 +88,7 @@ static void count(uint8_t *reads, uint8_t kept[PLACES][GT_WARP_BANKS], const str
     }
 }
 
-void gt_warp_find_reads(struct gt_wcode *code)
+void gt_warp_find_reads(struct gt_decoded_program *code)
 {
     const struct gt_program *program = code->program;
     uint8_t kept[PLACES][GT_WARP_BANKS];

@@ -1,4 +1,4 @@
-/* warp_policy.c - which of a sub-partition's ready warps issues.
+/* scheduler.c - which of a sub-partition's ready warps issues.
  *
  * greedy-oldest: the warp that issued last as long as it can, then the one that is resident longest
  * (GTO: Rogers, O'Connor, Aamodt, "Cache-Conscious Wavefront Scheduling", MICRO 2012).
@@ -9,14 +9,14 @@
 #include "sim/warp/internal.h"
 
 /* When place `i` could issue. */
-static inline uint64_t when(const struct gt_wsub *sub, uint32_t i)
+static inline uint64_t when(const struct gt_smsp *sub, uint32_t i)
 {
     uint64_t free = sub->free[sub->gate[i]];
 
     return sub->ready[i] > free ? sub->ready[i] : free;
 }
 
-static int greedy(const struct gt_wsub *sub, uint64_t now, uint64_t *next, uint32_t flip)
+static int greedy(const struct gt_smsp *sub, uint64_t now, uint64_t *next, uint32_t flip)
 {
     uint64_t soonest = GT_WARP_NEVER;
     uint32_t best_age = UINT32_MAX;
@@ -37,17 +37,17 @@ static int greedy(const struct gt_wsub *sub, uint64_t now, uint64_t *next, uint3
     return best;
 }
 
-static int greedy_oldest(const struct gt_wsub *sub, uint64_t now, uint64_t *next)
+static int greedy_oldest(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
 {
     return greedy(sub, now, next, 0);
 }
 
-static int greedy_youngest(const struct gt_wsub *sub, uint64_t now, uint64_t *next)
+static int greedy_youngest(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
 {
     return greedy(sub, now, next, UINT32_MAX >> 1);
 }
 
-static int round_robin(const struct gt_wsub *sub, uint64_t now, uint64_t *next)
+static int round_robin(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
 {
     uint64_t soonest = GT_WARP_NEVER;
 

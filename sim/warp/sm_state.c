@@ -1,10 +1,10 @@
-/* warp_build.c - an SM's memory, from its beginning to its end. */
+/* sm_state.c - an SM's memory, from its beginning to its end. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/warp/internal.h"
 
-void gt_warp_build(struct gt_wsm *sm)
+void gt_warp_build(struct gt_sm_core *sm)
 {
     const struct gt_program *program = sm->code.program;
     uint32_t loops = program->loop_count + 1, edges = program->edge_count + 1;
@@ -15,7 +15,7 @@ void gt_warp_build(struct gt_wsm *sm)
     sm->free_warps = gt_calloc(sm->warp_count, sizeof *sm->free_warps);
     sm->blocks = gt_calloc(slots, sizeof *sm->blocks);
     sm->starts = gt_calloc(slots + 1, sizeof *sm->starts);
-    sm->ended_at = gt_calloc(sm->rows + 1, sizeof *sm->ended_at);
+    sm->ended_at = gt_calloc(sm->sm_blocks + 1, sizeof *sm->ended_at);
     for (uint32_t i = 0; i < sm->warp_count; i++) {
         sm->warps[i].trips = gt_calloc(4ull * loops + program->block_count, sizeof(uint32_t));
         sm->warps[i].exits = sm->warps[i].trips + loops;
@@ -39,7 +39,7 @@ void gt_warp_build(struct gt_wsm *sm)
     sm->loop_carry = gt_calloc(loops, sizeof *sm->loop_carry);
     /* Where the whole grid is resident at once, the fullest SM's blocks make the most trips. */
     for (uint32_t l = 0; l < program->loop_count; l++)
-        sm->loop_carry[l] = program->loops[l].who == GT_WHO_BLOCK && sm->rows <= slots ? 0.999 : 0.5;
+        sm->loop_carry[l] = program->loops[l].who == GT_WHO_BLOCK && sm->sm_blocks <= slots ? 0.999 : 0.5;
     sm->block_carry = gt_calloc(program->block_count, sizeof *sm->block_carry);
     sm->stalls = gt_calloc((size_t)program->instruction_count * GT_STALLS, sizeof *sm->stalls);
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
@@ -49,7 +49,7 @@ void gt_warp_build(struct gt_wsm *sm)
     sm->share = 1;
 }
 
-void gt_warp_tear_down(struct gt_wsm *sm)
+void gt_warp_tear_down(struct gt_sm_core *sm)
 {
     for (uint32_t i = 0; i < sm->warp_count; i++) {
         free(sm->warps[i].trips);

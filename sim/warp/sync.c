@@ -1,4 +1,4 @@
-/* warp_sync.c - where warps of a block wait for each other: named barriers, and the pipeline of phases that
+/* sync.c - where warps of a block wait for each other: named barriers, and the pipeline of phases that
  * bulk loads fill and other warps empty (mbarriers).
  *
  * Addresses of mbarriers are not known.  So phases are counted instead: the warps that start bulk loads fill
@@ -9,14 +9,14 @@
 
 #include "sim/warp/internal.h"
 
-static uint32_t expected(const struct gt_wblock *block, const struct gt_wop *op)
+static uint32_t expected(const struct gt_wblock *block, const struct gt_decoded_inst *op)
 {
     uint32_t warps = (uint32_t)(op->argument2 + 31) / 32;
 
     return warps == 0 || warps > block->alive ? block->alive : warps;
 }
 
-static void release(struct gt_wsm *sm, struct gt_wblock *block, uint32_t barrier, uint64_t at)
+static void release(struct gt_sm_core *sm, struct gt_wblock *block, uint32_t barrier, uint64_t at)
 {
     block->arrived[barrier] = 0;
     for (uint32_t i = 0; i < block->warps; i++)
@@ -26,7 +26,7 @@ static void release(struct gt_wsm *sm, struct gt_wblock *block, uint32_t barrier
         }
 }
 
-void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now,
+void gt_warp_barrier(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now,
                      bool wait)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
@@ -46,12 +46,12 @@ void gt_warp_barrier(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_w
 }
 
 /* Phases that every warp that empties has arrived for. */
-static uint64_t least_consumed(const struct gt_wsm *sm, const struct gt_wblock *block)
+static uint64_t least_consumed(const struct gt_sm_core *sm, const struct gt_wblock *block)
 {
     double least = INFINITY;
 
     for (uint32_t i = 0; i < block->warps; i++) {
-        const struct gt_wwarp *warp = block->members[i];
+        const struct gt_warp_state *warp = block->members[i];
         bool counts = warp != NULL && sm->code.consumers >> (i % 32) & 1;
 
         if (counts && warp->arrivals < least)
@@ -61,7 +61,7 @@ static uint64_t least_consumed(const struct gt_wsm *sm, const struct gt_wblock *
 }
 
 /* Phases that are filled, or will be by what is on its way. */
-static uint64_t phases_loaded(const struct gt_wsm *sm, const struct gt_wblock *block)
+static uint64_t phases_loaded(const struct gt_sm_core *sm, const struct gt_wblock *block)
 {
     uint64_t least = GT_WARP_NEVER;
 
@@ -74,10 +74,10 @@ static uint64_t phases_loaded(const struct gt_wsm *sm, const struct gt_wblock *b
 }
 
 /* Whether the phase that `warp` is about to use is there (then *at says when), or what it fills is empty. */
-static bool phase_done(const struct gt_wsm *sm, const struct gt_wblock *block, const struct gt_wwarp *warp,
+static bool phase_done(const struct gt_sm_core *sm, const struct gt_wblock *block, const struct gt_warp_state *warp,
                        uint64_t now, uint64_t *at)
 {
-    const struct gt_wcode *code = &sm->code;
+    const struct gt_decoded_program *code = &sm->code;
     uint32_t bit = warp->number % 32;
 
     *at = now;
@@ -97,7 +97,7 @@ static bool phase_done(const struct gt_wsm *sm, const struct gt_wblock *block, c
 }
 
 /* The phase that `warp` has asked for is there from `at` on. */
-static void answer(struct gt_wwarp *warp, uint64_t at)
+static void answer(struct gt_warp_state *warp, uint64_t at)
 {
     for (uint32_t i = 0; i < GT_NO_BARRIER; i++)
         if (warp->phase_mask >> i & 1 && warp->scoreboard[i] < at) {
@@ -110,7 +110,7 @@ static void answer(struct gt_wwarp *warp, uint64_t at)
     }
 }
 
-static void go_on(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at)
+static void go_on(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t at)
 {
     warp->phase_wait = false;
     answer(warp, at);
@@ -119,10 +119,10 @@ static void go_on(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t at)
 }
 
 /* Warps that wait for a phase look again. */
-static void look_again(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
+static void look_again(struct gt_sm_core *sm, struct gt_wblock *block, uint64_t now)
 {
     for (uint32_t i = 0; i < block->warps; i++) {
-        struct gt_wwarp *warp = block->members[i];
+        struct gt_warp_state *warp = block->members[i];
         uint64_t at;
 
         if (warp == NULL || !warp->phase_wait)
@@ -137,7 +137,7 @@ static void look_again(struct gt_wsm *sm, struct gt_wblock *block, uint64_t now)
     }
 }
 
-void gt_warp_bulk_load(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
     double bytes = op->access != NULL ? op->access->bulk_bytes : 0;
@@ -154,7 +154,7 @@ void gt_warp_bulk_load(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt
     }
 }
 
-void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
 
@@ -170,7 +170,7 @@ void gt_warp_phase_arrive(struct gt_wsm *sm, struct gt_wwarp *warp, const struct
     }
 }
 
-void gt_warp_phase_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct gt_wop *op, uint64_t now)
+void gt_warp_phase_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
     uint64_t at;
@@ -184,7 +184,7 @@ void gt_warp_phase_wait(struct gt_wsm *sm, struct gt_wwarp *warp, const struct g
         answer(warp, at);
 }
 
-void gt_warp_fill(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now)
+void gt_warp_fill(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
     uint64_t *ready = &block->phase_ready[warp->fills++ % GT_WARP_PHASES];
@@ -194,12 +194,12 @@ void gt_warp_fill(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now)
     look_again(sm, block, now);
 }
 
-bool gt_warp_force(struct gt_wsm *sm, uint64_t now)
+bool gt_warp_force(struct gt_sm_core *sm, uint64_t now)
 {
     bool any = false;
 
     for (uint32_t i = 0; i < sm->warp_count; i++) {
-        struct gt_wwarp *warp = &sm->warps[i];
+        struct gt_warp_state *warp = &sm->warps[i];
 
         if (warp->op == NULL || !warp->phase_wait)
             continue;
@@ -211,7 +211,7 @@ bool gt_warp_force(struct gt_wsm *sm, uint64_t now)
 }
 
 /* A warp that has ended is waited for no longer. */
-void gt_warp_ended(struct gt_wsm *sm, struct gt_wwarp *warp, uint64_t now)
+void gt_warp_ended(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
 

@@ -3,7 +3,7 @@
  * A probe is a struct of callbacks; any may be NULL.  Records are valid only
  * during the call.  Records arrive when what they say is settled: operations when they
  * end, so in order of end; calls when their return is known and blocks when they are
- * dispatched, both of which may lie a little ahead; blocks that others can slow down (rate.h) when they end.
+ * dispatched, both of which may lie a little ahead; blocks that others can slow down (sim/gpu/block_progress.h) when they end.
  * A callback returns 0, or -1 to stop the run (it has then filled `error`).
  * Times are picoseconds since the run's origin.
  */

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     struct gt_device device;
     struct gt_error error = { "" };
     struct gt_store *store;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
     struct rusage usage;
     int64_t trace, run;
     uint64_t rows = 2ull * operations + (operations < BLOCKS_MAX ? operations : BLOCKS_MAX);
@@ -110,13 +110,13 @@ int main(int argc, char **argv)
     began = now();
     store = gt_store_create(argv[1], &error);
     require(store == NULL ? -1 : 0, &error);
-    require(gt_store_device(store, &device, &error), &error);
-    trace = gt_store_trace(store, workload, "bench", &error);
+    require(gt_store_put_device(store, &device, &error), &error);
+    trace = gt_store_put_trace(store, workload, "bench", &error);
     require(trace, &error);
     defined = now();
-    sink = gt_sink_begin(store, trace, 1, "simulated", "", 0, workload, &device, &error);
-    send(gt_sink_probe(sink), operations, &error);
-    run = gt_sink_end(sink, &error);
+    writer = gt_run_writer_begin(store, trace, 1, "simulated", "", 0, workload, &device, &error);
+    send(gt_run_writer_probe(writer), operations, &error);
+    run = gt_run_writer_end(writer, &error);
     require(run, &error);
     ended = now();
     require(gt_compare(store, run, run, &comparison, &error), &error);

@@ -9,7 +9,7 @@ setup() {
 @test "export perfetto writes what the .proto says and nothing else" {
     command -v protoc > /dev/null || skip "no protoc"
     "$GRIDTIDE" export perfetto "$store" -o "$BATS_TEST_TMPDIR/out.pftrace"
-    protoc --decode=perfetto.protos.Trace --proto_path="$GRIDTIDE_SOURCE/traces" perfetto.proto \
+    protoc --decode=perfetto.protos.Trace --proto_path="$GRIDTIDE_SOURCE/traces/export" perfetto.proto \
         < "$BATS_TEST_TMPDIR/out.pftrace" > "$BATS_TEST_TMPDIR/out.txt"
     run grep -cE '^ *[0-9]+[ :]' "$BATS_TEST_TMPDIR/out.txt" # a field without a name
     [ "$output" = 0 ]

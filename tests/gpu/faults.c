@@ -103,7 +103,7 @@ static uint32_t validate(struct gt_store *store, const struct gt_players *player
     int64_t device_id;
 
     gt_device_init(&device);
-    device_id = gt_store_device(store, &device, error);
+    device_id = gt_store_put_device(store, &device, error);
     plays = 0;
     error->text[0] = '\0';
     validation.recorded_on = &device;

@@ -64,25 +64,25 @@ static void compare(const struct row *rows, uint32_t count, struct gt_comparison
     int64_t simulated, measured, newest, its_measured;
     struct gt_store *store;
     struct gt_device device;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
 
     snprintf(path, sizeof path, "/tmp/gridtide-compare-%ld.db", (long)getpid());
     gt_device_init(&device);
     store = gt_store_create(path, &error);
     assert_non_null(store);
-    assert_int_equal(gt_store_device(store, &device, &error), 1);
-    assert_int_equal(gt_store_trace(store, workload, "t", &error), 1);
-    sink = gt_sink_begin(store, 1, 1, "measured", "", 0, workload, &device, &error);
+    assert_int_equal(gt_store_put_device(store, &device, &error), 1);
+    assert_int_equal(gt_store_put_trace(store, workload, "t", &error), 1);
+    writer = gt_run_writer_begin(store, 1, 1, "measured", "", 0, workload, &device, &error);
     measured = 0;
-    if (gt_measured_play(workload, gt_sink_probe(sink), &error) > 0)
-        measured = gt_sink_end(sink, &error);
+    if (gt_measured_play(workload, gt_run_writer_probe(writer), &error) > 0)
+        measured = gt_run_writer_end(writer, &error);
     else
-        gt_sink_abort(sink);
-    sink = gt_sink_begin(store, 1, 1, "simulated", "", 0, workload, &device, &error);
-    send(gt_sink_probe(sink), rows, count);
-    simulated = gt_sink_end(sink, &error);
+        gt_run_writer_free(writer);
+    writer = gt_run_writer_begin(store, 1, 1, "simulated", "", 0, workload, &device, &error);
+    send(gt_run_writer_probe(writer), rows, count);
+    simulated = gt_run_writer_end(writer, &error);
     assert_true(simulated > 0);
-    assert_int_equal(gt_store_runs(store, &newest, &its_measured, &error), 0);
+    assert_int_equal(gt_store_find_runs(store, &newest, &its_measured, &error), 0);
     assert_int_equal(newest, simulated);
     assert_int_equal(its_measured, measured);
     assert_int_equal(gt_compare(store, simulated, measured, comparison, &error), 0);

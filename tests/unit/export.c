@@ -112,7 +112,7 @@ static struct gt_store *make_store(void)
 {
     struct gt_workload *workload = make_workload();
     struct gt_device device;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
     struct gt_store *store;
     int64_t device_id, trace_id;
     char name[96];
@@ -121,14 +121,14 @@ static struct gt_store *make_store(void)
     store = gt_store_create(name, &error);
     assert_non_null(store);
     gt_device_init(&device);
-    device_id = gt_store_device(store, &device, &error);
-    trace_id = gt_store_trace(store, workload, "toy", &error);
-    sink = gt_sink_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
-    assert_int_equal(gt_measured_play(workload, gt_sink_probe(sink), &error), 3);
-    assert_true(gt_sink_end(sink, &error) > 0);
-    sink = gt_sink_begin(store, trace_id, device_id, "simulated", "blocks=on", 0, workload, &device, &error);
-    send_run(gt_sink_probe(sink));
-    assert_true(gt_sink_end(sink, &error) > 0);
+    device_id = gt_store_put_device(store, &device, &error);
+    trace_id = gt_store_put_trace(store, workload, "toy", &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
+    assert_int_equal(gt_measured_play(workload, gt_run_writer_probe(writer), &error), 3);
+    assert_true(gt_run_writer_end(writer, &error) > 0);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "blocks=on", 0, workload, &device, &error);
+    send_run(gt_run_writer_probe(writer));
+    assert_true(gt_run_writer_end(writer, &error) > 0);
     gt_workload_free(workload);
     return store;
 }

@@ -174,7 +174,7 @@ static void test_golden(void **state)
     const char *path = *state;
     struct setting setting = { .options = GT_OPTIONS_DEFAULT };
     struct gt_workload *w, *played = NULL;
-    struct gt_modelled *modelled = NULL;
+    struct gt_kernel_model *modelled = NULL;
     struct gt_summary summary;
     struct gt_error error = { "" };
     struct seen seen;
@@ -211,7 +211,7 @@ static void test_golden(void **state)
         free(seen.calls);
         free(seen.blocks);
     }
-    gt_modelled_free(modelled);
+    gt_kernel_model_free(modelled);
     gt_workload_free(played);
     gt_workload_free(w);
 }

@@ -4,7 +4,7 @@
  *
  * Launches of KERNEL take CYCLES alone (launch and drain none); 1, 2, ... of its blocks on one SM take WAVE
  * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
- * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; burst: instructions in a row;
+ * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; issue_run_length: instructions in a row;
  * waits: the part of their time that warps wait for memory; latency: cycles of a read; writes: their part of
  * DRAM's traffic.  A launch with a cost is played by it.
  */
@@ -77,10 +77,10 @@ static double wave_at(const double *waves, double competing, double sms)
 }
 
 /* What the warp tier would have said of the workload's launches; NULL without costs.  To be given to
- * gt_modelled_free(). */
-static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const struct gt_device *device)
+ * gt_kernel_model_free(). */
+static struct gt_kernel_model *golden_costs_of(const struct gt_workload *w, const struct gt_device *device)
 {
-    struct gt_modelled *modelled = calloc(1, sizeof *modelled);
+    struct gt_kernel_model *modelled = calloc(1, sizeof *modelled);
 
     modelled->launches = calloc(w->op_count, sizeof *modelled->launches);
     modelled->launch_of = calloc(w->op_count, sizeof *modelled->launch_of);
@@ -88,7 +88,7 @@ static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const st
     modelled->sms = device->sms;
     for (uint32_t op = 0; op < w->op_count; op++) {
         const struct gt_kernel *kernel = &w->kernels[w->ops[op].kernel];
-        struct gt_modelled_launch *launch = &modelled->launches[op];
+        struct gt_kernel_model_launch *launch = &modelled->launches[op];
         struct gt_occupancy occupancy;
 
         modelled->launch_of[op] = GT_NONE;
@@ -109,7 +109,7 @@ static struct gt_modelled *golden_costs_of(const struct gt_workload *w, const st
                     launch->wave_cycles[n][step] = wave_at(cost->waves[n], gt_competing_sms(modelled, step),
                                                             device->sms);
             set_busy(launch->result.busy, cost->resources);
-            launch->result.burst = number_of(cost->resources, "burst=");
+            launch->result.issue_run_length = number_of(cost->resources, "issue_run_length=");
             launch->result.read_latency = number_of(cost->resources, "latency=");
             launch->result.warps_mean = 1;
             launch->result.stalls[GT_STALL_LONG_SCOREBOARD] = cost->cycles

@@ -55,7 +55,7 @@ static void errors_are_stated_over_launches_with_both(void **state)
     struct gt_kernels kernels = { rows, 4, { .model_us = NAN } };
 
     (void)state;
-    gt_kernels_judge(&kernels);
+    gt_kernels_verdict(&kernels);
     assert_int_equal(kernels.error.launches, 4);
     assert_int_equal(kernels.error.compared, 3);
     assert_float_equal(rows[1].error_pct, -10, 1e-9);
@@ -77,7 +77,7 @@ static void nothing_to_compare_is_not_a_number(void **state)
     struct gt_kernels kernels = { .error = { .model_us = NAN } };
 
     (void)state;
-    gt_kernels_judge(&kernels);
+    gt_kernels_verdict(&kernels);
     assert_true(isnan(kernels.error.mape_pct));
     assert_true(isnan(kernels.error.worst_pct));
     assert_true(isnan(kernels.error.pearson));
@@ -111,22 +111,22 @@ static struct gt_workload *read_trace(void)
 }
 
 /* What the warp tier could have said: the first launch ran, the second did not. */
-static void fill_modelled(struct gt_modelled *modelled, struct gt_modelled_launch launches[2],
+static void fill_modelled(struct gt_kernel_model *modelled, struct gt_kernel_model_launch launches[2],
                           uint32_t launch_of[2], double *stalls, const struct gt_workload *workload)
 {
-    launches[0] = (struct gt_modelled_launch){ .op = 0, .launch.program = workload->kernels[0].program,
+    launches[0] = (struct gt_kernel_model_launch){ .op = 0, .launch.program = workload->kernels[0].program,
         .result = { .cycles = 3300, .bound_cycles = 5, .launch_cycles = 2500, .run_cycles = 700,
                     .drain_cycles = 100, .simulated = 2, .covered = 8, .issue_share = 0.25, .lsu_share = 0.5,
                     .l2_bytes_per_cycle = 3, .dram_bytes_per_cycle = 2, .warps_mean = 1,
                     .stalls_by_instruction = stalls } };
     launches[0].result.issued[GT_PIPE_LSU] = 1;
     launches[0].result.issued[GT_PIPE_CBU] = 1;
-    launches[1] = (struct gt_modelled_launch){ .op = 1, .failure = (char *)"no way" };
+    launches[1] = (struct gt_kernel_model_launch){ .op = 1, .failure = (char *)"no way" };
     stalls[GT_STALL_LONG_SCOREBOARD] = 600;
     stalls[GT_STALLS + GT_STALL_SELECTED] = 1;
     launch_of[0] = 0;
     launch_of[1] = 1;
-    *modelled = (struct gt_modelled){ .launches = launches, .count = 2, .launch_of = launch_of, .op_count = 2,
+    *modelled = (struct gt_kernel_model){ .launches = launches, .count = 2, .launch_of = launch_of, .op_count = 2,
                                       .clock_mhz = 1000 };
 }
 
@@ -135,26 +135,26 @@ static struct gt_store *store_runs(const struct gt_workload *workload, int64_t *
 {
     struct gt_store *store = gt_store_create(path, &error);
     double stalls[2 * GT_STALLS] = { 0 };
-    struct gt_modelled_launch launches[2];
-    struct gt_modelled modelled;
+    struct gt_kernel_model_launch launches[2];
+    struct gt_kernel_model modelled;
     struct gt_device device;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
     uint32_t launch_of[2];
     int64_t device_id, trace_id;
 
     assert_non_null(store);
     gt_device_init(&device);
-    device_id = gt_store_device(store, &device, &error);
-    trace_id = gt_store_trace(store, workload, "t", &error);
+    device_id = gt_store_put_device(store, &device, &error);
+    trace_id = gt_store_put_trace(store, workload, "t", &error);
     assert_true(device_id > 0 && trace_id > 0);
-    sink = gt_sink_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
-    gt_sink_keep_kernels(sink, NULL);
-    *measured = gt_sink_end(sink, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
+    gt_run_writer_keep_kernels(writer, NULL);
+    *measured = gt_run_writer_end(writer, &error);
     fill_modelled(&modelled, launches, launch_of, stalls, workload);
-    sink = gt_sink_begin(store, trace_id, device_id, "simulated", "", 0, workload, &device, &error);
-    gt_sink_keep_kernels(sink, &modelled);
-    gt_sink_counter(sink, "model_us", 2, &error);
-    *simulated = gt_sink_end(sink, &error);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "", 0, workload, &device, &error);
+    gt_run_writer_keep_kernels(writer, &modelled);
+    gt_run_writer_counter(writer, "model_us", 2, &error);
+    *simulated = gt_run_writer_end(writer, &error);
     assert_true(*measured > 0 && *simulated > 0);
     assert_int_equal(gt_store_commit(store, &error), 0);
     return gt_store_open(path, false, &error);
@@ -182,7 +182,7 @@ static void check_rows(const struct gt_kernels *kernels)
     assert_float_equal(kernels->error.model_us, 2, 0);
 }
 
-static void check_inside(const struct gt_kernel_inside *inside)
+static void check_inside(const struct gt_kernel_stalls *inside)
 {
     assert_int_equal(inside->instructions, 2);
     assert_string_equal(inside->code[1].text, "EXIT");
@@ -203,7 +203,7 @@ static void check_inside(const struct gt_kernel_inside *inside)
 static void what_goes_in_comes_out(void **state)
 {
     struct gt_workload *workload = read_trace();
-    struct gt_kernel_inside inside;
+    struct gt_kernel_stalls inside;
     struct gt_kernels kernels;
     int64_t simulated, measured;
     struct gt_store *store = store_runs(workload, &simulated, &measured);
@@ -212,9 +212,9 @@ static void what_goes_in_comes_out(void **state)
     assert_non_null(store);
     assert_int_equal(gt_kernels_load(store, simulated, measured, &kernels, &error), 0);
     check_rows(&kernels);
-    assert_int_equal(gt_kernel_look_inside(store, simulated, measured, &kernels.rows[0], &inside, &error), 0);
+    assert_int_equal(gt_kernel_load_stalls(store, simulated, measured, &kernels.rows[0], &inside, &error), 0);
     check_inside(&inside);
-    gt_kernel_inside_free(&inside);
+    gt_kernel_stalls_free(&inside);
     gt_kernels_free(&kernels);
     gt_store_close(store);
     gt_workload_free(workload);
@@ -252,7 +252,7 @@ static void older_stores_have_none_and_are_brought_up_to_date(void **state)
 static void equal_launches_are_run_once(void **state)
 {
     struct gt_workload *workload = read_trace();
-    struct gt_modelled *modelled;
+    struct gt_kernel_model *modelled;
     struct gt_device device;
 
     (void)state;
@@ -262,16 +262,16 @@ static void equal_launches_are_run_once(void **state)
     modelled = gt_model_kernels(workload, &device, false, NULL, &error);
     assert_non_null(modelled);
     assert_int_equal(modelled->count, 1);
-    assert_ptr_equal(gt_modelled_launch(modelled, 0), gt_modelled_launch(modelled, 1));
-    assert_null(gt_modelled_launch(modelled, 2));
+    assert_ptr_equal(gt_kernel_model_launch(modelled, 0), gt_kernel_model_launch(modelled, 1));
+    assert_null(gt_kernel_model_launch(modelled, 2));
     assert_null(modelled->launches[0].failure);
     assert_int_equal(modelled->launches[0].result.covered, 8);
-    gt_modelled_free(modelled);
+    gt_kernel_model_free(modelled);
     device.registers_per_sm = 256;  /* not a block fits */
     modelled = gt_model_kernels(workload, &device, false, NULL, &error);
     assert_non_null(modelled);
-    assert_non_null(strstr(gt_modelled_launch(modelled, 1)->failure, "registers"));
-    gt_modelled_free(modelled);
+    assert_non_null(strstr(gt_kernel_model_launch(modelled, 1)->failure, "registers"));
+    gt_kernel_model_free(modelled);
     gt_workload_free(workload);
 }
 

@@ -69,9 +69,9 @@ static struct gt_workload *make_workload(void)
 }
 
 /* Operations start at the times given and last 4 us, blocks of operation 0 on SMs 0 and 1. */
-static void send_run(struct gt_sink *sink, const gt_time_ps *starts_ps, uint32_t count)
+static void send_run(struct gt_run_writer *writer, const gt_time_ps *starts_ps, uint32_t count)
 {
-    const struct gt_probe *probe = gt_sink_probe(sink);
+    const struct gt_probe *probe = gt_run_writer_probe(writer);
 
     for (uint32_t i = 0; i < count; i++) {
         struct gt_op_record record = { .op = i, .submit_ps = 7, .start_ps = starts_ps[i],
@@ -94,21 +94,21 @@ static struct gt_store *fill(const struct gt_workload *workload)
     static const gt_time_ps starts_ps[] = { 1000000, 4000000, 9000000 };
     struct gt_store *store = gt_store_create(path, &error);
     struct gt_device device;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
     int64_t device_id, trace_id;
 
     assert_non_null(store);
     gt_device_init(&device);
-    device_id = gt_store_device(store, &device, &error);
-    trace_id = gt_store_trace(store, workload, "toy", &error);
+    device_id = gt_store_put_device(store, &device, &error);
+    trace_id = gt_store_put_trace(store, workload, "toy", &error);
     assert_true(device_id > 0 && trace_id > 0);
-    sink = gt_sink_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
-    assert_int_equal(gt_measured_play(workload, gt_sink_probe(sink), &error), 2);
-    assert_int_equal(gt_sink_end(sink, &error), 1);
-    sink = gt_sink_begin(store, trace_id, device_id, "simulated", "blocks=on", 0, workload, &device, &error);
-    send_run(sink, starts_ps, 3);
-    gt_sink_counter(sink, "blocks", 4, &error);
-    assert_int_equal(gt_sink_end(sink, &error), 2);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "measured", "", 0, workload, &device, &error);
+    assert_int_equal(gt_measured_play(workload, gt_run_writer_probe(writer), &error), 2);
+    assert_int_equal(gt_run_writer_end(writer, &error), 1);
+    writer = gt_run_writer_begin(store, trace_id, device_id, "simulated", "blocks=on", 0, workload, &device, &error);
+    send_run(writer, starts_ps, 3);
+    gt_run_writer_counter(writer, "blocks", 4, &error);
+    assert_int_equal(gt_run_writer_end(writer, &error), 2);
     return store;
 }
 
@@ -185,25 +185,25 @@ static void takes_more_runs_whole(void **state)
     struct gt_workload *workload = make_workload();
     struct gt_store *store = fill(workload);
     struct gt_device device;
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
 
     (void)state;
     gt_device_init(&device);
     assert_int_equal(gt_store_commit(store, &error), 0);
     store = gt_store_open(path, true, &error);
     assert_non_null(store);
-    sink = gt_sink_begin(store, 1, 1, "simulated", "a", 0, workload, &device, &error);
-    send_run(sink, starts_ps, 3);
-    gt_sink_abort(sink);
+    writer = gt_run_writer_begin(store, 1, 1, "simulated", "a", 0, workload, &device, &error);
+    send_run(writer, starts_ps, 3);
+    gt_run_writer_free(writer);
     answers(store, "SELECT count(*) FROM run", "2");
-    sink = gt_sink_begin(store, 99, 1, "simulated", "no such trace", 0, workload, &device, &error);
-    send_run(sink, starts_ps, 3);
-    assert_int_equal(gt_sink_end(sink, &error), -1);
+    writer = gt_run_writer_begin(store, 99, 1, "simulated", "no such trace", 0, workload, &device, &error);
+    send_run(writer, starts_ps, 3);
+    assert_int_equal(gt_run_writer_end(writer, &error), -1);
     assert_non_null(strstr(error.text, "FOREIGN KEY"));
     answers(store, "SELECT count(*) || ' ' || (SELECT count(DISTINCT run_id) FROM run_op) FROM run", "2 2");
-    sink = gt_sink_begin(store, 1, 1, "simulated", "b", 1, workload, &device, &error);
-    send_run(sink, starts_ps, 3);
-    assert_int_equal(gt_sink_end(sink, &error), 3);
+    writer = gt_run_writer_begin(store, 1, 1, "simulated", "b", 1, workload, &device, &error);
+    send_run(writer, starts_ps, 3);
+    assert_int_equal(gt_run_writer_end(writer, &error), 3);
     gt_store_close(store);
     store = gt_store_open(path, false, &error);
     answers(store, "SELECT count(*) FROM run", "3");
@@ -290,7 +290,7 @@ static void damage_is_said(void **state)
     assert_int_equal(truncate(path, 8192), 0);
     store = gt_store_open(path, false, &error);
     if (store != NULL) {
-        assert_true(gt_store_runs(store, &simulated, &measured, &error) != 0
+        assert_true(gt_store_find_runs(store, &simulated, &measured, &error) != 0
                     || gt_compare(store, 2, 1, &comparison, &error) != 0);
         gt_store_close(store);
     }

@@ -55,7 +55,7 @@ static struct gt_workload *make_workload(void)
 static const double *late_us;
 static const uint32_t *sms;
 static uint32_t played, fail_at, stop_at, unseen_from = UINT32_MAX;
-static struct gt_gpu_others somebody;
+static struct gt_other_gpu_users somebody;
 
 struct gt_player { const struct gt_workload *workload; };
 
@@ -112,7 +112,7 @@ static void close_player(struct gt_player *player)
     free(player);
 }
 
-static void others(struct gt_gpu_others *there)
+static void others(struct gt_other_gpu_users *there)
 {
     *there = somebody;
 }
@@ -163,7 +163,7 @@ static int validate(struct gt_store *store, uint32_t repetitions, struct gt_vali
 
     gt_device_init(&device);
     played = 0;
-    device_id = gt_store_device(store, &device, &error);
+    device_id = gt_store_put_device(store, &device, &error);
     assert_true(device_id > 0);
     result = gt_validate(&validation, workload, "t", &device, device_id, validated, &error);
     gt_workload_free(workload);
@@ -250,7 +250,7 @@ static void the_order_is_that_of_all_repetitions(void **state)
         assert_near(validated.judgement.repeats.order.wrong, cases[i].wrong);
         assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"),
                          cases[i].wrong);
-        assert_int_equal(gt_judge_suite(store, &validated.judgement, 1, &suite, &error), 0);
+        assert_int_equal(gt_verdict_suite(store, &validated.judgement, 1, &suite, &error), 0);
         assert_near(suite.order_wrong, cases[i].wrong);
         gt_store_close(store);
         unlink(path);
@@ -291,9 +291,9 @@ static void others_on_the_gpu_are_a_warning(void **state)
     fail_at = stop_at = UINT32_MAX;
     assert_int_equal(validate(store, 1, &validated), 0);
     assert_int_equal(query(store, "SELECT count(*) FROM warning"), 0);
-    somebody = (struct gt_gpu_others){ 2, 0 };
+    somebody = (struct gt_other_gpu_users){ 2, 0 };
     assert_int_equal(validate(store, 1, &validated), 0);
-    somebody = (struct gt_gpu_others){ 0, 0 };
+    somebody = (struct gt_other_gpu_users){ 0, 0 };
     assert_int_equal(validated.others.processes, 2);
     assert_int_equal(query(store, "SELECT count FROM warning WHERE kind = 'gpu-shared'"), 2);
     assert_int_equal(query(store, "SELECT max(value) FROM counter WHERE name = 'other_processes'"), 2);
@@ -307,7 +307,7 @@ static void thresholds_give_the_verdict(void **state)
     static const uint32_t sm[] = { 0 };
     struct gt_store *store = new_store();
     struct gt_validated good, bad;
-    struct gt_judgement both[2];
+    struct gt_verdict both[2];
     struct gt_suite suite;
 
     (void)state;
@@ -324,9 +324,9 @@ static void thresholds_give_the_verdict(void **state)
     assert_false(bad.judgement.within);
     both[0] = good.judgement;
     both[1] = bad.judgement;
-    assert_int_equal(gt_judge_suite(store, both, 1, &suite, &error), 0);
+    assert_int_equal(gt_verdict_suite(store, both, 1, &suite, &error), 0);
     assert_true(suite.within);
-    assert_int_equal(gt_judge_suite(store, both, 2, &suite, &error), 0);
+    assert_int_equal(gt_verdict_suite(store, both, 2, &suite, &error), 0);
     assert_false(suite.within);
     assert_int_equal(suite.traces, 2);
     assert_near(suite.error_max_pct, fabs(bad.judgement.comparison.makespan_error_pct));
@@ -335,7 +335,7 @@ static void thresholds_give_the_verdict(void **state)
     /* A looser threshold in the store is heeded. */
     sqlite3_exec(gt_store_database(store), "UPDATE metric SET threshold = 100 WHERE threshold IS NOT NULL",
                  NULL, NULL, NULL);
-    assert_int_equal(gt_judge(store, bad.judgement.simulated_run, false, &both[1], &error), 0);
+    assert_int_equal(gt_verdict_of(store, bad.judgement.simulated_run, false, &both[1], &error), 0);
     assert_true(both[1].within);
     gt_store_close(store);
     unlink(path);
@@ -401,7 +401,7 @@ static void a_surrogate_lasts_as_long(void **state)
     workload->ops[0].kernel = gt_workload_kernel(workload, &kernel);
     workload->calls[1].ops = workload->op_count = 1;
     workload->call_count = 1;
-    assert_int_equal(gt_surrogates_make(workload, &device, false, &error), 0);
+    assert_int_equal(gt_proxy_kernels_make(workload, &device, false, &error), 0);
     assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), 0);
     assert_string_equal(part.library, "spin");
     assert_int_equal(part.block_count, 1);
@@ -420,9 +420,9 @@ static void recorded_kernels_need_leave(void **state)
     (void)state;
     gt_device_init(&device);
     workload->source = strdup("kineto");
-    assert_int_equal(gt_surrogates_make(workload, &device, false, &error), -1);
+    assert_int_equal(gt_proxy_kernels_make(workload, &device, false, &error), -1);
     assert_non_null(strstr(error.text, "--surrogates"));
-    assert_int_equal(gt_surrogates_make(workload, &device, true, &error), 2);
+    assert_int_equal(gt_proxy_kernels_make(workload, &device, true, &error), 2);
     gt_workload_free(workload);
 }
 
@@ -444,7 +444,7 @@ static void a_recording_forgets_its_times(void **state)
     }
     workload->calls[1].first_op = 1;
     workload->ops[0].start_ps = workload->ops[0].duration_ps = 7;
-    gt_untimed_make(workload);
+    gt_strip_times(workload);
     calls = workload->calls;
     assert_int_equal(workload->call_count, first + 3);
     assert_int_equal(calls[first].kind, GT_CALL_HOST_WORK); /* the other call */

@@ -330,7 +330,7 @@ int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t m
     return gt_store_finish(store, result, error);
 }
 
-int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
+int gt_store_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                   struct gt_error *error)
 {
     static const char sql[] = "SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"

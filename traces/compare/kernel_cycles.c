@@ -119,7 +119,7 @@ int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measu
     sqlite3_bind_int64(query, 3, simulated_run != 0 ? simulated_run : measured_run);
     if (gt_kernels_each(store, query, take_row, kernels, error) != 0)
         return -1;
-    gt_kernels_judge(kernels);
+    gt_kernels_verdict(kernels);
     query = gt_store_prepare(store, "SELECT value FROM counter WHERE run_id = ? AND name = 'model_us'",
                              error);
     if (query != NULL)

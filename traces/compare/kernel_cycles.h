@@ -48,8 +48,8 @@ int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measu
                     struct gt_kernels *kernels, struct gt_error *error);
 void gt_kernels_free(struct gt_kernels *kernels);
 
-/* kernels_error.c: fill error_pct of rows, and error but for model_us. */
-void gt_kernels_judge(struct gt_kernels *kernels);
+/* kernel_error.c: fill error_pct of rows, and error but for model_us. */
+void gt_kernels_verdict(struct gt_kernels *kernels);
 
 /* An instruction of a kernel (table instruction). */
 struct gt_code_row {
@@ -61,7 +61,7 @@ struct gt_code_row {
 };
 
 /* One launch from inside. */
-struct gt_kernel_inside {
+struct gt_kernel_stalls {
     struct gt_code_row *code; uint32_t instructions;
     double issued[GT_PIPES];        /* simulated warp instructions */
     double *simulated, *measured;   /* [instruction * GT_STALLS + reason]: warp cycles; samples */
@@ -72,12 +72,12 @@ struct gt_kernel_inside {
     struct gt_occupancy occupancy;
 };
 /* What the runs hold of `row` (one of the runs may be 0). Returns 0 or -1; free in either case. */
-int gt_kernel_look_inside(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                          const struct gt_kernel_row *row, struct gt_kernel_inside *inside,
+int gt_kernel_load_stalls(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+                          const struct gt_kernel_row *row, struct gt_kernel_stalls *inside,
                           struct gt_error *error);
 /* Where the warps of one launch are in one run, by reason, summed over its instructions. Returns 0 or -1. */
 int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, double reasons[GT_STALLS],
                       struct gt_error *error);
-void gt_kernel_inside_free(struct gt_kernel_inside *inside);
+void gt_kernel_stalls_free(struct gt_kernel_stalls *inside);
 
 #endif

@@ -26,7 +26,7 @@ static void count_work(const struct gt_kernel_row *row, struct gt_kernel_error *
         error->warp_instructions += row->in_simulated.warp_instructions;
 }
 
-void gt_kernels_judge(struct gt_kernels *kernels)
+void gt_kernels_verdict(struct gt_kernels *kernels)
 {
     struct gt_kernel_error *error = &kernels->error;
     struct gt_correlation r = { 0 };

@@ -22,7 +22,7 @@ static int find_name(const char *const *names, int count, const unsigned char *n
 
 static void take_code(sqlite3_stmt *query, void *user)
 {
-    struct gt_kernel_inside *inside = user;
+    struct gt_kernel_stalls *inside = user;
     int pipe = find_name(gt_pipe_names, GT_PIPES, sqlite3_column_text(query, 2));
 
     if (inside->instructions == MOST_INSTRUCTIONS)
@@ -40,7 +40,7 @@ static void take_code(sqlite3_stmt *query, void *user)
 
 static void take_issue(sqlite3_stmt *query, void *user)
 {
-    struct gt_kernel_inside *inside = user;
+    struct gt_kernel_stalls *inside = user;
     int pipe = find_name(gt_pipe_names, GT_PIPES, sqlite3_column_text(query, 0));
 
     if (pipe < GT_PIPES)
@@ -77,7 +77,7 @@ static int look_up(struct gt_store *store, const char *sql, int64_t first, uint3
 }
 
 static int load_stalls(struct gt_store *store, int64_t run, uint32_t op,
-                       const struct gt_kernel_inside *inside, double **amounts, double *sum,
+                       const struct gt_kernel_stalls *inside, double **amounts, double *sum,
                        struct gt_error *error)
 {
     struct stalls stalls = { inside->instructions, NULL, sum };
@@ -104,7 +104,7 @@ int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, dou
 }
 
 /* The device, and what the kernel takes of it. */
-static int load_shape(struct gt_store *store, int64_t run, uint32_t kernel, struct gt_kernel_inside *inside,
+static int load_shape(struct gt_store *store, int64_t run, uint32_t kernel, struct gt_kernel_stalls *inside,
                       struct gt_error *error)
 {
     struct gt_stats_work work = { .database = store->database, .stats = gt_calloc(1, sizeof *work.stats) };
@@ -127,8 +127,8 @@ static int load_shape(struct gt_store *store, int64_t run, uint32_t kernel, stru
     return result;
 }
 
-int gt_kernel_look_inside(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                          const struct gt_kernel_row *row, struct gt_kernel_inside *inside,
+int gt_kernel_load_stalls(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
+                          const struct gt_kernel_row *row, struct gt_kernel_stalls *inside,
                           struct gt_error *error)
 {
     static const char code_sql[] =
@@ -137,7 +137,7 @@ int gt_kernel_look_inside(struct gt_store *store, int64_t simulated_run, int64_t
         " AND kernel_no = ? ORDER BY instruction_no";
     int64_t run = simulated_run != 0 ? simulated_run : measured_run;
 
-    *inside = (struct gt_kernel_inside){ .fits = false };
+    *inside = (struct gt_kernel_stalls){ .fits = false };
     if (load_shape(store, run, row->kernel, inside, error) != 0
         || look_up(store, code_sql, run, row->kernel, take_code, inside, error) != 0)
         return -1;
@@ -151,7 +151,7 @@ int gt_kernel_look_inside(struct gt_store *store, int64_t simulated_run, int64_t
                        &inside->measured_sum, error);
 }
 
-void gt_kernel_inside_free(struct gt_kernel_inside *inside)
+void gt_kernel_stalls_free(struct gt_kernel_stalls *inside)
 {
     for (uint32_t i = 0; i < inside->instructions; i++)
         free(inside->code[i].text);

@@ -26,7 +26,7 @@ int gt_simulated_runs(struct gt_store *store, int64_t **runs, uint32_t *count, s
 
 /* One simulated run judged: held against the median measured run, kept in the store (table comparison)
  * with everything that table metric names of single traces. */
-struct gt_judgement {
+struct gt_verdict {
     int64_t simulated_run;
     struct gt_comparison comparison;
     struct gt_repeats repeats;
@@ -35,7 +35,7 @@ struct gt_judgement {
     bool within;                /* every threshold of table metric holds */
 };
 /* `keep`: write it into the store, which must be open for writing. */
-int gt_judge(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_judgement *judgement,
+int gt_verdict_of(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_verdict *judgement,
              struct gt_error *error);
 
 /* Judgements of several traces together. */
@@ -51,7 +51,7 @@ struct gt_suite {
     double pearson;             /* correlation of measured and simulated makespans; NAN of fewer than two */
     bool within;                /* every suite threshold holds (of one trace: its own) */
 };
-int gt_judge_suite(struct gt_store *store, const struct gt_judgement *judgements, uint32_t count,
+int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *judgements, uint32_t count,
                    struct gt_suite *suite, struct gt_error *error);
 
 #endif

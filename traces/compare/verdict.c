@@ -49,7 +49,7 @@ static int hold_against(struct gt_store *store, const struct value *values, size
     return 0;
 }
 
-static int keep_values(struct gt_store *store, const struct gt_judgement *judgement,
+static int keep_values(struct gt_store *store, const struct gt_verdict *judgement,
                        const struct value *values, size_t count, struct gt_error *error)
 {
     sqlite3_stmt *insert;
@@ -74,13 +74,13 @@ static int keep_values(struct gt_store *store, const struct gt_judgement *judgem
     return gt_store_finish(store, result, error);
 }
 
-int gt_judge(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_judgement *judgement,
+int gt_verdict_of(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_verdict *judgement,
              struct gt_error *error)
 {
     struct gt_comparison *comparison = &judgement->comparison;
     struct gt_repeats *repeats = &judgement->repeats;
 
-    *judgement = (struct gt_judgement){ .simulated_run = simulated_run };
+    *judgement = (struct gt_verdict){ .simulated_run = simulated_run };
     if (gt_repeats_of(store, simulated_run, repeats, error) != 0
             || gt_compare(store, simulated_run, repeats->median_run, comparison, error) != 0)
         return -1;
@@ -126,7 +126,7 @@ static double share_pct(uint32_t part, uint32_t whole)
 }
 
 /* Pearson's r of the measured and the simulated makespans. */
-static double correlation(const struct gt_judgement *judgements, uint32_t count)
+static double correlation(const struct gt_verdict *judgements, uint32_t count)
 {
     struct gt_correlation r = { 0 };
 
@@ -139,7 +139,7 @@ static double correlation(const struct gt_judgement *judgements, uint32_t count)
     return gt_correlation_r(&r);
 }
 
-static void count_off(const struct gt_judgement *judgements, uint32_t count, double allowed_excess_pct,
+static void count_off(const struct gt_verdict *judgements, uint32_t count, double allowed_excess_pct,
                       struct gt_suite *suite)
 {
     uint32_t starts_off = 0, placed = 0, placed_off = 0, ordered = 0, order_off = 0;
@@ -161,7 +161,7 @@ static void count_off(const struct gt_judgement *judgements, uint32_t count, dou
     suite->placement_within_pct = share_pct(placed - placed_off, placed);
 }
 
-static int judge_limits(struct gt_store *store, const struct gt_judgement *judgements, uint32_t count,
+static int judge_limits(struct gt_store *store, const struct gt_verdict *judgements, uint32_t count,
                         struct gt_suite *suite, struct gt_error *error)
 {
     const struct value values[] = {
@@ -180,7 +180,7 @@ static int judge_limits(struct gt_store *store, const struct gt_judgement *judge
     return hold_against(store, values, sizeof values / sizeof values[0], &suite->within, error);
 }
 
-int gt_judge_suite(struct gt_store *store, const struct gt_judgement *judgements, uint32_t count,
+int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *judgements, uint32_t count,
                    struct gt_suite *suite, struct gt_error *error)
 {
     double *errors = gt_calloc(count + 1ull, sizeof *errors), allowed_excess_pct, sum = 0;

@@ -1,4 +1,4 @@
-/* export_blocks.c - residency of a run: counters of blocks and warps, blocks on the tracks of SMs. */
+/* blocks.c - residency of a run: counters of blocks and warps, blocks on the tracks of SMs. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* export_calls.c - the calls of a run: slices on the tracks of host threads, arrows to operations. */
+/* calls.c - the calls of a run: slices on the tracks of host threads, arrows to operations. */
 #include <stdio.h>
 #include <stdlib.h>
 

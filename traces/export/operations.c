@@ -1,4 +1,4 @@
-/* export_ops.c - the operations of a run on the tracks of their streams; its copies once more by
+/* operations.c - the operations of a run on the tracks of their streams; its copies once more by
  * direction, with the bandwidth they had. */
 #include <inttypes.h>
 #include <stdio.h>

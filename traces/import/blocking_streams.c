@@ -1,4 +1,4 @@
-/* import_blocking.c - which streams keep the rules of the legacy default stream.
+/* blocking_streams.c - which streams keep the rules of the legacy default stream.
  *
  * In the order of their calls, an operation of a blocking stream starts after the end of all
  * operations put into the default stream before it, and the other way round.  One that starts

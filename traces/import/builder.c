@@ -1,4 +1,4 @@
-/* import_common.c - gathering a profile's calls, operations, targets, streams and threads. */
+/* builder.c - gathering a profile's calls, operations, targets, streams and threads. */
 #include "traces/import/builder.h"
 
 #include <stdlib.h>

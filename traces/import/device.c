@@ -1,4 +1,4 @@
-/* import_device.c - device settings out of profiles, none that a device would refuse. */
+/* device.c - device settings out of profiles, none that a device would refuse. */
 #include "traces/import/device.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* import_finish.c - from a profile's joined rows to a workload: order, kinds, times. */
+/* finish.c - from a profile's joined rows to a workload: order, kinds, times. */
 #include "traces/import/internal.h"
 
 #include <stdlib.h>

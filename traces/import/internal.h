@@ -27,7 +27,7 @@ uint32_t *gt_import_sorted(struct gt_import_finish *finish, uint32_t count,
 /* Two operations' indexes, by start. */
 int gt_import_compare_ops(const void *left, const void *right, void *finish);
 
-/* import_join.c: targets to calls, nested calls into the outer ones, every operation to a call. */
+/* join.c: targets to calls, nested calls into the outer ones, every operation to a call. */
 void gt_import_join(struct gt_import_finish *finish);
 
 #endif

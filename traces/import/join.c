@@ -1,4 +1,4 @@
-/* import_join.c - which call an operation, a target, a nested call belongs to. */
+/* join.c - which call an operation, a target, a nested call belongs to. */
 #include "traces/import/internal.h"
 
 #include <stdio.h>

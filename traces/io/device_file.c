@@ -1,4 +1,4 @@
-/* devicefile.c - device files through inih, made strict: it is given one line at a time by a reader
+/* device_file.c - device files through inih, made strict: it is given one line at a time by a reader
  * of ours, which therefore knows line numbers, over-long lines and continued values. */
 #include "traces/io/device_file.h"
 

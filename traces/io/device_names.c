@@ -1,4 +1,4 @@
-/* devicenames.c - the device files that come with Gridtide, by name. */
+/* device_names.c - the device files that come with Gridtide, by name. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

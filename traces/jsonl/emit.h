@@ -47,10 +47,10 @@ void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
 void gt_emit_number_value(struct gt_emit *emit, uint64_t value);
 void gt_emit_mean_value(struct gt_emit *emit, double value); /* six digits */
 
-/* One program, and the profile of an operation (jsonl_write_program.c). */
+/* One program, and the profile of an operation (write_program.c). */
 void gt_emit_program(struct gt_emit *emit, uint32_t index);
 void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
-/* One call with its operations (jsonl_write_call.c). */
+/* One call with its operations (write_call.c). */
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
 
 #endif

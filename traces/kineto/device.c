@@ -1,4 +1,4 @@
-/* kineto_device.c - the device block of a Kineto profile, as keys of a device file. */
+/* device.c - the device block of a Kineto profile, as keys of a device file. */
 #include "traces/kineto/internal.h"
 
 #include <string.h>

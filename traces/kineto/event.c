@@ -1,4 +1,4 @@
-/* kineto_event.c - what one event of a Kineto profile means to a workload. */
+/* event.c - what one event of a Kineto profile means to a workload. */
 #include "traces/kineto/internal.h"
 
 #include <string.h>

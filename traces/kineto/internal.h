@@ -1,11 +1,11 @@
 /* internal.h - what the files of the Kineto importer share; for kineto*.c only.
  *
  *   kineto.c         reads the file, feeds yajl, says where an error is
- *   kineto_json.c    from JSON values to one struct kineto_event at a time
- *   kineto_event.c   what an event means: an operation, a call, a mark, a name
- *   kineto_join.c    after the last event: processes, streams, what waits waited for
- *   kineto_device.c  from a device block to a device file's keys
- *   kineto_number.c  decimal text to whole numbers
+ *   json.c    from JSON values to one struct kineto_event at a time
+ *   event.c   what an event means: an operation, a call, a mark, a name
+ *   join.c    after the last event: processes, streams, what waits waited for
+ *   device.c  from a device block to a device file's keys
+ *   number.c  decimal text to whole numbers
  */
 #ifndef GRIDTIDE_TRACES_KINETO_INTERNAL_H
 #define GRIDTIDE_TRACES_KINETO_INTERNAL_H

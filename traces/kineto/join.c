@@ -1,4 +1,4 @@
-/* kineto_join.c - what only the whole profile tells: whose an operation was, what a wait waited for. */
+/* join.c - what only the whole profile tells: whose an operation was, what a wait waited for. */
 #include "traces/kineto/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* kineto_json.c - from yajl's callbacks to one event, one device block at a time.
+/* json.c - from yajl's callbacks to one event, one device block at a time.
  *
  * The grammar is small and fixed, so a state says where we are and a table what a key means there.
  * All else is skipped: containers by counting, events as soon as their category is of no interest.

@@ -1,4 +1,4 @@
-/* kineto_number.c - decimal text to whole numbers, exactly: a double cannot hold the nanoseconds of
+/* number.c - decimal text to whole numbers, exactly: a double cannot hold the nanoseconds of
  * "4458676983543.183" microseconds. */
 #include "traces/kineto/internal.h"
 

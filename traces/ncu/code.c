@@ -1,4 +1,4 @@
-/* ncu_code.c - the machine code of a folder's cubins, by kernel name, and its match with source pages. */
+/* code.c - the machine code of a folder's cubins, by kernel name, and its match with source pages. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* ncu_cubins.c - the cubins of a report's kernels, cut out of the file: they lie in it as plain ELF images,
+/* cubins.c - the cubins of a report's kernels, cut out of the file: they lie in it as plain ELF images,
  * beside those of everything else that was loaded. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-/* ncu_raw.c - the metrics of launches: one table, columns found by name, units by the row below. */
+/* raw.c - the metrics of launches: one table, columns found by name, units by the row below. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

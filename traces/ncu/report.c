@@ -1,4 +1,4 @@
-/* ncu_report.c - a report as a folder: pages exported by ncu. */
+/* report.c - a report as a folder: pages exported by ncu. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* ncu_source.c - the instructions of a launch: a table whose columns differ from kernel to kernel. */
+/* source.c - the instructions of a launch: a table whose columns differ from kernel to kernel. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* nsys_calls.c - runtime and driver calls, and which stream or event they meant. */
+/* calls.c - runtime and driver calls, and which stream or event they meant. */
 #include "traces/nsys/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* nsys_db.c - tables of integers, built from what a database has, checked row by row. */
+/* db.c - tables of integers, built from what a database has, checked row by row. */
 #include "traces/nsys/db.h"
 
 #include <stdarg.h>

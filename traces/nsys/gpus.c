@@ -1,4 +1,4 @@
-/* nsys_gpus.c - TARGET_INFO_GPU: names of the GPUs, and most of a device file. */
+/* gpus.c - TARGET_INFO_GPU: names of the GPUs, and most of a device file. */
 #include "traces/nsys/internal.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* nsys_info.c - what a report says about its streams, contexts, threads and numbers' meanings. */
+/* info.c - what a report says about its streams, contexts, threads and numbers' meanings. */
 #include "traces/nsys/internal.h"
 
 #include <stdlib.h>

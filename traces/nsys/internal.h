@@ -54,7 +54,7 @@ static inline uint64_t gt_nsys_shown_process(uint64_t process)
     return process & 0xffffff;
 }
 
-/* nsys_names.c: StringIds. Both give names of the workload; *name is GT_NONE for an id that is
+/* names.c: StringIds. Both give names of the workload; *name is GT_NONE for an id that is
  * GT_NSYS_NULL or has no string. Return 0 or -1. */
 int gt_nsys_names_open(struct gt_nsys *nsys, struct gt_error *error);
 void gt_nsys_names_close(struct gt_nsys *nsys);
@@ -63,7 +63,7 @@ int gt_nsys_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, struct gt_err
 int gt_nsys_api_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, const struct gt_cuda_api **api,
                      struct gt_error *error);
 
-/* nsys_info.c: what is said about streams, contexts, GPUs, threads. */
+/* info.c: what is said about streams, contexts, GPUs, threads. */
 struct gt_nsys_meaning {
     int number;                 /* where the file has no such table */
     const char *name;           /* in the column "name" where it has */
@@ -83,9 +83,9 @@ uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, 
 uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
                               int64_t stream);
 
-/* nsys_ops.c: kernels, copies, memsets, whole graphs. */
+/* operations.c: kernels, copies, memsets, whole graphs. */
 int gt_nsys_read_ops(struct gt_nsys *nsys, struct gt_error *error);
-/* nsys_calls.c: calls, event records, waits and synchronisations. */
+/* calls.c: calls, event records, waits and synchronisations. */
 int gt_nsys_read_calls(struct gt_nsys *nsys, struct gt_error *error);
 int gt_nsys_read_records(struct gt_nsys *nsys, struct gt_error *error);
 int gt_nsys_read_syncs(struct gt_nsys *nsys, struct gt_error *error);     /* after the records */

@@ -1,4 +1,4 @@
-/* nsys_names.c - StringIds: only the strings in use are ever read, each once. */
+/* names.c - StringIds: only the strings in use are ever read, each once. */
 #include "traces/nsys/internal.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* nsys_open.c - a database file, packed or not, opened so that nothing is ever written beside it. */
+/* open.c - a database file, packed or not, opened so that nothing is ever written beside it. */
 #include "traces/nsys/db.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* nsys_ops.c - kernels, copies, memsets and whole graphs: one row, one operation. */
+/* operations.c - kernels, copies, memsets and whole graphs: one row, one operation. */
 #include "traces/nsys/internal.h"
 
 #include <stdio.h>

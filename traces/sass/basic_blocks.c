@@ -1,4 +1,4 @@
-/* program_blocks.c - basic blocks and edges of a program. */
+/* basic_blocks.c - basic blocks and edges of a program. */
 #include <stdlib.h>
 
 #include "traces/sass/cfg.h"

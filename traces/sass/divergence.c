@@ -1,4 +1,4 @@
-/* program_regions.c - where sides of a divergence meet, and which ways lead out of a loop. */
+/* divergence.c - where sides of a divergence meet, and which ways lead out of a loop. */
 #include <stdlib.h>
 
 #include "traces/sass/cfg.h"

@@ -1,9 +1,9 @@
-/* program_counts.c - how often each edge was taken, by conservation of flow.
+/* edge_counts.c - how often each edge was taken, by conservation of flow.
  *
  * What arrives at a block is what it executed: with all edges into it known but one, that one is known.
  * This alone settles nearly everything, divergence included, since sides of a divergence that meet
  * again do so at a JOIN, which may let fewer through than come.  Where it does not, what leaves a branch
- * is what it executed and what it split, and then what the threads that took it say (program_threads.c).
+ * is what it executed and what it split, and then what the threads that took it say (thread_counts.c).
  */
 #include <stdlib.h>
 

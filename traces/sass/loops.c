@@ -1,4 +1,4 @@
-/* program_loops.c - dominators and natural loops of a program.
+/* loops.c - dominators and natural loops of a program.
  *
  * Dominators by the algorithm of Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001),
  * over the edges that warps took; a call goes on at its `resume`, and each function called is a root of its

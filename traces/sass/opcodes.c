@@ -1,4 +1,4 @@
-/* sass_opcodes.c - the mnemonics from Volta to Hopper, by name.
+/* opcodes.c - the mnemonics from Volta to Hopper, by name.
  *
  * Names: CUDA Binary Utilities, "Instruction Set Reference".  Pipes: as Nsight Compute's metrics
  * sm__inst_executed_pipe_* count them (Nsight Compute, "Metrics Decoder", pipelines).

@@ -1,4 +1,4 @@
-/* program_polls.c - waits for an mbarrier, without what is an outcome of how long they took.
+/* polling.c - waits for an mbarrier, without what is an outcome of how long they took.
  *
  * A wait tries once and, where that fails, goes to code elsewhere that tries again until it succeeds and
  * comes back behind the first try.  How often that happened says how the profiled run went, not what the

@@ -144,10 +144,10 @@ static int compare(const struct gt_kernel *kernel, const struct offer *offer, in
 }
 
 /* The best offers for a kernel, and how it went. */
-static enum gt_borrow choose(const struct offers *offers, const struct names *names,
+static enum gt_program_match choose(const struct offers *offers, const struct names *names,
                              const struct gt_kernel *kernel, struct choice *choice)
 {
-    enum gt_borrow failure = GT_BORROW_UNKNOWN;
+    enum gt_program_match failure = GT_BORROW_UNKNOWN;
     const struct offer *best = NULL;
     int best_match = NO_MATCH;
 
@@ -213,11 +213,11 @@ static void take(struct gt_workload *timeline, uint32_t op, struct choice *choic
     }
 }
 
-static enum gt_borrow find(struct gt_workload *timeline, uint32_t number, const struct offers *offers,
+static enum gt_program_match find(struct gt_workload *timeline, uint32_t number, const struct offers *offers,
                            struct choice *choice)
 {
     struct names names;
-    enum gt_borrow how;
+    enum gt_program_match how;
 
     choice->chosen = true;
     if (timeline->kernels[number].program != NULL)
@@ -229,7 +229,7 @@ static enum gt_borrow find(struct gt_workload *timeline, uint32_t number, const 
 }
 
 static void borrow_all(struct gt_workload *timeline, const struct offers *offers, struct choice *choices,
-                       struct gt_borrowed *borrowed)
+                       struct gt_program_matches *borrowed)
 {
     for (uint32_t i = 0; i < timeline->op_count; i++) {
         uint32_t number = timeline->ops[i].kernel;
@@ -246,14 +246,14 @@ static void borrow_all(struct gt_workload *timeline, const struct offers *offers
     }
 }
 
-void gt_borrow_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
-                        struct gt_borrowed *borrowed)
+void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
+                        struct gt_program_matches *borrowed)
 {
     struct choice *choices = gt_calloc(timeline->kernel_count + 1ull, sizeof *choices);
     struct offers offers = { .count = 0 };
     uint32_t kernel_count = timeline->kernel_count;
 
-    *borrowed = (struct gt_borrowed){ .how = gt_calloc(kernel_count + 1ull, 1), .count = kernel_count };
+    *borrowed = (struct gt_program_matches){ .how = gt_calloc(kernel_count + 1ull, 1), .count = kernel_count };
     for (uint32_t i = 0; i < count; i++)
         collect(&offers, profiled[i], i);
     borrow_all(timeline, &offers, choices, borrowed);

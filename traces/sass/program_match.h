@@ -9,7 +9,7 @@
 #include "sim/workload/workload.h"
 
 /* What became of a kernel of the timeline. */
-enum gt_borrow {
+enum gt_program_match {
     GT_BORROW_UNUSED,       /* no operation launches it */
     GT_BORROW_OWN,          /* had a program */
     GT_BORROW_SAME,         /* has that of a launch of its own shape */
@@ -19,8 +19,8 @@ enum gt_borrow {
     GT_BORROWS
 };
 
-struct gt_borrowed {
-    uint8_t *how;                   /* gt_borrow, by kernel that the timeline had; free() it */
+struct gt_program_matches {
+    uint8_t *how;                   /* gt_program_match, by kernel that the timeline had; free() it */
     uint32_t count;                 /* of them */
     uint64_t kernels[GT_BORROWS];
     uint64_t launches[GT_BORROWS];  /* operations of these kernels */
@@ -37,7 +37,7 @@ struct gt_borrowed {
  * Kernels whose launches take several programs become several kernels.
  * Programs are shared: `profiled` may be freed afterwards.  Kernels that found none become a warning of the
  * timeline, "no-program", counted by operations. */
-void gt_borrow_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
-                        struct gt_borrowed *borrowed);
+void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
+                        struct gt_program_matches *borrowed);
 
 #endif

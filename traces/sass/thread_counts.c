@@ -1,4 +1,4 @@
-/* program_threads.c - how often the sides of a branch were taken, by the threads that took them.
+/* thread_counts.c - how often the sides of a branch were taken, by the threads that took them.
  *
  * Conservation of flow leaves a choice where a branch goes past a loop of one block to where the loop ends:
  * arrivals are the same whether few warps make many trips or many make few.  The profiler also counts

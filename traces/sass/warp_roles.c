@@ -1,8 +1,8 @@
-/* program_roles.c - who decides alike at a branch or about a loop's trips, and which warps go where.
+/* warp_roles.c - who decides alike at a branch or about a loop's trips, and which warps go where.
  *
  * A profile counts over all warps: that a quarter of the visits took an edge may mean one warp of each four
  * (a producer among consumers), every fourth block, or any.  What the condition depends on tells, see
- * program_taint.h; where it does not, counts do that are whole warps of each block.  And
+ * taint.h; where it does not, counts do that are whole warps of each block.  And
  * the warps of a block stay together where a block-wide barrier follows.
  */
 #include <stdlib.h>

@@ -42,7 +42,7 @@ static int64_t insert_device(struct gt_store *store, const struct gt_device *dev
     return result == 0 && insert_keys(store, id, device, error) == 0 ? id : -1;
 }
 
-int64_t gt_store_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error)
+int64_t gt_store_put_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error)
 {
     int64_t id;
 
@@ -206,7 +206,7 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
     return result == 0 ? id : -1;
 }
 
-int64_t gt_store_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
+int64_t gt_store_put_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
                        struct gt_error *error)
 {
     int64_t id;

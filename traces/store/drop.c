@@ -43,7 +43,7 @@ static int drop_all(struct gt_store *store, int64_t from_trace, struct gt_error 
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id IN " DOOMED_RUNS, run_tables[i]);
         result = drop(store, sql, from_trace, error);
     }
-    /* The runs go before the rest; without measured ones their trace is as doomed as before. */
+    /* The runs go before the rest; without measured ones their trace is as cleanup_paths as before. */
     for (int i = 0; i < TRACE_TABLES && result == 0; i++) {
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE trace_id IN " DOOMED, trace_tables[i]);
         result = drop(store, sql, from_trace, error);

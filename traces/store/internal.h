@@ -34,13 +34,13 @@ int gt_store_finish(struct gt_store *store, int result, struct gt_error *error);
 /* Tell who watches, every few thousand rows. */
 void gt_store_tell(struct gt_store *store, uint64_t done, uint64_t total);
 
-/* store_kernels.c: the machine code of a trace's kernels; the cycles of a run's kernels (a measured run's are
+/* kernel_rows.c: the machine code of a trace's kernels; the cycles of a run's kernels (a measured run's are
  * those of the workload's profiles, `modelled` NULL).  Inside a transaction.  Return 0 or -1. */
-struct gt_modelled;
+struct gt_kernel_model;
 int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct gt_workload *workload,
                           struct gt_error *error);
 int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
-                         const struct gt_modelled *modelled, struct gt_error *error);
+                         const struct gt_kernel_model *modelled, struct gt_error *error);
 
 /* Bind a picosecond time, capped at what SQLite holds; GT_TIME_NONE gives NULL. */
 void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps);

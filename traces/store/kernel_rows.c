@@ -85,7 +85,7 @@ static const char cycles_sql[] =
 static const char stall_sql[] = "INSERT INTO run_stall VALUES (?, ?, ?, ?, ?)";
 
 /* SQLite makes NULL of a NAN. */
-static void bind_launch(sqlite3_stmt *insert, const struct gt_modelled_launch *launch, uint32_t clock_mhz)
+static void bind_launch(sqlite3_stmt *insert, const struct gt_kernel_model_launch *launch, uint32_t clock_mhz)
 {
     const struct gt_warp_result *result = &launch->result;
 
@@ -104,12 +104,12 @@ static void bind_launch(sqlite3_stmt *insert, const struct gt_modelled_launch *l
     sqlite3_bind_double(insert, 16, result->warps_mean);
 }
 
-static int write_modelled(struct rows *rows, const struct gt_modelled *modelled)
+static int write_modelled(struct rows *rows, const struct gt_kernel_model *modelled)
 {
     int result = 0;
 
     for (uint32_t op = 0; op < modelled->op_count && result == 0; op++) {
-        const struct gt_modelled_launch *launch = gt_modelled_launch(modelled, op);
+        const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(modelled, op);
 
         if (launch == NULL)
             continue;
@@ -125,12 +125,12 @@ static int write_modelled(struct rows *rows, const struct gt_modelled *modelled)
     return result;
 }
 
-static int write_issue(struct rows *rows, const struct gt_modelled *modelled)
+static int write_issue(struct rows *rows, const struct gt_kernel_model *modelled)
 {
     int result = 0;
 
     for (uint32_t i = 0; i < modelled->count && result == 0; i++) {
-        const struct gt_modelled_launch *launch = &modelled->launches[i];
+        const struct gt_kernel_model_launch *launch = &modelled->launches[i];
 
         sqlite3_bind_int64(rows->insert, 2, launch->op);
         for (int pipe = 0; pipe < GT_PIPES && result == 0; pipe++) {
@@ -154,12 +154,12 @@ static int write_stall(struct rows *rows, uint32_t place, double amount)
     return step(rows);
 }
 
-static int write_stalls(struct rows *rows, const struct gt_modelled *modelled)
+static int write_stalls(struct rows *rows, const struct gt_kernel_model *modelled)
 {
     int result = 0;
 
     for (uint32_t i = 0; i < modelled->count && result == 0; i++) {
-        const struct gt_modelled_launch *launch = &modelled->launches[i];
+        const struct gt_kernel_model_launch *launch = &modelled->launches[i];
         const double *amounts = launch->failure == NULL ? launch->result.stalls_by_instruction : NULL;
 
         sqlite3_bind_int64(rows->insert, 2, launch->op);
@@ -170,11 +170,11 @@ static int write_stalls(struct rows *rows, const struct gt_modelled *modelled)
     return result;
 }
 
-static int write_simulated(struct rows *rows, int64_t run_id, const struct gt_modelled *modelled)
+static int write_simulated(struct rows *rows, int64_t run_id, const struct gt_kernel_model *modelled)
 {
     const struct {
         const char *sql;
-        int (*write)(struct rows *rows, const struct gt_modelled *modelled);
+        int (*write)(struct rows *rows, const struct gt_kernel_model *modelled);
     } tables[] = {
         { cycles_sql, write_modelled },
         { "INSERT INTO run_issue VALUES (?, ?, ?, ?)", write_issue },
@@ -275,7 +275,7 @@ static int write_measured(struct rows *rows, int64_t run_id, const struct gt_wor
 }
 
 int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
-                         const struct gt_modelled *modelled, struct gt_error *error)
+                         const struct gt_kernel_model *modelled, struct gt_error *error)
 {
     struct rows rows = { .store = store, .error = error };
 

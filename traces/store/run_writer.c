@@ -15,7 +15,7 @@ enum { BLOCK_ROWS_MAX = 1000000, BLOCK_ROWS_FIRST = 4096 };
 
 struct counter { char *name; double value; };
 
-struct gt_sink {
+struct gt_run_writer {
     struct gt_store *store;
     const struct gt_workload *workload;
     struct gt_probe probe;
@@ -33,73 +33,73 @@ struct gt_sink {
     struct gt_placement *placement;       /* NULL: not kept */
     bool drop_blocks;                     /* neither every block nor the residency is kept */
     bool kernels;                         /* cycles are kept: */
-    const struct gt_modelled *modelled;   /* these, or NULL: of the workload's profiles */
+    const struct gt_kernel_model *modelled;   /* these, or NULL: of the workload's profiles */
     struct counter *counters;
     uint32_t counter_count;
 };
 
 static int take_call(void *user, const struct gt_call_record *record, struct gt_error *error)
 {
-    struct gt_sink *sink = user;
+    struct gt_run_writer *writer = user;
 
     (void)error;
-    if (record->call >= sink->workload->call_count || sink->calls[record->call].call != GT_NONE)
+    if (record->call >= writer->workload->call_count || writer->calls[record->call].call != GT_NONE)
         gt_bug("call %u recorded twice or not in the trace", record->call);
-    sink->calls[record->call] = *record;
-    sink->call_rows++;
+    writer->calls[record->call] = *record;
+    writer->call_rows++;
     return 0;
 }
 
 static int take_op(void *user, const struct gt_op_record *record, struct gt_error *error)
 {
-    struct gt_sink *sink = user;
+    struct gt_run_writer *writer = user;
 
     (void)error;
-    if (record->op >= sink->workload->op_count || sink->ops[record->op].op != GT_NONE)
+    if (record->op >= writer->workload->op_count || writer->ops[record->op].op != GT_NONE)
         gt_bug("operation %u recorded twice or not in the trace", record->op);
-    sink->ops[record->op] = *record;
-    sink->op_rows++;
+    writer->ops[record->op] = *record;
+    writer->op_rows++;
     return 0;
 }
 
 static int take_blocks(void *user, const struct gt_block_record *record, struct gt_error *error)
 {
-    struct gt_sink *sink = user;
+    struct gt_run_writer *writer = user;
 
     (void)error;
-    if (sink->placement != NULL)
-        gt_placement_add(sink->placement, record, 1);
-    if (sink->drop_blocks) {
-        sink->blocks_dropped += record->blocks;
+    if (writer->placement != NULL)
+        gt_placement_add(writer->placement, record, 1);
+    if (writer->drop_blocks) {
+        writer->blocks_dropped += record->blocks;
         return 0;
     }
-    gt_bins_add(sink->bins, record);
-    if (sink->block_rows == BLOCK_ROWS_MAX) {
-        sink->blocks_dropped += record->blocks;
+    gt_bins_add(writer->bins, record);
+    if (writer->block_rows == BLOCK_ROWS_MAX) {
+        writer->blocks_dropped += record->blocks;
         return 0;
     }
-    if (sink->block_rows == sink->block_room) {
-        sink->block_room = sink->block_room == 0 ? BLOCK_ROWS_FIRST : sink->block_room * 2;
-        sink->blocks = gt_realloc(sink->blocks, sink->block_room, sizeof *sink->blocks);
+    if (writer->block_rows == writer->block_room) {
+        writer->block_room = writer->block_room == 0 ? BLOCK_ROWS_FIRST : writer->block_room * 2;
+        writer->blocks = gt_realloc(writer->blocks, writer->block_room, sizeof *writer->blocks);
     }
-    sink->blocks[sink->block_rows++] = *record;
+    writer->blocks[writer->block_rows++] = *record;
     return 0;
 }
 
 /* Row by row while rows are kept, which is as long as it takes; the rest all at once. */
 static int take_repeat(void *user, const struct gt_repeat_record *record, struct gt_error *error)
 {
-    struct gt_sink *sink = user;
+    struct gt_run_writer *writer = user;
     uint64_t done = 0;
 
-    for (; done < record->times && !sink->drop_blocks && sink->block_rows < BLOCK_ROWS_MAX; done++)
+    for (; done < record->times && !writer->drop_blocks && writer->block_rows < BLOCK_ROWS_MAX; done++)
         for (uint32_t i = 0; i < record->block_records; i++) {
             struct gt_block_record row = record->blocks[i];
 
             row.start_ps += (done + 1) * record->period_ps;
             row.end_ps += (done + 1) * record->period_ps;
             row.first_block += (done + 1) * record->period_blocks;
-            take_blocks(sink, &row, error);
+            take_blocks(writer, &row, error);
         }
     for (uint32_t i = 0; i < record->block_records && done < record->times; i++) {
         struct gt_block_record row = record->blocks[i];
@@ -107,94 +107,94 @@ static int take_repeat(void *user, const struct gt_repeat_record *record, struct
 
         row.start_ps += (done + 1) * record->period_ps;
         row.end_ps += (done + 1) * record->period_ps;
-        sink->blocks_dropped += times * row.blocks;
-        if (!sink->drop_blocks)
-            gt_bins_add_repeated(sink->bins, &row, times, record->period_ps);
-        if (sink->placement != NULL)
-            gt_placement_add(sink->placement, &row, times);
+        writer->blocks_dropped += times * row.blocks;
+        if (!writer->drop_blocks)
+            gt_bins_add_repeated(writer->bins, &row, times, record->period_ps);
+        if (writer->placement != NULL)
+            gt_placement_add(writer->placement, &row, times);
     }
     return 0;
 }
 
 static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_error *error)
 {
-    struct gt_sink *sink = user;
+    struct gt_run_writer *writer = user;
 
     (void)error;
-    if (sink->store->progress != NULL)
-        sink->store->progress(sink->store->progress_user, done, total);
+    if (writer->store->progress != NULL)
+        writer->store->progress(writer->store->progress_user, done, total);
     return 0;
 }
 
-struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
+struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
                               const char *kind, const char *options, uint32_t repetition,
                               const struct gt_workload *workload, const struct gt_device *device,
                               struct gt_error *error)
 {
-    struct gt_sink *sink = gt_calloc(1, sizeof *sink);
+    struct gt_run_writer *writer = gt_calloc(1, sizeof *writer);
 
     (void)device;
     (void)error;
-    *sink = (struct gt_sink){
+    *writer = (struct gt_run_writer){
         .store = store, .workload = workload, .trace_id = trace_id, .device_id = device_id, .kind = kind,
         .options = strdup(options), .repetition = repetition, .measured = strcmp(kind, "measured") == 0,
-        .probe = { .user = sink, .call = take_call, .op = take_op, .blocks = take_blocks,
+        .probe = { .user = writer, .call = take_call, .op = take_op, .blocks = take_blocks,
                    .repeat = take_repeat, .progress = take_progress },
         .bins = gt_bins_new(),
-        .calls = gt_realloc(NULL, workload->call_count, sizeof *sink->calls),
-        .ops = gt_realloc(NULL, workload->op_count, sizeof *sink->ops),
+        .calls = gt_realloc(NULL, workload->call_count, sizeof *writer->calls),
+        .ops = gt_realloc(NULL, workload->op_count, sizeof *writer->ops),
     };
     for (uint32_t i = 0; i < workload->call_count; i++)
-        sink->calls[i].call = GT_NONE;
+        writer->calls[i].call = GT_NONE;
     for (uint32_t i = 0; i < workload->op_count; i++)
-        sink->ops[i].op = GT_NONE;
-    return sink;
+        writer->ops[i].op = GT_NONE;
+    return writer;
 }
 
-void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too)
+void gt_run_writer_keep_placement(struct gt_run_writer *writer, bool blocks_too)
 {
-    sink->placement = gt_placement_new(sink->workload->op_count);
-    sink->drop_blocks = !blocks_too;
+    writer->placement = gt_placement_new(writer->workload->op_count);
+    writer->drop_blocks = !blocks_too;
 }
 
-void gt_sink_keep_kernels(struct gt_sink *sink, const struct gt_modelled *modelled)
+void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_kernel_model *modelled)
 {
-    sink->kernels = true;
-    sink->modelled = modelled;
+    writer->kernels = true;
+    writer->modelled = modelled;
 }
 
-const struct gt_probe *gt_sink_probe(struct gt_sink *sink)
+const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer)
 {
-    return &sink->probe;
+    return &writer->probe;
 }
 
-int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error)
+int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double value, struct gt_error *error)
 {
     (void)error;
-    sink->counters = gt_realloc(sink->counters, sink->counter_count + 1ull, sizeof *sink->counters);
-    sink->counters[sink->counter_count++] = (struct counter){ strdup(name), value };
+    writer->counters = gt_realloc(writer->counters, writer->counter_count + 1ull, sizeof *writer->counters);
+    writer->counters[writer->counter_count++] = (struct counter){ strdup(name), value };
     return 0;
 }
 
-void gt_sink_abort(struct gt_sink *sink)
+void gt_run_writer_free(struct gt_run_writer *writer)
 {
-    if (sink == NULL)
+    if (writer == NULL)
         return;
-    for (uint32_t i = 0; i < sink->counter_count; i++)
-        free(sink->counters[i].name);
-    free(sink->counters);
-    gt_bins_free(sink->bins);
-    gt_placement_free(sink->placement);
-    free(sink->blocks);
-    free(sink->calls);
-    free(sink->ops);
-    free(sink->options);
-    free(sink);
+    for (uint32_t i = 0; i < writer->counter_count; i++)
+        free(writer->counters[i].name);
+    free(writer->counters);
+    gt_bins_free(writer->bins);
+    gt_placement_free(writer->placement);
+    free(writer->blocks);
+    free(writer->calls);
+    free(writer->ops);
+    free(writer->options);
+    free(writer);
 }
 
 /* The writing of one run: where it is, and what it fills. */
 struct writing {
-    struct gt_sink *sink;
+    struct gt_run_writer *writer;
     struct gt_store *store;
     sqlite3_stmt *insert;
     int64_t run_id;
@@ -210,10 +210,10 @@ static int step(struct writing *writing)
 
 static int write_calls(struct writing *writing)
 {
-    const struct gt_sink *sink = writing->sink;
+    const struct gt_run_writer *writer = writing->writer;
 
-    for (uint32_t i = 0; i < sink->workload->call_count; i++) {
-        const struct gt_call_record *record = &sink->calls[i];
+    for (uint32_t i = 0; i < writer->workload->call_count; i++) {
+        const struct gt_call_record *record = &writer->calls[i];
 
         if (record->call == GT_NONE)
             continue;
@@ -230,11 +230,11 @@ static int write_calls(struct writing *writing)
 
 static int write_ops(struct writing *writing)
 {
-    const struct gt_sink *sink = writing->sink;
-    bool causes = !sink->measured;
+    const struct gt_run_writer *writer = writing->writer;
+    bool causes = !writer->measured;
 
-    for (uint32_t i = 0; i < sink->workload->op_count; i++) {
-        const struct gt_op_record *record = &sink->ops[i];
+    for (uint32_t i = 0; i < writer->workload->op_count; i++) {
+        const struct gt_op_record *record = &writer->ops[i];
 
         if (record->op == GT_NONE)
             continue;
@@ -267,12 +267,12 @@ static int compare_blocks(const void *left, const void *right)
 
 static int write_blocks(struct writing *writing)
 {
-    struct gt_sink *sink = writing->sink;
+    struct gt_run_writer *writer = writing->writer;
 
-    if (sink->block_rows > 0)
-        qsort(sink->blocks, sink->block_rows, sizeof *sink->blocks, compare_blocks);
-    for (uint64_t i = 0; i < sink->block_rows; i++) {
-        const struct gt_block_record *record = &sink->blocks[i];
+    if (writer->block_rows > 0)
+        qsort(writer->blocks, writer->block_rows, sizeof *writer->blocks, compare_blocks);
+    for (uint64_t i = 0; i < writer->block_rows; i++) {
+        const struct gt_block_record *record = &writer->blocks[i];
 
         sqlite3_bind_int64(writing->insert, 2, record->op);
         sqlite3_bind_int64(writing->insert, 3, record->gpu);
@@ -289,12 +289,12 @@ static int write_blocks(struct writing *writing)
 
 static int write_placement(struct writing *writing)
 {
-    const struct gt_sink *sink = writing->sink;
+    const struct gt_run_writer *writer = writing->writer;
     int result = 0;
 
-    for (uint32_t i = 0; sink->placement != NULL && i < sink->workload->op_count && result == 0; i++) {
+    for (uint32_t i = 0; writer->placement != NULL && i < writer->workload->op_count && result == 0; i++) {
         uint32_t gpu;
-        char *text = gt_placement_text(sink->placement, i, &gpu);
+        char *text = gt_placement_text(writer->placement, i, &gpu);
 
         if (text == NULL)
             continue;
@@ -321,16 +321,16 @@ static int write_bin(void *user, uint32_t gpu, uint32_t sm, uint32_t bin, int64_
 
 static int write_bins(struct writing *writing)
 {
-    return gt_bins_each(writing->sink->bins, write_bin, writing);
+    return gt_bins_each(writing->writer->bins, write_bin, writing);
 }
 
 static int write_counters(struct writing *writing)
 {
-    const struct gt_sink *sink = writing->sink;
+    const struct gt_run_writer *writer = writing->writer;
 
-    for (uint32_t i = 0; i < sink->counter_count; i++) {
-        sqlite3_bind_text(writing->insert, 2, sink->counters[i].name, -1, SQLITE_STATIC);
-        sqlite3_bind_double(writing->insert, 3, sink->counters[i].value);
+    for (uint32_t i = 0; i < writer->counter_count; i++) {
+        sqlite3_bind_text(writing->insert, 2, writer->counters[i].name, -1, SQLITE_STATIC);
+        sqlite3_bind_double(writing->insert, 3, writer->counters[i].value);
         if (step(writing) != 0)
             return -1;
     }
@@ -349,58 +349,58 @@ static const struct table {
     { "INSERT OR REPLACE INTO counter VALUES (?, ?, ?)", write_counters },
 };
 
-static int64_t insert_run(struct gt_sink *sink, struct gt_error *error)
+static int64_t insert_run(struct gt_run_writer *writer, struct gt_error *error)
 {
     static const char sql[] = "INSERT INTO run (trace_id, device_id, kind, options, repetition, whole)"
                               " VALUES (?, ?, ?, ?, ?, 1)";
-    sqlite3_stmt *insert = gt_store_prepare(sink->store, sql, error);
+    sqlite3_stmt *insert = gt_store_prepare(writer->store, sql, error);
     int result;
 
     if (insert == NULL)
         return -1;
-    sqlite3_bind_int64(insert, 1, sink->trace_id);
-    sqlite3_bind_int64(insert, 2, sink->device_id);
-    sqlite3_bind_text(insert, 3, sink->kind, -1, SQLITE_STATIC);
-    sqlite3_bind_text(insert, 4, sink->options, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, 5, sink->repetition);
-    result = gt_store_step(sink->store, insert, error);
+    sqlite3_bind_int64(insert, 1, writer->trace_id);
+    sqlite3_bind_int64(insert, 2, writer->device_id);
+    sqlite3_bind_text(insert, 3, writer->kind, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 4, writer->options, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 5, writer->repetition);
+    result = gt_store_step(writer->store, insert, error);
     sqlite3_finalize(insert);
-    return result == 0 ? sqlite3_last_insert_rowid(sink->store->database) : -1;
+    return result == 0 ? sqlite3_last_insert_rowid(writer->store->database) : -1;
 }
 
-static int64_t write_run(struct gt_sink *sink, struct gt_error *error)
+static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
 {
-    struct writing writing = { .sink = sink, .store = sink->store, .error = error,
-                               .total = sink->call_rows + sink->op_rows + sink->block_rows };
+    struct writing writing = { .writer = writer, .store = writer->store, .error = error,
+                               .total = writer->call_rows + writer->op_rows + writer->block_rows };
     int result = 0;
 
-    writing.run_id = insert_run(sink, error);
+    writing.run_id = insert_run(writer, error);
     if (writing.run_id < 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && result == 0; i++) {
-        writing.insert = gt_store_prepare(sink->store, tables[i].insert, error);
+        writing.insert = gt_store_prepare(writer->store, tables[i].insert, error);
         if (writing.insert == NULL)
             return -1;
         sqlite3_bind_int64(writing.insert, 1, writing.run_id);
         result = tables[i].write(&writing);
         sqlite3_finalize(writing.insert);
     }
-    if (result == 0 && sink->kernels)
-        result = gt_store_run_kernels(sink->store, writing.run_id, sink->workload, sink->modelled, error);
+    if (result == 0 && writer->kernels)
+        result = gt_store_run_kernels(writer->store, writing.run_id, writer->workload, writer->modelled, error);
     return result == 0 ? writing.run_id : -1;
 }
 
-int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error)
+int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error)
 {
     int64_t run_id = -1;
 
-    gt_sink_counter(sink, "blocks_dropped", (double)sink->blocks_dropped, NULL);
-    gt_sink_counter(sink, "bin_ps", (double)gt_bins_width_ps(sink->bins), NULL);
-    if (gt_store_begin(sink->store, error) == 0) {
-        run_id = write_run(sink, error);
-        if (gt_store_finish(sink->store, run_id < 0 ? -1 : 0, error) != 0)
+    gt_run_writer_counter(writer, "blocks_dropped", (double)writer->blocks_dropped, NULL);
+    gt_run_writer_counter(writer, "bin_ps", (double)gt_bins_width_ps(writer->bins), NULL);
+    if (gt_store_begin(writer->store, error) == 0) {
+        run_id = write_run(writer, error);
+        if (gt_store_finish(writer->store, run_id < 0 ? -1 : 0, error) != 0)
             run_id = -1;
     }
-    gt_sink_abort(sink);
+    gt_run_writer_free(writer);
     return run_id;
 }

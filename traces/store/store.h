@@ -21,14 +21,14 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
 void gt_store_close(struct gt_store *store);
 sqlite3 *gt_store_database(struct gt_store *store);                       /* for queries */
 
-/* Told how far long work is: rows written, or what a sink's probe is told while the run goes on.
+/* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */
 typedef void gt_store_progress(void *user, uint64_t done, uint64_t total);
 void gt_store_watch(struct gt_store *store, gt_store_progress *progress, void *user);
 
 /* Put the definitions of a device / a trace in; returns the new id, or -1. */
-int64_t gt_store_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error);
-int64_t gt_store_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
+int64_t gt_store_put_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error);
+int64_t gt_store_put_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
                        struct gt_error *error);
 
 /* Say that an option made trace `trace_id` out of `base_trace_id`, with the same operation numbers:
@@ -46,24 +46,24 @@ int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error);
 /* A run's records: kept in memory until the end, then written as one transaction, in key order.
  * The probe is valid until end or abort; `workload` and `store` must last as long. `kind` is
  * "measured" or "simulated"; measured runs have no waits and no causes. */
-struct gt_sink;
-struct gt_sink *gt_sink_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
+struct gt_run_writer;
+struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
                               const char *kind, const char *options, uint32_t repetition,
                               const struct gt_workload *workload, const struct gt_device *device,
                               struct gt_error *error);
 /* Keep, beside the rest, how many blocks of each kernel each SM got (table run_placement), for runs that
  * are held against each other; without `blocks_too` that instead of every block and the residency over
  * time. Before the first record. */
-void gt_sink_keep_placement(struct gt_sink *sink, bool blocks_too);
+void gt_run_writer_keep_placement(struct gt_run_writer *writer, bool blocks_too);
 /* Keep the cycles of kernels (tables run_kernel, run_issue, run_stall): what the warp tier says of the
  * workload's operations, which must last until the end; or what the workload's profiles say (NULL).
  * Without this a run has none. */
-struct gt_modelled;
-void gt_sink_keep_kernels(struct gt_sink *sink, const struct gt_modelled *modelled);
-const struct gt_probe *gt_sink_probe(struct gt_sink *sink);
-int gt_sink_counter(struct gt_sink *sink, const char *name, double value, struct gt_error *error);
-int64_t gt_sink_end(struct gt_sink *sink, struct gt_error *error);        /* the run's id, or -1 */
-void gt_sink_abort(struct gt_sink *sink);                                 /* rolls the run back */
+struct gt_kernel_model;
+void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_kernel_model *modelled);
+const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer);
+int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double value, struct gt_error *error);
+int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error);        /* the run's id, or -1 */
+void gt_run_writer_free(struct gt_run_writer *writer);                                 /* rolls the run back */
 
 /* Send what the trace recorded through a probe, as a "measured" run would: calls and operations
  * that have measured times, where at least one operation has; their origin is the workload's.
@@ -92,7 +92,7 @@ int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t m
                         const struct gt_comparison *comparison, struct gt_error *error);
 /* Newest simulated run and the measured run of its trace, of several the one of median makespan (0 where
  * there is none). */
-int gt_store_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
+int gt_store_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                   struct gt_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* calibrate_absent.c - what stands in for calibration where there is no CUDA toolkit to build it with. */
+/* absent.c - what stands in for calibration where there is no CUDA toolkit to build it with. */
 #include "validate/calibrate/calibrate.h"
 
 const struct gt_calibration_group gt_calibration_groups[1];

@@ -1,4 +1,4 @@
-/* calibrate_analysis.c - numbers out of samples. */
+/* analysis.c - numbers out of samples. */
 #include "validate/calibrate/analysis.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* calibrate_bench.c - the GPU at hand, made ready and asked. */
+/* bench.c - the GPU at hand, made ready and asked. */
 #include "validate/calibrate/bench.h"
 
 #include <math.h>

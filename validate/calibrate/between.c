@@ -1,4 +1,4 @@
-/* calibrate_between.c - from one engine to another: how long after a kernel a copy in or out starts, and the
+/* between.c - from one engine to another: how long after a kernel a copy in or out starts, and the
  * other way round, in one stream and through an event. */
 #include <stdlib.h>
 

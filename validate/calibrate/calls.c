@@ -1,4 +1,4 @@
-/* calibrate_calls.c - the CPU time of calls: a row a call, all of them made in turn. */
+/* calls.c - the CPU time of calls: a row a call, all of them made in turn. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -242,7 +242,7 @@ int gt_calibrate_calls(struct gt_bench *bench)
     for (int i = 0; status == 0 && i < GRAPHS; i++)
         status = make_graph(bench, &objects, i);
     for (int i = 0; status == 0 && i < BURSTS; i++)
-        status = gt_crew_play(bench, 1, play_burst, &objects);
+        status = gt_thread_team_play(bench, 1, play_burst, &objects);
     for (int i = 0; status == 0 && i < CALLS; i++) {
         if (timed_calls[i].key == NULL)
             continue;

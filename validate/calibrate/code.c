@@ -1,4 +1,4 @@
-/* calibrate_code.c - code and constants that are not in a cache: at the first launch of a process code is in
+/* code.c - code and constants that are not in a cache: at the first launch of a process code is in
  * none; of 16 KiB of constants the first cache holds few. */
 #include "kernels/calibrate/code.h"
 

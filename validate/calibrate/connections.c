@@ -1,4 +1,4 @@
-/* calibrate_connections.c - how many streams have a hardware queue of their own, for several values of
+/* connections.c - how many streams have a hardware queue of their own, for several values of
  * CUDA_DEVICE_MAX_CONNECTIONS. CUDA reads it once, so each value gets a process. */
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* calibrate_copies.c - copies and memsets of many sizes: latency + bytes / rate; and how soon they start.
+/* copies.c - copies and memsets of many sizes: latency + bytes / rate; and how soon they start.
  * All by CUPTI's times, as traces are validated. */
 #include <math.h>
 #include <stdio.h>

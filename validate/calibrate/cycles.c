@@ -1,4 +1,4 @@
-/* calibrate_cycles.c - kernels that read their SM's clock, run to their end. */
+/* cycles.c - kernels that read their SM's clock, run to their end. */
 #include "validate/calibrate/cycles.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* calibrate_device.c - what the GPU's properties say, and its clock. */
+/* device.c - what the GPU's properties say, and its clock. */
 #include <math.h>
 #include <stdio.h>
 

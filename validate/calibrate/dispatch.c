@@ -1,4 +1,4 @@
-/* calibrate_dispatch.c - how fast blocks leave the distributor, how soon a freed slot is filled, how
+/* dispatch.c - how fast blocks leave the distributor, how soon a freed slot is filled, how
  * fast blocks leave an SM. */
 #include <math.h>
 #include <stdio.h>

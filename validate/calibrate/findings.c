@@ -1,4 +1,4 @@
-/* calibrate_findings.c - what was found, key by key, and the device file made of it. */
+/* findings.c - what was found, key by key, and the device file made of it. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* calibrate_gaps.c - from one kernel's end to the next one's start: in a stream, through events, in a
+/* gaps.c - from one kernel's end to the next one's start: in a stream, through events, in a
  * graph; and what events themselves resolve. */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* calibrate_hopper.c - Hopper's own instructions: bulk copies into shared memory, matrix products of warp
+/* hopper.c - Hopper's own instructions: bulk copies into shared memory, matrix products of warp
  * groups. */
 #include "kernels/calibrate/bulk.h"
 

@@ -1,4 +1,4 @@
-/* calibrate_latency.c - between host and GPU: from a call's end to the kernel's start, from the kernel's
+/* latency.c - between host and GPU: from a call's end to the kernel's start, from the kernel's
  * end to a waiting call's return or to a host function. Both clocks are tied before and after. */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* calibrate_launches.c - the CPU time of kernel launches: one after the other into a stream, the first
+/* launches.c - the CPU time of kernel launches: one after the other into a stream, the first
  * into each of many streams, and by several threads at once. */
 #include <math.h>
 
@@ -48,7 +48,7 @@ static int measure_threads(struct gt_bench *bench, struct launches *launches, do
 {
     for (uint32_t threads = 1; threads <= GT_CREW_MOST; threads++)
         for (int r = 0; r < ROUNDS; r++) {
-            if (gt_crew_play(bench, threads, part, launches) != 0)
+            if (gt_thread_team_play(bench, threads, part, launches) != 0)
                 return -1;
             us[threads - 1][r] = 0;
             for (uint32_t t = 0; t < threads; t++)
@@ -95,7 +95,7 @@ static int measure_first(struct gt_bench *bench, struct launches *launches)
     for (int r = 0; r < ROUNDS; r++) {
         for (int many = 0; many < 2; many++) {
             launches->many = many;
-            if (gt_crew_play(bench, 1, part, launches) != 0)
+            if (gt_thread_team_play(bench, 1, part, launches) != 0)
                 return -1;
             us[many][r] = launches->us[0];
         }

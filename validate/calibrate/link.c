@@ -1,4 +1,4 @@
-/* calibrate_link.c - what copies share: the link with both directions busy, the engines, the GPU itself. */
+/* link.c - what copies share: the link with both directions busy, the engines, the GPU itself. */
 #include <math.h>
 #include <stdio.h>
 

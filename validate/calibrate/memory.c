@@ -1,4 +1,4 @@
-/* calibrate_memory.c - how long loads take that each wait for the one before: from L1, L2, DRAM. */
+/* memory.c - how long loads take that each wait for the one before: from L1, L2, DRAM. */
 #include "kernels/calibrate/memory.h"
 
 #include <math.h>

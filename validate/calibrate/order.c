@@ -1,4 +1,4 @@
-/* calibrate_order.c - the order in which SMs are taken, and which of them belong together. */
+/* order.c - the order in which SMs are taken, and which of them belong together. */
 #include <stdlib.h>
 #include <string.h>
 

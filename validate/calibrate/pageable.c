@@ -1,4 +1,4 @@
-/* calibrate_pageable.c - copies of pageable memory: small ones go with the commands, larger ones chunk by
+/* pageable.c - copies of pageable memory: small ones go with the commands, larger ones chunk by
  * chunk through pinned buffers. What a copy takes is told by when its call returns, rates by CUPTI. */
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* calibrate_pipes.c - the pipes of a sub-partition: loops over one instruction.  In one warp and one chain
+/* pipes.c - the pipes of a sub-partition: loops over one instruction.  In one warp and one chain
  * a link takes as long as the result needs; in several chains of several warps as long as the pipe is
  * taken. */
 #include "kernels/calibrate/pipes.h"

@@ -1,4 +1,4 @@
-/* calibrate_place.c - the order in which SMs are given blocks, and the GPCs they belong to. */
+/* place.c - the order in which SMs are given blocks, and the GPCs they belong to. */
 #include <stdio.h>
 #include <stdlib.h>
 

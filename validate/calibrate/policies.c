@@ -1,4 +1,4 @@
-/* calibrate_policies.c - whose block is next, and on which SM: a filling kernel, and one behind it. */
+/* policies.c - whose block is next, and on which SM: a filling kernel, and one behind it. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* calibrate_process.c - findings as lines of fields between tabs; several sets of them made one. */
+/* process.c - findings as lines of fields between tabs; several sets of them made one. */
 #include "validate/calibrate/process.h"
 
 #include <stdlib.h>

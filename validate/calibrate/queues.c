@@ -1,4 +1,4 @@
-/* calibrate_queues.c - how many grids run at once, how many launches may wait. */
+/* queues.c - how many grids run at once, how many launches may wait. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* calibrate_rates.c - what memory moves: an SM's port, L2, DRAM; atomics on one word. */
+/* rates.c - what memory moves: an SM's port, L2, DRAM; atomics on one word. */
 #include <math.h>
 
 #include "kernels/calibrate/memory.h"

@@ -1,4 +1,4 @@
-/* calibrate_crew.c - a crew's threads, from their start to their end. */
+/* thread_team.c - a crew's threads, from their start to their end. */
 #include "validate/calibrate/thread_team.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 static const uint64_t head_start_ns = 1500000, still_ns = 300000;
 
 struct crew {
-    gt_crew_part *part;
+    gt_thread_team_part *part;
     void *user;
     atomic_uint there;
     atomic_uint_fast64_t go_ns; /* 0: not yet */
@@ -43,7 +43,7 @@ static void *play(void *user)
     return NULL;
 }
 
-int gt_crew_play(struct gt_bench *bench, uint32_t threads, gt_crew_part *part, void *user)
+int gt_thread_team_play(struct gt_bench *bench, uint32_t threads, gt_thread_team_part *part, void *user)
 {
     struct crew crew = {.part = part, .user = user};
     struct member members[GT_CREW_MOST];

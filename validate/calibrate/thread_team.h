@@ -13,10 +13,10 @@ enum { GT_CREW_MOST = 4 };
 
 /* What thread `number` does; first to warm up, as often as there is time for, then once more, which
  * counts. */
-typedef cudaError_t gt_crew_part(void *user, uint32_t number, bool counts);
+typedef cudaError_t gt_thread_team_part(void *user, uint32_t number, bool counts);
 
 /* Let `threads` new threads play their part and wait for them and the GPU. Returns -1 with a CUDA error of
  * any of them, or where there are no more threads. */
-int gt_crew_play(struct gt_bench *bench, uint32_t threads, gt_crew_part *part, void *user);
+int gt_thread_team_play(struct gt_bench *bench, uint32_t threads, gt_thread_team_part *part, void *user);
 
 #endif

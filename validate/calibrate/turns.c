@@ -1,4 +1,4 @@
-/* calibrate_turns.c - whose copy is next at a busy engine, and how soon. */
+/* turns.c - whose copy is next at a busy engine, and how soon. */
 #include <stdio.h>
 
 #include "validate/calibrate/groups.h"

@@ -1,4 +1,4 @@
-/* calibrate_waits.c - instructions that wait rather than compute: barriers, fences, jumps, special registers,
+/* waits.c - instructions that wait rather than compute: barriers, fences, jumps, special registers,
  * loops that look at the clock. */
 #include <math.h>
 #include <stdlib.h>

@@ -46,7 +46,7 @@ static bool open_nvml(void)
            && start_nvml() == 0 && find_device(bus_id, &gpu) == 0;
 }
 
-uint32_t gt_others_processes(void)
+uint32_t gt_other_gpu_users_processes(void)
 {
     struct process_info processes[MOST_PROCESSES];
     unsigned count = MOST_PROCESSES;
@@ -67,14 +67,14 @@ static uint32_t busy_pct(void)
                                                                                       : 0;
 }
 
-void gt_others_begin(struct gt_gpu_others *others)
+void gt_other_gpu_users_begin(struct gt_other_gpu_users *others)
 {
-    *others = (struct gt_gpu_others){ 0, 0 };
+    *others = (struct gt_other_gpu_users){ 0, 0 };
     if (!open_nvml()) {
         gpu = NULL;
         return;
     }
-    others->processes = gt_others_processes();
+    others->processes = gt_other_gpu_users_processes();
     others->busy_pct = busy_pct();
     if (others->busy_pct > 0) { /* perhaps by a program that has just ended */
         usleep(sample_us);

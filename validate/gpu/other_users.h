@@ -7,8 +7,8 @@
 /* Ask for the GPU that CUDA counts as the first one. Before this process has used it: how busy others kept
  * it during the last second too. All is 0 where NVML is not there or does not say; processes of other
  * containers show as a busy GPU only. */
-void gt_others_begin(struct gt_gpu_others *others);
+void gt_other_gpu_users_begin(struct gt_other_gpu_users *others);
 /* The processes alone, at any time after that. */
-uint32_t gt_others_processes(void);
+uint32_t gt_other_gpu_users_processes(void);
 
 #endif

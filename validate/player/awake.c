@@ -57,7 +57,7 @@ static bool has_host_functions(const struct gt_workload *workload)
     return false;
 }
 
-bool gt_player_stay_awake(struct gt_player *player)
+bool gt_player_keep_cpu_awake(struct gt_player *player)
 {
     bool all = true;
     cpu_set_t set;

@@ -8,7 +8,7 @@
 #include "validate/player/internal.h"
 
 /* Turn "after it come" into "before it must have ended". */
-static void reverse(struct gt_player *player, const struct gt_plan *plan)
+static void reverse(struct gt_player *player, const struct gt_replay *replay)
 {
     uint32_t count = player->workload->op_count;
 
@@ -34,7 +34,7 @@ static bool across(const struct gt_workload *workload, uint32_t before, uint32_t
 }
 
 /* Is the call a synchronisation whose target is known from its measured return only? */
-static bool released(const struct gt_workload *workload, const struct gt_plan *plan, uint32_t number)
+static bool released(const struct gt_workload *workload, const struct gt_replay *replay, uint32_t number)
 {
     const struct gt_call *call = &workload->calls[number];
 
@@ -50,7 +50,7 @@ static int need_event(struct gt_player *player, uint32_t op, struct gt_error *er
     return 0;
 }
 
-static int need_events(struct gt_player *player, const struct gt_plan *plan, struct gt_error *error)
+static int need_events(struct gt_player *player, const struct gt_replay *replay, struct gt_error *error)
 {
     const struct gt_workload *workload = player->workload;
 
@@ -71,13 +71,13 @@ static int need_events(struct gt_player *player, const struct gt_plan *plan, str
 
 int gt_player_edges(struct gt_player *player, struct gt_error *error)
 {
-    struct gt_plan plan;
+    struct gt_replay replay;
     int result;
 
-    gt_plan_make(&plan, player->workload, player->options.recorded_on, player->options.recorded_on);
+    gt_replay_make(&plan, player->workload, player->options.recorded_on, player->options.recorded_on);
     reverse(player, &plan);
     result = need_events(player, &plan, error);
-    gt_plan_free(&plan);
+    gt_replay_free(&plan);
     return result;
 }
 

@@ -1,15 +1,15 @@
 /* internal.h - what the files of the player share.
  *
  *   player.c          ready, play, tell: the order of things
- *   player_kernels.c  each kernel's launch: arguments, block times, log
- *   player_memory.c   allocations; the buffers that copies and memsets work on
- *   player_edges.c    orders that the streams alone do not give
- *   player_graph.c    graphs, one an instance a call
- *   player_calls.c    host threads walk their calls
- *   player_clock.c    the SMs' clock; the GPU's timer against the host's
- *   player_warm.c     calls that mean nothing, before those that count
- *   player_awake.c    CPUs that do not fall asleep meanwhile
- *   player_records.c  what happened, as records of a run
+ *   kernels.c  each kernel's launch: arguments, block times, log
+ *   memory.c   allocations; the buffers that copies and memsets work on
+ *   edges.c    orders that the streams alone do not give
+ *   graph.c    graphs, one an instance a call
+ *   calls.c    host threads walk their calls
+ *   clock.c    the SMs' clock; the GPU's timer against the host's
+ *   warm.c     calls that mean nothing, before those that count
+ *   awake.c    CPUs that do not fall asleep meanwhile
+ *   records.c  what happened, as records of a run
  *
  * Times are nanoseconds of gt_clock_ns() unless a name says GPU.
  */
@@ -109,16 +109,16 @@ int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error);
             return gt_cuda_fail(#call, code_, error); \
     } while (0)
 
-/* player_memory.c */
+/* memory.c */
 void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 int gt_player_buffers(struct gt_player *player, struct gt_error *error);
 void gt_player_free_memory(struct gt_player *player);
 
-/* player_kernels.c */
+/* kernels.c */
 int gt_player_kernels(struct gt_player *player, struct gt_error *error);
 
-/* player_edges.c */
+/* edges.c */
 int gt_player_edges(struct gt_player *player, struct gt_error *error);
 void gt_player_free_edges(struct gt_player *player);
 /* Around asking for an operation: wait in its stream for those it comes after; let others wait for it. */
@@ -127,35 +127,35 @@ cudaError_t gt_player_tell_after(struct gt_player *player, uint32_t op, cudaStre
 /* What a synchronisation of unknown target waited for, as recorded. */
 cudaError_t gt_player_wait_released(struct gt_player *player, uint32_t call);
 
-/* player_graph.c */
+/* graph.c */
 int gt_player_graphs(struct gt_player *player, struct gt_error *error);
 void gt_player_free_graphs(struct gt_player *player);
 
-/* player_calls.c */
+/* calls.c */
 void gt_player_schedule(struct gt_player *player);            /* who calls what, and the gaps between */
 cudaError_t gt_player_issue(struct gt_player *player, uint32_t op, cudaStream_t stream);
 /* All threads through all calls, and everything on the GPU to its end. */
 int gt_player_walk(struct gt_player *player, struct gt_error *error);
 
-/* player_warm.c */
+/* warm.c */
 int gt_player_make_warm(struct gt_player *player, struct gt_error *error);
 void gt_player_free_warm(struct gt_player *player);
 /* On the calling thread, until shortly before a time, at least once. */
 cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
 
-/* player_awake.c */
+/* awake.c */
 /* Keep every CPU that this process may use busy, with the lowest priority there is, until gt_player_sleep();
  * for a trace of one host thread with host functions. Returns whether all are. */
-bool gt_player_stay_awake(struct gt_player *player);
+bool gt_player_keep_cpu_awake(struct gt_player *player);
 void gt_player_sleep(struct gt_player *player);
 
-/* player_clock.c */
+/* clock.c */
 int gt_player_measure_clock(struct gt_player *player, struct gt_error *error);
 int gt_player_align(struct gt_player *player, struct gt_alignment *alignment, struct gt_error *error);
 /* A time of the GPU's timer on the host's clock. */
 uint64_t gt_player_host_ns(const struct gt_player *player, uint64_t gpu_ns);
 
-/* player_records.c */
+/* records.c */
 /* From the first call's start to the last one's end: what needs no GPU clock. */
 uint64_t gt_player_span_ns(const struct gt_player *player);
 int gt_player_send(struct gt_player *player, const struct gt_activity *activity, const struct gt_probe *probe,

@@ -64,7 +64,7 @@ static int one_time(const struct gt_player *player, struct gt_play_op *op, gt_ti
     return gt_library_argument(op->library, cycles_name, text, op->arguments, error);
 }
 
-static int many_times(struct gt_player *player, struct gt_play_op *op, const struct gt_part *part,
+static int upload_block_cycles(struct gt_player *player, struct gt_play_op *op, const struct gt_part *part,
                       struct gt_error *error)
 {
     uint64_t bytes = (uint64_t)part->block_count * sizeof(uint64_t), *cycles;
@@ -91,7 +91,7 @@ static int set_times(struct gt_player *player, struct gt_play_op *op, const stru
     if (part->block_count == 0)
         return 0;
     return part->block_count == 1 ? one_time(player, op, part->block_ps[0], error)
-                                  : many_times(player, op, part, error);
+                                  : upload_block_cycles(player, op, part, error);
 }
 
 /* Shape and resources as the trace says; what can have registers to order, spin, has no static shared memory

@@ -12,7 +12,7 @@ int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error)
     return gt_error_set(error, "CUDA: %.300s: %s", what, cudaGetErrorString(code));
 }
 
-static struct gt_gpu_others at_start;
+static struct gt_other_gpu_users at_start;
 
 /* For good: an H200 is "busy or unavailable" after cudaDeviceReset(). */
 static bool gpu_lost;
@@ -22,9 +22,9 @@ static bool lost(void)
     return gpu_lost;
 }
 
-static void others(struct gt_gpu_others *others)
+static void others(struct gt_other_gpu_users *others)
 {
-    *others = (struct gt_gpu_others){ gt_others_processes(), at_start.busy_pct };
+    *others = (struct gt_other_gpu_users){ gt_other_gpu_users_processes(), at_start.busy_pct };
 }
 
 static int find(struct gt_gpu_facts *facts, struct gt_error *error)
@@ -39,7 +39,7 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
                             : "the driver knows none");
     if (gt_cupti_open(error) != 0)
         return -1;
-    gt_others_begin(&at_start);
+    gt_other_gpu_users_begin(&at_start);
     GT_CUDA(cudaGetDeviceProperties(&properties, 0), error);
     snprintf(facts->name, sizeof facts->name, "%s", properties.name);
     facts->sms = (uint32_t)properties.multiProcessorCount;
@@ -117,7 +117,7 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     snprintf(player->description, sizeof player->description, "seed=%llu%s%s",
              (unsigned long long)player->options.seed,
              player->options.surrogates ? " kernels=surrogates" : "",
-             gt_player_stay_awake(player) ? " cpus=awake" : "");
+             gt_player_keep_cpu_awake(player) ? " cpus=awake" : "");
     if (gt_player_graphs(player, error) != 0)
         return -1;
     GT_CUDA(cudaDeviceSynchronize(), error);

@@ -9,7 +9,7 @@
 # GRIDTIDE names the program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-pairs=$here/../traces/scenarios/pairs
+pairs=$here/../../traces/scenarios/pairs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -61,7 +61,7 @@ figure()
 }
 
 "${GRIDTIDE:-gridtide}" validate -q --programs "$pairs/profile1.jsonl.zst" \
-    --programs "$pairs/profile2.jsonl.zst" --cost program --measured "${1:-$here/pairs.db}" --blocks off \
+    --programs "$pairs/profile2.jsonl.zst" --cost program --measured "${1:-$here/../recordings/pairs.db}" --blocks off \
     "$pairs"/*.jsonl -o "$work/now.db"
 slower "$work/now.db" | tee "$work/lines"
 awk '{ print 100 * ($4 - $3) / $3 }' "$work/lines" | figure slower

@@ -10,7 +10,7 @@
 # without sign, in %. GRIDTIDE names the program.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-traces=$here/../traces
+traces=$here/../../traces
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -62,7 +62,7 @@ figures()
 
 gridtide=${GRIDTIDE:-gridtide}
 "$gridtide" validate -q --programs "$traces/profiles/programs.jsonl.zst" --cost program \
-    --measured "${1:-$here/programs.db}" --blocks off "$traces"/scenarios/programs/*.jsonl -o "$work/now.db"
+    --measured "${1:-$here/../recordings/programs.db}" --blocks off "$traces"/scenarios/programs/*.jsonl -o "$work/now.db"
 errors "$work/now.db" > "$work/lines"
 for sample in "$traces"/samples/pytorch-*.json.gz; do
     "$gridtide" run -q --programs "$traces/profiles/samples.jsonl.zst" \

@@ -49,7 +49,7 @@ static void set_up(struct fixture *f, struct bytes first, struct bytes second, s
 
 static double share(struct fixture *f)
 {
-    return gt_warm_share(&f->device, f->workload, LAST, before);
+    return gt_l2_reuse_fraction(&f->device, f->workload, LAST, before);
 }
 
 #define SHARE_IS(expected, ...) do { \
@@ -100,7 +100,7 @@ static void typed_profiled_and_first_launches_find_nothing(void **state)
     (void)state;
     set_up(&f, (struct bytes){ 4096, 0 }, (struct bytes){ 4096, 0 }, (struct bytes){ 4096, 0 });
     assert_true(share(&f) == 1);
-    assert_true(gt_warm_share(&f.device, f.workload, 0, before) == 0);
+    assert_true(gt_l2_reuse_fraction(&f.device, f.workload, 0, before) == 0);
     f.workload->ops[LAST].start_ps = GT_TIME_NONE;
     assert_true(share(&f) == 0);
     f.workload->ops[LAST].start_ps = 1000;

@@ -31,7 +31,7 @@ static void one_load(void)
 }
 
 /* One launch of `count` blocks of a warp. */
-static struct gt_modelled *modelled_launch(struct gt_workload *w, uint32_t count)
+static struct gt_kernel_model *modelled_launch(struct gt_workload *w, uint32_t count)
 {
     struct gt_kernel kernel = {
         .runs = GT_NONE, .arguments = GT_NONE, .name = gt_name(w, "k", 1), .grid = { count, 1, 1 },
@@ -50,7 +50,7 @@ static struct gt_modelled *modelled_launch(struct gt_workload *w, uint32_t count
 static void waves_by_blocks_and_sms(void **state)
 {
     struct gt_workload *w = gt_workload_new();
-    struct gt_modelled *modelled;
+    struct gt_kernel_model *modelled;
 
     (void)state;
     set("chip.sms", "4");
@@ -58,22 +58,22 @@ static void waves_by_blocks_and_sms(void **state)
     one_load();
     modelled = modelled_launch(w, 4);
     assert_non_null(modelled);
-    const struct gt_modelled_launch *launch = gt_modelled_launch(modelled, 0);
+    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(modelled, 0);
     assert_null(launch->failure);
-    double alone = gt_modelled_wave(modelled, launch, 1, 1);
+    double alone = gt_kernel_model_wave(modelled, launch, 1, 1);
     assert_true(alone > 128);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 1, 2) - alone, 128, 1);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 1, 3) - alone, 256, 1);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 1, 4) - alone, 384, 1);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 1, 9) - alone, 384 + 5 * 128, 2);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 2, 1) - alone, 128, 1);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 3, 1) - alone, 256, 1);
-    assert_float_equal(gt_modelled_wave(modelled, launch, 4, 4) - alone, 15 * 128, 2);
-    assert_true(gt_modelled_wave(modelled, launch, 0, 1) == 0);
-    assert_true(gt_modelled_wave(modelled, launch, 5, 1) == 0);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 1, 2) - alone, 128, 1);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 1, 3) - alone, 256, 1);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 1, 4) - alone, 384, 1);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 1, 9) - alone, 384 + 5 * 128, 2);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 2, 1) - alone, 128, 1);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 3, 1) - alone, 256, 1);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 4, 4) - alone, 15 * 128, 2);
+    assert_true(gt_kernel_model_wave(modelled, launch, 0, 1) == 0);
+    assert_true(gt_kernel_model_wave(modelled, launch, 5, 1) == 0);
     /* 4 SMs: what the launch itself was run with. */
-    assert_float_equal(gt_modelled_wave(modelled, launch, 1, 4), launch->result.run_cycles, 1);
-    gt_modelled_free(modelled);
+    assert_float_equal(gt_kernel_model_wave(modelled, launch, 1, 4), launch->result.run_cycles, 1);
+    gt_kernel_model_free(modelled);
     gt_workload_free(w);
 }
 
@@ -105,11 +105,11 @@ static void bursts(void **state)
     add_exit();
     close_block(GT_END_EXIT);
     run(1, 1, 1);
-    assert_float_equal(result.burst, 11, 0.01);
+    assert_float_equal(result.issue_run_length, 11, 0.01);
     for (int i = 0; i < 10; i++)
         code[i].stall_cycles = 4;
     run(1, 1, 1);
-    assert_float_equal(result.burst, 1.1, 0.01);
+    assert_float_equal(result.issue_run_length, 1.1, 0.01);
 }
 
 int main(void)

@@ -42,7 +42,7 @@ static uint32_t launch(struct gt_workload *w, const char *name, uint32_t grid, u
 
 struct fixture {
     struct gt_workload *timeline, *profiled;
-    struct gt_borrowed borrowed;
+    struct gt_program_matches borrowed;
 };
 
 static int begin(void **state)
@@ -68,7 +68,7 @@ static int end(void **state)
 
 static void lend(struct fixture *f)
 {
-    gt_borrow_programs(f->timeline, &f->profiled, 1, &f->borrowed);
+    gt_match_programs(f->timeline, &f->profiled, 1, &f->borrowed);
 }
 
 /* What operation `op` of the timeline found; "" nothing. */
@@ -79,7 +79,7 @@ static const char *found(const struct fixture *f, uint32_t op)
     return program != NULL ? program->key : "";
 }
 
-static enum gt_borrow how(const struct fixture *f, uint32_t op)
+static enum gt_program_match how(const struct fixture *f, uint32_t op)
 {
     return f->borrowed.how[f->timeline->ops[op].kernel];
 }
