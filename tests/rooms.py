@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+"""Draw who needs whom among the source files, and hold it against the house's rules. Speaks TAP.
+
+A file is a .c with its .h. It needs another if it includes the other's header, or if its object uses a symbol
+(a function, a table of functions, a variable) that the other's object defines: what is only declared in a shared
+header counts for the file that defines it. Rules:
+
+  1. an arrow goes from a room to itself or to a room of a lower level;
+  2. no ring of files reaches over two rooms;
+  3. no ring within a room has more than four files;
+  4. every room with code says in a README.md of at most 30 lines what it is for.
+
+rooms.py [--arrows ROOM]: the second form prints a room's arrows instead, for people.
+GRIDTIDE_SOURCE and GRIDTIDE_BUILD name the trees; objects that were not built (no CUDA) count by includes alone.
+"""
+import os
+import re
+import subprocess
+import sys
+
+SOURCE = os.environ.get("GRIDTIDE_SOURCE", ".")
+BUILD = os.environ.get("GRIDTIDE_BUILD", "build")
+LARGEST_RING = 4
+README_LINES = 30
+
+# Room: its level, and the rooms of other top folders it may use (all of its own folder's lower levels it may).
+LEVELS = {
+    "sim/base": 0, "sim/workload": 1, "sim/devices": 2, "sim/warp": 3, "sim/replay": 3, "sim/machine": 4,
+    "sim/stream": 5, "sim/gpu": 6, "sim": 7,
+    "traces/io": 10, "traces/names": 10, "traces/import": 11, "traces/sass": 11, "traces/store": 11,
+    "traces/kineto": 12, "traces/nsys": 12, "traces/ncu": 12, "traces/jsonl": 12, "traces/stats": 12,
+    "traces/export": 12, "traces/compare": 13, "traces": 13,
+    "plots/data": 20, "plots/figures": 21, "plots/page": 22,
+    "kernels": 30, "kernels/calibrate": 31,
+    "validate/gpu": 40, "validate": 41, "validate/player": 42, "validate/calibrate": 42,
+    "sim/cmd": 50,
+}
+# What a whole folder may not use although it lies below: kernels stand on sim/base alone, the validator draws nothing.
+FORBIDDEN = [("kernels", "sim/(?!base)"), ("kernels", "traces"), ("kernels", "plots"), ("validate", "plots")]
+
+
+def sources():
+    """Every C and CUDA file of the rooms, by its unit (path without ending)."""
+    units = {}
+    for room in LEVELS:
+        folder = os.path.join(SOURCE, room)
+        for name in sorted(os.listdir(folder) if os.path.isdir(folder) else []):
+            stem, ending = os.path.splitext(name)
+            if ending in (".c", ".h", ".cu", ".cuh"):
+                units.setdefault(f"{room}/{stem}", []).append(os.path.join(folder, name))
+    return units
+
+
+def room_of(unit):
+    return os.path.dirname(unit)
+
+
+def symbols(unit):
+    """What the unit's object defines and what it needs; two empty sets where there is no object."""
+    defined, needed = set(), set()
+    for name in (f"{unit}.o", f"{os.path.dirname(unit)}/gridtide-{os.path.basename(unit)}.o"):
+        path = os.path.join(BUILD, name)
+        if not os.path.exists(path):
+            continue
+        for line in subprocess.run(["nm", path], capture_output=True, text=True, check=True).stdout.splitlines():
+            words = line.split()
+            if words[-2] == "U":
+                needed.add(words[-1])
+            elif words[-2] in "TDBRCVW":
+                defined.add(words[-1])
+    return defined, needed
+
+
+def arrows(units):
+    """unit -> {unit: why}."""
+    graph = {unit: {} for unit in units}
+    definer = {}
+    needs = {}
+    for unit in units:
+        defined, needs[unit] = symbols(unit)
+        for symbol in defined:
+            definer.setdefault(symbol, unit)
+    for unit, files in units.items():
+        for path in files:
+            with open(path, encoding="utf-8") as file:
+                for included in re.findall(r'^\s*#\s*include\s+"([^"]+)"', file.read(), re.M):
+                    other = os.path.splitext(included)[0]
+                    if other in units and other != unit:
+                        graph[unit].setdefault(other, f"includes {included}")
+        for symbol in sorted(needs[unit]):
+            other = definer.get(symbol, unit)
+            if other != unit:
+                graph[unit].setdefault(other, f"uses {symbol}")
+    return graph
+
+
+def rings(graph):
+    """Strongly connected sets of more than one unit (Tarjan's algorithm, without recursion)."""
+    index, low, on_stack, stack, found = {}, {}, set(), [], []
+    for root in graph:
+        if root in index:
+            continue
+        work = [(root, iter(graph[root]))]
+        index[root] = low[root] = len(index)
+        stack.append(root)
+        on_stack.add(root)
+        while work:
+            unit, others = work[-1]
+            for other in others:
+                if other not in index:
+                    index[other] = low[other] = len(index)
+                    stack.append(other)
+                    on_stack.add(other)
+                    work.append((other, iter(graph[other])))
+                    break
+                if other in on_stack:
+                    low[unit] = min(low[unit], index[other])
+            else:
+                work.pop()
+                if work:
+                    low[work[-1][0]] = min(low[work[-1][0]], low[unit])
+                if low[unit] == index[unit]:
+                    ring = []
+                    while not ring or ring[-1] != unit:
+                        ring.append(stack.pop())
+                        on_stack.discard(ring[-1])
+                    if len(ring) > 1:
+                        found.append(sorted(ring))
+    return found
+
+
+def upward(graph):
+    for unit, others in graph.items():
+        for other, why in others.items():
+            mine, its = room_of(unit), room_of(other)
+            if mine == its:
+                continue
+            if LEVELS[mine] <= LEVELS[its] or any(
+                    re.match(above + r"\b", mine) and re.match(below, its + "/") for above, below in FORBIDDEN):
+                yield f"{unit} -> {other}: {why}"
+
+
+def unread_rooms():
+    for room in LEVELS:
+        path = os.path.join(SOURCE, room, "README.md")
+        if "/" not in room or not os.path.isdir(os.path.dirname(path)):
+            continue
+        if not os.path.exists(path):
+            yield f"{room} has no README.md"
+        else:
+            with open(path, encoding="utf-8") as file:
+                lines = len(file.readlines())
+            if lines > README_LINES:
+                yield f"{room}/README.md has {lines} lines"
+
+
+def main():
+    units = sources()
+    graph = arrows(units)
+    if len(sys.argv) == 3 and sys.argv[1] == "--arrows":
+        for unit, others in graph.items():
+            for other, why in others.items():
+                if sys.argv[2] in (room_of(unit), room_of(other)):
+                    print(f"{unit} -> {other}: {why}")
+        return
+    found = rings(graph)
+    across = [ring for ring in found if len({room_of(unit) for unit in ring}) > 1]
+    large = [ring for ring in found if ring not in across and len(ring) > LARGEST_RING]
+    checks = [
+        ("every arrow goes down", list(upward(graph))),
+        ("no ring of files reaches over two rooms", [f"{len(ring)}: {' '.join(ring)}" for ring in across]),
+        (f"no ring has more than {LARGEST_RING} files", [f"{len(ring)}: {' '.join(ring)}" for ring in large]),
+        ("every room says what it is for", list(unread_rooms())),
+    ]
+    print(f"1..{len(checks)}")
+    for number, (name, findings) in enumerate(checks, 1):
+        print(f"{'not ok' if findings else 'ok'} {number} - {name}")
+        for finding in findings:
+            print(f"# {finding}")
+
+
+if __name__ == "__main__":
+    main()
