@@ -262,7 +262,7 @@ static int write_legend(const struct timeline *timeline, struct gt_drawing *draw
     for (int class = 0; class < GT_CLASSES; class++)
         if (timeline->seen[class])
             names[entries++] = gt_view_class_name(timeline->view, (enum gt_class)class);
-    gt_short_names(names, shorts, (size_t)entries, LEGEND_NAME_COLUMNS);
+    gt_short_names_unique(names, shorts, (size_t)entries, LEGEND_NAME_COLUMNS);
     for (int class = 0, entry = 0; class < GT_CLASSES; class++) {
         const struct gt_class_row *row = &gt_class_rows[class];
 

@@ -87,20 +87,81 @@ static void a_long_name_takes_no_time(void **state)
     free(name);
 }
 
+/* Short names of `count` names in `columns`: as expected, where that is given, and unlike each other. */
+static void check_unique(const char *const names[], const char *const expected[], size_t count, size_t columns)
+{
+    char **shorts = calloc(count, sizeof *shorts);
+
+    assert_non_null(shorts);
+    gt_short_names_unique(names, shorts, count, columns);
+    for (size_t i = 0; i < count; i++) {
+        if (expected != NULL)
+            assert_string_equal(shorts[i], expected[i]);
+        for (size_t j = 0; j < i; j++)
+            assert_int_equal(strcmp(names[i], names[j]) == 0, strcmp(shorts[i], shorts[j]) == 0);
+    }
+    for (size_t i = 0; i < count; i++)
+        free(shorts[i]);
+    free(shorts);
+}
+
 static void names_alike_show_where_they_differ(void **state)
 {
-    static const char *const names[] = {
+    static const char *const gemms[] = {
         "sm80_gemm_f32f32_tilesize64x64_stage3_warps_tn_execute", "other",
-        "sm80_gemm_f32f32_tilesize64x32_stage3_warps_tn_execute",
+        "sm80_gemm_f32f32_tilesize64x32_stage3_warps_tn_execute", "other",
     };
+    static const char *const shown[] = {
+        "sm80_gem…e64x64_stage3_…", "other", "sm80_gem…e64x32_stage3_…", "other",
+    };
+    static const char *const same_function[] = { "void a::copy<float>(float*)", "void b::copy<float>(float*)",
+                                                 "void a::copy<float>(float*, int)" };
+    static const char *const functors[] = {
+        "void at::native::elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, 3> >(int)",
+        "void at::native::elementwise_kernel<4, at::native::BinaryFunctor<float>, std::array<char*, 3> >(int)",
+        "void at::native::elementwise_kernel<4, at::native::CUDAFunctor_add<double>, std::array<char*, 3> >(int)",
+    };
+    static const char *const functors_shown[] = {
+        "elementwise…CUDAFunctor_add<float>…", "elementwise…BinaryFunctor<float>, …",
+        "elementwise…CUDAFunctor_add<double…",
+    };
+
+    (void)state;
+    check_unique(gemms, shown, 4, 24);
+    check_unique(same_function, NULL, 3, 20);
+    check_unique(functors, functors_shown, 3, 35);
+}
+
+/* Nothing that can be seen tells these apart, or nothing that fits. */
+static void names_that_look_alike_are_numbered(void **state)
+{
+    static const char *const unseen[] = { "scan\x01", "scan", "scan\x02", "scan" };
+    enum { MANY = 300, LONG = 120 };
+    static char texts[MANY][LONG + 1];
+    const char *names[MANY];
+
+    (void)state;
+    check_unique(unseen, NULL, 4, 16);
+    for (int i = 0; i < MANY; i++) {              /* they differ here and there, nine bits of them */
+        memset(texts[i], 'k', LONG);
+        for (int bit = 0; bit < 9; bit++)
+            texts[i][10 + 12 * bit] = i >> bit & 1 ? 'x' : 'y';
+        names[i] = texts[i];
+    }
+    check_unique(names, NULL, MANY, 16);
+}
+
+static void a_name_that_is_not_there_has_no_short_name(void **state)
+{
+    const char *const names[] = { NULL, "gemm", NULL };
     char *shorts[3];
 
     (void)state;
-    gt_short_names(names, shorts, 3, 24);
-    assert_string_equal(shorts[1], "other");
-    assert_string_not_equal(shorts[0], shorts[2]);
-    for (int i = 0; i < 3; i++)
-        free(shorts[i]);
+    gt_short_names_unique(names, shorts, 3, 20);
+    assert_null(shorts[0]);
+    assert_string_equal(shorts[1], "gemm");
+    assert_null(shorts[2]);
+    free(shorts[1]);
 }
 
 /* DRAM's peak is 1000 GB/s at 1 GHz: 1000 bytes a cycle. */
@@ -177,6 +238,8 @@ int main(void)
         cmocka_unit_test(names_lose_what_says_least),
         cmocka_unit_test(a_long_name_takes_no_time),
         cmocka_unit_test(names_alike_show_where_they_differ),
+        cmocka_unit_test(names_that_look_alike_are_numbered),
+        cmocka_unit_test(a_name_that_is_not_there_has_no_short_name),
         cmocka_unit_test(names_leave_as_text),
         cmocka_unit_test(a_kernel_is_bound_by_what_works_or_else_by_what_warps_wait_for),
         cmocka_unit_test(every_reason_is_in_one_group),

@@ -1,5 +1,6 @@
 #include "traces/names/short_name.h"
 
+#include <search.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -153,6 +154,33 @@ char *gt_short_name(const char *name, size_t columns)
     return cut;
 }
 
+/* A name among others: its place among them, its text, and how far that is the same as one beside it. */
+struct name { size_t index; const char *name; char *text; size_t alike; char *shorter; };
+
+static int by_name(const void *left, const void *right)
+{
+    const struct name *a = left, *b = right;
+    int order = strcmp(a->name, b->name);
+
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static int by_shorter(const void *left, const void *right)
+{
+    const struct name *a = left, *b = right;
+    int order = strcmp(a->shorter, b->shorter);
+
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
+static int by_text(const void *left, const void *right)
+{
+    const struct name *a = left, *b = right;
+    int order = strcmp(a->text, b->text);
+
+    return order != 0 ? order : (a->index > b->index) - (a->index < b->index);
+}
+
 /* How far two texts are the same, to a whole character. */
 static size_t same_length(const char *a, const char *b)
 {
@@ -165,50 +193,157 @@ static size_t same_length(const char *a, const char *b)
     return length;
 }
 
-/* Head, ellipsis, and what stands from a little before `from` on. */
-static char *short_from(const char *name, size_t from, size_t columns)
+/* Where the columns before `from` begin, `columns` of them. */
+static const char *before(const char *text, size_t from, size_t columns)
 {
-    enum { BEFORE = 4 };
-    char *text = readable(name), *cut;
-    size_t head = columns / 3, width = width_of(text, text + from);
-    const char *rest = head_end(text, width > BEFORE ? width - BEFORE : 0), *end;
+    return tail_start(text, columns + width_of(text + from, text + strlen(text)));
+}
 
-    if (width < head + BEFORE)
-        rest = head_end(text, head);
-    end = head_end(rest, columns - head - 2);
+/* Where what says most about `from` begins: its word with what it is an argument of, or a few columns. */
+static const char *word_start(const char *text, size_t from, size_t columns)
+{
+    enum { FEW = 4 };
+    const char *least = before(text, from, columns);
+
+    for (const char *at = text + from; at > least; at--)
+        if (strchr(",(:* ", at[-1]) != NULL)
+            return at;
+    return before(text, from, FEW);
+}
+
+/* Head, ellipsis, what stands around `from`: where this text stops being like others. */
+static char *short_around(const char *text, size_t from, size_t columns)
+{
+    size_t head = columns / 3, room = columns - head - 2;
+    const char *rest = word_start(text, from, columns / 2), *end = head_end(rest, room);
+    char *cut;
+
+    if (width_of(text, text + strlen(text)) <= columns)
+        return strdup(text);
+    if (rest <= head_end(text, head + 1)) {       /* `from` is no further than where the text is cut */
+        if (asprintf(&cut, "%.*s…", (int)(head_end(text, columns - 1) - text), text) < 0)
+            gt_bug("asprintf failed");
+        return cut;
+    }
+    if (*end == '\0')
+        head = columns - 1 - width_of(rest, end);
+    else if (*head_end(rest, room + 1) == '\0')
+        end += strlen(end);
     if (asprintf(&cut, "%.*s…%.*s%s", (int)(head_end(text, head) - text), text, (int)(end - rest), rest,
                  *end != '\0' ? "…" : "") < 0)
         gt_bug("asprintf failed");
-    free(text);
     return cut;
 }
 
-void gt_short_names(const char *const names[], char *shorts[], size_t count, size_t columns)
+/* Give [0, count) names, which all have the same short name, their texts: the functions alone where these
+ * tell them apart, or else everything. */
+static void fill_texts(struct name *names, size_t count)
 {
-    size_t *alike = gt_calloc(count + 1, sizeof *alike);
+    bool apart = true;
 
     for (size_t i = 0; i < count; i++)
-        shorts[i] = gt_short_name(names[i], columns);
-    for (size_t i = 0; i < count; i++) {
-        char *first = readable(names[i]);
+        names[i].text = function_of(names[i].name);
+    qsort(names, count, sizeof *names, by_text);
+    for (size_t i = 1; i < count; i++)
+        apart = apart && strcmp(names[i - 1].text, names[i].text) != 0;
+    for (size_t i = 0; i < count && !apart; i++) {
+        free(names[i].text);
+        names[i].text = readable(names[i].name);
+    }
+    qsort(names, count, sizeof *names, by_text);
+}
 
-        for (size_t j = 0; j < count; j++) {
-            char *second = readable(names[j]);
-            size_t same = same_length(first, second);
+/* Names that have the same short name get ones that show where they differ.  In the order of their texts each
+ * is most like the one before or after it. */
+static void tell_apart(struct name *names, size_t count, size_t columns)
+{
+    fill_texts(names, count);
+    for (size_t i = 1; i < count; i++) {
+        size_t same = same_length(names[i - 1].text, names[i].text);
 
-            if (i != j && strcmp(shorts[i], shorts[j]) == 0 && same > alike[i])
-                alike[i] = same;
-            free(second);
-        }
-        free(first);
+        names[i].alike = same;
+        names[i - 1].alike = same > names[i - 1].alike ? same : names[i - 1].alike;
     }
     for (size_t i = 0; i < count; i++) {
-        if (alike[i] == 0)
+        free(names[i].shorter);
+        names[i].shorter = short_around(names[i].text, names[i].alike, columns);
+        free(names[i].text);
+        names[i].text = NULL;
+    }
+}
+
+static int by_characters(const void *left, const void *right)
+{
+    return strcmp(left, right);
+}
+
+/* What is still taken by an earlier name is numbered: "name…#2".  Texts that differ in nothing one sees come
+ * here, and lists of names that differ in many places. */
+static void number(struct name *name, void **taken, size_t columns)
+{
+    for (unsigned count = 2; *(char **)tsearch(name->shorter, taken, by_characters) != name->shorter; count++) {
+        char mark[16], *text = function_of(name->name), *numbered;
+        size_t room = columns - (size_t)snprintf(mark, sizeof mark, "#%u", count), width;
+
+        width = width_of(text, text + strlen(text));
+        if (asprintf(&numbered, "%.*s%s%s", (int)(head_end(text, width > room ? room - 1 : room) - text), text,
+                     width > room ? "…" : "", mark) < 0)
+            gt_bug("asprintf failed");
+        free(text);
+        free(name->shorter);
+        name->shorter = numbered;
+    }
+}
+
+static void keep(void *text)
+{
+    (void)text;
+}
+
+/* `names` are in the order of their names, each one once. */
+static void make_unique(struct name *names, size_t count, size_t columns)
+{
+    void *taken = NULL;
+
+    qsort(names, count, sizeof *names, by_shorter);
+    for (size_t first = 0, end; first < count; first = end) {
+        for (end = first + 1; end < count && strcmp(names[first].shorter, names[end].shorter) == 0;)
+            end++;
+        if (end - first > 1)
+            tell_apart(names + first, end - first, columns);
+    }
+    qsort(names, count, sizeof *names, by_name);
+    for (size_t i = 0; i < count; i++)
+        number(&names[i], &taken, columns);
+    tdestroy(taken, keep);
+}
+
+void gt_short_names_unique(const char *const names[], char *shorts[], size_t count, size_t columns)
+{
+    struct name *all = gt_calloc(count + 1, sizeof *all), *single = gt_calloc(count + 1, sizeof *single);
+    size_t present = 0, singles = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        shorts[i] = NULL;
+        if (names[i] != NULL)
+            all[present++] = (struct name){ .index = i, .name = names[i] };
+    }
+    qsort(all, present, sizeof *all, by_name);
+    for (size_t i = 0; i < present; i++) {
+        if (i > 0 && strcmp(all[i - 1].name, all[i].name) == 0)
             continue;
-        free(shorts[i]);
-        shorts[i] = short_from(names[i], alike[i], columns);
+        single[singles] = all[i];
+        single[singles++].shorter = gt_short_name(all[i].name, columns);
     }
-    free(alike);
+    make_unique(single, singles, columns);
+    for (size_t i = 0, at = 0; i < present; i++) {
+        at += strcmp(single[at].name, all[i].name) != 0;
+        shorts[all[i].index] = strdup(single[at].shorter);
+    }
+    for (size_t i = 0; i < singles; i++)
+        free(single[i].shorter);
+    free(single);
+    free(all);
 }
 
 void gt_html(FILE *out, const char *text)

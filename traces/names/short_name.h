@@ -18,9 +18,12 @@ char *gt_clean_name(const char *name);
  * middle. */
 char *gt_short_name(const char *name, size_t columns);
 
-/* The same for names that stand together: those that would come out alike show where they differ.
- * shorts[i] (malloced) is names[i]'s. */
-void gt_short_names(const char *const names[], char *shorts[], size_t count, size_t columns);
+/* The same for names that stand together, in a table, a legend or a page: names that differ have short names
+ * that differ.  Those that would come out alike show the part where they differ ("reduce<5…add<float>…"), and
+ * where no part of them can be seen to, a number ("reduce#2"); the same name has the same short name each
+ * time.  Nothing is cut without an ellipsis.  shorts[i] is names[i]'s, malloced, at most `columns` wide (16 or
+ * more); NULL for a name that is NULL.  The work grows with the length of all names, and count log count. */
+void gt_short_names_unique(const char *const names[], char *shorts[], size_t count, size_t columns);
 
 /* Write `text` escaped for HTML, in elements and in quoted attributes alike. */
 void gt_html(FILE *out, const char *text);
