@@ -190,6 +190,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     const struct gt_workload *w = m->workload;
 
     m->error = error;
+    m->serial.running = m->serial.head = m->serial.last_op = GT_NONE;
     m->commands_free = m->waiters_free = m->grids_free = m->batches_free = m->groups_free = GT_NONE;
     m->place = gt_place_policy_find(m->device->placement, error);
     m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);

@@ -14,7 +14,8 @@ sim_libsim_a_SOURCES = \
     sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/inferred_waits.c sim/replay/isolated_durations.c \
     sim/replay/isolated_durations.h sim/replay/replay.c sim/replay/replay.h \
     sim/stream/api_call.c sim/stream/api_call.h sim/stream/default_stream.c sim/stream/graph.c \
-    sim/stream/host_thread.c sim/stream/hw_queue.c sim/stream/operation.c sim/stream/stream.c \
+    sim/stream/host_thread.c sim/stream/hw_queue.c sim/stream/operation.c sim/stream/serial.c \
+    sim/stream/stream.c \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/memory.c sim/warp/misses.c sim/warp/rare_paths.c \

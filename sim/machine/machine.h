@@ -7,7 +7,7 @@
  *   sim/gpu/steady_state.c   waves of a huge grid that are alike, at once
  *   sim/gpu/block_progress.c    how fast blocks run that share something (demand.h: what they ask for, sim/base/fair_share.h: who gets it)
  *   sim/gpu/copy_engine.c    copy engines and the link; sim/gpu/exclusive_copy.c copies that keep out of kernels' way
- *   graph.c   operations joined by edges
+ *   graph.c   operations joined by edges; sim/stream/serial.c one operation at a time
  *
  * An command is what stands in a stream: an operation, an event's record, a wait,
  * a graph; a node is an operation of a graph.  Items exist only while in flight.
@@ -186,6 +186,13 @@ struct gt_engine_state {      /* a copy engine */
     uint64_t stamp;
 };
 
+/* --serialize: who has the machine's one place, who stands in line for it, what had it last. */
+struct gt_serial_state {
+    uint32_t running, head, tail;   /* commands; GT_NONE */
+    uint32_t last_op;
+    gt_time_ps end_ps;        /* of that operation */
+};
+
 /* A buffer for staging: the copy that has it, number 0: none yet. */
 struct gt_buffer_state { uint32_t stream; uint64_t number; };
 
@@ -248,6 +255,7 @@ struct gt_machine {
         uint64_t number;
         struct gt_mark completed;       /* once it is complete; index GT_NONE: not yet, or none before */
     } *events;
+    struct gt_serial_state serial;      /* only where options->serialize */
     uint64_t *op_numbers;     /* position in its stream, once submitted; else 0 */
     uint32_t *op_afters_left; /* edges into each operation not ended yet; NULL: no edges at all */
     uint32_t *op_commands;       /* in flight command of operations with edges; NULL: no edges at all */
@@ -323,7 +331,13 @@ void gt_op_ready(struct gt_machine *m, uint32_t command);    /* hand it to its r
 void gt_op_ended(struct gt_machine *m, uint32_t command);    /* it ends now */
 void gt_timed_op_start(struct gt_machine *m, uint32_t command, gt_time_ps duration_ps);
 
+/* sim/stream/serial.c: one operation at a time */
+bool gt_serial_allows(struct gt_machine *m, uint32_t command);   /* else it is handed to its resource later */
+void gt_serial_ended(struct gt_machine *m, uint32_t op);
+
 /* graph.c */
+/* From the end of `before` to the start of `after`, which an edge joins. */
+gt_time_ps gt_graph_edge_gap_ps(const struct gt_machine *m, const struct gt_op *before, const struct gt_op *after);
 void gt_graph_start(struct gt_machine *m, uint32_t command);
 void gt_graph_op_ended(struct gt_machine *m, uint32_t op);       /* its successors may go on */
 void gt_graph_node_ended(struct gt_machine *m, uint32_t graph_item, uint32_t op);

@@ -59,12 +59,16 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
     gt_stream_advance(m, stream);
 }
 
+gt_time_ps gt_graph_edge_gap_ps(const struct gt_machine *m, const struct gt_op *before, const struct gt_op *after)
+{
+    return before->call == after->call ? gt_replay_graph_gap_ps(&m->replay, before, after)
+                                       : gt_replay_event_gap_ps(&m->replay, before, after);
+}
+
 /* One of the operations that `op` comes after has ended. */
 static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
-    const struct gt_op *first = &m->workload->ops[before], *second = &m->workload->ops[op];
-    gt_time_ps gap_ps = first->call == second->call ? gt_replay_graph_gap_ps(&m->replay, first, second)
-                                                    : gt_replay_event_gap_ps(&m->replay, first, second);
+    gt_time_ps gap_ps = gt_graph_edge_gap_ps(m, &m->workload->ops[before], &m->workload->ops[op]);
     uint32_t command = m->op_commands[op];
     enum gt_wait reason;
 

@@ -40,6 +40,8 @@ void gt_op_ready(struct gt_machine *m, uint32_t command)
         [GT_OP_HOST_FUNCTION] = host_function_ready,
     };
 
+    if (m->options->serialize && !gt_serial_allows(m, command))
+        return;
     ready[m->workload->ops[op_of(m, command)].kind](m, command);
 }
 
@@ -105,6 +107,8 @@ void gt_op_ended(struct gt_machine *m, uint32_t number)
         m->end_ps = m->engine.now_ps;
     stream->last_op = command.index;
     stream->end_ps = m->engine.now_ps;
+    if (m->options->serialize)
+        gt_serial_ended(m, command.index);
     if (m->replay.edge_count > 0)
         gt_graph_op_ended(m, command.index);
     if (command.kind == GT_COMMAND_NODE) {
