@@ -1,15 +1,5 @@
 /* Golden scenarios: tests/golden/NAME.jsonl is a trace whose comments say, worked out by hand, what
- * must come out on the toy device.  Lines of a comment that begin so are directives:
- *
- *   // set KEY=VALUE               a device key
- *   // option blocks=off           or streams=N, serialize=on, seed=N
- *   // cost KERNEL CYCLES ...      see golden_cost.h
- *   // expect OP START END         operation number OP (from 0, in trace order) runs from START to END us
- *   // expect-wait OP REASON US    it waited so long for that reason
- *   // expect-call CALL START END  call number CALL of the trace lasts so
- *   // expect-blocks OP SM COUNT   so many of its blocks ran on that SM in all
- *   // expect-error TEXT           the run fails and says TEXT
- */
+ * must come out on the toy device.  golden_directive.h has the words. */
 #include <dirent.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,6 +15,7 @@
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
 #include "tests/unit/golden_cost.h"
+#include "tests/unit/golden_directive.h"
 
 enum { MOST_FILES = 256, MOST_SMS = 256 };
 
@@ -71,58 +62,56 @@ static void check_times(const char *line, const char *what, unsigned number, gt_
 /* One directive about what came out; those about what goes in were read before. */
 static void check_line(const char *line, const struct gt_workload *w, const struct seen *seen)
 {
-    unsigned number, sm, count;
-    double start_us, end_us;
-    char reason[32];
+    struct golden_directive d = golden_directive_of(line);
 
-    if (sscanf(line, "// expect %u %lf %lf", &number, &start_us, &end_us) == 3) {
-        assert_in_range(number, 0, w->op_count - 1);
-        check_times(line, "operation", number, seen->ops[number].start_ps, seen->ops[number].end_ps,
-                    start_us, end_us);
-    } else if (sscanf(line, "// expect-call %u %lf %lf", &number, &start_us, &end_us) == 3) {
-        assert_in_range(number, 0, w->call_count - 1);
-        check_times(line, "call", number, seen->calls[number].start_ps, seen->calls[number].end_ps,
-                    start_us, end_us);
-    } else if (sscanf(line, "// expect-blocks %u %u %u", &number, &sm, &count) == 3) {
-        assert_in_range(number, 0, w->op_count - 1);
-        if (seen->blocks[number][sm] != count)
-            fail_msg("%u blocks: %s", seen->blocks[number][sm], line);
-    } else if (sscanf(line, "// expect-wait %u %31s %lf", &number, reason, &start_us) == 3) {
-        assert_in_range(number, 0, w->op_count - 1);
-        for (int i = 0; i < GT_WAITS; i++) {
-            if (strcmp(gt_wait_names[i], reason) == 0 && seen->ops[number].wait_ps[i] != us(start_us))
-                fail_msg("waited %.6f us: %s", (double)seen->ops[number].wait_ps[i] / 1e6, line);
-        }
+    if (d.kind < GOLDEN_EXPECT)
+        return;
+    assert_in_range(d.number, 0, (d.kind == GOLDEN_EXPECT_CALL ? w->call_count : w->op_count) - 1);
+    if (d.kind == GOLDEN_EXPECT) {
+        check_times(line, "operation", d.number, seen->ops[d.number].start_ps, seen->ops[d.number].end_ps,
+                    d.start_us, d.end_us);
+    } else if (d.kind == GOLDEN_EXPECT_CALL) {
+        check_times(line, "call", d.number, seen->calls[d.number].start_ps, seen->calls[d.number].end_ps,
+                    d.start_us, d.end_us);
+    } else if (d.kind == GOLDEN_EXPECT_BLOCKS) {
+        assert_in_range(d.sm, 0, MOST_SMS - 1);
+        if (seen->blocks[d.number][d.sm] != d.count)
+            fail_msg("%u blocks: %s", seen->blocks[d.number][d.sm], line);
+    } else if (seen->ops[d.number].wait_ps[d.reason] != us(d.start_us)) {
+        fail_msg("waited %.6f us: %s", (double)seen->ops[d.number].wait_ps[d.reason] / 1e6, line);
     }
 }
 
-struct setting { struct gt_device device; struct gt_options options; uint32_t streams; char failure[256]; };
+struct setting { struct gt_device device; struct gt_options options; uint32_t streams; char failure[256]; int outcomes; };
+
+static void set_option(struct setting *setting, const struct golden_directive *d)
+{
+    if (strcmp(d->key, "blocks") == 0)
+        setting->options.blocks = strcmp(d->value, "on") == 0;
+    else if (strcmp(d->key, "serialize") == 0)
+        setting->options.serialize = strcmp(d->value, "on") == 0;
+    else if (strcmp(d->key, "streams") == 0)
+        setting->streams = (uint32_t)strtoul(d->value, NULL, 10);
+    else
+        setting->options.seed = strtoull(d->value, NULL, 10);
+}
 
 static void read_directive(const char *line, struct setting *setting)
 {
-    struct gt_options *options = &setting->options;
+    struct golden_directive d = golden_directive_of(line);
     struct gt_error error;
-    char key[64], value[64];
 
-    if (sscanf(line, "// set %63[^=]=%63s", key, value) == 2) {
-        if (gt_device_set(&setting->device, key, value, &error) != 0)
-            fail_msg("%s: %s", line, error.text);
-    } else if (sscanf(line, "// option %63[^=]=%63s", key, value) == 2) {
-        if (strcmp(key, "blocks") == 0)
-            options->blocks = strcmp(value, "on") == 0;
-        else if (strcmp(key, "streams") == 0)
-            setting->streams = (uint32_t)atoi(value);
-        else if (strcmp(key, "serialize") == 0)
-            options->serialize = strcmp(value, "on") == 0;
-        else if (strcmp(key, "seed") == 0)
-            options->seed = (uint64_t)atoi(value);
-        else
-            fail_msg("no such option: %s", line);
-    } else if (golden_cost_line(line)) {
-        options->program_cost = true;
-    } else if (strncmp(line, "// expect-error ", 16) == 0) {
-        snprintf(setting->failure, sizeof setting->failure, "%.*s", (int)strcspn(line + 16, "\n"), line + 16);
-    }
+    if (d.kind == GOLDEN_SET && gt_device_set(&setting->device, d.key, d.value, &error) != 0)
+        fail_msg("%s: %s", line, error.text);
+    if (d.kind == GOLDEN_OPTION)
+        set_option(setting, &d);
+    if (d.kind == GOLDEN_COST)
+        setting->options.program_cost = true;
+    if (d.kind == GOLDEN_MALFORMED || (d.kind == GOLDEN_COST && !golden_cost_line(line)))
+        fail_msg("no directive can be read of: %s", line);
+    if (d.kind == GOLDEN_EXPECT_ERROR)
+        snprintf(setting->failure, sizeof setting->failure, "%.*s", (int)strcspn(d.rest, "\n"), d.rest);
+    setting->outcomes += d.kind >= GOLDEN_EXPECT && d.kind != GOLDEN_EXPECT_ERROR;
 }
 
 static char *read_text(const char *path)
@@ -142,7 +131,7 @@ static void each_line(char *text, void (*visit)(const char *line, void *user), v
         visit(line, user);
 }
 
-struct outcome { const struct gt_workload *workload; struct seen *seen; int expected; };
+struct outcome { const struct gt_workload *workload; struct seen *seen; };
 
 static void visit_setting(const char *line, void *user)
 {
@@ -155,18 +144,16 @@ static void visit_outcome(const char *line, void *user)
 {
     struct outcome *outcome = user;
 
-    outcome->expected += strncmp(line, "// expect", 9) == 0;
     check_line(line, outcome->workload, outcome->seen);
 }
 
 static void check_outcome(const char *path, const struct gt_workload *w, struct seen *seen)
 {
-    struct outcome outcome = { w, seen, 0 };
+    struct outcome outcome = { w, seen };
     char *text = read_text(path);
 
     each_line(text, visit_outcome, &outcome);
     free(text);
-    assert_true(outcome.expected > 0);
 }
 
 static void test_golden(void **state)
@@ -195,8 +182,14 @@ static void test_golden(void **state)
         if (setting.streams > 0)
             setting.options.played = played = gt_transform_streams(w, setting.streams);
         setting.options.modelled = modelled = golden_costs_of(w, &setting.device);
+        for (int i = 0; i < golden_costs.count; i++) {
+            if (!golden_costs.cost[i].launched)
+                fail_msg("a cost of '%s', which the trace does not launch", golden_costs.cost[i].kernel);
+        }
         status = gt_simulate(w, &setting.device, &setting.options, &probe, &summary, &error);
     }
+    /* A run that fails has no times to check, one that does not has some. */
+    assert_int_equal(setting.outcomes > 0, setting.failure[0] == '\0');
     if (setting.failure[0] != '\0') {
         assert_int_equal(status, -1);
         if (strstr(error.text, setting.failure) == NULL)
@@ -216,6 +209,38 @@ static void test_golden(void **state)
     gt_workload_free(w);
 }
 
+/* What is wrong in one place only is no directive; the same put right is one. */
+static void test_directives(void **state)
+{
+    static const char *const malformed[] = {
+        "// expect-wait 0 hosts 1", "// expect-wait 0 event", "// expect-wait 0 event 1 2", "// expect 0 1", "// expect x 1 2",
+        "// expect 0 1 2 us", "//expect 0 1", "// expects 0 1 2", "// Expect 0 1 2", "// expect-calls 0 1 2",
+        "// expect-block 0 0 1", "// expect-blocks 0 0 1.5", "// expect-error", "// option blocks=of", "// option seed=x",
+        "// option stream=2", "// set chip.sms", "// set chip.sms=2 3", "// cost",
+    };
+    static const char *const good[] = {
+        "// expect-wait 0 event 1", "// expect 0 1 2.5", "// expect-call 0 1 2", "// expect-blocks 0 0 1",
+        "// expect-error too long", "// option blocks=off", "// option seed=7", "// set chip.sms=2", "// cost a 1 1",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof malformed / sizeof malformed[0]; i++) {
+        if (golden_directive_of(malformed[i]).kind != GOLDEN_MALFORMED)
+            fail_msg("passes: %s", malformed[i]);
+    }
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        if (golden_directive_of(good[i]).kind < GOLDEN_SET)
+            fail_msg("is refused: %s", good[i]);
+    }
+    assert_int_equal(golden_directive_of("// What is to be expected: nothing.").kind, GOLDEN_PROSE);
+    golden_costs.count = 0;
+    assert_true(golden_cost_line("// cost a 10000 1000,2000:3000 dram=0.9 issue=0.1"));
+    assert_false(golden_cost_line("// cost a 10000"));
+    assert_false(golden_cost_line("// cost a 10000 1000,x"));
+    assert_false(golden_cost_line("// cost a 10000 1000 drams=0.9"));
+    assert_false(golden_cost_line("// cost a 10000 1000 dram=all"));
+}
+
 static int is_golden(const struct dirent *entry)
 {
     const char *dot = strrchr(entry->d_name, '.');
@@ -225,7 +250,7 @@ static int is_golden(const struct dirent *entry)
 
 int main(void)
 {
-    static struct CMUnitTest tests[MOST_FILES];
+    static struct CMUnitTest tests[MOST_FILES + 1];
     const char *source = getenv("GRIDTIDE_SOURCE");
     char folder[4096];
     struct dirent **entries;
@@ -237,14 +262,15 @@ int main(void)
         fprintf(stderr, "no golden scenarios in %s\n", folder);
         return 1;
     }
+    tests[0] = (struct CMUnitTest)cmocka_unit_test(test_directives);
     for (int i = 0; i < count; i++) {
         size_t bytes = strlen(folder) + strlen(entries[i]->d_name) + 2;
         char *path = malloc(bytes);
 
         snprintf(path, bytes, "%s/%s", folder, entries[i]->d_name);
-        tests[i] = (struct CMUnitTest){ entries[i]->d_name, test_golden, NULL, NULL, path };
+        tests[i + 1] = (struct CMUnitTest){ entries[i]->d_name, test_golden, NULL, NULL, path };
     }
     free(entries); /* the tests keep the names */
     cmocka_set_message_output(CM_OUTPUT_TAP);
-    return _cmocka_run_group_tests("golden", tests, (size_t)count, NULL, NULL);
+    return _cmocka_run_group_tests("golden", tests, (size_t)count + 1, NULL, NULL);
 }

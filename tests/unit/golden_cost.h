@@ -24,6 +24,7 @@ static struct golden_costs {
         struct gt_memory_use use;
         char kernel[32], resources[128];
         double cycles, waves[MOST_WAVES + 1][2];
+        bool launched;            /* the trace has its kernel */
     } cost[MOST_COSTS];
     int count;
 } golden_costs;
@@ -36,23 +37,61 @@ static double number_of(const char *text, const char *name)
     return at != NULL ? atof(at + strlen(name)) : 0;
 }
 
-/* True where the line states a cost, which it then adds. */
+/* WAVE[,WAVE...] */
+static bool read_waves(struct golden_cost *cost, const char *text)
+{
+    for (int residents = 1; residents <= MOST_WAVES; residents++) {
+        char *end;
+
+        cost->waves[residents][0] = cost->waves[residents][1] = strtod(text, &end);
+        if (end != text && *end == ':') {
+            text = end + 1;
+            cost->waves[residents][1] = strtod(text, &end);
+        }
+        if (end == text || *end == '\0')
+            return end != text;
+        if (*end != ',')
+            return false;
+        text = end + 1;
+    }
+    return false;
+}
+
+/* WHAT=NUMBER ... */
+static bool known_resources(const char *text)
+{
+    static const char *const names[] = { "issue", "lsu", "l2", "dram", "atomic", "issue_run_length", "waits",
+                                         "latency", "writes" };
+    char name[32];
+    double number;
+    int used;
+
+    for (; text[strspn(text, " \t\r\n")] != '\0'; text += used) {
+        bool known = false;
+
+        if (sscanf(text, " %31[^= ]=%lf%n", name, &number, &used) != 2)
+            return false;
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            known |= strcmp(names[i], name) == 0;
+        if (!known)
+            return false;
+    }
+    return true;
+}
+
+/* True where the line states a cost, which it then adds; there is room for MOST_COSTS. */
 static bool golden_cost_line(const char *line)
 {
     struct golden_cost *cost = &golden_costs.cost[golden_costs.count];
-    char waves[128] = "";
-    int residents = 0;
+    char waves[128];
 
+    if (golden_costs.count == MOST_COSTS)
+        return false;
     memset(cost, 0, sizeof *cost);
     if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, waves,
-               cost->resources) < 3)
+               cost->resources) < 3
+        || !read_waves(cost, waves) || !known_resources(cost->resources))
         return false;
-    for (char *at = waves; *at != '\0' && residents < MOST_WAVES; at += *at == ',') {
-        residents++;
-        cost->waves[residents][0] = cost->waves[residents][1] = strtod(at, &at);
-        if (*at == ':')
-            cost->waves[residents][1] = strtod(at + 1, &at);
-    }
     cost->use.dram_write_bytes = (uint64_t)(100 * number_of(cost->resources, "writes="));
     cost->use.dram_read_bytes = 100 - cost->use.dram_write_bytes;
     golden_costs.count++;
@@ -97,6 +136,7 @@ static struct gt_kernel_model *golden_costs_of(const struct gt_workload *w, cons
 
             if (strcmp(gt_name_text(w, kernel->name), cost->kernel) != 0)
                 continue;
+            golden_costs.cost[i].launched = true;
             modelled->launch_of[op] = op;
             gt_occupancy_of(device, kernel, &occupancy, NULL);
             launch->launch.use = &cost->use;
