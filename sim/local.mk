@@ -3,6 +3,7 @@ noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
     sim/build.c sim/simulate.c sim/simulate.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c sim/base/heap.h \
+    sim/base/spelling.c sim/base/spelling.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/block_progress.c sim/gpu/block_progress.h sim/gpu/copy_engine.c sim/gpu/demand.c \

@@ -47,6 +47,7 @@ CLI_TESTS = \
     tests/cli/chain.bats \
     tests/cli/hostile.bats \
     tests/cli/main.bats \
+    tests/cli/completion.bats \
     tests/cli/devices.bats \
     tests/cli/export.bats \
     tests/cli/man.bats \

@@ -1,6 +1,4 @@
 /* calibrate.c - `gridtide calibrate`: measures the GPU at hand into a device file. */
-#include "config.h"
-
 #include <argp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -119,9 +117,7 @@ static int run(int argc, char **argv)
     struct gt_calibration calibration;
     struct gt_progress progress;
     struct gt_error error;
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     gt_progress_begin(&progress, "calibrating", arguments.quiet);
     arguments.options.progress = show_group;
     arguments.options.user = &progress;

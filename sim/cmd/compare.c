@@ -192,7 +192,7 @@ static int run(int argc, char **argv)
 {
     struct arguments arguments = { .format = GT_FORMAT_TABLE };
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     return gt_with_store(arguments.store, print_all, &arguments);
 }
 

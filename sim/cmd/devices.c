@@ -157,7 +157,7 @@ static int run(int argc, char **argv)
     struct arguments arguments = {NULL, false, GT_FORMAT_TABLE};
     struct subject subject = {.notes = {NULL, NULL}};
     struct gt_error error;
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     if (arguments.device == NULL && !arguments.describe)
         return list_devices(arguments.format, &error) == 0 ? GT_EXIT_DONE : gt_fail(&error);
     gt_device_init(&subject.device);

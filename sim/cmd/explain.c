@@ -176,7 +176,7 @@ static int run(int argc, char **argv)
 {
     struct arguments arguments = { .format = GT_FORMAT_TABLE, .top = TOP };
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     return gt_with_store(arguments.store, explain, &arguments);
 }
 

@@ -63,7 +63,7 @@ static int run(int argc, char **argv)
     struct arguments arguments = { .store = NULL };
     struct gt_error error;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     arguments.exporter = gt_exporter_find(arguments.format, &error);
     if (arguments.exporter == NULL)
         return gt_usage("export", "%s", error.text);

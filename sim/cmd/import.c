@@ -174,7 +174,7 @@ static int run(int argc, char **argv)
     char *made;
     int status;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     format = arguments.count == 2 ? arguments.texts[0] : NULL;
     path = arguments.texts[arguments.count - 1];
     importer = gt_importer_find(format, path, &error);

@@ -3,6 +3,7 @@ bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/calibrate.c \
     sim/cmd/cmd.h \
+    sim/cmd/common.c sim/cmd/common.h \
     sim/cmd/compare.c sim/cmd/compare_many.c sim/cmd/compare_parts.h \
     sim/cmd/devices.c \
     sim/cmd/explain.c sim/cmd/explain_advice.c sim/cmd/explain_parts.h sim/cmd/explain_tables.c \
@@ -13,6 +14,7 @@ gridtide_SOURCES = \
     sim/cmd/kernel_tables.c sim/cmd/kernel_tables.h \
     sim/cmd/main.c \
     sim/cmd/options.c sim/cmd/options.h \
+    sim/cmd/parse.c \
     sim/cmd/profiles.c sim/cmd/profiles.h \
     sim/cmd/progress.c sim/cmd/progress.h \
     sim/cmd/report.c \
@@ -23,3 +25,9 @@ gridtide_SOURCES = \
     sim/cmd/table.c sim/cmd/table.h \
     sim/cmd/validate.c
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
+
+# Completion: both ask the program for its commands, options and values, so that they say what it has.
+bashcompletiondir = $(datadir)/bash-completion/completions
+dist_bashcompletion_DATA = sim/completion/gridtide
+zshcompletiondir = $(datadir)/zsh/site-functions
+dist_zshcompletion_DATA = sim/completion/_gridtide

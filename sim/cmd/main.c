@@ -4,10 +4,10 @@
 #include <argp.h>
 #include <locale.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/spelling.h"
 #include "sim/cmd/cmd.h"
 
 static const struct gt_command *const commands[] = {
@@ -17,52 +17,34 @@ static const struct gt_command *const commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
-int gt_fail(const struct gt_error *error)
-{
-    fprintf(stderr, "gridtide: %s\n", error->text);
-    return GT_EXIT_FAILED;
-}
-
-int gt_usage(const char *command, const char *format, ...)
-{
-    va_list arguments;
-
-    fputs("gridtide: ", stderr);
-    va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "; see 'gridtide%s%s --help'\n", command[0] ? " " : "", command);
-    return GT_EXIT_USAGE;
-}
-
-int gt_with_store(const char *path, gt_store_work *work, const void *arguments)
-{
-    struct gt_error error;
-    struct gt_store *store = gt_store_open(path, false, &error);
-    int result;
-
-    if (store == NULL)
-        return gt_fail(&error);
-    result = work(store, arguments, &error);
-    gt_store_close(store);
-    return result == 0 ? GT_EXIT_DONE : gt_fail(&error);
-}
-
 static void print_help(FILE *out)
 {
     fputs("Usage: gridtide COMMAND [ARGUMENT...]\n"
           "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'gridtide COMMAND --help' says more. Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
+    fputs("\n'gridtide help COMMAND' says more. Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
           "Report bugs to: " PACKAGE_BUGREPORT "\n", out);
 }
 
-static int list_names(const char *wrong)
+/* As git does: there is no such command, and the ones that may have been meant. */
+static int tell_similar(const char *wrong)
 {
-    fprintf(stderr, "gridtide: no command '%s'; commands are:", wrong);
+    size_t least = GT_SPELLING_BYTES, count = 0, told = 0;
+
+    for (size_t i = 0; i < COMMANDS; i++) {
+        size_t slips = gt_spelling_slips(wrong, commands[i]->name);
+
+        count = slips < least ? 1 : count + (slips == least);
+        least = slips < least ? slips : least;
+    }
+    fprintf(stderr, "gridtide: '%s' is not a gridtide command. See 'gridtide --help'.\n", wrong);
+    if (least == GT_SPELLING_BYTES)
+        return GT_EXIT_USAGE;
+    fprintf(stderr, "The most similar command%s", count == 1 ? " is" : "s are");
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf(stderr, " %s", commands[i]->name);
+        if (gt_spelling_slips(wrong, commands[i]->name) == least)
+            fprintf(stderr, "%s %s", told++ > 0 ? "," : "", commands[i]->name);
     fputc('\n', stderr);
     return GT_EXIT_USAGE;
 }
@@ -77,32 +59,60 @@ static int flush_output(int status)
     return status;
 }
 
-int main(int argc, char **argv)
+/* arguments[0] is the command's name. */
+static int run_command(int count, char **arguments)
 {
     static char name[64];
 
+    for (size_t i = 0; i < COMMANDS; i++) {
+        if (strcmp(arguments[0], commands[i]->name) == 0) {
+            snprintf(name, sizeof name, "gridtide %s", commands[i]->name);
+            arguments[0] = name;
+            return commands[i]->run(count, arguments);
+        }
+    }
+    return tell_similar(arguments[0]);
+}
+
+static bool asks_for_help(const char *word)
+{
+    return strcmp(word, "help") == 0 || strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* `gridtide help`, and `gridtide help COMMAND`, which is `gridtide COMMAND --help`. */
+static int help(const char *command)
+{
+    static char option[] = "--help";
+
+    if (command == NULL || asks_for_help(command)) {
+        print_help(stdout);
+        return GT_EXIT_DONE;
+    }
+    return run_command(2, (char *[]){ (char *)command, option, NULL });
+}
+
+static int dispatch(int argc, char **argv)
+{
+    if (argc < 2) {
+        print_help(stdout);
+        return GT_EXIT_USAGE;
+    }
+    if (asks_for_help(argv[1]))
+        return help(argv[2]);
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+        puts(PACKAGE_STRING);
+        return GT_EXIT_DONE;
+    }
+    if (argv[1][0] == '-')
+        return gt_usage("", "there is no option '%s' before a command", argv[1]);
+    return run_command(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
     setlocale(LC_CTYPE, ""); /* numbers stay in the C locale */
     signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it: children then leave no status */
     argp_program_version = PACKAGE_STRING;
     argp_err_exit_status = GT_EXIT_USAGE;
-    if (argc < 2) {
-        print_help(stderr);
-        return GT_EXIT_USAGE;
-    }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "help") == 0) {
-        print_help(stdout);
-        return flush_output(GT_EXIT_DONE);
-    }
-    if (strcmp(argv[1], "--version") == 0) {
-        puts(PACKAGE_STRING);
-        return flush_output(GT_EXIT_DONE);
-    }
-    for (size_t i = 0; i < COMMANDS; i++) {
-        if (strcmp(argv[1], commands[i]->name) == 0) {
-            snprintf(name, sizeof name, "gridtide %s", commands[i]->name);
-            argv[1] = name;
-            return flush_output(commands[i]->run(argc - 1, argv + 1));
-        }
-    }
-    return list_names(argv[1]);
+    return flush_output(dispatch(argc, argv));
 }

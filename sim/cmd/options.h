@@ -18,7 +18,7 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
                      const char *second);
 
 /* Option --format, as a row of a command's table, and its value. */
-#define GT_OPTION_FORMAT { "format", 'f', "FORMAT", 0, "table (the default), csv or json", 0 }
+#define GT_OPTION_FORMAT { "format", 'f', "table|csv|json", 0, "For people (the default) or for programs", 0 }
 enum gt_format gt_option_format(const struct argp_state *state, const char *text);
 
 /* The one argument of a command: into *place, which is NULL before. `what` in "one WHAT at a time". */

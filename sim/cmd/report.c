@@ -70,7 +70,7 @@ static int run(int argc, char **argv)
 {
     struct arguments arguments = { 0 };
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     return gt_with_store(arguments.store, make_report, &arguments);
 }
 

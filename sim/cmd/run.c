@@ -402,7 +402,7 @@ static int run(int argc, char **argv)
     struct work work = { .arguments = &arguments, .error = &error };
     int status = GT_EXIT_DONE;
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     arguments.options.seed = arguments.model.seed;
     arguments.options.program_cost = arguments.model.program_cost;
     if (prepare(&work) != 0 || fill_store(&work) != 0)

@@ -14,7 +14,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    {"run", 'r', "KIND", 0, "Which run: the newest simulated (the default) or measured one", 0},
+    {"run", 'r', "simulated|measured", 0, "Which run: the newest simulated (the default) or measured one", 0},
     {0},
 };
 
@@ -69,7 +69,7 @@ static int run(int argc, char **argv)
 {
     struct arguments arguments = { .run = "simulated" };
 
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     return gt_with_store(arguments.store, print_stats, &arguments);
 }
 

@@ -1,6 +1,4 @@
 /* validate.c - `gridtide validate`: traces simulated, played on a GPU, held against each other. */
-#include "config.h"
-
 #include <argp.h>
 #include <inttypes.h>
 #include <math.h>
@@ -44,7 +42,7 @@ static const struct argp_option options[] = {
     {"check", OPTION_CHECK, NULL, 0,
      "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
     {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
-    {"format", 'f', "FORMAT", 0, "table (the default, line by line), csv or json", 0},
+    {"format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0},
     {0},
 };
 
@@ -399,9 +397,7 @@ static int run(int argc, char **argv)
     struct work work = { .arguments = &arguments };
     int result;
 
-    argp_program_version = PACKAGE_STRING;
-    argp_err_exit_status = GT_EXIT_USAGE;
-    argp_parse(&parser, argc, argv, 0, NULL, &arguments);
+    gt_parse(&parser, argc, argv, &arguments);
     work.validation = (struct gt_validation){
         .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
         .repetitions = arguments.repetitions, .blocks = arguments.blocks,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/spelling.h"
 #include "sim/devices/device_value.h"
 
 enum { KEY_BYTES = 64, NEAR_KEYS = 4, NOT_NEAR = 4 };
@@ -25,30 +26,6 @@ void gt_device_init(struct gt_device *device)
             gt_bug("default of %s", error.text);
 }
 
-/* Levenshtein distance: letters to insert, delete or replace. */
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[KEY_BYTES + 1], columns = strlen(b);
-    if (strlen(a) > KEY_BYTES || columns > KEY_BYTES)
-        return KEY_BYTES;
-    for (size_t j = 0; j <= columns; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= columns; j++) {
-            size_t above = row[j], best = diagonal + (a[i - 1] != b[j - 1]);
-            if (above + 1 < best)
-                best = above + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-            diagonal = above;
-        }
-    }
-    return row[columns];
-}
-
 /* Whether `key` is `typed` with more letters in between. */
 static bool is_longer(const char *typed, const char *key)
 {
@@ -66,7 +43,8 @@ static size_t slip(const char *typed, const char *key)
     size_t length = strlen(name);
     if ((length >= 3 && strstr(key, name) != NULL) || (length >= 5 && is_longer(typed, key)))
         return 0;
-    size_t letters = distance(typed, key), name_letters = distance(name, strchr(key, '.') + 1);
+    size_t letters = gt_spelling_distance(typed, key);
+    size_t name_letters = gt_spelling_distance(name, strchr(key, '.') + 1);
     if (length >= 4 && name_letters < 3 && name_letters < letters)
         letters = name_letters;
     return letters < NOT_NEAR ? letters : NOT_NEAR;

@@ -1,0 +1,35 @@
+#include "sim/cmd/common.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+int gt_fail(const struct gt_error *error)
+{
+    fprintf(stderr, "gridtide: %s\n", error->text);
+    return GT_EXIT_FAILED;
+}
+
+int gt_usage(const char *command, const char *format, ...)
+{
+    va_list arguments;
+
+    fputs("gridtide: ", stderr);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "; see 'gridtide%s%s --help'\n", command[0] ? " " : "", command);
+    return GT_EXIT_USAGE;
+}
+
+int gt_with_store(const char *path, gt_store_work *work, const void *arguments)
+{
+    struct gt_error error;
+    struct gt_store *store = gt_store_open(path, false, &error);
+    int result;
+
+    if (store == NULL)
+        return gt_fail(&error);
+    result = work(store, arguments, &error);
+    gt_store_close(store);
+    return result == 0 ? GT_EXIT_DONE : gt_fail(&error);
+}
