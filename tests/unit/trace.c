@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "traces/io/decimal.h"
+#include "traces/jsonl/keys.h"
 #include "traces/jsonl/trace.h"
 
 #define HEADER "{\"gridtide\":1}\n"
@@ -362,6 +363,38 @@ static void names_become_utf8(void **state)
     gt_workload_free(workload);
 }
 
+/* Streams that share number and GPU, as those of many contexts do, and some that go by a made-up key already:
+ * every one is looked for a few times and gets a key of a few letters, however many there are. */
+static void keys_of_many_alike_are_short_and_quick(void **state)
+{
+    enum { STREAMS = 5000, LOOKS = 5, LETTERS = 16 };
+    struct gt_workload *workload = gt_workload_new();
+    struct gt_keys keys;
+
+    (void)state;
+    gt_workload_add_gpu(workload);
+    for (uint32_t i = 0; i < STREAMS; i++) {
+        uint32_t index = gt_workload_add_stream(workload);
+        struct gt_stream *stream = &workload->streams[index];
+        char name[LETTERS];
+
+        stream->gpu = 0;
+        stream->context = i;
+        stream->id = 7;
+        if (i % 2 == 1)     /* "7@0#3" and so on, which the others would be called */
+            stream->name = gt_name(workload, name, (size_t)snprintf(name, sizeof name, "7@0#%u", i));
+    }
+    gt_keys_make(&keys, workload);
+    assert_in_range(keys.tried, STREAMS, LOOKS * STREAMS);
+    for (uint32_t i = 0; i < STREAMS; i++)
+        assert_true(keys.streams[i].text == NULL ? i == 0 && keys.streams[i].number == 7
+                                                 : strlen(keys.streams[i].text) < LETTERS);
+    assert_string_equal(keys.streams[2].text, "7@0");
+    assert_string_equal(keys.streams[4].text, "7@0#2");
+    gt_keys_free(&keys, workload);
+    gt_workload_free(workload);
+}
+
 static void every_truncation_is_an_error_or_shorter(void **state)
 {
     size_t length = sizeof every_call - 1, packed_length;
@@ -422,6 +455,7 @@ int main(void)
         cmocka_unit_test(defaults_are_what_the_format_says),
         cmocka_unit_test(what_importers_make_survives),
         cmocka_unit_test(names_become_utf8),
+        cmocka_unit_test(keys_of_many_alike_are_short_and_quick),
         cmocka_unit_test(every_truncation_is_an_error_or_shorter),
         cmocka_unit_test(only_gridtide_traces_are_sniffed),
     };

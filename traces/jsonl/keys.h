@@ -13,6 +13,7 @@ struct gt_key {
 struct gt_keys {
     struct gt_key *kernels, *streams, *events, *threads, *gpus;     /* one for each element */
     char **names;           /* the workload's names as UTF-8 */
+    uint64_t tried;         /* keys looked at to find them: five for each at the most */
 };
 
 void gt_keys_make(struct gt_keys *keys, const struct gt_workload *workload);
