@@ -24,6 +24,7 @@ UNIT_TESTS = \
     tests/unit/stats_sweep \
     tests/unit/kernels \
     tests/unit/store \
+    tests/unit/store_hostile \
     tests/unit/residency_bins \
     tests/unit/compare \
     tests/unit/short_name \
@@ -46,6 +47,7 @@ CLI_TESTS = \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \
     tests/cli/hostile.bats \
+    tests/cli/hostile_stores.bats \
     tests/cli/main.bats \
     tests/cli/completion.bats \
     tests/cli/devices.bats \

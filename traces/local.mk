@@ -39,7 +39,7 @@ traces_libtraces_a_SOURCES = \
     traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
     traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.c traces/stats/stats.h \
     traces/stats/sweep.c traces/stats/sweep.h \
-    traces/store/definitions.c traces/store/drop.c traces/store/internal.h traces/store/kernel_rows.c \
+    traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/query.c \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/run_writer.c traces/store/store.c \
     traces/store/store.h

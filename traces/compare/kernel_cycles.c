@@ -15,11 +15,12 @@ static const char rows_sql[] =
     " m.like_op, m.cycles, m.bound_cycles, m.launch_cycles, m.run_cycles, m.drain_cycles,"
     " m.warp_instructions, m.covered, m.l2_bytes_per_cycle, m.dram_bytes_per_cycle,"
     " m.issue_share, m.lsu_share, m.warps_mean"
-    " FROM kernel_launch l"
+    " FROM (SELECT o.trace_id, o.op_no, o.kernel_no, k.name, row_number() OVER (ORDER BY o.op_no) - 1 AS launch"
+    "   FROM op o JOIN kernel k ON k.trace_id = o.trace_id AND k.kernel_no = o.kernel_no"
+    "   WHERE o.kind = 'kernel' AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?3)) l"
     " LEFT JOIN run_kernel s ON s.run_id = ?1 AND s.op_no = l.op_no"
     " LEFT JOIN run_kernel m ON m.run_id = ?2 AND m.op_no = l.op_no"
-    " WHERE l.trace_id = (SELECT trace_id FROM run WHERE run_id = ?3)"
-    " AND (s.like_op IS NOT NULL OR m.like_op IS NOT NULL) ORDER BY l.op_no";
+    " WHERE s.like_op IS NOT NULL OR m.like_op IS NOT NULL ORDER BY l.op_no";
 
 double gt_kernels_number(sqlite3_stmt *query, int column)
 {

@@ -172,7 +172,10 @@ int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repea
 int gt_simulated_runs(struct gt_store *store, int64_t **runs, uint32_t *count, struct gt_error *error)
 {
     static const char sql[] =
-        "WITH pair AS (SELECT DISTINCT simulated_run_id FROM run_pair)"
+        "WITH pair AS (SELECT DISTINCT s.run_id FROM run s JOIN trace t ON t.trace_id = s.trace_id"
+        "   JOIN run m ON m.trace_id = coalesce(t.base_trace_id, t.trace_id) AND m.kind = 'measured'"
+        "     AND m.whole = 1"
+        "   WHERE s.kind = 'simulated' AND s.whole = 1)"
         " SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"
         " AND (run_id IN pair OR NOT EXISTS (SELECT 1 FROM pair)) ORDER BY run_id";
     sqlite3_stmt *query = gt_store_prepare(store, sql, error);

@@ -12,6 +12,9 @@ int gt_nsys_db_error(const struct gt_nsys_db *db, const char *table, struct gt_e
     bool damaged = code == SQLITE_CORRUPT || code == SQLITE_NOTADB;
     const char *hint = damaged ? "; the file is damaged, export it again" : "";
 
+    if (gt_guard_stopped(&db->guard))
+        return gt_error_set(error, "%s: reading it takes far more work than a file of its size can need; the "
+                            "file is damaged, export it again", db->path);
     if (table == NULL)
         return gt_error_set(error, "%s: %s%s", db->path, sqlite3_errmsg(db->sqlite), hint);
     return gt_error_set(error, "%s: table %s: %s%s", db->path, table, sqlite3_errmsg(db->sqlite), hint);
@@ -48,7 +51,7 @@ static int gives_row(const struct gt_nsys_db *db, const char *sql, const char *t
 
 int gt_nsys_db_has_table(const struct gt_nsys_db *db, const char *table, struct gt_error *error)
 {
-    return gives_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1", table, NULL,
+    return gives_row(db, "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND name = ?1", table, NULL,
                      error);
 }
 

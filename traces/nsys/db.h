@@ -10,12 +10,15 @@
 #include <stdint.h>
 
 #include "traces/jsonl/trace.h"
+#include "traces/store/guard.h"
 
 struct gt_nsys_db {
     sqlite3 *sqlite;
     const char *path;           /* for messages; the caller's */
     void *image;                /* an unpacked copy in an unlinked temporary file, mapped; or NULL */
     size_t image_bytes;
+    uint64_t file_bytes;        /* unpacked */
+    struct gt_guard guard;
 };
 
 /* Open read-only without ever writing beside the file; gzip and zstd are unpacked into $TMPDIR. */

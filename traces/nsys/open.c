@@ -166,7 +166,7 @@ static int open_packed(struct gt_nsys_db *db, const struct gt_import_options *op
     gt_input_close(input);
     if (status == 0) {
         db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        db->image_bytes = bytes;
+        db->image_bytes = db->file_bytes = bytes;
         if (db->image == MAP_FAILED) {
             db->image = NULL;
             status = gt_error_set(error, "%s: cannot be mapped unpacked: %s", db->path, strerror(errno));
@@ -204,8 +204,8 @@ static char *immutable_uri(const char *path)
     return uri;
 }
 
-/* 1: a database as it is; 0: something else, or for gt_input to say what is wrong; -1. */
-static int is_plain(const char *path, struct gt_error *error)
+/* 1: a database as it is, of *bytes; 0: something else, or for gt_input to say what is wrong; -1. */
+static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
 {
     unsigned char header[HEADER_BYTES];
     struct stat stat;
@@ -213,12 +213,14 @@ static int is_plain(const char *path, struct gt_error *error)
     int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int plain = 0;
 
+    *bytes = 0;
     if (fd < 0)
         return 0;
     if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
         got = read(fd, header, sizeof header);
     if (got >= (ssize_t)sizeof magic && memcmp(header, magic, sizeof magic) == 0) {
         plain = 1;
+        *bytes = (uint64_t)stat.st_size;
         if (check_header(path, header, (size_t)got, error) != 0 ||
             check_length(path, header, (uint64_t)stat.st_size, error) != 0)
             plain = -1;
@@ -242,17 +244,14 @@ int gt_nsys_db_open(struct gt_nsys_db *db, const char *path, const struct gt_imp
     int status;
 
     *db = (struct gt_nsys_db){ .path = path };
-    status = is_plain(path, error);
+    status = is_plain(path, &db->file_bytes, error);
     if (status >= 0)
         status = status == 1 ? open_plain(db, error) : open_packed(db, options, error);
     if (status != 0) {
         gt_nsys_db_close(db);
         return -1;
     }
-    /* The file is a stranger's: its schema may run nothing, and broken pages are to be noticed. */
-    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
-    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    sqlite3_db_config(db->sqlite, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+    gt_guard_database(&db->guard, db->sqlite, db->file_bytes);
     sqlite3_exec(db->sqlite, "PRAGMA cell_size_check=ON; PRAGMA query_only=ON", NULL, NULL, NULL);
     return 0;
 }

@@ -43,7 +43,7 @@ static int drop_all(struct gt_store *store, int64_t from_trace, struct gt_error 
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id IN " DOOMED_RUNS, run_tables[i]);
         result = drop(store, sql, from_trace, error);
     }
-    /* The runs go before the rest; without measured ones their trace is as cleanup_paths as before. */
+    /* The runs go before the rest; without measured ones their trace is as much without as before. */
     for (int i = 0; i < TRACE_TABLES && result == 0; i++) {
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE trace_id IN " DOOMED, trace_tables[i]);
         result = drop(store, sql, from_trace, error);
@@ -78,7 +78,7 @@ int64_t gt_store_next_trace(struct gt_store *store, struct gt_error *error)
 
 int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error)
 {
-    int64_t runs = number(store, "SELECT count(*) FROM run", error);
+    int64_t runs = number(store, "SELECT EXISTS (SELECT 1 FROM run)", error);
     int result = runs < 0 ? -1 : 0;
 
     if (runs == 0 && unlink(store->path) != 0)

@@ -2,6 +2,7 @@
 #ifndef GRIDTIDE_TRACES_STORE_INTERNAL_H
 #define GRIDTIDE_TRACES_STORE_INTERNAL_H
 
+#include "traces/store/guard.h"
 #include "traces/store/store.h"
 
 enum {
@@ -15,6 +16,7 @@ struct gt_store {
     char *path;               /* as the user knows it */
     char *temporary;          /* where a new one is built; NULL for an existing one */
     int version;
+    struct gt_guard guard;    /* of an existing one */
     gt_store_progress *progress;
     void *progress_user;
 };

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "traces/io/output.h"
-#include "traces/store/schema_sql.h"
 #include "traces/store/internal.h"
+#include "traces/store/schema_sql.h"
 
 /* A new store is a file of its own until it is renamed: nothing to roll back to but memory,
  * one sync at the end.  Its rows' references come from this code, so SQLite need not check. */
@@ -20,9 +20,15 @@ static const char bulk_settings[] =
     "PRAGMA cache_size = -65536; PRAGMA foreign_keys = OFF;";
 static const char shared_settings[] =
     "PRAGMA journal_mode = DELETE; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-    "PRAGMA cache_size = -65536; PRAGMA trusted_schema = OFF;";
+    "PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON;";
 static const char reader_settings[] =
-    "PRAGMA query_only = ON; PRAGMA cache_size = -65536; PRAGMA trusted_schema = OFF;";
+    "PRAGMA query_only = ON; PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON;";
+
+/* The tables that the schemas make. */
+#define TABLES \
+    "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run'," \
+    " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric'," \
+    " 'instruction', 'run_kernel', 'run_issue', 'run_stall'"
 
 enum { BUSY_MS = 5000 };
 
@@ -39,6 +45,9 @@ int gt_store_fail(struct gt_store *store, struct gt_error *error)
     if (code == SQLITE_CORRUPT)
         return gt_error_set(error, "%s: damaged (%s); make it again with 'gridtide run'", store->path,
                             sqlite3_errmsg(store->database));
+    if (gt_guard_stopped(&store->guard))
+        return gt_error_set(error, "%s: damaged: reading it takes far more work than a file of its size can "
+                            "need; make it again with 'gridtide run'", store->path);
     return gt_error_set(error, "%s: %s", store->path, sqlite3_errmsg(store->database));
 }
 
@@ -272,6 +281,30 @@ static int check_identity(struct gt_store *store, struct gt_error *error)
     return 0;
 }
 
+/* What the statements of this program rely on are tables, with rows of their own: no views, no virtual tables,
+ * no computed columns. Views that are called as nothing here are the user's own business, and never read. */
+static int check_tables(struct gt_store *store, struct gt_error *error)
+{
+    static const char sql[] =
+        "SELECT s.name FROM main.sqlite_schema s WHERE s.name IN (" TABLES ")"
+        " AND (s.type <> 'table' OR s.rootpage = 0"
+        "   OR EXISTS (SELECT 1 FROM pragma_table_xinfo(s.name, 'main') WHERE hidden <> 0)) LIMIT 1";
+    sqlite3_stmt *query = gt_store_prepare(store, sql, error);
+    int code, result = 0;
+
+    if (query == NULL)
+        return -1;
+    code = sqlite3_step(query);
+    if (code == SQLITE_ROW)
+        result = gt_error_set(error, "%s: damaged: %s is not the table that a Gridtide store has of that name; "
+                              "make it again with 'gridtide run'", store->path,
+                              (const char *)sqlite3_column_text(query, 0));
+    else if (code != SQLITE_DONE)
+        result = gt_store_fail(store, error);
+    sqlite3_finalize(query);
+    return result;
+}
+
 /* An older store that runs are to be added to becomes one of today's. */
 static int upgrade(struct gt_store *store, struct gt_error *error)
 {
@@ -300,6 +333,16 @@ static int check_source(const char *path, struct gt_error *error)
     return 0;
 }
 
+static int guard_file(struct gt_store *store, struct gt_error *error)
+{
+    struct stat status;
+
+    if (stat(store->path, &status) != 0)
+        return gt_error_set(error, "%s: %s", store->path, strerror(errno));
+    gt_guard_database(&store->guard, store->database, (uint64_t)status.st_size);
+    return 0;
+}
+
 struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error *error)
 {
     struct gt_store *store;
@@ -310,7 +353,7 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
     store = open_file(path, path, error);
     if (store == NULL)
         return NULL;
-    if (check_identity(store, error) == 0
+    if (guard_file(store, error) == 0 && check_identity(store, error) == 0 && check_tables(store, error) == 0
             && gt_store_run(store, writable ? shared_settings : reader_settings, error) == 0
             && (!writable || upgrade(store, error) == 0))
         return store;
