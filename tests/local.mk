@@ -156,7 +156,7 @@ BENCHES = \
     tests/bench/store.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
-EXTRA_DIST += tests/rooms.py tests/bench.sh tests/accuracy.sh $(BENCHES)
+EXTRA_DIST += tests/rooms.py tests/lint.sh tests/cppcheck.txt tests/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)
 .PHONY: bench
 bench: all $(BENCHES_BUILT)
 	@$(AM_TESTS_ENVIRONMENT) \

@@ -13,16 +13,16 @@ static void reverse(struct gt_player *player, const struct gt_replay *replay)
     uint32_t count = player->workload->op_count;
 
     player->edges_from = gt_calloc(count + 2ull, sizeof *player->edges_from);
-    player->edges = gt_calloc(plan->edge_count + 1, sizeof *player->edges);
-    if (plan->edge_count == 0)
+    player->edges = gt_calloc(replay->edge_count + 1, sizeof *player->edges);
+    if (replay->edge_count == 0)
         return;
-    for (uint64_t i = 0; i < plan->edge_count; i++)
-        player->edges_from[plan->edge_to[i] + 2]++;
+    for (uint64_t i = 0; i < replay->edge_count; i++)
+        player->edges_from[replay->edge_to[i] + 2]++;
     for (uint32_t i = 1; i < count + 2; i++)
         player->edges_from[i] += player->edges_from[i - 1];
     for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = plan->edge_from[i]; j < plan->edge_from[i + 1]; j++)
-            player->edges[player->edges_from[plan->edge_to[j] + 1]++] = i;
+        for (uint32_t j = replay->edge_from[i]; j < replay->edge_from[i + 1]; j++)
+            player->edges[player->edges_from[replay->edge_to[j] + 1]++] = i;
 }
 
 /* Does the one's end hold the other back only because somebody makes it so? */
@@ -38,7 +38,7 @@ static bool released(const struct gt_workload *workload, const struct gt_replay 
 {
     const struct gt_call *call = &workload->calls[number];
 
-    return plan->released_by[number] != GT_NONE
+    return replay->blocking_op[number] != GT_NONE
         && ((call->kind == GT_CALL_STREAM_SYNC && call->stream == GT_NONE)
             || (call->kind == GT_CALL_EVENT_SYNC && call->event == GT_NONE));
 }
@@ -59,11 +59,11 @@ static int need_events(struct gt_player *player, const struct gt_replay *replay,
             if (across(workload, player->edges[j], i) && need_event(player, player->edges[j], error) != 0)
                 return -1;
     for (uint32_t i = 0; i < workload->call_count; i++) {
-        player->calls[i].released_by = GT_NONE;
-        if (!released(workload, plan, i))
+        player->calls[i].blocking_op = GT_NONE;
+        if (!released(workload, replay, i))
             continue;
-        player->calls[i].released_by = plan->released_by[i];
-        if (need_event(player, plan->released_by[i], error) != 0)
+        player->calls[i].blocking_op = replay->blocking_op[i];
+        if (need_event(player, replay->blocking_op[i], error) != 0)
             return -1;
     }
     return 0;
@@ -74,10 +74,10 @@ int gt_player_edges(struct gt_player *player, struct gt_error *error)
     struct gt_replay replay;
     int result;
 
-    gt_replay_make(&plan, player->workload, player->options.recorded_on, player->options.recorded_on);
-    reverse(player, &plan);
-    result = need_events(player, &plan, error);
-    gt_replay_free(&plan);
+    gt_replay_make(&replay, player->workload, player->options.recorded_on, player->options.recorded_on);
+    reverse(player, &replay);
+    result = need_events(player, &replay, error);
+    gt_replay_free(&replay);
     return result;
 }
 
@@ -116,7 +116,7 @@ cudaError_t gt_player_tell_after(struct gt_player *player, uint32_t op, cudaStre
 
 cudaError_t gt_player_wait_released(struct gt_player *player, uint32_t call)
 {
-    uint32_t op = player->calls[call].released_by;
+    uint32_t op = player->calls[call].blocking_op;
 
     if (op == GT_NONE)
         return cudaSuccess;

@@ -45,7 +45,7 @@ struct gt_play_op {
 struct gt_play_call {
     uint64_t start_ns, end_ns;
     cudaGraphExec_t graph;                       /* graph launches */
-    uint32_t released_by;                        /* synchronisations without a target: the op awaited */
+    uint32_t blocking_op;                        /* synchronisations without a target: the op awaited */
 };
 
 struct gt_play_thread {

@@ -1,0 +1,46 @@
+#!/bin/sh
+# What people and tools agree on about the source: `make lint` runs it all and fails on any finding.
+#
+# A tool that is not installed is named and left out, so that the rest still counts; `./quickstart check`
+# installs them. clang-format's verdict differs from version to version: only the one that .clang-format is
+# written for is asked.
+cd "${GRIDTIDE_SOURCE:-.}" || exit 1
+status=0
+jobs=$(nproc 2> /dev/null || echo 2)
+c_files=$(find sim traces plots validate kernels -name '*.c' | sort)
+headers=$(find sim traces plots validate kernels tests -name '*.h' | sort)
+tests_c=$(find tests -name '*.c' | sort)
+shell_files="quickstart .ci/run tests/run-bats $(find . -path './build*' -prune -o -name '*.sh' -print | sort)"
+texts=$(find . \( -path './build*' -o -path ./.git \) -prune -o \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' \
+    -o -name '*.md' -o -name '*.py' -o -name '*.sh' -o -name '*.[17]' -o -name '*.bats' -o -name '*.mk' \) -print)
+
+# lint NAME COMMAND...: run it if it is there.
+lint()
+{
+    name=$1
+    shift
+    if ! command -v "$1" > /dev/null; then
+        echo "skipped: $name ($1 is not installed)"
+        return
+    fi
+    if "$@"; then
+        echo "passed: $name"
+    else
+        echo "FAILED: $name"
+        status=1
+    fi
+}
+
+# shellcheck disable=SC2086 # lists of names without blanks
+{
+    if clang-format --version 2> /dev/null | grep -q 'version 14\.'; then
+        lint 'layout of C (clang-format)' clang-format --dry-run --Werror $c_files $headers $tests_c
+    else
+        echo 'skipped: layout of C (clang-format 14 is not installed)'
+    fi
+    lint 'static analysis (cppcheck)' cppcheck -q -j "$jobs" --std=c11 -D_GNU_SOURCE -I. --error-exitcode=1 \
+        --enable=warning,performance,portability --inline-suppr --suppressions-list=tests/cppcheck.txt $c_files
+    lint 'spelling (codespell)' codespell -L mape,upto,nd,ende,te,fo,ba,inout,ans,als,ot,pres $texts
+    lint 'shell (shellcheck)' shellcheck -x -S warning $shell_files
+}
+exit $status
