@@ -1,9 +1,11 @@
 /* The machine for a workload. */
-#include "sim/gpu/policy.h"
-#include "sim/gpu/steady_state.h"
+#include "sim/build.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/gpu/policy.h"
+#include "sim/gpu/steady_state.h"
 
 static int clamp_level(const struct gt_device *device, int32_t priority)
 {

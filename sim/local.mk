@@ -1,26 +1,31 @@
 # The simulator: no file format, no database, no terminal, no CUDA.
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
-    sim/build.c sim/simulate.c sim/simulate.h \
-    sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c sim/base/heap.h \
-    sim/base/spelling.c sim/base/spelling.h \
+    sim/build.c sim/build.h sim/simulate.c sim/simulate.h \
+    sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
+    sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
-    sim/gpu/arbitration.c sim/gpu/block_progress.c sim/gpu/block_progress.h sim/gpu/copy_engine.c sim/gpu/demand.c \
-    sim/gpu/demand.h sim/gpu/exclusive_copy.c sim/gpu/grid.c sim/gpu/placement.c sim/gpu/policy.c sim/gpu/policy.h \
-    sim/gpu/progress_limit.c sim/gpu/progress_solve.c sim/gpu/sm.c sim/gpu/steady_state.c sim/gpu/steady_state.h \
-    sim/gpu/work_distributor.c \
-    sim/machine/durations.c sim/machine/engine.c sim/machine/engine.h sim/machine/free_lists.c \
-    sim/machine/machine.h \
+    sim/gpu/arbitration.c sim/gpu/block_progress.c sim/gpu/block_progress.h sim/gpu/copy_engine.c \
+    sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
+    sim/gpu/grid.c sim/gpu/grid.h sim/gpu/placement.c sim/gpu/policy.h sim/gpu/progress_limit.c \
+    sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
+    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
+    sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
+    sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/free_lists.h \
+    sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/stream_state.h \
     sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/inferred_waits.c sim/replay/isolated_durations.c \
     sim/replay/isolated_durations.h sim/replay/replay.c sim/replay/replay.h \
-    sim/stream/api_call.c sim/stream/api_call.h sim/stream/default_stream.c sim/stream/graph.c \
-    sim/stream/host_thread.c sim/stream/hw_queue.c sim/stream/operation.c sim/stream/serial.c \
-    sim/stream/stream.c \
+    sim/stream/api_call.c sim/stream/api_call.h sim/stream/default_stream.c sim/stream/default_stream.h \
+    sim/stream/graph.c sim/stream/graph.h sim/stream/host_thread.c sim/stream/host_thread.h \
+    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/operation.c sim/stream/operation.h \
+    sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/waiting.c \
+    sim/stream/waiting.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
-    sim/warp/launch.c sim/warp/launch.h sim/warp/memory.c sim/warp/misses.c sim/warp/rare_paths.c \
-    sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/sm_state.c sim/warp/sync.c \
+    sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
+    sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/sm_state.c \
+    sim/warp/sync.c \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c

@@ -1,13 +1,23 @@
 /* Build the machine, run it, say what is left when it stops too soon. */
-#include "sim/gpu/policy.h"
+#include "sim/simulate.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/replay/isolated_durations.h"
+#include "sim/build.h"
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/copy_engine.h"
+#include "sim/gpu/exclusive_copy.h"
+#include "sim/gpu/grid.h"
+#include "sim/gpu/work_distributor.h"
+#include "sim/machine/failure.h"
+#include "sim/replay/isolated_durations.h"
+#include "sim/stream/graph.h"
+#include "sim/stream/host_thread.h"
+#include "sim/stream/operation.h"
+#include "sim/stream/stream.h"
 
 static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = gt_thread_handler,
@@ -23,30 +33,12 @@ static gt_handler *const handlers[GT_HANDLERS] = {
     [GT_HANDLE_BLOCK_PROGRESS] = gt_block_progress_handler,
 };
 
-void gt_machine_place(const struct gt_machine *m, uint32_t line, char *text, size_t bytes)
-{
-    const struct gt_workload *w = m->workload;
-    const char *file = w->path != NULL ? w->path : w->name != NULL ? w->name : "trace";
-
-    if (line == 0)
-        snprintf(text, bytes, "%s", file);
-    else
-        snprintf(text, bytes, "%s:%u", file, line);
-}
-
-void gt_machine_fail(struct gt_machine *m, const char *format, ...)
-{
-    va_list arguments;
-
-    if (m->failed)
-        return;
-    m->failed = true;
-    if (m->error == NULL)
-        return;
-    va_start(arguments, format);
-    vsnprintf(m->error->text, sizeof m->error->text, format, arguments);
-    va_end(arguments);
-}
+static const struct gt_op_rule op_rules[GT_OP_KINDS] = {
+    [GT_OP_KERNEL] = { gt_kernel_start, gt_kernel_ended },
+    [GT_OP_COPY] = { gt_copy_start, gt_copy_timed_end },
+    [GT_OP_MEMSET] = { gt_memset_start, gt_op_ended },
+    [GT_OP_HOST_FUNCTION] = { gt_host_function_start, gt_op_ended },
+};
 
 static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void append(char *text, size_t bytes, const char *format, ...)
@@ -255,7 +247,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
                 struct gt_error *error)
 {
     struct gt_machine setting = {
-        .workload = workload, .device = device, .options = options, .probe = probe,
+        .workload = workload, .device = device, .options = options, .probe = probe, .op_rules = op_rules,
         .recorded = options->recorded_on != NULL ? options->recorded_on : device,
     };
     gt_time_ps *isolated_ps;

@@ -34,6 +34,6 @@ static const struct gt_arbitration_policy policies[] = {
 
 const struct gt_arbitration_policy *gt_arbitration_policy_find(const char *name, struct gt_error *error)
 {
-    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0],
+    return gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0],
                           "scheduling.arbitration", name, error);
 }

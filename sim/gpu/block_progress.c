@@ -4,6 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/gpu/demand.h"
+#include "sim/gpu/progress_solve.h"
+#include "sim/gpu/work_distributor.h"
+#include "sim/machine/durations.h"
+#include "sim/machine/free_lists.h"
 #include "sim/workload/block_cost.h"
 
 /* Its demands, worked out once for each launch. */
@@ -247,6 +252,6 @@ int gt_block_progress_handler(void *machine, uint32_t number, uint64_t stamp, st
     (void)error;
     gpu->rates_due = false;
     if (gpu->demanding != GT_NONE && m->grids[gpu->demanding].demand != NULL)
-        gt_block_progress_solve(m, number, set_rate);
+        gt_progress_solve(m, number, set_rate);
     return m->failed ? -1 : 0;
 }

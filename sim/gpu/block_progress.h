@@ -29,20 +29,6 @@ void gt_block_progress_batch_begins(struct gt_machine *m, uint32_t batch);
 /* A copy has begun or ended. */
 void gt_block_progress_copies_changed(struct gt_machine *m, uint32_t gpu);
 
-/* progress_solve.c: the rates of all groups of a GPU whose grids with demands are not alone any more; `set` is
- * told each group's. */
-typedef void gt_block_progress_setter(struct gt_machine *m, uint32_t group, double rate);
-void gt_block_progress_solve(struct gt_machine *m, uint32_t gpu, gt_block_progress_setter *set);
-
-/* Whether a resource (gt_resource) of an SM goes by turns, issue slots and pipes: each group has what those
- * with an earlier turn leave it (progress_limit.c).  Of the others all have shares. */
-bool gt_block_progress_by_turns(uint32_t resource);
-
-/* progress_limit.c: the place of each group of an SM in the order of turns, into its `rank`; the limits of the
- * rates of the groups of one SM of each kind. */
-void gt_block_progress_rank(struct gt_machine *m, uint32_t first);
-void gt_block_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds);
-
 /* Events: the first batch of a group ends; rates are worked out anew, once all that happens at a time has. */
 int gt_resident_group_handler(void *machine, uint32_t group, uint64_t stamp, struct gt_error *error);
 int gt_block_progress_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);

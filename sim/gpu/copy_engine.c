@@ -8,7 +8,14 @@
  *
  * Engines by number: 0 host to device, 1 device to host, 2 device to device, 3 peer to peer; a
  * device with fewer engines has them share. */
+#include "sim/gpu/copy_engine.h"
+
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/exclusive_copy.h"
+#include "sim/machine/durations.h"
+#include "sim/machine/free_lists.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/stream/operation.h"
 
 static uint32_t engine_number(const struct gt_device *device, enum gt_direction direction)
 {
@@ -154,7 +161,7 @@ static uint32_t take_next(struct gt_machine *m, struct gt_engine_state *engine)
 }
 
 /* Host memory to host memory needs no engine of the GPU. */
-void gt_copy_ready(struct gt_machine *m, uint32_t command)
+void gt_copy_start(struct gt_machine *m, uint32_t command)
 {
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t number = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
@@ -166,7 +173,7 @@ void gt_copy_ready(struct gt_machine *m, uint32_t command)
     }
     gt_hw_queue_leave(m, command);
     if (op->direction == GT_D2D && m->device->copy_within_alone) {
-        gt_exclusive_copy_ready(m, command);
+        gt_exclusive_copy_start(m, command);
         return;
     }
     if (engine->running == GT_NONE && !engine->in_gap) {
@@ -174,6 +181,16 @@ void gt_copy_ready(struct gt_machine *m, uint32_t command)
         return;
     }
     wait_turn(m, engine, command);
+}
+
+void gt_copy_timed_end(struct gt_machine *m, uint32_t command)
+{
+    uint32_t stream = m->workload->ops[m->commands[command].index].stream;
+
+    if (m->gpus[m->streams[stream].gpu].exclusive == command)
+        gt_exclusive_copy_ended(m, command);
+    else
+        gt_op_ended(m, command);
 }
 
 /* From one copy to the next.  One that waited for work of another engine is found out about only when this

@@ -3,7 +3,11 @@
  * Seen on H200, November 2026: a copy within the device of another stream starts only when no kernel runs,
  * 1.4 to 4.4 us after the last one's end, and kernels that come later wait for it; without other streams it
  * follows a kernel like the next kernel would.  copy.within_alone of the device file. */
-#include "sim/machine/machine.h"
+#include "sim/gpu/exclusive_copy.h"
+
+#include "sim/gpu/grid.h"
+#include "sim/machine/durations.h"
+#include "sim/stream/operation.h"
 
 enum { TURN_COPY, TURN_KERNELS };  /* whose turn comes when a gap is over */
 
@@ -22,7 +26,7 @@ static void start_next(struct gt_machine *m, uint32_t number)
     gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
 }
 
-void gt_exclusive_copy_ready(struct gt_machine *m, uint32_t command)
+void gt_exclusive_copy_start(struct gt_machine *m, uint32_t command)
 {
     uint32_t number = m->streams[m->workload->ops[m->commands[command].index].stream].gpu;
     struct gt_gpu_state *gpu = &m->gpus[number];

@@ -1,7 +1,15 @@
 /* Kernels: bars, or grids of blocks; at most so many grids are resident at once. */
-#include "sim/machine/machine.h"
+#include "sim/gpu/grid.h"
 
 #include <stdio.h>
+
+#include "sim/gpu/exclusive_copy.h"
+#include "sim/gpu/work_distributor.h"
+#include "sim/machine/durations.h"
+#include "sim/machine/failure.h"
+#include "sim/machine/free_lists.h"
+#include "sim/stream/operation.h"
+#include "sim/warp/kernel_model.h"
 
 static const struct gt_op *op_of(const struct gt_machine *m, uint32_t command)
 {
@@ -175,7 +183,7 @@ static void admit(struct gt_machine *m, uint32_t command)
         gt_timed_op_start(m, command, duration_ps);
 }
 
-void gt_kernel_ready(struct gt_machine *m, uint32_t command)
+void gt_kernel_start(struct gt_machine *m, uint32_t command)
 {
     struct gt_gpu_state *gpu = gpu_of(m, command);
     const struct gt_op *op = op_of(m, command);
@@ -233,34 +241,13 @@ void gt_kernels_go_on(struct gt_machine *m, uint32_t number, uint32_t op)
         admit_next(m, gpu, op);
 }
 
-/* A kernel's bar or grid is over. Called by gt_op_ended's callers through the handlers below. */
-static void end_kernel(struct gt_machine *m, uint32_t command)
+void gt_kernel_ended(struct gt_machine *m, uint32_t command)
 {
     uint32_t op = m->commands[command].index, gpu = m->streams[op_of(m, command)->stream].gpu;
 
     gt_op_ended(m, command);
     if (!m->failed)
         retire(m, gpu, op);
-}
-
-int gt_timed_op_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error)
-{
-    struct gt_machine *m = machine;
-
-    (void)stamp;
-    (void)error;
-    if (op_of(m, command)->kind == GT_OP_KERNEL)
-        end_kernel(m, command);
-    else if (gpu_of(m, command)->exclusive == command)
-        gt_exclusive_copy_ended(m, command);
-    else
-        gt_op_ended(m, command);
-    return m->failed ? -1 : 0;
-}
-
-void gt_kernel_dispatched(struct gt_machine *m, uint32_t grid)
-{
-    gt_hw_queue_leave(m, m->grids[grid].command);
 }
 
 int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_error *error)
@@ -271,12 +258,6 @@ int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_erro
     (void)stamp;
     (void)error;
     gt_grid_free(m, grid);
-    end_kernel(m, command);
+    gt_kernel_ended(m, command);
     return m->failed ? -1 : 0;
-}
-
-void gt_kernel_blocks_ended(struct gt_machine *m, uint32_t grid)
-{
-    gt_engine_schedule(&m->engine, m->engine.now_ps + m->grids[grid].remainder_ps, GT_PHASE_END,
-                       GT_HANDLE_GRID, grid, 0);
 }

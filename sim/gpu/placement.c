@@ -63,6 +63,6 @@ static const struct gt_place_policy policies[] = {
 
 const struct gt_place_policy *gt_place_policy_find(const char *name, struct gt_error *error)
 {
-    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0],
+    return gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0],
                           "scheduling.placement", name, error);
 }

@@ -6,18 +6,12 @@
 #ifndef GRIDTIDE_SIM_GPU_POLICY_H
 #define GRIDTIDE_SIM_GPU_POLICY_H
 
+#include "sim/base/named_table.h"
 #include "sim/machine/machine.h"
-
-/* What every table's row begins with. */
-struct gt_policy { const char *name, *help; };
-/* The row of `name` in a table of `rows` rows that begin with a gt_policy; NULL with the names there are,
- * and what they mean, in `error`. `key`: of the device file. */
-const void *gt_policy_find(const void *table, size_t rows, size_t row_bytes, const char *key,
-                           const char *name, struct gt_error *error);
 
 /* Which SM gets the next block. */
 struct gt_place_policy {
-    struct gt_policy policy;
+    struct gt_named named;
     /* The SM for one more block of the shape that the rooms are kept for
      * (gpu->free_block_sets, sms[].room), or GT_NONE where no SM has room.  Called once a block;
      * may change only the policy's own state (round_robin). */
@@ -27,7 +21,7 @@ const struct gt_place_policy *gt_place_policy_find(const char *name, struct gt_e
 
 /* Whose block is next, when the grid that was tried has no room left for a block. */
 struct gt_arbitration_policy {
-    struct gt_policy policy;
+    struct gt_named named;
     /* The grid to try after `grid` (GT_NONE: the first one), or GT_NONE to stop. Called until it
      * returns GT_NONE; must not change anything. */
     uint32_t (*next)(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t grid);

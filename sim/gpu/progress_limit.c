@@ -19,15 +19,23 @@
  * take longest: n-body and a tiled product, which read little, had a half and a fifth of their pace beside a
  * copy.  Kernels that bandwidth holds back anyway do not notice: it is the less that counts.
  */
-#include "sim/gpu/block_progress.h"
+#include "sim/gpu/progress_limit.h"
 
 #include <math.h>
+
+#include "sim/gpu/demand.h"
+#include "sim/warp/memory.h"
 
 /* Warp instructions in a row from which on a warp counts as one that hardly ever stalls.  Loops of
  * independent multiply-adds and SGEMM have 30 to 65, everything else of 170 kernels 1 to 4. */
 #define KEEPS_ISSUING 16
 /* Of its pace, what a group keeps that the others leave no issue slots. */
 #define LEAST_PACE 0.01
+
+bool gt_progress_by_turns(uint32_t resource)
+{
+    return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
+}
 
 static const struct gt_demand *demand_of(const struct gt_machine *m, const struct gt_resident_group *group)
 {
@@ -65,7 +73,7 @@ static bool before(const struct gt_machine *m, const struct gt_resident_group *a
     return a_ps != b_ps ? a_ps < b_ps : a->grid < b->grid;
 }
 
-void gt_block_progress_rank(struct gt_machine *m, uint32_t first)
+void gt_progress_rank(struct gt_machine *m, uint32_t first)
 {
     for (uint32_t i = first; i != GT_NONE; i = m->groups[i].next) {
         m->groups[i].rank = 0;
@@ -200,7 +208,7 @@ static double left_pace(const struct gt_machine *m, uint32_t first, const struct
             left -= m->groups[at].rank < group->rank ? takes(m, &m->groups[at], r) : 0;
             wanted += m->groups[at].rank == group->rank ? takes(m, &m->groups[at], r) : 0;
         }
-        if (gt_block_progress_by_turns(r) && takes(m, group, r) > 0)
+        if (gt_progress_by_turns(r) && takes(m, group, r) > 0)
             pace = fmin(pace, left / wanted);
     }
     for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
@@ -227,7 +235,7 @@ static void take_turns(struct gt_machine *m, uint32_t first)
     }
 }
 
-void gt_block_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds)
+void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds)
 {
     for (uint32_t k = 0; k < kinds; k++)
         part_sm(m, gpu->groups[m->sm_kinds[k].sm]);

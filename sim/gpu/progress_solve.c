@@ -2,9 +2,12 @@
  *
  * SMs that hold the same blocks of the same grids are one kind, and their groups of one grid one user, so that
  * the problem stays small however many SMs there are. */
-#include "sim/gpu/block_progress.h"
+#include "sim/gpu/progress_solve.h"
 
 #include <math.h>
+
+#include "sim/gpu/demand.h"
+#include "sim/gpu/progress_limit.h"
 
 /* Kernels never get less than this part of DRAM, whatever copies take. */
 #define LEAST_DRAM 0.05
@@ -51,7 +54,7 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
 
         if (gpu->groups[sm] == GT_NONE)
             continue;
-        gt_block_progress_rank(m, gpu->groups[sm]);
+        gt_progress_rank(m, gpu->groups[sm]);
         while (k < count && !same_loads(m, gpu->groups[m->sm_kinds[k].sm], gpu->groups[sm]))
             k++;
         if (k == count)
@@ -71,11 +74,6 @@ static void add_gpu_resources(struct gt_machine *m, const struct gt_gpu_state *g
         m->grids[grid].atomic_resource = gt_maxmin_add_resource(&m->share, 1);
 }
 
-bool gt_block_progress_by_turns(uint32_t resource)
-{
-    return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
-}
-
 /* Those of an SM of which several groups want a part; what one group takes from itself is in its limit. */
 static void add_sm_resources(struct gt_machine *m, uint32_t first, uint32_t *resources)
 {
@@ -84,7 +82,7 @@ static void add_sm_resources(struct gt_machine *m, uint32_t first, uint32_t *res
 
         for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
             wanted += m->grids[m->groups[group].grid].demand->amount[r] > 0;
-        resources[r] = wanted > 1 && !gt_block_progress_by_turns(r) ? gt_maxmin_add_resource(&m->share, 1) : GT_NONE;
+        resources[r] = wanted > 1 && !gt_progress_by_turns(r) ? gt_maxmin_add_resource(&m->share, 1) : GT_NONE;
     }
 }
 
@@ -121,7 +119,7 @@ static void add_users(struct gt_machine *m, const struct gt_gpu_state *gpu, stru
     }
 }
 
-void gt_block_progress_solve(struct gt_machine *m, uint32_t number, gt_block_progress_setter *set)
+void gt_progress_solve(struct gt_machine *m, uint32_t number, gt_progress_setter *set)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     uint32_t kinds;
@@ -129,7 +127,7 @@ void gt_block_progress_solve(struct gt_machine *m, uint32_t number, gt_block_pro
     if (gpu->groups == NULL)
         return;
     kinds = sort_sms(m, gpu);
-    gt_block_progress_limits(m, gpu, kinds);
+    gt_progress_limits(m, gpu, kinds);
     gt_maxmin_clear(&m->share);
     add_gpu_resources(m, gpu);
     for (uint32_t k = 0; k < kinds; k++)

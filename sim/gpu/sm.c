@@ -1,10 +1,10 @@
 /* What fits on an SM.  Rooms (how many more blocks of a shape) are kept as sets by room number, for
  * the one shape being dispatched, so that the SM with the most room is found without a scan. */
-#include "sim/machine/machine.h"
+#include "sim/gpu/sm.h"
 
 #include <string.h>
 
-uint32_t gt_sm_free_blocks(const struct gt_sm_state *sm, const struct gt_block_need *need)
+static uint32_t free_blocks(const struct gt_sm_state *sm, const struct gt_block_need *need)
 {
     uint32_t room = sm->blocks, fit;
 
@@ -43,7 +43,7 @@ void gt_sm_find_free_blocks(struct gt_machine *m, uint32_t number, const struct 
     gpu->free_blocks_most = 0;
     for (uint32_t sm = 0; sm < m->device->sms; sm++) {
         gpu->sms[sm].free_blocks = 0;
-        set_room(gpu, sm, gt_sm_free_blocks(&gpu->sms[sm], need));
+        set_room(gpu, sm, free_blocks(&gpu->sms[sm], need));
     }
 }
 
@@ -59,7 +59,7 @@ void gt_sm_allocate(struct gt_machine *m, uint32_t number, uint32_t sm, const st
     state->warps -= need->warps;
     state->registers -= need->registers;
     state->shared_bytes -= need->shared_bytes;
-    set_room(gpu, sm, gt_sm_free_blocks(state, &gpu->free_blocks_for));
+    set_room(gpu, sm, free_blocks(state, &gpu->free_blocks_for));
 }
 
 void gt_sm_release(struct gt_machine *m, uint32_t number, uint32_t sm, const struct gt_block_need *need,
@@ -78,5 +78,5 @@ void gt_sm_release(struct gt_machine *m, uint32_t number, uint32_t sm, const str
         state->carveout_bytes = 0;
         state->shared_bytes = m->device->shared_bytes_per_sm;
     }
-    set_room(gpu, sm, gt_sm_free_blocks(state, &gpu->free_blocks_for));
+    set_room(gpu, sm, free_blocks(state, &gpu->free_blocks_for));
 }

@@ -1,25 +1,15 @@
 /* The work distributor: grids with blocks to hand out, and the blocks that run. */
-#include "sim/workload/block_cost.h"
-#include "sim/gpu/policy.h"
+#include "sim/gpu/work_distributor.h"
+
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/policy.h"
+#include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/machine/free_lists.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/workload/block_cost.h"
 
 enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
-
-void gt_distributor_add(struct gt_machine *m, uint32_t number, uint32_t grid)
-{
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    uint32_t level = m->grids[grid].level;
-
-    if (gpu->levels_used & UINT64_C(1) << level)
-        m->grids[gpu->level_tail[level]].next = grid;
-    else
-        gpu->level_head[level] = grid;
-    gpu->level_tail[level] = grid;
-    gpu->levels_used |= UINT64_C(1) << level;
-    gt_block_progress_grid_begins(m, number, grid);
-    gt_distributor_run(m, number);
-}
 
 /* All its blocks have left: the grid is out of the lists, whatever its place in them. */
 static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t grid)
@@ -139,7 +129,7 @@ static bool dispatch(struct gt_machine *m, uint32_t number, uint32_t grid_number
 }
 
 /* Hand out what can be handed out now, in the order the policy says. */
-void gt_distributor_run(struct gt_machine *m, uint32_t number)
+static void run_distributor(struct gt_machine *m, uint32_t number)
 {
     struct gt_gpu_state *gpu = &m->gpus[number];
     uint32_t grid = m->arbitration->next(m, gpu, GT_NONE);
@@ -147,12 +137,27 @@ void gt_distributor_run(struct gt_machine *m, uint32_t number)
     while (grid != GT_NONE && !m->failed) {
         if (dispatch(m, number, grid)) {
             remove_grid(m, gpu, grid);
-            gt_kernel_dispatched(m, grid);
+            gt_hw_queue_leave(m, m->grids[grid].command);
             grid = m->arbitration->next(m, gpu, GT_NONE);
         } else {
             grid = m->arbitration->next(m, gpu, grid);
         }
     }
+}
+
+void gt_distributor_add(struct gt_machine *m, uint32_t number, uint32_t grid)
+{
+    struct gt_gpu_state *gpu = &m->gpus[number];
+    uint32_t level = m->grids[grid].level;
+
+    if (gpu->levels_used & UINT64_C(1) << level)
+        m->grids[gpu->level_tail[level]].next = grid;
+    else
+        gpu->level_head[level] = grid;
+    gpu->level_tail[level] = grid;
+    gpu->levels_used |= UINT64_C(1) << level;
+    gt_block_progress_grid_begins(m, number, grid);
+    run_distributor(m, number);
 }
 
 /* These blocks of a batch leave their SM now. */
@@ -167,9 +172,10 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t b
     grid->ended += blocks;
     if (grid->ended == grid->blocks) {
         gt_block_progress_grid_ends(m, batch->gpu, batch->grid);
-        gt_kernel_blocks_ended(m, batch->grid);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + grid->remainder_ps, GT_PHASE_END, GT_HANDLE_GRID,
+                           batch->grid, 0);
     }
-    gt_distributor_run(m, batch->gpu);
+    run_distributor(m, batch->gpu);
 }
 
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)

@@ -1,8 +1,10 @@
 /* How long an operation takes by itself: as stated or measured, moved from the device it was recorded on
  * to the one simulated. */
-#include "sim/machine/machine.h"
+#include "sim/machine/durations.h"
 
 #include <math.h>
+
+#include "sim/warp/kernel_model.h"
 
 /* The device file's model for this direction and memory. */
 static const struct gt_copy_cost *cost_of(const struct gt_device *device, const struct gt_op *op)
@@ -46,7 +48,7 @@ bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op)
     return op->direction == GT_D2H || (op->direction == GT_H2D && op->bytes > device->inline_bytes);
 }
 
-double gt_copy_model_ps(const struct gt_device *device, const struct gt_op *op)
+static double copy_model_ps(const struct gt_device *device, const struct gt_op *op)
 {
     return gt_copy_staged(device, op) ? staged_ps(device, op) : line_ps(cost_of(device, op), op->bytes);
 }
@@ -65,8 +67,8 @@ static double slower(const struct gt_machine *m, const struct gt_op *op)
     case GT_OP_KERNEL:
         return (double)m->recorded->clock_mhz / (double)m->device->clock_mhz;
     case GT_OP_COPY:
-        here = gt_copy_model_ps(m->device, op);
-        there = gt_copy_model_ps(m->recorded, op);
+        here = copy_model_ps(m->device, op);
+        there = copy_model_ps(m->recorded, op);
         break;
     case GT_OP_MEMSET:
         here = memset_model_ps(m->device, op);
@@ -89,7 +91,7 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[op->kernel].duration_ps;
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_COPY)
-        return gt_whole_ps(gt_copy_model_ps(m->device, op));
+        return gt_whole_ps(copy_model_ps(m->device, op));
     if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_MEMSET)
         return gt_whole_ps(memset_model_ps(m->device, op));
     if (duration_ps == GT_TIME_NONE || m->device == m->recorded)

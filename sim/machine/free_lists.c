@@ -1,5 +1,5 @@
 /* Places for what is in flight: arrays with free lists, so that indexes stay good. */
-#include "sim/machine/machine.h"
+#include "sim/machine/free_lists.h"
 
 #include <string.h>
 

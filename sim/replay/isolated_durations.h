@@ -8,7 +8,7 @@
 #ifndef GRIDTIDE_SIM_REPLAY_ISOLATED_DURATIONS_H
 #define GRIDTIDE_SIM_REPLAY_ISOLATED_DURATIONS_H
 
-#include "sim/simulate.h"
+#include "sim/workload/probe.h"
 
 /* Plays a workload with given durations (NULL: as recorded) on a device it was recorded on. */
 typedef int gt_player(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe,

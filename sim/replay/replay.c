@@ -290,6 +290,12 @@ gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct g
                ? replay->crossing_event_gap_ps : replay->plain_event_gap_ps;
 }
 
+gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
+{
+    return before->call == after->call ? gt_replay_graph_gap_ps(replay, before, after)
+                                       : gt_replay_event_gap_ps(replay, before, after);
+}
+
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
                   const struct gt_device *device)
 {

@@ -55,6 +55,10 @@ bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *a
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                 const struct gt_op *after);
 
+/* The gap from the end of `before` to the start of `after`, which an edge joins: within a graph, or across
+ * streams as by an event. */
+gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
+
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);

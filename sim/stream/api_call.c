@@ -1,6 +1,11 @@
 /* The calls: one row a kind, one function a behaviour. */
 #include "sim/stream/api_call.h"
 
+#include "sim/machine/durations.h"
+#include "sim/machine/free_lists.h"
+#include "sim/stream/submit.h"
+#include "sim/stream/waiting.h"
+
 /* The host's own copying of so many bytes of pageable memory. */
 static gt_time_ps host_copy_ps(const struct gt_device *device, enum gt_direction direction, uint64_t bytes)
 {

@@ -5,7 +5,9 @@
  * Each command remembers how many commands of the other side came before it.  Of the default stream that
  * many must be complete; and that many of all blocking streams together, since those that came after
  * it cannot complete before it. */
-#include "sim/machine/machine.h"
+#include "sim/stream/default_stream.h"
+
+#include "sim/stream/waiting.h"
 
 static bool takes_part(const struct gt_machine *m, uint32_t stream)
 {

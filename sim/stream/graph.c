@@ -2,7 +2,13 @@
  *
  * A graph is one command of the stream it was launched into; its nodes are not in any stream's order
  * but count as work of the stream they were recorded on. */
-#include "sim/machine/machine.h"
+#include "sim/stream/graph.h"
+
+#include "sim/machine/free_lists.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/stream/operation.h"
+#include "sim/stream/stream.h"
+#include "sim/stream/waiting.h"
 
 static void schedule_node(struct gt_machine *m, uint32_t command, gt_time_ps time_ps)
 {
@@ -59,16 +65,10 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
     gt_stream_advance(m, stream);
 }
 
-gt_time_ps gt_graph_edge_gap_ps(const struct gt_machine *m, const struct gt_op *before, const struct gt_op *after)
-{
-    return before->call == after->call ? gt_replay_graph_gap_ps(&m->replay, before, after)
-                                       : gt_replay_event_gap_ps(&m->replay, before, after);
-}
-
 /* One of the operations that `op` comes after has ended. */
 static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
 {
-    gt_time_ps gap_ps = gt_graph_edge_gap_ps(m, &m->workload->ops[before], &m->workload->ops[op]);
+    gt_time_ps gap_ps = gt_replay_edge_gap_ps(&m->replay, &m->workload->ops[before], &m->workload->ops[op]);
     uint32_t command = m->op_commands[op];
     enum gt_wait reason;
 

@@ -1,6 +1,10 @@
 /* Host threads: each walks its calls in order; its own work between them keeps its length, what it
  * waits for is simulated. */
+#include "sim/stream/host_thread.h"
+
+#include "sim/machine/failure.h"
 #include "sim/stream/api_call.h"
+#include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
 static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread_state *thread, uint32_t next)
@@ -130,14 +134,6 @@ int gt_thread_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
         act(m, number);
     }
     return m->failed ? -1 : 0;
-}
-
-void gt_thread_wait(struct gt_machine *m, uint32_t number, uint32_t stream, uint64_t until)
-{
-    if (m->streams[stream].completed >= until)
-        return;
-    m->threads[number].pending++;
-    gt_stream_add_waiter(m, stream, until, number, GT_WAITER_THREAD);
 }
 
 void gt_thread_release(struct gt_machine *m, uint32_t number, uint32_t cause_op)

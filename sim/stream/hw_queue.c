@@ -5,7 +5,10 @@
  * an command that waits for its own stream holds back the other streams of its connection: the false
  * dependencies of Bakita & Anderson, RTAS'24 (a channel frees when the last kernel of its stream is
  * fully dispatched). */
-#include "sim/machine/machine.h"
+#include "sim/stream/hw_queue.h"
+
+#include "sim/machine/free_lists.h"
+#include "sim/stream/waiting.h"
 
 static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, uint32_t command)
 {

@@ -1,5 +1,12 @@
 /* The life of an operation once its stream lets it go: ready, started, ended. */
-#include "sim/machine/machine.h"
+#include "sim/stream/operation.h"
+
+#include "sim/machine/durations.h"
+#include "sim/machine/free_lists.h"
+#include "sim/stream/graph.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/stream/serial.h"
+#include "sim/stream/stream.h"
 
 static uint32_t op_of(const struct gt_machine *m, uint32_t command)
 {
@@ -13,13 +20,13 @@ void gt_timed_op_start(struct gt_machine *m, uint32_t command, gt_time_ps durati
     gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-static void memset_ready(struct gt_machine *m, uint32_t command)
+void gt_memset_start(struct gt_machine *m, uint32_t command)
 {
     gt_timed_op_start(m, command, gt_stated_ps(m, op_of(m, command)));
 }
 
 /* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */
-static void host_function_ready(struct gt_machine *m, uint32_t command)
+void gt_host_function_start(struct gt_machine *m, uint32_t command)
 {
     const struct gt_op *op = &m->workload->ops[op_of(m, command)];
     gt_time_ps start_ps = m->engine.now_ps + m->device->host_function_ps;
@@ -33,16 +40,19 @@ static void host_function_ready(struct gt_machine *m, uint32_t command)
 
 void gt_op_ready(struct gt_machine *m, uint32_t command)
 {
-    static void (*const ready[GT_OP_KINDS])(struct gt_machine *, uint32_t) = {
-        [GT_OP_KERNEL] = gt_kernel_ready,
-        [GT_OP_COPY] = gt_copy_ready,
-        [GT_OP_MEMSET] = memset_ready,
-        [GT_OP_HOST_FUNCTION] = host_function_ready,
-    };
-
     if (m->options->serialize && !gt_serial_allows(m, command))
         return;
-    ready[m->workload->ops[op_of(m, command)].kind](m, command);
+    m->op_rules[m->workload->ops[op_of(m, command)].kind].start(m, command);
+}
+
+int gt_timed_op_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+
+    (void)stamp;
+    (void)error;
+    m->op_rules[m->workload->ops[op_of(m, command)].kind].timed_end(m, command);
+    return m->failed ? -1 : 0;
 }
 
 /* Split the stream's idle time before this operation by what it waited for in turn. */

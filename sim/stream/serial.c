@@ -4,14 +4,16 @@
  * other and the operations of one call would still overlap.  So the machine has one place: an operation that
  * its stream lets go while another has the place stands in line, in the order in which streams let them go, and
  * starts when those before it have ended, as though an edge led to it from the one before. */
-#include "sim/machine/machine.h"
+#include "sim/stream/serial.h"
+
+#include "sim/machine/free_lists.h"
 
 static gt_time_ps gap_behind_last_ps(const struct gt_machine *m, uint32_t command)
 {
     const struct gt_op *last = &m->workload->ops[m->serial.last_op], *op = &m->workload->ops[m->commands[command].index];
 
     return last->stream == op->stream && last->call != op->call ? gt_replay_gap_ps(&m->replay, last, op)
-                                                                : gt_graph_edge_gap_ps(m, last, op);
+                                                                : gt_replay_edge_gap_ps(&m->replay, last, op);
 }
 
 /* The place is free: this command has it from the gap behind the last operation on.  Returns whether that is now. */

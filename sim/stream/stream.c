@@ -1,15 +1,13 @@
 /* Streams: commands in order, each when the one before is complete and what it waits for has happened. */
-#include "sim/machine/machine.h"
+#include "sim/stream/stream.h"
 
-void gt_stream_wake(struct gt_machine *m, uint32_t number, gt_time_ps time_ps)
-{
-    struct gt_stream_state *stream = &m->streams[number];
-
-    if (stream->wake_ps != GT_TIME_NONE && stream->wake_ps <= time_ps)
-        return; /* it looks again before that anyway */
-    stream->wake_ps = time_ps;
-    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_STREAM, number, ++stream->wake_stamp);
-}
+#include "sim/machine/free_lists.h"
+#include "sim/stream/default_stream.h"
+#include "sim/stream/graph.h"
+#include "sim/stream/host_thread.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/stream/operation.h"
+#include "sim/stream/waiting.h"
 
 int gt_stream_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
 {
@@ -22,47 +20,6 @@ int gt_stream_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_
     stream->wake_ps = GT_TIME_NONE;
     gt_stream_advance(m, number);
     return m->failed ? -1 : 0;
-}
-
-uint64_t gt_stream_submit(struct gt_machine *m, uint32_t number, gt_time_ps visible_ps)
-{
-    struct gt_stream_command *command = &m->commands[number];
-    struct gt_stream_state *stream = &m->streams[command->stream];
-
-    command->submit_ps = m->engine.now_ps;
-    command->visible_ps = visible_ps > stream->last_visible_ps ? visible_ps : stream->last_visible_ps;
-    stream->last_visible_ps = command->visible_ps;
-    command->number = ++stream->submitted;
-    gt_default_stream_submit(m, number);
-    gt_hw_queue_push(m, number);
-    if (stream->head == GT_NONE) {
-        stream->head = stream->tail = number;
-        gt_stream_wake(m, command->stream, command->visible_ps);
-    } else {
-        m->commands[stream->tail].next = number;
-        stream->tail = number;
-    }
-    return command->number;
-}
-
-void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until, uint32_t index,
-                          enum gt_waiter_kind kind)
-{
-    uint32_t waiter = gt_waiter_new(m);
-    struct gt_stream_state *stream = &m->streams[number];
-    uint32_t *link = &stream->waiters;
-
-    m->waiters[waiter].number = until;
-    m->waiters[waiter].index = index;
-    m->waiters[waiter].kind = kind;
-    if (stream->waiters != GT_NONE && m->waiters[stream->waiters_tail].number <= until)
-        link = &m->waiters[stream->waiters_tail].next; /* nearly always: waits come in order */
-    while (*link != GT_NONE && m->waiters[*link].number <= until)
-        link = &m->waiters[*link].next;
-    m->waiters[waiter].next = *link;
-    if (*link == GT_NONE)
-        stream->waiters_tail = waiter;
-    *link = waiter;
 }
 
 static void release(struct gt_machine *m, const struct gt_waiter *waiter, uint32_t cause_op)

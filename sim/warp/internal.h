@@ -5,7 +5,9 @@
 #ifndef GRIDTIDE_SIM_WARP_INTERNAL_H
 #define GRIDTIDE_SIM_WARP_INTERNAL_H
 
-#include "sim/warp/launch.h"
+#include "sim/devices/device.h"
+#include "sim/warp/launch_types.h"
+#include "sim/workload/workload.h"
 
 enum {
     GT_WARP_SLOTS = 32,           /* warps that a sub-partition can hold, at most */

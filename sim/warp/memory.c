@@ -5,6 +5,8 @@
  * the order of issue, so the time at which an access is done is known when it issues.  Hits are dealt out
  * in whole lines at the rates of the launch.
  */
+#include "sim/warp/memory.h"
+
 #include <math.h>
 
 #include "sim/warp/internal.h"

@@ -5,7 +5,7 @@
  * greedy-youngest: the same, then the one that came last (Huerta et al., "Analyzing Modern NVIDIA GPU
  * cores", 2025, measured it on Ampere).  round-robin: the next place behind the one that issued last.
  */
-#include "sim/gpu/policy.h"
+#include "sim/base/named_table.h"
 #include "sim/warp/internal.h"
 
 /* When place `i` could issue. */
@@ -71,6 +71,6 @@ static const struct gt_warp_policy policies[] = {
 
 const struct gt_warp_policy *gt_warp_policy_find(const char *name, struct gt_error *error)
 {
-    return gt_policy_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], "warp.policy",
+    return gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], "warp.policy",
                           name, error);
 }

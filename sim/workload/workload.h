@@ -23,6 +23,15 @@ struct gt_profile;
 
 typedef uint64_t gt_time_ps;
 
+/* What a number is the index of: these arrays of the workload, see below. */
+typedef uint32_t gt_gpu_index;
+typedef uint32_t gt_stream_index;
+typedef uint32_t gt_thread_index;
+typedef uint32_t gt_event_index;
+typedef uint32_t gt_kernel_index;
+typedef uint32_t gt_call_index;
+typedef uint32_t gt_op_index;
+
 #define GT_TIME_NONE UINT64_MAX
 #define GT_NONE UINT32_MAX
 

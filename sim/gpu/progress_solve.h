@@ -1,0 +1,13 @@
+/* progress_solve.h - the rates at which a GPU's groups of blocks progress beside each other. */
+#ifndef GRIDTIDE_SIM_GPU_PROGRESS_SOLVE_H
+#define GRIDTIDE_SIM_GPU_PROGRESS_SOLVE_H
+
+#include "sim/machine/machine.h"
+
+/* Told each group's rate, in the order of SMs. */
+typedef void gt_progress_setter(struct gt_machine *m, gt_group_index group, double rate);
+
+/* Work out the rates of all groups of a GPU whose grids with demands are not alone any more. */
+void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_setter *set);
+
+#endif

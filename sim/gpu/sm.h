@@ -1,0 +1,15 @@
+/* sm.h - what fits on an SM beside what it holds. */
+#ifndef GRIDTIDE_SIM_GPU_SM_H
+#define GRIDTIDE_SIM_GPU_SM_H
+
+#include "sim/machine/machine.h"
+
+/* Keep free_blocks of the GPU's SMs (gt_gpu_state) for this shape of block from now on. */
+void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *need);
+
+/* One block comes to an SM that has room for it; so many equal blocks leave it. */
+void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need);
+void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
+                   uint32_t blocks);
+
+#endif

@@ -1,0 +1,28 @@
+/* durations.h - how long an operation takes by itself, on the device at hand. */
+#ifndef GRIDTIDE_SIM_MACHINE_DURATIONS_H
+#define GRIDTIDE_SIM_MACHINE_DURATIONS_H
+
+#include "sim/machine/machine.h"
+
+struct gt_warp_result;
+
+/* As the trace states or measured it, moved from the device it was recorded on; for a copy or memset of
+ * which neither is known, by the device file.  GT_TIME_NONE: nothing is known. */
+gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op);
+
+/* The kernel's launch in cycles where they are what it costs: nothing else is known of it, or that is what
+ * the run is about; else NULL. */
+const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, gt_op_index op);
+
+/* How long such a launch takes alone: its blocks, and as a tracing profiler sees it where the timeline is
+ * recorded; else as blocks' logs and the device's gaps have it. */
+gt_time_ps gt_program_run_ps(const struct gt_machine *m, gt_op_index op);
+gt_time_ps gt_program_ps(const struct gt_machine *m, gt_op_index op);
+
+/* Rounded; beyond GT_TIME_LIMIT_PS just above it, where the engine refuses to go on. */
+gt_time_ps gt_whole_ps(double time_ps);
+
+/* Does a copy go by the driver's pinned buffers? */
+bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op);
+
+#endif

@@ -1,0 +1,35 @@
+/* options.h - what is asked of a run beside the workload and the device, and what it was in the end. */
+#ifndef GRIDTIDE_SIM_MACHINE_OPTIONS_H
+#define GRIDTIDE_SIM_MACHINE_OPTIONS_H
+
+#include "sim/workload/workload.h"
+
+struct gt_device;
+struct gt_kernel_model;
+
+struct gt_options {
+    bool blocks;             /* kernels as blocks on SMs (true) or as bars (false) */
+    bool serialize;          /* every operation waits for the one before and the host for it */
+    uint64_t seed;           /* of ranged block costs */
+    /* The device that the workload's measured times were taken on; NULL: the one simulated.  What
+     * differs between the two is the what-if: durations are inverted on this one and played on the
+     * other, recorded calls and gaps are changed by the difference. */
+    const struct gt_device *recorded_on;
+    /* What to play instead of the workload: the same operations in the same order on other streams
+     * (see sim/workload/restream.h).  NULL: the workload itself. */
+    const struct gt_workload *played;
+    /* What the warp tier says of kernels on the device simulated: how long operations last of which
+     * neither a duration nor block costs are known; with `program_cost`, of all that it could run.
+     * NULL: none. */
+    const struct gt_kernel_model *modelled;
+    bool program_cost;
+};
+#define GT_OPTIONS_DEFAULT { .blocks = true, .seed = 1 }
+
+/* What a run was, beyond its records. */
+struct gt_summary {
+    gt_time_ps end_ps;                  /* the last call's or operation's end */
+    uint64_t operations, blocks, events;/* simulated: operations, blocks, engine events */
+};
+
+#endif

@@ -1,0 +1,110 @@
+/* stream_state.h - what a machine knows of host threads, streams and what stands in them.
+ *
+ * A command is what stands in a stream: an operation, an event's record, a wait, a graph; a node is an operation
+ * of a graph.  Commands exist only while in flight.
+ */
+#ifndef GRIDTIDE_SIM_MACHINE_STREAM_STATE_H
+#define GRIDTIDE_SIM_MACHINE_STREAM_STATE_H
+
+#include "sim/workload/probe.h"
+
+typedef uint32_t gt_command_index;     /* in gt_machine.commands */
+typedef uint32_t gt_waiter_index;      /* in gt_machine.waiters */
+typedef uint32_t gt_context_index;     /* in gt_machine.contexts */
+typedef uint32_t gt_queue_index;       /* in gt_machine.queues: hardware queues */
+/* Position of a command in its stream, from 1; 0: none. */
+typedef uint64_t gt_command_number;
+
+enum gt_stream_command_kind { GT_COMMAND_OP, GT_COMMAND_RECORD, GT_COMMAND_WAIT, GT_COMMAND_GRAPH, GT_COMMAND_NODE };
+
+/* Until when a reason held an operation back, and what ended it. */
+struct gt_mark {
+    gt_time_ps time_ps;
+    uint32_t cause;           /* gt_cause */
+    uint32_t index;
+};
+
+struct gt_stream_command {
+    uint32_t index;           /* the operation (OP, NODE) or the call (RECORD, WAIT, GRAPH) */
+    uint32_t stream;
+    uint32_t next;            /* in its stream; also the free list */
+    uint32_t queue_next;      /* in its hardware queue */
+    uint32_t wait_next;       /* in an engine's, a distributor's or an admission list */
+    uint32_t parent;          /* NODE: the graph's command */
+    uint32_t target_stream;   /* WAIT: the record it waits for is that stream's */
+    uint32_t nodes_left;      /* GRAPH: nodes not ended */
+    uint64_t target_number;   /* WAIT: ... command number; 0: nothing to wait for */
+    uint64_t number;          /* position in its stream, from 1 */
+    uint64_t behind;          /* commands of the other side of the default stream's rules asked for before it */
+    gt_time_ps submit_ps, visible_ps, start_ps;
+    struct gt_mark marks[GT_WAITS];
+    uint8_t kind;
+    bool waiting;             /* WAIT: already on its target's list */
+    bool started;             /* its stream has let it go; what comes behind it waits for its end */
+    bool in_queue;            /* still at or behind its hardware queue's head */
+};
+
+/* Someone to tell when a stream has completed command `number`: a host thread, a stream that waits for an
+ * event, or one that the default stream holds back. */
+enum gt_waiter_kind { GT_WAITER_THREAD, GT_WAITER_EVENT, GT_WAITER_DEFAULT_STREAM };
+struct gt_waiter {
+    uint64_t number;
+    uint32_t next;
+    uint32_t index;           /* thread or stream */
+    enum gt_waiter_kind kind;
+};
+
+struct gt_stream_state {
+    uint32_t head, tail;      /* commands */
+    uint64_t submitted, completed; /* command numbers */
+    uint32_t waiters, waiters_tail;
+    uint32_t gpu, context, level; /* level: 0 the most urgent priority */
+    uint32_t queue;           /* in the machine's */
+    uint32_t flags;
+    uint64_t process;         /* of the host thread that uses it first */
+    uint64_t wake_stamp;
+    gt_time_ps wake_ps;       /* of the wake scheduled last; GT_TIME_NONE: none */
+    gt_time_ps last_visible_ps;
+    gt_time_ps end_ps;        /* of the last operation completed in order */
+    uint32_t last_op;         /* that operation */
+    gt_time_ps idle_from_ps;  /* latest end of any operation recorded on this stream */
+    struct gt_mark event;     /* release by waits since the last operation */
+    struct gt_mark barrier;   /* release by the default stream's rules */
+    bool on_barrier;          /* held back by the default stream's rules right now */
+    bool launched;            /* into it, before */
+};
+
+/* The streams of one context on one GPU: the default stream's rules, device synchronisation. */
+struct gt_context_state {
+    uint32_t gpu, id;
+    uint32_t null_stream;     /* GT_NONE: no legacy default stream in use */
+    uint64_t submitted, completed;        /* commands of all streams that take part in its rules */
+};
+
+struct gt_thread_state {
+    const uint32_t *calls;    /* call numbers in order */
+    uint32_t call_count, next;
+    uint32_t pending;         /* conditions not met yet */
+    bool waits_for_room;      /* for the launch queue, before the call can act */
+    gt_time_ps start_ps;      /* of the call under way */
+    gt_time_ps acted_ps;      /* when it could act: start, or room in the launch queue */
+    gt_time_ps blocked_ps;
+    gt_time_ps more_ps;       /* what the call costs beyond its row of the device file */
+    uint32_t cause_op;
+    bool done;
+};
+
+/* Calls that submit work, the latest few: who is inside one now. */
+enum { GT_SUBMISSIONS = 16 };
+struct gt_submission { uint32_t thread; gt_time_ps end_ps; };
+
+/* --serialize: who has the machine's one place, who stands in line for it, what had it last. */
+struct gt_serial_state {
+    gt_command_index running, head, tail;   /* GT_NONE: none */
+    gt_op_index last_op;
+    gt_time_ps end_ps;        /* of that operation */
+};
+
+struct gt_hw_queue_state { uint32_t head, tail; };   /* hardware queue: commands */
+
+#endif

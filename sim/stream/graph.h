@@ -1,0 +1,19 @@
+/* graph.h - graphs, and edges between operations. */
+#ifndef GRIDTIDE_SIM_STREAM_GRAPH_H
+#define GRIDTIDE_SIM_STREAM_GRAPH_H
+
+#include "sim/machine/machine.h"
+
+/* Its stream lets a graph go: nodes that come after nothing start now. */
+void gt_graph_start(struct gt_machine *m, gt_command_index graph);
+
+/* An operation has ended: those that come after it may go on. Called where there are edges. */
+void gt_graph_op_ended(struct gt_machine *m, gt_op_index op);
+
+/* The node `op` of a graph has ended; the last one completes the graph. */
+void gt_graph_node_ended(struct gt_machine *m, gt_command_index graph, gt_op_index op);
+
+/* Event: a node's gap has passed. */
+int gt_node_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error);
+
+#endif

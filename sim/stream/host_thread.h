@@ -1,0 +1,13 @@
+/* host_thread.h - host threads walk their calls. */
+#ifndef GRIDTIDE_SIM_STREAM_HOST_THREAD_H
+#define GRIDTIDE_SIM_STREAM_HOST_THREAD_H
+
+#include "sim/machine/machine.h"
+
+/* One of the conditions is met that a thread's call waits for (gt_thread_wait()); `cause_op` ended with it. */
+void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index cause_op);
+
+/* Event: the thread's next call begins. */
+int gt_thread_handler(void *machine, uint32_t thread, uint64_t stamp, struct gt_error *error);
+
+#endif

@@ -1,0 +1,16 @@
+/* hw_queue.h - hardware queues, which streams share. */
+#ifndef GRIDTIDE_SIM_STREAM_HW_QUEUE_H
+#define GRIDTIDE_SIM_STREAM_HW_QUEUE_H
+
+#include "sim/machine/machine.h"
+
+/* A command goes to the tail of its stream's queue. */
+void gt_hw_queue_push(struct gt_machine *m, gt_command_index command);
+
+/* May it act: is it at the head of its queue, or has it left already? */
+bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command);
+
+/* It leaves the head, if it has not left already; the next one's stream is woken. */
+void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command);
+
+#endif
