@@ -50,6 +50,7 @@ CLI_TESTS = \
     tests/cli/hostile_stores.bats \
     tests/cli/main.bats \
     tests/cli/completion.bats \
+    tests/cli/terminal.bats \
     tests/cli/devices.bats \
     tests/cli/export.bats \
     tests/cli/man.bats \
@@ -102,7 +103,8 @@ else
 UNIT_TESTS_BUILT =
 endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
-tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/json.c sim/cmd/table.c
+tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/cmd/table.c sim/cmd/table_people.c \
+    sim/cmd/table_print.c sim/cmd/terminal.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/fold.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/table.h"
 #include "traces/io/device_file.h"
@@ -119,8 +120,10 @@ static void describe_for_people(const struct subject *subject)
         const struct gt_device_key *key = &gt_device_keys[i];
         char range[RANGE_BYTES], value[GT_DEVICE_VALUE_BYTES];
         range_text(key, range);
-        printf("%s%s\n    %s\n    unit %s, range %s, default %s", i > 0 ? "\n" : "", key->key, key->help,
-               key->unit, range, key->fallback[0] != '\0' ? key->fallback : "empty");
+        printf("%s%s\n", i > 0 ? "\n" : "", key->key);
+        gt_fold_print(stdout, 4, key->help);
+        printf("    unit %s, range %s, default %s", key->unit, range,
+               key->fallback[0] != '\0' ? key->fallback : "empty");
         gt_device_get(&subject->device, key, value, sizeof(value));
         if (subject->notes.keys != NULL)
             printf(", here %s", value[0] != '\0' ? value : "empty");

@@ -187,5 +187,5 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_import = {
-    "import", "turn a profile of PyTorch, Nsight Systems or Nsight Compute into a trace", run,
+    "import", "turn a profile of PyTorch or NVIDIA Nsight into a trace", run,
 };

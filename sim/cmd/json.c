@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/names/short_name.h"
 #include "sim/base/error.h"
 #include "traces/io/utf8.h"
 
@@ -40,15 +39,6 @@ void gt_json_text(yajl_gen json, const char *text)
     clean = gt_utf8_clean(text);
     yajl_gen_string(json, (const unsigned char *)clean, strlen(clean));
     free(clean);
-}
-
-void gt_json_short_name(yajl_gen json, const char *name)
-{
-    char *text = name != NULL ? gt_short_name(name, GT_SHORT_NAME_COLUMNS) : NULL;
-
-    gt_json_text(json, "short_name");
-    gt_json_text(json, text);
-    free(text);
 }
 
 void gt_json_integer(yajl_gen json, int64_t value)

@@ -16,9 +16,8 @@ void gt_json_finish(yajl_gen json, FILE *out);
  * NULL gives null. */
 void gt_json_text(yajl_gen json, const char *text);
 void gt_json_integer(yajl_gen json, int64_t value);
-/* Member "short_name" of the object that is open: `name` demangled and shortened (NULL: null). */
+/* Members "short_name" have names in so many columns (traces/names/short_name.h). */
 enum { GT_SHORT_NAME_COLUMNS = 60 };
-void gt_json_short_name(yajl_gen json, const char *name);
 /* A number to ten significant digits; null where it is not finite. */
 void gt_json_real(yajl_gen json, double value);
 

@@ -2,8 +2,14 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 
-enum { NAME_WIDTH = 36 };
+#include "sim/base/error.h"
+#include "sim/cmd/fold.h"
+#include "sim/cmd/terminal.h"
+#include "traces/names/short_name.h"
+
+enum { NAME_WIDTH = 36, ROW_WIDTH = 128 /* of a line that has a name and all figures, with notes */ };
 
 const char *gt_judged_verdict(const struct gt_judged *judged)
 {
@@ -12,10 +18,29 @@ const char *gt_judged_verdict(const struct gt_judged *judged)
     return judged->judgement.within ? "ok" : "off";
 }
 
+/* A terminal that is too narrow for a line a trace gets two: the name, and what was found below it. */
+static bool is_narrow(FILE *out)
+{
+    return gt_terminal_columns(out) < ROW_WIDTH;
+}
+
+/* Widths of the figures, in a line with the name or below it. */
+enum { FIGURES = 8 };
+static const int in_line[FIGURES] = { 12, 12, 8, 8, 10, 7, 7, 6 }, below[FIGURES] = { 9, 12, 7, 8, 8, 7, 7, 5 };
+
 void gt_judged_print_heading(FILE *out)
 {
-    fprintf(out, "%-*s %12s %12s %8s %8s %10s %7s %7s %6s  %s\n", NAME_WIDTH, "trace", "real us",
-            "simulated us", "error %", "spread %", "start us", "placed%", "floor %", "order", "verdict");
+    static const char *const headings[FIGURES] = { "real us", "simulated us", "error %", "spread %", "start us",
+                                                   "placed%", "floor %", "order" };
+    const int *widths = is_narrow(out) ? below : in_line;
+
+    if (is_narrow(out))
+        fputs("trace\n", out);
+    else
+        fprintf(out, "%-*s", NAME_WIDTH, "trace");
+    for (int i = 0; i < FIGURES; i++)
+        fprintf(out, " %*s", widths[i], headings[i]);
+    fputs("  verdict\n", out);
     fflush(out);
 }
 
@@ -27,29 +52,51 @@ static void print_real(FILE *out, int width, int decimals, double value)
         fprintf(out, " %*.*f", width, decimals, value);
 }
 
-void gt_judged_print(FILE *out, const struct gt_judged *row)
+static void print_figures(FILE *out, const struct gt_judged *row, const int *widths)
 {
     const struct gt_comparison *comparison = &row->judgement.comparison;
     const struct gt_repeats *repeats = &row->judgement.repeats;
-    const char *verdict = gt_judged_verdict(row);
 
-    fprintf(out, "%-*.*s", NAME_WIDTH, NAME_WIDTH, row->name);
-    print_real(out, 12, 2, comparison->makespan_measured_us);
-    print_real(out, 12, 2, comparison->makespan_simulated_us);
+    print_real(out, widths[0], 2, comparison->makespan_measured_us);
+    print_real(out, widths[1], 2, comparison->makespan_simulated_us);
     if (isnan(comparison->makespan_error_pct))
-        print_real(out, 8, 2, NAN);
+        print_real(out, widths[2], 2, NAN);
     else
-        fprintf(out, " %+8.2f", comparison->makespan_error_pct);
-    print_real(out, 8, 2, repeats->spread_pct);
-    print_real(out, 10, 3, comparison->start_error_us.median);
-    print_real(out, 7, 1, repeats->placement_pct);
-    print_real(out, 7, 1, repeats->placement_floor_pct);
-    print_real(out, 6, 0, repeats->order.wrong);
-    fprintf(out, "  %s", verdict != NULL ? verdict : "-");
-    if (repeats->count > 0 && comparison->unmatched > 0)
+        fprintf(out, " %+*.2f", widths[2], comparison->makespan_error_pct);
+    print_real(out, widths[3], 2, repeats->spread_pct);
+    print_real(out, widths[4], 3, comparison->start_error_us.median);
+    print_real(out, widths[5], 1, repeats->placement_pct);
+    print_real(out, widths[6], 1, repeats->placement_floor_pct);
+    print_real(out, widths[7], 0, repeats->order.wrong);
+}
+
+static void print_notes(FILE *out, const struct gt_judged *row)
+{
+    const struct gt_comparison *comparison = &row->judgement.comparison;
+
+    if (row->judgement.repeats.count > 0 && comparison->unmatched > 0)
         fprintf(out, ", %" PRIu64 " of %" PRIu64 " operations not seen", comparison->unmatched,
                 comparison->unmatched + comparison->matched);
-    fprintf(out, "%s\n", row->surrogates ? ", surrogates" : "");
+    fputs(row->surrogates ? ", surrogates\n" : "\n", out);
+}
+
+void gt_judged_print(FILE *out, const struct gt_judged *row)
+{
+    const char *verdict = gt_judged_verdict(row) != NULL ? gt_judged_verdict(row) : "-";
+    char *name = gt_clean_name(row->name);
+
+    if (is_narrow(out)) {
+        fputs(name, out);
+        print_notes(out, row);
+        print_figures(out, row, below);
+        fprintf(out, "  %s\n", verdict);
+    } else {
+        fprintf(out, "%-*s", NAME_WIDTH, name);
+        print_figures(out, row, in_line);
+        fprintf(out, "  %s", verdict);
+        print_notes(out, row);
+    }
+    free(name);
     fflush(out);
 }
 
@@ -118,17 +165,27 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
 
 void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
 {
+    char *text;
+    size_t bytes;
+    FILE *line;
+
     if (suite->traces == 0)
         return;
-    fprintf(out, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%",
+    line = open_memstream(&text, &bytes);
+    if (line == NULL)
+        gt_bug("open_memstream failed");
+    fprintf(line, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%",
             suite->traces, suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct,
             suite->error_max_pct);
     if (!isnan(suite->placement_within_pct))
-        fprintf(out, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
+        fprintf(line, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
     if (suite->order_pairs > 0)
-        fprintf(out, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong,
+        fprintf(line, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong,
                 suite->order_pairs);
-    fprintf(out, ": %s\n", suite->within ? "ok" : "off");
+    fprintf(line, ": %s", suite->within ? "ok" : "off");
+    fclose(line);
+    gt_fold_print(out, 0, text);
+    free(text);
 }
 
 void gt_judged_print_all(FILE *out, enum gt_format format, const struct gt_judged *rows, uint32_t count,

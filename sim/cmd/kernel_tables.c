@@ -1,8 +1,10 @@
 #include "sim/cmd/kernel_tables.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "sim/cmd/json.h"
+#include "traces/names/short_name.h"
 
 struct gt_table *gt_kernel_rows_table(const struct gt_kernels *kernels)
 {
@@ -80,9 +82,23 @@ static void json_number(yajl_gen json, const char *key, double value)
     gt_json_real(json, value);
 }
 
+/* One a launch, the caller's to free: names that differ have short names that differ. */
+static char **short_names_of(const struct gt_kernels *kernels)
+{
+    const char **names = gt_calloc(kernels->count + 1ull, sizeof *names);
+    char **short_names = gt_calloc(kernels->count + 1ull, sizeof *short_names);
+
+    for (uint32_t i = 0; i < kernels->count; i++)
+        names[i] = kernels->rows[i].name;
+    gt_short_names_unique(names, short_names, kernels->count, GT_SHORT_NAME_COLUMNS);
+    free(names);
+    return short_names;
+}
+
 void gt_kernels_json(yajl_gen json, const struct gt_kernels *kernels)
 {
     struct figure figures[FIGURES];
+    char **short_names = short_names_of(kernels);
 
     gt_json_text(json, "kernels");
     yajl_gen_array_open(json);
@@ -92,7 +108,9 @@ void gt_kernels_json(yajl_gen json, const struct gt_kernels *kernels)
         yajl_gen_map_open(json);
         gt_json_text(json, "name");
         gt_json_text(json, row->name);
-        gt_json_short_name(json, row->name);
+        gt_json_text(json, "short_name");
+        gt_json_text(json, short_names[i]);
+        free(short_names[i]);
         gt_json_text(json, "launch");
         gt_json_integer(json, row->launch);
         json_number(json, "measured_cycles", row->in_measured.cycles);
@@ -100,6 +118,7 @@ void gt_kernels_json(yajl_gen json, const struct gt_kernels *kernels)
         json_number(json, "error_pct", row->error_pct);
         yajl_gen_map_close(json);
     }
+    free(short_names);
     yajl_gen_array_close(json);
     collect(&kernels->error, figures);
     for (int i = 0; i < FIGURES; i++)

@@ -8,6 +8,7 @@ gridtide_SOURCES = \
     sim/cmd/devices.c \
     sim/cmd/explain.c sim/cmd/explain_advice.c sim/cmd/explain_parts.h sim/cmd/explain_tables.c \
     sim/cmd/export.c \
+    sim/cmd/fold.c sim/cmd/fold.h \
     sim/cmd/import.c \
     sim/cmd/judged.c sim/cmd/judged.h \
     sim/cmd/json.c sim/cmd/json.h \
@@ -22,7 +23,8 @@ gridtide_SOURCES = \
     sim/cmd/run_kernels.c sim/cmd/run_kernels.h \
     sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
-    sim/cmd/table.c sim/cmd/table.h \
+    sim/cmd/table.c sim/cmd/table.h sim/cmd/table_parts.h sim/cmd/table_people.c sim/cmd/table_print.c \
+    sim/cmd/terminal.c sim/cmd/terminal.h \
     sim/cmd/validate.c
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
 

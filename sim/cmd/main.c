@@ -23,7 +23,8 @@ static void print_help(FILE *out)
           "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n'gridtide help COMMAND' says more. Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
+    fputs("\n'gridtide help COMMAND' says more.\n"
+          "Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
           "Report bugs to: " PACKAGE_BUGREPORT "\n", out);
 }
 

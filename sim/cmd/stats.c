@@ -74,5 +74,5 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_stats = {
-    "stats", "where a run's time went: streams, kernels, copies, SMs, critical path", run,
+    "stats", "where a run's time went: streams, kernels, copies, critical path", run,
 };

@@ -20,10 +20,13 @@ extern const char *const gt_format_names[GT_FORMATS];
 /* The format of that name into *format. Returns 0, or -1 when there is none. */
 int gt_format_parse(const char *name, enum gt_format *format);
 
-/* Numbers stand to the right; a WIDE text is cut to fit a terminal, or 120 columns.  A NAME, a kernel's or
- * what stands among them, is demangled for people and shortened to fit likewise; programs get it as traced,
- * and in a column more, "short_name", as gt_short_name() has it in GT_SHORT_NAME_COLUMNS (json.h).  One of a
- * table at most. */
+/* Numbers stand to the right.  A NAME, a kernel's or what stands among them, is demangled for people and stands
+ * last in its row; programs get it as traced, and in a column more, "short_name", in GT_SHORT_NAME_COLUMNS
+ * (json.h).  Names that differ have short names that differ (traces/names/short_name.h).  One of a table at most.
+ *
+ * A pipe or a file gets everything, a row a line.  What is too wide for a terminal (terminal.h) is laid out in
+ * this order: headings are folded, names get lines of their own above their rows, there shortened with an
+ * ellipsis, WIDE and then other texts are folded. */
 enum gt_column_type { GT_COLUMN_TEXT, GT_COLUMN_WIDE, GT_COLUMN_NAME, GT_COLUMN_NUMBER };
 struct gt_column {
     const char *name;         /* heading and key: lower case, the unit at the end ("busy_us") */

@@ -258,7 +258,7 @@ END
     "$GRIDTIDE" compare mangled.db | grep -Eq ' reduce<float, 512>$'
     "$GRIDTIDE" compare --format json mangled.db | jq -e '.kernels[0] |
         .name == "_ZN12_GLOBAL__N_16reduceIfLi512EEEvPKfS1_" and .short_name == "reduce<float, 512>"'
-    "$GRIDTIDE" stats mangled.db | grep -Eq '^reduce<float, 512> '
+    "$GRIDTIDE" stats mangled.db | grep -Eq ' reduce<float, 512>$'
     "$GRIDTIDE" stats --format json mangled.db | jq -e '.kernels[0].short_name | startswith("reduce")'
     "$GRIDTIDE" stats --format csv mangled.db | grep -q '^kernels,_ZN.*,"reduce<float, 512>",'
     # The function's own name fits better than a part of one; a source's text fits too.

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,8 @@
 
 #include <cmocka.h>
 
-#include "sim/cmd/table.h"
+#include "sim/cmd/fold.h"
+#include "sim/cmd/table_parts.h"
 
 static const struct gt_column columns[] = {
     { "name", GT_COLUMN_WIDE }, { "busy_us", GT_COLUMN_NUMBER }, { "count", GT_COLUMN_NUMBER },
@@ -117,8 +119,8 @@ static void people_get_columns(void **state)
     "fffEclERNS_14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_"
 #define SHORT "reduce_kernel<512, 1, at::native::Red…ed int, float, 4, 4> >"
 
-/* 120 columns, 31 of them taken by numbers and blanks. */
-static void names_are_short_for_people_and_whole_for_programs(void **state)
+/* No terminal: no name is cut, and it stands last. */
+static void names_are_readable_for_people_and_as_traced_for_programs(void **state)
 {
     static const struct gt_column named[] = {
         { "kernel", GT_COLUMN_NAME }, { "a_heading_of_thirty_characters", GT_COLUMN_NUMBER },
@@ -132,9 +134,10 @@ static void names_are_short_for_people_and_whole_for_programs(void **state)
     gt_table_text(table, NULL);
     gt_table_integer(table, 2);
     people = print(GT_FORMAT_TABLE, &table, 1);
-    assert_non_null(strstr(people, "\nreduce_kernel<512, 1, at::native::ReduceOp<float, ..."));
-    assert_non_null(strstr(people, "#1}>, unsigned int, float, 4, 4> >     "));
-    assert_int_equal(strcspn(people, "\n"), 120);
+    assert_non_null(strstr(people, "a_heading_of_thirty_characters kernel\n"));
+    assert_non_null(strstr(people, " 1 reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<"));
+    assert_non_null(strstr(people, "#1}>, unsigned int, float, 4, 4> >\n"));
+    assert_null(strstr(people, "…"));
     free(people);
     prints(GT_FORMAT_CSV, &table, 1, "kernel,short_name,a_heading_of_thirty_characters\r\n"
            MANGLED ",\"" SHORT "\",1\r\n,,2\r\n");
@@ -143,6 +146,90 @@ static void names_are_short_for_people_and_whole_for_programs(void **state)
            "    {\n      \"kernel\": null,\n      \"short_name\": null,\n"
            "      \"a_heading_of_thirty_characters\": 2\n    }\n  ]\n}\n");
     gt_table_free(table);
+}
+
+static void short_names_that_would_be_alike_differ(void **state)
+{
+    static const struct gt_column named[] = { { "kernel", GT_COLUMN_NAME }, { "n", GT_COLUMN_NUMBER } };
+    struct gt_table *table = gt_table_new("kernels", named, 2);
+
+    (void)state;
+    gt_table_text(table, "f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, one, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>");
+    gt_table_integer(table, 1);
+    gt_table_text(table, "f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, two, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>");
+    gt_table_integer(table, 1);
+    prints(GT_FORMAT_CSV, &table, 1, "kernel,short_name,n\r\n"
+           "\"f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, one, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\","
+           "\"f<aaaaaaaaaaaaaaaaaaa…one, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\",1\r\n"
+           "\"f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, two, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\","
+           "\"f<aaaaaaaaaaaaaaaaaaa…two, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\",1\r\n");
+    gt_table_free(table);
+}
+
+static void prints_within(struct gt_table *table, size_t width, const char *expected)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    gt_table_print_people(out, table, false, width);
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+/* Too narrow by little: headings are folded; by more: names go above their rows; then texts are folded too. */
+static void what_is_too_wide_is_laid_out_anew(void **state)
+{
+    static const struct gt_column named[] = {
+        { "kernel", GT_COLUMN_NAME }, { "mean_wait_us", GT_COLUMN_NUMBER }, { "note", GT_COLUMN_WIDE },
+    };
+    struct gt_table *table = gt_table_new("kernels", named, 3);
+
+    (void)state;
+    gt_table_text(table, "a_kernel");
+    gt_table_real(table, 12.5, 1);
+    gt_table_text(table, "waits for the copy");
+    prints_within(table, 40, "mean_wait_us note               kernel\n"
+                             "        12.5 waits for the copy a_kernel\n");
+    prints_within(table, 39, "mean_ note               kernel\n"
+                             "wait_\n"
+                             "   us\n"
+                             " 12.5 waits for the copy a_kernel\n");
+    prints_within(table, 32, "kernel\n"
+                             "  mean_ note\n"
+                             "  wait_\n"
+                             "     us\n"
+                             "a_kernel\n"
+                             "   12.5 waits for the copy\n");
+    prints_within(table, 24, "kernel\n"
+                             "  mean_ note\n"
+                             "  wait_\n"
+                             "     us\n"
+                             "a_kernel\n"
+                             "   12.5 waits for the\n"
+                             "        copy\n");
+    gt_table_free(table);
+}
+
+static void folds(const char *text, size_t width, const char *expected)
+{
+    char *folded = gt_fold(text, width, " /");
+
+    assert_string_equal(folded, expected);
+    free(folded);
+}
+
+static void texts_are_folded_and_lose_nothing(void **state)
+{
+    (void)state;
+    folds("one two", 7, "one two");
+    folds("one two", 6, "one\ntwo");
+    folds("one two three", 7, "one two\nthree");
+    folds("a/long/path", 7, "a/long/\npath");
+    folds("unbreakable", 4, "unbr\neaka\nble");
+    folds("", 4, "");
+    folds("ein Größtes", 7, "ein\nGrößtes");
 }
 
 static void formats_have_names(void **state)
@@ -163,10 +250,14 @@ int main(void)
         cmocka_unit_test(json_has_numbers_and_nulls),
         cmocka_unit_test(a_single_row_is_an_object),
         cmocka_unit_test(people_get_columns),
-        cmocka_unit_test(names_are_short_for_people_and_whole_for_programs),
+        cmocka_unit_test(names_are_readable_for_people_and_as_traced_for_programs),
+        cmocka_unit_test(short_names_that_would_be_alike_differ),
+        cmocka_unit_test(what_is_too_wide_is_laid_out_anew),
+        cmocka_unit_test(texts_are_folded_and_lose_nothing),
         cmocka_unit_test(formats_have_names),
     };
 
+    setlocale(LC_CTYPE, "C.UTF-8");
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,60 @@
+# Tables on a terminal: nothing is wider than it, nothing is cut without a word; a pipe gets everything.
+
+setup()
+{
+    command -v script > /dev/null || skip "script is not installed"
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# on_terminal COLUMNS ARGUMENTS...: what the program prints on a terminal of that width.
+on_terminal()
+{
+    local columns=$1
+    shift
+    COLUMNS=$columns script -qec "'$GRIDTIDE' $*" /dev/null < /dev/null | tr -d '\r'
+}
+
+# widest: the number of characters in the longest line.
+widest()
+{
+    wc -L
+}
+
+@test "every table fits a terminal of 80 columns" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" -o train.db
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/last.jsonl.zst" -o kernels.db
+    for words in 'stats train.db' 'compare train.db' 'stats -r measured train.db' 'compare kernels.db' \
+                 'explain kernels.db 0' devices 'devices h200' 'devices --describe' --help \
+                 "compare '$GRIDTIDE_SOURCE/validate/recordings/h200.db'" \
+                 "run '$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz' -o again.db"; do
+        on_terminal 80 "$words" > printed
+        echo "$words: $(widest < printed)"
+        [ "$(widest < printed)" -le 80 ]
+        [ "$(wc -l < printed)" -gt 2 ]
+    done
+}
+
+@test "names on a terminal are different where they differ, and one that is cut has an ellipsis" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" -o train.db
+    on_terminal 80 stats train.db | sed -n '/^kernels$/,/^$/p' | grep -v '^ ' | sed '1,2d; /^$/d' > names
+    "$GRIDTIDE" stats train.db -f csv | tr -d '\r' | grep '^kernels,' | wc -l > count
+    [ "$(wc -l < names)" -eq "$(cat count)" ]
+    [ "$(sort -u names | wc -l)" -eq "$(cat count)" ]
+    grep -q '…' names
+}
+
+@test "a pipe gets whole names, a row a line, whatever COLUMNS says" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" -o train.db
+    COLUMNS=80 "$GRIDTIDE" stats train.db > printed
+    [ "$(widest < printed)" -gt 200 ]
+    run grep -c '…' printed
+    [ "$output" -eq 0 ]
+}
+
+@test "a wider terminal gets wider tables" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-4.json.gz" -o run.db
+    on_terminal 80 stats run.db > narrow
+    on_terminal 200 stats run.db > wide
+    grep -q '^ *gpu stream name operations busy_us busy_pct idle_before_us idle_between_us' wide
+    [ "$(wc -l < wide)" -lt "$(wc -l < narrow)" ]
+}
