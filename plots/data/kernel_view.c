@@ -2,17 +2,30 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-int gt_report_kernels(const struct gt_view *view, struct gt_kernels *kernels, struct gt_error *error)
+static int by_cycles(const void *left, const void *right)
 {
-    int64_t main_run = view->main->stats->run.run_id;
-    bool simulated = view->main->stats->run.simulated;
-    int64_t twin_run = view->measured != NULL ? view->measured->stats->run.run_id : 0;
+    const struct gt_kernel_row *a = *(const struct gt_kernel_row *const *)left;
+    const struct gt_kernel_row *b = *(const struct gt_kernel_row *const *)right;
 
-    if (gt_kernels_load(view->store, simulated ? main_run : 0, simulated ? twin_run : main_run, kernels,
-                        error) != 0)
-        return -1;
-    return kernels->count > 0;
+    if (a->in_simulated.cycles != b->in_simulated.cycles)
+        return a->in_simulated.cycles > b->in_simulated.cycles ? -1 : 1;
+    return (a->launch > b->launch) - (a->launch < b->launch);
+}
+
+uint32_t gt_kernels_choose(const struct gt_kernels *kernels, const struct gt_kernel_row **chosen)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        const struct gt_kernel_row *row = &kernels->rows[i];
+
+        if (row->in_simulated.cycles > 0 && row->in_simulated.like_op == row->op)
+            chosen[count++] = row;
+    }
+    qsort(chosen, count, sizeof *chosen, by_cycles);
+    return count < GT_KERNELS_CHOSEN ? count : GT_KERNELS_CHOSEN;
 }
 
 const struct gt_wait_group gt_wait_groups[GT_WAIT_GROUPS] = {

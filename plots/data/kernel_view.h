@@ -5,8 +5,10 @@
 #include "plots/data/view.h"
 #include "traces/compare/kernel_cycles.h"
 
-/* The kernels of the report's runs.  Returns 1, 0 where the runs have none, -1 on error; free in any case. */
-int gt_report_kernels(const struct gt_view *view, struct gt_kernels *kernels, struct gt_error *error);
+/* The launches that matter most, at most GT_KERNELS_CHOSEN: simulated ones, of equal ones the first, most
+ * simulated cycles first.  `chosen` has room for all; returns how many there are. */
+enum { GT_KERNELS_CHOSEN = 16 };
+uint32_t gt_kernels_choose(const struct gt_kernels *kernels, const struct gt_kernel_row **chosen);
 
 /* Reasons why warps wait that are shown as one; the first is that they do not. */
 enum { GT_WAIT_GROUPS = 9 };

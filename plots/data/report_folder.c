@@ -12,20 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* All that may be in a report, and in its work folder. */
-static const char *const report_names[] = {
-    "index.html", "timeline.svg", "timeline.png", "sms.svg", "sms.png", "warps.svg", "warps.png",
-    "copies.svg", "copies.png", "errors.svg", "errors.png", "suite.svg", "suite.png",
-    "families.svg", "families.png", "placement.svg", "placement.png",
-    "cycles.svg", "cycles.png", "roofline.svg", "roofline.png", "stalls.svg", "stalls.png",
-};
+/* What gnuplot's work folder may hold. */
 static const char *const work_names[] = {
     "parameters.gp", "style.gp", "figure.gp", "figure.svg", "figure.png", "gnuplot.err",
     "tracks.tsv", "lanes.tsv", "boxes.tsv", "legend.tsv", "raster.rgb", "heat.f32", "steps.tsv",
     "bars.tsv", "points.tsv", "errors.tsv",
 };
-enum { REPORT_NAMES = sizeof report_names / sizeof report_names[0],
-       WORK_NAMES = sizeof work_names / sizeof work_names[0] };
+enum { WORK_NAMES = sizeof work_names / sizeof work_names[0] };
 
 /* A folder that is being filled; six characters of mkdtemp() follow. */
 #define TEMPORARY_PREFIX ".gridtide-report-"
@@ -34,7 +27,8 @@ enum { RANDOM_CHARACTERS = 6, IDLE_SECONDS = 60 };
 /* For the signal handler: the paths to remove in order, the two folders last. */
 static struct {
     volatile sig_atomic_t active;
-    char *paths[REPORT_NAMES + WORK_NAMES];
+    char **paths;
+    size_t path_count;
     char *folders[2];
     int lock;                       /* held while we live, so that nobody sweeps the folder away */
 } cleanup_paths;
@@ -48,11 +42,49 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
+static void add_name(struct gt_folder *folder, char *name)
+{
+    folder->names = gt_realloc(folder->names, folder->name_count + 1, sizeof *folder->names);
+    folder->names[folder->name_count++] = name;
+}
+
+/* All that may be in a report: the page, its pictures, and a page and a picture of each trace. */
+static void name_files(struct gt_folder *folder, const char *const *pictures, size_t count)
+{
+    char *name;
+
+    add_name(folder, strdup("index.html"));
+    for (size_t i = 0; i < 2 * count; i++) {
+        if (asprintf(&name, "%s.%s", pictures[i / 2], i % 2 == 0 ? "svg" : "png") < 0)
+            gt_bug("asprintf failed");
+        add_name(folder, name);
+    }
+    for (unsigned i = 0; i < 2 * GT_FOLDER_TRACES; i++) {
+        if (asprintf(&name, "trace-%u.%s", i / 2 + 1, i % 2 == 0 ? "html" : "svg") < 0)
+            gt_bug("asprintf failed");
+        add_name(folder, name);
+    }
+}
+
+static void free_names(struct gt_folder *folder)
+{
+    for (size_t i = 0; i < folder->name_count; i++)
+        free(folder->names[i]);
+    free(folder->names);
+    folder->names = NULL;
+    folder->name_count = 0;
+}
+
+static const char *const *folder_names(const struct gt_folder *folder)
+{
+    return (const char *const *)folder->names;
+}
+
 static void remove_doomed(void)
 {
     if (!cleanup_paths.active)
         return;
-    for (int i = 0; i < REPORT_NAMES + WORK_NAMES; i++)
+    for (size_t i = 0; i < cleanup_paths.path_count; i++)
         unlink(cleanup_paths.paths[i]);
     rmdir(cleanup_paths.folders[0]);
     rmdir(cleanup_paths.folders[1]);
@@ -80,10 +112,12 @@ static void watch_signals(void)
 
 static void doom(const struct gt_folder *folder)
 {
-    for (int i = 0; i < REPORT_NAMES; i++)
-        cleanup_paths.paths[i] = join(folder->temporary, report_names[i]);
+    cleanup_paths.paths = gt_calloc(folder->name_count + WORK_NAMES, sizeof *cleanup_paths.paths);
+    cleanup_paths.path_count = 0;
+    for (size_t i = 0; i < folder->name_count; i++)
+        cleanup_paths.paths[cleanup_paths.path_count++] = join(folder->temporary, folder->names[i]);
     for (int i = 0; i < WORK_NAMES; i++)
-        cleanup_paths.paths[REPORT_NAMES + i] = join(folder->work, work_names[i]);
+        cleanup_paths.paths[cleanup_paths.path_count++] = join(folder->work, work_names[i]);
     cleanup_paths.folders[0] = folder->work;
     cleanup_paths.folders[1] = folder->temporary;
     cleanup_paths.active = 1;
@@ -95,18 +129,20 @@ static void forget(struct gt_folder *folder)
     cleanup_paths.active = 0;
     if (cleanup_paths.lock >= 0)
         close(cleanup_paths.lock);
-    for (int i = 0; i < REPORT_NAMES + WORK_NAMES; i++)
+    for (size_t i = 0; i < cleanup_paths.path_count; i++)
         free(cleanup_paths.paths[i]);
+    free(cleanup_paths.paths);
+    free_names(folder);
     free(folder->final);
     free(folder->temporary);
     free(folder->work);
     memset(folder, 0, sizeof *folder);
 }
 
-static bool is_report_name(const char *name)
+static bool is_report_name(const struct gt_folder *folder, const char *name)
 {
-    for (int i = 0; i < REPORT_NAMES; i++)
-        if (strcmp(name, report_names[i]) == 0)
+    for (size_t i = 0; i < folder->name_count; i++)
+        if (strcmp(name, folder->names[i]) == 0)
             return true;
     return false;
 }
@@ -125,7 +161,7 @@ static bool has_marker(const char *path)
 }
 
 /* 0: may be replaced; -1: refused. */
-static int check_contents(const char *path, bool *empty, struct gt_error *error)
+static int check_contents(const struct gt_folder *folder, const char *path, bool *empty, struct gt_error *error)
 {
     DIR *entries = opendir(path);
     struct dirent *entry;
@@ -142,7 +178,7 @@ static int check_contents(const char *path, bool *empty, struct gt_error *error)
         if (!marked)
             result = gt_error_set(
                 error, "%s: exists and is no Gridtide report; choose another folder or empty it", path);
-        else if (!is_report_name(entry->d_name))
+        else if (!is_report_name(folder, entry->d_name))
             result = gt_error_set(error, "%s: holds '%.200s', which no report makes; move it away or choose"
                                   " another folder", path, entry->d_name);
     }
@@ -151,8 +187,9 @@ static int check_contents(const char *path, bool *empty, struct gt_error *error)
 }
 
 /* -1: refused; else 0, with what is there now. */
-static int check_final(const char *path, bool *exists, bool *empty, struct gt_error *error)
+static int check_final(const struct gt_folder *folder, bool *exists, bool *empty, struct gt_error *error)
 {
+    const char *path = folder->final;
     struct stat status;
 
     *exists = *empty = false;
@@ -164,7 +201,7 @@ static int check_final(const char *path, bool *exists, bool *empty, struct gt_er
     if (!S_ISDIR(status.st_mode))
         return gt_error_set(error, "%s: exists and is no folder; choose another name", path);
     *exists = true;
-    return check_contents(path, empty, error);
+    return check_contents(folder, path, empty, error);
 }
 
 /* `path` without slashes at its end, links followed where it exists; malloced. NULL: refused. */
@@ -190,9 +227,9 @@ static char *final_path(const char *path, struct gt_error *error)
 }
 
 /* Remove a former report, or the work folder: the files that we make, then the folder itself. */
-static void remove_files(const char *path, const char *const *names, int count)
+static void remove_files(const char *path, const char *const *names, size_t count)
 {
-    for (int i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         char *file = join(path, names[i]);
 
         unlink(file);
@@ -213,7 +250,7 @@ static bool is_abandoned(int fd)
 
 /* Remove what killed makers of reports left in `parent` ("" or "/" at its end).  What holds other files than
  * a report's stays; that is no error. */
-static void sweep(const char *parent)
+static void sweep(const struct gt_folder *folder, const char *parent)
 {
     DIR *entries = opendir(parent[0] != '\0' ? parent : ".");
     const size_t prefix = strlen(TEMPORARY_PREFIX);
@@ -233,7 +270,7 @@ static void sweep(const char *parent)
                 gt_bug("asprintf failed");
             work = join(path, "work");
             remove_files(work, work_names, WORK_NAMES);
-            remove_files(path, report_names, REPORT_NAMES);
+            remove_files(path, folder_names(folder), folder->name_count);
             free(work);
             free(path);
         }
@@ -251,7 +288,7 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
     mode_t mask = umask(0);
 
     umask(mask);
-    sweep(parent);
+    sweep(folder, parent);
     if (asprintf(&folder->temporary, "%s" TEMPORARY_PREFIX "XXXXXX", parent) < 0)
         gt_bug("asprintf failed");
     free(parent);
@@ -273,19 +310,24 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
     return 0;
 }
 
-int gt_folder_begin(struct gt_folder *folder, const char *path, struct gt_error *error)
+int gt_folder_begin(struct gt_folder *folder, const char *path, const char *const *pictures, size_t count,
+                    struct gt_error *error)
 {
     bool exists, empty;
 
     memset(folder, 0, sizeof *folder);
+    name_files(folder, pictures, count);
     if (cleanup_paths.active)
         gt_bug("two report folders at once");
     folder->final = final_path(path, error);
-    if (folder->final == NULL)
+    if (folder->final == NULL) {
+        free_names(folder);
         return -1;
-    if (check_final(folder->final, &exists, &empty, error) != 0 || make_folders(folder, error) != 0) {
+    }
+    if (check_final(folder, &exists, &empty, error) != 0 || make_folders(folder, error) != 0) {
         free(folder->final);
         free(folder->temporary);
+        free_names(folder);
         return -1;
     }
     return 0;
@@ -306,7 +348,7 @@ static FILE *open_in(const char *where, const char *name, struct gt_error *error
 
 FILE *gt_folder_open(const struct gt_folder *folder, const char *name, struct gt_error *error)
 {
-    if (!is_report_name(name))
+    if (!is_report_name(folder, name))
         gt_bug("'%s' is not among a report's files", name);
     return open_in(folder->temporary, name, error);
 }
@@ -350,7 +392,7 @@ static int replace(const struct gt_folder *folder)
     int result;
 
     if (renameat2(AT_FDCWD, folder->temporary, AT_FDCWD, folder->final, RENAME_EXCHANGE) == 0) {
-        remove_files(folder->temporary, report_names, REPORT_NAMES);
+        remove_files(folder->temporary, folder_names(folder), folder->name_count);
         return 0;
     }
     if (errno != EINVAL && errno != ENOSYS)
@@ -361,7 +403,7 @@ static int replace(const struct gt_folder *folder)
     if (result == 0 && (result = rename(folder->temporary, folder->final)) != 0)
         rename(aside, folder->final);
     else if (result == 0)
-        remove_files(aside, report_names, REPORT_NAMES);
+        remove_files(aside, folder_names(folder), folder->name_count);
     free(aside);
     return result;
 }
@@ -372,7 +414,7 @@ int gt_folder_commit(struct gt_folder *folder, struct gt_error *error)
     int result;
 
     remove_files(folder->work, work_names, WORK_NAMES);
-    result = check_final(folder->final, &exists, &empty, error);
+    result = check_final(folder, &exists, &empty, error);
     if (result == 0) {
         result = exists && !empty ? replace(folder) : rename(folder->temporary, folder->final);
         if (result != 0)

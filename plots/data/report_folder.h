@@ -19,11 +19,17 @@ struct gt_folder {
     char *final;      /* where it will be */
     char *temporary;  /* where it is being built */
     char *work;       /* for gnuplot: a folder inside, gone at the end */
+    char **names;     /* the files that may be in it */
+    size_t name_count;
 };
 
+/* A report holds index.html, an .svg and a .png of each picture, and trace-1.html, trace-1.svg and so on, up to: */
+enum { GT_FOLDER_TRACES = 200 };
+
 /* Begin: refuses a `path` that may not be replaced, saying why. */
-int gt_folder_begin(struct gt_folder *folder, const char *path, struct gt_error *error);
-/* Open a file of the report (in `temporary`) or of gnuplot's work; names as in plots/page/report_folder.c's lists. */
+int gt_folder_begin(struct gt_folder *folder, const char *path, const char *const *pictures, size_t count,
+                    struct gt_error *error);
+/* Open a file of the report (in `temporary`) or of gnuplot's work (the names are in report_folder.c). */
 FILE *gt_folder_open(const struct gt_folder *folder, const char *name, struct gt_error *error);
 FILE *gt_folder_open_work(const struct gt_folder *folder, const char *name, struct gt_error *error);
 /* Close what was opened; -1 when something could not be written. */

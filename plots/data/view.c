@@ -1,10 +1,11 @@
 #include "plots/data/view.h"
 
 #include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/names/short_name.h"
 
 sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct gt_error *error)
 {
@@ -29,14 +30,14 @@ int gt_view_row(const struct gt_view *view, sqlite3_stmt *query, struct gt_error
     }
 }
 
-static int add_side(struct gt_view *view, int64_t run_id, const char *word, struct gt_error *error)
+static int add_side(struct gt_view *view, int64_t run_id, const char *label, struct gt_error *error)
 {
     struct gt_side *side = &view->sides[view->side_count];
 
     side->stats = gt_stats_compute(view->database, run_id, error);
     if (side->stats == NULL)
         return -1;
-    side->word = word;
+    side->label = label;
     side->origin_ps = (int64_t)side->stats->summary.start_ps;
     view->side_count++;
     return 0;
@@ -55,7 +56,7 @@ static int align(struct gt_view *view, struct gt_error *error)
     if (query == NULL)
         return -1;
     sqlite3_bind_int64(query, 1, view->main->stats->run.run_id);
-    sqlite3_bind_int64(query, 2, view->measured->stats->run.run_id);
+    sqlite3_bind_int64(query, 2, view->beside->stats->run.run_id);
     sqlite3_bind_int64(query, 3, view->main->stats->run.trace_id);
     result = gt_view_row(view, query, error);
     if (result == 1 && sqlite3_column_type(query, 0) == SQLITE_INTEGER) {
@@ -111,47 +112,105 @@ static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struc
     return result;
 }
 
-/* Where a measured run is beside a simulated one. */
-static int pair(struct gt_view *view, struct gt_error *error)
+/* Find the runs that a page about `*run` (0: the newest) is of. */
+static int find_runs(struct gt_view *view, int64_t *run, int64_t *before, struct gt_error *error)
 {
-    const struct gt_stats_run *main = &view->main->stats->run, *measured;
+    struct gt_repeats repeats;
 
-    if (view->side_count < 2)
-        return 0;
-    view->measured = &view->sides[0];
-    measured = &view->measured->stats->run;
-    view->other_streams = main->trace_id != measured->trace_id;
-    if (align(view, error) != 0)
+    *before = 0;
+    if (*run == 0 && gt_store_find_runs(view->store, run, &view->measured_run, error) != 0)
         return -1;
-    return gt_compare(view->store, main->run_id, measured->run_id, &view->comparison, error);
-}
-
-static int open_runs(struct gt_view *view, struct gt_error *error)
-{
-    int64_t simulated_run, measured_run;
-
-    if (gt_store_find_runs(view->store, &simulated_run, &measured_run, error) != 0)
-        return -1;
-    if (simulated_run == 0 && measured_run == 0)
+    if (*run == 0)
         return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'",
                             sqlite3_db_filename(view->database, "main"));
-    if (measured_run != 0 && add_side(view, measured_run, "measured", error) != 0)
+    if (gt_repeats_of(view->store, *run, &repeats, error) != 0)
         return -1;
-    if (simulated_run != 0 && add_side(view, simulated_run, "simulated", error) != 0)
+    view->measured_run = repeats.median_run;
+    return gt_store_find_baseline(view->store, *run, before, error);
+}
+
+/* The measured run stands beside the simulated one where it has times. */
+static int add_measured(struct gt_view *view, struct gt_error *error)
+{
+    if (view->measured_run == 0)
+        return 0;
+    if (add_side(view, view->measured_run, "measured", error) != 0)
+        return -1;
+    if (view->sides[0].stats->summary.operations > 0)
+        return 0;
+    gt_stats_free(view->sides[0].stats);
+    view->sides[0] = (struct gt_side){ 0 };
+    view->side_count = 0;
+    return 0;
+}
+
+static int add_sides(struct gt_view *view, int64_t run, int64_t before, struct gt_error *error)
+{
+    int result = before != 0 ? add_side(view, before, "before", error) : add_measured(view, error);
+
+    if (result != 0 || add_side(view, run, before != 0 ? "after" : "simulated", error) != 0)
         return -1;
     view->main = &view->sides[view->side_count - 1];
+    if (view->side_count == GT_SIDES)
+        view->beside = &view->sides[0];
+    if (before == 0)
+        view->measured = view->beside;
+    return 0;
+}
+
+static int by_cycles(const void *left, const void *right)
+{
+    const struct gt_kernel_row *a = left, *b = right;
+    double in_a = isnan(a->in_measured.cycles) ? a->in_simulated.cycles : a->in_measured.cycles;
+    double in_b = isnan(b->in_measured.cycles) ? b->in_simulated.cycles : b->in_measured.cycles;
+
+    in_a = isnan(in_a) ? 0 : in_a;
+    in_b = isnan(in_b) ? 0 : in_b;
+    if (in_a != in_b)
+        return in_a > in_b ? -1 : 1;
+    return (a->launch > b->launch) - (a->launch < b->launch);
+}
+
+/* A change is held against what was simulated before it, not against what was measured. */
+static int load_kernels(struct gt_view *view, int64_t run, struct gt_error *error)
+{
+    int64_t measured_run = view->kind == GT_PAGE_CHANGE ? 0 : view->measured_run;
+
+    if (gt_kernels_load(view->store, run, measured_run, &view->kernels, error) != 0)
+        return -1;
+    if (view->kernels.count > 0)
+        qsort(view->kernels.rows, view->kernels.count, sizeof *view->kernels.rows, by_cycles);
+    return 0;
+}
+
+static int open_runs(struct gt_view *view, int64_t run, struct gt_error *error)
+{
+    int64_t before;
+
+    if (find_runs(view, &run, &before, error) != 0 || add_sides(view, run, before, error) != 0)
+        return -1;
+    view->kind = before != 0 ? GT_PAGE_CHANGE : GT_PAGE_TIMELINE;
+    if (load_kernels(view, run, error) != 0)
+        return -1;
+    if (before == 0 && view->beside == NULL && view->kernels.count > 0)
+        view->kind = GT_PAGE_KERNELS;
     for (size_t i = 0; i < view->side_count; i++)
         if (load_kernel_classes(view, &view->sides[i], error) != 0)
             return -1;
-    return pair(view, error);
+    if (view->beside != NULL) {
+        view->other_streams = view->main->stats->run.trace_id != view->beside->stats->run.trace_id;
+        if (align(view, error) != 0)
+            return -1;
+    }
+    return gt_compare(view->store, before != 0 ? before : run, view->measured_run, &view->comparison, error);
 }
 
-int gt_view_open(struct gt_view *view, struct gt_store *store, struct gt_error *error)
+int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, struct gt_error *error)
 {
     memset(view, 0, sizeof *view);
     view->store = store;
     view->database = gt_store_database(store);
-    if (open_runs(view, error) != 0) {
+    if (open_runs(view, run, error) != 0) {
         gt_view_close(view);
         return -1;
     }
@@ -165,6 +224,7 @@ void gt_view_close(struct gt_view *view)
         gt_stats_free(view->sides[i].stats);
         free(view->sides[i].kernel_classes);
     }
+    gt_kernels_free(&view->kernels);
     memset(view, 0, sizeof *view);
 }
 
@@ -222,20 +282,17 @@ static bool has_several_gpus(const struct gt_stats *stats)
     return false;
 }
 
-char *gt_view_stream_label(const struct gt_side *side, size_t stream, size_t columns)
+char *gt_view_stream_name(const struct gt_side *side, size_t stream)
 {
-    const struct gt_stats *stats = side->stats;
-    const struct gt_stats_stream *row = &stats->streams[stream];
-    char *label, *text, *name = row->name[0] != '\0' ? strdup(row->name) : NULL;
+    const struct gt_stats_stream *row = &side->stats->streams[stream];
+    char *name = row->name[0] != '\0' ? strdup(row->name) : NULL, *text;
 
     if (name == NULL && asprintf(&name, "stream %" PRIu64, row->id) < 0)
         gt_bug("asprintf failed");
-    if (!has_several_gpus(stats))
-        text = strdup(name);
-    else if (asprintf(&text, "GPU %u %s", row->gpu, name) < 0)
+    if (!has_several_gpus(side->stats))
+        return name;
+    if (asprintf(&text, "GPU %u %s", row->gpu, name) < 0)
         gt_bug("asprintf failed");
-    label = gt_short_name(text, columns);
-    free(text);
     free(name);
-    return label;
+    return text;
 }

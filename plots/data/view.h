@@ -1,4 +1,5 @@
-/* view.h - what a report draws from: one simulated run, the measured one beside it, their numbers. */
+/* view.h - what a page of the report draws from: a simulated run, the run that it is held against, their
+ * numbers. */
 #ifndef GRIDTIDE_PLOTS_DATA_VIEW_H
 #define GRIDTIDE_PLOTS_DATA_VIEW_H
 
@@ -6,29 +7,47 @@
 
 #include "plots/data/palette.h"
 #include "plots/data/units.h"
+#include "traces/compare/kernel_cycles.h"
+#include "traces/compare/repetitions.h"
 #include "traces/stats/stats.h"
 #include "traces/store/store.h"
 
 enum { GT_SIDES = 2 };
 
+/* What a page is about; the figures of each stand in plots/figures/table.c. */
+enum gt_page_kind {
+    GT_PAGE_TIMELINE = 1 << 0,  /* one trace, simulated, with what it recorded where it did */
+    GT_PAGE_KERNELS = 1 << 1,   /* kernels in cycles, with what a profiler measured where it did */
+    GT_PAGE_CHANGE = 1 << 2,    /* a run with a change beside the one without */
+    GT_PAGE_SUITE = 1 << 3,     /* the errors of many traces */
+    GT_PAGE_TRACE = 1 << 4,     /* one of these */
+};
+
 /* One run of the report. */
 struct gt_side {
     struct gt_stats *stats;
-    const char *word;               /* "simulated", "measured" */
+    const char *label;              /* "simulated", "measured", "before", "after" */
     int64_t origin_ps;              /* in the run's time: what the figures call zero */
     uint8_t *kernel_classes;        /* by kernel_no of its trace */
     size_t kernels;
 };
 
+struct gt_suite_view;
+
 struct gt_view {
+    enum gt_page_kind kind;
     struct gt_store *store;
     sqlite3 *database;
-    /* Measured over simulated, as drawn; with one run alone there is one. */
+    /* Measured over simulated, or before over after, as drawn; with one run alone there is one. */
     struct gt_side sides[GT_SIDES];
     size_t side_count;
-    const struct gt_side *main;     /* the one that the answer is about: simulated where there is one */
-    const struct gt_side *measured;     /* the measured one; or NULL */
-    struct gt_comparison comparison;/* valid with a measured */
+    const struct gt_side *main;     /* the one that the answer is about: simulated, after */
+    const struct gt_side *beside;   /* the other one; or NULL */
+    const struct gt_side *measured; /* the other one where it is measured: a distance from it is an error */
+    int64_t measured_run;           /* what the trace recorded, beside main or not, times or cycles; or 0 */
+    struct gt_comparison comparison;/* of the simulated run, of a change the one without, with measured_run */
+    struct gt_kernels kernels;      /* main's launches in cycles, most first; count 0: there are none */
+    const struct gt_suite_view *suite;  /* of GT_PAGE_SUITE; else NULL */
     int64_t from_ps, to_ps;         /* what the time axes span, since the origins */
     const struct gt_time_unit *unit;/* of the time axes */
     /* An option dealt the work over other streams: the sides' stream numbers mean different streams. */
@@ -44,8 +63,8 @@ struct gt_view_op {
 };
 typedef int gt_view_op_fn(void *user, const struct gt_view_op *op, struct gt_error *error);
 
-/* What the newest run of the store comes to. The store must outlive the view. */
-int gt_view_open(struct gt_view *view, struct gt_store *store, struct gt_error *error);
+/* What a run of the store comes to (0: the newest). The store must outlive the view. */
+int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, struct gt_error *error);
 void gt_view_close(struct gt_view *view);
 
 /* The name of one of the first GT_CLASS_KERNELS classes, the label of a later one; NULL: none so. */
@@ -59,9 +78,8 @@ int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_
 sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct gt_error *error);
 int gt_view_row(const struct gt_view *view, sqlite3_stmt *query, struct gt_error *error);
 
-/* "stream 7", with its GPU where there are several, or the stream's own name (malloced, clean,
- * at most `columns` long). */
-char *gt_view_stream_label(const struct gt_side *side, size_t stream, size_t columns);
+/* "stream 7", with its GPU where there are several, or the stream's own name (malloced). */
+char *gt_view_stream_name(const struct gt_side *side, size_t stream);
 
 /* A time of the axes in their unit. */
 static inline double gt_view_time(const struct gt_view *view, double ps)

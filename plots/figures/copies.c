@@ -1,6 +1,7 @@
 /* Copies by direction over time, as high as they were fast. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "plots/figures/figure.h"
 
@@ -118,18 +119,19 @@ static double write_lane(FILE *out, const struct copies *copies, struct lane *la
 
 static void describe(const struct copies *copies, bool exact, unsigned lanes, struct gt_drawing *drawing)
 {
-    bool measured = copies->view->measured != NULL;
+    const struct gt_view *view = copies->view;
     char timeless[120] = "";
 
     if (copies->timeless > 0)
         snprintf(timeless, sizeof timeless, " %s copies took no time and are not drawn.",
                  gt_count_text(copies->timeless).s);
-    snprintf(drawing->alt, sizeof drawing->alt, "Bandwidth of copies over time in %u %s%s.", lanes,
-             lanes == 1 ? "direction" : "directions",
-             measured ? ", measured upwards and simulated downwards" : "");
-    snprintf(drawing->caption, sizeof drawing->caption, "Bandwidth of the copies in each direction%s. %s%s",
-             measured ? ": measured upwards, simulated downwards; where they agree, the halves mirror each other"
-                  : "",
+    snprintf(drawing->alt, sizeof drawing->alt, "Bandwidth of copies over time in %u %s", lanes,
+             lanes == 1 ? "direction" : "directions");
+    if (view->beside != NULL)
+        snprintf(drawing->alt + strlen(drawing->alt), sizeof drawing->alt - strlen(drawing->alt),
+                 ", %s upwards and %s downwards", view->beside->label, view->main->label);
+    strcat(drawing->alt, ".");
+    snprintf(drawing->caption, sizeof drawing->caption, "%s%s",
              exact ? "Copies of one direction that run at once are summed."
                    : "There are too many copies to draw each: a column is the mean over its time, so short "
                      "copies show less than their own bandwidth.",
@@ -157,10 +159,11 @@ static int write_all(struct copies *copies, struct gt_drawing *drawing, struct g
 
     if (out == NULL)
         return -1;
+    gt_figure_sides(copies->view, drawing);
     fprintf(drawing->parameters,
-            "sides = %zu\narray lane_top[%d]\narray lane_rgb[%d]\narray lane_name[%d]\narray lane_scale[%d]\n"
+            "array lane_top[%d]\narray lane_rgb[%d]\narray lane_name[%d]\narray lane_scale[%d]\n"
             "array lane_unit[%d]\n",
-            sides, LANES, LANES, LANES, LANES, LANES);
+            LANES, LANES, LANES, LANES, LANES);
     for (int i = 0; i < LANES; i++) {
         double peak = 0;
 
@@ -180,7 +183,8 @@ static int write_all(struct copies *copies, struct gt_drawing *drawing, struct g
     return 1;
 }
 
-static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+gt_prepare_fn gt_prepare_copies;
+int gt_prepare_copies(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct copies *copies = gt_calloc(1, sizeof *copies);
     int result = 0;
@@ -205,7 +209,3 @@ static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struc
     free(copies);
     return result;
 }
-
-const struct gt_figure gt_figure_copies = {
-    "copies", "Copy engines", "No copy ran.", prepare,
-};

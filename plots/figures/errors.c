@@ -168,7 +168,8 @@ static int write_all(const struct gt_view *view, struct errors *errors, struct g
     return 1;
 }
 
-static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+gt_prepare_fn gt_prepare_errors;
+int gt_prepare_errors(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct errors *errors = gt_calloc(1, sizeof *errors);
     int result = 0;
@@ -180,7 +181,3 @@ static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struc
     free(errors);
     return result;
 }
-
-const struct gt_figure gt_figure_errors = {
-    "errors", "Start errors", "The trace recorded no times, so there is nothing to compare with.", prepare,
-};

@@ -133,23 +133,26 @@ void gt_drawing_abandon(struct gt_drawing *drawing)
     drawing->parameters = NULL;
 }
 
-int gt_drawing_plot(struct gt_drawing *drawing, const char *name, struct gt_error *error)
+int gt_drawing_plot(struct gt_drawing *drawing, const char *template, const char *name, bool png,
+                    struct gt_error *error)
 {
     const struct gt_folder *folder = drawing->folder;
     FILE *parameters = drawing->parameters;
     char file[64];
 
     drawing->parameters = NULL;
-    fprintf(parameters, "width = %u\nheight = %u\n", drawing->width_px, drawing->height_px);
+    fprintf(parameters, "width = %u\nheight = %u\npng = %d\n", drawing->width_px, drawing->height_px, png);
     if (gt_folder_close(folder, parameters, error) != 0)
         return -1;
-    snprintf(file, sizeof file, "%s.gp", name);
+    snprintf(file, sizeof file, "%s.gp", template);
     if (copy_template(folder, "style.gp", "style.gp", error) != 0
         || copy_template(folder, file, "figure.gp", error) != 0 || run_gnuplot(folder, name, error) != 0)
         return -1;
     snprintf(file, sizeof file, "%s.svg", name);
     if (gt_folder_take(folder, "figure.svg", file, error) != 0)
         return -1;
+    if (!png)
+        return 0;
     snprintf(file, sizeof file, "%s.png", name);
     return gt_folder_take(folder, "figure.png", file, error);
 }

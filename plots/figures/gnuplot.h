@@ -7,6 +7,8 @@
 #ifndef GRIDTIDE_PLOTS_FIGURES_GNUPLOT_H
 #define GRIDTIDE_PLOTS_FIGURES_GNUPLOT_H
 
+#include <stdbool.h>
+
 #include "plots/data/report_folder.h"
 
 /* What a figure's preparation fills. */
@@ -20,8 +22,9 @@ struct gt_drawing {
 
 /* Begin a drawing: parameters.gp is open. */
 int gt_drawing_begin(struct gt_drawing *drawing, const struct gt_folder *folder, struct gt_error *error);
-/* Run template NAME.gp; NAME.svg and NAME.png are in the report then. */
-int gt_drawing_plot(struct gt_drawing *drawing, const char *name, struct gt_error *error);
+/* Run TEMPLATE.gp; NAME.svg, and with `png` NAME.png, is in the report then. */
+int gt_drawing_plot(struct gt_drawing *drawing, const char *template, const char *name, bool png,
+                    struct gt_error *error);
 void gt_drawing_abandon(struct gt_drawing *drawing);
 
 #endif

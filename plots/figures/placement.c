@@ -43,8 +43,8 @@ static int count_blocks(const struct gt_view *view, const struct gt_side *side, 
     return row;
 }
 
-static int write_bars(const struct counts *measured, const struct counts *simulated, struct gt_drawing *drawing,
-                      struct gt_error *error)
+static int write_bars(const struct gt_view *view, const struct counts *measured, const struct counts *simulated,
+                      struct gt_drawing *drawing, struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "bars.tsv", error);
     uint32_t sms = measured->sms > simulated->sms ? measured->sms : simulated->sms;
@@ -54,17 +54,20 @@ static int write_bars(const struct counts *measured, const struct counts *simula
     for (uint32_t sm = 0; sm < sms; sm++)
         fprintf(out, "%u\t%llu\t%llu\n", sm, sm < measured->sms ? (unsigned long long)measured->by_sm[sm] : 0,
                 sm < simulated->sms ? (unsigned long long)simulated->by_sm[sm] : 0);
+    gt_figure_sides(view, drawing);
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
     fprintf(drawing->parameters, "sms = %u\nmost = %.9g\n", sms,
             gt_figure_top((double)(measured->most > simulated->most ? measured->most : simulated->most)));
-    snprintf(drawing->alt, sizeof drawing->alt, "Blocks of each of %u SMs, measured above and simulated below.", sms);
+    snprintf(drawing->alt, sizeof drawing->alt, "Blocks of each of %u SMs, %s above and %s below.", sms,
+             view->beside->label, view->main->label);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "How many blocks each SM got over the whole run: measured upwards, simulated downwards. Two real runs "
-             "differ here as well; the comparison states by how much.");
+             "How many blocks each SM got over the whole run, %s upwards, %s downwards. Two real runs "
+             "differ here as well; the comparison states by how much.", view->beside->label, view->main->label);
     return gt_folder_close(drawing->folder, out, error) == 0 ? 1 : -1;
 }
 
-static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+gt_prepare_fn gt_prepare_placement;
+int gt_prepare_placement(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct counts measured = { NULL, 0, 0 }, simulated = { NULL, 0, 0 };
     int result = 0;
@@ -73,10 +76,8 @@ static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struc
                                || count_blocks(view, view->main, &simulated, error) != 0))
         result = -1;
     if (result == 0 && measured.most > 0 && simulated.most > 0)
-        result = write_bars(&measured, &simulated, drawing, error);
+        result = write_bars(view, &measured, &simulated, drawing, error);
     free(measured.by_sm);
     free(simulated.by_sm);
     return result;
 }
-
-const struct gt_figure gt_figure_placement = { "placement", "Blocks by SM", NULL, prepare };

@@ -8,8 +8,11 @@
 enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 60, HEAT_PX = 400, WARPS_PX = 210,
        HEAT_COLUMNS = 930, HEAT_ROWS = 4096 };
 
-static const char absent[] =
-    "This run has no block residency: it ran no kernels as blocks (--blocks off), or was measured only.";
+/* What the figure is of: both runs of a change are simulated, and the second is drawn. */
+static const char *of_run(const struct gt_view *view)
+{
+    return view->kind == GT_PAGE_CHANGE ? "Simulated, with the change." : "Simulated.";
+}
 
 /* How the SMs become lines of an image: few are repeated, so that viewers do not blur them; of very
  * many, each line is the mean of `merged` (cairo draws no image of over 32767 lines). */
@@ -89,10 +92,7 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
     snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
              heat.rows);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "Simulated. A row is an SM, a column %s of time. The darker, the more of its %u warp slots "
-             "hold resident warps; white is an idle SM. A ragged right edge of a dark patch is a tail wave: "
-             "few blocks left, most SMs idle.",
-             gt_time_text((double)residency->column_ps).s, view->main->stats->run.device.warps_per_sm);
+             "%s A column is %s of time; an SM has %u warp slots.", of_run(view), gt_time_text((double)residency->column_ps).s, view->main->stats->run.device.warps_per_sm);
     return 1;
 }
 
@@ -135,14 +135,12 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
              "Resident warps over time as a share of the device; %s on average.",
              gt_share_text(mean / 100).s);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "Simulated. Warps resident on all SMs, as a share of what the device can hold: %s on average "
-             "(dashed), %s at most. It cannot be higher than the kernels' own limits of registers, shared "
-             "memory and block size allow.",
-             gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);
+             "%s %s on average (dashed), %s at most.", of_run(view), gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);
     return 1;
 }
 
-static int prepare_sms(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+gt_prepare_fn gt_prepare_sms;
+int gt_prepare_sms(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_residency residency;
     int result = gt_residency_load(&residency, view, error);
@@ -153,7 +151,8 @@ static int prepare_sms(const struct gt_view *view, struct gt_drawing *drawing, s
     return result;
 }
 
-static int prepare_warps(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+gt_prepare_fn gt_prepare_warps;
+int gt_prepare_warps(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct gt_residency residency;
     int result = gt_residency_load(&residency, view, error);
@@ -163,6 +162,3 @@ static int prepare_warps(const struct gt_view *view, struct gt_drawing *drawing,
     gt_residency_free(&residency);
     return result;
 }
-
-const struct gt_figure gt_figure_sms = { "sms", "SM occupancy", absent, prepare_sms };
-const struct gt_figure gt_figure_warps = { "warps", "Resident warps over time", absent, prepare_warps };

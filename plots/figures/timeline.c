@@ -1,4 +1,4 @@
-/* Operations by stream over time, measured over simulated. */
+/* Operations by stream over time, of two runs the first above the second. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -147,33 +147,55 @@ static int add_op(void *user, const struct gt_view_op *op, struct gt_error *erro
     return 0;
 }
 
-/* tracks: the lanes themselves; lanes: the streams' and the sides' names. */
-static int write_lanes(const struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)
+/* The lanes themselves. */
+static int write_tracks(const struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)
 {
-    FILE *tracks = gt_folder_open_work(drawing->folder, "tracks.tsv", error);
-    FILE *lanes = tracks != NULL ? gt_folder_open_work(drawing->folder, "lanes.tsv", error) : NULL;
+    FILE *out = gt_folder_open_work(drawing->folder, "tracks.tsv", error);
 
-    for (unsigned i = 0; lanes != NULL && i < timeline->lane_count; i++) {
-        const struct lane *lane = &timeline->lanes[i];
-        const struct gt_side *side = &timeline->view->sides[lane->side];
-        bool paired = i > 0 && !timeline->view->other_streams && lane[-1].stream == lane->stream;
-        bool pairs = i + 1 < timeline->lane_count && !timeline->view->other_streams
-            && lane[1].stream == lane->stream;
-        char *label = gt_view_stream_label(side, lane->stream, STREAM_NAME_COLUMNS);
-
-        fprintf(tracks, "%u\t%u\n", lane->y_px, lane->y_px + LANE_PX);
-        fprintf(lanes, "%.1f\t%s\t%.1f\t", lane->y_px + LANE_PX / 2.0, side->word,
-                lane->y_px + (pairs ? 2 * LANE_PX + LANE_GAP_PX : LANE_PX) / 2.0);
-        gt_plot_field(lanes, paired ? " " : label);
-        putc('\n', lanes);
-        free(label);
-    }
-    if (tracks != NULL && gt_folder_close(drawing->folder, tracks, error) != 0) {
-        if (lanes != NULL)
-            fclose(lanes);
+    if (out == NULL)
         return -1;
+    for (unsigned i = 0; i < timeline->lane_count; i++)
+        fprintf(out, "%u\t%u\n", timeline->lanes[i].y_px, timeline->lanes[i].y_px + LANE_PX);
+    return gt_folder_close(drawing->folder, out, error);
+}
+
+/* Is lane `i` of the same stream as the one before? */
+static bool is_second(const struct timeline *timeline, unsigned i)
+{
+    return i > 0 && i < timeline->lane_count && !timeline->view->other_streams
+        && timeline->lanes[i - 1].stream == timeline->lanes[i].stream;
+}
+
+static void write_lane(FILE *out, const struct timeline *timeline, unsigned i, const char *name)
+{
+    const struct lane *lane = &timeline->lanes[i];
+    unsigned rows_px = is_second(timeline, i + 1) ? 2 * LANE_PX + LANE_GAP_PX : LANE_PX;
+
+    fprintf(out, "%.1f\t%s\t%.1f\t", lane->y_px + LANE_PX / 2.0,
+            timeline->view->beside != NULL ? timeline->view->sides[lane->side].label : " ",
+            lane->y_px + rows_px / 2.0);
+    gt_plot_field(out, is_second(timeline, i) ? " " : name);
+    putc('\n', out);
+}
+
+/* The streams' and the sides' names; the streams of each side differ from each other. */
+static int write_names(const struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "lanes.tsv", error);
+    char *names[2 * STREAMS_MAX], *shorts[2 * STREAMS_MAX];
+
+    if (out == NULL)
+        return -1;
+    for (unsigned i = 0; i < timeline->lane_count; i++)
+        names[i] = gt_view_stream_name(&timeline->view->sides[timeline->lanes[i].side],
+                                       timeline->lanes[i].stream);
+    gt_short_names_unique((const char *const *)names, shorts, timeline->lane_count, STREAM_NAME_COLUMNS);
+    for (unsigned i = 0; i < timeline->lane_count; i++) {
+        write_lane(out, timeline, i, shorts[i]);
+        free(names[i]);
+        free(shorts[i]);
     }
-    return lanes != NULL ? gt_folder_close(drawing->folder, lanes, error) : -1;
+    return gt_folder_close(drawing->folder, out, error);
 }
 
 static int write_boxes(const struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)
@@ -285,21 +307,28 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
     static const char columns[] = "There are too many operations to draw: each column shows, by its "
                                   "filled height, the share of its time during which the stream was "
                                   "busy, and with what.";
-    bool measured = timeline->view->measured != NULL;
+    const struct gt_side *beside = timeline->view->beside, *main = timeline->view->main;
+    char pair[80] = "";
     char left_out[120] = "";
 
     if (timeline->streams_shown < timeline->streams_total)
         snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.",
                  timeline->streams_shown, timeline->streams_total);
-    snprintf(drawing->alt, sizeof drawing->alt, "Timeline of %u streams%s: when kernels and copies ran.",
-             timeline->streams_shown, measured ? ", measured above simulated" : "");
+    if (beside != NULL)
+        snprintf(pair, sizeof pair, ", %s above %s", beside->label, main->label);
+    snprintf(drawing->alt, sizeof drawing->alt, "Timeline of %u %s%s: when kernels and copies ran.",
+             timeline->streams_shown, timeline->streams_shown == 1 ? "stream" : "streams", pair);
+    pair[0] = '\0';
+    if (beside != NULL && timeline->view->other_streams)
+        snprintf(pair, sizeof pair, "%s", timeline->view->kind == GT_PAGE_CHANGE
+                 ? "The streams before the change come first, then those after it. "
+                 : "Measured streams come first, then those simulated. ");
+    else if (beside != NULL)
+        snprintf(pair, sizeof pair, "Each stream has two rows: %s above, %s below. ", beside->label, main->label);
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s%s Time counts from the first operation%s.%s",
-             timeline->view->other_streams ? "Measured streams come first, then those simulated. "
-             : measured ? "Each stream has two rows: what was measured above, what was simulated below. "
-             : "A row is a stream. ",
-             timeline->operations <= BOXES_MAX ? boxes : columns,
+             beside == NULL ? "A row is a stream. " : pair, timeline->operations <= BOXES_MAX ? boxes : columns,
              " Kernels have one colour a name; those that take most time have their own.",
-             measured ? " in each" : "", left_out);
+             beside != NULL ? " in each" : "", left_out);
 }
 
 static int write_all(struct timeline *timeline, struct gt_drawing *drawing, struct gt_error *error)
@@ -308,7 +337,7 @@ static int write_all(struct timeline *timeline, struct gt_drawing *drawing, stru
     int legend_rows = write_legend(timeline, drawing, error);
     unsigned legend_px = (unsigned)legend_rows * LEGEND_ROW_PX + 8;
 
-    if (legend_rows < 0 || write_lanes(timeline, drawing, error) != 0
+    if (legend_rows < 0 || write_tracks(timeline, drawing, error) != 0 || write_names(timeline, drawing, error) != 0
         || (boxes ? write_boxes(timeline, drawing, error) : write_raster(timeline, drawing, error)) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, timeline->height_px, AXIS_PX + legend_px);
@@ -320,7 +349,8 @@ static int write_all(struct timeline *timeline, struct gt_drawing *drawing, stru
     return 1;
 }
 
-static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+gt_prepare_fn gt_prepare_timeline;
+int gt_prepare_timeline(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     struct timeline *timeline = gt_calloc(1, sizeof *timeline);
     int result = 0;
@@ -338,7 +368,3 @@ static int prepare(const struct gt_view *view, struct gt_drawing *drawing, struc
     free(timeline);
     return result;
 }
-
-const struct gt_figure gt_figure_timeline = {
-    "timeline", "Timeline by stream", "No operation ran.", prepare,
-};

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "config.h"
+#include "plots/data/suite_view.h"
+#include "plots/page/parts.h"
 #include "plots/data/report_folder.h"
 #include "traces/names/short_name.h"
 #include "traces/io/datadir.h"
@@ -28,22 +30,34 @@ static int write_style(FILE *out, struct gt_error *error)
     return 0;
 }
 
-static int write_head(FILE *out, const struct gt_view *view, struct gt_error *error)
+static void write_title(const struct gt_page *page)
 {
-    const struct gt_stats_run *run = &view->main->stats->run;
+    const struct gt_view *view = page->view;
+
+    if (view->kind == GT_PAGE_SUITE)
+        fprintf(page->out, "%s traces", gt_count_text(view->suite->count).s);
+    else
+        gt_html(page->out, view->main->stats->run.trace);
+}
+
+static int write_head(const struct gt_page *page, struct gt_error *error)
+{
+    const struct gt_stats_run *run = &page->view->main->stats->run;
+    FILE *out = page->out;
 
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" GT_REPORT_MARKER "\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
           "<meta name=\"color-scheme\" content=\"light dark\">\n<title>", out);
-    gt_html(out, run->trace);
+    write_title(page);
     fputs(" – Gridtide report</title>\n", out);
     if (write_style(out, error) != 0)
         return -1;
-    fputs("</head>\n<body>\n<header>\n<p class=\"kicker\">Gridtide report</p>\n<h1>", out);
-    gt_html(out, run->trace);
+    fprintf(out, "</head>\n<body>\n<header>\n<p class=\"kicker\">Gridtide report%s</p>\n<h1>",
+            page->view->kind == GT_PAGE_TRACE ? " · <a href=\"index.html\">all traces</a>" : "");
+    write_title(page);
     fputs("</h1>\n<p class=\"run\">", out);
     gt_html(out, run->device.name);
-    if (run->options[0] != '\0') {
+    if (run->options[0] != '\0' && page->view->kind != GT_PAGE_SUITE) {
         fputs(" · <span>", out);
         gt_html(out, run->options);
         fputs("</span>", out);
@@ -52,39 +66,108 @@ static int write_head(FILE *out, const struct gt_view *view, struct gt_error *er
     return 0;
 }
 
-static void write_figure(FILE *out, const struct gt_page_figure *figure)
+/* How to read a figure, of one run or of two. */
+static void write_caption(FILE *out, const struct gt_view *view, const struct gt_page_figure *figure)
 {
-    const char *name = figure->figure->name;
+    const struct gt_figure *row = figure->figure;
+    char text[1024] = "";
 
-    if (!figure->drawn && figure->figure->absent == NULL)
+    if (view->beside != NULL && row->pair != NULL)
+        snprintf(text, sizeof text, row->pair, view->beside->label, view->main->label);
+    else if (row->alone != NULL)
+        snprintf(text, sizeof text, "%s", row->alone);
+    gt_html(out, text);
+    if (text[0] != '\0' && figure->drawing.caption[0] != '\0')
+        putc(' ', out);
+    gt_html(out, figure->drawing.caption);
+}
+
+static void write_figure(FILE *out, const struct gt_view *view, const struct gt_page_figure *figure)
+{
+    const char *title = figure->figure->title, *file = figure->file;
+
+    if (!figure->drawn && (figure->figure->absent == NULL || view->kind == GT_PAGE_KERNELS))
         return;
-    fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", name, figure->figure->title);
+    fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", figure->figure->name, title);
     if (!figure->drawn) {
         fprintf(out, "<p class=\"absent\">%s</p>\n</section>\n", figure->figure->absent);
         return;
     }
-    fprintf(out, "<figure>\n<div class=\"card\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
-            "<img src=\"%s.svg\" width=\"%u\" height=\"%u\" alt=\"", figure->figure->title, name,
-            figure->drawing.width_px, figure->drawing.height_px);
+    fprintf(out, "<figure>\n<a class=\"card\" href=\"%s.svg\"><img src=\"%s.svg\" width=\"%u\" height=\"%u\" alt=\"",
+            file, file, figure->drawing.width_px, figure->drawing.height_px);
     gt_html(out, figure->drawing.alt);
-    fputs("\"></div>\n<figcaption>", out);
-    gt_html(out, figure->drawing.caption);
-    fprintf(out,
-            " <a href=\"%s.png\">PNG</a> · <a href=\"%s.svg\">SVG</a></figcaption>\n</figure>\n</section>\n",
-            name, name);
+    fputs("\"></a>\n<figcaption>", out);
+    write_caption(out, view, figure);
+    if (figure->png)
+        fprintf(out, " <a href=\"%s.png\">PNG</a> ·", file);
+    fprintf(out, " <a href=\"%s.svg\">SVG</a></figcaption>\n</figure>\n</section>\n", file);
+}
+
+static void write_figures(const struct gt_page *page, const struct gt_page_figure *figures, size_t count, bool opens)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((opens ? figures[i].figure->opens : figures[i].figure->follows) & page->view->kind)
+            write_figure(page->out, page->view, &figures[i]);
+}
+
+static void write_answer(const struct gt_page *page)
+{
+    fputs("<section class=\"answer\">\n", page->out);
+    if (page->view->main->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE) {
+        fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
+              "is nothing to draw.</p>\n", page->out);
+    } else {
+        switch (page->view->kind) {
+        case GT_PAGE_SUITE: gt_page_suite_answer(page); break;
+        case GT_PAGE_KERNELS: gt_page_kernels_answer(page); break;
+        case GT_PAGE_CHANGE: gt_page_change_answer(page); break;
+        case GT_PAGE_TIMELINE:
+        case GT_PAGE_TRACE: gt_page_timeline_answer(page); break;
+        }
+    }
+    fputs("</section>\n", page->out);
+}
+
+/* After the answer of a page that is about a run: figures and tables, those first that the page is about. */
+static int write_run(const struct gt_page *page, const struct gt_page_figure *figures, size_t count,
+                     struct gt_error *error)
+{
+    bool kernels_first = page->view->kind == GT_PAGE_KERNELS;
+
+    if (gt_page_warnings(page, error) != 0)
+        return -1;
+    if (page->view->main->stats->summary.operations == 0)
+        return 0;
+    if (kernels_first && gt_page_kernels(page, error) != 0)
+        return -1;
+    write_figures(page, figures, count, true);
+    if (kernels_first) {
+        fputs("<section>\n<h2>One launch after the other</h2>\n", page->out);
+        gt_page_use(page);
+        gt_page_path(page);
+        fputs("</section>\n", page->out);
+    }
+    write_figures(page, figures, count, false);
+    if (!kernels_first && gt_page_kernels(page, error) != 0)
+        return -1;
+    return gt_page_tables(page, error);
 }
 
 int gt_page_write(FILE *out, const struct gt_view *view, const struct gt_page_figure *figures, size_t count,
                   struct gt_error *error)
 {
-    if (write_head(out, view, error) != 0 || gt_page_answer(out, view, error) != 0)
-        return -1;
-    if (view->main->stats->summary.operations > 0) {
-        for (size_t i = 0; i < count; i++)
-            write_figure(out, &figures[i]);
-        if (gt_page_tables(out, view, error) != 0)
-            return -1;
+    struct gt_page page = { out, view, gt_page_names_of(view) };
+    int result = write_head(&page, error);
+
+    if (result == 0) {
+        write_answer(&page);
+        if (view->kind == GT_PAGE_SUITE)
+            write_figures(&page, figures, count, true);
+        else
+            result = write_run(&page, figures, count, error);
     }
-    fputs("</main>\n<footer><p>Made by " PACKAGE_STRING ".</p></footer>\n</body>\n</html>\n", out);
-    return 0;
+    if (result == 0)
+        fputs("</main>\n<footer><p>Made by " PACKAGE_STRING ".</p></footer>\n</body>\n</html>\n", out);
+    gt_page_names_free(&page.names);
+    return result;
 }

@@ -6,8 +6,6 @@
 #include "traces/names/short_name.h"
 #include "traces/names/demangle.h"
 
-enum { NAME_COLUMNS = 90 };
-
 void gt_page_table_begin(FILE *out, const char *id, const char *title, const char *how,
                          const char *const heads[])
 {
@@ -16,7 +14,7 @@ void gt_page_table_begin(FILE *out, const char *id, const char *title, const cha
             "role=\"region\" aria-label=\"%s\"><table>\n<thead><tr>",
             id, title, how, title);
     for (size_t i = 0; heads[i] != NULL; i++)
-        if (heads[i][0] != '\0')
+        if (i == 0 || heads[i][0] != '\0')
             fprintf(out, "<th scope=\"col\">%s</th>", heads[i]);
     fputs("</tr></thead>\n<tbody>\n", out);
 }
@@ -36,9 +34,9 @@ void gt_page_cell(FILE *out, struct gt_text text)
     fprintf(out, "<td>%s</td>", text.s);
 }
 
-void gt_page_name_cell(FILE *out, const char *name)
+void gt_page_name_cell(FILE *out, const char *name, const char *shortened)
 {
-    char *shortened = gt_short_name(name, NAME_COLUMNS), *text = gt_demangle(name);
+    char *text = gt_demangle(name);
 
     fputs("<tr><th scope=\"row\" class=\"name\"", out);
     if (strcmp(text, shortened) != 0) {
@@ -49,6 +47,5 @@ void gt_page_name_cell(FILE *out, const char *name)
     putc('>', out);
     gt_html(out, shortened);
     fputs("</th>", out);
-    free(shortened);
     free(text);
 }

@@ -14,8 +14,8 @@ void gt_page_table_begin(FILE *out, const char *id, const char *title, const cha
 /* Where not all of `rows` are shown, say so, and which command of gridtide prints all. */
 void gt_page_table_end(FILE *out, const char *command, size_t rows, size_t shown);
 
-/* The row's beginning: a name from the trace, short; the whole of it is its title. */
-void gt_page_name_cell(FILE *out, const char *name);
+/* The row's beginning: a name from the trace in its short form; the whole of it is its title. */
+void gt_page_name_cell(FILE *out, const char *name, const char *shortened);
 void gt_page_cell(FILE *out, struct gt_text text);
 
 #endif

@@ -3,47 +3,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/page/page.h"
 #include "plots/page/page_table.h"
+#include "plots/page/parts.h"
 #include "traces/names/short_name.h"
 
-enum { STREAM_ROWS = 100, KERNEL_ROWS = 40, NAME_COLUMNS = 90 };
+enum { STREAM_ROWS = 100, NAME_COLUMNS = 60, HEAD_BYTES = 48 };
 
-static void write_streams(FILE *out, const struct gt_view *view)
+/* "Busy, measured": a column of the run beside the one that the table is of. */
+static const char *beside_head(const char *what, const struct gt_view *view, char head[HEAD_BYTES])
 {
-    const struct gt_stats *stats = view->main->stats;
-    bool measured = view->measured != NULL && !view->other_streams;
-    const char *const heads[] = {
-        "Stream", "Operations", "Busy", measured ? "Busy, measured" : "", "Before first", "Host", "Stream order",
-        "Event", "Queue", "Copy engine", "SM room", "Not known", "After last", NULL,
-    };
-    double makespan = (double)stats->summary.makespan_ps;
-    size_t shown = stats->stream_count < STREAM_ROWS ? stats->stream_count : STREAM_ROWS;
+    if (view->beside == NULL)
+        return "";
+    snprintf(head, HEAD_BYTES, "%s, %s", what, view->beside->label);
+    return head;
+}
 
-    gt_page_table_begin(out, "streams", "Streams: busy, or idle and why",
+/* The streams' names and the short ones, of the first `count`. */
+static void name_streams(const struct gt_side *side, size_t count, char **names, char **shorts)
+{
+    for (size_t i = 0; i < count; i++)
+        names[i] = gt_view_stream_name(side, i);
+    gt_short_names_unique((const char *const *)names, shorts, count, NAME_COLUMNS);
+}
+
+static void write_stream(const struct gt_page *page, size_t number, bool pairs)
+{
+    const struct gt_stats *stats = page->view->main->stats;
+    const struct gt_side *beside = page->view->beside;
+    const struct gt_stats_stream *stream = &stats->streams[number];
+    double makespan = (double)stats->summary.makespan_ps;
+    FILE *out = page->out;
+
+    gt_page_cell(out, gt_count_text(stream->operations));
+    gt_page_cell(out, gt_share_text((double)stream->busy_ps / makespan));
+    if (pairs)
+        gt_page_cell(out, number < beside->stats->stream_count
+             ? gt_share_text((double)beside->stats->streams[number].busy_ps
+                             / (double)beside->stats->summary.makespan_ps) : (struct gt_text){ "–" });
+    gt_page_cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
+    for (int wait = 0; wait < GT_WAITS; wait++)
+        gt_page_cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
+    gt_page_cell(out, gt_share_text((double)stream->idle_unknown_ps / makespan));
+    gt_page_cell(out, gt_share_text((double)stream->idle_after_ps / makespan));
+    fputs("</tr>\n", out);
+}
+
+static void write_streams(const struct gt_page *page)
+{
+    const struct gt_view *view = page->view;
+    size_t count = view->main->stats->stream_count, shown = count < STREAM_ROWS ? count : STREAM_ROWS;
+    bool pairs = view->beside != NULL && !view->other_streams;
+    char *names[STREAM_ROWS], *shorts[STREAM_ROWS], head[HEAD_BYTES];
+    const char *const heads[] = {
+        "Stream", "Operations", "Busy", pairs ? beside_head("Busy", view, head) : "", "Before first", "Host",
+        "Stream order", "Event", "Queue", "Copy engine", "SM room", "Not known", "After last", NULL,
+    };
+
+    gt_page_table_begin(page->out, "streams", "Streams: busy, or idle and why",
                         "Shares of the time from the first operation’s start to the last one’s end. Between its "
                         "operations a stream is idle for the reason named.",
                         heads);
+    name_streams(view->main, shown, names, shorts);
     for (size_t i = 0; i < shown; i++) {
-        const struct gt_stats_stream *stream = &stats->streams[i];
-        char *label = gt_view_stream_label(view->main, i, NAME_COLUMNS);
-
-        gt_page_name_cell(out, label);
-        free(label);
-        gt_page_cell(out, gt_count_text(stream->operations));
-        gt_page_cell(out, gt_share_text((double)stream->busy_ps / makespan));
-        if (measured)
-            gt_page_cell(out, i < view->measured->stats->stream_count
-                 ? gt_share_text((double)view->measured->stats->streams[i].busy_ps
-                                 / (double)view->measured->stats->summary.makespan_ps) : (struct gt_text){ "–" });
-        gt_page_cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
-        for (int wait = 0; wait < GT_WAITS; wait++)
-            gt_page_cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
-        gt_page_cell(out, gt_share_text((double)stream->idle_unknown_ps / makespan));
-        gt_page_cell(out, gt_share_text((double)stream->idle_after_ps / makespan));
-        fputs("</tr>\n", out);
+        gt_page_name_cell(page->out, names[i], shorts[i]);
+        write_stream(page, i, pairs);
+        free(names[i]);
+        free(shorts[i]);
     }
-    gt_page_table_end(out, "stats", stats->stream_count, shown);
+    gt_page_table_end(page->out, "stats", count, shown);
 }
 
 static const struct gt_stats_kernel *kernel_of(const struct gt_side *side, const char *name)
@@ -61,13 +88,16 @@ static void shape_cell(FILE *out, const struct gt_stats_kernel *kernel)
             kernel->shapes > 1 ? " and others" : "");
 }
 
-static void write_kernels(FILE *out, const struct gt_view *view)
+static void write_kernels(const struct gt_page *page)
 {
+    const struct gt_view *view = page->view;
+    FILE *out = page->out;
+    char head[HEAD_BYTES];
     const struct gt_stats *stats = view->main->stats;
     const char *const heads[] = { "Kernel", "Launches", "Total", "Share", "Mean",
-                                  view->measured != NULL ? "Mean, measured" : "", "Mean wait for SM room",
+                                  beside_head("Mean", view, head), "Mean wait for SM room",
                                   "Grid / block", "Waves", "Occupancy", "Limited by", NULL };
-    size_t shown = stats->kernel_count < KERNEL_ROWS ? stats->kernel_count : KERNEL_ROWS;
+    size_t shown = stats->kernel_count < GT_PAGE_KERNEL_ROWS ? stats->kernel_count : GT_PAGE_KERNEL_ROWS;
 
     if (stats->kernel_count == 0)
         return;
@@ -77,15 +107,15 @@ static void write_kernels(FILE *out, const struct gt_view *view)
                         heads);
     for (size_t i = 0; i < shown; i++) {
         const struct gt_stats_kernel *kernel = &stats->kernels[i];
-        const struct gt_stats_kernel *measured = kernel_of(view->measured, kernel->name);
+        const struct gt_stats_kernel *other = kernel_of(view->beside, kernel->name);
 
-        gt_page_name_cell(out, kernel->name);
+        gt_page_name_cell(out, kernel->name, gt_page_short_name(&page->names, kernel->name));
         gt_page_cell(out, gt_count_text(kernel->count));
         gt_page_cell(out, gt_time_text((double)kernel->total_ps));
         gt_page_cell(out, gt_share_text(kernel->share));
         gt_page_cell(out, gt_time_text(kernel->mean_ps));
-        if (view->measured != NULL)
-            gt_page_cell(out, gt_time_text(measured != NULL ? measured->mean_ps : NAN));
+        if (view->beside != NULL)
+            gt_page_cell(out, gt_time_text(other != NULL ? other->mean_ps : NAN));
         gt_page_cell(out, gt_time_text(kernel->mean_wait_resource_ps));
         shape_cell(out, kernel);
         gt_page_cell(out, gt_number_text(kernel->waves));
@@ -107,11 +137,14 @@ static const struct gt_stats_copy *copy_of(const struct gt_side *side, const str
     return NULL;
 }
 
-static void write_copies(FILE *out, const struct gt_view *view)
+static void write_copies(const struct gt_page *page)
 {
+    const struct gt_view *view = page->view;
+    FILE *out = page->out;
+    char head[HEAD_BYTES];
     const struct gt_stats *stats = view->main->stats;
     const char *const heads[] = { "Copy", "Count", "Bytes", "Busy", "Bandwidth",
-                                  view->measured != NULL ? "Bandwidth, measured" : "", "Overlapped with kernels",
+                                  beside_head("Bandwidth", view, head), "Overlapped with kernels",
                                   "With other directions", NULL };
 
     if (stats->copy_count == 0)
@@ -122,17 +155,17 @@ static void write_copies(FILE *out, const struct gt_view *view)
                         heads);
     for (size_t i = 0; i < stats->copy_count; i++) {
         const struct gt_stats_copy *copy = &stats->copies[i];
-        const struct gt_stats_copy *measured = copy_of(view->measured, copy);
+        const struct gt_stats_copy *other = copy_of(view->beside, copy);
         char label[80];
 
         snprintf(label, sizeof label, "%s %s %s", copy->kind, copy->direction, copy->memory);
-        gt_page_name_cell(out, label);
+        gt_page_name_cell(out, label, label);
         gt_page_cell(out, gt_count_text(copy->count));
         gt_page_cell(out, gt_bytes_text((double)copy->bytes));
         gt_page_cell(out, gt_time_text((double)copy->busy_ps));
         gt_page_cell(out, gt_rate_text(copy->gbps));
-        if (view->measured != NULL)
-            gt_page_cell(out, gt_rate_text(measured != NULL ? measured->gbps : NAN));
+        if (view->beside != NULL)
+            gt_page_cell(out, gt_rate_text(other != NULL ? other->gbps : NAN));
         gt_page_cell(out, gt_time_text((double)copy->kernel_overlap_ps));
         gt_page_cell(out, gt_time_text((double)copy->other_direction_overlap_ps));
         fputs("</tr>\n", out);
@@ -169,8 +202,9 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
           out);
     while ((result = gt_view_row(view, query, error)) == 1) {
         const char *value = (const char *)sqlite3_column_text(query, 1);
+        const char *key = (const char *)sqlite3_column_text(query, 0);
 
-        gt_page_name_cell(out, (const char *)sqlite3_column_text(query, 0));
+        gt_page_name_cell(out, key != NULL ? key : "", key != NULL ? key : "");
         fputs("<td class=\"value\">", out);
         gt_html(out, value != NULL ? value : "");
         fputs("</td></tr>\n", out);
@@ -180,13 +214,11 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
     return result;
 }
 
-int gt_page_tables(FILE *out, const struct gt_view *view, struct gt_error *error)
+int gt_page_tables(const struct gt_page *page, struct gt_error *error)
 {
-    if (gt_page_kernels(out, view, error) != 0)
-        return -1;
-    write_streams(out, view);
-    write_kernels(out, view);
-    write_copies(out, view);
-    write_notes(out, view->main->stats);
-    return write_device(out, view, error);
+    write_streams(page);
+    write_kernels(page);
+    write_copies(page);
+    write_notes(page->out, page->view->main->stats);
+    return write_device(page->out, page->view, error);
 }

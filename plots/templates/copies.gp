@@ -23,9 +23,9 @@ do for [lane = 1:lanes] {
     if (sides > 1) { set ytics add (sprintf("%g", top) -top) }
     set label 1 lane_name[lane] noenhanced textcolor rgb ink right \
         at screen 1.0 * (left_px - 62) / width, graph 0.5
-    set label 2 (sides > 1 ? "measured" : " ") right textcolor rgb faint font ",11" \
+    set label 2 (sides > 1 ? side_name[1] : " ") right textcolor rgb faint font ",11" \
         at screen 1.0 * (left_px - 40) / width, graph 0.78
-    set label 3 (sides > 1 ? "simulated" : " ") right textcolor rgb faint font ",11" \
+    set label 3 (sides > 1 ? side_name[sides] : " ") right textcolor rgb faint font ",11" \
         at screen 1.0 * (left_px - 40) / width, graph 0.22
     set label 4 lane_unit[lane] at graph 0, graph 1 offset 0.2,0.6 left textcolor rgb faint font ",10"
     scale = lane_scale[lane]

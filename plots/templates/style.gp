@@ -24,6 +24,7 @@ set terminal svg size width,height font "sans-serif,13" noenhanced background "#
 set output 'figure.svg'
 load 'figure.gp'
 set output
+if (!png) { exit }
 
 set terminal pngcairo size 2*width,2*height font "sans-serif,13" fontscale 1.55 linewidth 2 pointscale 2 \
     noenhanced background "#ffffff"

@@ -274,6 +274,176 @@ SQL
     done
 }
 
+# A store of the first traces of a recorded suite.
+suite() {
+    need_sqlite
+    cp "$GRIDTIDE_SOURCE/validate/recordings/h200.db" run.db
+    chmod u+w run.db
+    sqlite3 run.db "PRAGMA foreign_keys = OFF; DELETE FROM run WHERE trace_id > ${1-6};"
+}
+
+# A what-if: the run that is there, and a change of it that takes twice as long.
+changed() {
+    need_sqlite
+    sqlite3 run.db "PRAGMA foreign_keys = OFF; CREATE TEMP TABLE last AS SELECT max(run_id) AS id FROM run;
+        INSERT INTO run SELECT id + 1, trace_id, device_id, kind, options || ' set=chip.sms=66', 0, 1 FROM run, last
+            WHERE run_id = id;
+        INSERT INTO run_op SELECT id + 1, op_no, submit_ps, 2 * start_ps, 2 * end_ps, wait_host_ps, wait_stream_ps,
+            wait_event_ps, wait_queue_ps, wait_engine_ps, wait_resource_ps, cause_call, cause_op FROM run_op, last
+            WHERE run_id = id;"
+}
+
+# Words that say something was measured, in the page and its pictures' alternative texts and captions.
+measured_words() {
+    sed '/<style>/,/<\/style>/d; /<h2>Notes/,/<\/section>/d' "$1" | grep -iE '(was|were|what was|, )measured|measured (above|upwards|come)|profiler.s samples' || true
+}
+
+@test "a store of many traces opens with their errors, worst first, and a page for each" {
+    suite 6
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q '<h1>6 traces</h1>' out/index.html
+    errors=$(sed -n 's/.*href="trace-[0-9]*.html">.*<\/th><td>[−+±]\([0-9.]*\)%<.*/\1/p' out/index.html)
+    [ "$(echo "$errors" | wc -l)" -eq 6 ]
+    [ "$errors" = "$(echo "$errors" | sort -rn)" ]
+    for trace in 1 2 3 4 5 6; do
+        grep -q "href=\"trace-$trace.html\"" out/index.html
+        grep -q "src=\"trace-$trace.svg\"" out/trace-$trace.html
+        grep -q 'href="index.html"' out/trace-$trace.html
+        grep -q 'the trace recorded' out/trace-$trace.html
+        [ "$(head -c 5 out/trace-$trace.svg)" = "<?xml" ]
+    done
+    "$GRIDTIDE" report -q run.db -o out                    # what was made is known again
+    written
+    "$GRIDTIDE" report -q run.db -o out
+    [ ! -e out/trace-1.html ]
+}
+
+@test "a store of profiled kernels opens with their cycles" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/samples.jsonl.zst" -o run.db
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q 'cycles are <strong>[0-9.]*%</strong> off in the mean (MAPE)' out/index.html
+    grep -q '>Cycles, measured<.*>Cycles, simulated<.*>Error<.*>Bound by<' out/index.html
+    order=$(grep -o '<section id="[a-z-]*"' out/index.html | tr -d '\n')
+    [[ "$order" == '<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
+    run grep -cE 'No copy ran|recorded no times' out/index.html
+    [ "$output" = 0 ]
+    run grep -c measured out/timeline.svg
+    [ "$output" = 0 ]
+}
+
+@test "a what-if shows before and after, and calls it a change" {
+    recorded
+    changed
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q 'With <code>--set chip.sms=66</code>: <strong>[^<]*</strong> instead of <strong>[^<]*</strong>: <strong>+100%' \
+        out/index.html
+    grep -q 'this is a change, not an error. The trace recorded' out/index.html
+    grep -q '>Before<.*>After<.*>Change<' out/index.html
+    grep -q 'Each stream has two rows: before above, after below' out/index.html
+    grep -q '>Mean, before<' out/index.html
+    grep -q '>before<' out/timeline.svg
+    grep -q '>after<' out/timeline.svg
+    run grep -hE 'measured (above|upwards)|Makespan error|>measured<' out/index.html out/timeline.svg out/copies.svg
+    [ -z "$output" ]
+    [ ! -e out/errors.svg ]
+}
+
+@test "nothing is said to be measured where nothing was" {
+    written
+    "$GRIDTIDE" report -q run.db -o out
+    run measured_words out/index.html
+    [ -z "$output" ]
+    changed
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q 'nothing says how near' out/index.html
+    run measured_words out/index.html
+    [ -z "$output" ]
+    run grep -l measured out/*.svg
+    [ -z "$output" ]
+}
+
+# What must hold for a page to be no wider than its screen, where no browser is there to ask.
+check_structure() {
+    grep -q 'name="viewport" content="width=device-width' "$1"
+    [ "$(grep -c '<table' "$1")" -eq "$(grep -c 'class="scroll"[^>]*><table' "$1")" ]
+    [ "$(grep -c '<img ' "$1")" -eq "$(grep -c '<a class="card" [^>]*><img ' "$1")" ]
+    grep -q '^\.card img {[^}]*width: 100%' "$1"
+    grep -q '^\.scroll {[^}]*overflow: auto' "$1"
+    sed -n '/^body {/,/^}/p' "$1" | grep -q 'overflow-wrap: anywhere'
+    run grep -E '<pre|white-space: pre|min-width: [2-9][0-9]rem;' "$1"
+    [ -z "$output" ]
+}
+
+# The width of each page's contents on a screen of 360 CSS pixels.
+check_width() {
+    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || return 0
+    for page in "$@"; do
+        cat > wide.html <<HTML
+<iframe id="page" src="$page" style="width: 360px; height: 800px; border: 0"></iframe>
+<script>onload = () => document.body.append('width=' +
+    document.getElementById('page').contentDocument.documentElement.scrollWidth + ';')</script>
+HTML
+        width=$("$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --user-data-dir="$PWD/browser" \
+            --dump-dom "file://$PWD/wide.html" 2> /dev/null | sed -n 's/.*width=\([0-9]*\);.*/\1/p')
+        echo "$page: $width"
+        [ -n "$width" ]
+        [ "$width" -le 360 ]
+    done
+}
+
+@test "no page is wider than a phone" {
+    need_sqlite
+    suite 2
+    "$GRIDTIDE" report -q run.db -o suite
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/samples.jsonl.zst" -o run.db
+    "$GRIDTIDE" report -q run.db -o kernels
+    recorded
+    long=$(printf 'k%.0s' $(seq 300))
+    sqlite3 run.db "UPDATE kernel SET name = '$long' || kernel_no; UPDATE trace SET name = '$long';
+        UPDATE stream SET name = '$long' || stream_no; UPDATE run SET options = '$long'; UPDATE device SET name = '$long';
+        INSERT INTO warning SELECT trace_id, 'odd', 1, '$long' FROM trace;"
+    "$GRIDTIDE" report -q run.db -o long
+    changed
+    "$GRIDTIDE" report -q run.db -o change
+    for page in suite/index.html suite/trace-1.html kernels/index.html long/index.html change/index.html; do
+        check_structure $page
+    done
+    check_width suite/index.html suite/trace-1.html kernels/index.html long/index.html change/index.html
+}
+
+@test "names that differ stay different, and none is cut without an ellipsis" {
+    need_sqlite
+    { echo '{"gridtide":1}'
+      for kernel in $(seq 500); do
+          echo "{\"kernel\":\"void ns$kernel::sm90_gemm_$(printf 'x%.0s' $(seq 100))_tile${kernel}_$(printf 'y%.0s' $(seq 100))(float*)\",\"grid\":1,\"block\":32,\"duration_us\":$kernel}"
+      done
+      for kernel in $(seq 500); do
+          echo "{\"call\":\"launch\",\"kernel\":\"void ns$kernel::sm90_gemm_$(printf 'x%.0s' $(seq 100))_tile${kernel}_$(printf 'y%.0s' $(seq 100))(float*)\"}"
+      done
+    } > many.jsonl
+    "$GRIDTIDE" run -q many.jsonl -o run.db --blocks off
+    "$GRIDTIDE" report -q run.db -o out
+    sed -n '/<section id="kernels"/,/<\/section>/p' out/index.html | grep -o '<th scope="row"[^>]*>[^<]*' | sed 's/.*>//' > names
+    [ "$(wc -l < names)" -eq 40 ]
+    [ "$(sort -u names | wc -l)" -eq 40 ]
+    [ "$(grep -c … names)" -eq 40 ]
+    grep -q '460 more are not listed' out/index.html
+    [ "$(stat -c %s out/index.html)" -lt 100000 ]
+}
+
+@test "one operation alone has a whole report" {
+    { echo '{"gridtide":1}'
+      echo '{"kernel":"k","grid":1,"block":32,"duration_us":5}'
+      echo '{"call":"launch","kernel":"k"}'
+    } > one.jsonl
+    "$GRIDTIDE" run -q one.jsonl -o run.db
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q 'Timeline of 1 stream:' out/index.html
+    [ "$(head -c 5 out/sms.svg)" = "<?xml" ]
+    run grep -iE 'nan|inf%|-nan' out/index.html
+    [ -z "$output" ]
+}
+
 @test "what is no store is refused" {
     echo nonsense > bad.db
     run "$GRIDTIDE" report bad.db -o out

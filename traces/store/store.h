@@ -94,5 +94,12 @@ int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t m
  * there is none). */
 int gt_store_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                   struct gt_error *error);
+/* The simulated run that `run` is a change of: an earlier one of the trace as it was recorded, with other
+ * options or another device; of several the first.  0 where there is none. */
+int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baseline, struct gt_error *error);
+
+/* The trace that a run is of, as it was recorded or typed: before any option changed it. */
+struct gt_run_trace { int64_t trace_id; char *name; /* malloced; NULL: no such run */ };
+int gt_store_run_trace(struct gt_store *store, int64_t run, struct gt_run_trace *trace, struct gt_error *error);
 
 #endif

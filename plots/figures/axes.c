@@ -1,4 +1,4 @@
-#include "plots/figures/figure.h"
+#include "plots/figures/axes.h"
 
 #include <math.h>
 
@@ -16,6 +16,13 @@ void gt_figure_time_axis(const struct gt_view *view, struct gt_drawing *drawing)
     fprintf(drawing->parameters, "time_from = %.9g\ntime_to = %.9g\ntime_unit = \"%s\"\n",
             gt_view_time(view, (double)view->from_ps), gt_view_time(view, (double)view->to_ps),
             view->unit->name);
+}
+
+void gt_figure_sides(const struct gt_view *view, struct gt_drawing *drawing)
+{
+    fprintf(drawing->parameters, "sides = %zu\narray side_name[%d]\n", view->side_count, GT_SIDES);
+    for (size_t i = 0; i < view->side_count; i++)
+        fprintf(drawing->parameters, "side_name[%zu] = \"%s\"\n", i + 1, view->sides[i].label);
 }
 
 double gt_figure_top(double peak)

@@ -1,0 +1,100 @@
+/* Kernels under the roof of issue slots and DRAM. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/data/kernel_view.h"
+#include "plots/figures/figure.h"
+#include "sim/warp/launch.h"
+
+enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460 };
+
+/* What the roofline spans, and how many points it has of each side. */
+struct roof { double least_x, most_x, least_y; unsigned simulated, measured; };
+
+/* One launch in one run: instructions a byte across, instructions a cycle up. */
+static void write_point(FILE *out, const struct gt_kernel_numbers *numbers, const char *label, int side,
+                        struct roof *roof)
+{
+    double up = numbers->covered / numbers->cycles, across = up / numbers->dram_bytes_per_cycle;
+
+    if (!(up > 0) || !(across > 0) || !isfinite(across))
+        return;
+    fprintf(out, "%.9g\t%.9g\t%d\t%s\n", across, up, side, label);
+    roof->least_x = fmin(roof->least_x, across);
+    roof->most_x = fmax(roof->most_x, across);
+    roof->least_y = fmin(roof->least_y, up);
+    *(side == 0 ? &roof->simulated : &roof->measured) += 1;
+}
+
+/* The number of a launch that matters, or a blank. */
+static void label_of(const struct gt_kernel_row *row, const struct gt_kernel_row **chosen, uint32_t count,
+                     char label[16])
+{
+    strcpy(label, " ");
+    for (uint32_t i = 0; i < count; i++)
+        if (chosen[i] == row)
+            snprintf(label, 16, "%u", row->launch);
+}
+
+static int write_roof(const struct gt_kernels *kernels, struct roof *roof, struct gt_drawing *drawing,
+                      struct gt_error *error)
+{
+    FILE *out = gt_folder_open_work(drawing->folder, "points.tsv", error);
+    const struct gt_kernel_row **chosen;
+    uint32_t count;
+
+    if (out == NULL)
+        return -1;
+    chosen = gt_calloc(kernels->count + 1ull, sizeof *chosen);
+    count = gt_kernels_choose(kernels, chosen);
+    *roof = (struct roof){ .least_x = INFINITY, .least_y = INFINITY };
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        const struct gt_kernel_row *row = &kernels->rows[i];
+        char label[16];
+
+        label_of(row, chosen, count, label);
+        if (row->simulated)
+            write_point(out, &row->in_simulated, label, 0, roof);
+        if (row->measured)
+            write_point(out, &row->in_measured, label, 1, roof);
+    }
+    free(chosen);
+    return gt_folder_close(drawing->folder, out, error);
+}
+
+static void describe_roof(const struct roof *roof, double issue_peak, double dram_peak,
+                          struct gt_drawing *drawing)
+{
+    unsigned points = roof->simulated > roof->measured ? roof->simulated : roof->measured;
+
+    snprintf(drawing->alt, sizeof drawing->alt, "Roofline of %u kernel launches.", points);
+    snprintf(drawing->caption, sizeof drawing->caption,
+             "Numbers are of the launches with the most cycles. The slope is DRAM's peak, %.0f bytes a cycle; the flat part is "
+             "one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer bytes help, "
+             "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel "
+             "up. Launches without DRAM traffic are left out.",
+             dram_peak, issue_peak);
+}
+
+gt_prepare_fn gt_prepare_roofline;
+int gt_prepare_roofline(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
+{
+    const struct gt_kernels *kernels = &view->kernels;
+    const struct gt_device *device = &view->main->stats->run.device;
+    double issue_peak = (double)GT_WARP_SUBS * device->sms;
+    double dram_peak = device->warp.dram_gbps * 1e3 / device->clock_mhz;
+    struct roof roof;
+
+    if (write_roof(kernels, &roof, drawing, error) != 0)
+        return -1;
+    if (roof.simulated + roof.measured == 0)
+        return 0;
+    gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
+    fprintf(drawing->parameters, "x_from = %.9g\nx_to = %.9g\ny_from = %.9g\nissue_peak = %.9g\n"
+            "dram_peak = %.9g\nsimulated = %u\nmeasured = %u\n", roof.least_x / 2,
+            fmax(roof.most_x, issue_peak / dram_peak) * 4, roof.least_y / 2, issue_peak, dram_peak,
+            roof.simulated, roof.measured);
+    describe_roof(&roof, issue_peak, dram_peak, drawing);
+    return 1;
+}

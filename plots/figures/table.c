@@ -1,0 +1,66 @@
+/* The figures of a report, in the order in which they stand on a page.
+ *
+ * To add one:
+ *   1. Write NAME.c here: `gt_prepare_fn gt_prepare_NAME;` and that function.  It reads gt_view (plots/data), writes
+ *      data files into the work folder and numbers into drawing->parameters, and fills size and alternative text.
+ *   2. Add its row below: name, template, title, pages, function, how to read it.
+ *   If none of the templates draws it (cycles.gp and suite.gp draw points, stalls.gp bars in lanes), its own is
+ *   plots/templates/NAME.gp, which finds everything of style.gp and the parameters set.  Then the build list
+ *   (plots/local.mk), and a test in tests/cli/report.bats.
+ */
+#include "plots/figures/figure.h"
+
+extern gt_prepare_fn gt_prepare_suite, gt_prepare_families, gt_prepare_cycles, gt_prepare_roofline, gt_prepare_stalls,
+    gt_prepare_timeline, gt_prepare_sms, gt_prepare_warps, gt_prepare_copies, gt_prepare_errors, gt_prepare_placement;
+
+enum { ONE_RUN = GT_PAGE_TIMELINE | GT_PAGE_CHANGE };
+
+#define NO_RESIDENCY "This run has no block residency: it ran no kernels as blocks (--blocks off)."
+
+const struct gt_figure gt_figures[] = {
+    { .name = "suite", .template = "suite", .title = "All traces: simulated against measured",
+      .opens = GT_PAGE_SUITE, .prepare = gt_prepare_suite,
+      .alone = "Makespans, each the median of the trace’s measured runs; both axes are logarithmic. On the line the "
+               "simulation is right, below it too short, above it too long." },
+    { .name = "families", .template = "families", .title = "All traces: error by family",
+      .opens = GT_PAGE_SUITE, .prepare = gt_prepare_families,
+      .alone = "Makespan error of every trace, (simulated − measured) / measured, by family, the part of its name "
+               "before the slash if it has one. The axis is linear near 0 and logarithmic further out; shaded: "
+               "within 1%." },
+    { .name = "cycles", .template = "cycles", .title = "Kernels in cycles",
+      .opens = GT_PAGE_KERNELS, .follows = GT_PAGE_TIMELINE, .prepare = gt_prepare_cycles,
+      .alone = "Cycles of each launch, simulated from its machine code and measured by the profiler; both axes are "
+               "logarithmic. On the line the simulation is right, below it too short, above it too long; the thin "
+               "lines are 10% away." },
+    { .name = "roofline", .template = "roofline", .title = "Kernels: roofline",
+      .opens = GT_PAGE_KERNELS, .follows = ONE_RUN, .prepare = gt_prepare_roofline,
+      .alone = "Each launch by the warp instructions that it has for a byte of DRAM traffic (across) and those that "
+               "the whole GPU executes in a cycle (up); both axes are logarithmic." },
+    { .name = "stalls", .template = "stalls", .title = "Kernels: where warps wait",
+      .opens = GT_PAGE_KERNELS, .follows = ONE_RUN, .prepare = gt_prepare_stalls,
+      .alone = "The launches with the most simulated cycles, of equal ones the first; numbers are the launches’. "
+               "‘gridtide explain’ lists them by instruction." },
+    { .name = "timeline", .template = "timeline", .title = "Timeline by stream",
+      .opens = ONE_RUN | GT_PAGE_TRACE, .follows = GT_PAGE_KERNELS, .prepare = gt_prepare_timeline,
+      .absent = "No operation ran." },
+    { .name = "sms", .template = "sms", .title = "SM occupancy",
+      .opens = ONE_RUN, .follows = GT_PAGE_KERNELS, .prepare = gt_prepare_sms,
+      .alone = "A row is an SM: the darker, the more of its warp slots hold resident warps; white is idle. A ragged right "
+               "edge of a dark patch is a tail wave: few blocks left, most SMs idle.", .absent = NO_RESIDENCY },
+    { .name = "warps", .template = "warps", .title = "Resident warps over time",
+      .opens = ONE_RUN, .follows = GT_PAGE_KERNELS, .prepare = gt_prepare_warps,
+      .alone = "Warps resident on all SMs, as a share of what the device can hold. It cannot be higher than the "
+               "kernels’ own limits of registers, shared memory and block size allow.", .absent = NO_RESIDENCY },
+    { .name = "copies", .template = "copies", .title = "Copy engines",
+      .opens = ONE_RUN, .prepare = gt_prepare_copies,
+      .alone = "Bandwidth of the copies in each direction.",
+      .pair = "Bandwidth of the copies in each direction: %1$s upwards, %2$s downwards; where they agree, the halves "
+              "mirror each other.",
+      .absent = "No copy ran." },
+    { .name = "errors", .template = "errors", .title = "Start errors",
+      .opens = GT_PAGE_TIMELINE, .prepare = gt_prepare_errors,
+      .absent = "The trace recorded no times, so there is nothing to compare with." },
+    { .name = "placement", .template = "placement", .title = "Blocks by SM",
+      .opens = GT_PAGE_TIMELINE, .prepare = gt_prepare_placement },
+};
+const unsigned gt_figure_count = sizeof gt_figures / sizeof gt_figures[0];

@@ -1,0 +1,130 @@
+/* The top of a page about a what-if: what was changed, before and after. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/page/page_table.h"
+#include "plots/page/parts.h"
+#include "traces/names/short_name.h"
+
+/* Is the option `word` (of `length` bytes) among `options`, which spaces keep apart? */
+static bool has_option(const char *options, const char *word, size_t length)
+{
+    for (size_t part; *options != '\0'; options += part + (options[part] == ' ')) {
+        part = strcspn(options, " ");
+        if (part == length && strncmp(options, word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* "streams=4" as it is typed: "--streams 4". */
+static void write_option(FILE *out, const char *word, size_t length)
+{
+    char *text = strndup(word, length), *equals = strchr(text, '=');
+
+    if (equals != NULL)
+        *equals = strcmp(equals, "=on") == 0 ? '\0' : ' ';
+    fputs("<code>--", out);
+    gt_html(out, text);
+    fputs("</code>", out);
+    free(text);
+}
+
+/* What of `options` the others have not, after `word`; returns how much that is. */
+static unsigned write_options(FILE *out, const char *options, const char *others, const char *word)
+{
+    unsigned count = 0;
+
+    for (size_t part; *options != '\0'; options += part + (options[part] == ' ')) {
+        part = strcspn(options, " ");
+        if (part == 0 || has_option(others, options, part))
+            continue;
+        fprintf(out, "%s", count++ == 0 ? word : ", ");
+        write_option(out, options, part);
+    }
+    return count;
+}
+
+static void write_headline(const struct gt_page *page)
+{
+    const struct gt_stats *before = page->view->beside->stats, *after = page->view->main->stats;
+    double before_ps = (double)before->summary.makespan_ps, after_ps = (double)after->summary.makespan_ps;
+    FILE *out = page->out;
+    unsigned said = 0;
+
+    fputs("<p class=\"headline\">", out);
+    if (strcmp(before->run.device.name, after->run.device.name) != 0) {
+        fputs("On ", out);
+        gt_html(out, after->run.device.name);
+        fputs(" instead of ", out);
+        gt_html(out, before->run.device.name);
+        said++;
+    }
+    said += write_options(out, after->run.options, before->run.options, said > 0 ? ", with " : "With ");
+    said += write_options(out, before->run.options, after->run.options, said > 0 ? ", without " : "Without ");
+    fprintf(out, "%s<strong>%s</strong> instead of <strong>%s</strong>: <strong>%s</strong>.</p>\n",
+            said > 0 ? ": " : "", gt_time_text(after_ps).s, gt_time_text(before_ps).s,
+            gt_signed_pct_text(before_ps > 0 ? 100 * (after_ps - before_ps) / before_ps : NAN).s);
+}
+
+/* How far to trust it: the run without the change, where it can be held against something. */
+static void write_basis(const struct gt_page *page)
+{
+    const struct gt_comparison *comparison = &page->view->comparison;
+
+    fputs("<p>Both are simulated, so this is a change, not an error.", page->out);
+    if (comparison->matched > 0)
+        fprintf(page->out, " The trace recorded %s; the run without the change is %s from that.",
+                gt_time_text(comparison->makespan_measured_us * 1e6).s,
+                gt_signed_pct_text(comparison->makespan_error_pct).s);
+    else
+        fputs(" The trace recorded no times, so nothing says how near the run without the change is.", page->out);
+    fputs("</p>\n", page->out);
+}
+
+static void write_row(FILE *out, const char *what, struct gt_text before, struct gt_text after, double from,
+                      double to)
+{
+    fprintf(out, "<tr><th scope=\"row\">%s</th>", what);
+    gt_page_cell(out, before);
+    gt_page_cell(out, after);
+    gt_page_cell(out, from > 0 && isfinite(to) ? gt_signed_pct_text(100 * (to - from) / from)
+                                               : (struct gt_text){ "–" });
+    fputs("</tr>\n", out);
+}
+
+static void write_table(const struct gt_page *page)
+{
+    static const char *const heads[] = { "", "Before", "After", "Change", NULL };
+    const struct gt_stats *before = page->view->beside->stats, *after = page->view->main->stats;
+    const struct gt_stats_summary *from = &before->summary, *to = &after->summary;
+    const struct { const char *what; gt_time_ps from_ps, to_ps; } times[] = {
+        { "First start to last end", from->makespan_ps, to->makespan_ps },
+        { "GPU busy", from->busy_ps, to->busy_ps },
+        { "Kernels running", from->kernel_ps, to->kernel_ps },
+        { "Copies running", from->copy_ps, to->copy_ps },
+        { "Kernels and copies at once", from->overlap_ps, to->overlap_ps },
+        { "Host threads blocked", from->blocked_ps, to->blocked_ps },
+    };
+
+    gt_page_table_begin(page->out, "change", "Before and after", "Busy and running: the time in which at least one was. Blocked: summed over the host’s threads.", heads);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
+        if (times[i].from_ps > 0 || times[i].to_ps > 0)
+            write_row(page->out, times[i].what, gt_time_text((double)times[i].from_ps),
+                      gt_time_text((double)times[i].to_ps), (double)times[i].from_ps, (double)times[i].to_ps);
+    if (before->sm_count > 0 && after->sm_count > 0)
+        write_row(page->out, "Mean SM occupancy", gt_share_text(gt_page_mean_occupancy(before)),
+                  gt_share_text(gt_page_mean_occupancy(after)), gt_page_mean_occupancy(before),
+                  gt_page_mean_occupancy(after));
+    gt_page_table_end(page->out, "stats", 0, 0);
+}
+
+void gt_page_change_answer(const struct gt_page *page)
+{
+    write_headline(page);
+    write_basis(page);
+    write_table(page);
+    gt_page_use(page);
+    gt_page_path(page);
+}

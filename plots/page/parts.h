@@ -1,0 +1,35 @@
+/* parts.h - the parts of a page, which page.c puts together. */
+#ifndef GRIDTIDE_PLOTS_PAGE_PARTS_H
+#define GRIDTIDE_PLOTS_PAGE_PARTS_H
+
+#include <stdio.h>
+
+#include "plots/data/view.h"
+#include "plots/page/page_names.h"
+
+/* A page that is being written. */
+struct gt_page {
+    FILE *out;
+    const struct gt_view *view;
+    struct gt_page_names names;
+};
+
+/* The answer in words and numbers, by kind of page; a suite's with the table of its traces. */
+void gt_page_timeline_answer(const struct gt_page *page);
+void gt_page_kernels_answer(const struct gt_page *page);
+void gt_page_change_answer(const struct gt_page *page);
+void gt_page_suite_answer(const struct gt_page *page);
+/* What every page of one run says of it, after its own answer: use, numbers, critical path. */
+void gt_page_use(const struct gt_page *page);
+void gt_page_path(const struct gt_page *page);
+void gt_page_tile(FILE *out, const char *what, struct gt_text number);
+/* What the import could not know. */
+int gt_page_warnings(const struct gt_page *page, struct gt_error *error);
+/* Launches in cycles; nothing where the runs have none. */
+int gt_page_kernels(const struct gt_page *page, struct gt_error *error);
+/* Streams, kernels, copies, notes, the device. */
+int gt_page_tables(const struct gt_page *page, struct gt_error *error);
+/* The mean share of an SM's warps that was resident; NAN where the run does not say. */
+double gt_page_mean_occupancy(const struct gt_stats *stats);
+
+#endif
