@@ -6,7 +6,7 @@
 #include <math.h>
 #include <type_traits>
 
-#include "kernels/library.h"
+#include "kernels/launch.h"
 
 /* ---- Where a thread stands: any shape of grid and block, counted linearly ---- */
 

@@ -10,72 +10,11 @@
 #ifndef GRIDTIDE_KERNELS_LIBRARY_H
 #define GRIDTIDE_KERNELS_LIBRARY_H
 
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cuda_runtime_api.h>
-
-#include "sim/base/error.h"
+#include "kernels/launch.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { GT_LIBRARY_PARAMETERS = 8 };  /* no kernel has more */
-
-/* What one block writes when asked, at [x + grid.x * (y + grid.y * z)]. */
-struct gt_block_log {
-    uint32_t sm, reserved;
-    uint64_t start_ns, end_ns;          /* global timer; ticks every 32 ns on an H200 */
-    uint64_t start_cycles, end_cycles;  /* the SM's own clock: compare within one SM only */
-};
-
-struct gt_kernel_parameter {
-    const char *name;
-    const char *unit;            /* "cycles", "bytes", "" for a plain number */
-    const char *help;
-    double low, high, fallback;  /* whole numbers */
-    const char *const *choices;  /* names of the values 0, 1, ... up to `high`; NULL: a number */
-};
-
-struct gt_gpu_launch {
-    uint32_t grid[3], block[3];
-    uint32_t dynamic_shared_bytes;
-    uint32_t registers_per_thread;  /* 0: what the kernel takes by itself; else only for kernels that
-                                     * can take registers to order (registers_to_order) */
-    cudaStream_t stream;
-    const double *arguments;        /* in the order of the parameter table, all of them */
-    const uint64_t *block_cycles;   /* spin: device memory; block i runs [i % block_cycles_length]
-                                     * instead of the argument `cycles`; NULL: all run `cycles` */
-    uint32_t block_cycles_length;
-    struct gt_block_log *log;       /* device memory, a record a block; NULL: no logging */
-    void *scratch;                  /* device memory, scratch_bytes() of it, inputs and outputs; launches
-                                     * that may run at the same time need one each */
-};
-
-struct gt_library_kernel {
-    const char *name;
-    const char *help;               /* what it computes, how that is checked */
-    const char *restriction;        /* on its shape, for people; NULL: any legal grid and block */
-    const struct gt_kernel_parameter *parameters;
-    uint32_t parameter_count;
-    int registers_to_order;         /* gt_gpu_launch.registers_per_thread is heeded */
-
-    /* The kernel's own limits on shape and arguments, beyond the parameters' ranges.
-     * Returns 0, or -1 with what is wrong. NULL: none. */
-    int (*accepts)(const struct gt_gpu_launch *launch, struct gt_error *error);
-    /* The compiled function that this launch runs: for cudaFuncGetAttributes() and its like. */
-    const void *(*entry)(const struct gt_gpu_launch *launch);
-    /* Device memory that this launch works on; 0 where it needs none. NULL: none. */
-    size_t (*scratch_bytes)(const struct gt_gpu_launch *launch);
-    /* Put inputs made from `seed` into the scratch, in stream order. NULL: has none. */
-    cudaError_t (*fill)(const struct gt_gpu_launch *launch, uint64_t seed);
-    /* Exactly one kernel launch on launch->stream; nothing waits, nothing is allocated. */
-    cudaError_t (*launch)(const struct gt_gpu_launch *launch);
-    /* After one launch on inputs of `seed` has ended: compare the outputs with the CPU reference.
-     * Returns 0, or -1 with what differs and by how much. */
-    int (*verify)(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error);
-};
 
 extern const struct gt_library_kernel *const gt_library_kernels[];
 extern const unsigned gt_library_kernel_count;

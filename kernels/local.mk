@@ -32,14 +32,14 @@ KERNELS = \
     kernels/stream.cu \
     kernels/transpose.cu
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
-    kernels/library.h kernels/reference.h kernels/tensor.cuh sim/base/error.h
+    kernels/launch.h kernels/library.h kernels/reference.h kernels/tensor.cuh sim/base/error.h
 CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
     kernels/calibrate/pipes.h
 KERNEL_C_FILES = \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
 EXTRA_DIST += $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \
-    $(KERNEL_C_FILES) kernels/README.md
+    $(KERNEL_C_FILES) kernels/README.md kernels/calibrate/README.md
 
 if HAVE_NVCC
 noinst_LIBRARIES += kernels/libkernels.a

@@ -4,7 +4,7 @@ validate_libvalidate_a_SOURCES = \
     validate/host_gaps.c validate/host_gaps.h validate/proxy_kernel.c validate/proxy_kernel.h \
     validate/strip_times.c validate/strip_times.h validate/validate.c validate/validate.h \
     validate/calibrate/analysis.c validate/calibrate/analysis.h validate/calibrate/calibrate.h \
-    validate/calibrate/findings.c validate/calibrate/order.c validate/calibrate/process.c \
+    validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
     validate/calibrate/process.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
     validate/player/stored.c validate/player/stored.h
@@ -19,7 +19,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c \
     validate/calibrate/thread_team.c validate/calibrate/thread_team.h validate/calibrate/turns.c \
     validate/calibrate/waits.c \
-    validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
+    validate/gpu/cuda_error.c validate/gpu/cuda_error.h validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
     validate/player/awake.c validate/player/calls.c validate/player/clock.c validate/player/edges.c \
     validate/player/graph.c validate/player/internal.h validate/player/kernels.c validate/player/memory.c \
     validate/player/player.c validate/player/records.c validate/player/warm.c
@@ -27,7 +27,7 @@ VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \
     validate/player/absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
-EXTRA_DIST += validate/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
+EXTRA_DIST += validate/README.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db validate/scripts/pairs.sh
 
 if HAVE_NVCC

@@ -11,18 +11,13 @@
 #include "sim/workload/workload.h"
 #include "traces/compare/repetitions.h"
 #include "traces/store/store.h"
+#include "validate/gpu/other_users.h"
 
 /* The GPU that plays. */
 struct gt_gpu_facts {
     char name[256];
     uint32_t sms, compute_major, compute_minor;
     int driver, runtime;             /* CUDA versions, 13000 for 13.0 */
-};
-
-/* Who else uses it: what is measured then is not the trace's alone. */
-struct gt_other_gpu_users {
-    uint32_t processes;              /* that are known to use it now */
-    uint32_t busy_pct;               /* of the second before we used it somebody else did; 0: hardly */
 };
 
 struct gt_play_options {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "kernels/library.h"
+#include "kernels/launch.h"
 
 #ifdef __CUDACC__
 #define GT_KERNEL extern "C" __global__

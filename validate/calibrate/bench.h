@@ -9,7 +9,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/calibrate/calibrate.h"
-#include "validate/calibrate/calibrate.h"
+#include "validate/calibrate/findings.h"
 #include "validate/gpu/cupti.h"
 
 enum {

@@ -7,7 +7,7 @@
 
 #include "traces/io/device_file.h"
 #include "traces/io/output.h"
-#include "validate/calibrate/calibrate.h"
+#include "validate/calibrate/findings.h"
 
 /* Lists are broken over lines of this length; inih reads up to 197 characters, and so much of a source
  * is written. */

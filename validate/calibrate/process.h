@@ -8,7 +8,14 @@
 
 #include <stdio.h>
 
-#include "validate/calibrate/calibrate.h"
+#include "validate/calibrate/findings.h"
+
+/* What the caller of gt_calibrate wants. */
+struct gt_calibration_options {
+    const char *only;                     /* a group's name; NULL: all. Device properties are always read */
+    void (*progress)(void *user, const char *group, size_t done, size_t total); /* NULL: none */
+    void *user;
+};
 
 /* Write all that was found, or why nothing was (`error`, else NULL), as lines. */
 void gt_calibration_send(FILE *out, const struct gt_calibration *calibration, const struct gt_error *error);

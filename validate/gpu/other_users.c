@@ -1,5 +1,7 @@
 #include "validate/gpu/other_users.h"
 
+#include <stdbool.h>
+
 #include <dlfcn.h>
 #include <string.h>
 #include <unistd.h>

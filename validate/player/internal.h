@@ -22,6 +22,7 @@
 #include <cuda_runtime_api.h>
 
 #include "kernels/library.h"
+#include "validate/gpu/cuda_error.h"
 #include "validate/gpu/cupti.h"
 #include "validate/proxy_kernel.h"
 #include "validate/validate.h"
@@ -100,14 +101,6 @@ struct gt_player {
     pthread_mutex_t lock;
     bool broken;                                 /* the GPU must be given up after an error */
 };
-
-/* Fill `error` with what was tried and what CUDA says. Returns -1. */
-int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error);
-#define GT_CUDA(call, error) do { \
-        cudaError_t code_ = (call); \
-        if (code_ != cudaSuccess) \
-            return gt_cuda_fail(#call, code_, error); \
-    } while (0)
 
 /* memory.c */
 void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);

@@ -6,12 +6,6 @@
 #include "validate/gpu/other_users.h"
 #include "validate/player/internal.h"
 
-int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error)
-{
-    cudaGetLastError();
-    return gt_error_set(error, "CUDA: %.300s: %s", what, cudaGetErrorString(code));
-}
-
 static struct gt_other_gpu_users at_start;
 
 /* For good: an H200 is "busy or unavailable" after cudaDeviceReset(). */
