@@ -49,13 +49,13 @@ static uint32_t context_of(struct gt_machine *m, const struct gt_stream *stream)
     return m->context_count++;
 }
 
-static void join_context(struct gt_machine *m, uint32_t number)
+static void join_context(struct gt_machine *m, gt_stream_index stream)
 {
-    const struct gt_stream_state *stream = &m->streams[number];
-    struct gt_context_state *context = &m->contexts[stream->context];
+    const struct gt_stream_state *state = &m->streams[stream];
+    struct gt_context_state *context = &m->contexts[state->context];
 
-    if (stream->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE)
-        context->null_stream = number;
+    if (state->flags & GT_STREAM_LEGACY_DEFAULT && context->null_stream == GT_NONE)
+        context->null_stream = stream;
 }
 
 /* Streams take hardware queues in turn, in the order they appear in, context by context. */
@@ -67,7 +67,7 @@ static void build_queues(struct gt_machine *m)
     for (uint64_t i = 0; i < (uint64_t)m->context_count * connections; i++)
         m->queues[i].head = GT_NONE;
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-        uint32_t context = m->streams[i].context;
+        gt_context_index context = m->streams[i].context;
 
         m->streams[i].queue = context * connections + taken[context]++ % connections;
     }
@@ -101,7 +101,7 @@ static void find_processes(struct gt_machine *m)
         const struct gt_call *call = &w->calls[i];
 
         for (uint32_t j = 0; j <= call->ops; j++) {
-            uint32_t stream = j == call->ops ? call->stream : w->ops[call->first_op + j].stream;
+            gt_stream_index stream = j == call->ops ? call->stream : w->ops[call->first_op + j].stream;
 
             if (stream == GT_NONE || known[stream])
                 continue;
@@ -164,7 +164,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
 /* Are there kernels in more than one stream? */
 static bool kernels_apart(const struct gt_workload *w)
 {
-    uint32_t stream = GT_NONE;
+    gt_stream_index stream = GT_NONE;
 
     for (uint32_t i = 0; i < w->op_count; i++) {
         if (w->ops[i].kind != GT_OP_KERNEL || w->ops[i].stream == stream)
@@ -244,7 +244,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->batches);
     free(m->groups);
     free(m->demands);
-    gt_maxmin_free(&m->share);
+    gt_maxmin_free(&m->maxmin);
     gt_steady_state_free(m);
     free(m->sm_kinds);
     free(m->kind_of_sm);

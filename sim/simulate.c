@@ -52,29 +52,29 @@ static void append(char *text, size_t bytes, const char *format, ...)
 }
 
 /* "stream 's1'" or "stream 7". */
-static void append_stream(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
+static void append_stream(const struct gt_machine *m, gt_stream_index stream, char *text, size_t bytes)
 {
-    const struct gt_stream *stream = &m->workload->streams[number];
+    const struct gt_stream *s = &m->workload->streams[stream];
 
-    if (stream->name != GT_NONE)
-        append(text, bytes, "stream '%.60s'", gt_name_text(m->workload, stream->name));
+    if (s->name != GT_NONE)
+        append(text, bytes, "stream '%.60s'", gt_name_text(m->workload, s->name));
     else
-        append(text, bytes, "stream %llu", (unsigned long long)stream->id);
+        append(text, bytes, "stream %llu", (unsigned long long)s->id);
 }
 
 /* "event 'ready'" or "event 7". */
-static void append_event(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
+static void append_event(const struct gt_machine *m, gt_event_index event, char *text, size_t bytes)
 {
-    const struct gt_event *event = &m->workload->events[number];
+    const struct gt_event *e = &m->workload->events[event];
 
-    if (event->name != GT_NONE)
-        append(text, bytes, "event '%.60s'", gt_name_text(m->workload, event->name));
+    if (e->name != GT_NONE)
+        append(text, bytes, "event '%.60s'", gt_name_text(m->workload, e->name));
     else
-        append(text, bytes, "event %llu", (unsigned long long)event->id);
+        append(text, bytes, "event %llu", (unsigned long long)e->id);
 }
 
 /* The call that put a stream's head there. */
-static const struct gt_call *head_call(const struct gt_machine *m, uint32_t head)
+static const struct gt_call *head_call(const struct gt_machine *m, gt_command_index head)
 {
     const struct gt_stream_command *command = &m->commands[head];
     bool is_op = command->kind == GT_COMMAND_OP || command->kind == GT_COMMAND_NODE;
@@ -104,27 +104,27 @@ static void append_edge(const struct gt_machine *m, const struct gt_call *call, 
     }
 }
 
-static void describe_head(const struct gt_machine *m, uint32_t number, char *text, size_t bytes)
+static void describe_head(const struct gt_machine *m, gt_stream_index stream, char *text, size_t bytes)
 {
-    const struct gt_stream_command *command = &m->commands[m->streams[number].head];
-    const struct gt_call *call = head_call(m, m->streams[number].head);
+    const struct gt_stream_command *c = &m->commands[m->streams[stream].head];
+    const struct gt_call *call = head_call(m, m->streams[stream].head);
 
     append(text, bytes, "; ");
-    append_stream(m, number, text, bytes);
+    append_stream(m, stream, text, bytes);
     append(text, bytes, " is held at line %u (%s)", call->line, gt_call_kind_names[call->kind]);
-    if (command->kind == GT_COMMAND_WAIT) {
+    if (c->kind == GT_COMMAND_WAIT) {
         append(text, bytes, " waiting for ");
         append_event(m, call->event, text, bytes);
         append(text, bytes, " of ");
-        append_stream(m, command->target_stream, text, bytes);
-    } else if (command->kind == GT_COMMAND_GRAPH && command->started) {
-        append(text, bytes, " with %u of its %u nodes not done", command->nodes_left, call->ops);
+        append_stream(m, c->target_stream, text, bytes);
+    } else if (c->kind == GT_COMMAND_GRAPH && c->started) {
+        append(text, bytes, " with %u of its %u nodes not done", c->nodes_left, call->ops);
     }
     append_edge(m, call, text, bytes);
 }
 
 /* Streams do not hold each other up in a circle by themselves: edges are what closes it. */
-static bool held_by_edge(const struct gt_machine *m, uint32_t head)
+static bool held_by_edge(const struct gt_machine *m, gt_command_index head)
 {
     const struct gt_stream_command *command = &m->commands[head];
 
@@ -142,7 +142,7 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
 
     for (int edges = 1; edges >= 0; edges--) {
         for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-            uint32_t head = m->streams[i].head;
+            gt_command_index head = m->streams[i].head;
 
             if (head != GT_NONE && held_by_edge(m, head) == (bool)edges && stuck++ < NAMED)
                 describe_head(m, i, text, sizeof text);
@@ -168,7 +168,7 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
 static uint32_t line_at_work(const struct gt_machine *m)
 {
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-        uint32_t head = m->streams[i].head;
+        gt_command_index head = m->streams[i].head;
 
         if (head != GT_NONE && m->commands[head].started)
             return head_call(m, head)->line;

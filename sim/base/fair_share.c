@@ -54,7 +54,8 @@ static void sum_rising(struct gt_maxmin *maxmin)
     for (uint32_t u = 0; u < maxmin->consumer_count; u++) {
         const struct gt_maxmin_consumer *consumer = &maxmin->consumers[u];
 
-        for (uint32_t i = consumer->first_demand; !consumer->settled && i < consumer->first_demand + consumer->demands; i++)
+        for (uint32_t i = consumer->first_demand;
+             !consumer->settled && i < consumer->first_demand + consumer->demands; i++)
             maxmin->resources[maxmin->demands[i].resource].rising += maxmin->demands[i].amount * consumer->speed;
     }
 }
@@ -115,7 +116,8 @@ static void sum_used(struct gt_maxmin *maxmin)
     for (uint32_t u = 0; u < maxmin->consumer_count; u++) {
         const struct gt_maxmin_consumer *consumer = &maxmin->consumers[u];
 
-        for (uint32_t i = consumer->first_demand; consumer->settled && i < consumer->first_demand + consumer->demands; i++)
+        for (uint32_t i = consumer->first_demand; consumer->settled && i < consumer->first_demand + consumer->demands;
+             i++)
             maxmin->resources[maxmin->demands[i].resource].used += maxmin->demands[i].amount * consumer->rate;
     }
 }

@@ -41,8 +41,8 @@ struct gt_maxmin {
 void gt_maxmin_clear(struct gt_maxmin *maxmin);
 /* Add a resource; returns its number.  A capacity below 0 counts as 0. */
 uint32_t gt_maxmin_add_resource(struct gt_maxmin *maxmin, double capacity);
-/* Add a consumer; gt_maxmin_add_demand() then adds what the consumer added last takes of a resource; an amount that is
- * not above 0 is nothing. */
+/* Add a consumer; gt_maxmin_add_demand() then adds what the consumer added last takes of a resource; an amount
+ * that is not above 0 is nothing. */
 uint32_t gt_maxmin_add_consumer(struct gt_maxmin *maxmin, double bound, double speed);
 void gt_maxmin_add_demand(struct gt_maxmin *maxmin, uint32_t resource, double amount);
 /* Fill in every consumer's rate. */

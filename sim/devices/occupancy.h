@@ -23,7 +23,8 @@ struct gt_occupancy {
  * (CUDA C++ Programming Guide, compute capabilities; facts of H200: 256 registers a warp,
  * 128 B, 1,024 B reserve).  An SM divides its memory between L1 and shared memory in a few steps: the
  * kernel wants the smallest that holds as many blocks as fit otherwise (measured on an H200 with 450
- * pairs of kernels: every pair ran side by side, or not, as this says).  Returns 0; -1 where not even one block fits, saying what is too big. */
+ * pairs of kernels: every pair ran side by side, or not, as this says).  Returns 0; -1 where not even one block
+ * fits, saying what is too big. */
 int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel,
                     struct gt_occupancy *occupancy, struct gt_error *error);
 

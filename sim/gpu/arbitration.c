@@ -8,14 +8,14 @@ static uint32_t first_grid(const struct gt_gpu_state *gpu)
 
 /* Rules X1 and A2 of Amert et al., RTSS'17, and seen on H200: only the head grid of the most urgent
  * level hands out blocks; one that does not fit holds back all behind it. */
-static uint32_t leftover(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t grid)
+static uint32_t leftover(const struct gt_machine *m, const struct gt_gpu_state *gpu, gt_grid_index grid)
 {
     (void)m;
     return grid == GT_NONE ? first_grid(gpu) : GT_NONE;
 }
 
 /* What-if: later grids may fill the room that the ones before them cannot use. */
-static uint32_t backfill(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t grid)
+static uint32_t backfill(const struct gt_machine *m, const struct gt_gpu_state *gpu, gt_grid_index grid)
 {
     uint64_t behind;
 

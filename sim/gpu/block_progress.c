@@ -26,14 +26,14 @@ static const struct gt_demand *demand_of(struct gt_machine *m, const struct gt_g
 }
 
 /* Work the rates out when all that happens now has happened. */
-static void rates_due(struct gt_machine *m, uint32_t number)
+static void rates_due(struct gt_machine *m, gt_gpu_index gpu)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
-    if (gpu->rates_due || gpu->demanding == GT_NONE)
+    if (state->rates_due || state->demanding == GT_NONE)
         return;
-    gpu->rates_due = true;
-    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_BLOCK_PROGRESS, number, 0);
+    state->rates_due = true;
+    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_BLOCK_PROGRESS, gpu, 0);
 }
 
 /* Does anything run on the GPU that could be in the way of a grid's blocks? */
@@ -47,33 +47,33 @@ static bool neighbours(const struct gt_gpu_state *gpu)
 }
 
 /* From now on no grid has the GPU for itself. */
-static void share_all(struct gt_machine *m, uint32_t number)
+static void share_all(struct gt_machine *m, gt_gpu_index gpu)
 {
-    for (uint32_t at = m->gpus[number].demanding; at != GT_NONE; at = m->grids[at].next_demanding)
+    for (gt_grid_index at = m->gpus[gpu].demanding; at != GT_NONE; at = m->grids[at].next_demanding)
         if (m->grids[at].demand == NULL)
             m->grids[at].demand = demand_of(m, &m->grids[at]);
-    rates_due(m, number);
+    rates_due(m, gpu);
 }
 
-void gt_block_progress_grid_begins(struct gt_machine *m, uint32_t number, uint32_t grid)
+void gt_block_progress_grid_begins(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
-    gpu->grids++;
+    state->grids++;
     if (m->grids[grid].launch != NULL) {
-        m->grids[grid].next_demanding = gpu->demanding;
-        gpu->demanding = grid;
+        m->grids[grid].next_demanding = state->demanding;
+        state->demanding = grid;
     }
-    if (gpu->demanding != GT_NONE && neighbours(gpu))
-        share_all(m, number);
+    if (state->demanding != GT_NONE && neighbours(state))
+        share_all(m, gpu);
 }
 
-void gt_block_progress_grid_ends(struct gt_machine *m, uint32_t number, uint32_t grid)
+void gt_block_progress_grid_ends(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    uint32_t *link = &gpu->demanding;
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    uint32_t *link = &state->demanding;
 
-    gpu->grids--;
+    state->grids--;
     if (m->grids[grid].launch == NULL)
         return;
     while (*link != grid)
@@ -81,12 +81,12 @@ void gt_block_progress_grid_ends(struct gt_machine *m, uint32_t number, uint32_t
     *link = m->grids[grid].next_demanding;
 }
 
-void gt_block_progress_copies_changed(struct gt_machine *m, uint32_t number)
+void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
 {
-    const struct gt_gpu_state *gpu = &m->gpus[number];
+    const struct gt_gpu_state *state = &m->gpus[gpu];
 
-    if (gpu->demanding != GT_NONE && (neighbours(gpu) || m->grids[gpu->demanding].demand != NULL))
-        share_all(m, number);
+    if (state->demanding != GT_NONE && (neighbours(state) || m->grids[state->demanding].demand != NULL))
+        share_all(m, gpu);
 }
 
 /* Account for what its blocks have done since the rate last changed. */
@@ -96,27 +96,27 @@ static void settle(const struct gt_machine *m, struct gt_resident_group *group)
     group->updated_ps = m->engine.now_ps;
 }
 
-static void schedule_end(struct gt_machine *m, uint32_t number)
+static void schedule_end(struct gt_machine *m, gt_group_index group)
 {
-    struct gt_resident_group *group = &m->groups[number];
-    double left_ps = fmax(0, m->batches[group->head].ends_at_ps - group->progress_ps);
-    gt_time_ps end_ps = m->engine.now_ps + gt_whole_ps(left_ps / group->rate);
+    struct gt_resident_group *g = &m->groups[group];
+    double left_ps = fmax(0, m->batches[g->head].ends_at_ps - g->progress_ps);
+    gt_time_ps end_ps = m->engine.now_ps + gt_whole_ps(left_ps / g->rate);
 
-    group->stamp = ++m->group_stamps;
-    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_RESIDENT_GROUP, number, group->stamp);
+    g->stamp = ++m->group_stamps;
+    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_RESIDENT_GROUP, group, g->stamp);
 }
 
 /* The group of a grid on an SM, a new one if need be; they stand in the order of their grids. */
-static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, uint32_t sm)
+static gt_group_index group_on(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    uint32_t group, before = GT_NONE, after;
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    gt_group_index group, before = GT_NONE, after;
 
-    if (gpu->groups == NULL) {
-        gpu->groups = gt_realloc(NULL, m->device->sms, sizeof *gpu->groups);
-        memset(gpu->groups, 0xff, m->device->sms * sizeof *gpu->groups);
+    if (state->groups == NULL) {
+        state->groups = gt_realloc(NULL, m->device->sms, sizeof *state->groups);
+        memset(state->groups, 0xff, m->device->sms * sizeof *state->groups);
     }
-    after = gpu->groups[sm];
+    after = state->groups[sm];
     while (after != GT_NONE && m->groups[after].grid < grid) {
         before = after;
         after = m->groups[after].next;
@@ -124,10 +124,11 @@ static uint32_t load_on(struct gt_machine *m, uint32_t number, uint32_t grid, ui
     if (after != GT_NONE && m->groups[after].grid == grid)
         return after;
     group = gt_resident_group_new(m);
-    m->groups[group] = (struct gt_resident_group){ .gpu = number, .grid = grid, .sm = sm, .next = after, .head = GT_NONE,
-                                       .rate = 1, .updated_ps = m->engine.now_ps };
+    m->groups[group] = (struct gt_resident_group){
+        .gpu = gpu, .grid = grid, .sm = sm, .next = after, .head = GT_NONE, .rate = 1, .updated_ps = m->engine.now_ps
+    };
     if (before == GT_NONE)
-        gpu->groups[sm] = group;
+        state->groups[sm] = group;
     else
         m->groups[before].next = group;
     return group;
@@ -154,42 +155,42 @@ static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid
 }
 
 /* Into its group, whose batches stand in the order in which they end. */
-static void put_in(struct gt_machine *m, struct gt_resident_group *group, uint32_t number)
+static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, gt_batch_index batch)
 {
     uint32_t *link = &group->head;
 
-    while (*link != GT_NONE && m->batches[*link].ends_at_ps <= m->batches[number].ends_at_ps)
+    while (*link != GT_NONE && m->batches[*link].ends_at_ps <= m->batches[batch].ends_at_ps)
         link = &m->batches[*link].next;
-    m->batches[number].next = *link;
-    *link = number;
+    m->batches[batch].next = *link;
+    *link = batch;
 }
 
-void gt_block_progress_batch_begins(struct gt_machine *m, uint32_t number)
+void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
 {
-    struct gt_batch *batch = &m->batches[number];
-    const struct gt_grid *grid = &m->grids[batch->grid];
-    uint32_t on = load_on(m, batch->gpu, batch->grid, batch->sm);
+    struct gt_batch *b = &m->batches[batch];
+    const struct gt_grid *grid = &m->grids[b->grid];
+    gt_group_index on = group_on(m, b->gpu, b->grid, b->sm);
     struct gt_resident_group *group = &m->groups[on];
 
     settle(m, group);
-    batch->ends_at_ps = group->progress_ps + (double)work_of(m, grid, batch);
-    put_in(m, group, number);
-    group->blocks += batch->blocks;
+    b->ends_at_ps = group->progress_ps + (double)work_of(m, grid, b);
+    insert_batch(m, group, batch);
+    group->blocks += b->blocks;
     if (grid->demand != NULL)
-        rates_due(m, batch->gpu);
-    else if (group->head == number)
+        rates_due(m, b->gpu);
+    else if (group->head == batch)
         schedule_end(m, on);
 }
 
-static void remove_load(struct gt_machine *m, uint32_t number)
+static void remove_group(struct gt_machine *m, gt_group_index group)
 {
-    const struct gt_resident_group *group = &m->groups[number];
-    uint32_t *link = &m->gpus[group->gpu].groups[group->sm];
+    const struct gt_resident_group *g = &m->groups[group];
+    uint32_t *link = &m->gpus[g->gpu].groups[g->sm];
 
-    while (*link != number)
+    while (*link != group)
         link = &m->groups[*link].next;
-    *link = group->next;
-    gt_resident_group_free(m, number);
+    *link = g->next;
+    gt_resident_group_free(m, group);
 }
 
 static void report(struct gt_machine *m, const struct gt_batch *batch)
@@ -205,53 +206,53 @@ static void report(struct gt_machine *m, const struct gt_batch *batch)
         m->failed = true;
 }
 
-int gt_resident_group_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_resident_group *group = &m->groups[number];
-    struct gt_batch batch;
+    struct gt_resident_group *g = &m->groups[group];
+    struct gt_batch b;
 
     (void)error;
-    if (stamp != group->stamp)
+    if (stamp != g->stamp)
         return 0;
-    batch = m->batches[group->head];
-    settle(m, group);
-    group->progress_ps = batch.ends_at_ps; /* whatever was rounded */
-    gt_batch_free(m, group->head);
-    group->head = batch.next;
-    group->blocks -= batch.blocks;
-    group->stamp = 0;
-    if (group->head == GT_NONE)
-        remove_load(m, number);
+    b = m->batches[g->head];
+    settle(m, g);
+    g->progress_ps = b.ends_at_ps; /* whatever was rounded */
+    gt_batch_free(m, g->head);
+    g->head = b.next;
+    g->blocks -= b.blocks;
+    g->stamp = 0;
+    if (g->head == GT_NONE)
+        remove_group(m, group);
     else
-        schedule_end(m, number);
-    if (m->grids[batch.grid].demand != NULL)
-        rates_due(m, batch.gpu);
-    report(m, &batch);
-    gt_blocks_left(m, &batch);
+        schedule_end(m, group);
+    if (m->grids[b.grid].demand != NULL)
+        rates_due(m, b.gpu);
+    report(m, &b);
+    gt_blocks_left(m, &b);
     return m->failed ? -1 : 0;
 }
 
-static void set_rate(struct gt_machine *m, uint32_t number, double rate)
+static void set_rate(struct gt_machine *m, gt_group_index group, double rate)
 {
-    struct gt_resident_group *group = &m->groups[number];
+    struct gt_resident_group *g = &m->groups[group];
 
-    if (group->rate == rate && group->stamp != 0)
+    if (g->rate == rate && g->stamp != 0)
         return;
-    settle(m, group);
-    group->rate = rate;
-    schedule_end(m, number);
+    settle(m, g);
+    g->rate = rate;
+    schedule_end(m, group);
 }
 
-int gt_block_progress_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_block_progress_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
     (void)stamp;
     (void)error;
-    gpu->rates_due = false;
-    if (gpu->demanding != GT_NONE && m->grids[gpu->demanding].demand != NULL)
-        gt_progress_solve(m, number, set_rate);
+    state->rates_due = false;
+    if (state->demanding != GT_NONE && m->grids[state->demanding].demand != NULL)
+        gt_progress_solve(m, gpu, set_rate);
     return m->failed ? -1 : 0;
 }

@@ -4,9 +4,9 @@
  * Their work differs by scheduling.block_spread_pct, so that waves get out of step, where there are kernels
  * in several streams: elsewhere nobody would notice.  A grid that has had the GPU for itself since its first
  * block runs at rate 1: that is what its demands were taken from.  Once another grid's blocks, or a copy,
- * have been there its rates come from the share (sim/base/fair_share.h) that its groups have of the issue slots, load/store
- * units, pipes and ports of the SMs and of L2 and DRAM, for the rest of its life: where its blocks stand may
- * not be where they would have stood alone.  Rates change only when blocks or copies come and go.
+ * have been there its rates come from the share (sim/base/fair_share.h) that its groups have of the issue slots,
+ * load/store units, pipes and ports of the SMs and of L2 and DRAM, for the rest of its life: where its blocks
+ * stand may not be where they would have stood alone.  Rates change only when blocks or copies come and go.
  *
  * Who gets how much: SMs have equal shares of what the GPU has, as the crossbar serves them in turn; on an SM
  * a group's share goes by its warps, but of issue slots and pipes, which go by turns (progress_limit.c).
@@ -20,17 +20,17 @@
 #include "sim/machine/machine.h"
 
 /* A grid's first blocks may come now; its last block has left. */
-void gt_block_progress_grid_begins(struct gt_machine *m, uint32_t gpu, uint32_t grid);
-void gt_block_progress_grid_ends(struct gt_machine *m, uint32_t gpu, uint32_t grid);
+void gt_block_progress_grid_begins(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
+void gt_block_progress_grid_ends(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
 /* A batch of a grid with demands starts now.  Its end is told by gt_blocks_left(). */
-void gt_block_progress_batch_begins(struct gt_machine *m, uint32_t batch);
+void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch);
 
 /* A copy has begun or ended. */
-void gt_block_progress_copies_changed(struct gt_machine *m, uint32_t gpu);
+void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu);
 
 /* Events: the first batch of a group ends; rates are worked out anew, once all that happens at a time has. */
-int gt_resident_group_handler(void *machine, uint32_t group, uint64_t stamp, struct gt_error *error);
-int gt_block_progress_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);
+int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stamp, struct gt_error *error);
+int gt_block_progress_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);
 
 #endif

@@ -51,18 +51,17 @@ static void settle(struct gt_machine *m, struct gt_engine_state *engine)
     engine->updated_ps = m->engine.now_ps;
 }
 
-static void schedule_end(struct gt_machine *m, uint32_t number)
+static void schedule_end(struct gt_machine *m, uint32_t engine)
 {
-    struct gt_engine_state *engine = engine_of(m, number);
-    gt_time_ps left_ps = gt_whole_ps(engine->remaining_ps / engine->rate);
+    struct gt_engine_state *state = engine_of(m, engine);
+    gt_time_ps left_ps = gt_whole_ps(state->remaining_ps / state->rate);
 
-    gt_engine_schedule(&m->engine, m->engine.now_ps + left_ps, GT_PHASE_END, GT_HANDLE_COPY, number,
-                       ++engine->stamp);
+    gt_engine_schedule(&m->engine, m->engine.now_ps + left_ps, GT_PHASE_END, GT_HANDLE_COPY, engine, ++state->stamp);
 }
 
 /* The link's share of both directions: each has its part for sure, and what the other does not want of
  * its own.  A copy that is not on the link demands nothing of it and leaves it to the other. */
-static void share_link(struct gt_machine *m, uint32_t gpu)
+static void share_link(struct gt_machine *m, gt_gpu_index gpu)
 {
     struct gt_engine_state *up = &m->gpus[gpu].engines[0], *down = &m->gpus[gpu].engines[1];
     double total = m->device->duplex_gbps, part = total * m->device->duplex_in_pct / 100;
@@ -100,33 +99,33 @@ static double demand_gbps(const struct gt_device *device, const struct gt_op *op
     return (op->direction == GT_H2D ? device->h2d_pinned : device->d2h_pinned).gbps;
 }
 
-static uint32_t queue_of(const struct gt_machine *m, uint32_t command)
+static uint32_t queue_of(const struct gt_machine *m, gt_command_index command)
 {
-    uint32_t stream = m->workload->ops[m->commands[command].index].stream;
+    gt_stream_index stream = m->workload->ops[m->commands[command].index].stream;
 
     return (uint32_t)(m->workload->streams[stream].id % m->device->copy_queues);
 }
 
-static void start(struct gt_machine *m, uint32_t number, uint32_t command)
+static void start(struct gt_machine *m, uint32_t engine, gt_command_index command)
 {
-    struct gt_engine_state *engine = engine_of(m, number);
+    struct gt_engine_state *state = engine_of(m, engine);
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
 
-    engine->running = command;
-    engine->queue = queue_of(m, command);
-    engine->remaining_ps = (double)gt_stated_ps(m, m->commands[command].index);
-    engine->demand_gbps = demand_gbps(m->device, op, engine->remaining_ps);
-    engine->rate = 1.0;
-    engine->updated_ps = m->engine.now_ps;
+    state->running = command;
+    state->queue = queue_of(m, command);
+    state->remaining_ps = (double)gt_stated_ps(m, m->commands[command].index);
+    state->demand_gbps = demand_gbps(m->device, op, state->remaining_ps);
+    state->rate = 1.0;
+    state->updated_ps = m->engine.now_ps;
     m->commands[command].start_ps = m->engine.now_ps;
-    schedule_end(m, number);
-    share_link(m, number / GT_ENGINES);
-    gt_block_progress_copies_changed(m, number / GT_ENGINES);
+    schedule_end(m, engine);
+    share_link(m, engine / GT_ENGINES);
+    gt_block_progress_copies_changed(m, engine / GT_ENGINES);
 }
 
 /* Into its queue.  A queue's turn comes when those before it are empty; the one served last has the
  * first turn, though it may have been empty for a while. */
-static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, uint32_t command)
+static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, gt_command_index command)
 {
     uint32_t queue = queue_of(m, command);
 
@@ -161,11 +160,11 @@ static uint32_t take_next(struct gt_machine *m, struct gt_engine_state *engine)
 }
 
 /* Host memory to host memory needs no engine of the GPU. */
-void gt_copy_start(struct gt_machine *m, uint32_t command)
+void gt_copy_start(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
-    uint32_t number = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
-    struct gt_engine_state *engine = engine_of(m, number);
+    uint32_t engine = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
+    struct gt_engine_state *state = engine_of(m, engine);
 
     if (op->direction == GT_H2H) {
         gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
@@ -176,16 +175,16 @@ void gt_copy_start(struct gt_machine *m, uint32_t command)
         gt_exclusive_copy_start(m, command);
         return;
     }
-    if (engine->running == GT_NONE && !engine->in_gap) {
-        start(m, number, command);
+    if (state->running == GT_NONE && !state->in_gap) {
+        start(m, engine, command);
         return;
     }
-    wait_turn(m, engine, command);
+    wait_turn(m, state, command);
 }
 
-void gt_copy_timed_end(struct gt_machine *m, uint32_t command)
+void gt_copy_timed_end(struct gt_machine *m, gt_command_index command)
 {
-    uint32_t stream = m->workload->ops[m->commands[command].index].stream;
+    gt_stream_index stream = m->workload->ops[m->commands[command].index].stream;
 
     if (m->gpus[m->streams[stream].gpu].exclusive == command)
         gt_exclusive_copy_ended(m, command);
@@ -195,50 +194,50 @@ void gt_copy_timed_end(struct gt_machine *m, uint32_t command)
 
 /* From one copy to the next.  One that waited for work of another engine is found out about only when this
  * engine is free: seen on H200 with uploads, kernels and downloads on 2 to 8 streams: 5 us, not 1.6. */
-static gt_time_ps gap_before(const struct gt_machine *m, uint32_t command)
+static gt_time_ps gap_before(const struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t before = m->streams[op->stream].last_op;
 
-    return before != GT_NONE && gt_replay_switches_engine(&m->workload->ops[before], op) ? m->replay.engine_switch_gap_ps
-                                                                               : m->replay.copy_gap_ps;
+    return before != GT_NONE && gt_replay_switches_engine(&m->workload->ops[before], op)
+               ? m->replay.engine_switch_gap_ps
+               : m->replay.copy_gap_ps;
 }
 
 /* The gap is over.  Whoever follows in the stream served last has asked by now: it counts as waiting,
  * since it stood in the engine's queue already. */
-int gt_engine_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_engine_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_engine_state *engine = engine_of(m, number);
-    uint32_t command;
+    struct gt_engine_state *state = engine_of(m, engine);
+    gt_command_index command;
 
     (void)stamp;
     (void)error;
-    engine->in_gap = false;
-    command = take_next(m, engine);
-    gt_stream_command_mark(m, command, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, engine->last_op);
-    start(m, number, command);
+    state->in_gap = false;
+    command = take_next(m, state);
+    gt_stream_command_hold(m, command, GT_WAIT_ENGINE, m->engine.now_ps, GT_CAUSE_OP, state->last_op);
+    start(m, engine, command);
     return m->failed ? -1 : 0;
 }
 
-int gt_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_engine_state *engine = engine_of(m, number);
-    uint32_t command = engine->running;
+    struct gt_engine_state *state = engine_of(m, engine);
+    gt_command_index command = state->running;
 
     (void)error;
-    if (stamp != engine->stamp)
+    if (stamp != state->stamp)
         return 0;
-    engine->running = GT_NONE;
-    engine->last_op = m->commands[command].index;
-    share_link(m, number / GT_ENGINES);
-    gt_block_progress_copies_changed(m, number / GT_ENGINES);
-    if (engine->first != GT_NONE) {
-        engine->in_gap = true;
-        gt_engine_schedule(&m->engine,
-                           m->engine.now_ps + gap_before(m, engine->queues[engine->first].head),
-                           GT_PHASE_HOST, GT_HANDLE_ENGINE, number, 0);
+    state->running = GT_NONE;
+    state->last_op = m->commands[command].index;
+    share_link(m, engine / GT_ENGINES);
+    gt_block_progress_copies_changed(m, engine / GT_ENGINES);
+    if (state->first != GT_NONE) {
+        state->in_gap = true;
+        gt_engine_schedule(&m->engine, m->engine.now_ps + gap_before(m, state->queues[state->first].head),
+                           GT_PHASE_HOST, GT_HANDLE_ENGINE, engine, 0);
     }
     gt_op_ended(m, command);
     return m->failed ? -1 : 0;

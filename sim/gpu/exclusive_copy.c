@@ -16,63 +16,63 @@ bool gt_exclusive_copy_holds(const struct gt_gpu_state *gpu)
     return gpu->exclusive != GT_NONE || gpu->exclusive_head != GT_NONE;
 }
 
-static void start_next(struct gt_machine *m, uint32_t number)
+static void start_next(struct gt_machine *m, gt_gpu_index gpu)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    uint32_t command = gpu->exclusive_head;
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    gt_command_index command = state->exclusive_head;
 
-    gpu->exclusive_head = m->commands[command].wait_next;
-    gpu->exclusive = command;
+    state->exclusive_head = m->commands[command].wait_next;
+    state->exclusive = command;
     gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
 }
 
-void gt_exclusive_copy_start(struct gt_machine *m, uint32_t command)
+void gt_exclusive_copy_start(struct gt_machine *m, gt_command_index command)
 {
-    uint32_t number = m->streams[m->workload->ops[m->commands[command].index].stream].gpu;
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    bool free = !gt_exclusive_copy_holds(gpu) && gpu->resident == 0 && gpu->admits_used == 0;
+    gt_gpu_index gpu = m->streams[m->workload->ops[m->commands[command].index].stream].gpu;
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    bool free = !gt_exclusive_copy_holds(state) && state->resident == 0 && state->admits_used == 0;
 
     m->commands[command].wait_next = GT_NONE;
-    if (gpu->exclusive_head == GT_NONE)
-        gpu->exclusive_head = command;
+    if (state->exclusive_head == GT_NONE)
+        state->exclusive_head = command;
     else
-        m->commands[gpu->exclusive_tail].wait_next = command;
-    gpu->exclusive_tail = command;
+        m->commands[state->exclusive_tail].wait_next = command;
+    state->exclusive_tail = command;
     if (free)
-        start_next(m, number);
+        start_next(m, gpu);
 }
 
 /* The last kernel has gone: the engine turns to the copy. */
-void gt_exclusive_copy_kernel_gone(struct gt_machine *m, uint32_t number)
+void gt_exclusive_copy_kernel_gone(struct gt_machine *m, gt_gpu_index gpu)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
-    if (gpu->resident == 0 && gpu->exclusive == GT_NONE)
+    if (state->resident == 0 && state->exclusive == GT_NONE)
         gt_engine_schedule(&m->engine, m->engine.now_ps + m->replay.copy_gap_ps, GT_PHASE_HOST,
-                           GT_HANDLE_EXCLUSIVE_COPY, number, TURN_COPY);
+                           GT_HANDLE_EXCLUSIVE_COPY, gpu, TURN_COPY);
 }
 
-int gt_exclusive_copy_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_exclusive_copy_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
     (void)error;
     if (stamp == TURN_KERNELS)
-        gt_kernels_go_on(m, number, m->gpus[number].freed_by_op);
-    if (m->gpus[number].resident == 0 && m->gpus[number].exclusive == GT_NONE
-        && m->gpus[number].exclusive_head != GT_NONE)
-        start_next(m, number);
+        gt_kernels_go_on(m, gpu, m->gpus[gpu].freed_by_op);
+    if (m->gpus[gpu].resident == 0 && m->gpus[gpu].exclusive == GT_NONE && m->gpus[gpu].exclusive_head != GT_NONE)
+        start_next(m, gpu);
     return m->failed ? -1 : 0;
 }
 
 /* Kernels that wait have the next turn, then the next copy; a gap comes first, as between any two. */
-void gt_exclusive_copy_ended(struct gt_machine *m, uint32_t command)
+void gt_exclusive_copy_ended(struct gt_machine *m, gt_command_index command)
 {
-    uint32_t op = m->commands[command].index, number = m->streams[m->workload->ops[op].stream].gpu;
+    gt_op_index op = m->commands[command].index;
+    gt_gpu_index gpu = m->streams[m->workload->ops[op].stream].gpu;
 
-    m->gpus[number].exclusive = GT_NONE;
-    m->gpus[number].freed_by_op = op;
+    m->gpus[gpu].exclusive = GT_NONE;
+    m->gpus[gpu].freed_by_op = op;
     gt_engine_schedule(&m->engine, m->engine.now_ps + m->replay.copy_gap_ps, GT_PHASE_HOST, GT_HANDLE_EXCLUSIVE_COPY,
-                       number, TURN_KERNELS);
+                       gpu, TURN_KERNELS);
     gt_op_ended(m, command);
 }

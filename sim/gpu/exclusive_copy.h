@@ -15,6 +15,6 @@ bool gt_exclusive_copy_holds(const struct gt_gpu_state *gpu);
 void gt_exclusive_copy_kernel_gone(struct gt_machine *m, gt_gpu_index gpu);
 
 /* Event: the engine's gap has passed, behind the last kernel or behind such a copy. */
-int gt_exclusive_copy_handler(void *machine, uint32_t gpu, uint64_t stamp, struct gt_error *error);
+int gt_exclusive_copy_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);
 
 #endif

@@ -11,12 +11,12 @@
 #include "sim/stream/operation.h"
 #include "sim/warp/kernel_model.h"
 
-static const struct gt_op *op_of(const struct gt_machine *m, uint32_t command)
+static const struct gt_op *op_of(const struct gt_machine *m, gt_command_index command)
 {
     return &m->workload->ops[m->commands[command].index];
 }
 
-static struct gt_gpu_state *gpu_of(struct gt_machine *m, uint32_t command)
+static struct gt_gpu_state *gpu_of(struct gt_machine *m, gt_command_index command)
 {
     return &m->gpus[m->streams[op_of(m, command)->stream].gpu];
 }
@@ -34,9 +34,10 @@ static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char
 }
 
 /* Nothing says how long it takes, or the warp tier could not tell. */
-static void fail_no_cost(struct gt_machine *m, uint32_t command)
+static void fail_no_cost(struct gt_machine *m, gt_command_index command)
 {
-    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, m->commands[command].index);
+    const struct gt_kernel_model_launch *launch =
+        gt_kernel_model_launch(m->options->modelled, m->commands[command].index);
     char what[GT_ERROR_TEXT_BYTES + 64] = "it has neither a duration nor a block cost";
 
     if (launch != NULL)
@@ -61,7 +62,7 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
 }
 
 /* The duration alone: by the program, or as recorded; GT_TIME_NONE when block costs say more. */
-static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t command)
+static gt_time_ps stated_ps(const struct gt_machine *m, gt_command_index command)
 {
     const struct gt_warp_result *program = gt_program_cost(m, m->commands[command].index);
 
@@ -74,7 +75,7 @@ static gt_time_ps stated_ps(const struct gt_machine *m, uint32_t command)
 
 /* Waves of the kernel alone on the device that its duration is from: what the duration is divided by.
  * Where it does not even fit there, the trace is from some other device: the one at hand must do. */
-static uint64_t recorded_waves(struct gt_machine *m, uint32_t kernel, const struct gt_occupancy *here)
+static uint64_t recorded_waves(struct gt_machine *m, gt_kernel_index kernel, const struct gt_occupancy *here)
 {
     struct gt_occupancy there;
 
@@ -100,7 +101,7 @@ static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
 }
 
 /* A bar for a kernel that has block costs only: its waves, one after the other. */
-static bool bar_ps(struct gt_machine *m, uint32_t command, gt_time_ps *duration_ps)
+static bool bar_ps(struct gt_machine *m, gt_command_index command, gt_time_ps *duration_ps)
 {
     const struct gt_op *op = op_of(m, command);
     const struct gt_occupancy *occupancy;
@@ -142,13 +143,13 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
 }
 
-static bool start_grid(struct gt_machine *m, uint32_t command)
+static bool start_grid(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = op_of(m, command);
     const struct gt_occupancy *occupancy = occupancy_of(m, op);
     uint64_t blocks = gt_kernel_blocks(&m->workload->kernels[op->kernel]);
     gt_time_ps duration_ps = stated_ps(m, command);
-    uint32_t grid;
+    gt_grid_index grid;
 
     if (occupancy == NULL)
         return false;
@@ -172,7 +173,7 @@ static bool start_grid(struct gt_machine *m, uint32_t command)
     return true;
 }
 
-static void admit(struct gt_machine *m, uint32_t command)
+static void admit(struct gt_machine *m, gt_command_index command)
 {
     gt_time_ps duration_ps;
 
@@ -183,7 +184,7 @@ static void admit(struct gt_machine *m, uint32_t command)
         gt_timed_op_start(m, command, duration_ps);
 }
 
-void gt_kernel_start(struct gt_machine *m, uint32_t command)
+void gt_kernel_start(struct gt_machine *m, gt_command_index command)
 {
     struct gt_gpu_state *gpu = gpu_of(m, command);
     const struct gt_op *op = op_of(m, command);
@@ -207,7 +208,7 @@ void gt_kernel_start(struct gt_machine *m, uint32_t command)
 }
 
 /* The next kernel that waits, most urgent first, becomes resident. */
-static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t op)
+static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, gt_op_index op)
 {
     uint32_t level, command;
 
@@ -216,44 +217,45 @@ static void admit_next(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t 
     gpu->admit_head[level] = m->commands[command].wait_next;
     if (gpu->admit_head[level] == GT_NONE)
         gpu->admits_used &= ~(UINT64_C(1) << level);
-    gt_stream_command_mark(m, command, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, op);
+    gt_stream_command_hold(m, command, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, op);
     admit(m, command);
 }
 
 /* A grid has gone: the next one waiting becomes resident, unless a copy has its turn first. */
-static void retire(struct gt_machine *m, uint32_t number, uint32_t op)
+static void retire(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
-    gpu->resident--;
-    if (gt_exclusive_copy_holds(gpu))
-        gt_exclusive_copy_kernel_gone(m, number);
-    else if (gpu->admits_used != 0)
-        admit_next(m, gpu, op);
+    state->resident--;
+    if (gt_exclusive_copy_holds(state))
+        gt_exclusive_copy_kernel_gone(m, gpu);
+    else if (state->admits_used != 0)
+        admit_next(m, state, op);
 }
 
-void gt_kernels_go_on(struct gt_machine *m, uint32_t number, uint32_t op)
+void gt_kernels_go_on(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
-    while (gpu->admits_used != 0 && gpu->exclusive == GT_NONE && gpu->resident < m->device->resident_grids
-           && !m->failed)
-        admit_next(m, gpu, op);
+    while (state->admits_used != 0 && state->exclusive == GT_NONE && state->resident < m->device->resident_grids &&
+           !m->failed)
+        admit_next(m, state, op);
 }
 
-void gt_kernel_ended(struct gt_machine *m, uint32_t command)
+void gt_kernel_ended(struct gt_machine *m, gt_command_index command)
 {
-    uint32_t op = m->commands[command].index, gpu = m->streams[op_of(m, command)->stream].gpu;
+    gt_op_index op = m->commands[command].index;
+    gt_gpu_index gpu = m->streams[op_of(m, command)->stream].gpu;
 
     gt_op_ended(m, command);
     if (!m->failed)
         retire(m, gpu, op);
 }
 
-int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_error *error)
+int gt_grid_handler(void *machine, gt_grid_index grid, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    uint32_t command = m->grids[grid].command;
+    gt_command_index command = m->grids[grid].command;
 
     (void)stamp;
     (void)error;

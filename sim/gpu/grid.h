@@ -12,6 +12,6 @@ void gt_kernel_ended(struct gt_machine *m, gt_command_index command);
 void gt_kernels_go_on(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op);
 
 /* Event: the remainder after a grid's last block has passed. */
-int gt_grid_handler(void *machine, uint32_t grid, uint64_t stamp, struct gt_error *error);
+int gt_grid_handler(void *machine, gt_grid_index grid, uint64_t stamp, struct gt_error *error);
 
 #endif

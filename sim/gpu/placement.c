@@ -20,10 +20,10 @@ static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, ui
 static uint32_t most_room(struct gt_gpu_state *gpu, const struct gt_device *device)
 {
     (void)device;
-    for (uint32_t room = gpu->free_blocks_most; room > 0; room--) {
-        uint32_t sm = first_in(gpu, gpu->free_block_sets[room], 0);
+    for (uint32_t blocks = gpu->free_blocks_most; blocks > 0; blocks--) {
+        gt_sm_index sm = first_in(gpu, gpu->free_block_sets[blocks], 0);
 
-        gpu->free_blocks_most = room;
+        gpu->free_blocks_most = blocks;
         if (sm != GT_NONE)
             return sm;
     }

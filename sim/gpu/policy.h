@@ -24,7 +24,7 @@ struct gt_arbitration_policy {
     struct gt_named named;
     /* The grid to try after `grid` (GT_NONE: the first one), or GT_NONE to stop. Called until it
      * returns GT_NONE; must not change anything. */
-    uint32_t (*next)(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t grid);
+    uint32_t (*next)(const struct gt_machine *m, const struct gt_gpu_state *gpu, gt_grid_index grid);
 };
 const struct gt_arbitration_policy *gt_arbitration_policy_find(const char *name, struct gt_error *error);
 

@@ -73,12 +73,12 @@ static bool before(const struct gt_machine *m, const struct gt_resident_group *a
     return a_ps != b_ps ? a_ps < b_ps : a->grid < b->grid;
 }
 
-void gt_progress_rank(struct gt_machine *m, uint32_t first)
+void gt_progress_turns(struct gt_machine *m, gt_group_index first)
 {
     for (uint32_t i = first; i != GT_NONE; i = m->groups[i].next) {
-        m->groups[i].rank = 0;
+        m->groups[i].turn = 0;
         for (uint32_t j = first; j != GT_NONE; j = m->groups[j].next)
-            m->groups[i].rank += i != j && before(m, &m->groups[j], &m->groups[i]);
+            m->groups[i].turn += i != j && before(m, &m->groups[j], &m->groups[i]);
     }
 }
 
@@ -100,7 +100,7 @@ static double competing(const struct gt_machine *m, const struct gt_gpu_state *g
     if (!(wants > 0))
         return 1;
     for (uint32_t k = 0; k < kinds; k++) {
-        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
+        for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
             const struct gt_resident_group *other = &m->groups[at];
 
             if (most != GT_RESOURCE_ATOMIC || other->grid == group->grid)
@@ -112,13 +112,13 @@ static double competing(const struct gt_machine *m, const struct gt_gpu_state *g
 }
 
 /* Each group's part of its SM, by its warps. */
-static void part_sm(struct gt_machine *m, uint32_t first)
+static void part_sm(struct gt_machine *m, gt_group_index first)
 {
     double warps = 0;
 
-    for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
+    for (gt_group_index group = first; group != GT_NONE; group = m->groups[group].next)
         warps += warps_of(m, &m->groups[group]);
-    for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
+    for (gt_group_index group = first; group != GT_NONE; group = m->groups[group].next)
         m->groups[group].sm_part = warps_of(m, &m->groups[group]) / warps;
 }
 
@@ -133,14 +133,14 @@ static double mixed(const struct gt_warp_launch *launch)
 }
 
 /* Cycles by which others make DRAM, or L2, slower to answer, who keep `resource` busy. */
-static double crowd(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
-                    const struct gt_resident_group *group, uint32_t resource)
+static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
+                             const struct gt_resident_group *group, uint32_t resource)
 {
     const struct gt_warp_costs *costs = &m->device->warp;
     double busy = 0, of_copies = 0, cycles = costs->l2_queueing_cycles;
 
     for (uint32_t k = 0; k < kinds; k++) {
-        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
+        for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
             const struct gt_resident_group *other = &m->groups[at];
             double takes_of_it = other->grid == group->grid ? 0
                                : takes(m, other, resource) * m->sm_kinds[k].sms;
@@ -162,7 +162,7 @@ static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *g
 {
     double own = result_of(m, group)->read_latency, longest = own;
 
-    for (uint32_t at = gpu->groups[group->sm]; at != GT_NONE; at = m->groups[at].next)
+    for (gt_group_index at = gpu->groups[group->sm]; at != GT_NONE; at = m->groups[at].next)
         longest = fmax(longest, result_of(m, &m->groups[at])->read_latency);
     return own > 0 ? longest / own : 1;
 }
@@ -177,7 +177,7 @@ static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_s
 
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
         if (demand_of(m, group)->amount[r] > 0)
-            more = fmax(more, crowd(m, gpu, kinds, group, r));
+            more = fmax(more, queueing_delay(m, gpu, kinds, group, r));
     growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, group) - 1);
     return gt_demand_limit(demand_of(m, group), group->blocks, 1) / (1 + waits * growth);
 }
@@ -197,22 +197,22 @@ static double pace_of_turns(const struct gt_machine *m, const struct gt_resident
 
 /* Of its limit, what the groups with an earlier turn leave a group, and those that have the same one beside
  * it: of issue slots and pipes, and in time. */
-static double left_pace(const struct gt_machine *m, uint32_t first, const struct gt_resident_group *group)
+static double left_pace(const struct gt_machine *m, gt_group_index first, const struct gt_resident_group *group)
 {
     double pace = 1, slots = 0, bursts = 0;
 
     for (uint32_t r = 0; r < GT_SM_RESOURCES; r++) {
         double wanted = 0, left = 1;
 
-        for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
-            left -= m->groups[at].rank < group->rank ? takes(m, &m->groups[at], r) : 0;
-            wanted += m->groups[at].rank == group->rank ? takes(m, &m->groups[at], r) : 0;
+        for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next) {
+            left -= m->groups[at].turn < group->turn ? takes(m, &m->groups[at], r) : 0;
+            wanted += m->groups[at].turn == group->turn ? takes(m, &m->groups[at], r) : 0;
         }
         if (gt_progress_by_turns(r) && takes(m, group, r) > 0)
             pace = fmin(pace, left / wanted);
     }
-    for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
-        if (m->groups[at].rank < group->rank) {
+    for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next) {
+        if (m->groups[at].turn < group->turn) {
             slots += takes(m, &m->groups[at], GT_RESOURCE_ISSUE);
             bursts += takes(m, &m->groups[at], GT_RESOURCE_ISSUE) * result_of(m, &m->groups[at])->issue_run_length;
         }
@@ -221,16 +221,16 @@ static double left_pace(const struct gt_machine *m, uint32_t first, const struct
 }
 
 /* The groups of an SM in the order of their turns: each has its limit, or what is left. */
-static void take_turns(struct gt_machine *m, uint32_t first)
+static void limit_by_turns(struct gt_machine *m, gt_group_index first)
 {
     uint32_t last = 0;
 
-    for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next)
-        last = m->groups[at].rank > last ? m->groups[at].rank : last;
-    for (uint32_t rank = 0; rank <= last; rank++) {
-        for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next)
-            m->groups[at].pace = m->groups[at].rank == rank ? left_pace(m, first, &m->groups[at]) : 1;
-        for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next)
+    for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
+        last = m->groups[at].turn > last ? m->groups[at].turn : last;
+    for (uint32_t turn = 0; turn <= last; turn++) {
+        for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
+            m->groups[at].pace = m->groups[at].turn == turn ? left_pace(m, first, &m->groups[at]) : 1;
+        for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
             m->groups[at].limit *= m->groups[at].pace;
     }
 }
@@ -240,13 +240,13 @@ void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, ui
     for (uint32_t k = 0; k < kinds; k++)
         part_sm(m, gpu->groups[m->sm_kinds[k].sm]);
     for (uint32_t k = 0; k < kinds; k++)
-        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
+        for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
             m->groups[at].limit = gt_demand_limit(demand_of(m, &m->groups[at]), m->groups[at].blocks,
                                                  competing(m, gpu, kinds, &m->groups[at]));
     for (uint32_t k = 0; k < kinds; k++)
-        take_turns(m, gpu->groups[m->sm_kinds[k].sm]);
+        limit_by_turns(m, gpu->groups[m->sm_kinds[k].sm]);
     for (uint32_t k = 0; k < kinds; k++)
-        for (uint32_t at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
+        for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
             m->groups[at].limit = fmin(m->groups[at].limit,
                                       limit_by_latency(m, gpu, kinds, &m->groups[at]));
 }

@@ -9,7 +9,7 @@
 bool gt_progress_by_turns(uint32_t resource);
 
 /* The place of each group of an SM in the order of turns, into its `rank`.  `first`: of the SM's groups. */
-void gt_progress_rank(struct gt_machine *m, gt_group_index first);
+void gt_progress_turns(struct gt_machine *m, gt_group_index first);
 
 /* The limits of the rates of the groups of one SM of each kind (m->sm_kinds, `kinds` of them), and what part of
  * its SM each is: into `limit` and `sm_part`. */

@@ -1,6 +1,7 @@
-/* progress_solve.c - the rates of a GPU's groups: who wants what is put to sim/base/fair_share.h, whose answer they are.
+/* progress_solve.c - the rates of a GPU's groups: who wants what is put to sim/base/fair_share.h, whose answer they
+ * are.
  *
- * SMs that hold the same blocks of the same grids are one kind, and their groups of one grid one user, so that
+ * SMs that hold the same blocks of the same grids are one kind, and their groups of one grid one consumer, so
  * the problem stays small however many SMs there are. */
 #include "sim/gpu/progress_solve.h"
 
@@ -31,11 +32,11 @@ static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *g
     return fmax(LEAST_DRAM, 1 - taken_gbps / m->device->warp.dram_gbps);
 }
 
-static bool same_loads(const struct gt_machine *m, uint32_t a, uint32_t b)
+static bool same_groups(const struct gt_machine *m, uint32_t a, uint32_t b)
 {
     for (; a != GT_NONE && b != GT_NONE; a = m->groups[a].next, b = m->groups[b].next)
-        if (m->groups[a].grid != m->groups[b].grid || m->groups[a].blocks != m->groups[b].blocks
-            || m->groups[a].rank != m->groups[b].rank)
+        if (m->groups[a].grid != m->groups[b].grid || m->groups[a].blocks != m->groups[b].blocks ||
+            m->groups[a].turn != m->groups[b].turn)
             return false;
     return a == b;
 }
@@ -49,13 +50,13 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
         m->sm_kinds = gt_calloc(m->device->sms, sizeof *m->sm_kinds);
         m->kind_of_sm = gt_calloc(m->device->sms, sizeof *m->kind_of_sm);
     }
-    for (uint32_t sm = 0; sm < m->device->sms; sm++) {
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
         uint32_t k = 0;
 
         if (gpu->groups[sm] == GT_NONE)
             continue;
-        gt_progress_rank(m, gpu->groups[sm]);
-        while (k < count && !same_loads(m, gpu->groups[m->sm_kinds[k].sm], gpu->groups[sm]))
+        gt_progress_turns(m, gpu->groups[sm]);
+        while (k < count && !same_groups(m, gpu->groups[m->sm_kinds[k].sm], gpu->groups[sm]))
             k++;
         if (k == count)
             m->sm_kinds[count++] = (struct gt_sm_kind){ .sm = sm };
@@ -69,20 +70,20 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
 static void add_gpu_resources(struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
-        gt_maxmin_add_resource(&m->share, r == GT_RESOURCE_DRAM ? dram_left(m, gpu) : 1);
-    for (uint32_t grid = gpu->demanding; grid != GT_NONE; grid = m->grids[grid].next_demanding)
-        m->grids[grid].atomic_resource = gt_maxmin_add_resource(&m->share, 1);
+        gt_maxmin_add_resource(&m->maxmin, r == GT_RESOURCE_DRAM ? dram_left(m, gpu) : 1);
+    for (gt_grid_index grid = gpu->demanding; grid != GT_NONE; grid = m->grids[grid].next_demanding)
+        m->grids[grid].atomic_resource = gt_maxmin_add_resource(&m->maxmin, 1);
 }
 
 /* Those of an SM of which several groups want a part; what one group takes from itself is in its limit. */
-static void add_sm_resources(struct gt_machine *m, uint32_t first, uint32_t *resources)
+static void add_sm_resources(struct gt_machine *m, gt_group_index first, uint32_t *resources)
 {
     for (uint32_t r = 0; r < GT_SM_RESOURCES; r++) {
         uint32_t wanted = 0;
 
-        for (uint32_t group = first; group != GT_NONE; group = m->groups[group].next)
+        for (gt_group_index group = first; group != GT_NONE; group = m->groups[group].next)
             wanted += m->grids[m->groups[group].grid].demand->amount[r] > 0;
-        resources[r] = wanted > 1 && !gt_progress_by_turns(r) ? gt_maxmin_add_resource(&m->share, 1) : GT_NONE;
+        resources[r] = wanted > 1 && !gt_progress_by_turns(r) ? gt_maxmin_add_resource(&m->maxmin, 1) : GT_NONE;
     }
 }
 
@@ -97,46 +98,46 @@ static double largest_part(const struct gt_machine *m, const struct gt_demand *d
 }
 
 /* The groups of a kind of SM. */
-static void add_users(struct gt_machine *m, const struct gt_gpu_state *gpu, struct gt_sm_kind *kind)
+static void add_consumers(struct gt_machine *m, const struct gt_gpu_state *gpu, struct gt_sm_kind *kind)
 {
     uint32_t resources[GT_SM_RESOURCES], first = gpu->groups[kind->sm];
 
     add_sm_resources(m, first, resources);
-    kind->first_consumer = m->share.consumer_count;
-    for (uint32_t at = first; at != GT_NONE; at = m->groups[at].next) {
+    kind->first_consumer = m->maxmin.consumer_count;
+    for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next) {
         const struct gt_resident_group *group = &m->groups[at];
         const struct gt_grid *grid = &m->grids[group->grid];
         const double *amount = grid->demand->amount;
 
-        gt_maxmin_add_consumer(&m->share, group->limit,
-                          group->sm_part / (largest_part(m, grid->demand) * group->blocks));
+        gt_maxmin_add_consumer(&m->maxmin, group->limit,
+                               group->sm_part / (largest_part(m, grid->demand) * group->blocks));
         for (uint32_t r = 0; r < GT_SM_RESOURCES; r++)
             if (resources[r] != GT_NONE)
-                gt_maxmin_add_demand(&m->share, resources[r], amount[r] * group->blocks);
+                gt_maxmin_add_demand(&m->maxmin, resources[r], amount[r] * group->blocks);
         for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCES; r++)
-            gt_maxmin_add_demand(&m->share, r == GT_RESOURCE_ATOMIC ? grid->atomic_resource : r - GT_SM_RESOURCES,
-                             amount[r] * group->blocks * kind->sms);
+            gt_maxmin_add_demand(&m->maxmin, r == GT_RESOURCE_ATOMIC ? grid->atomic_resource : r - GT_SM_RESOURCES,
+                                 amount[r] * group->blocks * kind->sms);
     }
 }
 
-void gt_progress_solve(struct gt_machine *m, uint32_t number, gt_progress_setter *set)
+void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_setter *set)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
     uint32_t kinds;
 
-    if (gpu->groups == NULL)
+    if (state->groups == NULL)
         return;
-    kinds = sort_sms(m, gpu);
-    gt_progress_limits(m, gpu, kinds);
-    gt_maxmin_clear(&m->share);
-    add_gpu_resources(m, gpu);
+    kinds = sort_sms(m, state);
+    gt_progress_limits(m, state, kinds);
+    gt_maxmin_clear(&m->maxmin);
+    add_gpu_resources(m, state);
     for (uint32_t k = 0; k < kinds; k++)
-        add_users(m, gpu, &m->sm_kinds[k]);
-    gt_maxmin_solve(&m->share);
-    for (uint32_t sm = 0; sm < m->device->sms; sm++) {
-        uint32_t user = m->sm_kinds[m->kind_of_sm[sm]].first_consumer;
+        add_consumers(m, state, &m->sm_kinds[k]);
+    gt_maxmin_solve(&m->maxmin);
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
+        uint32_t consumer = m->sm_kinds[m->kind_of_sm[sm]].first_consumer;
 
-        for (uint32_t group = gpu->groups[sm]; group != GT_NONE; group = m->groups[group].next)
-            set(m, group, m->share.consumers[user++].rate);
+        for (gt_group_index group = state->groups[sm]; group != GT_NONE; group = m->groups[group].next)
+            set(m, group, m->maxmin.consumers[consumer++].rate);
     }
 }

@@ -7,7 +7,12 @@
 enum { FEWEST_WAVES = 16, FEWEST_PERIODS = 2, RECORDS_MAX = 1 << 16, BACKOFF_MAX = 1 << 20 };
 
 /* A batch's end that is due. */
-struct due { gt_time_ps in_ps; uint64_t order, stamp; uint32_t sm, blocks; };
+struct due {
+    gt_time_ps in_ps;
+    uint64_t order, stamp;
+    gt_sm_index sm;
+    uint32_t blocks;
+};
 
 /* The machine as far as it decides what a grid's blocks do next, at one moment. */
 struct snapshot {
@@ -18,8 +23,10 @@ struct snapshot {
 
 /* The search for a period of one grid. */
 struct gt_steady_state {
-    uint32_t gpu, grid, op;
-    uint32_t sm;              /* whose event the snapshot was taken after */
+    gt_gpu_index gpu;
+    gt_grid_index grid;
+    gt_op_index op;
+    gt_sm_index sm;           /* whose event the snapshot was taken after */
     struct snapshot then, now;
     gt_time_ps then_ps;
     uint64_t dispatched, handled;           /* as the snapshot was taken */
@@ -32,7 +39,7 @@ struct gt_steady_state {
     uint32_t record_count, record_room;
 };
 
-static bool is_own(const struct gt_machine *m, const struct gt_heap_event *event, uint32_t grid)
+static bool is_own(const struct gt_machine *m, const struct gt_heap_event *event, gt_grid_index grid)
 {
     return event->handler == GT_HANDLE_BLOCKS && m->batches[event->subject].grid == grid;
 }
@@ -51,14 +58,14 @@ static gt_time_ps since_now(const struct gt_machine *m, gt_time_ps time_ps)
     return time_ps > m->engine.now_ps ? time_ps - m->engine.now_ps : 0;
 }
 
-static void take(const struct gt_machine *m, const struct gt_steady_state *waves, struct snapshot *snapshot)
+static void take_snapshot(const struct gt_machine *m, const struct gt_steady_state *search, struct snapshot *snapshot)
 {
-    const struct gt_gpu_state *gpu = &m->gpus[waves->gpu];
+    const struct gt_gpu_state *gpu = &m->gpus[search->gpu];
     const struct gt_heap *heap = &m->engine.heap;
 
     if (snapshot->sms == NULL)
         snapshot->sms = gt_calloc(m->device->sms, sizeof *snapshot->sms);
-    for (uint32_t sm = 0; sm < m->device->sms; sm++) {
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
         snapshot->sms[sm] = gpu->sms[sm];
         snapshot->sms[sm].ready_ps = since_now(m, gpu->sms[sm].ready_ps);
         snapshot->sms[sm].retire_ps = since_now(m, gpu->sms[sm].retire_ps);
@@ -73,7 +80,7 @@ static void take(const struct gt_machine *m, const struct gt_steady_state *waves
         const struct gt_heap_event *event = &heap->events[i];
         const struct gt_batch *batch;
 
-        if (!is_own(m, event, waves->grid))
+        if (!is_own(m, event, search->grid))
             continue;
         batch = &m->batches[event->subject];
         snapshot->due[snapshot->due_count++] = (struct due){
@@ -102,42 +109,42 @@ static bool same(const struct gt_machine *m, const struct snapshot *a, const str
             || one->blocks != other->blocks)
             return false;
     }
-    for (uint32_t sm = 0; sm < m->device->sms; sm++)
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
         if (!same_sm(&a->sms[sm], &b->sms[sm]))
             return false;
     return true;
 }
 
-static void begin_search(struct gt_machine *m, struct gt_steady_state *waves, uint32_t sm)
+static void begin_search(struct gt_machine *m, struct gt_steady_state *search, gt_sm_index sm)
 {
-    const struct gt_grid *grid = &m->grids[waves->grid];
+    const struct gt_grid *grid = &m->grids[search->grid];
 
-    take(m, waves, &waves->then);
-    if (waves->then.due_count == 0)
+    take_snapshot(m, search, &search->then);
+    if (search->then.due_count == 0)
         return;
-    waves->sm = sm;
-    waves->then_ps = m->engine.now_ps;
-    waves->dispatched = grid->dispatched;
-    waves->handled = m->engine.handled;
-    waves->own_handled = 0;
-    waves->looks = 0;
-    waves->record_count = 0;
-    waves->searching = true;
+    search->sm = sm;
+    search->then_ps = m->engine.now_ps;
+    search->dispatched = grid->dispatched;
+    search->handled = m->engine.handled;
+    search->own_handled = 0;
+    search->looks = 0;
+    search->record_count = 0;
+    search->searching = true;
 }
 
 /* Try again after some waves, more each time. */
-static void end_search(struct gt_machine *m, struct gt_steady_state *waves)
+static void end_search(struct gt_machine *m, struct gt_steady_state *search)
 {
-    const struct gt_grid *grid = &m->grids[waves->grid];
+    const struct gt_grid *grid = &m->grids[search->grid];
 
-    waves->searching = false;
-    waves->looks_most = 1;
-    waves->backoff = waves->backoff < BACKOFF_MAX ? 2 * waves->backoff : BACKOFF_MAX;
-    waves->try_from = grid->dispatched + waves->backoff * (grid->dispatched - grid->ended);
+    search->searching = false;
+    search->looks_most = 1;
+    search->backoff = search->backoff < BACKOFF_MAX ? 2 * search->backoff : BACKOFF_MAX;
+    search->try_from = grid->dispatched + search->backoff * (grid->dispatched - grid->ended);
 }
 
 /* When the first event is due that is not of the grid; GT_TIME_NONE: none is. */
-static gt_time_ps others_due(const struct gt_machine *m, uint32_t grid)
+static gt_time_ps others_due(const struct gt_machine *m, gt_grid_index grid)
 {
     gt_time_ps first_ps = GT_TIME_NONE;
 
@@ -150,31 +157,34 @@ static gt_time_ps others_due(const struct gt_machine *m, uint32_t grid)
 /* How many periods can be passed over: the grid must have blocks left behind them, nothing else may be due
  * before they are over, and all that is due then must have been started in them (so that it comes behind, of
  * events at one time, what was due before). */
-static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_steady_state *waves,
+static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_steady_state *search,
                                 gt_time_ps period_ps)
 {
-    const struct gt_grid *grid = &m->grids[waves->grid];
-    gt_time_ps now_ps = m->engine.now_ps, until_ps = others_due(m, waves->grid), last_ps;
+    const struct gt_grid *grid = &m->grids[search->grid];
+    gt_time_ps now_ps = m->engine.now_ps, until_ps = others_due(m, search->grid), last_ps;
     uint64_t most;
 
-    if (grid->dispatched == waves->dispatched || waves->now.due_count == 0)
+    if (grid->dispatched == search->dispatched || search->now.due_count == 0)
         return 0;
-    last_ps = waves->now.due[waves->now.due_count - 1].in_ps;
+    last_ps = search->now.due[search->now.due_count - 1].in_ps;
     if (until_ps > GT_TIME_LIMIT_PS - last_ps)
         until_ps = GT_TIME_LIMIT_PS - last_ps;
     if (until_ps <= now_ps)
         return 0;
-    most = (grid->blocks - 1 - grid->dispatched) / (grid->dispatched - waves->dispatched);
+    most = (grid->blocks - 1 - grid->dispatched) / (grid->dispatched - search->dispatched);
     if (period_ps > 0 && most > (until_ps - 1 - now_ps) / period_ps)
         most = (until_ps - 1 - now_ps) / period_ps;
     return most >= FEWEST_PERIODS && most * period_ps >= last_ps ? most : 0;
 }
 
-static bool tell(struct gt_machine *m, const struct gt_steady_state *waves, uint64_t periods, gt_time_ps period_ps)
+static bool tell(struct gt_machine *m, const struct gt_steady_state *search, uint64_t periods, gt_time_ps period_ps)
 {
     const struct gt_repeat_record record = {
-        .blocks = waves->records, .block_records = waves->record_count, .times = periods,
-        .period_ps = period_ps, .period_blocks = m->grids[waves->grid].dispatched - waves->dispatched,
+        .blocks = search->records,
+        .block_records = search->record_count,
+        .times = periods,
+        .period_ps = period_ps,
+        .period_blocks = m->grids[search->grid].dispatched - search->dispatched,
     };
 
     if (m->probe->blocks == NULL || m->probe->repeat(m->probe->user, &record, m->error) == 0)
@@ -184,17 +194,17 @@ static bool tell(struct gt_machine *m, const struct gt_steady_state *waves, uint
 }
 
 /* The grid's ends that are due, later by `skip_ps`, behind all others of their time. */
-static void move_ends(struct gt_machine *m, const struct gt_steady_state *waves, gt_time_ps skip_ps, uint64_t blocks)
+static void move_ends(struct gt_machine *m, const struct gt_steady_state *search, gt_time_ps skip_ps, uint64_t blocks)
 {
     struct gt_heap *heap = &m->engine.heap;
-    struct gt_heap_event *own = gt_calloc(waves->now.due_count, sizeof *own);
+    struct gt_heap_event *own = gt_calloc(search->now.due_count, sizeof *own);
     struct gt_heap others = { .count = 0 };
     uint32_t count = 0;
 
     while (heap->count > 0) {
         struct gt_heap_event event = gt_heap_pop(heap);
 
-        if (is_own(m, &event, waves->grid))
+        if (is_own(m, &event, search->grid))
             own[count++] = event;
         else
             gt_heap_push(&others, event);
@@ -212,13 +222,13 @@ static void move_ends(struct gt_machine *m, const struct gt_steady_state *waves,
 }
 
 /* The SMs that the grid is on, each once: a period has left its times on all of them. */
-static void move_sms(struct gt_machine *m, const struct gt_steady_state *waves, gt_time_ps skip_ps)
+static void move_sms(struct gt_machine *m, const struct gt_steady_state *search, gt_time_ps skip_ps)
 {
-    struct gt_sm_state *sms = m->gpus[waves->gpu].sms;
+    struct gt_sm_state *sms = m->gpus[search->gpu].sms;
     bool *moved = gt_calloc(m->device->sms, sizeof *moved);
 
-    for (uint32_t i = 0; i < waves->record_count; i++) {
-        uint32_t sm = waves->records[i].sm;
+    for (uint32_t i = 0; i < search->record_count; i++) {
+        gt_sm_index sm = search->records[i].sm;
 
         sms[sm].ready_ps += moved[sm] ? 0 : skip_ps;
         sms[sm].retire_ps += moved[sm] ? 0 : skip_ps;
@@ -227,47 +237,47 @@ static void move_sms(struct gt_machine *m, const struct gt_steady_state *waves, 
     free(moved);
 }
 
-static void skip(struct gt_machine *m, struct gt_steady_state *waves, uint64_t periods, gt_time_ps period_ps)
+static void skip(struct gt_machine *m, struct gt_steady_state *search, uint64_t periods, gt_time_ps period_ps)
 {
-    struct gt_grid *grid = &m->grids[waves->grid];
+    struct gt_grid *grid = &m->grids[search->grid];
     gt_time_ps skip_ps = periods * period_ps;
-    uint64_t blocks = periods * (grid->dispatched - waves->dispatched);
+    uint64_t blocks = periods * (grid->dispatched - search->dispatched);
 
-    if (!tell(m, waves, periods, period_ps))
+    if (!tell(m, search, periods, period_ps))
         return;
-    move_ends(m, waves, skip_ps, blocks);
-    move_sms(m, waves, skip_ps);
+    move_ends(m, search, skip_ps, blocks);
+    move_sms(m, search, skip_ps);
     grid->dispatched += blocks;
     grid->ended += blocks;
     m->blocks += blocks;
-    m->engine.handled += periods * waves->own_handled;
+    m->engine.handled += periods * search->own_handled;
 }
 
 /* The SM that the snapshot was taken after has its turn again: has everything come round? */
-static void look(struct gt_machine *m, struct gt_steady_state *waves)
+static void look(struct gt_machine *m, struct gt_steady_state *search)
 {
-    gt_time_ps period_ps = m->engine.now_ps - waves->then_ps;
+    gt_time_ps period_ps = m->engine.now_ps - search->then_ps;
     uint64_t periods;
 
-    if (m->engine.handled - waves->handled != waves->own_handled || waves->record_count == RECORDS_MAX) {
-        end_search(m, waves);
+    if (m->engine.handled - search->handled != search->own_handled || search->record_count == RECORDS_MAX) {
+        end_search(m, search);
         return;
     }
-    if (m->engine.heap.events[0].time_ps - m->engine.now_ps == waves->then.due[0].in_ps)
-        take(m, waves, &waves->now);
+    if (m->engine.heap.events[0].time_ps - m->engine.now_ps == search->then.due[0].in_ps)
+        take_snapshot(m, search, &search->now);
     else
-        waves->now.due_count = 0;
-    if (!same(m, &waves->then, &waves->now)) {
-        if (++waves->looks == waves->looks_most) {
-            waves->looks_most *= 2;
-            begin_search(m, waves, waves->sm);
+        search->now.due_count = 0;
+    if (!same(m, &search->then, &search->now)) {
+        if (++search->looks == search->looks_most) {
+            search->looks_most *= 2;
+            begin_search(m, search, search->sm);
         }
         return;
     }
-    periods = periods_to_skip(m, waves, period_ps);
+    periods = periods_to_skip(m, search, period_ps);
     if (periods > 0)
-        skip(m, waves, periods, period_ps);
-    end_search(m, waves);
+        skip(m, search, periods, period_ps);
+    end_search(m, search);
 }
 
 /* Equal blocks that share nothing, and many of them. */
@@ -278,42 +288,42 @@ static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
            && (m->probe->blocks == NULL || m->probe->repeat != NULL);
 }
 
-void gt_steady_state_started(struct gt_machine *m, uint32_t grid, const struct gt_block_record *record)
+void gt_steady_state_started(struct gt_machine *m, gt_grid_index grid, const struct gt_block_record *record)
 {
-    struct gt_steady_state *waves = m->steady_state;
+    struct gt_steady_state *search = m->steady_state;
 
-    if (waves == NULL || !waves->searching || waves->grid != grid || waves->record_count == RECORDS_MAX)
+    if (search == NULL || !search->searching || search->grid != grid || search->record_count == RECORDS_MAX)
         return;
-    if (waves->record_count == waves->record_room) {
-        waves->record_room = waves->record_room == 0 ? 256 : 2 * waves->record_room;
-        waves->records = gt_realloc(waves->records, waves->record_room, sizeof *waves->records);
+    if (search->record_count == search->record_room) {
+        search->record_room = search->record_room == 0 ? 256 : 2 * search->record_room;
+        search->records = gt_realloc(search->records, search->record_room, sizeof *search->records);
     }
-    waves->records[waves->record_count++] = *record;
+    search->records[search->record_count++] = *record;
 }
 
-void gt_steady_state_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_t sm)
+void gt_steady_state_handled(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm)
 {
-    struct gt_steady_state *waves = m->steady_state;
+    struct gt_steady_state *search = m->steady_state;
 
     if (m->failed || m->grids[grid].ended == m->grids[grid].blocks || !is_worth_it(m, &m->grids[grid]))
         return;
-    if (waves == NULL)
-        waves = m->steady_state = gt_calloc(1, sizeof *waves);
-    if (waves->op != m->grids[grid].op || waves->grid != grid || waves->looks_most == 0) {
-        waves->gpu = gpu;
-        waves->grid = grid;
-        waves->op = m->grids[grid].op;
-        waves->backoff = 1;
-        end_search(m, waves);
+    if (search == NULL)
+        search = m->steady_state = gt_calloc(1, sizeof *search);
+    if (search->op != m->grids[grid].op || search->grid != grid || search->looks_most == 0) {
+        search->gpu = gpu;
+        search->grid = grid;
+        search->op = m->grids[grid].op;
+        search->backoff = 1;
+        end_search(m, search);
     }
-    if (!waves->searching) {
-        if (m->grids[grid].dispatched >= waves->try_from)
-            begin_search(m, waves, sm);
+    if (!search->searching) {
+        if (m->grids[grid].dispatched >= search->try_from)
+            begin_search(m, search, sm);
         return;
     }
-    waves->own_handled++;
-    if (sm == waves->sm)
-        look(m, waves);
+    search->own_handled++;
+    if (sm == search->sm)
+        look(m, search);
 }
 
 void gt_steady_state_free(struct gt_machine *m)

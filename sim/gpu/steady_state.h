@@ -11,9 +11,9 @@
 #include "sim/machine/machine.h"
 
 /* A batch of blocks of a grid was started. */
-void gt_steady_state_started(struct gt_machine *m, uint32_t grid, const struct gt_block_record *record);
+void gt_steady_state_started(struct gt_machine *m, gt_grid_index grid, const struct gt_block_record *record);
 /* The event of a batch of `grid` on `sm` has been handled; at the end of its handler.  May move the clock. */
-void gt_steady_state_handled(struct gt_machine *m, uint32_t gpu, uint32_t grid, uint32_t sm);
+void gt_steady_state_handled(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm);
 void gt_steady_state_free(struct gt_machine *m);
 
 #endif

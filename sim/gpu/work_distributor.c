@@ -12,7 +12,7 @@
 enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
 
 /* All its blocks have left: the grid is out of the lists, whatever its place in them. */
-static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, uint32_t grid)
+static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_index grid)
 {
     uint32_t level = m->grids[grid].level, before = GT_NONE;
 
@@ -38,8 +38,8 @@ static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid
 
 /* When blocks placed now may start: dispatched one after the other, in a slot that is ready again.
  * An inverted cost holds both already. */
-static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_state *gpu,
-                             const struct gt_grid *grid, uint32_t sm, uint64_t behind)
+static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
+                             gt_sm_index sm, uint64_t behind)
 {
     gt_time_ps start_ps = m->engine.now_ps;
 
@@ -52,112 +52,121 @@ static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_sta
 static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
                        gt_time_ps start_ps)
 {
-    uint32_t command = grid->command;
+    gt_command_index command = grid->command;
 
     m->commands[command].start_ps = start_ps;
-    gt_stream_command_mark(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
+    gt_stream_command_hold(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 
-static void start_blocks(struct gt_machine *m, uint32_t number, uint32_t grid_number, uint32_t sm,
-                         uint32_t blocks, uint64_t first, uint64_t behind)
+static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
+                         uint64_t first, uint64_t behind)
 {
-    const struct gt_gpu_state *gpu = &m->gpus[number];
-    const struct gt_grid *grid = &m->grids[grid_number];
-    uint32_t batch = gt_batch_new(m);
-    gt_time_ps start_ps = start_time(m, gpu, grid, sm, behind);
-    gt_time_ps end_ps = start_ps + block_cost_ps(m, grid, first);
+    const struct gt_gpu_state *state = &m->gpus[gpu];
+    const struct gt_grid *g = &m->grids[grid];
+    gt_batch_index batch = gt_batch_new(m);
+    gt_time_ps start_ps = start_time(m, state, g, sm, behind);
+    gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
     struct gt_block_record record = {
-        .op = grid->op, .gpu = number, .sm = sm, .blocks = blocks, .first_block = first,
-        .warps_per_block = grid->occupancy.need.warps, .start_ps = start_ps, .end_ps = end_ps,
+        .op = g->op,
+        .gpu = gpu,
+        .sm = sm,
+        .blocks = blocks,
+        .first_block = first,
+        .warps_per_block = g->occupancy.need.warps,
+        .start_ps = start_ps,
+        .end_ps = end_ps,
     };
 
     if (first == 0)
-        begin_grid(m, gpu, grid, start_ps);
+        begin_grid(m, state, g, start_ps);
     m->blocks += blocks;
-    m->batches[batch] = (struct gt_batch){ .gpu = number, .grid = grid_number, .sm = sm, .blocks = blocks,
-                                           .first_block = first, .start_ps = start_ps };
-    if (grid->launch != NULL) {
+    m->batches[batch] = (struct gt_batch){
+        .gpu = gpu, .grid = grid, .sm = sm, .blocks = blocks, .first_block = first, .start_ps = start_ps
+    };
+    if (g->launch != NULL) {
         gt_block_progress_batch_begins(m, batch);
         return;
     }
     gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
-    gt_steady_state_started(m, grid_number, &record);
+    gt_steady_state_started(m, grid, &record);
     if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
         m->failed = true;
 }
 
 /* Equal blocks that one dispatch puts on one SM are one batch: one event ends them all. */
-static void start_burst(struct gt_machine *m, uint32_t number, uint32_t grid, uint64_t first)
+static void start_batches(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, uint64_t first)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
 
-    for (uint32_t i = 0; i < gpu->dispatch_batch_count; i++) {
-        uint32_t sm = gpu->dispatch_batch_sms[i], blocks = gpu->dispatch_batch[sm];
+    for (uint32_t i = 0; i < state->dispatch_batch_count; i++) {
+        gt_sm_index sm = state->dispatch_batch_sms[i];
+        uint32_t blocks = state->dispatch_batch[sm];
+        uint64_t block = state->dispatch_batch_first[sm];
 
-        gpu->dispatch_batch[sm] = 0;
-        start_blocks(m, number, grid, sm, blocks, gpu->dispatch_batch_first[sm], gpu->dispatch_batch_first[sm] - first);
+        state->dispatch_batch[sm] = 0;
+        start_blocks(m, gpu, grid, sm, blocks, block, block - first);
     }
-    gpu->dispatch_batch_count = 0;
+    state->dispatch_batch_count = 0;
 }
 
 /* Hand out blocks of one grid while there is room. True when all have left. */
-static bool dispatch(struct gt_machine *m, uint32_t number, uint32_t grid_number)
+static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    struct gt_grid *grid = &m->grids[grid_number];
-    uint64_t first = grid->dispatched;
-    bool equal = grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0;
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    struct gt_grid *g = &m->grids[grid];
+    uint64_t first = g->dispatched;
+    bool equal = g->block_ps != GT_TIME_NONE && g->spread_pct == 0;
 
-    gt_sm_find_free_blocks(m, number, &grid->occupancy.need);
-    while (grid->dispatched < grid->blocks && !m->failed) {
-        uint32_t sm = m->place->pick(gpu, m->device);
+    gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
+    while (g->dispatched < g->blocks && !m->failed) {
+        gt_sm_index sm = m->place->pick(state, m->device);
 
         if (sm == GT_NONE)
             break;
-        gt_sm_allocate(m, number, sm, &grid->occupancy.need);
+        gt_sm_allocate(m, gpu, sm, &g->occupancy.need);
         if (!equal) {
-            start_blocks(m, number, grid_number, sm, 1, grid->dispatched, grid->dispatched - first);
-        } else if (gpu->dispatch_batch[sm]++ == 0) {
-            gpu->dispatch_batch_first[sm] = grid->dispatched;
-            gpu->dispatch_batch_sms[gpu->dispatch_batch_count++] = sm;
+            start_blocks(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
+        } else if (state->dispatch_batch[sm]++ == 0) {
+            state->dispatch_batch_first[sm] = g->dispatched;
+            state->dispatch_batch_sms[state->dispatch_batch_count++] = sm;
         }
-        grid->dispatched++;
+        g->dispatched++;
     }
-    if (gpu->dispatch_batch_count > 0)
-        start_burst(m, number, grid_number, first);
-    return grid->dispatched == grid->blocks;
+    if (state->dispatch_batch_count > 0)
+        start_batches(m, gpu, grid, first);
+    return g->dispatched == g->blocks;
 }
 
 /* Hand out what can be handed out now, in the order the policy says. */
-static void run_distributor(struct gt_machine *m, uint32_t number)
+static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
-    uint32_t grid = m->arbitration->next(m, gpu, GT_NONE);
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    gt_grid_index grid = m->arbitration->next(m, state, GT_NONE);
 
     while (grid != GT_NONE && !m->failed) {
-        if (dispatch(m, number, grid)) {
-            remove_grid(m, gpu, grid);
+        if (dispatch(m, gpu, grid)) {
+            remove_grid(m, state, grid);
             gt_hw_queue_leave(m, m->grids[grid].command);
-            grid = m->arbitration->next(m, gpu, GT_NONE);
+            grid = m->arbitration->next(m, state, GT_NONE);
         } else {
-            grid = m->arbitration->next(m, gpu, grid);
+            grid = m->arbitration->next(m, state, grid);
         }
     }
 }
 
-void gt_distributor_add(struct gt_machine *m, uint32_t number, uint32_t grid)
+void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
-    struct gt_gpu_state *gpu = &m->gpus[number];
+    struct gt_gpu_state *state = &m->gpus[gpu];
     uint32_t level = m->grids[grid].level;
 
-    if (gpu->levels_used & UINT64_C(1) << level)
-        m->grids[gpu->level_tail[level]].next = grid;
+    if (state->levels_used & UINT64_C(1) << level)
+        m->grids[state->level_tail[level]].next = grid;
     else
-        gpu->level_head[level] = grid;
-    gpu->level_tail[level] = grid;
-    gpu->levels_used |= UINT64_C(1) << level;
-    gt_block_progress_grid_begins(m, number, grid);
-    run_distributor(m, number);
+        state->level_head[level] = grid;
+    state->level_tail[level] = grid;
+    state->levels_used |= UINT64_C(1) << level;
+    gt_block_progress_grid_begins(m, gpu, grid);
+    run_distributor(m, gpu);
 }
 
 /* These blocks of a batch leave their SM now. */
@@ -185,48 +194,48 @@ void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
 
 /* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the
  * first may leave at once. */
-static bool queue_to_leave(struct gt_machine *m, uint32_t number)
+static bool queue_to_leave(struct gt_machine *m, gt_batch_index batch)
 {
-    struct gt_batch *batch = &m->batches[number];
-    struct gt_sm_state *sm = &m->gpus[batch->gpu].sms[batch->sm];
+    struct gt_batch *b = &m->batches[batch];
+    struct gt_sm_state *sm = &m->gpus[b->gpu].sms[b->sm];
     gt_time_ps first_ps = sm->retire_ps > m->engine.now_ps ? sm->retire_ps : m->engine.now_ps;
 
-    sm->retire_ps = first_ps + batch->blocks * m->device->retire_ps;
+    sm->retire_ps = first_ps + b->blocks * m->device->retire_ps;
     if (first_ps == m->engine.now_ps)
         return true;
-    gt_engine_schedule(&m->engine, first_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, number, STAMP_LEAVE);
+    gt_engine_schedule(&m->engine, first_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_LEAVE);
     return false;
 }
 
 /* Seen on H200: blocks of an SM that end together leave it one after the other. */
-static void handle_batch(struct gt_machine *m, uint32_t number, uint64_t stamp)
+static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t stamp)
 {
-    struct gt_batch batch = m->batches[number];
+    struct gt_batch b = m->batches[batch];
 
-    if (m->device->retire_ps == 0 || m->grids[batch.grid].inverted) {
-        gt_batch_free(m, number);
-        leave(m, &batch, batch.blocks);
+    if (m->device->retire_ps == 0 || m->grids[b.grid].inverted) {
+        gt_batch_free(m, batch);
+        leave(m, &b, b.blocks);
         return;
     }
-    if (stamp == STAMP_END && !queue_to_leave(m, number))
+    if (stamp == STAMP_END && !queue_to_leave(m, batch))
         return;
-    if (batch.blocks == 1) {
-        gt_batch_free(m, number);
+    if (b.blocks == 1) {
+        gt_batch_free(m, batch);
     } else {
-        m->batches[number].blocks--;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END,
-                           GT_HANDLE_BLOCKS, number, STAMP_LEAVE);
+        m->batches[batch].blocks--;
+        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch,
+                           STAMP_LEAVE);
     }
-    leave(m, &batch, 1);
+    leave(m, &b, 1);
 }
 
-int gt_blocks_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_batch batch = m->batches[number];
+    struct gt_batch b = m->batches[batch];
 
     (void)error;
-    handle_batch(m, number, stamp);
-    gt_steady_state_handled(m, batch.gpu, batch.grid, batch.sm);
+    handle_batch(m, batch, stamp);
+    gt_steady_state_handled(m, b.gpu, b.grid, b.sm);
     return m->failed ? -1 : 0;
 }

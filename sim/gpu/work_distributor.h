@@ -12,6 +12,6 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch);
 
 /* Event: blocks of a batch end, or leave their SM. */
-int gt_blocks_handler(void *machine, uint32_t batch, uint64_t stamp, struct gt_error *error);
+int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struct gt_error *error);
 
 #endif

@@ -80,45 +80,44 @@ static double slower(const struct gt_machine *m, const struct gt_op *op)
     return there > 0 ? here / there : 1.0;
 }
 
-gt_time_ps gt_stated_ps(const struct gt_machine *m, uint32_t index)
+gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
 {
-    const struct gt_op *op = &m->workload->ops[index];
-    gt_time_ps duration_ps = op->duration_ps;
+    const struct gt_op *o = &m->workload->ops[op];
+    gt_time_ps duration_ps = o->duration_ps;
     double factor;
 
-    if (m->isolated_ps != NULL && m->isolated_ps[index] != GT_TIME_NONE)
-        duration_ps = m->isolated_ps[index];
-    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_KERNEL)
-        duration_ps = m->workload->kernels[op->kernel].duration_ps;
-    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_COPY)
-        return gt_whole_ps(copy_model_ps(m->device, op));
-    if (duration_ps == GT_TIME_NONE && op->kind == GT_OP_MEMSET)
-        return gt_whole_ps(memset_model_ps(m->device, op));
+    if (m->isolated_ps != NULL && m->isolated_ps[op] != GT_TIME_NONE)
+        duration_ps = m->isolated_ps[op];
+    if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL)
+        duration_ps = m->workload->kernels[o->kernel].duration_ps;
+    if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_COPY)
+        return gt_whole_ps(copy_model_ps(m->device, o));
+    if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_MEMSET)
+        return gt_whole_ps(memset_model_ps(m->device, o));
     if (duration_ps == GT_TIME_NONE || m->device == m->recorded)
         return duration_ps;
-    factor = slower(m, op);
+    factor = slower(m, o);
     return factor == 1.0 ? duration_ps : gt_whole_ps((double)duration_ps * factor);
 }
 
-const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, uint32_t index)
+const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, gt_op_index op)
 {
-    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, index);
+    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, op);
 
     if (launch == NULL || launch->failure != NULL)
         return NULL;
     if (m->options->program_cost)
         return &launch->result;
-    if (m->workload->kernels[m->workload->ops[index].kernel].cost != GT_COST_NONE
-        || gt_stated_ps(m, index) != GT_TIME_NONE)
+    if (m->workload->kernels[m->workload->ops[op].kernel].cost != GT_COST_NONE || gt_stated_ps(m, op) != GT_TIME_NONE)
         return NULL;
     return &launch->result;
 }
 
 /* A clock that falls under tensor cores at work does so only after a while.  The profiler repeats a launch and
  * sees the fallen clock in short ones too. */
-gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t index)
+gt_time_ps gt_program_run_ps(const struct gt_machine *m, gt_op_index op)
 {
-    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, index);
+    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, op);
     double share = launch->launch.clock_share > 0 ? launch->launch.clock_share : 1;
     double run_ps = launch->result.run_cycles * 1e6 / m->device->clock_mhz;
 
@@ -127,9 +126,9 @@ gt_time_ps gt_program_run_ps(const struct gt_machine *m, uint32_t index)
     return gt_whole_ps(fmin(run_ps, holds_ps) + fmax(0, run_ps - holds_ps) / share);
 }
 
-gt_time_ps gt_program_ps(const struct gt_machine *m, uint32_t index)
+gt_time_ps gt_program_ps(const struct gt_machine *m, gt_op_index op)
 {
-    bool recorded = m->workload->ops[index].start_ps != GT_TIME_NONE;
+    bool recorded = m->workload->ops[op].start_ps != GT_TIME_NONE;
 
-    return gt_program_run_ps(m, index) + (recorded ? m->device->traced_ps : 0);
+    return gt_program_run_ps(m, op) + (recorded ? m->device->traced_ps : 0);
 }

@@ -14,7 +14,7 @@ void gt_stream_command_free(struct gt_machine *m, gt_command_index command);
 
 /* `reason` holds a command back until `time_ps`, which `index` (a call or an operation, by `cause`; GT_NONE:
  * nothing) then ends.  The latest such time of each reason counts. */
-void gt_stream_command_mark(struct gt_machine *m, gt_command_index command, enum gt_wait reason, gt_time_ps time_ps,
+void gt_stream_command_hold(struct gt_machine *m, gt_command_index command, enum gt_wait reason, gt_time_ps time_ps,
                             enum gt_cause cause, uint32_t index);
 
 /* A grid, zeroed, in no list. */
@@ -28,7 +28,7 @@ gt_group_index gt_resident_group_new(struct gt_machine *m);
 void gt_resident_group_free(struct gt_machine *m, gt_group_index group);
 
 /* Somebody who waits for a stream, in no list. */
-uint32_t gt_waiter_new(struct gt_machine *m);
-void gt_waiter_free(struct gt_machine *m, uint32_t waiter);
+gt_waiter_index gt_waiter_new(struct gt_machine *m);
+void gt_waiter_free(struct gt_machine *m, gt_waiter_index waiter);
 
 #endif

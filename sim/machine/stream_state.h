@@ -17,27 +17,27 @@ typedef uint64_t gt_command_number;
 
 enum gt_stream_command_kind { GT_COMMAND_OP, GT_COMMAND_RECORD, GT_COMMAND_WAIT, GT_COMMAND_GRAPH, GT_COMMAND_NODE };
 
-/* Until when a reason held an operation back, and what ended it. */
-struct gt_mark {
-    gt_time_ps time_ps;
+/* What let something go on: when, and the call or operation it was. */
+struct gt_release {
+    gt_time_ps time_ps;       /* 0: nothing has held it so far */
     uint32_t cause;           /* gt_cause */
-    uint32_t index;
+    uint32_t index;           /* by cause; GT_NONE */
 };
 
 struct gt_stream_command {
-    uint32_t index;           /* the operation (OP, NODE) or the call (RECORD, WAIT, GRAPH) */
-    uint32_t stream;
-    uint32_t next;            /* in its stream; also the free list */
-    uint32_t queue_next;      /* in its hardware queue */
-    uint32_t wait_next;       /* in an engine's, a distributor's or an admission list */
-    uint32_t parent;          /* NODE: the graph's command */
-    uint32_t target_stream;   /* WAIT: the record it waits for is that stream's */
+    uint32_t index;           /* gt_op_index (OP, NODE) or gt_call_index (RECORD, WAIT, GRAPH) */
+    gt_stream_index stream;
+    gt_command_index next;    /* in its stream; also the free list */
+    gt_command_index queue_next;        /* in its hardware queue */
+    gt_command_index wait_next;         /* in an engine's, a distributor's or an admission list */
+    gt_command_index parent;  /* NODE: the graph's command */
     uint32_t nodes_left;      /* GRAPH: nodes not ended */
-    uint64_t target_number;   /* WAIT: ... command number; 0: nothing to wait for */
-    uint64_t number;          /* position in its stream, from 1 */
+    gt_stream_index target_stream;      /* WAIT: the record it waits for is that stream's ... */
+    gt_command_number target_number;    /* ... command; 0: nothing to wait for */
+    gt_command_number number;
     uint64_t behind;          /* commands of the other side of the default stream's rules asked for before it */
     gt_time_ps submit_ps, visible_ps, start_ps;
-    struct gt_mark marks[GT_WAITS];
+    struct gt_release releases[GT_WAITS];         /* of what held it back, by reason */
     uint8_t kind;
     bool waiting;             /* WAIT: already on its target's list */
     bool started;             /* its stream has let it go; what comes behind it waits for its end */
@@ -48,55 +48,65 @@ struct gt_stream_command {
  * event, or one that the default stream holds back. */
 enum gt_waiter_kind { GT_WAITER_THREAD, GT_WAITER_EVENT, GT_WAITER_DEFAULT_STREAM };
 struct gt_waiter {
-    uint64_t number;
-    uint32_t next;
-    uint32_t index;           /* thread or stream */
+    gt_command_number number;
+    gt_waiter_index next;
+    uint32_t index;           /* gt_thread_index or gt_stream_index */
     enum gt_waiter_kind kind;
 };
 
 struct gt_stream_state {
-    uint32_t head, tail;      /* commands */
-    uint64_t submitted, completed; /* command numbers */
-    uint32_t waiters, waiters_tail;
-    uint32_t gpu, context, level; /* level: 0 the most urgent priority */
-    uint32_t queue;           /* in the machine's */
+    gt_command_index head, tail;
+    gt_command_number submitted, completed;       /* the last of each */
+    gt_waiter_index waiters, waiters_tail;
+    gt_gpu_index gpu;
+    gt_context_index context;
+    gt_queue_index queue;
+    uint32_t level;           /* of priority; 0 the most urgent */
     uint32_t flags;
     uint64_t process;         /* of the host thread that uses it first */
     uint64_t wake_stamp;
     gt_time_ps wake_ps;       /* of the wake scheduled last; GT_TIME_NONE: none */
     gt_time_ps last_visible_ps;
     gt_time_ps end_ps;        /* of the last operation completed in order */
-    uint32_t last_op;         /* that operation */
+    gt_op_index last_op;      /* that operation */
     gt_time_ps idle_from_ps;  /* latest end of any operation recorded on this stream */
-    struct gt_mark event;     /* release by waits since the last operation */
-    struct gt_mark barrier;   /* release by the default stream's rules */
-    bool on_barrier;          /* held back by the default stream's rules right now */
+    struct gt_release event_release;    /* by waits since the last operation */
+    struct gt_release default_release;  /* by the default stream's rules, likewise */
+    bool held_by_default;     /* by the default stream's rules, right now */
     bool launched;            /* into it, before */
 };
 
 /* The streams of one context on one GPU: the default stream's rules, device synchronisation. */
 struct gt_context_state {
-    uint32_t gpu, id;
-    uint32_t null_stream;     /* GT_NONE: no legacy default stream in use */
-    uint64_t submitted, completed;        /* commands of all streams that take part in its rules */
+    gt_gpu_index gpu;
+    uint32_t id;              /* as in the workload */
+    gt_stream_index null_stream;        /* GT_NONE: no legacy default stream in use */
+    uint64_t submitted, completed;      /* commands of all streams that take part in its rules */
+};
+
+/* An event's last record. */
+struct gt_event_state {
+    gt_stream_index stream;
+    gt_command_number number; /* 0: never recorded */
+    struct gt_release completed;        /* once it is complete; index GT_NONE: not yet, or nothing before it */
 };
 
 struct gt_thread_state {
-    const uint32_t *calls;    /* call numbers in order */
+    const gt_call_index *calls;         /* its own, in order */
     uint32_t call_count, next;
     uint32_t pending;         /* conditions not met yet */
-    bool waits_for_room;      /* for the launch queue, before the call can act */
+    bool waits_for_queue;     /* for a place in the launch queue, before the call can act */
     gt_time_ps start_ps;      /* of the call under way */
-    gt_time_ps acted_ps;      /* when it could act: start, or room in the launch queue */
+    gt_time_ps acted_ps;      /* when it could act: at its start, or when the launch queue had a place */
     gt_time_ps blocked_ps;
     gt_time_ps more_ps;       /* what the call costs beyond its row of the device file */
-    uint32_t cause_op;
+    gt_op_index cause_op;     /* whose end released it last */
     bool done;
 };
 
 /* Calls that submit work, the latest few: who is inside one now. */
 enum { GT_SUBMISSIONS = 16 };
-struct gt_submission { uint32_t thread; gt_time_ps end_ps; };
+struct gt_submission { gt_thread_index thread; gt_time_ps end_ps; };
 
 /* --serialize: who has the machine's one place, who stands in line for it, what had it last. */
 struct gt_serial_state {
@@ -105,6 +115,6 @@ struct gt_serial_state {
     gt_time_ps end_ps;        /* of that operation */
 };
 
-struct gt_hw_queue_state { uint32_t head, tail; };   /* hardware queue: commands */
+struct gt_hw_queue_state { gt_command_index head, tail; };
 
 #endif

@@ -50,8 +50,8 @@ enum { LOOK_BACK = 4096 };
 
 /* The operation whose end let this synchronising call return: the last to end within the call among
  * those asked for before it, in the stream it names if it names one. */
-static uint32_t find_release(const struct gt_workload *w, const struct gt_call *call, uint32_t stream,
-                             const uint32_t *by_end, uint32_t count)
+static uint32_t find_blocking_op(const struct gt_workload *w, const struct gt_call *call, gt_stream_index stream,
+                                 const uint32_t *by_end, uint32_t count)
 {
     gt_time_ps end = gt_call_measured_end(call);
     uint32_t at = gt_replay_ended_by(w, by_end, count, end);
@@ -103,7 +103,7 @@ static uint32_t awaited_stream(const struct gt_call *call, const struct walk *wa
 }
 
 /* From a copy's call, or the end of what its stream did before, to the copy's start. */
-static uint32_t lead_ns(const struct gt_workload *w, const struct gt_call *call, const struct walk *walk)
+static uint32_t copy_start_delay_ns(const struct gt_workload *w, const struct gt_call *call, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[call->first_op];
     gt_time_ps from = call->start_ps, lead;
@@ -120,19 +120,18 @@ static bool synchronises(const struct gt_call *call)
            || call->kind == GT_CALL_DEVICE_SYNC;
 }
 
-static void judge_call(struct gt_replay *replay, const struct gt_workload *w, uint32_t number,
-                       const struct walk *walk)
+static void classify_call(struct gt_replay *replay, const struct gt_workload *w, gt_call_index call,
+                          const struct walk *walk)
 {
-    const struct gt_call *call = &w->calls[number];
+    const struct gt_call *c = &w->calls[call];
 
-    if (gt_call_measured_end(call) == GT_TIME_NONE)
+    if (gt_call_measured_end(c) == GT_TIME_NONE)
         return;
-    if (synchronises(call)) {
-        replay->blocking_op[number] = find_release(w, call, awaited_stream(call, walk), walk->by_end,
-                                                 walk->count);
-    } else if (copy_blocked(w, call)) {
-        replay->blocking_op[number] = call->first_op;
-        replay->lead_ns[number] = lead_ns(w, call, walk);
+    if (synchronises(c)) {
+        replay->blocking_op[call] = find_blocking_op(w, c, awaited_stream(c, walk), walk->by_end, walk->count);
+    } else if (copy_blocked(w, c)) {
+        replay->blocking_op[call] = c->first_op;
+        replay->copy_start_delay_ns[call] = copy_start_delay_ns(w, c, walk);
     }
 }
 
@@ -157,12 +156,12 @@ void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_wor
         .event_stream = gt_realloc(NULL, w->event_count + 1ull, sizeof(uint32_t)),
     };
 
-    replay->lead_ns = gt_calloc(w->call_count, sizeof *replay->lead_ns);
+    replay->copy_start_delay_ns = gt_calloc(w->call_count, sizeof *replay->copy_start_delay_ns);
     replay->blocking_op = gt_realloc(NULL, w->call_count, sizeof *replay->blocking_op);
     memset(replay->blocking_op, 0xff, w->call_count * sizeof *replay->blocking_op);
     memset(walk.event_stream, 0xff, w->event_count * sizeof *walk.event_stream);
     for (uint32_t i = 0; i < w->call_count; i++) {
-        judge_call(replay, w, i, &walk);
+        classify_call(replay, w, i, &walk);
         note_call(w, &w->calls[i], &walk);
     }
     free(walk.stream_end);

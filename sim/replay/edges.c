@@ -23,7 +23,7 @@ static void visit_chain(const struct gt_workload *w, const struct gt_call *call,
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         last[w->ops[i].stream] = GT_NONE;
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
-        uint32_t stream = w->ops[i].stream;
+        gt_stream_index stream = w->ops[i].stream;
 
         if (last[stream] != GT_NONE)
             visit(user, last[stream], i);

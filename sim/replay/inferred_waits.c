@@ -38,7 +38,7 @@ static uint32_t *none(uint64_t count)
 }
 
 /* When the operation could have started as far as its own call and stream are concerned. */
-static gt_time_ps ready_ps(const struct gt_replay *replay, const struct gt_workload *w, uint32_t index,
+static gt_time_ps ready_ps(const struct gt_replay *replay, const struct gt_workload *w, gt_op_index index,
                            const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
@@ -51,14 +51,14 @@ static gt_time_ps ready_ps(const struct gt_replay *replay, const struct gt_workl
 }
 
 /* Was it the last operation of its stream that had been asked for at that time? */
-static bool last_at(const struct gt_workload *w, const struct walk *walk, uint32_t op, gt_time_ps time_ps)
+static bool last_at(const struct gt_workload *w, const struct walk *walk, gt_op_index op, gt_time_ps time_ps)
 {
     uint32_t next = walk->next_op[op];
 
     return next == GT_NONE || w->calls[w->ops[next].call].start_ps > time_ps;
 }
 
-static uint32_t awaited_by(const struct gt_workload *w, uint32_t index, gt_time_ps ready,
+static uint32_t awaited_by(const struct gt_workload *w, gt_op_index index, gt_time_ps ready,
                            gt_time_ps wait_called_ps, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
@@ -82,13 +82,13 @@ static uint32_t awaited_by(const struct gt_workload *w, uint32_t index, gt_time_
     return found;
 }
 
-static bool newer(uint32_t call, uint32_t than)
+static bool newer(gt_call_index call, uint32_t than)
 {
     return call != GT_NONE && (than == GT_NONE || call > than);
 }
 
 /* The unknown wait that stands right before this operation in its stream, as far as can be told. */
-static uint32_t unknown_wait(const struct gt_workload *w, uint32_t index, const struct walk *walk)
+static uint32_t unknown_wait(const struct gt_workload *w, gt_op_index index, const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
     uint32_t of_stream = walk->stream_wait[op->stream];
@@ -100,13 +100,13 @@ static uint32_t unknown_wait(const struct gt_workload *w, uint32_t index, const 
     return newer(of_thread, before) ? of_thread : GT_NONE;
 }
 
-static void sample_gap(const struct gt_workload *w, uint32_t before, uint32_t index, const struct walk *walk)
+static void sample_gap(const struct gt_workload *w, uint32_t before, gt_op_index index, const struct walk *walk)
 {
     walk->sampler->sample(walk->sampler->user, w->ops[before].kind, w->ops[index].kind,
                           (int64_t)(w->ops[index].start_ps - gt_op_measured_end(&w->ops[before])));
 }
 
-static uint32_t infer_op(const struct gt_replay *replay, const struct gt_workload *w, uint32_t index,
+static uint32_t infer_op(const struct gt_replay *replay, const struct gt_workload *w, gt_op_index index,
                          const struct walk *walk)
 {
     const struct gt_op *op = &w->ops[index];
@@ -130,26 +130,26 @@ static uint32_t infer_op(const struct gt_replay *replay, const struct gt_workloa
     return awaited;
 }
 
-static void note_wait(const struct gt_workload *w, uint32_t number, struct walk *walk)
+static void note_wait(const struct gt_workload *w, gt_call_index call, struct walk *walk)
 {
-    const struct gt_call *call = &w->calls[number];
-    uint32_t op = call->event == GT_NONE ? GT_NONE : walk->event_op[call->event];
+    const struct gt_call *c = &w->calls[call];
+    gt_op_index op = c->event == GT_NONE ? GT_NONE : walk->event_op[c->event];
 
-    if (call->stream == GT_NONE) {
-        walk->thread_wait[call->thread] = number;
-    } else if (call->event == GT_NONE) {
-        walk->stream_wait[call->stream] = number;
+    if (c->stream == GT_NONE) {
+        walk->thread_wait[c->thread] = call;
+    } else if (c->event == GT_NONE) {
+        walk->stream_wait[c->stream] = call;
     } else if (op != GT_NONE && gt_op_measured_end(&w->ops[op]) != GT_TIME_NONE) {
-        uint32_t *known = &walk->known_wait[call->stream];
+        uint32_t *known = &walk->known_wait[c->stream];
 
         if (*known == GT_NONE || gt_op_measured_end(&w->ops[op]) > gt_op_measured_end(&w->ops[*known]))
             *known = op;
     }
 }
 
-static void note_op(const struct gt_workload *w, uint32_t index, struct walk *walk)
+static void note_op(const struct gt_workload *w, gt_op_index index, struct walk *walk)
 {
-    uint32_t stream = w->ops[index].stream;
+    gt_stream_index stream = w->ops[index].stream;
     gt_time_ps end = gt_op_measured_end(&w->ops[index]);
 
     if (end != GT_TIME_NONE && end > walk->stream_end_ps[stream])
@@ -158,20 +158,20 @@ static void note_op(const struct gt_workload *w, uint32_t index, struct walk *wa
     walk->known_wait[stream] = GT_NONE;
 }
 
-static void walk_call(struct gt_replay *replay, const struct gt_workload *w, uint32_t number, struct walk *walk,
+static void walk_call(struct gt_replay *replay, const struct gt_workload *w, gt_call_index call, struct walk *walk,
                       uint32_t *after)
 {
-    const struct gt_call *call = &w->calls[number];
+    const struct gt_call *c = &w->calls[call];
 
-    if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE && call->stream != GT_NONE)
-        walk->event_op[call->event] = walk->stream_op[call->stream];
-    if (call->kind == GT_CALL_EVENT_WAIT)
-        note_wait(w, number, walk);
-    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
+    if (c->kind == GT_CALL_EVENT_RECORD && c->event != GT_NONE && c->stream != GT_NONE)
+        walk->event_op[c->event] = walk->stream_op[c->stream];
+    if (c->kind == GT_CALL_EVENT_WAIT)
+        note_wait(w, call, walk);
+    for (uint32_t i = c->first_op; i < c->first_op + c->ops; i++) {
         after[i] = infer_op(replay, w, i, walk);
         replay->inferred_waits += after[i] != GT_NONE;
         note_op(w, i, walk);
-        walk->stream_call[w->ops[i].stream] = number;
+        walk->stream_call[w->ops[i].stream] = call;
     }
 }
 

@@ -78,10 +78,12 @@ struct survey {
         event_gap[GT_OP_KINDS][GT_OP_KINDS];
 };
 
-struct last_op { gt_time_ps end_ps; uint32_t op; };
+struct last_op {
+    gt_time_ps end_ps;
+    gt_op_index op;
+};
 
-static void survey_op(struct survey *survey, const struct gt_workload *w, uint32_t index,
-                      struct last_op *last)
+static void survey_op(struct survey *survey, const struct gt_workload *w, gt_op_index index, struct last_op *last)
 {
     const struct gt_op *op = &w->ops[index];
     const struct gt_call *call = &w->calls[op->call];
@@ -158,7 +160,7 @@ static void survey_copies(struct survey *survey, const struct gt_workload *w, co
 static void survey_syncs(struct gt_replay *replay, struct survey *survey, const struct gt_workload *w)
 {
     for (uint32_t i = 0; i < w->call_count; i++) {
-        uint32_t op = replay->blocking_op[i];
+        gt_op_index op = replay->blocking_op[i];
 
         if (op != GT_NONE && w->calls[i].kind != GT_CALL_COPY)
             sample(&survey->sync_return,
@@ -190,7 +192,7 @@ static void conclude(struct gt_replay *replay, struct survey *survey, const stru
         replay->busy_queue_gap_ps = device->busy_queue_gap_ps;
     }
     replay->stream_gap_ps = device->stream_gap_ps;
-    replay->crossing_gap_ps = device->engine_gap_ps;
+    replay->engine_gap_ps = device->engine_gap_ps;
     replay->plain_graph_gap_ps = device->graph_gap_ps;
     replay->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
     replay->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
@@ -231,7 +233,7 @@ static void conclude_waits(struct gt_replay *replay, struct survey *survey, cons
                                                                     - recorded->event_gap_ps));
     }
     replay->plain_event_gap_ps = device->event_gap_ps;
-    replay->crossing_event_gap_ps = device->engine_event_gap_ps;
+    replay->engine_event_gap_ps = device->engine_event_gap_ps;
 }
 
 /* Whose turn it is to run an operation. */
@@ -260,7 +262,7 @@ gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *
         return replay->copy_gap_ps;
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return gt_replay_switches_engine(before, after) ? replay->crossing_gap_ps : replay->stream_gap_ps;
+    return gt_replay_switches_engine(before, after) ? replay->engine_gap_ps : replay->stream_gap_ps;
 }
 
 gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
@@ -270,7 +272,7 @@ gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct g
 
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return gt_replay_switches_engine(before, after) ? replay->crossing_gap_ps : replay->plain_graph_gap_ps;
+    return gt_replay_switches_engine(before, after) ? replay->engine_gap_ps : replay->plain_graph_gap_ps;
 }
 
 /* Seen on H200: of a kernel and a copy within the device that wait for one event, the kernel goes first. */
@@ -287,10 +289,12 @@ gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct g
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
     return before != NULL && (gt_replay_switches_engine(before, after) || turns_to_copying(before, after))
-               ? replay->crossing_event_gap_ps : replay->plain_event_gap_ps;
+               ? replay->engine_event_gap_ps
+               : replay->plain_event_gap_ps;
 }
 
-gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
+gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
+                                 const struct gt_op *after)
 {
     return before->call == after->call ? gt_replay_graph_gap_ps(replay, before, after)
                                        : gt_replay_event_gap_ps(replay, before, after);
@@ -325,7 +329,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
 void gt_replay_free(struct gt_replay *replay)
 {
     free(replay->blocking_op);
-    free(replay->lead_ns);
+    free(replay->copy_start_delay_ns);
     free(replay->edge_from);
     free(replay->edge_to);
     free(replay->edges_in);

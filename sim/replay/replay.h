@@ -19,18 +19,18 @@ struct gt_replay {
     int64_t graph_latency_ps;
     /* [before][after] in one stream; GT_TIME_NONE where the trace shows none: the device's then hold. */
     gt_time_ps gap_ps[GT_OP_KINDS][GT_OP_KINDS];
-    gt_time_ps stream_gap_ps, crossing_gap_ps;     /* the device's: on one engine, from one to another */
+    gt_time_ps stream_gap_ps, engine_gap_ps;           /* the device's: on one engine, from one to another */
     gt_time_ps graph_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* between nodes of a graph; likewise */
     gt_time_ps plain_graph_gap_ps;
     gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event; likewise */
-    gt_time_ps plain_event_gap_ps, crossing_event_gap_ps;
+    gt_time_ps plain_event_gap_ps, engine_event_gap_ps;
     gt_time_ps busy_queue_gap_ps, busy_connection_ps;  /* 0 where gaps were measured: they hold them already */
     gt_time_ps sync_return_ps;
     gt_time_ps copy_gap_ps;         /* between copies of one direction on a busy engine */
-    gt_time_ps engine_switch_gap_ps;         /* the same before a copy that follows another engine's work */
+    gt_time_ps engine_switch_gap_ps; /* the same before a copy that follows another engine's work */
 
     uint32_t *blocking_op;    /* per call: the operation whose end let a blocked call return; GT_NONE */
-    uint32_t *lead_ns;        /* per call that waits for its own copy: from call to copy start */
+    uint32_t *copy_start_delay_ns;      /* per call that waits for its own copy: from call to copy start */
 
     /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1].
      * edge_count 0: no operation has any, and the arrays are NULL. */
@@ -57,19 +57,20 @@ gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct g
 
 /* The gap from the end of `before` to the start of `after`, which an edge joins: within a graph, or across
  * streams as by an event. */
-gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
+gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
+                                 const struct gt_op *after);
 
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);
 
 /* blocked_calls.c: operations with measured times, by end (malloced, `count` of them); the first position
- * in it that ended after `time_ps`; and which calls were blocked, by what: blocking_op and lead_ns. */
+ * in it that ended after `time_ps`; and which calls were blocked, by what: blocking_op and copy_start_delay_ns. */
 uint32_t *gt_replay_sort_by_end(const struct gt_workload *workload, uint32_t *count);
 uint32_t gt_replay_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
                           gt_time_ps time_ps);
-void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *by_end,
-                          uint32_t count);
+void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *workload,
+                                   const uint32_t *by_end, uint32_t count);
 
 /* edges.c */
 void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *inferred_after);

@@ -68,17 +68,17 @@ static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_cal
 }
 
 /* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
-gt_time_ps gt_call_cost_ps(const struct gt_machine *m, uint32_t number)
+gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
 {
-    const struct gt_call *call = &m->workload->calls[number];
+    const struct gt_call *c = &m->workload->calls[call];
     gt_time_ps cost_ps;
 
-    if (call->duration_ps == GT_TIME_NONE)
-        return row_cost_ps(m->device, call) + m->threads[call->thread].more_ps + staging_ps(m, call);
-    if (m->replay.blocking_op[number] == GT_NONE)
-        return moved_ps(m, call, call->duration_ps);
-    cost_ps = row_cost_ps(m->device, call);
-    return cost_ps < call->duration_ps ? cost_ps : call->duration_ps;
+    if (c->duration_ps == GT_TIME_NONE)
+        return row_cost_ps(m->device, c) + m->threads[c->thread].more_ps + staging_ps(m, c);
+    if (m->replay.blocking_op[call] == GT_NONE)
+        return moved_ps(m, c, c->duration_ps);
+    cost_ps = row_cost_ps(m->device, c);
+    return cost_ps < c->duration_ps ? cost_ps : c->duration_ps;
 }
 
 /* A pageable copy out is not over for the host before it has emptied the last buffer. */
@@ -91,14 +91,13 @@ static gt_time_ps unstaging_ps(const struct gt_machine *m, const struct gt_call 
     return host_copy_ps(m->device, GT_D2H, first_chunk(m->device, op));
 }
 
-gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
+gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
 {
-    uint32_t op = m->replay.blocking_op[number];
+    gt_op_index op = m->replay.blocking_op[call];
 
     if (op == GT_NONE)
-        return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[number]);
-    return add_ps(gt_call_measured_end(&m->workload->calls[number])
-                      - gt_op_measured_end(&m->workload->ops[op]),
+        return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
+    return add_ps(gt_call_measured_end(&m->workload->calls[call]) - gt_op_measured_end(&m->workload->ops[op]),
                   (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 
@@ -106,17 +105,17 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t number)
  * profiler's own work may put before that end, but never before the call; and, where recorded, no
  * later after the call's start than the operation was seen to start (a call may go on long after it
  * has done its asking, when the profiler flushes a buffer or a module is loaded). */
-static gt_time_ps visible_after(const struct gt_machine *m, uint32_t number, int64_t latency_ps)
+static gt_time_ps visible_after(const struct gt_machine *m, gt_call_index call, int64_t latency_ps)
 {
-    const struct gt_call *call = &m->workload->calls[number];
-    int64_t after_ps = (int64_t)gt_call_cost_ps(m, number) + latency_ps;
+    const struct gt_call *c = &m->workload->calls[call];
+    int64_t after_ps = (int64_t)gt_call_cost_ps(m, call) + latency_ps;
 
-    if (call->ops > 0 && call->start_ps != GT_TIME_NONE) {
-        const struct gt_op *op = &m->workload->ops[call->first_op];
+    if (c->ops > 0 && c->start_ps != GT_TIME_NONE) {
+        const struct gt_op *op = &m->workload->ops[c->first_op];
 
-        if (op->start_ps != GT_TIME_NONE && op->start_ps >= call->start_ps
-            && (int64_t)moved_start_ps(m, call, op->start_ps - call->start_ps) < after_ps)
-            after_ps = (int64_t)moved_start_ps(m, call, op->start_ps - call->start_ps);
+        if (op->start_ps != GT_TIME_NONE && op->start_ps >= c->start_ps &&
+            (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps) < after_ps)
+            after_ps = (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps);
     }
     return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
 }
@@ -138,19 +137,19 @@ static bool returns_staged(const struct gt_device *device, const struct gt_op *o
 /* Does this copy's call return only when the copy is done?  As recorded; else by CUDA's rules: the
  * synchronous form waits unless it stays on the device, and pageable memory waits but for a host to
  * device copy small enough to be staged whole. */
-static bool copy_waits(const struct gt_machine *m, uint32_t number, const struct gt_op *op)
+static bool copy_waits(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
-    const struct gt_call *call = &m->workload->calls[number];
+    const struct gt_call *c = &m->workload->calls[call];
 
-    if (gt_call_measured_end(call) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE)
-        return m->replay.blocking_op[number] != GT_NONE;
+    if (gt_call_measured_end(c) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE)
+        return m->replay.blocking_op[call] != GT_NONE;
     if (op->direction == GT_D2D)
         return false;
     if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
         return !returns_staged(m->device, op);
     if (op->memory == GT_MEMORY_PAGEABLE)
         return true;
-    return call->flags & GT_CALL_SYNCHRONOUS;
+    return c->flags & GT_CALL_SYNCHRONOUS;
 }
 
 /* Until the engine has something to copy. */
@@ -161,27 +160,25 @@ static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op
     return host_copy_ps(m->device, GT_H2D, first_chunk(m->device, op));
 }
 
-static gt_time_ps op_visible_ps(const struct gt_machine *m, uint32_t number, const struct gt_op *op,
-                                bool waits)
+static gt_time_ps op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits)
 {
-    const struct gt_call *call = &m->workload->calls[number];
+    const struct gt_call *c = &m->workload->calls[call];
 
-    if (waits && m->replay.blocking_op[number] != GT_NONE)
-        return m->engine.now_ps + moved_start_ps(m, call, (gt_time_ps)m->replay.lead_ns[number] * 1000);
-    if (waits
-        || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && call->duration_ps == GT_TIME_NONE))
-        return m->engine.now_ps + add_ps(row_cost_ps(m->device, call) + first_staged_ps(m, op),
-                                         m->replay.latency_ps[GT_OP_COPY]);
-    if (call->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
+    if (waits && m->replay.blocking_op[call] != GT_NONE)
+        return m->engine.now_ps + moved_start_ps(m, c, (gt_time_ps)m->replay.copy_start_delay_ns[call] * 1000);
+    if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && c->duration_ps == GT_TIME_NONE))
+        return m->engine.now_ps +
+               add_ps(row_cost_ps(m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[GT_OP_COPY]);
+    if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
-    return visible_after(m, number, m->replay.latency_ps[op->kind]);
+    return visible_after(m, call, m->replay.latency_ps[op->kind]);
 }
 
 /* A copy that is staged whole takes a buffer a chunk, in turn, and holds the host up until the copy that
  * had them last is done.  Seen on H200: of copies of 128 KiB to 1 MiB behind a kernel the third blocks. */
-static void take_buffers(struct gt_machine *m, uint32_t thread, const struct gt_op *op, uint64_t number)
+static void take_buffers(struct gt_machine *m, gt_thread_index thread, const struct gt_op *op, uint64_t number)
 {
-    struct gt_gpu_state *gpu = &m->gpus[m->streams[op->stream].gpu];
+    struct gt_gpu_state *state = &m->gpus[m->streams[op->stream].gpu];
     uint64_t chunks;
 
     if (op->direction != GT_H2D || m->workload->calls[op->call].duration_ps != GT_TIME_NONE
@@ -189,119 +186,120 @@ static void take_buffers(struct gt_machine *m, uint32_t thread, const struct gt_
         return;
     chunks = chunks_of(m->device, op);
     for (uint64_t i = 0; i < chunks && i < m->device->staging_buffers; i++) {
-        struct gt_buffer_state *buffer = &gpu->buffers[gpu->next_buffer];
+        struct gt_buffer_state *buffer = &state->buffers[state->next_buffer];
 
         if (buffer->number != 0)
             gt_thread_wait(m, thread, buffer->stream, buffer->number);
         *buffer = (struct gt_buffer_state){ op->stream, number };
-        gpu->next_buffer = (gpu->next_buffer + 1) % m->device->staging_buffers;
+        state->next_buffer = (state->next_buffer + 1) % m->device->staging_buffers;
     }
 }
 
-static void submit_op(struct gt_machine *m, uint32_t thread, uint32_t number, uint32_t index)
+static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_index call, gt_op_index op)
 {
-    const struct gt_op *op = &m->workload->ops[index];
-    uint32_t command = gt_stream_command_new(m, GT_COMMAND_OP, index, op->stream);
-    bool waits = op->kind == GT_OP_COPY && copy_waits(m, number, op);
+    const struct gt_op *o = &m->workload->ops[op];
+    gt_command_index command = gt_stream_command_new(m, GT_COMMAND_OP, op, o->stream);
+    bool waits = o->kind == GT_OP_COPY && copy_waits(m, call, o);
 
     if (m->op_commands != NULL)
-        m->op_commands[index] = command;
-    m->op_numbers[index] = gt_stream_submit(m, command, op_visible_ps(m, number, op, waits));
-    if (op->kind == GT_OP_COPY && !waits)
-        take_buffers(m, thread, op, m->op_numbers[index]);
+        m->op_commands[op] = command;
+    m->op_numbers[op] = gt_stream_submit(m, command, op_visible_ps(m, call, o, waits));
+    if (o->kind == GT_OP_COPY && !waits)
+        take_buffers(m, thread, o, m->op_numbers[op]);
     if (waits || m->options->serialize)
-        gt_thread_wait(m, thread, op->stream, m->op_numbers[index]);
+        gt_thread_wait(m, thread, o->stream, m->op_numbers[op]);
 }
 
-static void submit(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void submit(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    const struct gt_call *call = &m->workload->calls[number];
+    const struct gt_call *c = &m->workload->calls[call];
 
-    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
-        submit_op(m, thread, number, i);
+    for (gt_op_index op = c->first_op; op < c->first_op + c->ops; op++)
+        submit_op(m, thread, call, op);
 }
 
-static void submit_graph(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void submit_graph(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    const struct gt_call *call = &m->workload->calls[number];
-    uint32_t stream, command;
+    const struct gt_call *c = &m->workload->calls[call];
+    gt_stream_index stream;
+    gt_command_index command;
     uint64_t position;
 
-    if (call->ops == 0)
+    if (c->ops == 0)
         return;
-    stream = call->stream != GT_NONE ? call->stream : m->workload->ops[call->first_op].stream;
-    command = gt_stream_command_new(m, GT_COMMAND_GRAPH, number, stream);
-    position = gt_stream_submit(m, command, visible_after(m, number, m->replay.graph_latency_ps));
-    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+    stream = c->stream != GT_NONE ? c->stream : m->workload->ops[c->first_op].stream;
+    command = gt_stream_command_new(m, GT_COMMAND_GRAPH, call, stream);
+    position = gt_stream_submit(m, command, visible_after(m, call, m->replay.graph_latency_ps));
+    for (uint32_t i = c->first_op; i < c->first_op + c->ops; i++)
         m->op_numbers[i] = position;
     if (m->options->serialize)
         gt_thread_wait(m, thread, stream, position);
 }
 
-static void record_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void record_event(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    const struct gt_call *call = &m->workload->calls[number];
-    uint32_t command;
+    const struct gt_call *c = &m->workload->calls[call];
+    gt_command_index command;
 
     (void)thread;
-    if (call->stream == GT_NONE || call->event == GT_NONE)
+    if (c->stream == GT_NONE || c->event == GT_NONE)
         return;
-    command = gt_stream_command_new(m, GT_COMMAND_RECORD, number, call->stream);
-    m->events[call->event].stream = call->stream;
-    m->events[call->event].completed.index = GT_NONE;
-    m->events[call->event].number =
-        gt_stream_submit(m, command, visible_after(m, number, m->replay.latency_ps[GT_OP_KERNEL]));
+    command = gt_stream_command_new(m, GT_COMMAND_RECORD, call, c->stream);
+    m->events[c->event].stream = c->stream;
+    m->events[c->event].completed.index = GT_NONE;
+    m->events[c->event].number =
+        gt_stream_submit(m, command, visible_after(m, call, m->replay.latency_ps[GT_OP_KERNEL]));
 }
 
 /* The wait captures the event's last record at this call; without one it is a no-op. */
-static void wait_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void wait_event(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    const struct gt_call *call = &m->workload->calls[number];
-    uint32_t command;
+    const struct gt_call *c = &m->workload->calls[call];
+    gt_command_index command;
 
     (void)thread;
-    if (call->stream == GT_NONE || call->event == GT_NONE || m->events[call->event].number == 0)
+    if (c->stream == GT_NONE || c->event == GT_NONE || m->events[c->event].number == 0)
         return;
-    command = gt_stream_command_new(m, GT_COMMAND_WAIT, number, call->stream);
-    m->commands[command].target_stream = m->events[call->event].stream;
-    m->commands[command].target_number = m->events[call->event].number;
-    gt_stream_submit(m, command, visible_after(m, number, m->replay.latency_ps[GT_OP_KERNEL]));
+    command = gt_stream_command_new(m, GT_COMMAND_WAIT, call, c->stream);
+    m->commands[command].target_stream = m->events[c->event].stream;
+    m->commands[command].target_number = m->events[c->event].number;
+    gt_stream_submit(m, command, visible_after(m, call, m->replay.latency_ps[GT_OP_KERNEL]));
 }
 
 /* A synchronisation whose target the trace does not name waits for the operation that its measured
  * return followed, if it was blocked at all. */
-static void sync_unknown(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void sync_unknown(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    uint32_t op = m->replay.blocking_op[number];
+    gt_op_index op = m->replay.blocking_op[call];
 
     if (op != GT_NONE && m->op_numbers[op] != 0)
         gt_thread_wait(m, thread, m->workload->ops[op].stream, m->op_numbers[op]);
 }
 
-static void sync_stream(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void sync_stream(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    uint32_t stream = m->workload->calls[number].stream;
+    gt_stream_index stream = m->workload->calls[call].stream;
 
     if (stream == GT_NONE)
-        sync_unknown(m, thread, number);
+        sync_unknown(m, thread, call);
     else
         gt_thread_wait(m, thread, stream, m->streams[stream].submitted);
 }
 
-static void sync_event(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void sync_event(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    uint32_t event = m->workload->calls[number].event;
+    gt_event_index event = m->workload->calls[call].event;
 
     if (event == GT_NONE)
-        sync_unknown(m, thread, number);
+        sync_unknown(m, thread, call);
     else if (m->events[event].number != 0)
         gt_thread_wait(m, thread, m->events[event].stream, m->events[event].number);
 }
 
 /* All streams of the calling process; of one context where the call names a stream of it. */
-static void sync_device(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void sync_device(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    uint32_t stream = m->workload->calls[number].stream;
+    gt_stream_index stream = m->workload->calls[call].stream;
     uint64_t process = m->workload->threads[thread].process;
 
     for (uint32_t i = 0; i < m->workload->stream_count; i++) {
@@ -312,11 +310,11 @@ static void sync_device(struct gt_machine *m, uint32_t thread, uint32_t number)
     }
 }
 
-static void nothing(struct gt_machine *m, uint32_t thread, uint32_t number)
+static void nothing(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
     (void)m;
     (void)thread;
-    (void)number;
+    (void)call;
 }
 
 #define COST(field) offsetof(struct gt_device, field)

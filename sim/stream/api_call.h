@@ -8,13 +8,13 @@ struct gt_api_row {
     size_t cost_offset;       /* of its CPU time in struct gt_device, for calls that state none */
     bool submits;             /* puts operations into a stream: blocks while the launch queue is full */
     /* Do the call for `thread` now; conditions it must wait for go through gt_thread_wait(). */
-    void (*act)(struct gt_machine *m, uint32_t thread, uint32_t call);
+    void (*act)(struct gt_machine *m, gt_thread_index thread, gt_call_index call);
 };
 extern const struct gt_api_row gt_api[GT_CALL_KINDS];
 
 /* CPU time of a call, without what it waits for. */
-gt_time_ps gt_call_cost_ps(const struct gt_machine *m, uint32_t call);
+gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call);
 /* From the end of what it waited for to its return. */
-gt_time_ps gt_call_tail_ps(const struct gt_machine *m, uint32_t call);
+gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call);
 
 #endif

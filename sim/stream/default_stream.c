@@ -9,57 +9,57 @@
 
 #include "sim/stream/waiting.h"
 
-static bool takes_part(const struct gt_machine *m, uint32_t stream)
+static bool takes_part(const struct gt_machine *m, gt_stream_index stream)
 {
     return m->contexts[m->streams[stream].context].null_stream != GT_NONE
         && !(m->streams[stream].flags & GT_STREAM_NON_BLOCKING);
 }
 
-void gt_default_stream_submit(struct gt_machine *m, uint32_t number)
+void gt_default_stream_submit(struct gt_machine *m, gt_command_index command)
 {
-    struct gt_stream_command *command = &m->commands[number];
-    struct gt_context_state *context = &m->contexts[m->streams[command->stream].context];
+    struct gt_stream_command *c = &m->commands[command];
+    struct gt_context_state *context = &m->contexts[m->streams[c->stream].context];
 
-    if (!takes_part(m, command->stream))
+    if (!takes_part(m, c->stream))
         return;
-    if (context->null_stream == command->stream) {
-        command->behind = context->submitted;
+    if (context->null_stream == c->stream) {
+        c->behind = context->submitted;
     } else {
-        command->behind = m->streams[context->null_stream].submitted;
+        c->behind = m->streams[context->null_stream].submitted;
         context->submitted++;
     }
 }
 
-bool gt_default_stream_holds(struct gt_machine *m, uint32_t number)
+bool gt_default_stream_holds(struct gt_machine *m, gt_stream_index stream)
 {
-    struct gt_stream_state *stream = &m->streams[number];
-    const struct gt_context_state *context = &m->contexts[stream->context];
-    uint64_t behind = m->commands[stream->head].behind;
-    bool was_held = stream->on_barrier;
+    struct gt_stream_state *state = &m->streams[stream];
+    const struct gt_context_state *context = &m->contexts[state->context];
+    uint64_t behind = m->commands[state->head].behind;
+    bool was_held = state->held_by_default;
 
-    if (!takes_part(m, number))
+    if (!takes_part(m, stream))
         return false;
-    if (context->null_stream == number) {
-        stream->on_barrier = context->completed < behind;
+    if (context->null_stream == stream) {
+        state->held_by_default = context->completed < behind;
     } else {
-        stream->on_barrier = m->streams[context->null_stream].completed < behind;
-        if (stream->on_barrier && !was_held)
-            gt_stream_add_waiter(m, context->null_stream, behind, number, GT_WAITER_DEFAULT_STREAM);
+        state->held_by_default = m->streams[context->null_stream].completed < behind;
+        if (state->held_by_default && !was_held)
+            gt_stream_add_waiter(m, context->null_stream, behind, stream, GT_WAITER_DEFAULT_STREAM);
     }
-    return stream->on_barrier;
+    return state->held_by_default;
 }
 
-void gt_default_stream_complete(struct gt_machine *m, uint32_t number)
+void gt_default_stream_complete(struct gt_machine *m, gt_stream_index stream)
 {
-    struct gt_context_state *context = &m->contexts[m->streams[number].context];
+    struct gt_context_state *context = &m->contexts[m->streams[stream].context];
     struct gt_stream_state *held;
 
-    if (!takes_part(m, number) || context->null_stream == number)
+    if (!takes_part(m, stream) || context->null_stream == stream)
         return; /* streams that the default stream holds are among its waiters */
     context->completed++;
     held = &m->streams[context->null_stream];
-    if (!held->on_barrier || gt_default_stream_holds(m, context->null_stream))
+    if (!held->held_by_default || gt_default_stream_holds(m, context->null_stream))
         return;
-    held->barrier = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP, m->streams[number].last_op };
+    held->default_release = (struct gt_release){ m->engine.now_ps, GT_CAUSE_OP, m->streams[stream].last_op };
     gt_stream_wake(m, context->null_stream, m->engine.now_ps);
 }

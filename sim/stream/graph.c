@@ -10,12 +10,12 @@
 #include "sim/stream/stream.h"
 #include "sim/stream/waiting.h"
 
-static void schedule_node(struct gt_machine *m, uint32_t command, gt_time_ps time_ps)
+static void schedule_node(struct gt_machine *m, gt_command_index command, gt_time_ps time_ps)
 {
     gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, 0);
 }
 
-int gt_node_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error)
+int gt_node_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
@@ -25,37 +25,37 @@ int gt_node_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_e
     return m->failed ? -1 : 0;
 }
 
-static uint32_t add_node(struct gt_machine *m, uint32_t graph, uint32_t op)
+static uint32_t add_node(struct gt_machine *m, gt_command_index graph, gt_op_index op)
 {
-    uint32_t node = gt_stream_command_new(m, GT_COMMAND_NODE, op, m->commands[graph].stream);
+    gt_command_index node = gt_stream_command_new(m, GT_COMMAND_NODE, op, m->commands[graph].stream);
 
     m->commands[node].parent = graph;
     m->commands[node].submit_ps = m->commands[graph].submit_ps;
     m->commands[node].visible_ps = m->commands[graph].visible_ps;
     for (int reason = 0; reason < GT_WAITS; reason++)
-        m->commands[node].marks[reason] = m->commands[graph].marks[reason];
+        m->commands[node].releases[reason] = m->commands[graph].releases[reason];
     if (m->op_commands != NULL)
         m->op_commands[op] = node;
     return node;
 }
 
-void gt_graph_start(struct gt_machine *m, uint32_t graph)
+void gt_graph_start(struct gt_machine *m, gt_command_index graph)
 {
     const struct gt_call *call = &m->workload->calls[m->commands[graph].index];
 
     m->commands[graph].nodes_left = call->ops;
     gt_hw_queue_leave(m, graph);
-    for (uint32_t op = call->first_op; op < call->first_op + call->ops; op++) {
-        uint32_t node = add_node(m, graph, op);
+    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++) {
+        gt_command_index node = add_node(m, graph, op);
 
         if (m->op_afters_left == NULL || m->op_afters_left[op] == 0)
             schedule_node(m, node, m->engine.now_ps);
     }
 }
 
-void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
+void gt_graph_node_ended(struct gt_machine *m, gt_command_index graph, gt_op_index op)
 {
-    uint32_t stream = m->commands[graph].stream;
+    gt_stream_index stream = m->commands[graph].stream;
 
     if (--m->commands[graph].nodes_left > 0)
         return;
@@ -66,24 +66,24 @@ void gt_graph_node_ended(struct gt_machine *m, uint32_t graph, uint32_t op)
 }
 
 /* One of the operations that `op` comes after has ended. */
-static void edge_met(struct gt_machine *m, uint32_t before, uint32_t op)
+static void edge_met(struct gt_machine *m, uint32_t before, gt_op_index op)
 {
     gt_time_ps gap_ps = gt_replay_edge_gap_ps(&m->replay, &m->workload->ops[before], &m->workload->ops[op]);
-    uint32_t command = m->op_commands[op];
+    gt_command_index command = m->op_commands[op];
     enum gt_wait reason;
 
     if (--m->op_afters_left[op] > 0 || command == GT_NONE)
         return;
     /* Within its stream's chain the gap is the stream's, across streams it is a wait. */
     reason = m->workload->ops[before].stream == m->workload->ops[op].stream ? GT_WAIT_STREAM : GT_WAIT_EVENT;
-    gt_stream_command_mark(m, command, reason, m->engine.now_ps + gap_ps, GT_CAUSE_OP, before);
+    gt_stream_command_hold(m, command, reason, m->engine.now_ps + gap_ps, GT_CAUSE_OP, before);
     if (m->commands[command].kind == GT_COMMAND_NODE)
         schedule_node(m, command, m->engine.now_ps + gap_ps);
     else
         gt_stream_wake(m, m->commands[command].stream, m->engine.now_ps);
 }
 
-void gt_graph_op_ended(struct gt_machine *m, uint32_t op)
+void gt_graph_op_ended(struct gt_machine *m, gt_op_index op)
 {
     m->op_commands[op] = GT_NONE;
     for (uint32_t i = m->replay.edge_from[op]; i < m->replay.edge_from[op + 1]; i++)

@@ -14,6 +14,6 @@ void gt_graph_op_ended(struct gt_machine *m, gt_op_index op);
 void gt_graph_node_ended(struct gt_machine *m, gt_command_index graph, gt_op_index op);
 
 /* Event: a node's gap has passed. */
-int gt_node_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error);
+int gt_node_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error);
 
 #endif

@@ -7,16 +7,16 @@
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
-static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread_state *thread, uint32_t next)
+static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread_state *state, uint32_t next)
 {
-    const struct gt_call *call = &m->workload->calls[thread->calls[next]], *before;
+    const struct gt_call *call = &m->workload->calls[state->calls[next]], *before;
     gt_time_ps before_end;
 
     if (call->start_ps == GT_TIME_NONE)
         return 0;
     if (next == 0)
         return call->start_ps;
-    before = &m->workload->calls[thread->calls[next - 1]];
+    before = &m->workload->calls[state->calls[next - 1]];
     before_end = gt_call_measured_end(before);
     return before_end == GT_TIME_NONE || before_end > call->start_ps ? 0 : call->start_ps - before_end;
 }
@@ -31,12 +31,15 @@ static void fail_late_call(struct gt_machine *m, const struct gt_call *call)
                     place, gt_call_kind_names[call->kind]);
 }
 
-static void finish_call(struct gt_machine *m, uint32_t number, gt_time_ps end_ps)
+static void finish_call(struct gt_machine *m, gt_thread_index thread, gt_time_ps end_ps)
 {
-    struct gt_thread_state *thread = &m->threads[number];
+    struct gt_thread_state *state = &m->threads[thread];
     struct gt_call_record record = {
-        .call = thread->calls[thread->next], .start_ps = thread->start_ps, .end_ps = end_ps,
-        .blocked_ps = thread->blocked_ps, .cause_op = thread->cause_op,
+        .call = state->calls[state->next],
+        .start_ps = state->start_ps,
+        .end_ps = end_ps,
+        .blocked_ps = state->blocked_ps,
+        .cause_op = state->cause_op,
     };
 
     if (end_ps > GT_TIME_LIMIT_PS) {
@@ -47,24 +50,24 @@ static void finish_call(struct gt_machine *m, uint32_t number, gt_time_ps end_ps
         m->end_ps = end_ps;
     if (m->probe->call != NULL && m->probe->call(m->probe->user, &record, m->error) != 0)
         m->failed = true;
-    thread->next++;
-    if (thread->next == thread->call_count) {
-        thread->done = true;
+    state->next++;
+    if (state->next == state->call_count) {
+        state->done = true;
         return;
     }
-    gt_engine_schedule(&m->engine, end_ps + own_work_ps(m, thread, thread->next), GT_PHASE_HOST,
-                       GT_HANDLE_THREAD, number, 0);
+    gt_engine_schedule(&m->engine, end_ps + own_work_ps(m, state, state->next), GT_PHASE_HOST, GT_HANDLE_THREAD,
+                       thread, 0);
 }
 
-static void act(struct gt_machine *m, uint32_t number)
+static void act(struct gt_machine *m, gt_thread_index thread)
 {
-    struct gt_thread_state *thread = &m->threads[number];
-    uint32_t call = thread->calls[thread->next];
+    struct gt_thread_state *state = &m->threads[thread];
+    gt_call_index call = state->calls[state->next];
 
-    thread->acted_ps = m->engine.now_ps;
-    gt_api[m->workload->calls[call].kind].act(m, number, call);
-    if (thread->pending == 0)
-        finish_call(m, number, m->engine.now_ps + gt_call_cost_ps(m, call));
+    state->acted_ps = m->engine.now_ps;
+    gt_api[m->workload->calls[call].kind].act(m, thread, call);
+    if (state->pending == 0)
+        finish_call(m, thread, m->engine.now_ps + gt_call_cost_ps(m, call));
 }
 
 /* The stream whose launch queue this call needs room in; GT_NONE when it submits nothing. */
@@ -74,30 +77,29 @@ static uint32_t submits_to(const struct gt_machine *m, const struct gt_call *cal
 }
 
 /* A call that submits work goes on until then. */
-static void note_submission(struct gt_machine *m, uint32_t number, gt_time_ps end_ps)
+static void note_submission(struct gt_machine *m, gt_thread_index thread, gt_time_ps end_ps)
 {
-    m->submissions[m->next_submission] = (struct gt_submission){ number, end_ps };
+    m->submissions[m->next_submission] = (struct gt_submission){ thread, end_ps };
     m->next_submission = (m->next_submission + 1) % GT_SUBMISSIONS;
 }
 
 /* Other threads that are inside such a call. Seen on H200: launches of 1 to 4 threads at once take 3.1,
  * 5.0, 6.0, 7.0 us each. */
-static uint32_t others_submitting(const struct gt_machine *m, uint32_t number)
+static uint32_t others_submitting(const struct gt_machine *m, gt_thread_index thread)
 {
     uint32_t others = 0;
 
     for (int i = 0; i < GT_SUBMISSIONS; i++)
-        others += m->submissions[i].end_ps > m->engine.now_ps && m->submissions[i].thread != number
-                  && m->workload->threads[m->submissions[i].thread].process
-                         == m->workload->threads[number].process;
+        others += m->submissions[i].end_ps > m->engine.now_ps && m->submissions[i].thread != thread &&
+                  m->workload->threads[m->submissions[i].thread].process == m->workload->threads[thread].process;
     return others;
 }
 
 /* What a call that submits to this stream costs beyond its row; a recorded one has it in its time. */
-static gt_time_ps more_ps(struct gt_machine *m, uint32_t number, uint32_t stream)
+static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
 {
-    const struct gt_thread_state *thread = &m->threads[number];
-    const struct gt_call *call = &m->workload->calls[thread->calls[thread->next]];
+    const struct gt_thread_state *state = &m->threads[thread];
+    const struct gt_call *call = &m->workload->calls[state->calls[state->next]];
     gt_time_ps time_ps = 0;
 
     if (stream == GT_NONE || call->duration_ps != GT_TIME_NONE)
@@ -105,53 +107,52 @@ static gt_time_ps more_ps(struct gt_machine *m, uint32_t number, uint32_t stream
     if (call->kind == GT_CALL_LAUNCH && !m->streams[stream].launched)
         time_ps += m->device->first_launch_ps;
     m->streams[stream].launched |= call->kind == GT_CALL_LAUNCH;
-    time_ps += others_submitting(m, number) * m->device->submit_lock_ps;
-    note_submission(m, number,
-                    m->engine.now_ps
-                        + *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset)
-                        + time_ps);
+    time_ps += others_submitting(m, thread) * m->device->submit_lock_ps;
+    note_submission(m, thread,
+                    m->engine.now_ps + *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset) +
+                        time_ps);
     return time_ps;
 }
 
-int gt_thread_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_thread_state *thread = &m->threads[number];
-    uint32_t stream = submits_to(m, &m->workload->calls[thread->calls[thread->next]]);
+    struct gt_thread_state *state = &m->threads[thread];
+    gt_stream_index stream = submits_to(m, &m->workload->calls[state->calls[state->next]]);
 
     (void)stamp;
     (void)error;
-    thread->start_ps = m->engine.now_ps;
-    thread->blocked_ps = 0;
-    thread->cause_op = GT_NONE;
-    thread->more_ps = more_ps(m, number, stream);
+    state->start_ps = m->engine.now_ps;
+    state->blocked_ps = 0;
+    state->cause_op = GT_NONE;
+    state->more_ps = more_ps(m, thread, stream);
     if (stream != GT_NONE
         && m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
-        thread->waits_for_room = true;
-        thread->acted_ps = m->engine.now_ps;
-        gt_thread_wait(m, number, stream, m->streams[stream].submitted - m->device->launch_queue_depth + 1);
+        state->waits_for_queue = true;
+        state->acted_ps = m->engine.now_ps;
+        gt_thread_wait(m, thread, stream, m->streams[stream].submitted - m->device->launch_queue_depth + 1);
     } else {
-        act(m, number);
+        act(m, thread);
     }
     return m->failed ? -1 : 0;
 }
 
-void gt_thread_release(struct gt_machine *m, uint32_t number, uint32_t cause_op)
+void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index cause_op)
 {
-    struct gt_thread_state *thread = &m->threads[number];
+    struct gt_thread_state *state = &m->threads[thread];
     gt_time_ps now_ps = m->engine.now_ps, least_ps;
-    uint32_t call = thread->calls[thread->next];
+    gt_call_index call = state->calls[state->next];
 
-    if (--thread->pending > 0)
+    if (--state->pending > 0)
         return;
-    thread->blocked_ps += now_ps - thread->acted_ps;
-    thread->cause_op = cause_op;
-    if (thread->waits_for_room) {
-        thread->waits_for_room = false;
-        act(m, number);
+    state->blocked_ps += now_ps - state->acted_ps;
+    state->cause_op = cause_op;
+    if (state->waits_for_queue) {
+        state->waits_for_queue = false;
+        act(m, thread);
         return;
     }
-    least_ps = thread->acted_ps + gt_call_cost_ps(m, call);
+    least_ps = state->acted_ps + gt_call_cost_ps(m, call);
     now_ps += gt_call_tail_ps(m, call);
-    finish_call(m, number, now_ps > least_ps ? now_ps : least_ps);
+    finish_call(m, thread, now_ps > least_ps ? now_ps : least_ps);
 }

@@ -8,6 +8,6 @@
 void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index cause_op);
 
 /* Event: the thread's next call begins. */
-int gt_thread_handler(void *machine, uint32_t thread, uint64_t stamp, struct gt_error *error);
+int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, struct gt_error *error);
 
 #endif

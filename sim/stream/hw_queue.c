@@ -2,7 +2,7 @@
  *
  * A connection is a FIFO in order of submission.  Only its head may act: a kernel leaves it when all
  * its blocks are dispatched, a copy when its engine's queue has it, a wait when it is satisfied.  So
- * an command that waits for its own stream holds back the other streams of its connection: the false
+ * a command that waits for its own stream holds back the other streams of its connection: the false
  * dependencies of Bakita & Anderson, RTAS'24 (a channel frees when the last kernel of its stream is
  * fully dispatched). */
 #include "sim/stream/hw_queue.h"
@@ -10,12 +10,12 @@
 #include "sim/machine/free_lists.h"
 #include "sim/stream/waiting.h"
 
-static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, uint32_t command)
+static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, gt_command_index command)
 {
     return &m->queues[m->streams[m->commands[command].stream].queue];
 }
 
-void gt_hw_queue_push(struct gt_machine *m, uint32_t command)
+void gt_hw_queue_push(struct gt_machine *m, gt_command_index command)
 {
     struct gt_hw_queue_state *queue = queue_of(m, command);
 
@@ -30,12 +30,12 @@ void gt_hw_queue_push(struct gt_machine *m, uint32_t command)
     queue->tail = command;
 }
 
-bool gt_hw_queue_allows(const struct gt_machine *m, uint32_t command)
+bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command)
 {
     return !m->commands[command].in_queue || queue_of(m, command)->head == command;
 }
 
-void gt_hw_queue_leave(struct gt_machine *m, uint32_t command)
+void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
 {
     struct gt_hw_queue_state *queue = queue_of(m, command);
     uint32_t next = m->commands[command].queue_next;
@@ -43,7 +43,7 @@ void gt_hw_queue_leave(struct gt_machine *m, uint32_t command)
     if (!m->commands[command].in_queue)
         return;
     if (queue->head != command)
-        gt_bug("an command leaves its hardware queue from behind the head");
+        gt_bug("a command leaves its hardware queue from behind the head");
     m->commands[command].in_queue = false;
     queue->head = next;
     if (next == GT_NONE) {
@@ -51,7 +51,7 @@ void gt_hw_queue_leave(struct gt_machine *m, uint32_t command)
         return;
     }
     if (m->commands[next].stream != m->commands[command].stream && m->commands[command].kind == GT_COMMAND_OP)
-        gt_stream_command_mark(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
+        gt_stream_command_hold(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
     /* Not at once: whoever leaves is in the middle of its own step. */
     gt_stream_wake(m, m->commands[next].stream, m->engine.now_ps);
 }

@@ -8,44 +8,44 @@
 #include "sim/stream/serial.h"
 #include "sim/stream/stream.h"
 
-static uint32_t op_of(const struct gt_machine *m, uint32_t command)
+static uint32_t op_of(const struct gt_machine *m, gt_command_index command)
 {
     return m->commands[command].index;
 }
 
-void gt_timed_op_start(struct gt_machine *m, uint32_t command, gt_time_ps duration_ps)
+void gt_timed_op_start(struct gt_machine *m, gt_command_index command, gt_time_ps duration_ps)
 {
     m->commands[command].start_ps = m->engine.now_ps;
     gt_hw_queue_leave(m, command);
     gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-void gt_memset_start(struct gt_machine *m, uint32_t command)
+void gt_memset_start(struct gt_machine *m, gt_command_index command)
 {
     gt_timed_op_start(m, command, gt_stated_ps(m, op_of(m, command)));
 }
 
 /* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */
-void gt_host_function_start(struct gt_machine *m, uint32_t command)
+void gt_host_function_start(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[op_of(m, command)];
     gt_time_ps start_ps = m->engine.now_ps + m->device->host_function_ps;
 
-    gt_stream_command_mark(m, command, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
+    gt_stream_command_hold(m, command, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
     m->commands[command].start_ps = start_ps;
     gt_hw_queue_leave(m, command);
     gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps),
                        GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-void gt_op_ready(struct gt_machine *m, uint32_t command)
+void gt_op_ready(struct gt_machine *m, gt_command_index command)
 {
     if (m->options->serialize && !gt_serial_allows(m, command))
         return;
     m->op_rules[m->workload->ops[op_of(m, command)].kind].start(m, command);
 }
 
-int gt_timed_op_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error)
+int gt_timed_op_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
@@ -56,18 +56,19 @@ int gt_timed_op_handler(void *machine, uint32_t command, uint64_t stamp, struct 
 }
 
 /* Split the stream's idle time before this operation by what it waited for in turn. */
-static void split_waits(const struct gt_machine *m, const struct gt_stream_command *command, struct gt_op_record *record)
+static void split_waits(const struct gt_machine *m, const struct gt_stream_command *command,
+                        struct gt_op_record *record)
 {
     gt_time_ps at_ps = m->streams[m->workload->ops[command->index].stream].idle_from_ps, latest_ps = 0;
     enum gt_wait rest = m->workload->ops[command->index].kind == GT_OP_COPY ? GT_WAIT_ENGINE : GT_WAIT_RESOURCE;
 
     for (int reason = 0; reason < GT_WAITS; reason++) {
-        gt_time_ps until_ps = command->marks[reason].time_ps;
+        gt_time_ps until_ps = command->releases[reason].time_ps;
 
         if (until_ps > latest_ps && until_ps <= record->start_ps) {
             latest_ps = until_ps;
-            record->cause = (enum gt_cause)command->marks[reason].cause;
-            record->cause_index = command->marks[reason].index;
+            record->cause = (enum gt_cause)command->releases[reason].cause;
+            record->cause_index = command->releases[reason].index;
         }
         if (until_ps > record->start_ps)
             until_ps = record->start_ps;
@@ -104,28 +105,28 @@ static void report_progress(struct gt_machine *m)
         m->failed = true;
 }
 
-void gt_op_ended(struct gt_machine *m, uint32_t number)
+void gt_op_ended(struct gt_machine *m, gt_command_index command)
 {
-    struct gt_stream_command command = m->commands[number];
-    struct gt_stream_state *stream = &m->streams[m->workload->ops[command.index].stream];
+    struct gt_stream_command c = m->commands[command];
+    struct gt_stream_state *stream = &m->streams[m->workload->ops[c.index].stream];
 
-    report_op(m, &command);
+    report_op(m, &c);
     report_progress(m);
     if (m->engine.now_ps > stream->idle_from_ps)
         stream->idle_from_ps = m->engine.now_ps;
     if (m->engine.now_ps > m->end_ps)
         m->end_ps = m->engine.now_ps;
-    stream->last_op = command.index;
+    stream->last_op = c.index;
     stream->end_ps = m->engine.now_ps;
     if (m->options->serialize)
-        gt_serial_ended(m, command.index);
+        gt_serial_ended(m, c.index);
     if (m->replay.edge_count > 0)
-        gt_graph_op_ended(m, command.index);
-    if (command.kind == GT_COMMAND_NODE) {
-        gt_stream_command_free(m, number);
-        gt_graph_node_ended(m, command.parent, command.index);
+        gt_graph_op_ended(m, c.index);
+    if (c.kind == GT_COMMAND_NODE) {
+        gt_stream_command_free(m, command);
+        gt_graph_node_ended(m, c.parent, c.index);
     } else {
-        gt_stream_complete(m, command.stream);
-        gt_stream_advance(m, command.stream);
+        gt_stream_complete(m, c.stream);
+        gt_stream_advance(m, c.stream);
     }
 }

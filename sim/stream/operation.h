@@ -18,6 +18,6 @@ void gt_memset_start(struct gt_machine *m, gt_command_index command);
 void gt_host_function_start(struct gt_machine *m, gt_command_index command);
 
 /* Event: the time of gt_timed_op_start() is over. */
-int gt_timed_op_handler(void *machine, uint32_t command, uint64_t stamp, struct gt_error *error);
+int gt_timed_op_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error);
 
 #endif

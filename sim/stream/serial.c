@@ -8,16 +8,17 @@
 
 #include "sim/machine/free_lists.h"
 
-static gt_time_ps gap_behind_last_ps(const struct gt_machine *m, uint32_t command)
+static gt_time_ps gap_behind_last_ps(const struct gt_machine *m, gt_command_index command)
 {
-    const struct gt_op *last = &m->workload->ops[m->serial.last_op], *op = &m->workload->ops[m->commands[command].index];
+    const struct gt_op *last = &m->workload->ops[m->serial.last_op];
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
 
     return last->stream == op->stream && last->call != op->call ? gt_replay_gap_ps(&m->replay, last, op)
                                                                 : gt_replay_edge_gap_ps(&m->replay, last, op);
 }
 
 /* The place is free: this command has it from the gap behind the last operation on.  Returns whether that is now. */
-static bool take_place(struct gt_machine *m, uint32_t command)
+static bool take_place(struct gt_machine *m, gt_command_index command)
 {
     uint32_t last = m->serial.last_op;
     gt_time_ps due_ps;
@@ -28,15 +29,16 @@ static bool take_place(struct gt_machine *m, uint32_t command)
     due_ps = m->serial.end_ps + gap_behind_last_ps(m, command);
     if (due_ps <= m->engine.now_ps)
         return true;
-    gt_stream_command_mark(m, command,
+    gt_stream_command_hold(m, command,
                            m->workload->ops[last].stream == m->workload->ops[m->commands[command].index].stream
-                               ? GT_WAIT_STREAM : GT_WAIT_EVENT,
+                               ? GT_WAIT_STREAM
+                               : GT_WAIT_EVENT,
                            due_ps, GT_CAUSE_OP, last);
     gt_engine_schedule(&m->engine, due_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, 0);
     return false;
 }
 
-bool gt_serial_allows(struct gt_machine *m, uint32_t command)
+bool gt_serial_allows(struct gt_machine *m, gt_command_index command)
 {
     struct gt_serial_state *serial = &m->serial;
 
@@ -53,7 +55,7 @@ bool gt_serial_allows(struct gt_machine *m, uint32_t command)
     return false;
 }
 
-void gt_serial_ended(struct gt_machine *m, uint32_t op)
+void gt_serial_ended(struct gt_machine *m, gt_op_index op)
 {
     struct gt_serial_state *serial = &m->serial;
     uint32_t next = serial->head;

@@ -9,76 +9,75 @@
 #include "sim/stream/operation.h"
 #include "sim/stream/waiting.h"
 
-int gt_stream_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+int gt_stream_handler(void *machine, gt_stream_index stream, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_stream_state *stream = &m->streams[number];
+    struct gt_stream_state *state = &m->streams[stream];
 
     (void)error;
-    if (stamp != stream->wake_stamp)
+    if (stamp != state->wake_stamp)
         return 0;
-    stream->wake_ps = GT_TIME_NONE;
-    gt_stream_advance(m, number);
+    state->wake_ps = GT_TIME_NONE;
+    gt_stream_advance(m, stream);
     return m->failed ? -1 : 0;
 }
 
-static void release(struct gt_machine *m, const struct gt_waiter *waiter, uint32_t cause_op)
+static void release(struct gt_machine *m, const struct gt_waiter *waiter, gt_op_index cause_op)
 {
-    struct gt_mark mark = { m->engine.now_ps, GT_CAUSE_OP, cause_op };
+    struct gt_release now = { m->engine.now_ps, GT_CAUSE_OP, cause_op };
 
     if (waiter->kind == GT_WAITER_THREAD) {
         gt_thread_release(m, waiter->index, cause_op);
         return;
     }
     if (waiter->kind == GT_WAITER_EVENT)
-        m->streams[waiter->index].event = mark;
+        m->streams[waiter->index].event_release = now;
     else
-        m->streams[waiter->index].barrier = mark;
+        m->streams[waiter->index].default_release = now;
     gt_stream_wake(m, waiter->index, m->engine.now_ps);
 }
 
-static void release_waiters(struct gt_machine *m, uint32_t number)
+static void release_waiters(struct gt_machine *m, gt_stream_index stream)
 {
-    struct gt_stream_state *stream = &m->streams[number];
+    struct gt_stream_state *state = &m->streams[stream];
 
-    while (stream->waiters != GT_NONE && m->waiters[stream->waiters].number <= stream->completed) {
-        struct gt_waiter waiter = m->waiters[stream->waiters];
-        uint32_t done = stream->waiters;
+    while (state->waiters != GT_NONE && m->waiters[state->waiters].number <= state->completed) {
+        struct gt_waiter waiter = m->waiters[state->waiters];
+        uint32_t done = state->waiters;
 
-        stream->waiters = waiter.next;
+        state->waiters = waiter.next;
         gt_waiter_free(m, done);
-        release(m, &waiter, stream->last_op);
+        release(m, &waiter, state->last_op);
     }
 }
 
 /* A record that is still its event's last one: waits reached from now on find it complete. */
-static void note_record(struct gt_machine *m, uint32_t number)
+static void note_record(struct gt_machine *m, gt_command_index command)
 {
-    const struct gt_stream_command *command = &m->commands[number];
-    struct gt_event_state *event = &m->events[m->workload->calls[command->index].event];
+    const struct gt_stream_command *c = &m->commands[command];
+    struct gt_event_state *event = &m->events[m->workload->calls[c->index].event];
 
-    if (event->number == command->number && event->stream == command->stream)
-        event->completed = (struct gt_mark){ m->engine.now_ps, GT_CAUSE_OP,
-                                             m->streams[command->stream].last_op };
+    if (event->number == c->number && event->stream == c->stream)
+        event->completed = (struct gt_release){ m->engine.now_ps, GT_CAUSE_OP, m->streams[c->stream].last_op };
 }
 
 /* The head is complete: the next one is the head. */
-void gt_stream_complete(struct gt_machine *m, uint32_t number)
+void gt_stream_complete(struct gt_machine *m, gt_stream_index stream)
 {
-    struct gt_stream_state *stream = &m->streams[number];
-    uint32_t command = stream->head;
+    struct gt_stream_state *state = &m->streams[stream];
+    gt_command_index command = state->head;
 
     if (m->commands[command].kind == GT_COMMAND_RECORD)
         note_record(m, command);
     gt_hw_queue_leave(m, command);
-    stream->completed = m->commands[command].number;
-    stream->head = m->commands[command].next;
-    stream->on_barrier = false;
-    if (stream->head == GT_NONE)
-        stream->tail = GT_NONE;
+    state->completed = m->commands[command].number;
+    state->head = m->commands[command].next;
+    state->held_by_default = false;
+    if (state->head == GT_NONE)
+        state->tail = GT_NONE;
     gt_stream_command_free(m, command);
-    release_waiters(m, number);
-    gt_default_stream_complete(m, number);
+    release_waiters(m, stream);
+    gt_default_stream_complete(m, stream);
 }
 
 /* A wait that came to its stream's head after the record was complete, as behind it in one hardware
@@ -86,27 +85,27 @@ void gt_stream_complete(struct gt_machine *m, uint32_t number)
 static void pass_wait(struct gt_machine *m, const struct gt_stream_command *command)
 {
     const struct gt_event_state *event = &m->events[m->workload->calls[command->index].event];
-    struct gt_mark *mark = &m->streams[command->stream].event;
+    struct gt_release *latest = &m->streams[command->stream].event_release;
 
     if (!command->waiting && event->number == command->target_number && event->stream == command->target_stream &&
-        event->completed.index != GT_NONE && event->completed.time_ps > mark->time_ps)
-        *mark = event->completed;
+        event->completed.index != GT_NONE && event->completed.time_ps > latest->time_ps)
+        *latest = event->completed;
 }
 
 /* A wait is over when the record it captured is complete; without one it is over at once. */
-static bool wait_over(struct gt_machine *m, uint32_t number)
+static bool wait_over(struct gt_machine *m, gt_command_index command)
 {
-    struct gt_stream_command *command = &m->commands[number];
+    struct gt_stream_command *c = &m->commands[command];
 
-    if (command->target_number == 0)
+    if (c->target_number == 0)
         return true;
-    if (m->streams[command->target_stream].completed >= command->target_number) {
-        pass_wait(m, command);
+    if (m->streams[c->target_stream].completed >= c->target_number) {
+        pass_wait(m, c);
         return true;
     }
-    if (!command->waiting) {
-        command->waiting = true;
-        gt_stream_add_waiter(m, command->target_stream, command->target_number, command->stream, GT_WAITER_EVENT);
+    if (!c->waiting) {
+        c->waiting = true;
+        gt_stream_add_waiter(m, c->target_stream, c->target_number, c->stream, GT_WAITER_EVENT);
     }
     return false;
 }
@@ -123,7 +122,7 @@ static gt_time_ps event_gap_ps(const struct gt_machine *m, uint32_t before, cons
 
 /* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections have work, 2.5 us with three,
  * 3.5 us with eight. */
-static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, uint32_t gpu, uint32_t op)
+static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
 {
     uint32_t waiting = m->gpus[gpu].queues_waiting;
 
@@ -133,75 +132,75 @@ static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, uint32_t gpu, ui
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
-static gt_time_ps op_due(struct gt_machine *m, uint32_t number, uint32_t head)
+static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_command_index head)
 {
-    const struct gt_stream_state *stream = &m->streams[number];
-    const struct gt_stream_command *command = &m->commands[head];
-    uint32_t op = command->kind == GT_COMMAND_GRAPH ? m->workload->calls[command->index].first_op : command->index;
-    uint32_t call = command->kind == GT_COMMAND_GRAPH ? command->index : m->workload->ops[command->index].call;
-    gt_time_ps more_ps = busy_queue_gap_ps(m, stream->gpu, op);
+    const struct gt_stream_state *state = &m->streams[stream];
+    const struct gt_stream_command *c = &m->commands[head];
+    gt_op_index op = c->kind == GT_COMMAND_GRAPH ? m->workload->calls[c->index].first_op : c->index;
+    gt_call_index call = c->kind == GT_COMMAND_GRAPH ? c->index : m->workload->ops[c->index].call;
+    gt_time_ps more_ps = busy_queue_gap_ps(m, state->gpu, op);
 
-    gt_stream_command_mark(m, head, GT_WAIT_HOST, command->visible_ps, GT_CAUSE_CALL, call);
-    if (stream->last_op != GT_NONE)
-        gt_stream_command_mark(m, head, GT_WAIT_STREAM,
-                     stream->end_ps + gt_replay_gap_ps(&m->replay, &m->workload->ops[stream->last_op],
-                                                     &m->workload->ops[op]) + more_ps,
-                     GT_CAUSE_OP, stream->last_op);
-    if (stream->barrier.time_ps > 0)
-        gt_stream_command_mark(m, head, GT_WAIT_STREAM,
-                     stream->barrier.time_ps + more_ps
-                     + event_gap_ps(m, stream->barrier.index, &m->workload->ops[op]),
-                     GT_CAUSE_OP, stream->barrier.index);
-    if (stream->event.time_ps > 0)
-        gt_stream_command_mark(m, head, GT_WAIT_EVENT,
-                     stream->event.time_ps + more_ps
-                     + event_gap_ps(m, stream->event.index, &m->workload->ops[op]),
-                     GT_CAUSE_OP, stream->event.index);
-    return later(command->visible_ps,
-                 later(command->marks[GT_WAIT_STREAM].time_ps, command->marks[GT_WAIT_EVENT].time_ps));
+    gt_stream_command_hold(m, head, GT_WAIT_HOST, c->visible_ps, GT_CAUSE_CALL, call);
+    if (state->last_op != GT_NONE)
+        gt_stream_command_hold(
+            m, head, GT_WAIT_STREAM,
+            state->end_ps + gt_replay_gap_ps(&m->replay, &m->workload->ops[state->last_op], &m->workload->ops[op]) +
+                more_ps,
+            GT_CAUSE_OP, state->last_op);
+    if (state->default_release.time_ps > 0)
+        gt_stream_command_hold(m, head, GT_WAIT_STREAM,
+                               state->default_release.time_ps + more_ps +
+                                   event_gap_ps(m, state->default_release.index, &m->workload->ops[op]),
+                               GT_CAUSE_OP, state->default_release.index);
+    if (state->event_release.time_ps > 0)
+        gt_stream_command_hold(m, head, GT_WAIT_EVENT,
+                               state->event_release.time_ps + more_ps +
+                                   event_gap_ps(m, state->event_release.index, &m->workload->ops[op]),
+                               GT_CAUSE_OP, state->event_release.index);
+    return later(c->visible_ps, later(c->releases[GT_WAIT_STREAM].time_ps, c->releases[GT_WAIT_EVENT].time_ps));
 }
 
 /* Start the operation (or graph) at the head if it is due. */
-static void try_op(struct gt_machine *m, uint32_t number, uint32_t head)
+static void try_op(struct gt_machine *m, gt_stream_index stream, gt_command_index head)
 {
-    struct gt_stream_command *command = &m->commands[head];
-    gt_time_ps due_ps = op_due(m, number, head);
+    struct gt_stream_command *c = &m->commands[head];
+    gt_time_ps due_ps = op_due(m, stream, head);
 
     if (due_ps > m->engine.now_ps) {
-        gt_stream_wake(m, number, due_ps);
+        gt_stream_wake(m, stream, due_ps);
         return;
     }
-    if (command->kind == GT_COMMAND_OP && m->op_afters_left != NULL && m->op_afters_left[command->index] > 0)
+    if (c->kind == GT_COMMAND_OP && m->op_afters_left != NULL && m->op_afters_left[c->index] > 0)
         return; /* the last of them wakes the stream */
-    command->started = true;
-    m->streams[number].event.time_ps = m->streams[number].barrier.time_ps = 0;
-    if (command->kind == GT_COMMAND_GRAPH)
+    c->started = true;
+    m->streams[stream].event_release.time_ps = m->streams[stream].default_release.time_ps = 0;
+    if (c->kind == GT_COMMAND_GRAPH)
         gt_graph_start(m, head);
     else
         gt_op_ready(m, head);
 }
 
 /* Go on with the stream as far as it goes now. */
-void gt_stream_advance(struct gt_machine *m, uint32_t number)
+void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
 {
-    struct gt_stream_state *stream = &m->streams[number];
+    struct gt_stream_state *state = &m->streams[stream];
 
-    while (stream->head != GT_NONE && !m->commands[stream->head].started && !m->failed) {
-        uint32_t head = stream->head;
-        struct gt_stream_command *command = &m->commands[head];
+    while (state->head != GT_NONE && !m->commands[state->head].started && !m->failed) {
+        gt_command_index head = state->head;
+        struct gt_stream_command *c = &m->commands[head];
 
-        if (command->visible_ps > m->engine.now_ps) {
-            gt_stream_wake(m, number, command->visible_ps);
+        if (c->visible_ps > m->engine.now_ps) {
+            gt_stream_wake(m, stream, c->visible_ps);
             return;
         }
-        if (!gt_hw_queue_allows(m, head) || gt_default_stream_holds(m, number))
+        if (!gt_hw_queue_allows(m, head) || gt_default_stream_holds(m, stream))
             return;
-        if (command->kind == GT_COMMAND_OP || command->kind == GT_COMMAND_GRAPH) {
-            try_op(m, number, head);
+        if (c->kind == GT_COMMAND_OP || c->kind == GT_COMMAND_GRAPH) {
+            try_op(m, stream, head);
             return; /* it completes by an event of its own */
         }
-        if (command->kind == GT_COMMAND_WAIT && !wait_over(m, head))
+        if (c->kind == GT_COMMAND_WAIT && !wait_over(m, head))
             return;
-        gt_stream_complete(m, number);
+        gt_stream_complete(m, stream);
     }
 }

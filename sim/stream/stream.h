@@ -11,6 +11,6 @@ void gt_stream_advance(struct gt_machine *m, gt_stream_index stream);
 void gt_stream_complete(struct gt_machine *m, gt_stream_index stream);
 
 /* Event: gt_stream_wake() asked for it. */
-int gt_stream_handler(void *machine, uint32_t stream, uint64_t stamp, struct gt_error *error);
+int gt_stream_handler(void *machine, gt_stream_index stream, uint64_t stamp, struct gt_error *error);
 
 #endif

@@ -2,40 +2,40 @@
 
 #include "sim/machine/free_lists.h"
 
-void gt_stream_wake(struct gt_machine *m, uint32_t number, gt_time_ps time_ps)
+void gt_stream_wake(struct gt_machine *m, gt_stream_index stream, gt_time_ps time_ps)
 {
-    struct gt_stream_state *stream = &m->streams[number];
+    struct gt_stream_state *state = &m->streams[stream];
 
-    if (stream->wake_ps != GT_TIME_NONE && stream->wake_ps <= time_ps)
+    if (state->wake_ps != GT_TIME_NONE && state->wake_ps <= time_ps)
         return; /* it looks again before that anyway */
-    stream->wake_ps = time_ps;
-    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_STREAM, number, ++stream->wake_stamp);
+    state->wake_ps = time_ps;
+    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_STREAM, stream, ++state->wake_stamp);
 }
 
-void gt_stream_add_waiter(struct gt_machine *m, uint32_t number, uint64_t until, uint32_t index,
+void gt_stream_add_waiter(struct gt_machine *m, gt_stream_index stream, uint64_t number, uint32_t index,
                           enum gt_waiter_kind kind)
 {
-    uint32_t waiter = gt_waiter_new(m);
-    struct gt_stream_state *stream = &m->streams[number];
-    uint32_t *link = &stream->waiters;
+    gt_waiter_index waiter = gt_waiter_new(m);
+    struct gt_stream_state *state = &m->streams[stream];
+    uint32_t *link = &state->waiters;
 
-    m->waiters[waiter].number = until;
+    m->waiters[waiter].number = number;
     m->waiters[waiter].index = index;
     m->waiters[waiter].kind = kind;
-    if (stream->waiters != GT_NONE && m->waiters[stream->waiters_tail].number <= until)
-        link = &m->waiters[stream->waiters_tail].next; /* nearly always: waits come in order */
-    while (*link != GT_NONE && m->waiters[*link].number <= until)
+    if (state->waiters != GT_NONE && m->waiters[state->waiters_tail].number <= number)
+        link = &m->waiters[state->waiters_tail].next; /* nearly always: waits come in order */
+    while (*link != GT_NONE && m->waiters[*link].number <= number)
         link = &m->waiters[*link].next;
     m->waiters[waiter].next = *link;
     if (*link == GT_NONE)
-        stream->waiters_tail = waiter;
+        state->waiters_tail = waiter;
     *link = waiter;
 }
 
-void gt_thread_wait(struct gt_machine *m, uint32_t number, uint32_t stream, uint64_t until)
+void gt_thread_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream, uint64_t number)
 {
-    if (m->streams[stream].completed >= until)
+    if (m->streams[stream].completed >= number)
         return;
-    m->threads[number].pending++;
-    gt_stream_add_waiter(m, stream, until, number, GT_WAITER_THREAD);
+    m->threads[thread].pending++;
+    gt_stream_add_waiter(m, stream, number, thread, GT_WAITER_THREAD);
 }

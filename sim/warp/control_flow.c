@@ -205,7 +205,8 @@ static uint32_t draw_trips(struct gt_sm_core *sm, struct gt_warp_state *warp, ui
 }
 
 /* Go to `block`; `back`: along the back edge of the loop it heads. */
-static const struct gt_decoded_inst *enter(struct gt_sm_core *sm, struct gt_warp_state *warp, uint32_t block, bool back)
+static const struct gt_decoded_inst *enter(struct gt_sm_core *sm, struct gt_warp_state *warp, uint32_t block,
+                                           bool back)
 {
     const struct gt_program *program = sm->code.program;
     const struct gt_basic_block *to = &program->blocks[block];

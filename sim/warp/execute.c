@@ -68,7 +68,8 @@ static void shuffle(struct gt_sm_core *sm, struct gt_warp_state *warp, const str
     take(sm, warp, op->write_barrier, whole(lsu - 1 + sm->costs->shuffle_latency), op->cause);
 }
 
-static void commit_copies(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void commit_copies(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                          uint64_t now)
 {
     uint64_t done = warp->copies_done > now ? warp->copies_done : now + 1;
 
@@ -79,7 +80,8 @@ static void commit_copies(struct gt_sm_core *sm, struct gt_warp_state *warp, con
 }
 
 /* DEPBAR: until no more than argument2 operations of the scoreboard are left. */
-static void count_down(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void count_down(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                       uint64_t now)
 {
     (void)sm;
     uint32_t number = op->argument;
@@ -96,17 +98,20 @@ static void count_down(struct gt_sm_core *sm, struct gt_warp_state *warp, const 
     hold(warp, until, warp->scoreboard_cause[number]);
 }
 
-static void barrier_sync(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void barrier_sync(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                         uint64_t now)
 {
     gt_warp_barrier(sm, warp, op, now, true);
 }
 
-static void barrier_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void barrier_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                           uint64_t now)
 {
     gt_warp_barrier(sm, warp, op, now, false);
 }
 
-static void bulk_store(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void bulk_store(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                       uint64_t now)
 {
     double bytes = op->access != NULL && op->access->bulk_bytes > 0 ? op->access->bulk_bytes : 0;
     uint64_t done = whole(gt_warp_bulk(sm, bytes, true, now));
@@ -115,7 +120,8 @@ static void bulk_store(struct gt_sm_core *sm, struct gt_warp_state *warp, const 
     take(sm, warp, op->read_barrier, now + whole(op->latency), op->cause);
 }
 
-static void bulk_commit(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void bulk_commit(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                        uint64_t now)
 {
     uint64_t done = warp->bulk_done > now ? warp->bulk_done : now + 1;
 
@@ -139,7 +145,8 @@ static void gmma(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct
         warp->gmma_ring[warp->gmma_groups++ % GT_WARP_RING] = warp->gmma_done;
 }
 
-static void gmma_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void gmma_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                      uint64_t now)
 {
     (void)sm;
     uint64_t left = op->argument2, until = now;
@@ -151,7 +158,8 @@ static void gmma_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const s
     hold(warp, until, GT_STALL_GMMA);
 }
 
-static void cluster_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void cluster_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                         uint64_t now)
 {
     struct gt_decoded_inst block_wide = *op;
 
@@ -168,7 +176,8 @@ static void fence(struct gt_sm_core *sm, struct gt_warp_state *warp, const struc
     hold(warp, warp->stores_done > until ? warp->stores_done : until, GT_STALL_MEMBAR);
 }
 
-static void sleep_ns(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+static void sleep_ns(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                     uint64_t now)
 {
     hold(warp, now + (uint64_t)op->argument * sm->device->clock_mhz / 1000, GT_STALL_SLEEPING);
 }

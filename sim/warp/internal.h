@@ -1,4 +1,4 @@
-/* internal.h - the insides of the warp tier, shared by warp*.c.
+/* internal.h - the insides of the warp tier, shared by the files of this room.
  *
  * Time is whole SM cycles from the start of the SM's first block.  Queues keep their time in fractions.
  */
@@ -208,8 +208,8 @@ void gt_warp_build(struct gt_sm_core *sm);
 void gt_warp_tear_down(struct gt_sm_core *sm);
 
 /* decode.c: `code` from a program, on a device; 0, or -1 with the reason. */
-int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *device, const struct gt_warp_launch *launch,
-                   struct gt_error *error);
+int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *device,
+                   const struct gt_warp_launch *launch, struct gt_error *error);
 void gt_warp_decode_free(struct gt_decoded_program *code);
 
 /* misses.c: which loads miss: l1_miss, l2_miss and, of an L2 that holds `l2_bytes`, once of each op. */
@@ -238,14 +238,17 @@ double gt_warp_lsu(struct gt_sm_core *sm, double cycles, uint64_t now);
 
 /* sync.c: barriers of a block, its pipeline of bulk loads.  gt_warp_fill: the warp's copies so far fill
  * a phase.  gt_warp_force: nothing can issue; let warps that wait for a phase go on; false: there is none. */
-void gt_warp_barrier(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now,
-                     bool wait);
+void gt_warp_barrier(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                     uint64_t now, bool wait);
 bool gt_warp_force(struct gt_sm_core *sm, uint64_t now);
 void gt_warp_fill(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t now);
 void gt_warp_ended(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t now);
-void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
-void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
-void gt_warp_phase_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
+void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                       uint64_t now);
+void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                          uint64_t now);
+void gt_warp_phase_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                        uint64_t now);
 
 /* execute.c: what an instruction does when it issues. */
 void gt_warp_act(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);

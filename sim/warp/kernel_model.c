@@ -31,7 +31,7 @@ static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_lau
 }
 
 /* A new launch for operation `op`, run. */
-static void run_launch(struct gt_kernel_model *modelled, const struct gt_device *device, uint32_t op,
+static void run_launch(struct gt_kernel_model *modelled, const struct gt_device *device, gt_op_index op,
                        const struct gt_warp_launch *launch, const char *failure)
 {
     struct gt_kernel_model_launch *added;
@@ -54,7 +54,7 @@ static void run_launch(struct gt_kernel_model *modelled, const struct gt_device 
 }
 
 static void model_op(struct gt_kernel_model *modelled, const struct gt_workload *workload,
-                     const struct gt_device *device, bool full, uint32_t op, const uint32_t *before)
+                     const struct gt_device *device, bool full, gt_op_index op, const uint32_t *before)
 {
     struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
     struct gt_error error;
@@ -110,7 +110,7 @@ struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, con
     modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);
     memset(modelled->launch_of, 0xff, workload->op_count * sizeof *modelled->launch_of);
     before = kernels_before(workload);
-    for (uint32_t op = 0; op < workload->op_count; op++) {
+    for (gt_op_index op = 0; op < workload->op_count; op++) {
         bool watched = probe != NULL && probe->progress != NULL;
 
         if (workload->ops[op].kind != GT_OP_KERNEL
@@ -142,7 +142,7 @@ void gt_kernel_model_free(struct gt_kernel_model *modelled)
     free(modelled);
 }
 
-const struct gt_kernel_model_launch *gt_kernel_model_launch(const struct gt_kernel_model *modelled, uint32_t op)
+const struct gt_kernel_model_launch *gt_kernel_model_launch(const struct gt_kernel_model *modelled, gt_op_index op)
 {
     if (modelled == NULL || op >= modelled->op_count || modelled->launch_of[op] == GT_NONE)
         return NULL;

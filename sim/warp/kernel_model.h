@@ -10,7 +10,7 @@ enum { GT_COMPETING = 4 };
 
 /* One distinct launch: the same program, grid and memory behaviour are run once. */
 struct gt_kernel_model_launch {
-    uint32_t op;                    /* the first operation that is it */
+    gt_op_index op;                 /* the first operation that is it */
     struct gt_warp_launch launch;
     struct gt_warp_result result;   /* of use where `failure` is NULL */
     char *failure;                  /* why the warp tier could not run it */
@@ -41,7 +41,7 @@ struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, con
 void gt_kernel_model_free(struct gt_kernel_model *modelled);
 
 /* The launch of an operation; NULL: none. */
-const struct gt_kernel_model_launch *gt_kernel_model_launch(const struct gt_kernel_model *modelled, uint32_t op);
+const struct gt_kernel_model_launch *gt_kernel_model_launch(const struct gt_kernel_model *modelled, gt_op_index op);
 
 /* The numbers of competing SMs that waves are run with: 1, then parts of all. */
 double gt_competing_sms(const struct gt_kernel_model *modelled, int step);

@@ -10,7 +10,7 @@ enum { LAUNCHES_BACK = 64 };
 /* Of a launch of the program's own size what it reads from DRAM with cold caches, and writes; scaled. */
 struct touched { double read_bytes, written_bytes; };
 
-static struct touched touched_by(const struct gt_workload *workload, uint32_t op)
+static struct touched touched_by(const struct gt_workload *workload, gt_op_index op)
 {
     const struct gt_kernel *kernel = &workload->kernels[workload->ops[op].kernel];
     const struct gt_program *program = kernel->program;
@@ -21,7 +21,7 @@ static struct touched touched_by(const struct gt_workload *workload, uint32_t op
                              (double)program->use.l2_write_sectors * GT_SECTOR_BYTES * scale };
 }
 
-double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
+double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_workload *workload, gt_op_index op,
                      const uint32_t *before)
 {
     double keeps = (double)device->warp.l2_reuse_bytes, left = keeps, found = 0;

@@ -317,7 +317,7 @@ static void as_profiled(struct gt_warp_launch *launch)
         launch->busiest_warp_instructions = program->busiest_warp_instructions;
 }
 
-int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
+int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, gt_op_index op,
                       struct gt_warp_launch *launch, struct gt_error *error)
 {
     const struct gt_kernel *kernel = &workload->kernels[workload->ops[op].kernel];

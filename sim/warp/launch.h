@@ -20,7 +20,7 @@ int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *lau
 
 /* The launch of operation `op` of a workload (a kernel with a program), its occupancy worked out on
  * `device`.  Returns 0; -1 with the reason. */
-int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, uint32_t op,
+int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *workload, gt_op_index op,
                       struct gt_warp_launch *launch, struct gt_error *error);
 
 #endif

@@ -236,8 +236,8 @@ static double taken_in(const struct gt_decoded_inst *op)
 }
 
 /* Global and local loads and copies. */
-static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
-                                    uint64_t now)
+static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state *warp,
+                                    const struct gt_decoded_inst *op, uint64_t now)
 {
     warp->reads++;
     const struct gt_access *access = op->access;

@@ -26,8 +26,8 @@ static void release(struct gt_sm_core *sm, struct gt_wblock *block, uint32_t bar
         }
 }
 
-void gt_warp_barrier(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now,
-                     bool wait)
+void gt_warp_barrier(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                     uint64_t now, bool wait)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
     uint32_t barrier = op->argument % GT_WARP_BARRIERS;
@@ -137,7 +137,8 @@ static void look_again(struct gt_sm_core *sm, struct gt_wblock *block, uint64_t 
     }
 }
 
-void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                       uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
     double bytes = op->access != NULL ? op->access->bulk_bytes : 0;
@@ -154,7 +155,8 @@ void gt_warp_bulk_load(struct gt_sm_core *sm, struct gt_warp_state *warp, const 
     }
 }
 
-void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                          uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
 
@@ -170,7 +172,8 @@ void gt_warp_phase_arrive(struct gt_sm_core *sm, struct gt_warp_state *warp, con
     }
 }
 
-void gt_warp_phase_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
+void gt_warp_phase_wait(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
+                        uint64_t now)
 {
     struct gt_wblock *block = &sm->blocks[warp->slot];
     uint64_t at;

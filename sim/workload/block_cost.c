@@ -12,7 +12,7 @@ static uint64_t draw(uint64_t seed, uint64_t op, uint64_t block)
     return x ^ x >> 31;
 }
 
-gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, uint32_t op, uint64_t block)
+gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op_index op, uint64_t block)
 {
     if (kernel->cost == GT_COST_LIST)
         return kernel->block_list_ps[block % kernel->block_list_length];
@@ -21,7 +21,7 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, uint3
                         * draw(seed, op, block) >> 64);
 }
 
-gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, uint32_t op,
+gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op,
                               uint64_t block)
 {
     static const double root_of_12 = 3.4641016151377544; /* standard deviations that an even range is wide */

@@ -6,11 +6,11 @@
 
 /* The cost of block `block` (linear, in order of dispatch) of operation `op`, whose kernel has a block
  * cost (not GT_COST_NONE).  Ranges are drawn from the run's seed, the operation and the block alone. */
-gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, uint32_t op, uint64_t block);
+gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op_index op, uint64_t block);
 
 /* The time of a block that differs from the mean by so much (standard deviation, in %): evenly from a range
  * around it, drawn likewise. */
-gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, uint32_t op,
+gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op,
                               uint64_t block);
 
 #endif

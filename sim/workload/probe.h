@@ -3,7 +3,8 @@
  * A probe is a struct of callbacks; any may be NULL.  Records are valid only
  * during the call.  Records arrive when what they say is settled: operations when they
  * end, so in order of end; calls when their return is known and blocks when they are
- * dispatched, both of which may lie a little ahead; blocks that others can slow down (sim/gpu/block_progress.h) when they end.
+ * dispatched, both of which may lie a little ahead; blocks that others can slow down
+ * (sim/gpu/block_progress.h) when they end.
  * A callback returns 0, or -1 to stop the run (it has then filled `error`).
  * Times are picoseconds since the run's origin.
  */
@@ -31,14 +32,14 @@ enum gt_cause { GT_CAUSE_NONE, GT_CAUSE_CALL, GT_CAUSE_OP };
 extern const char *const gt_cause_names[3];
 
 struct gt_call_record {
-    uint32_t call;
+    gt_call_index call;
     gt_time_ps start_ps, end_ps;
     gt_time_ps blocked_ps;      /* the part of it spent waiting for the GPU or for queue room */
-    uint32_t cause_op;          /* the operation whose end released a blocked call; or GT_NONE */
+    gt_op_index cause_op;       /* the operation whose end released a blocked call; or GT_NONE */
 };
 
 struct gt_op_record {
-    uint32_t op;
+    gt_op_index op;
     gt_time_ps submit_ps;       /* when the host's call put it into its stream */
     gt_time_ps start_ps, end_ps;
     gt_time_ps wait_ps[GT_WAITS];
@@ -48,8 +49,8 @@ struct gt_op_record {
 
 /* `blocks` equal blocks of one grid that started together on one SM and end together. */
 struct gt_block_record {
-    uint32_t op;
-    uint32_t gpu;
+    gt_op_index op;
+    gt_gpu_index gpu;
     uint32_t sm;
     uint32_t blocks;
     uint64_t first_block;       /* linear block index of the first of them, in dispatch order */

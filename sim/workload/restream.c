@@ -56,7 +56,8 @@ static struct gt_workload *clone(const struct gt_workload *from)
 
 /* The streams of one context that the dealing goes over, and whose turn it is. */
 struct table {
-    uint32_t gpu, context;
+    gt_gpu_index gpu;
+    uint32_t context;
     uint32_t *streams, count;   /* used in the trace */
     uint32_t *targets;          /* dealt over */
     uint32_t turn;
@@ -149,7 +150,7 @@ static uint32_t target_of(struct deal *deal, const struct gt_op *op, bool first_
 /* Once dealt, one stream's work is on several: waiting for it means waiting for all. */
 static void deal_call(struct deal *deal, struct gt_call *call)
 {
-    uint32_t stream = call->stream;
+    gt_stream_index stream = call->stream;
 
     for (uint32_t i = 0; i < call->ops; i++) {
         struct gt_op *op = &deal->w->ops[call->first_op + i];

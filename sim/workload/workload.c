@@ -159,35 +159,35 @@ uint32_t gt_name_count(const struct gt_workload *workload)
     return workload->names->count;
 }
 
-uint32_t gt_workload_add_gpu(struct gt_workload *w)
+gt_gpu_index gt_workload_add_gpu(struct gt_workload *w)
 {
     w->gpus = grow(w->gpus, w->gpu_count, &w->gpu_room, sizeof *w->gpus);
     w->gpus[w->gpu_count] = (struct gt_gpu){ .name = GT_NONE };
     return w->gpu_count++;
 }
 
-uint32_t gt_workload_add_stream(struct gt_workload *w)
+gt_stream_index gt_workload_add_stream(struct gt_workload *w)
 {
     w->streams = grow(w->streams, w->stream_count, &w->stream_room, sizeof *w->streams);
     w->streams[w->stream_count] = (struct gt_stream){ .name = GT_NONE };
     return w->stream_count++;
 }
 
-uint32_t gt_workload_add_thread(struct gt_workload *w)
+gt_thread_index gt_workload_add_thread(struct gt_workload *w)
 {
     w->threads = grow(w->threads, w->thread_count, &w->thread_room, sizeof *w->threads);
     w->threads[w->thread_count] = (struct gt_thread){ .name = GT_NONE };
     return w->thread_count++;
 }
 
-uint32_t gt_workload_add_event(struct gt_workload *w)
+gt_event_index gt_workload_add_event(struct gt_workload *w)
 {
     w->events = grow(w->events, w->event_count, &w->event_room, sizeof *w->events);
     w->events[w->event_count] = (struct gt_event){ .name = GT_NONE };
     return w->event_count++;
 }
 
-uint32_t gt_workload_add_call(struct gt_workload *w)
+gt_call_index gt_workload_add_call(struct gt_workload *w)
 {
     w->calls = grow(w->calls, w->call_count, &w->call_room, sizeof *w->calls);
     w->calls[w->call_count] = (struct gt_call){
@@ -197,7 +197,7 @@ uint32_t gt_workload_add_call(struct gt_workload *w)
     return w->call_count++;
 }
 
-uint32_t gt_workload_add_op(struct gt_workload *w)
+gt_op_index gt_workload_add_op(struct gt_workload *w)
 {
     w->ops = grow(w->ops, w->op_count, &w->op_room, sizeof *w->ops);
     w->ops[w->op_count] = (struct gt_op){
@@ -208,7 +208,7 @@ uint32_t gt_workload_add_op(struct gt_workload *w)
     return w->op_count++;
 }
 
-void gt_workload_add_after(struct gt_workload *w, uint32_t op, uint32_t before)
+void gt_workload_add_after(struct gt_workload *w, gt_op_index op, gt_op_index before)
 {
     if (op + 1 != w->op_count || w->ops[op].afters == UINT16_MAX)
         gt_bug("edges are added to the last operation, 65535 at most");
@@ -250,7 +250,7 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->program = kernel->program;
 }
 
-uint32_t gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)
+gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)
 {
     struct kernel_entry *entry;
     struct gt_kernel key;
@@ -293,7 +293,7 @@ void gt_workload_add_profile(struct gt_workload *w, const struct gt_profile *pro
     w->profiles[w->profile_count++] = *profile;
 }
 
-const struct gt_profile *gt_workload_profile(const struct gt_workload *w, uint32_t op)
+const struct gt_profile *gt_workload_profile(const struct gt_workload *w, gt_op_index op)
 {
     uint32_t low = 0, high = w->profile_count;
 

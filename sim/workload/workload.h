@@ -104,7 +104,7 @@ struct gt_kernel {            /* one distinct (name, launch shape, resources, co
 
 struct gt_gpu { uint32_t id; uint32_t name; };               /* a device that the trace names */
 struct gt_stream {
-    uint32_t gpu;             /* in gpus */
+    gt_gpu_index gpu;
     uint32_t context;         /* the source's context number; 0 where it has none */
     uint64_t id;              /* the source's stream number */
     uint32_t name;            /* in names, GT_NONE when it has none but its number */
@@ -117,11 +117,11 @@ struct gt_event { uint64_t id; uint32_t name; };
 struct gt_call {
     gt_time_ps start_ps;      /* measured; GT_TIME_NONE when not */
     gt_time_ps duration_ps;   /* measured, or stated (host work); GT_TIME_NONE: the device file's cost */
-    uint32_t thread;
+    gt_thread_index thread;
     uint32_t name;            /* the API's own name, in names; GT_NONE: the kind says it all */
-    uint32_t stream;          /* GT_NONE where the kind has none or it is unknown */
-    uint32_t event;           /* for the event calls */
-    uint32_t first_op, ops;   /* its operations are ops[first_op .. first_op + ops - 1] */
+    gt_stream_index stream;   /* GT_NONE where the kind has none or it is unknown */
+    gt_event_index event;     /* for the event calls */
+    gt_op_index first_op; uint32_t ops;   /* its operations are ops[first_op .. first_op + ops - 1] */
     uint32_t line;            /* in the trace file, for messages; 0 unknown */
     uint8_t kind;             /* gt_call_kind */
     uint8_t flags;            /* gt_call_flag */
@@ -131,15 +131,15 @@ struct gt_op {
     gt_time_ps start_ps;      /* measured; GT_TIME_NONE when not */
     gt_time_ps duration_ps;   /* measured or stated; GT_TIME_NONE: kernel's cost / copy model */
     uint64_t bytes;           /* copies and memsets */
-    uint32_t call;
-    uint32_t stream;
-    uint32_t kernel;          /* in kernels; GT_NONE for the other kinds */
+    gt_call_index call;
+    gt_stream_index stream;
+    gt_kernel_index kernel;   /* GT_NONE for the other kinds */
     uint32_t first_after;     /* in afters: operations that must have ended before this one starts */
     uint16_t afters;          /* (graph edges); within a call and stream order holds anyway */
     uint8_t kind;             /* gt_op_kind */
     uint8_t direction;        /* gt_direction */
     uint8_t memory;           /* gt_memory */
-    uint32_t peer_gpu;        /* P2P: the other device, in gpus; else GT_NONE */
+    gt_gpu_index peer_gpu;    /* P2P: the other device; else GT_NONE */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */
@@ -170,7 +170,7 @@ struct gt_workload {
     struct gt_kernel *kernels;      uint32_t kernel_count, kernel_room;
     struct gt_call *calls;          uint32_t call_count, call_room;  /* each thread's in order */
     struct gt_op *ops;              uint32_t op_count, op_room;      /* grouped by call, calls in order */
-    uint32_t *afters;               uint32_t after_count, after_room;
+    gt_op_index *afters;            uint32_t after_count, after_room;
     struct gt_warning *warnings;    uint32_t warning_count;
     struct gt_extra *extras;        uint32_t extra_count, extra_room;
     struct gt_program **programs;   uint32_t program_count, program_room;
@@ -189,25 +189,25 @@ uint32_t gt_name_count(const struct gt_workload *workload);
 
 /* Append one element, zeroed but for "none" fields (GT_NONE, GT_TIME_NONE), and return its index.
  * Indexes stay good; pointers into the array do not outlive the next append. */
-uint32_t gt_workload_add_gpu(struct gt_workload *workload);
-uint32_t gt_workload_add_stream(struct gt_workload *workload);
-uint32_t gt_workload_add_thread(struct gt_workload *workload);
-uint32_t gt_workload_add_event(struct gt_workload *workload);
-uint32_t gt_workload_add_call(struct gt_workload *workload);
-uint32_t gt_workload_add_op(struct gt_workload *workload);
+gt_gpu_index gt_workload_add_gpu(struct gt_workload *workload);
+gt_stream_index gt_workload_add_stream(struct gt_workload *workload);
+gt_thread_index gt_workload_add_thread(struct gt_workload *workload);
+gt_event_index gt_workload_add_event(struct gt_workload *workload);
+gt_call_index gt_workload_add_call(struct gt_workload *workload);
+gt_op_index gt_workload_add_op(struct gt_workload *workload);
 /* `op`, which must be the last one added, comes after `before`. */
-void gt_workload_add_after(struct gt_workload *workload, uint32_t op, uint32_t before);
+void gt_workload_add_after(struct gt_workload *workload, gt_op_index op, gt_op_index before);
 void gt_workload_add_setting(struct gt_workload *workload, const char *key, const char *value);
 void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, uint32_t index,
                            const char *json);
 /* A kernel equal to *kernel: found or added (a cost list is copied when added). */
-uint32_t gt_workload_kernel(struct gt_workload *workload, const struct gt_kernel *kernel);
+gt_kernel_index gt_workload_kernel(struct gt_workload *workload, const struct gt_kernel *kernel);
 /* Hand over a program, which the workload then owns and frees. */
 void gt_workload_add_program(struct gt_workload *workload, struct gt_program *program);
 /* What the profiler said of operation `profile->op`, which comes after those of profiles added before. */
 void gt_workload_add_profile(struct gt_workload *workload, const struct gt_profile *profile);
 /* The profile of an operation, or NULL.  Good until the next gt_workload_add_profile(). */
-const struct gt_profile *gt_workload_profile(const struct gt_workload *workload, uint32_t op);
+const struct gt_profile *gt_workload_profile(const struct gt_workload *workload, gt_op_index op);
 /* Count `count` more warnings of `kind` (a short hyphenated word); `text` says it once. */
 void gt_workload_warn(struct gt_workload *workload, const char *kind, uint64_t count, const char *text);
 
