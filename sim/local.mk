@@ -35,3 +35,6 @@ devicesdir = $(pkgdatadir)/devices
 dist_devices_DATA = \
     sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
     sim/devices/toy.ini sim/devices/v100.ini
+
+EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
+    sim/man/README.md sim/replay/README.md sim/stream/README.md sim/warp/README.md sim/workload/README.md
