@@ -182,7 +182,8 @@ static void build_edges(struct gt_machine *m)
 
     if (m->replay.edge_count == 0)
         return;
-    m->op_afters_left = m->replay.edges_in;
+    m->op_afters_left = gt_realloc(NULL, ops, sizeof *m->op_afters_left);
+    memcpy(m->op_afters_left, m->replay.edges_in, ops * sizeof *m->op_afters_left);
     m->op_commands = gt_realloc(NULL, ops, sizeof *m->op_commands);
     memset(m->op_commands, 0xff, ops * sizeof *m->op_commands);
 }
@@ -198,7 +199,6 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);
     if (m->place == NULL || m->arbitration == NULL)
         return -1;
-    gt_replay_make(&m->replay, w, m->recorded, m->device);
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
     for (uint32_t i = 0; i < w->gpu_count; i++)
@@ -235,6 +235,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->streams);
     free(m->events);
     free(m->op_numbers);
+    free(m->op_afters_left);
     free(m->op_commands);
     free(m->occupancies);
     free(m->recorded_waves);
@@ -248,6 +249,5 @@ void gt_machine_free(struct gt_machine *m)
     gt_steady_state_free(m);
     free(m->sm_kinds);
     free(m->kind_of_sm);
-    gt_replay_free(&m->replay);
     gt_engine_free(&m->engine);
 }

@@ -224,21 +224,32 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
     return status;
 }
 
+/* What replays of the recorded run share: the plan is made by the first of them. */
+struct replaying {
+    const struct gt_machine *setting;
+    struct gt_replay replay;
+    bool made;
+};
+
 /* The recorded run again, on the device it was recorded on. */
 static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe,
                   struct gt_error *error)
 {
-    const struct gt_machine *setting = user;
-    struct gt_options options = *setting->options;
-    struct gt_machine machine = *setting;
+    struct replaying *replaying = user;
+    struct gt_options options = *replaying->setting->options;
+    struct gt_machine machine = *replaying->setting;
     struct gt_summary summary;
 
+    if (!replaying->made)
+        gt_replay_make(&replaying->replay, machine.workload, machine.recorded, machine.recorded);
+    replaying->made = true;
     options.serialize = false;
     options.program_cost = false;
     machine.device = machine.recorded;
     machine.options = &options;
     machine.probe = probe;
     machine.isolated_ps = isolated_ps;
+    machine.replay = replaying->replay;
     return play(&machine, &summary, error);
 }
 
@@ -250,6 +261,8 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         .workload = workload, .device = device, .options = options, .probe = probe, .op_rules = op_rules,
         .recorded = options->recorded_on != NULL ? options->recorded_on : device,
     };
+    struct replaying replaying = { .setting = &setting };
+    bool as_recorded; /* what was learned for replays holds for the run proper too */
     gt_time_ps *isolated_ps;
     int status;
 
@@ -258,11 +271,20 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         return -1;
     if (options->played != NULL && options->played->op_count != workload->op_count)
         gt_bug("another workload's operations are to be played");
-    isolated_ps = gt_isolated_durations_learn(workload, replay, &setting);
+    if (memcmp(device, setting.recorded, sizeof *device) == 0)
+        setting.recorded = device;
+    isolated_ps = gt_isolated_durations_learn(workload, replay, &replaying);
+    as_recorded = replaying.made && options->played == NULL && device == setting.recorded;
     if (options->played != NULL)
         setting.workload = options->played;
     setting.isolated_ps = isolated_ps;
+    if (!as_recorded) {
+        gt_replay_free(&replaying.replay);
+        gt_replay_make(&replaying.replay, setting.workload, setting.recorded, device);
+    }
+    setting.replay = replaying.replay;
     status = play(&setting, summary, error);
+    gt_replay_free(&replaying.replay);
     free(isolated_ps);
     return status;
 }

@@ -29,6 +29,7 @@ UNIT_TESTS = \
     tests/unit/compare \
     tests/unit/short_name \
     tests/unit/fair_share \
+    tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/supervise \
     tests/unit/validate \

@@ -57,7 +57,7 @@ struct gt_machine {
     const struct gt_options *options;
     const struct gt_probe *probe;
     const struct gt_op_rule *op_rules;  /* [gt_op_kind] */
-    struct gt_replay replay;
+    struct gt_replay replay;  /* set before; its arrays are lent, and not changed by playing it */
     const struct gt_place_policy *place;
     const struct gt_arbitration_policy *arbitration;
     /* host threads and streams */

@@ -88,18 +88,24 @@ static double error_part(const struct gt_workload *w, const gt_time_ps *played_p
     return total > 0 ? wrong / total : 0;
 }
 
-/* Move every duration towards what gives the recorded one back. */
-static void correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt_time_ps *isolated_ps)
+/* Move every duration towards what gives the recorded one back. False where none moved: the next replay
+ * would be this one again. */
+static bool correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt_time_ps *isolated_ps)
 {
+    bool moved = false;
+
     for (uint32_t i = 0; i < w->op_count; i++) {
         double recorded = (double)w->ops[i].duration_ps, difference = (double)played_ps[i] - recorded, next;
+        gt_time_ps before_ps = isolated_ps[i] == GT_TIME_NONE ? w->ops[i].duration_ps : isolated_ps[i];
 
         if (!shares(&w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
             continue;
-        next = (isolated_ps[i] == GT_TIME_NONE ? recorded : (double)isolated_ps[i]) - step_part * difference;
+        next = (double)before_ps - step_part * difference;
         next = next > recorded ? recorded : next < shortest_part * recorded ? shortest_part * recorded : next;
         isolated_ps[i] = (gt_time_ps)next;
+        moved = moved || isolated_ps[i] != before_ps;
     }
+    return moved;
 }
 
 gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *w, gt_player *play, void *user)
@@ -128,9 +134,8 @@ gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *w, gt_player *
             least_wrong = wrong;
             memcpy(best_ps, isolated_ps, bytes);
         }
-        if (wrong < same_part / 10)
+        if (wrong < same_part / 10 || !correct(w, played_ps, isolated_ps))
             break;
-        correct(w, played_ps, isolated_ps);
     }
     free(played_ps);
     free(isolated_ps);

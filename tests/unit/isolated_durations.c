@@ -1,0 +1,94 @@
+/* How often the recorded run is replayed to find what operations last without contention. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sim/replay/isolated_durations.h"
+
+enum { OPERATIONS = 2 };
+
+/* Two kernels of two streams that ran from 0 to 100 and from 50 to 150 us. */
+static struct gt_workload *make_overlap(void)
+{
+    struct gt_workload *w = gt_workload_new();
+
+    gt_workload_add_gpu(w);
+    gt_workload_add_thread(w);
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        uint32_t stream = gt_workload_add_stream(w), call = gt_workload_add_call(w), op = gt_workload_add_op(w);
+
+        w->calls[call].stream = w->ops[op].stream = stream;
+        w->calls[call].ops = 1;
+        w->ops[op].call = call;
+        w->ops[op].kind = GT_OP_KERNEL;
+        w->ops[op].start_ps = i * UINT64_C(50000000);
+        w->ops[op].duration_ps = 100000000;
+    }
+    return w;
+}
+
+/* A player that gives each operation what it is told to last, times `slower`. */
+struct playing { const struct gt_workload *workload; double slower; int plays; };
+
+static int play(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe, struct gt_error *error)
+{
+    struct playing *playing = user;
+
+    playing->plays++;
+    for (uint32_t i = 0; i < OPERATIONS; i++) {
+        gt_time_ps own_ps = isolated_ps[i] == GT_TIME_NONE ? playing->workload->ops[i].duration_ps : isolated_ps[i];
+        struct gt_op_record record = { .op = i, .end_ps = (gt_time_ps)((double)own_ps * playing->slower) };
+
+        if (probe->op(probe->user, &record, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int plays_at(double slower)
+{
+    struct playing playing = { .workload = make_overlap(), .slower = slower };
+    gt_time_ps *isolated_ps = gt_isolated_durations_learn(playing.workload, play, &playing);
+
+    assert_non_null(isolated_ps);
+    free(isolated_ps);
+    gt_workload_free((struct gt_workload *)playing.workload);
+    return playing.plays;
+}
+
+static void ends_where_the_recorded_durations_come_back(void **state)
+{
+    (void)state;
+    assert_int_equal(plays_at(1), 1);
+}
+
+/* Played at half its time, an operation would have to be longer than recorded, which none gets: the next
+ * replay would be the first again. */
+static void ends_where_nothing_would_change(void **state)
+{
+    (void)state;
+    assert_int_equal(plays_at(0.5), 1);
+}
+
+/* At five times its time it swings about the answer, 20 us, and does not come to rest: 100, 2 (the shortest
+ * there is), 65, 2, ... */
+static void ends_after_a_dozen_at_most(void **state)
+{
+    (void)state;
+    assert_int_equal(plays_at(5), 12);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ends_where_the_recorded_durations_come_back),
+        cmocka_unit_test(ends_where_nothing_would_change),
+        cmocka_unit_test(ends_after_a_dozen_at_most),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
