@@ -4,12 +4,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "traces/import/builder.h"
+#include "traces/importers.h"
+
 #include "traces/io/input.h"
+#include "traces/jsonl/trace.h"
 #include "traces/kineto/kineto.h"
 #include "traces/ncu/ncu.h"
 #include "traces/nsys/nsys.h"
-#include "traces/jsonl/trace.h"
 
 enum { HEAD_BYTES = 256 * 1024 };
 
@@ -112,28 +113,4 @@ const struct gt_importer *gt_importer_find(const char *name, const char *path, s
     list_names(names, sizeof names);
     gt_error_set(error, "there is no format '%s'; formats are %s", name, names);
     return NULL;
-}
-
-char *gt_import_stem(const char *path)
-{
-    /* In the order in which they are taken off. */
-    static const char *const endings[] = {".gz", ".zst", ".json", ".jsonl", ".sqlite", ".ncu-rep",
-                                          ".pt.trace", ".trace"};
-    char *stem = strdup(strcmp(path, "-") == 0 ? "stdin" : path), *slash;
-    size_t length = strlen(stem);
-
-    while (length > 1 && stem[length - 1] == '/')   /* of a folder */
-        stem[--length] = '\0';
-    slash = strrchr(stem, '/');
-    if (slash != NULL)
-        memmove(stem, slash + 1, strlen(slash + 1) + 1);
-    length = strlen(stem);
-
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        size_t ending = strlen(endings[i]);
-
-        if (length > ending && strcmp(stem + length - ending, endings[i]) == 0)
-            stem[length -= ending] = '\0';
-    }
-    return stem;
 }

@@ -1,7 +1,7 @@
 # Traces in and out of files, the store, exporters.
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
-    traces/importers.c \
+    traces/importers.c traces/importers.h \
     traces/compare/compare.c traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
     traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
@@ -11,11 +11,13 @@ traces_libtraces_a_SOURCES = \
     traces/export/perfetto.c traces/export/perfetto.h \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
-    traces/import/device.h traces/import/finish.c traces/import/internal.h traces/import/join.c \
+    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h \
+    traces/import/join.c traces/import/warnings.c traces/import/warnings.h \
     traces/io/csv.c traces/io/csv.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c traces/io/output_sweep.c traces/io/output_sweep.h \
+    traces/io/path_stem.c traces/io/path_stem.h \
     traces/io/utf8.c traces/io/utf8.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read.h traces/jsonl/read_call.c \

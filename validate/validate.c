@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/simulate.h"
+#include "traces/import/warnings.h"
 #include "validate/proxy_kernel.h"
 #include "validate/strip_times.h"
 
@@ -43,8 +44,7 @@ static struct gt_other_gpu_users others_now(const struct gt_validation *validati
 static void warn_of_others(struct gt_workload *workload, const struct gt_other_gpu_users *others)
 {
     if (others->processes > 0 || others->busy_pct > 0)
-        gt_workload_warn(workload, "gpu-shared", others->processes > 0 ? others->processes : 1,
-                         "somebody else used the GPU: measured times are not the trace's alone");
+        gt_import_warn(workload, "gpu-shared", others->processes > 0 ? others->processes : 1);
 }
 
 static struct gt_run_writer *begin(const struct work *work, const char *kind, const char *options,

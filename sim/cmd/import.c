@@ -1,4 +1,4 @@
-/* traces/importers.c - `gridtide import`: turn a profile of another tool into a trace. */
+/* import.c - `gridtide import`: turn a profile of another tool into a trace. */
 #include <argp.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,8 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
-#include "traces/import/builder.h"
+#include "traces/importers.h"
+#include "traces/io/path_stem.h"
 #include "traces/jsonl/trace.h"
 
 struct arguments {
@@ -86,7 +87,7 @@ static const struct argp parser = {
 
 static char *default_output(const char *path)
 {
-    char *stem = gt_import_stem(path), *output;
+    char *stem = gt_path_stem(path), *output;
 
     if (asprintf(&output, "%s.jsonl.gz", stem) < 0)
         output = NULL;

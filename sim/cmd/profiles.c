@@ -6,6 +6,7 @@
 
 #include "sim/cmd/run_input.h"
 #include "sim/warp/kernel_model.h"
+#include "traces/import/warnings.h"
 #include "traces/sass/program_match.h"
 
 enum { NAMES_TOLD = 10 };
@@ -60,6 +61,8 @@ void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *wo
     if (profiles->count == 0)
         return;
     gt_match_programs(workload, profiles->workloads, profiles->count, &borrowed);
+    gt_import_warn(workload, "no-program",
+                   borrowed.launches[GT_BORROW_OTHER_BLOCK] + borrowed.launches[GT_BORROW_UNKNOWN]);
     for (int how = GT_BORROW_OWN; how < GT_BORROWS; how++) {
         kernels += borrowed.kernels[how];
         launches += borrowed.launches[how];
@@ -74,6 +77,15 @@ void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *wo
         tell_missing(workload, &borrowed);
     }
     free(borrowed.how);
+}
+
+int gt_profiles_check_cost(const struct gt_workload *workload, struct gt_error *error)
+{
+    if (gt_has_programs(workload))
+        return 0;
+    return gt_error_set(error, "%.300s: --cost program, but no kernel has a program: profile it with ncu --set full "
+                        "and name the report with --programs FILE, or leave --cost program out",
+                        workload->path != NULL ? workload->path : "standard input");
 }
 
 void gt_profiles_free(struct gt_profiles *profiles)

@@ -26,6 +26,9 @@ int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *
 void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
                       bool quiet);
 
+/* --cost program means nothing where no kernel of `workload` has a program: -1, with what to do. */
+int gt_profiles_check_cost(const struct gt_workload *workload, struct gt_error *error);
+
 void gt_profiles_free(struct gt_profiles *profiles);
 
 #endif

@@ -14,7 +14,7 @@
 #include "sim/cmd/table.h"
 #include "sim/simulate.h"
 #include "sim/workload/restream.h"
-#include "traces/import/builder.h"
+#include "traces/io/path_stem.h"
 #include "traces/store/store.h"
 
 enum { SETTINGS_MAX = 256, STREAMS_MAX = 1024 };
@@ -147,7 +147,10 @@ static int choose_device(struct work *work)
         if (result != 0)
             return gt_error_prefix(work->error, "--set %s: ", arguments->settings[i]);
     }
-    return gt_device_check(&work->device, work->error);
+    if (gt_device_check(&work->device, work->error) != 0)
+        return -1;
+    gt_run_warn_of_priorities(work->workload, &work->device, model->quiet);
+    return 0;
 }
 
 static bool same_file(const char *path, const char *other)
@@ -175,7 +178,7 @@ static int check_output(const struct work *work)
 static int prepare(struct work *work)
 {
     struct arguments *arguments = work->arguments;
-    char *base = gt_import_stem(arguments->trace);
+    char *base = gt_path_stem(arguments->trace);
 
     if (arguments->output != NULL)
         work->output = strdup(arguments->output);
@@ -195,6 +198,8 @@ static int prepare(struct work *work)
         work->name = strdup(work->workload->name);
     }
     gt_profiles_lend(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
+    if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)
+        return -1;
     if (arguments->streams > 0)
         work->played = gt_transform_streams(work->workload, arguments->streams);
     return 0;

@@ -5,16 +5,30 @@
 #include <string.h>
 
 #include "sim/cmd/progress.h"
+#include "traces/import/warnings.h"
+#include "traces/importers.h"
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
 
 static const char trace_format[] = "gridtide", fallback_device[] = "h200";
 
+static void print_warning(const struct gt_warning *warning)
+{
+    fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", warning->kind, warning->text,
+            warning->count);
+}
+
 void gt_print_warnings(const struct gt_workload *workload)
 {
     for (uint32_t i = 0; i < workload->warning_count; i++)
-        fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", workload->warnings[i].kind,
-                workload->warnings[i].text, workload->warnings[i].count);
+        print_warning(&workload->warnings[i]);
+}
+
+static void print_warnings_of(const struct gt_workload *workload, const char *kind)
+{
+    for (uint32_t i = 0; i < workload->warning_count; i++)
+        if (strcmp(workload->warnings[i].kind, kind) == 0)
+            print_warning(&workload->warnings[i]);
 }
 
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error)
@@ -31,8 +45,12 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
     gt_progress_begin(&progress, "reading", quiet);
     workload = importer->read(path, &options, error);
     gt_progress_end(&progress);
-    if (workload != NULL && !quiet && strcmp(importer->name, trace_format) != 0)
+    if (workload == NULL || quiet)
+        return workload;
+    if (strcmp(importer->name, trace_format) != 0)
         gt_print_warnings(workload);
+    else
+        print_warnings_of(workload, GT_WARNING_MISSPELT);   /* the others were told when it was imported */
     return workload;
 }
 
@@ -87,6 +105,18 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
         fprintf(stderr, "gridtide: the trace names no device: taking %s (--device chooses another)\n",
                 fallback_device);
     return gt_device_load(fallback_device, device, error);
+}
+
+void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet)
+{
+    static const char kind[] = "priorities-out-of-range";
+    uint64_t beyond = 0;
+
+    for (uint32_t i = 0; i < workload->stream_count; i++)
+        beyond += workload->streams[i].priority > 0 || workload->streams[i].priority < device->priority_high;
+    gt_import_warn(workload, kind, beyond);
+    if (!quiet)
+        print_warnings_of(workload, kind);
 }
 
 int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)

@@ -21,6 +21,10 @@ void gt_print_warnings(const struct gt_workload *workload);
 int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet,
                   struct gt_device *device, struct gt_error *error);
 
+/* Count the streams of a priority that `device` does not have, which the simulator takes for the nearest, as a
+ * warning of the workload; it is told unless `quiet`. */
+void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet);
+
 /* The device that the trace's times are from, into `device`: the one it names or describes. Where it
  * does neither, `device` stays as it is. Returns 0 or -1. */
 int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error);

@@ -13,7 +13,7 @@
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
-#include "traces/import/builder.h"
+#include "traces/io/path_stem.h"
 #include "validate/player/stored.h"
 #include "validate/gpu/supervise.h"
 #include "validate/validate.h"
@@ -234,7 +234,7 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
 
 static void name_row(struct gt_judged *row, const struct gt_workload *workload, const char *path)
 {
-    char *stem = gt_import_stem(path);
+    char *stem = gt_path_stem(path);
     bool named = workload != NULL && workload->name != NULL && workload->name[0] != '\0';
 
     snprintf(row->name, NAME_BYTES, "%s", named ? workload->name : stem);
@@ -254,7 +254,8 @@ static void validate_trace(struct work *work, const char *path)
     name_row(row, workload, path);
     if (workload != NULL) {
         gt_profiles_lend(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
-        result = validate_workload(work, workload, row, &measured, &error);
+        if (!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0)
+            result = validate_workload(work, workload, row, &measured, &error);
     }
     gt_workload_free(workload);
     if (result != 0) {

@@ -19,6 +19,7 @@
 
 #include "sim/simulate.h"
 #include "tests/fuzz/mutation.h"
+#include "traces/importers.h"
 #include "traces/io/input.h"
 #include "traces/jsonl/trace.h"
 

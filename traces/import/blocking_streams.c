@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#include "traces/import/warnings.h"
+
 enum { STREAMS_MAX = 64 };      /* of a workload; with more the cost of pairs would show */
 
 #define MICROSECOND_PS ((gt_time_ps)1000000)
@@ -138,7 +140,5 @@ void gt_import_find_blocking(struct gt_workload *workload, uint32_t sms)
         }
     }
     free(search);
-    gt_workload_warn(workload, "streams-taken-for-blocking", found,
-                     "streams that, by their times, wait for the default stream and it for them; how they "
-                     "were created was not recorded");
+    gt_import_warn(workload, "streams-taken-for-blocking", found);
 }

@@ -6,12 +6,14 @@
  * workload of them: joins, drops nested calls, orders each thread, invents calls for operations
  * that have none, and counts what could not be known.
  *
- * Names, kernels, events, gpus' names, settings and warnings go straight into `workload`.
+ * Names, kernels, events, gpus' names and settings go straight into `workload`, what the profile lacks through
+ * gt_import_warn() (warnings.h).
  */
 #ifndef GRIDTIDE_TRACES_IMPORT_BUILDER_H
 #define GRIDTIDE_TRACES_IMPORT_BUILDER_H
 
 #include "sim/workload/workload.h"
+#include "traces/import/warnings.h"
 
 /* No call has this correlation: such an operation gets an inferred call.  (CUPTI's are of 32 bits.) */
 #define GT_NO_CORRELATION UINT32_MAX
@@ -71,6 +73,8 @@ uint32_t gt_import_gpu(struct gt_import *import, uint32_t id);
 /* `gpu` is the profile's device number; processes have streams of their own. */
 uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context,
                           uint64_t stream);
+/* A stream's priority as the profile has it: within 32 bits, else the nearest of them ("priorities-clamped"). */
+int32_t gt_import_priority(struct gt_import *import, int64_t priority);
 /* `shown_process` is what people know the process by (thread.process), `process` the join key. */
 uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
 
@@ -87,11 +91,8 @@ uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t s
  *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted
  *    ("event-waits-unknown", "event-records-unknown", ...);
  *  - times become picoseconds since the earliest start of anything kept.
- * The workload is named after the file, gt_import_stem(path).
+ * The workload is named after the file, gt_path_stem(path).
  * Returns the checked workload, the caller's; NULL with "PATH: ..." in error. */
 struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error);
-
-/* A file's name without its folder and the endings of its format and compression; malloced. */
-char *gt_import_stem(const char *path);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "traces/names/gpu_names.h"
+#include "traces/import/warnings.h"
 
 /* CUDA C++ programming guide, table of technical specifications per compute capability.  A row
  * holds up to the next one. */
@@ -71,13 +72,11 @@ void gt_import_device_end(struct gt_import_device *draft)
 {
     struct gt_error error;
 
-    gt_workload_warn(draft->workload, "device-values-refused", draft->refused,
-                     "numbers of the device block that no GPU can have; they were left out");
-    gt_workload_warn(draft->workload, "device-inconsistent", gt_device_check(&draft->device, &error) != 0,
-                     "the device block contradicts itself or leaves out too much to build a GPU of it");
+    gt_import_warn(draft->workload, "device-values-refused", draft->refused);
+    gt_import_warn(draft->workload, "device-inconsistent", gt_device_check(&draft->device, &error) != 0);
 }
 
 void gt_import_device_unknown(struct gt_workload *workload)
 {
-    gt_workload_warn(workload, "device-unknown", 1, "the profile does not say what GPU it was recorded on");
+    gt_import_warn(workload, "device-unknown", 1);
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/io/path_stem.h"
+
 static int compare_starts(const void *left, const void *right, void *user)
 {
     const struct gt_import_finish *finish = user;
@@ -59,20 +61,14 @@ static void order_ops(struct gt_import_finish *finish)
 /* What a kind of call must name, and how its lack is counted. */
 static const struct target_rule {
     bool stream, event;
-    const char *warning, *text;
+    const char *warning;
 } target_rules[GT_CALL_KINDS] = {
-    [GT_CALL_STREAM_SYNC] = {true, false, "stream-syncs-unknown",
-                             "stream synchronisations whose stream was not recorded"},
-    [GT_CALL_STREAM_QUERY] = {true, false, "stream-queries-unknown",
-                              "stream queries whose stream was not recorded"},
-    [GT_CALL_EVENT_RECORD] = {true, true, "event-records-unknown",
-                              "event records whose stream or event was not recorded"},
-    [GT_CALL_EVENT_WAIT] = {true, true, "event-waits-unknown",
-                            "stream waits whose stream or event was not recorded"},
-    [GT_CALL_EVENT_QUERY] = {false, true, "event-queries-unknown",
-                             "event queries whose event was not recorded"},
-    [GT_CALL_EVENT_SYNC] = {false, true, "event-syncs-unknown",
-                            "event synchronisations whose event was not recorded"},
+    [GT_CALL_STREAM_SYNC] = { true, false, "stream-syncs-unknown" },
+    [GT_CALL_STREAM_QUERY] = { true, false, "stream-queries-unknown" },
+    [GT_CALL_EVENT_RECORD] = { true, true, "event-records-unknown" },
+    [GT_CALL_EVENT_WAIT] = { true, true, "event-waits-unknown" },
+    [GT_CALL_EVENT_QUERY] = { false, true, "event-queries-unknown" },
+    [GT_CALL_EVENT_SYNC] = { false, true, "event-syncs-unknown" },
 };
 
 static bool asks_for_operations(uint8_t kind)
@@ -109,16 +105,13 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
         call->event = GT_NONE;
     } else if (call->kind == GT_CALL_OTHER) {
         call->stream = call->event = GT_NONE;
-        gt_workload_warn(workload, "calls-without-operation", asks_for_operations(asked),
-                         "launches, copies, memsets or host functions of which the GPU's part was not "
-                         "recorded (or was put into a graph); they only take host time");
+        gt_import_warn(workload, "calls-without-operation", asks_for_operations(asked));
     }
-    gt_workload_warn(workload, "graph-edges-unknown", call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 1,
-                     "graph launches of several operations; which of them waited for which was not recorded");
+    gt_import_warn(workload, "graph-edges-unknown", call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 1);
     rule = &target_rules[call->kind];
     if ((rule->stream && call->stream == GT_NONE) || (rule->event && call->event == GT_NONE)) {
         call->flags |= GT_CALL_TARGET_UNKNOWN;
-        gt_workload_warn(workload, rule->warning, 1, rule->text);
+        gt_import_warn(workload, rule->warning, 1);
     }
 }
 
@@ -213,7 +206,7 @@ static struct gt_workload *checked(struct gt_import *import, const char *path, s
         gt_error_prefix(error, "%s: ", path);
         return NULL;
     }
-    workload->name = gt_import_stem(path);
+    workload->name = gt_path_stem(path);
     workload->path = strdup(path);
     import->workload = NULL;
     return workload;

@@ -145,8 +145,7 @@ static void drop_nested(struct gt_import_finish *finish)
         outer = order[i];
     }
     free(order);
-    gt_workload_warn(import->workload, "overlapping-calls", cut,
-                     "calls of one thread overlapped without being nested; the earlier one was cut");
+    gt_import_warn(import->workload, "overlapping-calls", cut);
 }
 
 /* A thread that stands for the missing callers of a stream's operations. */
@@ -245,9 +244,7 @@ static void give_calls(struct gt_import_finish *finish)
     if (missing > 0)
         infer_calls(finish, threads);
     free(threads);
-    gt_workload_warn(import->workload, "calls-missing", missing,
-                     "operations without the call that asked for them; one was put at each one's start, or "
-                     "before the calls of what its stream ran later");
+    gt_import_warn(import->workload, "calls-missing", missing);
 }
 
 void gt_import_join(struct gt_import_finish *finish)

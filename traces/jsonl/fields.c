@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/spelling.h"
 #include "traces/io/decimal.h"
 
 enum { UNKNOWN_LIMIT = 64, NAME_SHOWN = 60, DOUBLE_BYTES = 64 };
@@ -80,9 +81,9 @@ static int read_i32(const struct place *place, struct gt_error *error)
         value.text++;
         value.length--;
     }
-    if (read_whole(place, &value, INT32_MAX, &number, error) != 0)
+    if (read_whole(place, &value, (uint64_t)INT32_MAX + negative, &number, error) != 0)
         return -1;
-    *(int32_t *)place->into = negative ? -(int32_t)number : (int32_t)number;
+    *(int32_t *)place->into = (int32_t)(negative ? -(int64_t)number : (int64_t)number);
     return 0;
 }
 
@@ -337,6 +338,42 @@ static int read_field(const struct gt_json_token *key, const struct gt_field_tab
     return 0;
 }
 
+/* The known field, with its unit where it has one, that `typed` is one slip away from, into `meant`. */
+static bool find_meant(const char *typed, const struct gt_field_table *table, char *meant, size_t bytes)
+{
+    for (unsigned i = 0; i < table->count; i++) {
+        for (unsigned unit = 0; unit < (is_time(&table->fields[i]) ? UNITS : 1); unit++) {
+            const char *ending = is_time(&table->fields[i]) ? units[unit].ending : "";
+            size_t length = strlen(table->fields[i].name) + strlen(ending), typed_length = strlen(typed);
+
+            if (typed_length > length + 1 || length > typed_length + 1)
+                continue;       /* most are told by that alone */
+            snprintf(meant, bytes, "%s%s", table->fields[i].name, ending);
+            if (gt_spelling_distance(typed, meant) == 1)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Very short names are one slip away from too many. */
+enum { SHORTEST_MISSPELT = 3 };
+
+static void look_for_slip(const struct gt_json_token *key, const struct gt_field_table *table,
+                          struct gt_unknown *unknown)
+{
+    char typed[NAME_SHOWN + 1], meant[NAME_SHOWN + 1];
+
+    if (key->length < SHORTEST_MISSPELT || key->length > NAME_SHOWN)
+        return;
+    snprintf(typed, sizeof typed, "%.*s", (int)key->length, key->text);
+    if (!find_meant(typed, table, meant, sizeof meant))
+        return;
+    if (unknown->misspelt++ == 0)
+        snprintf(unknown->first_misspelt, sizeof unknown->first_misspelt,
+                 "unknown field '%s' in %s, did you mean '%s'?", typed, table->what, meant);
+}
+
 static int check_unknown(const struct gt_json_token *const *seen, unsigned count,
                          const struct gt_json_token *key, const struct gt_field_table *table,
                          struct gt_error *error)
@@ -369,6 +406,7 @@ int gt_fields_read(const struct gt_json_token *object, const struct gt_field_tab
             return -1;
         seen[unknown_count++] = key;
         keep_unknown(key, line, unknown);
+        look_for_slip(key, table, unknown);
     }
     return 0;
 }

@@ -49,11 +49,13 @@ struct gt_field_table {
 struct gt_unknown {
     char *text;                         /* NUL-ended; "" when all fields were known */
     size_t length, room;
+    uint64_t misspelt;                  /* those of all objects so far that are one slip from a known one */
+    char first_misspelt[160];           /* what is to be said of the first of them */
 };
 
 /* Read the fields of `object` into the struct at `into`, which holds the defaults. `line` is the text
  * that the tokens came from. `given`: bit i is set when fields[i] was there. Unknown fields go to
- * `unknown`. Returns 0, or -1 with what is wrong (a wrong type or value, a field given twice). */
+ * `unknown`, which also counts those one letter away from one that is known. Returns 0, or -1 with what is wrong (a wrong type or value, a field given twice). */
 int gt_fields_read(const struct gt_json_token *object, const struct gt_field_table *table, const char *line,
                    void *into, uint64_t *given, struct gt_unknown *unknown, struct gt_error *error);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/import/warnings.h"
 #include "traces/io/lines.h"
 #include "traces/jsonl/trace.h"
 
@@ -94,6 +95,8 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
         status = read_line(jsonl, json, text, length, error);
         if (status != 0)
             break;
+        if (jsonl->unknown.misspelt > 0 && jsonl->misspelt_line == 0)
+            jsonl->misspelt_line = lines->number;
         if (options != NULL && options->progress != NULL && lines->number % LINES_A_PROGRESS == 0)
             options->progress(options->progress_user, gt_input_consumed(lines->input),
                               gt_input_size(lines->input));
@@ -106,6 +109,20 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
                             "{\"gridtide\":%d}", path, (unsigned long long)lines->number + 1,
                             GT_TRACE_VERSION);
     return 0;
+}
+
+/* Fields that mean nothing but look as if they were meant to. */
+static void warn_of_misspelt(struct gt_jsonl *jsonl, const char *path)
+{
+    char *text = NULL;
+
+    if (jsonl->unknown.misspelt == 0)
+        return;
+    if (asprintf(&text, "%s:%llu: %s", path, (unsigned long long)jsonl->misspelt_line,
+                 jsonl->unknown.first_misspelt) < 0)
+        gt_bug("asprintf failed");
+    gt_import_warn_text(jsonl->workload, GT_WARNING_MISSPELT, jsonl->unknown.misspelt, text);
+    free(text);
 }
 
 /* What gt_workload_check says begins with "line N: " where it knows the line. */
@@ -156,6 +173,8 @@ struct gt_workload *gt_trace_read(const char *path, const struct gt_import_optio
         status = read_lines(&jsonl, &lines, path, options, error);
         if (status == 0)
             status = check(jsonl.workload, path, error);
+        if (status == 0)
+            warn_of_misspelt(&jsonl, path);
         gt_lines_close(&lines);
         close_refs(&jsonl);
         free(jsonl.unknown.text);

@@ -13,6 +13,7 @@ struct gt_jsonl {
     uint32_t line_number;
     bool header_read;
     struct gt_unknown unknown;
+    uint64_t misspelt_line;             /* of the first field that is one slip from a known one; 0: none */
     struct gt_refs *gpus, *streams, *threads, *events, *kernels, *programs;
 };
 

@@ -30,8 +30,7 @@ static int span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struc
         return gt_error_set(error, "'%.*s' has no start time (ts) that is a number", (int)event->name.length,
                             event->name.length > 0 ? event->name.bytes : "");
     if (duration < 0) {
-        gt_workload_warn(kineto->import.workload, "durations-unreadable", 1,
-                         "events whose duration (dur) is missing or negative; 0 was taken");
+        gt_import_warn(kineto->import.workload, "durations-unreadable", 1);
         duration = 0;
     }
     *start_ns = event->number[KINETO_TS];
@@ -94,7 +93,8 @@ static struct gt_import_op *add_op(struct kineto *kineto, enum gt_op_kind kind, 
     index = find_stream(kineto, device, context, stream < 0 ? (uint32_t)stream : stream);
     if (kineto_has(event, KINETO_PRIORITY)) {
         kineto->has_priorities = true;
-        kineto->import.workload->streams[index].priority = (int32_t)event->number[KINETO_PRIORITY];
+        kineto->import.workload->streams[index].priority = 
+            gt_import_priority(&kineto->import, event->number[KINETO_PRIORITY]);
     }
     op = gt_import_add_op(&kineto->import);
     op->start_ns = start_ns;
@@ -112,8 +112,7 @@ static int read_shape(struct kineto *kineto, const int64_t from[3], const char *
 {
     for (int i = 0; i < 3; i++) {
         if (from[i] == -1 || from[i] == 0) {
-            gt_workload_warn(kineto->import.workload, "launch-shapes-unknown", 1,
-                             "sides of a grid or block that are missing or 0; 1 was taken");
+            gt_import_warn(kineto->import.workload, "launch-shapes-unknown", 1);
             to[i] = 1;
         } else if (check_range(from[i], what, error) != 0) {
             return -1;
@@ -213,9 +212,8 @@ static void read_copy_name(struct kineto *kineto, struct gt_import_op *op)
     }
     if (!known) {
         op->direction = (uint8_t)direction_between(from, to);
-        gt_workload_warn(kineto->import.workload, "copy-directions-unknown",
-                         from == GT_MEMORY_UNKNOWN && to == GT_MEMORY_UNKNOWN,
-                         "copies whose name does not tell their direction; device to device was taken");
+        gt_import_warn(kineto->import.workload, "copy-directions-unknown",
+                       from == GT_MEMORY_UNKNOWN && to == GT_MEMORY_UNKNOWN);
     }
     op->memory = (uint8_t)(op->direction == GT_D2H ? to : from);
 }
@@ -237,8 +235,7 @@ static uint64_t read_bytes(struct kineto *kineto)
 {
     int64_t bytes = number_or(&kineto->event, KINETO_BYTES, -1);
 
-    gt_workload_warn(kineto->import.workload, "sizes-unknown", bytes < 0,
-                     "copies or memsets that do not tell how many bytes; 0 was taken");
+    gt_import_warn(kineto->import.workload, "sizes-unknown", bytes < 0);
     return bytes < 0 ? 0 : (uint64_t)bytes;
 }
 

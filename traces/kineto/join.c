@@ -280,10 +280,8 @@ void kineto_join(struct kineto *kineto)
     find_records(kineto);
     give_targets(kineto);
     name_threads(kineto);
-    gt_workload_warn(kineto->import.workload, "no-gpu-work", kineto->import.op_count == 0,
-                     "the profile holds no kernel, copy or memset: was CUDA profiled?");
+    gt_import_warn(kineto->import.workload, "no-gpu-work", kineto->import.op_count == 0);
     if (!kineto->has_priorities)
-        gt_workload_warn(kineto->import.workload, "priorities-unknown",
-                         streams_beside_others(&kineto->import), "the profile does not say the priorities of "
-                         "streams, as none before April 2026 does: all are taken to be 0");
+        gt_import_warn(kineto->import.workload, "priorities-unknown",
+                       streams_beside_others(&kineto->import));
 }

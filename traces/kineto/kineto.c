@@ -256,8 +256,7 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
     if (reader->input != NULL)
         gt_input_close(reader->input);
     if (status == 0) {
-        gt_workload_warn(kineto->import.workload, "values-not-json", reader->words,
-                         "NaN or inf where JSON wants a number; taken as not known");
+        gt_import_warn(kineto->import.workload, "values-not-json", reader->words);
         kineto_join(kineto);
         kineto_describe_device(kineto);
         workload = gt_import_finish(&kineto->import, path, error);

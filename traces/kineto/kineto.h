@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_TRACES_KINETO_KINETO_H
 #define GRIDTIDE_TRACES_KINETO_KINETO_H
 
-#include "traces/jsonl/trace.h"
+#include "traces/import/importer.h"
 
 /* Its errors read "PATH: byte N: ...", N counting the bytes of the uncompressed text.  A profile
  * without GPU work is read, with a warning. */

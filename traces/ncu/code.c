@@ -7,6 +7,7 @@
 
 #include <uthash.h>
 
+#include "traces/import/warnings.h"
 #include "traces/ncu/internal.h"
 
 struct kernel_code {
@@ -66,7 +67,7 @@ struct gt_ncu_code *gt_ncu_code_open(const char *folder, struct gt_workload *wor
             gt_bug("no memory for a file name");
         cubin = gt_cubin_open(path, &wrong);
         if (cubin == NULL)
-            gt_workload_warn(workload, "cubins-unreadable", 1, wrong.text);
+            gt_import_warn_text(workload, "cubins-unreadable", 1, wrong.text);
         else
             gt_cubin_each(code->cubins[code->count++] = cubin, add_kernel, code);
         free(path);

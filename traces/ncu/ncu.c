@@ -24,6 +24,7 @@
 #include "traces/names/gpu_names.h"
 #include "traces/import/builder.h"
 #include "traces/import/device.h"
+#include "traces/io/path_stem.h"
 #include "traces/ncu/internal.h"
 
 enum { WARP_THREADS = 32, COUNTS_PERMILLE = 5, MOST_SHARED_BYTES = 256 << 10 };
@@ -59,7 +60,7 @@ static void warn(struct ncu *ncu, const char *kind, const char *format, ...)
     va_end(values);
     snprintf(text, sizeof text, "launch %" PRIu32 " (%.120s): %s", ncu->launch, name, what);
     free(name);
-    gt_workload_warn(ncu->workload, kind, 1, text);
+    gt_import_warn_text(ncu->workload, kind, 1, text);
 }
 
 static uint32_t warps_per_block(const struct gt_ncu_launch *launch)
@@ -309,7 +310,7 @@ static void begin_workload(struct ncu *ncu)
 static int read_launches(struct ncu *ncu, const struct gt_import_options *options, struct gt_error *error)
 {
     if (ncu->raw.unreadable > 0)
-        gt_workload_warn(ncu->workload, "launches-unreadable", ncu->raw.unreadable, ncu->raw.wrong.text);
+        gt_import_warn_text(ncu->workload, "launches-unreadable", ncu->raw.unreadable, ncu->raw.wrong.text);
     ncu->code = gt_ncu_code_open(ncu->folder, ncu->workload, error);
     if (ncu->code == NULL)
         return -1;
@@ -353,7 +354,7 @@ static struct gt_workload *read_folder(const char *folder, const char *path,
         gt_workload_free(ncu.workload);
         return NULL;
     }
-    ncu.workload->name = gt_import_stem(path);
+    ncu.workload->name = gt_path_stem(path);
     ncu.workload->path = strdup(path);
     ncu.workload->source = strdup("ncu");
     return ncu.workload;

@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_TRACES_NCU_NCU_H
 #define GRIDTIDE_TRACES_NCU_NCU_H
 
-#include "traces/jsonl/trace.h"
+#include "traces/import/importer.h"
 
 extern const struct gt_importer gt_importer_ncu;
 

@@ -30,16 +30,13 @@ static int read_call(void *user, const struct gt_nsys_rows *rows, struct gt_erro
     if (gt_nsys_api_name(nsys, value[NAME], &name, &api, error) != 0)
         return -1;
     if (name == GT_NONE)
-        gt_workload_warn(workload, "call-names-missing", 1,
-                         "calls whose name is not in StringIds; they only take host time");
+        gt_import_warn(workload, "call-names-missing", 1);
     call = gt_import_add_call(&nsys->import);
     call->start_ns = value[START];
     call->end_ns = value[END];
     if (value[END] < value[START]) {    /* NULL is less than any */
         call->end_ns = value[START];
-        gt_workload_warn(workload, "calls-without-end", 1,
-                         "calls that had not returned when the recording ended, or end before their start; "
-                         "taken to last no time");
+        gt_import_warn(workload, "calls-without-end", 1);
     }
     call->process = process;
     if (value[CORRELATION] != GT_NSYS_NULL)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "traces/jsonl/trace.h"
+#include "traces/import/importer.h"
 #include "traces/store/guard.h"
 
 struct gt_nsys_db {

@@ -66,7 +66,7 @@ static const struct gt_nsys_column stream_columns[STREAM_COLUMNS] = {
     [STREAM] = {"streamId", GT_NSYS_VALUE, GT_NSYS_ANY},
     [PROCESS] = {"processId", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
     [CONTEXT] = {"contextId", GT_NSYS_COLUMN, GT_NSYS_ANY},
-    [PRIORITY] = {"priority", GT_NSYS_MAY_LACK, INT32_MIN, UINT32_MAX},
+    [PRIORITY] = {"priority", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
     [FLAG] = {"flag", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
 };
 static const struct gt_nsys_table stream_table = {
@@ -87,6 +87,14 @@ struct stream_reader {
     size_t room;
 };
 
+/* Negative priorities come as unsigned 32-bit numbers. */
+static int32_t read_priority(struct gt_nsys *nsys, int64_t value)
+{
+    if (value == GT_NSYS_NULL)
+        return 0;
+    return gt_import_priority(&nsys->import, value > INT32_MAX && value <= UINT32_MAX ? (int32_t)value : value);
+}
+
 static int read_stream(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
 {
     struct stream_reader *reader = user;
@@ -104,8 +112,7 @@ static int read_stream(void *user, const struct gt_nsys_rows *rows, struct gt_er
     info->shown_process = value[PROCESS] == GT_NSYS_NULL ? 0 : (uint64_t)value[PROCESS];
     info->context = value[CONTEXT];
     info->stream = value[STREAM];
-    /* Negative priorities come as unsigned 32-bit numbers. */
-    info->priority = value[PRIORITY] == GT_NSYS_NULL ? 0 : (int32_t)(uint32_t)value[PRIORITY];
+    info->priority = read_priority(nsys, value[PRIORITY]);
     info->flags = 0;
     if (flag >= 0 && flag < GT_NSYS_MEANINGS && reader->types.of[flag] > 0)
         info->flags = (uint32_t)reader->types.of[flag];

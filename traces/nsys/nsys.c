@@ -35,8 +35,7 @@ static int check_is_export(struct gt_nsys *nsys, struct gt_error *error)
 static int say_if_no_gpu_work(struct gt_nsys *nsys, struct gt_error *error)
 {
     (void)error;
-    gt_workload_warn(nsys->import.workload, "no-gpu-work", nsys->import.op_count == 0,
-                     "the profile holds no kernel, copy or memset: was CUDA profiled?");
+    gt_import_warn(nsys->import.workload, "no-gpu-work", nsys->import.op_count == 0);
     return 0;
 }
 

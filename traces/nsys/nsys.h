@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_TRACES_NSYS_NSYS_H
 #define GRIDTIDE_TRACES_NSYS_NSYS_H
 
-#include "traces/jsonl/trace.h"
+#include "traces/import/importer.h"
 
 extern const struct gt_importer gt_importer_nsys;
 

@@ -79,7 +79,7 @@ static int kernel_name(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, ui
     }
     if (*name == GT_NONE) {
         *name = gt_name(nsys->import.workload, "unnamed", 7);
-        gt_workload_warn(nsys->import.workload, "names-missing", 1, "kernels whose name is not in StringIds");
+        gt_import_warn(nsys->import.workload, "names-missing", 1);
     }
     return 0;
 }
@@ -136,9 +136,7 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
         return -1;
     kernel.name = gt_name(workload, name, (size_t)length);
     op->kernel = gt_workload_kernel(workload, &kernel);
-    gt_workload_warn(workload, "graph-nodes-hidden", 1,
-                     "graph launches recorded as a whole, each taken for one kernel of one block "
-                     "(profile with --cuda-graph-trace=node to see their operations)");
+    gt_import_warn(workload, "graph-nodes-hidden", 1);
     return 0;
 }
 
@@ -195,8 +193,7 @@ static bool on_host(enum gt_memory memory)
 /* The direction that the two memories give, where the row's kind is not known. */
 static enum gt_direction guess_direction(struct gt_nsys *nsys, enum gt_memory source, enum gt_memory target)
 {
-    gt_workload_warn(nsys->import.workload, "copy-kinds-unknown", 1,
-                     "copies of unknown kind; their direction was taken from the memories they join");
+    gt_import_warn(nsys->import.workload, "copy-kinds-unknown", 1);
     if (on_host(source))
         return on_host(target) ? GT_H2H : GT_H2D;
     return on_host(target) ? GT_D2H : GT_D2D;

@@ -257,9 +257,6 @@ void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *
     for (uint32_t i = 0; i < count; i++)
         collect(&offers, profiled[i], i);
     borrow_all(timeline, &offers, choices, borrowed);
-    gt_workload_warn(timeline, "no-program",
-                     borrowed->launches[GT_BORROW_OTHER_BLOCK] + borrowed->launches[GT_BORROW_UNKNOWN],
-                     "launches of kernels that no profile has, by name and block: they last as measured");
     for (uint32_t i = 0; i < kernel_count; i++)
         free(choices[i].items);
     free(choices);

@@ -35,8 +35,8 @@ struct gt_program_matches {
  * order, and one shape may work on different amounts (matrices of other depths).  What the profiler said of
  * that launch beyond its code (cluster, polling, a clock that fell) goes into its program.
  * Kernels whose launches take several programs become several kernels.
- * Programs are shared: `profiled` may be freed afterwards.  Kernels that found none become a warning of the
- * timeline, "no-program", counted by operations. */
+ * Programs are shared: `profiled` may be freed afterwards.  Kernels that found none stay as they
+ * were. */
 void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
                         struct gt_program_matches *borrowed);
 
