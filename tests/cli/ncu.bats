@@ -349,3 +349,38 @@ refused_trace() {
     [[ "$output" == "gridtide: out.jsonl:"[0-9]*": "*"$1"* ]]
     [ ! -e refused.jsonl ]
 }
+
+# The profiler's own choice is to print names demangled, and not as other demanglers do.
+demangled() {
+    sed -i 's/_ZN40_GLOBAL__N__93f0d874_8_chase_cu_b49194035chaseENS_15chase_argumentsEP12gt_block_log/<unnamed>::chase(<unnamed>::chase_arguments, gt_block_log *)/
+        s/_ZN45_GLOBAL__N__4486dd33_12_histogram_cu_3ad7a32a9histogramILNS_10counted_inE0EEEvNS_19histogram_argumentsEP12gt_block_log/void <unnamed>::histogram<(<unnamed>::counted_in)0>(<unnamed>::histogram_arguments, gt_block_log *)/' "$@"
+    ! grep -q _ZN4 "$@"
+}
+
+@test "pages that name kernels demangled are matched by their code" {
+    "$GRIDTIDE" import -q profile -o mangled.jsonl
+    demangled profile/source.*.csv
+    run "$GRIDTIDE" import profile -o out.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" != *warning* ]]
+    cmp out.jsonl mangled.jsonl
+    demangled profile/raw.csv
+    run "$GRIDTIDE" import profile -o out.jsonl
+    [[ "$output" != *warning* ]]
+    bars 0
+    grep '^{"program"' mangled.jsonl > a
+    grep '^{"program"' out.jsonl > b
+    cmp a b
+}
+
+@test "a page whose name says nothing is matched by its code alone, and one of other code is not" {
+    demangled profile/source.*.csv
+    sed -i 's/<unnamed>::chase(/elsewhere(/' profile/source.0000.csv
+    run "$GRIDTIDE" import profile -o out.jsonl
+    [[ "$output" != *warning* ]]
+    bars 0
+    cp profile/source.0001.csv profile/source.0000.csv
+    warned 'is not what its source page shows' launches-without-code 1
+    demangled profile/raw.csv
+    warned 'is for kernel void <unnamed>::histogram' launches-without-counts 1
+}

@@ -66,8 +66,11 @@ struct gt_ncu_code;
 struct gt_ncu_code *gt_ncu_code_open(const char *folder, struct gt_workload *workload,
                                      struct gt_error *error);
 void gt_ncu_code_free(struct gt_ncu_code *code);
-/* Fill the control fields of `source` from the code of kernel `name` for `architecture`.  -1 with why not:
- * no code, code for another architecture, code that is not what the rows say. */
+/* May both be names of one kernel?  The profiler prints them mangled or demangled, as it is told. */
+bool gt_ncu_names_agree(const char *one, const char *other);
+/* Fill the control fields of `source` from the code of kernel `name` for `architecture`: that which has the name in
+ * a cubin, else (a demangled name is in none) that which is the page's, instruction by instruction.  -1 with why
+ * not: no code, code for another architecture, code that is not what the rows say. */
 int gt_ncu_code_fill(const struct gt_ncu_code *code, const char *name, uint32_t architecture,
                      struct gt_ncu_source *source, struct gt_error *error);
 

@@ -186,6 +186,15 @@ static bool is_countable(const struct gt_ncu_launch *launch, const struct gt_ncu
            launch->warp_instructions <= (double)GT_PROGRAM_MOST_EXECUTIONS;
 }
 
+/* Is it the page of another kernel?  Of names that do not tell, the code decides. */
+static bool is_of_another(const struct gt_ncu_source *source, const struct gt_ncu_launch *launch)
+{
+    bool mangled = source->kernel != NULL && strncmp(source->kernel, "_Z", 2) == 0;
+
+    return source->kernel != NULL && mangled == (strncmp(launch->name, "_Z", 2) == 0) &&
+           !gt_ncu_names_agree(source->kernel, launch->name);
+}
+
 /* The program of the launch at hand, found or made; NULL: there is none, and a warning says why. */
 static const struct gt_program *find_program(struct ncu *ncu)
 {
@@ -200,7 +209,7 @@ static const struct gt_program *find_program(struct ncu *ncu)
         gt_bug("no memory for a file name");
     if (gt_ncu_source_read(path, &source, &wrong) != 0) {
         warn(ncu, "launches-without-counts", "%s", wrong.text);
-    } else if (source.kernel != NULL && strcmp(source.kernel, launch->name) != 0) {
+    } else if (is_of_another(&source, launch)) {
         warn(ncu, "launches-without-counts", "%s: is for kernel %.200s", path, source.kernel);
     } else if (!is_countable(launch, &source)) {
         warn(ncu, "launches-without-counts",
