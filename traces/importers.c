@@ -68,6 +68,20 @@ static const struct gt_importer *sniff_folder(const char *path, const char *name
     return NULL;
 }
 
+static const struct gt_importer *find_by_ending(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 0; gt_importers[i] != NULL; i++) {
+        const char *const *ending = gt_importers[i]->endings;
+
+        for (; ending != NULL && *ending != NULL; ending++)
+            if (length > strlen(*ending) && strcmp(path + length - strlen(*ending), *ending) == 0)
+                return gt_importers[i];
+    }
+    return NULL;
+}
+
 static const struct gt_importer *sniff(const char *path, struct gt_error *error)
 {
     const struct gt_importer *best = NULL;
@@ -95,6 +109,8 @@ static const struct gt_importer *sniff(const char *path, struct gt_error *error)
         }
     }
     free(head);
+    if (best == NULL && length > 0)
+        best = find_by_ending(path);
     if (best == NULL && length >= 0)
         gt_error_set(error, "%s: %s; formats are %s", path,
                      length == 0 ? "the file is empty" : "in no format that is known", names);

@@ -12,7 +12,7 @@ traces_libtraces_a_SOURCES = \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h \
-    traces/import/join.c traces/import/warnings.c traces/import/warnings.h \
+    traces/import/join.c traces/import/tool.c traces/import/tool.h traces/import/warnings.c traces/import/warnings.h \
     traces/io/csv.c traces/io/csv.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
@@ -32,7 +32,7 @@ traces_libtraces_a_SOURCES = \
     traces/ncu/report.c traces/ncu/source.c \
     traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
-    traces/nsys/operations.c \
+    traces/nsys/operations.c traces/nsys/report.c \
     traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/cfg.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \

@@ -315,7 +315,7 @@ END
     report
     run env PATH=/nonexistent TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
     [ "$status" -eq 1 ]
-    [[ "$output" == *"chase.ncu-rep: cannot run ncu"* ]]
+    [[ "$output" == *"chase.ncu-rep: Nsight Compute, which unpacks its reports, is not here (no ncu in PATH); where it is, run 'gridtide import ncu chase.ncu-rep -o chase.jsonl.zst' "* ]]
     printf '#!/bin/sh\necho "==ERROR== no such report"\nexit 3\n' > bin/ncu
     run env PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import chase.ncu-rep -o out.jsonl
     [ "$status" -eq 1 ]

@@ -138,3 +138,28 @@ rows() {
     sqlite3 -cmd "PRAGMA synchronous = OFF" store.db < "$GRIDTIDE_SOURCE/traces/store/schema.sql"
     refused store.db "without any table of CUDA work"
 }
+
+@test "a report is exported by nsys; without nsys the command to run elsewhere is told" {
+    mkdir bin tmp
+    fixture 3.24 a.sqlite
+    echo 'no database' > step.nsys-rep
+    printf '#!/bin/sh\necho "$@" > asked\nwhile [ "$1" != --output ]; do shift; done\ncp a.sqlite "$2"\n' > bin/nsys
+    chmod +x bin/nsys
+    export TMPDIR="$PWD/tmp"
+    PATH="$PWD/bin:$PATH" run "$GRIDTIDE" import step.nsys-rep
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"step (nsys)"*"written to  step.jsonl.gz"* ]]
+    grep -q '^export --type sqlite --force-overwrite true --output .*/report.sqlite step.nsys-rep$' asked
+    "$GRIDTIDE" import -q a.sqlite -o plain.jsonl
+    zcat step.jsonl.gz | sed '1s/"name":"step"/"name":"plain"/' | tail -n +2 | cmp - <(tail -n +2 plain.jsonl)
+    printf '#!/bin/sh\necho "ERROR: broken" >&2\nexit 1\n' > bin/nsys
+    PATH="$PWD/bin:$PATH" run "$GRIDTIDE" import step.nsys-rep -o no.jsonl
+    [ "$status" -eq 1 ]
+    [ "$output" = "gridtide: step.nsys-rep: nsys failed on the report: ERROR: broken" ]
+    PATH=/nonexistent run "$GRIDTIDE" run step.nsys-rep -o no.db
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"step.nsys-rep: "*"(no nsys in PATH); where it is, run 'nsys export --type sqlite --output step.sqlite step.nsys-rep' and import step.sqlite" ]]
+    [ -z "$(ls tmp)" ]
+    [ ! -e no.jsonl ]
+    [ ! -e no.db ]
+}

@@ -41,6 +41,8 @@ struct gt_importer {
     int (*sniff)(const unsigned char *head, size_t bytes);
     /* The same for a folder; NULL: the format is a file. */
     int (*sniff_folder)(const char *path);
+    /* Endings of names of files whose first bytes do not tell, ended by a NULL; NULL: they always do. */
+    const char *const *endings;
     /* Read the file. Returns a checked workload, or NULL with "FILE: ..." (line, byte offset or
      * table named where there is one). */
     struct gt_workload *(*read)(const char *path, const struct gt_import_options *options,

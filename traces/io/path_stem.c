@@ -5,7 +5,8 @@
 
 /* In the order in which they are taken off. */
 static const char *const endings[] = {
-    ".gz", ".zst", ".json", ".jsonl", ".sqlite", ".ncu-rep", ".pt.trace", ".trace",
+    ".gz", ".zst", ".json", ".jsonl", ".sqlite", ".ncu-rep", ".nsys-rep", ".qdrep", ".pt.trace",
+    ".trace",
 };
 
 char *gt_path_stem(const char *path)

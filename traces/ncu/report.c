@@ -1,85 +1,48 @@
 /* report.c - a report as a folder: pages exported by ncu. */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "traces/import/tool.h"
+#include "traces/io/path_stem.h"
 #include "traces/ncu/internal.h"
 
 enum { MOST_AT_ONCE = 16 };
 
-extern char **environ;
-
-/* A run of ncu whose output goes into a file. */
-struct export { pid_t child; char *path; };
-
-static int start_ncu(struct export *export, char *path, char *const arguments[], struct gt_error *error)
+/* What to do where Nsight Compute is not. */
+static int say_where_to_unpack(const char *report, struct gt_error *error)
 {
-    posix_spawn_file_actions_t actions;
-    int result;
+    char *stem = gt_path_stem(report);
 
-    export->path = path;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
-    result = posix_spawnp(&export->child, "ncu", &actions, NULL, arguments, environ);
-    posix_spawn_file_actions_destroy(&actions);
-    if (result == 0)
-        return 0;
-    free(path);
-    return gt_error_set(error,
-                        "cannot run ncu: %s; put Nsight Compute's folder into PATH, or export the pages "
-                        "elsewhere and import the folder",
-                        strerror(result));
-}
-
-/* The first line of what ncu wrote instead of a table. */
-static void first_line(const char *path, char *text, int bytes)
-{
-    FILE *file = fopen(path, "r");
-
-    if (file == NULL || fgets(text, bytes, file) == NULL)
-        text[0] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    if (file != NULL)
-        fclose(file);
-}
-
-/* Wait for its end; a page that could not be exported is not left there. */
-static int finish_ncu(struct export *export, struct gt_error *error)
-{
-    char said[200];
-    int status, result = 0;
-
-    while (waitpid(export->child, &status, 0) < 0)
-        if (errno != EINTR)
-            gt_bug("waiting for a child: %s", strerror(errno));
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-        first_line(export->path, said, sizeof said);
-        result = gt_error_set(error, "ncu failed on the report%s%s", said[0] != '\0' ? ": " : "", said);
-        unlink(export->path);
-    }
-    free(export->path);
-    return result;
+    gt_error_set(error, "Nsight Compute, which unpacks its reports, is not here (no ncu in PATH); where it is, run "
+                 "'gridtide import ncu %s -o %s.jsonl.zst' and go on with that trace, or unpack the report by hand "
+                 "(gridtide-traces(7))", report, stem);
+    free(stem);
+    return -1;
 }
 
 static int export_raw(const char *report, const char *folder, struct gt_error *error)
 {
     char *arguments[] = { "ncu", "-i", (char *)(uintptr_t)report, "--page", "raw", "--csv",
                           "--print-kernel-base", "mangled", NULL };
-    struct export export;
+    struct gt_tool_run run;
     char *path = NULL;
+    int result;
 
     if (asprintf(&path, "%s/raw.csv", folder) < 0)
         gt_bug("no memory for a file name");
-    return start_ncu(&export, path, arguments, error) == 0 ? finish_ncu(&export, error) : -1;
+    result = gt_tool_start(&run, arguments, path, false);
+    if (result == ENOENT)
+        return say_where_to_unpack(report, error);
+    if (result != 0)
+        return gt_error_set(error, "cannot run ncu: %s", strerror(result));
+    return gt_tool_finish(&run, error);
 }
 
-static int start_source(struct export *export, const char *report, const char *folder, uint32_t launch,
+static int start_source(struct gt_tool_run *run, const char *report, const char *folder, uint32_t launch,
                         struct gt_error *error)
 {
     char number[16];
@@ -99,11 +62,13 @@ static int start_source(struct export *export, const char *report, const char *f
                           "1",
                           NULL };
     char *path = NULL;
+    int result;
 
     snprintf(number, sizeof number, "%" PRIu32, launch);
     if (asprintf(&path, "%s/source.%04" PRIu32 ".csv", folder, launch) < 0)
         gt_bug("no memory for a file name");
-    return start_ncu(export, path, arguments, error);
+    result = gt_tool_start(run, arguments, path, false);
+    return result == 0 ? 0 : gt_error_set(error, "cannot run ncu: %s", strerror(result));
 }
 
 /* The source pages of all launches, those that there are: as many at once as there are processors, for each
@@ -112,16 +77,16 @@ static int export_sources(const char *report, const char *folder, uint32_t launc
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t at_once = processors < 1 ? 1 : processors > MOST_AT_ONCE ? MOST_AT_ONCE : (uint32_t)processors;
-    struct export exports[MOST_AT_ONCE];
+    struct gt_tool_run runs[MOST_AT_ONCE];
     uint32_t started = 0, finished = 0;
     int status = 0;
 
     while (finished < started || (started < launches && status == 0)) {
         if (started < launches && started - finished < at_once && status == 0) {
-            status = start_source(&exports[started % at_once], report, folder, started, error);
+            status = start_source(&runs[started % at_once], report, folder, started, error);
             started += status == 0;
         } else {
-            finish_ncu(&exports[finished++ % at_once], NULL);
+            gt_tool_finish(&runs[finished++ % at_once], NULL);
         }
     }
     return status;

@@ -39,6 +39,8 @@ static int say_if_no_gpu_work(struct gt_nsys *nsys, struct gt_error *error)
     return 0;
 }
 
+static const char *const endings[] = { ".nsys-rep", ".qdrep", NULL };
+
 /* In this order: streams are described before they are met, contexts are known from operations
  * before events and synchronisations, whose devices are not to be trusted, need them. */
 static int (*const steps[])(struct gt_nsys *nsys, struct gt_error *error) = {
@@ -54,6 +56,18 @@ static int (*const steps[])(struct gt_nsys *nsys, struct gt_error *error) = {
     say_if_no_gpu_work,
 };
 
+/* By its name: the first bytes of a report are not documented. */
+static bool is_report(const char *path)
+{
+    for (const char *const *ending = endings; *ending != NULL; ending++) {
+        size_t length = strlen(path), bytes = strlen(*ending);
+
+        if (length > bytes && strcmp(path + length - bytes, *ending) == 0)
+            return true;
+    }
+    return false;
+}
+
 static struct gt_workload *read_nsys(const char *path, const struct gt_import_options *options,
                                      struct gt_error *error)
 {
@@ -61,7 +75,8 @@ static struct gt_workload *read_nsys(const char *path, const struct gt_import_op
     struct gt_workload *workload = NULL;
     size_t done = 0;
 
-    if (gt_nsys_db_open(&nsys.db, path, options, error) != 0)
+    if ((is_report(path) ? gt_nsys_report_open(&nsys.db, path, options, error)
+                         : gt_nsys_db_open(&nsys.db, path, options, error)) != 0)
         return NULL;
     gt_import_begin(&nsys.import, "nsys");
     while (done < sizeof steps / sizeof steps[0] && steps[done](&nsys, error) == 0)
@@ -78,7 +93,8 @@ static struct gt_workload *read_nsys(const char *path, const struct gt_import_op
 
 const struct gt_importer gt_importer_nsys = {
     .name = "nsys",
-    .help = "Nsight Systems report, exported with 'nsys export --type sqlite'",
+    .help = "Nsight Systems report (.nsys-rep), or its export (nsys export --type sqlite)",
     .sniff = sniff,
+    .endings = endings,
     .read = read_nsys,
 };

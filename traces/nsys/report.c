@@ -1,0 +1,63 @@
+/* report.c - a report (.nsys-rep), which only nsys can read: exported into a folder of its own, opened, and gone. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "traces/import/tool.h"
+#include "traces/io/path_stem.h"
+#include "traces/nsys/db.h"
+
+static int say_where_to_export(const char *report, struct gt_error *error)
+{
+    char *stem = gt_path_stem(report);
+
+    gt_error_set(error, "%s: Nsight Systems, which reads its reports, is not here (no nsys in PATH); where it is, run "
+                 "'nsys export --type sqlite --output %s.sqlite %s' and import %s.sqlite", report, stem, report, stem);
+    free(stem);
+    return -1;
+}
+
+static int export_report(const char *report, char *database, char *said, struct gt_error *error)
+{
+    char *arguments[] = { "nsys", "export", "--type", "sqlite", "--force-overwrite", "true", "--output", database,
+                          (char *)(uintptr_t)report, NULL };
+    struct gt_tool_run run;
+    int result = gt_tool_start(&run, arguments, strdup(said), true);
+
+    if (result == ENOENT)
+        return say_where_to_export(report, error);
+    if (result != 0)
+        return gt_error_set(error, "%s: cannot run nsys: %s", report, strerror(result));
+    return gt_tool_finish(&run, error) == 0 ? 0 : gt_error_prefix(error, "%s: ", report);
+}
+
+int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct gt_import_options *options,
+                        struct gt_error *error)
+{
+    const char *temporary = getenv("TMPDIR");
+    char *folder = NULL, *database = NULL, *said = NULL;
+    int status = -1;
+
+    if (asprintf(&folder, "%s/gridtide-nsys-XXXXXX", temporary != NULL && *temporary ? temporary : "/tmp") < 0)
+        gt_bug("asprintf failed");
+    if (access(report, R_OK) != 0)
+        gt_error_set(error, "%s: cannot open: %s", report, strerror(errno));
+    else if (mkdtemp(folder) == NULL)
+        gt_error_set(error, "%s: cannot make this folder: %s (set TMPDIR)", folder, strerror(errno));
+    else if (asprintf(&database, "%s/report.sqlite", folder) < 0 || asprintf(&said, "%s/said", folder) < 0)
+        gt_bug("asprintf failed");
+    else if (export_report(report, database, said, error) == 0)
+        status = gt_nsys_db_open(db, database, options, error);
+    if (database != NULL) {
+        unlink(database);       /* SQLite has it open */
+        unlink(said);
+        rmdir(folder);
+    }
+    db->path = report;
+    free(folder);
+    free(database);
+    free(said);
+    return status;
+}
