@@ -64,6 +64,7 @@ CLI_TESTS = \
     tests/cli/profiles.bats \
     tests/cli/programs.bats \
     tests/cli/suite.bats \
+    tests/cli/unseen.bats \
     tests/cli/warnings.bats \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \

@@ -26,7 +26,7 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c \
     traces/kineto/device.c traces/kineto/event.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
     traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c \
-    traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
+    traces/names/clean_text.c traces/names/clean_text.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
     traces/names/short_name.c traces/names/short_name.h \
     traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
     traces/ncu/report.c traces/ncu/source.c \

@@ -2,10 +2,16 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+#include "traces/names/clean_text.h"
 
 int gt_fail(const struct gt_error *error)
 {
-    fprintf(stderr, "gridtide: %s\n", error->text);
+    char *text = gt_clean_name(error->text);    /* it may quote a name out of a file */
+
+    fprintf(stderr, "gridtide: %s\n", text);
+    free(text);
     return GT_EXIT_FAILED;
 }
 

@@ -6,6 +6,7 @@
 
 #include "sim/base/error.h"
 #include "traces/io/utf8.h"
+#include "traces/names/clean_text.h"
 
 yajl_gen gt_json_new(void)
 {
@@ -24,7 +25,7 @@ void gt_json_finish(yajl_gen json, FILE *out)
     size_t bytes;
 
     yajl_gen_get_buf(json, &text, &bytes);
-    fwrite(text, 1, bytes, out);
+    gt_clean_json(out, (const char *)text, bytes);
     yajl_gen_free(json);
 }
 

@@ -7,6 +7,7 @@
 #include "sim/cmd/run_input.h"
 #include "sim/warp/kernel_model.h"
 #include "traces/import/warnings.h"
+#include "traces/names/clean_text.h"
 #include "traces/sass/program_match.h"
 
 enum { NAMES_TOLD = 10 };
@@ -39,14 +40,16 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
     for (uint32_t i = 0; i < borrowed->count && told < NAMES_TOLD; i++) {
         const struct gt_kernel *kernel = &workload->kernels[i];
         bool other_block = borrowed->how[i] == GT_BORROW_OTHER_BLOCK;
+        char *name;
 
         if (!other_block && borrowed->how[i] != GT_BORROW_UNKNOWN)
             continue;
         told++;
+        name = gt_clean_name(gt_name_text(workload, kernel->name));
         fprintf(stderr, "gridtide: warning: no program for kernel '%.100s' in blocks of %" PRIu32 "x%" PRIu32
-                "x%" PRIu32 ": it was %s\n", gt_name_text(workload, kernel->name), kernel->block[0],
-                kernel->block[1], kernel->block[2],
+                "x%" PRIu32 ": it was %s\n", name, kernel->block[0], kernel->block[1], kernel->block[2],
                 other_block ? "profiled with blocks of other sizes" : "not profiled");
+        free(name);
     }
     if (missing > told)
         fprintf(stderr, "gridtide: warning: no program for %" PRIu64 " more kernels\n", missing - told);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/cmd/progress.h"
@@ -9,13 +10,17 @@
 #include "traces/importers.h"
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
+#include "traces/names/clean_text.h"
 
 static const char trace_format[] = "gridtide", fallback_device[] = "h200";
 
 static void print_warning(const struct gt_warning *warning)
 {
-    fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", warning->kind, warning->text,
-            warning->count);
+    char *kind = gt_clean_name(warning->kind), *text = gt_clean_name(warning->text);
+
+    fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", kind, text, warning->count);
+    free(kind);
+    free(text);
 }
 
 void gt_print_warnings(const struct gt_workload *workload)

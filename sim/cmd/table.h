@@ -51,7 +51,8 @@ void gt_table_real(struct gt_table *table, double value, int decimals); /* decim
 /* Print tables in order. JSON: one object, one member a table (an array of objects; an object for
  * a single one). CSV: RFC 4180, a heading line a table, an empty line between tables, and where
  * there are several, their name in a first column "table". Cells with nothing in them are null,
- * empty, "-". */
+ * empty, "-".  Characters that steer a terminal or turn the direction of writing are shown as "\u202e" to people,
+ * and in CSV where `out` is a terminal; JSON says them by escapes; CSV for programs has every text as traced. */
 void gt_tables_print(FILE *out, enum gt_format format, struct gt_table *const *tables, size_t count);
 
 #endif

@@ -1,11 +1,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/error.h"
 #include "sim/cmd/json.h"
 #include "sim/cmd/table_parts.h"
 #include "sim/cmd/terminal.h"
+#include "traces/names/clean_text.h"
 
 const char *const gt_format_names[GT_FORMATS] = {
     [GT_FORMAT_TABLE] = "table", [GT_FORMAT_CSV] = "csv", [GT_FORMAT_JSON] = "json",
@@ -38,10 +40,19 @@ static void print_csv_text(FILE *out, const char *text)
     fputc('"', out);
 }
 
+/* Programs get a text as it is, a terminal what can do nothing to it. */
+static void print_csv_traced(FILE *out, const char *text)
+{
+    char *clean = isatty(fileno(out)) ? gt_clean_name(text) : NULL;
+
+    print_csv_text(out, clean != NULL ? clean : text);
+    free(clean);
+}
+
 static void print_csv_cell(FILE *out, const struct gt_cell *cell)
 {
     switch (cell->type) {
-    case GT_CELL_TEXT: print_csv_text(out, cell->text); break;
+    case GT_CELL_TEXT: print_csv_traced(out, cell->text); break;
     case GT_CELL_INTEGER: fprintf(out, "%" PRId64, cell->integer); break;
     case GT_CELL_REAL: fprintf(out, "%.10g", cell->real); break;
     default: break;

@@ -9,66 +9,12 @@
 #include "sim/base/error.h"
 #include "traces/names/demangle.h"
 
-static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
-
-/* Length of the valid UTF-8 character at `s`, its number in *code; 0 when it is none. */
-static size_t decode(const unsigned char *s, uint32_t *code)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-
-    if (length <= 1) {
-        *code = s[0];
-        return length;
-    }
-    *code = s[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (s[i] & 0x3fu);
-    }
-    return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
-}
-
-/* Characters that show nothing, break lines or turn the direction of what follows. */
-static bool is_unseen(uint32_t code)
-{
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c
-        || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e)
-        || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000
-        || (code & 0xfffe) == 0xfffe;
-}
-
-char *gt_clean_name(const char *name)
-{
-    const unsigned char *s = (const unsigned char *)name;
-    char *clean = gt_calloc(3 * strlen(name) + 1, 1), *out = clean;
-
-    while (*s != '\0') {
-        uint32_t code;
-        size_t length = decode(s, &code);
-
-        if (length == 0) {
-            out = stpcpy(out, replacement);
-            s++;
-            continue;
-        }
-        if (is_unseen(code))
-            *out++ = ' ';
-        else
-            out = mempcpy(out, s, length);
-        s += length;
-    }
-    *out = '\0';
-    return clean;
-}
-
 /* Columns that the clean character at `text` takes (East Asian ones are wide), its bytes in *length. */
 static size_t character_width(const char *text, size_t *length)
 {
     uint32_t code;
 
-    *length = decode((const unsigned char *)text, &code);
+    *length = gt_character(text, &code);
     if (*length == 0)
         *length = 1;
     return code >= 0x1100 && code != 0xfffd ? 2 : 1;
@@ -344,38 +290,4 @@ void gt_short_names_unique(const char *const names[], char *shorts[], size_t cou
         free(single[i].shorter);
     free(single);
     free(all);
-}
-
-void gt_html(FILE *out, const char *text)
-{
-    char *clean = gt_clean_name(text);
-
-    for (const char *s = clean; *s != '\0'; s++) {
-        switch (*s) {
-        case '<': fputs("&lt;", out); break;
-        case '>': fputs("&gt;", out); break;
-        case '&': fputs("&amp;", out); break;
-        case '"': fputs("&quot;", out); break;
-        case '\'': fputs("&#39;", out); break;
-        default: putc(*s, out);
-        }
-    }
-    free(clean);
-}
-
-/* gnuplot takes backslash sequences in data, and a quote where a field begins; the rest of a
- * field is text to it ("set datafile separator" is the tab, enhanced text is off). */
-void gt_plot_field(FILE *out, const char *text)
-{
-    char *clean = gt_clean_name(text);
-
-    for (const char *s = clean; *s != '\0'; s++) {
-        if (*s == '\\')
-            fputs("\\\\", out);
-        else if (*s == '"')
-            fputs("''", out);
-        else
-            putc(*s, out);
-    }
-    free(clean);
 }

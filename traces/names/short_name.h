@@ -1,17 +1,10 @@
-/* short_name.h - names from traces on their way into pages and plots.
- *
- * A name may hold anything: markup, quotes, control characters, bytes that are
- * no UTF-8, text that turns the writing direction.  All of it leaves here as
- * text and nothing else.
- */
+/* short_name.h - names from traces made short enough for a table, a page or a plot. */
 #ifndef GRIDTIDE_TRACES_NAMES_SHORT_NAME_H
 #define GRIDTIDE_TRACES_NAMES_SHORT_NAME_H
 
 #include <stddef.h>
-#include <stdio.h>
 
-/* `name` as valid UTF-8 without control or direction characters (malloced). */
-char *gt_clean_name(const char *name);
+#include "traces/names/clean_text.h"
 
 /* A name of at most `columns` characters for people (malloced, clean).  Return type, parameters and
  * namespaces of a C++ function go first (of a mangled one always), then its template arguments lose their
@@ -24,11 +17,5 @@ char *gt_short_name(const char *name, size_t columns);
  * time.  Nothing is cut without an ellipsis.  shorts[i] is names[i]'s, malloced, at most `columns` wide (16 or
  * more); NULL for a name that is NULL.  The work grows with the length of all names, and count log count. */
 void gt_short_names_unique(const char *const names[], char *shorts[], size_t count, size_t columns);
-
-/* Write `text` escaped for HTML, in elements and in quoted attributes alike. */
-void gt_html(FILE *out, const char *text);
-
-/* Write `text` as one field of a tab-separated gnuplot data file. */
-void gt_plot_field(FILE *out, const char *text);
 
 #endif

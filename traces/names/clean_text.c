@@ -1,0 +1,125 @@
+/* clean_text.c - what no terminal, page or plot should be given as it is. */
+#include "traces/names/clean_text.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/error.h"
+
+static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
+
+size_t gt_character(const char *text, uint32_t *code)
+{
+    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+    const unsigned char *s = (const unsigned char *)text;
+    size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+
+    if (length <= 1) {
+        *code = s[0];
+        return length;
+    }
+    *code = s[0] & (0x7fu >> length);
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        *code = *code << 6 | (s[i] & 0x3fu);
+    }
+    return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
+}
+
+/* Control characters (C0, DEL, C1), and what shows nothing, breaks lines or turns the direction of what
+ * follows (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). */
+static bool is_unseen(uint32_t code)
+{
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c
+        || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e)
+        || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000
+        || (code & 0xfffe) == 0xfffe;
+}
+
+char *gt_clean_name(const char *text)
+{
+    enum { LONGEST = 6 };       /* letters for a byte: "\u0001" */
+    char *clean = gt_calloc(LONGEST * strlen(text) + 1ull, 1), *out = clean;
+
+    while (*text != '\0') {
+        uint32_t code;
+        size_t length = gt_character(text, &code);
+
+        if (length == 0)
+            out = stpcpy(out, replacement);
+        else if (is_unseen(code))
+            out += sprintf(out, code > 0xffff ? "\\U%08" PRIx32 : "\\u%04" PRIx32, code);
+        else
+            out = mempcpy(out, text, length);
+        text += length > 0 ? length : 1;
+    }
+    *out = '\0';
+    return clean;
+}
+
+/* JSON counts in UTF-16: beyond U+FFFF a character is two escapes. */
+static void escape(FILE *out, uint32_t code)
+{
+    if (code <= 0xffff) {
+        fprintf(out, "\\u%04" PRIx32, code);
+        return;
+    }
+    code -= 0x10000;
+    fprintf(out, "\\u%04" PRIx32 "\\u%04" PRIx32, 0xd800 + (code >> 10), 0xdc00 + (code & 0x3ff));
+}
+
+void gt_clean_json(FILE *out, const char *json, size_t length)
+{
+    const char *end = json + length, *written = json;
+
+    while (json < end) {
+        uint32_t code;
+        size_t bytes = gt_character(json, &code);
+
+        /* Line breaks and the like stand between values; within texts they are escapes already. */
+        if (bytes > 0 && code >= 0x7f && is_unseen(code)) {
+            fwrite(written, 1, (size_t)(json - written), out);
+            escape(out, code);
+            written = json + bytes;
+        }
+        json += bytes > 0 ? bytes : 1;
+    }
+    fwrite(written, 1, (size_t)(end - written), out);
+}
+
+void gt_html(FILE *out, const char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    for (const char *s = clean; *s != '\0'; s++) {
+        switch (*s) {
+        case '<': fputs("&lt;", out); break;
+        case '>': fputs("&gt;", out); break;
+        case '&': fputs("&amp;", out); break;
+        case '"': fputs("&quot;", out); break;
+        case '\'': fputs("&#39;", out); break;
+        default: putc(*s, out);
+        }
+    }
+    free(clean);
+}
+
+/* gnuplot takes backslash sequences in data, and a quote where a field begins; the rest of a
+ * field is text to it ("set datafile separator" is the tab, enhanced text is off). */
+void gt_plot_field(FILE *out, const char *text)
+{
+    char *clean = gt_clean_name(text);
+
+    for (const char *s = clean; *s != '\0'; s++) {
+        if (*s == '\\')
+            fputs("\\\\", out);
+        else if (*s == '"')
+            fputs("''", out);
+        else
+            putc(*s, out);
+    }
+    free(clean);
+}
