@@ -20,9 +20,9 @@ traces_libtraces_a_SOURCES = \
     traces/io/path_stem.c traces/io/path_stem.h \
     traces/io/utf8.c traces/io/utf8.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
-    traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read.h traces/jsonl/read_call.c \
+    traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_call.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c \
-    traces/jsonl/read_program.c traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
+    traces/jsonl/read_program.c traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
     traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c \
     traces/kineto/device.c traces/kineto/event.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
     traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c \
@@ -33,7 +33,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
     traces/nsys/operations.c traces/nsys/report.c \
-    traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/cfg.h traces/sass/cubin.c traces/sass/cubin.h \
+    traces/sass/basic_blocks.c traces/sass/cfg_build.c traces/sass/cfg.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
     traces/sass/program_match.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
@@ -45,6 +45,9 @@ traces_libtraces_a_SOURCES = \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/query.c \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/run_relations.c traces/store/run_writer.c traces/store/store.c \
     traces/store/store.h
+
+EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
+    traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/sass/README.md
 
 # The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[]`.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h

@@ -1,5 +1,5 @@
 /* Reading a trace: lines, what each is, and what only the whole file can tell. */
-#include "traces/jsonl/read.h"
+#include "traces/jsonl/reader.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,12 +23,6 @@ const struct gt_jsonl_line gt_jsonl_lines[] = {
     { "program", gt_jsonl_program },
     { NULL, NULL },
 };
-
-void gt_jsonl_keep_unknown(struct gt_jsonl *jsonl, enum gt_extra_of of, uint32_t index)
-{
-    if (jsonl->unknown.length != 0)
-        gt_workload_add_extra(jsonl->workload, of, index, jsonl->unknown.text);
-}
 
 static bool has_key(const struct gt_json_token *object, const char *name)
 {

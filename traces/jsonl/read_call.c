@@ -1,5 +1,5 @@
 /* Calls, and the operations that they put into streams. */
-#include "traces/jsonl/read.h"
+#include "traces/jsonl/reader.h"
 #include "traces/jsonl/rules.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Definitions: streams, events, threads and GPUs; what they are when nobody defines them. */
-#include "traces/jsonl/read.h"
+#include "traces/jsonl/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

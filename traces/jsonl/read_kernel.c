@@ -1,5 +1,5 @@
 /* Kernel definitions. */
-#include "traces/jsonl/read.h"
+#include "traces/jsonl/reader.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Programs and profiles, read. */
-#include "traces/jsonl/read.h"
+#include "traces/jsonl/reader.h"
 
 #include <math.h>
 #include <stdlib.h>

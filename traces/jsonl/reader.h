@@ -1,6 +1,6 @@
-/* read.h - what the parts of the trace reader share; FORMAT.md describes the format. */
-#ifndef GRIDTIDE_TRACES_JSONL_READ_H
-#define GRIDTIDE_TRACES_JSONL_READ_H
+/* reader.h - what the parts of the trace reader share; FORMAT.md describes the format. */
+#ifndef GRIDTIDE_TRACES_JSONL_READER_H
+#define GRIDTIDE_TRACES_JSONL_READER_H
 
 #include "sim/workload/workload.h"
 #include "traces/io/json_line.h"

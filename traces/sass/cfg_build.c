@@ -1,3 +1,4 @@
+/* cfg_build.c - the parts of a control-flow graph, one after the other. */
 #include "traces/sass/cfg.h"
 
 #include <stdlib.h>
