@@ -32,17 +32,17 @@ int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *
     return 0;
 }
 
-static void tell_missing(const struct gt_workload *workload, const struct gt_program_matches *borrowed)
+static void tell_missing(const struct gt_workload *workload, const struct gt_program_matches *matches)
 {
-    uint64_t missing = borrowed->kernels[GT_BORROW_OTHER_BLOCK] + borrowed->kernels[GT_BORROW_UNKNOWN];
+    uint64_t missing = matches->kernels[GT_MATCH_OTHER_BLOCK] + matches->kernels[GT_MATCH_UNKNOWN];
     uint32_t told = 0;
 
-    for (uint32_t i = 0; i < borrowed->count && told < NAMES_TOLD; i++) {
+    for (uint32_t i = 0; i < matches->count && told < NAMES_TOLD; i++) {
         const struct gt_kernel *kernel = &workload->kernels[i];
-        bool other_block = borrowed->how[i] == GT_BORROW_OTHER_BLOCK;
+        bool other_block = matches->how[i] == GT_MATCH_OTHER_BLOCK;
         char *name;
 
-        if (!other_block && borrowed->how[i] != GT_BORROW_UNKNOWN)
+        if (!other_block && matches->how[i] != GT_MATCH_UNKNOWN)
             continue;
         told++;
         name = gt_clean_name(gt_name_text(workload, kernel->name));
@@ -55,31 +55,31 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
         fprintf(stderr, "gridtide: warning: no program for %" PRIu64 " more kernels\n", missing - told);
 }
 
-void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
+void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
                       bool quiet)
 {
-    struct gt_program_matches borrowed;
+    struct gt_program_matches matches;
     uint64_t kernels = 0, launches = 0;
 
     if (profiles->count == 0)
         return;
-    gt_match_programs(workload, profiles->workloads, profiles->count, &borrowed);
+    gt_match_programs(workload, profiles->workloads, profiles->count, &matches);
     gt_import_warn(workload, "no-program",
-                   borrowed.launches[GT_BORROW_OTHER_BLOCK] + borrowed.launches[GT_BORROW_UNKNOWN]);
-    for (int how = GT_BORROW_OWN; how < GT_BORROWS; how++) {
-        kernels += borrowed.kernels[how];
-        launches += borrowed.launches[how];
+                   matches.launches[GT_MATCH_OTHER_BLOCK] + matches.launches[GT_MATCH_UNKNOWN]);
+    for (int how = GT_MATCH_OWN; how < GT_MATCHES; how++) {
+        kernels += matches.kernels[how];
+        launches += matches.launches[how];
     }
     if (!quiet) {
-        uint64_t missing = borrowed.kernels[GT_BORROW_OTHER_BLOCK] + borrowed.kernels[GT_BORROW_UNKNOWN];
-        uint64_t unprofiled = borrowed.launches[GT_BORROW_OTHER_BLOCK] + borrowed.launches[GT_BORROW_UNKNOWN];
+        uint64_t missing = matches.kernels[GT_MATCH_OTHER_BLOCK] + matches.kernels[GT_MATCH_UNKNOWN];
+        uint64_t unprofiled = matches.launches[GT_MATCH_OTHER_BLOCK] + matches.launches[GT_MATCH_UNKNOWN];
 
         fprintf(stderr, "gridtide: %.200s: programs for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %"
                 PRIu64 " launches), %" PRIu64 " of them profiled at another grid\n", name, kernels - missing,
-                kernels, launches - unprofiled, launches, borrowed.kernels[GT_BORROW_SCALED]);
-        tell_missing(workload, &borrowed);
+                kernels, launches - unprofiled, launches, matches.kernels[GT_MATCH_SCALED]);
+        tell_missing(workload, &matches);
     }
-    free(borrowed.how);
+    free(matches.how);
 }
 
 int gt_profiles_check_cost(const struct gt_workload *workload, struct gt_error *error)

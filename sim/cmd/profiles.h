@@ -23,8 +23,8 @@ int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *
 
 /* Let the kernels of `workload`, called `name` in messages, have their programs (traces/sass/program_match.h), and say
  * unless `quiet` how many did and which did not. */
-void gt_profiles_lend(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
-                      bool quiet);
+void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
+                        bool quiet);
 
 /* --cost program means nothing where no kernel of `workload` has a program: -1, with what to do. */
 int gt_profiles_check_cost(const struct gt_workload *workload, struct gt_error *error);

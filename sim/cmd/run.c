@@ -197,7 +197,7 @@ static int prepare(struct work *work)
         free(work->name);
         work->name = strdup(work->workload->name);
     }
-    gt_profiles_lend(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
+    gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)
         return -1;
     if (arguments->streams > 0)

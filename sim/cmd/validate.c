@@ -253,7 +253,7 @@ static void validate_trace(struct work *work, const char *path)
     row->name = work->names[work->shared->row_count];
     name_row(row, workload, path);
     if (workload != NULL) {
-        gt_profiles_lend(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
+        gt_profiles_attach(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
         if (!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0)
             result = validate_workload(work, workload, row, &measured, &error);
     }

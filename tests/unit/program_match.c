@@ -42,7 +42,7 @@ static uint32_t launch(struct gt_workload *w, const char *name, uint32_t grid, u
 
 struct fixture {
     struct gt_workload *timeline, *profiled;
-    struct gt_program_matches borrowed;
+    struct gt_program_matches matches;
 };
 
 static int begin(void **state)
@@ -59,16 +59,16 @@ static int end(void **state)
 {
     struct fixture *f = *state;
 
-    free(f->borrowed.how);
+    free(f->matches.how);
     gt_workload_free(f->timeline);
     gt_workload_free(f->profiled);
     free(f);
     return 0;
 }
 
-static void lend(struct fixture *f)
+static void attach(struct fixture *f)
 {
-    gt_match_programs(f->timeline, &f->profiled, 1, &f->borrowed);
+    gt_match_programs(f->timeline, &f->profiled, 1, &f->matches);
 }
 
 /* What operation `op` of the timeline found; "" nothing. */
@@ -81,7 +81,7 @@ static const char *found(const struct fixture *f, uint32_t op)
 
 static enum gt_program_match how(const struct fixture *f, uint32_t op)
 {
-    return f->borrowed.how[f->timeline->ops[op].kernel];
+    return f->matches.how[f->timeline->ops[op].kernel];
 }
 
 static void names_match_as_traced_demangled_or_bare(void **state)
@@ -97,15 +97,15 @@ static void names_match_as_traced_demangled_or_bare(void **state)
     uint32_t triton = launch(f->timeline, "triton_add", 8, 64, NULL);
     uint32_t other_arguments = launch(f->timeline, "void a::f<long>(int)", 8, 64, NULL);
     uint32_t part = launch(f->timeline, "triton", 8, 64, NULL);
-    lend(f);
+    attach(f);
     assert_string_equal(found(f, mangled), "int");
     assert_string_equal(found(f, spaced), "int");
     assert_string_equal(found(f, bare), "float"); /* any f will do */
     assert_string_equal(found(f, triton), "triton");
     assert_string_equal(found(f, other_arguments), "");
-    assert_int_equal(how(f, other_arguments), GT_BORROW_UNKNOWN);
-    assert_int_equal(how(f, part), GT_BORROW_UNKNOWN);
-    assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 4);
+    assert_int_equal(how(f, other_arguments), GT_MATCH_UNKNOWN);
+    assert_int_equal(how(f, part), GT_MATCH_UNKNOWN);
+    assert_int_equal(f->matches.kernels[GT_MATCH_SAME], 4);
 }
 
 /* Two launches of one shape, of other depths: the timeline's four take them in turn. */
@@ -123,14 +123,14 @@ static void launches_of_one_shape_take_turns(void **state)
         ops[i] = launch(f->timeline, "gemm", 8, 64, NULL);
         launch(f->timeline, "other", 8, 64, NULL);
     }
-    lend(f);
+    attach(f);
     for (int i = 0; i < 4; i++)
         assert_string_equal(found(f, ops[i]), in_turn[i]);
     assert_string_equal(found(f, ops[3] + 1), "other");
     assert_int_equal(f->timeline->kernel_count, 3);
-    assert_int_equal(f->borrowed.count, 2);
-    assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 2);
-    assert_int_equal(f->borrowed.launches[GT_BORROW_SAME], 8);
+    assert_int_equal(f->matches.count, 2);
+    assert_int_equal(f->matches.kernels[GT_MATCH_SAME], 2);
+    assert_int_equal(f->matches.launches[GT_MATCH_SAME], 8);
 }
 
 /* The name as traced goes before the grid. */
@@ -141,9 +141,9 @@ static void a_better_name_wins(void **state)
     launch(f->profiled, "b::g(int)", 8, 64, "of another namespace");
     launch(f->profiled, "g", 9, 64, "its own");
     uint32_t op = launch(f->timeline, "g", 8, 64, NULL);
-    lend(f);
+    attach(f);
     assert_string_equal(found(f, op), "its own");
-    assert_int_equal(how(f, op), GT_BORROW_SCALED);
+    assert_int_equal(how(f, op), GT_MATCH_SCALED);
 }
 
 static void the_same_grid_else_the_nearest(void **state)
@@ -158,14 +158,14 @@ static void the_same_grid_else_the_nearest(void **state)
     uint32_t nearest = launch(f->timeline, "k", 210, 64, NULL); /* 210/150 = 1.4, 400/210 = 1.9 */
     uint32_t larger = launch(f->timeline, "k", 300, 64, NULL);  /* 300/150 = 2, 400/300 = 1.3 */
     uint32_t block = launch(f->timeline, "k", 150, 32, NULL);
-    lend(f);
+    attach(f);
     assert_string_equal(found(f, same), "150");
-    assert_int_equal(how(f, same), GT_BORROW_SAME);
+    assert_int_equal(how(f, same), GT_MATCH_SAME);
     assert_string_equal(found(f, nearest), "150");
-    assert_int_equal(how(f, nearest), GT_BORROW_SCALED);
+    assert_int_equal(how(f, nearest), GT_MATCH_SCALED);
     assert_string_equal(found(f, larger), "400");
     assert_string_equal(found(f, block), "");
-    assert_int_equal(how(f, block), GT_BORROW_OTHER_BLOCK);
+    assert_int_equal(how(f, block), GT_MATCH_OTHER_BLOCK);
 }
 
 static void launches_are_counted_and_the_missing_warned_of(void **state)
@@ -179,12 +179,12 @@ static void launches_are_counted_and_the_missing_warned_of(void **state)
     for (int i = 0; i < 2; i++)
         launch(f->timeline, "missing", 1, 32, NULL);
     launch(f->timeline, "k", 1, 64, NULL);
-    lend(f);
-    assert_int_equal(f->borrowed.kernels[GT_BORROW_SAME], 1);
-    assert_int_equal(f->borrowed.launches[GT_BORROW_SAME], 3);
-    assert_int_equal(f->borrowed.launches[GT_BORROW_OWN], 1);
-    assert_int_equal(f->borrowed.launches[GT_BORROW_UNKNOWN], 2);
-    assert_int_equal(f->borrowed.launches[GT_BORROW_OTHER_BLOCK], 1);
+    attach(f);
+    assert_int_equal(f->matches.kernels[GT_MATCH_SAME], 1);
+    assert_int_equal(f->matches.launches[GT_MATCH_SAME], 3);
+    assert_int_equal(f->matches.launches[GT_MATCH_OWN], 1);
+    assert_int_equal(f->matches.launches[GT_MATCH_UNKNOWN], 2);
+    assert_int_equal(f->matches.launches[GT_MATCH_OTHER_BLOCK], 1);
 }
 
 static void programs_outlast_the_profile(void **state)
@@ -193,7 +193,7 @@ static void programs_outlast_the_profile(void **state)
 
     launch(f->profiled, "k", 1, 32, "k");
     uint32_t op = launch(f->timeline, "k", 1, 32, NULL), other = launch(f->timeline, "k", 2, 32, NULL);
-    lend(f);
+    attach(f);
     gt_workload_free(f->profiled);
     f->profiled = NULL;
     assert_string_equal(found(f, op), "k");
@@ -215,7 +215,7 @@ static void what_the_profiler_saw_goes_along(void **state)
     profile.op = launch(f->profiled, "k", 8, 64, "k");
     gt_workload_add_profile(f->profiled, &profile);
     uint32_t same = launch(f->timeline, "k", 8, 64, NULL), larger = launch(f->timeline, "k", 12, 64, NULL);
-    lend(f);
+    attach(f);
     gt_device_init(&device);
     assert_int_equal(gt_warp_launch_of(&device, f->timeline, same, &played, &error), 0);
     assert_int_equal(played.cluster_blocks, 2);
@@ -243,7 +243,7 @@ static void the_clock_of_a_launch_goes_along(void **state)
         gt_workload_add_profile(f->profiled, &profile);
         launch(f->timeline, names[i], 8, 64, NULL);
     }
-    lend(f);
+    attach(f);
     for (uint32_t i = 0; i < 4; i++)
         assert_true(f->timeline->kernels[i].program->clock_share == shares[i]);
 }

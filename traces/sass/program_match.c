@@ -147,7 +147,7 @@ static int compare(const struct gt_kernel *kernel, const struct offer *offer, in
 static enum gt_program_match choose(const struct offers *offers, const struct names *names,
                              const struct gt_kernel *kernel, struct choice *choice)
 {
-    enum gt_program_match failure = GT_BORROW_UNKNOWN;
+    enum gt_program_match failure = GT_MATCH_UNKNOWN;
     const struct offer *best = NULL;
     int best_match = NO_MATCH;
 
@@ -158,7 +158,7 @@ static enum gt_program_match choose(const struct offers *offers, const struct na
         if (matched == NO_MATCH)
             continue;
         if (memcmp(kernel->block, offer->kernel->block, sizeof kernel->block) != 0) {
-            failure = GT_BORROW_OTHER_BLOCK;
+            failure = GT_MATCH_OTHER_BLOCK;
             continue;
         }
         better = compare(kernel, offer, matched, best, best_match);
@@ -174,7 +174,7 @@ static enum gt_program_match choose(const struct offers *offers, const struct na
     }
     if (best == NULL)
         return failure;
-    return distance(kernel, best->kernel) < 0 ? GT_BORROW_SAME : GT_BORROW_SCALED;
+    return distance(kernel, best->kernel) < 0 ? GT_MATCH_SAME : GT_MATCH_SCALED;
 }
 
 /* The timeline's operations have no profile of their own: what it said goes with the program. */
@@ -197,7 +197,7 @@ static void share(struct gt_workload *timeline, const struct offer *offer)
 }
 
 /* The next offer in turn.  The kernel itself has the first one's program; others make kernels like it. */
-static void take(struct gt_workload *timeline, uint32_t op, struct choice *choice)
+static void attach(struct gt_workload *timeline, uint32_t op, struct choice *choice)
 {
     const struct offer *offer = choice->items[choice->next];
     uint32_t number = timeline->ops[op].kernel;
@@ -221,15 +221,15 @@ static enum gt_program_match find(struct gt_workload *timeline, uint32_t number,
 
     choice->chosen = true;
     if (timeline->kernels[number].program != NULL)
-        return GT_BORROW_OWN;
+        return GT_MATCH_OWN;
     names = names_of(timeline, &timeline->kernels[number]);
     how = choose(offers, &names, &timeline->kernels[number], choice);
     names_free(&names);
     return how;
 }
 
-static void borrow_all(struct gt_workload *timeline, const struct offers *offers, struct choice *choices,
-                       struct gt_program_matches *borrowed)
+static void match_all(struct gt_workload *timeline, const struct offers *offers, struct choice *choices,
+                       struct gt_program_matches *matches)
 {
     for (uint32_t i = 0; i < timeline->op_count; i++) {
         uint32_t number = timeline->ops[i].kernel;
@@ -237,26 +237,26 @@ static void borrow_all(struct gt_workload *timeline, const struct offers *offers
         if (number == GT_NONE)
             continue;
         if (!choices[number].chosen) {
-            borrowed->how[number] = (uint8_t)find(timeline, number, offers, &choices[number]);
-            borrowed->kernels[borrowed->how[number]]++;
+            matches->how[number] = (uint8_t)find(timeline, number, offers, &choices[number]);
+            matches->kernels[matches->how[number]]++;
         }
-        borrowed->launches[borrowed->how[number]]++;
+        matches->launches[matches->how[number]]++;
         if (choices[number].count > 0)
-            take(timeline, i, &choices[number]);
+            attach(timeline, i, &choices[number]);
     }
 }
 
 void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
-                        struct gt_program_matches *borrowed)
+                        struct gt_program_matches *matches)
 {
     struct choice *choices = gt_calloc(timeline->kernel_count + 1ull, sizeof *choices);
     struct offers offers = { .count = 0 };
     uint32_t kernel_count = timeline->kernel_count;
 
-    *borrowed = (struct gt_program_matches){ .how = gt_calloc(kernel_count + 1ull, 1), .count = kernel_count };
+    *matches = (struct gt_program_matches){ .how = gt_calloc(kernel_count + 1ull, 1), .count = kernel_count };
     for (uint32_t i = 0; i < count; i++)
         collect(&offers, profiled[i], i);
-    borrow_all(timeline, &offers, choices, borrowed);
+    match_all(timeline, &offers, choices, matches);
     for (uint32_t i = 0; i < kernel_count; i++)
         free(choices[i].items);
     free(choices);
