@@ -10,6 +10,7 @@ UNIT_TESTS = \
     tests/unit/sass \
     tests/unit/files \
     tests/unit/trace \
+    tests/unit/warnings \
     tests/unit/trace_errors \
     tests/unit/kineto \
     tests/unit/datadir \

@@ -48,7 +48,7 @@ page()
 
 @test "the pages are clean to the formatter" {
     command -v groff > /dev/null || skip "groff is not installed"
-    for file in "$pages"/*.1; do
+    for file in "$pages"/*.[17]; do
         run groff -man -Tutf8 -ww -z "$file"
         echo "$file: $output"
         [ -z "$output" ]
