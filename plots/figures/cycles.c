@@ -40,9 +40,9 @@ static void describe_cycles(const struct gt_kernel_error *error, const unsigned 
 
     if (!isnan(error->pearson))
         snprintf(pearson, sizeof pearson, "%.4f", error->pearson);
-    fprintf(drawing->parameters, "array legend[4]\nlegend[1] = \"within %.0f %%: %u\"\n"
+    fprintf(drawing->parameters, "array legend[4]\nlegend[1] = \"within %.0f%%: %u\"\n"
             "legend[2] = \"under: %u\"\nlegend[3] = \"over: %u\"\n"
-            "legend[4] = \"MAPE %.1f %%, Pearson r %s\"\n",
+            "legend[4] = \"MAPE %.1f%%, Pearson r %s\"\n",
             close_pct, counts[0], counts[1], counts[2], error->mape_pct, pearson);
     snprintf(drawing->alt, sizeof drawing->alt,
              "Simulated against measured cycles of %u kernel launches: %u within %.0f%%, %u under, %u over.",

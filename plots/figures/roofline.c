@@ -12,28 +12,66 @@ enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460 };
 /* What the roofline spans, and how many points it has of each side. */
 struct roof { double least_x, most_x, least_y; unsigned simulated, measured; };
 
-/* One launch in one run: instructions a byte across, instructions a cycle up. */
+/* Where a launch lies in one run: instructions a byte across, instructions a cycle up. */
+struct point { double across, up; };
+
+static bool find_point(const struct gt_kernel_numbers *numbers, struct point *point)
+{
+    point->up = numbers->covered / numbers->cycles;
+    point->across = point->up / numbers->dram_bytes_per_cycle;
+    return point->up > 0 && point->across > 0 && isfinite(point->across);
+}
+
 static void write_point(FILE *out, const struct gt_kernel_numbers *numbers, const char *label, int side,
                         struct roof *roof)
 {
-    double up = numbers->covered / numbers->cycles, across = up / numbers->dram_bytes_per_cycle;
+    struct point point;
 
-    if (!(up > 0) || !(across > 0) || !isfinite(across))
+    if (!find_point(numbers, &point))
         return;
-    fprintf(out, "%.9g\t%.9g\t%d\t%s\n", across, up, side, label);
-    roof->least_x = fmin(roof->least_x, across);
-    roof->most_x = fmax(roof->most_x, across);
-    roof->least_y = fmin(roof->least_y, up);
+    fprintf(out, "%.9g\t%.9g\t%d\t%s\n", point.across, point.up, side, label);
+    roof->least_x = fmin(roof->least_x, point.across);
+    roof->most_x = fmax(roof->most_x, point.across);
+    roof->least_y = fmin(roof->least_y, point.up);
     *(side == 0 ? &roof->simulated : &roof->measured) += 1;
 }
 
+/* Labels of the launches that matter, by launch; one that would lie on another's is left out. */
+struct labels { const struct gt_kernel_row *rows[GT_KERNELS_CHOSEN]; struct point at[GT_KERNELS_CHOSEN]; uint32_t count; };
+
+static bool is_free(const struct labels *labels, const struct point *point)
+{
+    static const double apart_x = 1.35, apart_y = 1.5;      /* as factors: the axes are logarithmic */
+
+    for (uint32_t i = 0; i < labels->count; i++)
+        if (fabs(log(labels->at[i].across / point->across)) < log(apart_x)
+                && fabs(log(labels->at[i].up / point->up)) < log(apart_y))
+            return false;
+    return true;
+}
+
+static void choose_labels(const struct gt_kernels *kernels, struct labels *labels)
+{
+    const struct gt_kernel_row **chosen = gt_calloc(kernels->count + 1ull, sizeof *chosen);
+    uint32_t count = gt_kernels_choose(kernels, chosen);
+    struct point point;
+
+    labels->count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!find_point(&chosen[i]->in_simulated, &point) || !is_free(labels, &point))
+            continue;
+        labels->at[labels->count] = point;
+        labels->rows[labels->count++] = chosen[i];
+    }
+    free(chosen);
+}
+
 /* The number of a launch that matters, or a blank. */
-static void label_of(const struct gt_kernel_row *row, const struct gt_kernel_row **chosen, uint32_t count,
-                     char label[16])
+static void label_of(const struct gt_kernel_row *row, const struct labels *labels, char label[16])
 {
     strcpy(label, " ");
-    for (uint32_t i = 0; i < count; i++)
-        if (chosen[i] == row)
+    for (uint32_t i = 0; i < labels->count; i++)
+        if (labels->rows[i] == row)
             snprintf(label, 16, "%u", row->launch);
 }
 
@@ -41,25 +79,22 @@ static int write_roof(const struct gt_kernels *kernels, struct roof *roof, struc
                       struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "points.tsv", error);
-    const struct gt_kernel_row **chosen;
-    uint32_t count;
+    struct labels labels;
 
     if (out == NULL)
         return -1;
-    chosen = gt_calloc(kernels->count + 1ull, sizeof *chosen);
-    count = gt_kernels_choose(kernels, chosen);
+    choose_labels(kernels, &labels);
     *roof = (struct roof){ .least_x = INFINITY, .least_y = INFINITY };
     for (uint32_t i = 0; i < kernels->count; i++) {
         const struct gt_kernel_row *row = &kernels->rows[i];
         char label[16];
 
-        label_of(row, chosen, count, label);
+        label_of(row, &labels, label);
         if (row->simulated)
             write_point(out, &row->in_simulated, label, 0, roof);
         if (row->measured)
             write_point(out, &row->in_measured, label, 1, roof);
     }
-    free(chosen);
     return gt_folder_close(drawing->folder, out, error);
 }
 
@@ -70,8 +105,8 @@ static void describe_roof(const struct roof *roof, double issue_peak, double dra
 
     snprintf(drawing->alt, sizeof drawing->alt, "Roofline of %u kernel launches.", points);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "Numbers are of the launches with the most cycles. The slope is DRAM's peak, %.0f bytes a cycle; the flat part is "
-             "one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer bytes help, "
+             "Numbers are of the launches with the most cycles, where there is room. The slope is DRAM’s peak, %.0f bytes "
+             "a cycle; the flat part is one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer bytes help, "
              "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel "
              "up. Launches without DRAM traffic are left out.",
              dram_peak, issue_peak);

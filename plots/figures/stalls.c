@@ -5,7 +5,7 @@
 #include "plots/figures/figure.h"
 #include "traces/names/short_name.h"
 
-enum { LEFT_PX = 320, TOP_PX = 60, AXIS_PX = 60, LANE_PX = 40, NAME_COLUMNS = 32 };
+enum { LEFT_PX = 320, TOP_PX = 76, AXIS_PX = 60, LANE_PX = 40, NAME_COLUMNS = 32 };
 
 /* A bar of one run: the groups one after the other, in percent. */
 static void write_bar(FILE *out, const double reasons[GT_STALLS], double lane, double half_height)

@@ -54,11 +54,11 @@ static void describe_scatter(const struct gt_suite_view *suite, const unsigned c
     if (!isnan(suite->sums.pearson))
         snprintf(pearson, sizeof pearson, "%.5f", suite->sums.pearson);
     fprintf(drawing->parameters,
-            "array legend[4]\nlegend[1] = \"within 1 %%: %u\"\nlegend[2] = \"under: %u\"\n"
-            "legend[3] = \"over: %u\"\nlegend[4] = \"MAPE %.2f %%, Pearson r %s\"\n",
+            "array legend[4]\nlegend[1] = \"within 1%%: %u\"\nlegend[2] = \"under: %u\"\n"
+            "legend[3] = \"over: %u\"\nlegend[4] = \"MAPE %.2f%%, Pearson r %s\"\n",
             counts[0], counts[1], counts[2], suite->sums.mape_pct, pearson);
     snprintf(drawing->alt, sizeof drawing->alt,
-             "Simulated against measured makespan of %u traces: %u within 1 %%, %u under, %u over.",
+             "Simulated against measured makespan of %u traces: %u within 1%%, %u under, %u over.",
              suite->count, counts[0], counts[1], counts[2]);
     snprintf(drawing->caption, sizeof drawing->caption,
              "Of %u traces the median error is %.2f%%, the 95th percentile %.2f%%, the largest %.2f%%.", suite->count,

@@ -5,6 +5,14 @@ set xrange [axis_from:axis_to]
 set yrange [axis_from:axis_to]
 set xtics format '%g'
 set ytics format '%g'
+if (axis_to < 500 * axis_from) { # too few powers of ten to read by
+    do for [power = int(floor(log10(axis_from))):int(ceil(log10(axis_to)))] {
+        do for [part in "2 5"] {
+            set xtics add (sprintf('%g', part * 10.0 ** power) part * 10.0 ** power)
+            set ytics add (sprintf('%g', part * 10.0 ** power) part * 10.0 ** power)
+        }
+    }
+}
 set xlabel sprintf("measured makespan (%s)", axis_unit) textcolor rgb ink offset 0,0.2
 set ylabel sprintf("simulated makespan (%s)", axis_unit) textcolor rgb ink offset 0.5,0
 set key left top reverse Left samplen 1 textcolor rgb ink
@@ -17,3 +25,5 @@ plot x with lines lc rgb faint lw 1 dashtype 2 notitle, \
 unset key
 unset label
 unset logscale
+set xtics autofreq
+set ytics autofreq
