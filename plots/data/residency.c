@@ -13,7 +13,7 @@ static int read_bin_ps(const struct gt_view *view, int64_t *bin_ps, struct gt_er
     *bin_ps = 0;
     if (query == NULL)
         return -1;
-    sqlite3_bind_int64(query, 1, view->main->stats->run.run_id);
+    sqlite3_bind_int64(query, 1, view->subject->stats->run.run_id);
     result = gt_view_row(view, query, error);
     if (result == 1)
         *bin_ps = sqlite3_column_int64(query, 0);
@@ -48,7 +48,7 @@ static void plan_columns(struct gt_residency *residency, const struct gt_side *s
 static int read_bins(struct gt_residency *residency, const struct gt_view *view, int64_t first_bin,
                      int64_t group, struct gt_error *error)
 {
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
     double full_ps = (double)residency->column_ps * stats->run.device.warps_per_sm;
     sqlite3_stmt *query = gt_view_query(view,
                                         "SELECT g.id, b.sm, b.bin, b.warp_ps FROM run_bin b JOIN gpu g"
@@ -80,7 +80,7 @@ static int read_bins(struct gt_residency *residency, const struct gt_view *view,
 
 int gt_residency_load(struct gt_residency *residency, const struct gt_view *view, struct gt_error *error)
 {
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
     int64_t bin_ps, first_bin, group;
 
     memset(residency, 0, sizeof *residency);
@@ -90,7 +90,7 @@ int gt_residency_load(struct gt_residency *residency, const struct gt_view *view
         || stats->run.device.warps_per_sm == 0)
         return 0;
     find_gpus(residency, stats);
-    plan_columns(residency, view->main, bin_ps, &first_bin, &group);
+    plan_columns(residency, view->subject, bin_ps, &first_bin, &group);
     residency->share =
         gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
     if (read_bins(residency, view, first_bin, group, error) != 0) {

@@ -15,7 +15,7 @@ struct gt_residency {
     float *share;             /* [row * columns + column]: resident warps as a share of what an SM holds */
 };
 
-/* Returns 1, 0 where the main run has no residency, -1 on error. */
+/* Returns 1, 0 where the run that the page is about has no residency, -1 on error. */
 int gt_residency_load(struct gt_residency *residency, const struct gt_view *view, struct gt_error *error);
 void gt_residency_free(struct gt_residency *residency);
 

@@ -55,9 +55,9 @@ static int align(struct gt_view *view, struct gt_error *error)
 
     if (query == NULL)
         return -1;
-    sqlite3_bind_int64(query, 1, view->main->stats->run.run_id);
+    sqlite3_bind_int64(query, 1, view->subject->stats->run.run_id);
     sqlite3_bind_int64(query, 2, view->beside->stats->run.run_id);
-    sqlite3_bind_int64(query, 3, view->main->stats->run.trace_id);
+    sqlite3_bind_int64(query, 3, view->subject->stats->run.trace_id);
     result = gt_view_row(view, query, error);
     if (result == 1 && sqlite3_column_type(query, 0) == SQLITE_INTEGER) {
         view->sides[0].origin_ps = sqlite3_column_int64(query, 0);
@@ -106,7 +106,7 @@ static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struc
             side->kernel_classes = gt_realloc(side->kernel_classes, room, sizeof *side->kernel_classes);
         }
         side->kernel_classes[side->kernels++] =
-            class_of_name(view->main->stats, (const char *)sqlite3_column_text(query, 0));
+            class_of_name(view->subject->stats, (const char *)sqlite3_column_text(query, 0));
     }
     sqlite3_finalize(query);
     return result;
@@ -150,7 +150,7 @@ static int add_sides(struct gt_view *view, int64_t run, int64_t before, struct g
 
     if (result != 0 || add_side(view, run, before != 0 ? "after" : "simulated", error) != 0)
         return -1;
-    view->main = &view->sides[view->side_count - 1];
+    view->subject = &view->sides[view->side_count - 1];
     if (view->side_count == GT_SIDES)
         view->beside = &view->sides[0];
     if (before == 0)
@@ -198,7 +198,7 @@ static int open_runs(struct gt_view *view, int64_t run, struct gt_error *error)
         if (load_kernel_classes(view, &view->sides[i], error) != 0)
             return -1;
     if (view->beside != NULL) {
-        view->other_streams = view->main->stats->run.trace_id != view->beside->stats->run.trace_id;
+        view->other_streams = view->subject->stats->run.trace_id != view->beside->stats->run.trace_id;
         if (align(view, error) != 0)
             return -1;
     }
@@ -232,7 +232,7 @@ const char *gt_view_class_name(const struct gt_view *view, enum gt_class class)
 {
     if (gt_class_rows[class].label != NULL)
         return gt_class_rows[class].label;
-    return (size_t)class < view->main->stats->kernel_count ? view->main->stats->kernels[class].name : NULL;
+    return (size_t)class < view->subject->stats->kernel_count ? view->subject->stats->kernels[class].name : NULL;
 }
 
 static enum gt_class class_of_row(const struct gt_side *side, sqlite3_stmt *row)

@@ -41,12 +41,12 @@ struct gt_view {
     /* Measured over simulated, or before over after, as drawn; with one run alone there is one. */
     struct gt_side sides[GT_SIDES];
     size_t side_count;
-    const struct gt_side *main;     /* the one that the answer is about: simulated, after */
+    const struct gt_side *subject;     /* the one that the answer is about: simulated, after */
     const struct gt_side *beside;   /* the other one; or NULL */
     const struct gt_side *measured; /* the other one where it is measured: a distance from it is an error */
-    int64_t measured_run;           /* what the trace recorded, beside main or not, times or cycles; or 0 */
+    int64_t measured_run;           /* what the trace recorded, beside the subject or not, times or cycles; or 0 */
     struct gt_comparison comparison;/* of the simulated run, of a change the one without, with measured_run */
-    struct gt_kernels kernels;      /* main's launches in cycles, most first; count 0: there are none */
+    struct gt_kernels kernels;      /* the subject’s launches in cycles, most first; count 0: there are none */
     const struct gt_suite_view *suite;  /* of GT_PAGE_SUITE; else NULL */
     int64_t from_ps, to_ps;         /* what the time axes span, since the origins */
     const struct gt_time_unit *unit;/* of the time axes */

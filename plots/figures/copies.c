@@ -129,7 +129,7 @@ static void describe(const struct copies *copies, bool exact, unsigned lanes, st
              lanes == 1 ? "direction" : "directions");
     if (view->beside != NULL)
         snprintf(drawing->alt + strlen(drawing->alt), sizeof drawing->alt - strlen(drawing->alt),
-                 ", %s upwards and %s downwards", view->beside->label, view->main->label);
+                 ", %s upwards and %s downwards", view->beside->label, view->subject->label);
     strcat(drawing->alt, ".");
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s",
              exact ? "Copies of one direction that run at once are summed."

@@ -34,7 +34,7 @@ static void add(struct errors *errors, double error_ps)
 
 static int read_errors(const struct gt_view *view, struct errors *errors, struct gt_error *error)
 {
-    int64_t shift = view->main->origin_ps - view->measured->origin_ps;
+    int64_t shift = view->subject->origin_ps - view->measured->origin_ps;
     sqlite3_stmt *query = gt_view_query(view,
         "SELECT s.start_ps - m.start_ps FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
         " JOIN op o ON o.op_no = s.op_no WHERE s.run_id = ?1 AND m.run_id = ?2 AND o.trace_id = ?3"
@@ -43,9 +43,9 @@ static int read_errors(const struct gt_view *view, struct errors *errors, struct
 
     if (query == NULL)
         return -1;
-    sqlite3_bind_int64(query, 1, view->main->stats->run.run_id);
+    sqlite3_bind_int64(query, 1, view->subject->stats->run.run_id);
     sqlite3_bind_int64(query, 2, view->measured->stats->run.run_id);
-    sqlite3_bind_int64(query, 3, view->main->stats->run.trace_id);
+    sqlite3_bind_int64(query, 3, view->subject->stats->run.trace_id);
     while ((result = gt_view_row(view, query, error)) == 1)
         add(errors, fabs((double)(sqlite3_column_int64(query, 0) - shift)));
     sqlite3_finalize(query);

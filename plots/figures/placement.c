@@ -59,10 +59,10 @@ static int write_bars(const struct gt_view *view, const struct counts *measured,
     fprintf(drawing->parameters, "sms = %u\nmost = %.9g\n", sms,
             gt_figure_top((double)(measured->most > simulated->most ? measured->most : simulated->most)));
     snprintf(drawing->alt, sizeof drawing->alt, "Blocks of each of %u SMs, %s above and %s below.", sms,
-             view->beside->label, view->main->label);
+             view->beside->label, view->subject->label);
     snprintf(drawing->caption, sizeof drawing->caption,
              "How many blocks each SM got over the whole run, %s upwards, %s downwards. Two real runs "
-             "differ here as well; the comparison states by how much.", view->beside->label, view->main->label);
+             "differ here as well; the comparison states by how much.", view->beside->label, view->subject->label);
     return gt_folder_close(drawing->folder, out, error) == 0 ? 1 : -1;
 }
 
@@ -73,7 +73,7 @@ int gt_prepare_placement(const struct gt_view *view, struct gt_drawing *drawing,
     int result = 0;
 
     if (view->measured != NULL && (count_blocks(view, view->measured, &measured, error) != 0
-                               || count_blocks(view, view->main, &simulated, error) != 0))
+                               || count_blocks(view, view->subject, &simulated, error) != 0))
         result = -1;
     if (result == 0 && measured.most > 0 && simulated.most > 0)
         result = write_bars(view, &measured, &simulated, drawing, error);

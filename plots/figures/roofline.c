@@ -116,7 +116,7 @@ gt_prepare_fn gt_prepare_roofline;
 int gt_prepare_roofline(const struct gt_view *view, struct gt_drawing *drawing, struct gt_error *error)
 {
     const struct gt_kernels *kernels = &view->kernels;
-    const struct gt_device *device = &view->main->stats->run.device;
+    const struct gt_device *device = &view->subject->stats->run.device;
     double issue_peak = (double)GT_WARP_SUBS * device->sms;
     double dram_peak = device->warp.dram_gbps * 1e3 / device->clock_mhz;
     struct roof roof;

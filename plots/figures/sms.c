@@ -92,7 +92,7 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
     snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
              heat.rows);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "%s A column is %s of time; an SM has %u warp slots.", of_run(view), gt_time_text((double)residency->column_ps).s, view->main->stats->run.device.warps_per_sm);
+             "%s A column is %s of time; an SM has %u warp slots.", of_run(view), gt_time_text((double)residency->column_ps).s, view->subject->stats->run.device.warps_per_sm);
     return 1;
 }
 
@@ -124,13 +124,13 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
     if (gt_folder_close(drawing->folder, out, error) != 0)
         return -1;
     total *= 100 / (double)rows;
-    mean = total * (double)residency->column_ps / (double)view->main->stats->summary.makespan_ps;
+    mean = total * (double)residency->column_ps / (double)view->subject->stats->summary.makespan_ps;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, WARPS_PX, AXIS_PX);
     time_columns(view, residency, drawing);
     fprintf(drawing->parameters, "mean = %.6g\ntop = %.6g\nrun_from = %.9g\nrun_to = %.9g\n", mean,
             fmin(gt_figure_top(steps.peak), 100),
-            gt_view_time(view, (double)view->main->stats->summary.start_ps - (double)view->main->origin_ps),
-            gt_view_time(view, (double)view->main->stats->summary.end_ps - (double)view->main->origin_ps));
+            gt_view_time(view, (double)view->subject->stats->summary.start_ps - (double)view->subject->origin_ps),
+            gt_view_time(view, (double)view->subject->stats->summary.end_ps - (double)view->subject->origin_ps));
     snprintf(drawing->alt, sizeof drawing->alt,
              "Resident warps over time as a share of the device; %s on average.",
              gt_share_text(mean / 100).s);

@@ -30,7 +30,7 @@ static int write_lane(const struct gt_view *view, const struct gt_kernel_row *ro
     double simulated[GT_STALLS], measured[GT_STALLS];
     int64_t measured_run = view->kind == GT_PAGE_CHANGE ? 0 : view->measured_run;
 
-    if (gt_kernel_reasons(view->store, view->main->stats->run.run_id, row->in_simulated.like_op, simulated,
+    if (gt_kernel_reasons(view->store, view->subject->stats->run.run_id, row->in_simulated.like_op, simulated,
                           error) != 0
         || gt_kernel_reasons(view->store, measured_run, row->in_measured.like_op, measured, error) != 0)
         return -1;

@@ -307,7 +307,7 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
     static const char columns[] = "There are too many operations to draw: each column shows, by its "
                                   "filled height, the share of its time during which the stream was "
                                   "busy, and with what.";
-    const struct gt_side *beside = timeline->view->beside, *main = timeline->view->main;
+    const struct gt_side *beside = timeline->view->beside, *subject = timeline->view->subject;
     char pair[80] = "";
     char left_out[120] = "";
 
@@ -315,7 +315,7 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
         snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.",
                  timeline->streams_shown, timeline->streams_total);
     if (beside != NULL)
-        snprintf(pair, sizeof pair, ", %s above %s", beside->label, main->label);
+        snprintf(pair, sizeof pair, ", %s above %s", beside->label, subject->label);
     snprintf(drawing->alt, sizeof drawing->alt, "Timeline of %u %s%s: when kernels and copies ran.",
              timeline->streams_shown, timeline->streams_shown == 1 ? "stream" : "streams", pair);
     pair[0] = '\0';
@@ -324,7 +324,7 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
                  ? "The streams before the change come first, then those after it. "
                  : "Measured streams come first, then those simulated. ");
     else if (beside != NULL)
-        snprintf(pair, sizeof pair, "Each stream has two rows: %s above, %s below. ", beside->label, main->label);
+        snprintf(pair, sizeof pair, "Each stream has two rows: %s above, %s below. ", beside->label, subject->label);
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s%s Time counts from the first operation%s.%s",
              beside == NULL ? "A row is a stream. " : pair, timeline->operations <= BOXES_MAX ? boxes : columns,
              " Kernels have one colour a name; those that take most time have their own.",

@@ -37,12 +37,12 @@ static void write_title(const struct gt_page *page)
     if (view->kind == GT_PAGE_SUITE)
         fprintf(page->out, "%s traces", gt_count_text(view->suite->count).s);
     else
-        gt_html(page->out, view->main->stats->run.trace);
+        gt_html(page->out, view->subject->stats->run.trace);
 }
 
 static int write_head(const struct gt_page *page, struct gt_error *error)
 {
-    const struct gt_stats_run *run = &page->view->main->stats->run;
+    const struct gt_stats_run *run = &page->view->subject->stats->run;
     FILE *out = page->out;
 
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" GT_REPORT_MARKER "\n"
@@ -73,7 +73,7 @@ static void write_caption(FILE *out, const struct gt_view *view, const struct gt
     char text[1024] = "";
 
     if (view->beside != NULL && row->pair != NULL)
-        snprintf(text, sizeof text, row->pair, view->beside->label, view->main->label);
+        snprintf(text, sizeof text, row->pair, view->beside->label, view->subject->label);
     else if (row->alone != NULL)
         snprintf(text, sizeof text, "%s", row->alone);
     gt_html(out, text);
@@ -113,7 +113,7 @@ static void write_figures(const struct gt_page *page, const struct gt_page_figur
 static void write_answer(const struct gt_page *page)
 {
     fputs("<section class=\"answer\">\n", page->out);
-    if (page->view->main->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE) {
+    if (page->view->subject->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE) {
         fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
               "is nothing to draw.</p>\n", page->out);
     } else {
@@ -136,7 +136,7 @@ static int write_run(const struct gt_page *page, const struct gt_page_figure *fi
 
     if (gt_page_warnings(page, error) != 0)
         return -1;
-    if (page->view->main->stats->summary.operations == 0)
+    if (page->view->subject->stats->summary.operations == 0)
         return 0;
     if (kernels_first && gt_page_kernels(page, error) != 0)
         return -1;

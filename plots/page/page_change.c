@@ -48,7 +48,7 @@ static unsigned write_options(FILE *out, const char *options, const char *others
 
 static void write_headline(const struct gt_page *page)
 {
-    const struct gt_stats *before = page->view->beside->stats, *after = page->view->main->stats;
+    const struct gt_stats *before = page->view->beside->stats, *after = page->view->subject->stats;
     double before_ps = (double)before->summary.makespan_ps, after_ps = (double)after->summary.makespan_ps;
     FILE *out = page->out;
     unsigned said = 0;
@@ -97,7 +97,7 @@ static void write_row(FILE *out, const char *what, struct gt_text before, struct
 static void write_table(const struct gt_page *page)
 {
     static const char *const heads[] = { "", "Before", "After", "Change", NULL };
-    const struct gt_stats *before = page->view->beside->stats, *after = page->view->main->stats;
+    const struct gt_stats *before = page->view->beside->stats, *after = page->view->subject->stats;
     const struct gt_stats_summary *from = &before->summary, *to = &after->summary;
     const struct { const char *what; gt_time_ps from_ps, to_ps; } times[] = {
         { "First start to last end", from->makespan_ps, to->makespan_ps },

@@ -13,7 +13,7 @@ static void write_headline(const struct gt_page *page)
 
     fprintf(page->out, "<p class=\"headline\">%s kernel %s on ", gt_count_text(kernels->error.launches).s,
             kernels->error.launches == 1 ? "launch" : "launches");
-    gt_html(page->out, page->view->main->stats->run.device.name);
+    gt_html(page->out, page->view->subject->stats->run.device.name);
     if (kernels->error.compared > 0)
         fprintf(page->out, ", simulated from machine code: cycles are <strong>%s</strong> off in the mean (MAPE) from "
                 "what the profiler measured.</p>\n", gt_share_text(kernels->error.mape_pct / 100).s);
@@ -117,7 +117,7 @@ static int write_row(const struct gt_page *page, const struct basis *basis, cons
     double reasons[GT_STALLS] = { 0 }, from = basis_cycles(basis, row), to = row->in_simulated.cycles;
     FILE *out = page->out;
 
-    if (row->simulated && gt_kernel_reasons(view->store, view->main->stats->run.run_id, row->in_simulated.like_op,
+    if (row->simulated && gt_kernel_reasons(view->store, view->subject->stats->run.run_id, row->in_simulated.like_op,
                                             reasons, error) != 0)
         return -1;
     gt_page_name_cell(out, row->name, gt_page_short_name(&page->names, row->name));
@@ -127,7 +127,7 @@ static int write_row(const struct gt_page *page, const struct basis *basis, cons
     gt_page_cell(out, cycles_text(to));
     if (basis->head != NULL)
         gt_page_cell(out, percent_text(from > 0 ? 100 * (to - from) / from : NAN));
-    gt_page_cell(out, gt_kernel_bound(&view->main->stats->run.device, &row->in_simulated, reasons));
+    gt_page_cell(out, gt_kernel_bound(&view->subject->stats->run.device, &row->in_simulated, reasons));
     fputs("</tr>\n", out);
     return 0;
 }

@@ -19,7 +19,7 @@ static int by_text(const void *left, const void *right)
 
 struct gt_page_names gt_page_names_of(const struct gt_view *view)
 {
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
     struct gt_page_names names = { .count = 0 };
     size_t room = GT_PAGE_LAUNCHES + GT_PAGE_KERNEL_ROWS + GT_PAGE_PATH_PARTS, kept = 0;
 

@@ -32,7 +32,7 @@ static void write_waits(FILE *out, const struct gt_stats_summary *summary)
 
 void gt_page_use(const struct gt_page *page)
 {
-    const struct gt_stats_summary *summary = &page->view->main->stats->summary;
+    const struct gt_stats_summary *summary = &page->view->subject->stats->summary;
     FILE *out = page->out;
 
     fprintf(out, "<p>The GPU was busy %s of the time.",
@@ -51,7 +51,7 @@ void gt_page_use(const struct gt_page *page)
 
 void gt_page_path(const struct gt_page *page)
 {
-    const struct gt_stats *stats = page->view->main->stats;
+    const struct gt_stats *stats = page->view->subject->stats;
     FILE *out = page->out;
 
     if (stats->path_count == 0)
@@ -102,7 +102,7 @@ int gt_page_warnings(const struct gt_page *page, struct gt_error *error)
 
     if (query == NULL)
         return -1;
-    sqlite3_bind_int64(query, 1, view->main->stats->run.trace_id);
+    sqlite3_bind_int64(query, 1, view->subject->stats->run.trace_id);
     while ((result = gt_view_row(view, query, error)) == 1) {
         const char *text = (const char *)sqlite3_column_text(query, 1);
 

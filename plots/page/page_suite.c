@@ -16,7 +16,7 @@ static void write_headline(const struct gt_page *page)
 
     fprintf(page->out, "<p class=\"headline\">%s traces, measured and simulated on ",
             gt_count_text(suite->count).s);
-    gt_html(page->out, page->view->main->stats->run.device.name);
+    gt_html(page->out, page->view->subject->stats->run.device.name);
     fprintf(page->out, ": half of the makespans are within <strong>%.2f%%</strong> of the measured ones, 95%% of them "
             "within <strong>%.2f%%</strong>, all within <strong>%.2f%%</strong>.</p>\n",
             suite->sums.error_median_pct, suite->sums.error_p95_pct, suite->sums.error_max_pct);

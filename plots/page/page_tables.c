@@ -28,7 +28,7 @@ static void name_streams(const struct gt_side *side, size_t count, char **names,
 
 static void write_stream(const struct gt_page *page, size_t number, bool pairs)
 {
-    const struct gt_stats *stats = page->view->main->stats;
+    const struct gt_stats *stats = page->view->subject->stats;
     const struct gt_side *beside = page->view->beside;
     const struct gt_stats_stream *stream = &stats->streams[number];
     double makespan = (double)stats->summary.makespan_ps;
@@ -51,7 +51,7 @@ static void write_stream(const struct gt_page *page, size_t number, bool pairs)
 static void write_streams(const struct gt_page *page)
 {
     const struct gt_view *view = page->view;
-    size_t count = view->main->stats->stream_count, shown = count < STREAM_ROWS ? count : STREAM_ROWS;
+    size_t count = view->subject->stats->stream_count, shown = count < STREAM_ROWS ? count : STREAM_ROWS;
     bool pairs = view->beside != NULL && !view->other_streams;
     char *names[STREAM_ROWS], *shorts[STREAM_ROWS], head[HEAD_BYTES];
     const char *const heads[] = {
@@ -63,7 +63,7 @@ static void write_streams(const struct gt_page *page)
                         "Shares of the time from the first operation’s start to the last one’s end. Between its "
                         "operations a stream is idle for the reason named.",
                         heads);
-    name_streams(view->main, shown, names, shorts);
+    name_streams(view->subject, shown, names, shorts);
     for (size_t i = 0; i < shown; i++) {
         gt_page_name_cell(page->out, names[i], shorts[i]);
         write_stream(page, i, pairs);
@@ -93,7 +93,7 @@ static void write_kernels(const struct gt_page *page)
     const struct gt_view *view = page->view;
     FILE *out = page->out;
     char head[HEAD_BYTES];
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
     const char *const heads[] = { "Kernel", "Launches", "Total", "Share", "Mean",
                                   beside_head("Mean", view, head), "Mean wait for SM room",
                                   "Grid / block", "Waves", "Occupancy", "Limited by", NULL };
@@ -142,7 +142,7 @@ static void write_copies(const struct gt_page *page)
     const struct gt_view *view = page->view;
     FILE *out = page->out;
     char head[HEAD_BYTES];
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
     const char *const heads[] = { "Copy", "Count", "Bytes", "Busy", "Bandwidth",
                                   beside_head("Bandwidth", view, head), "Overlapped with kernels",
                                   "With other directions", NULL };
@@ -195,7 +195,7 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
 
     if (query == NULL)
         return -1;
-    sqlite3_bind_int64(query, 1, view->main->stats->run.device_id);
+    sqlite3_bind_int64(query, 1, view->subject->stats->run.device_id);
     fputs("<section>\n<details>\n<summary>The device as the run used it</summary>\n"
           "<div class=\"scroll\"><table>\n<thead><tr>"
           "<th scope=\"col\">Key</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
@@ -219,6 +219,6 @@ int gt_page_tables(const struct gt_page *page, struct gt_error *error)
     write_streams(page);
     write_kernels(page);
     write_copies(page);
-    write_notes(page->out, page->view->main->stats);
+    write_notes(page->out, page->view->subject->stats);
     return write_device(page->out, page->view, error);
 }

@@ -12,7 +12,7 @@ static bool is_compared(const struct gt_view *view)
 static void write_makespan(FILE *out, const struct gt_view *view)
 {
     const struct gt_comparison *comparison = &view->comparison;
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
 
     fputs("<p class=\"headline\">Simulated on ", out);
     gt_html(out, stats->run.device.name);
@@ -45,7 +45,7 @@ static void write_starts(FILE *out, const struct gt_comparison *comparison)
 
 static void write_tiles(FILE *out, const struct gt_view *view)
 {
-    const struct gt_stats *stats = view->main->stats;
+    const struct gt_stats *stats = view->subject->stats;
     const struct gt_stats_summary *summary = &stats->summary;
 
     fputs("<dl class=\"tiles\">\n", out);

@@ -26,7 +26,7 @@ static int draw(struct making *making, const struct gt_view *view, struct gt_pag
     int prepared;
 
     tell(making);
-    if (view->main->stats->summary.operations == 0)
+    if (view->subject->stats->summary.operations == 0)
         return 0;
     if (gt_drawing_begin(&figure->drawing, making->folder, error) != 0)
         return -1;

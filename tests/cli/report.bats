@@ -244,6 +244,19 @@ SQL
     grep -q '[$](touch harm)&lt;/g>' out/timeline.svg
 }
 
+@test "names of many traces are text too" {
+    suite 4
+    sqlite3 run.db "UPDATE trace SET name = '</title><script>alert(' || trace_id % 2 || ')</script>/\"; system(\"touch harm\")'
+        || char(8238) || char(10) || trace_id;"
+    "$GRIDTIDE" report -q run.db -o out
+    [ -z "$(find . -name harm)" ]
+    run grep -lE '<script' out/*.html out/*.svg
+    [ -z "$output" ]
+    run grep -l "$(printf '\xe2\x80\xae')" out/*.html out/*.svg
+    [ -z "$output" ]
+    [ "$(grep -c 'href="trace-[0-9].html"' out/index.html)" -eq 4 ]
+}
+
 @test "bytes that are no UTF-8 and other odd names do no harm" {
     need_sqlite
     recorded
