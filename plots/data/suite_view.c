@@ -66,8 +66,8 @@ static int judge(struct gt_suite_view *suite, struct gt_store *store, struct gt_
         struct gt_suite_row *row = &suite->rows[i];
 
         result = gt_verdict_of(store, row->run, false, &row->verdict, error);
-        if (result == 0 && row->verdict.comparison.makespan_measured_us > 0
-                && row->verdict.comparison.makespan_simulated_us > 0) {
+        if (result == 0 && row->verdict.comparison.makespan_measured_us > 0 &&
+            row->verdict.comparison.makespan_simulated_us > 0) {
             verdicts[kept] = row->verdict;
             if (kept < i) {
                 struct gt_suite_row other = suite->rows[kept];

@@ -6,13 +6,13 @@
 #include "traces/store/store.h"
 
 struct gt_suite_row {
-    int64_t run, trace_id;          /* the trace's newest simulated run */
-    char *name;                     /* the trace's */
+    int64_t run, trace_id; /* the trace's newest simulated run */
+    char *name;            /* the trace's */
     struct gt_verdict verdict;
 };
 
 struct gt_suite_view {
-    struct gt_suite_row *rows;      /* worst makespan error first */
+    struct gt_suite_row *rows; /* worst makespan error first */
     uint32_t count;
     struct gt_suite sums;
 };

@@ -33,14 +33,14 @@ static int write_cycles(const struct gt_kernels *kernels, unsigned counts[3], do
     return gt_folder_close(drawing->folder, out, error);
 }
 
-static void describe_cycles(const struct gt_kernel_error *error, const unsigned counts[3],
-                            struct gt_drawing *drawing)
+static void describe_cycles(const struct gt_kernel_error *error, const unsigned counts[3], struct gt_drawing *drawing)
 {
     char pearson[32] = "-";
 
     if (!isnan(error->pearson))
         snprintf(pearson, sizeof pearson, "%.4f", error->pearson);
-    fprintf(drawing->parameters, "array legend[4]\nlegend[1] = \"within %.0f%%: %u\"\n"
+    fprintf(drawing->parameters,
+            "array legend[4]\nlegend[1] = \"within %.0f%%: %u\"\n"
             "legend[2] = \"under: %u\"\nlegend[3] = \"over: %u\"\n"
             "legend[4] = \"MAPE %.1f%%, Pearson r %s\"\n",
             close_pct, counts[0], counts[1], counts[2], error->mape_pct, pearson);

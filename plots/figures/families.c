@@ -7,11 +7,13 @@
 #include "plots/figures/figure.h"
 #include "traces/names/short_name.h"
 
-enum { LEFT_PX = 170, TOP_PX = 30, AXIS_PX = 60, FAMILY_PX = 34, NAME_COLUMNS = 20,
-       FAMILIES_MAX = 40 /* shown */ };
+enum { LEFT_PX = 170, TOP_PX = 30, AXIS_PX = 60, FAMILY_PX = 34, NAME_COLUMNS = 20, FAMILIES_MAX = 40 /* shown */ };
 
 /* A trace's family: "copy/pinned-in" is of "copy"; those without a slash are the others. */
-struct member { char *family; uint32_t row, number; };
+struct member {
+    char *family;
+    uint32_t row, number;
+};
 
 static int by_family(const void *left, const void *right)
 {
@@ -48,9 +50,10 @@ static uint32_t number_families(struct member *members, uint32_t count, const ch
     uint32_t *first = gt_calloc(count, sizeof *first), families = 0;
 
     qsort(members, count, sizeof *members, by_family);
-    for (uint32_t i = 0; i < count; i++)          /* the worst of each family stands first in it */
+    for (uint32_t i = 0; i < count; i++) /* the worst of each family stands first in it */
         first[members[i].row] = i > 0 && strcmp(members[i - 1].family, members[i].family) == 0
-                              ? first[members[i - 1].row] : members[i].row;
+                                    ? first[members[i - 1].row]
+                                    : members[i].row;
     qsort(members, count, sizeof *members, by_row);
     for (uint32_t i = 0; i < count; i++) {
         if (first[i] == i)
@@ -78,12 +81,10 @@ static int write_members(const struct gt_suite_view *suite, const struct member 
     return gt_folder_close(drawing->folder, out, error);
 }
 
-static void describe(const struct gt_suite_view *suite, uint32_t families, uint32_t shown,
-                     struct gt_drawing *drawing)
+static void describe(const struct gt_suite_view *suite, uint32_t families, uint32_t shown, struct gt_drawing *drawing)
 {
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, (shown + 1) * FAMILY_PX, AXIS_PX);
-    fprintf(drawing->parameters, "families = %u\nlargest = %.9g\n", shown,
-            fmax(2, suite->sums.error_max_pct * 1.3));
+    fprintf(drawing->parameters, "families = %u\nlargest = %.9g\n", shown, fmax(2, suite->sums.error_max_pct * 1.3));
     snprintf(drawing->alt, sizeof drawing->alt, "Makespan errors of %u traces in %u families.", suite->count,
              families);
     if (shown < families)

@@ -10,10 +10,15 @@
 enum { LEFT_PX = 110, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 460 };
 
 /* What the roofline spans, and how many points it has of each side. */
-struct roof { double least_x, most_x, least_y; unsigned simulated, measured; };
+struct roof {
+    double least_x, most_x, least_y;
+    unsigned simulated, measured;
+};
 
 /* Where a launch lies in one run: instructions a byte across, instructions a cycle up. */
-struct point { double across, up; };
+struct point {
+    double across, up;
+};
 
 static bool find_point(const struct gt_kernel_numbers *numbers, struct point *point)
 {
@@ -37,15 +42,19 @@ static void write_point(FILE *out, const struct gt_kernel_numbers *numbers, cons
 }
 
 /* Labels of the launches that matter, by launch; one that would lie on another's is left out. */
-struct labels { const struct gt_kernel_row *rows[GT_KERNELS_CHOSEN]; struct point at[GT_KERNELS_CHOSEN]; uint32_t count; };
+struct labels {
+    const struct gt_kernel_row *rows[GT_KERNELS_CHOSEN];
+    struct point at[GT_KERNELS_CHOSEN];
+    uint32_t count;
+};
 
 static bool is_free(const struct labels *labels, const struct point *point)
 {
-    static const double apart_x = 1.35, apart_y = 1.5;      /* as factors: the axes are logarithmic */
+    static const double apart_x = 1.35, apart_y = 1.5; /* as factors: the axes are logarithmic */
 
     for (uint32_t i = 0; i < labels->count; i++)
-        if (fabs(log(labels->at[i].across / point->across)) < log(apart_x)
-                && fabs(log(labels->at[i].up / point->up)) < log(apart_y))
+        if (fabs(log(labels->at[i].across / point->across)) < log(apart_x) &&
+            fabs(log(labels->at[i].up / point->up)) < log(apart_y))
             return false;
     return true;
 }
@@ -98,18 +107,19 @@ static int write_roof(const struct gt_kernels *kernels, struct roof *roof, struc
     return gt_folder_close(drawing->folder, out, error);
 }
 
-static void describe_roof(const struct roof *roof, double issue_peak, double dram_peak,
-                          struct gt_drawing *drawing)
+static void describe_roof(const struct roof *roof, double issue_peak, double dram_peak, struct gt_drawing *drawing)
 {
     unsigned points = roof->simulated > roof->measured ? roof->simulated : roof->measured;
 
     snprintf(drawing->alt, sizeof drawing->alt, "Roofline of %u kernel launches.", points);
-    snprintf(drawing->caption, sizeof drawing->caption,
-             "Numbers are of the launches with the most cycles, where there is room. The slope is DRAM’s peak, %.0f bytes "
-             "a cycle; the flat part is one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer bytes help, "
-             "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel "
-             "up. Launches without DRAM traffic are left out.",
-             dram_peak, issue_peak);
+    snprintf(
+        drawing->caption, sizeof drawing->caption,
+        "Numbers are of the launches with the most cycles, where there is room. The slope is DRAM’s peak, %.0f bytes "
+        "a cycle; the flat part is one warp instruction a cycle in each sub-partition, %.0f. Near the slope fewer "
+        "bytes help, "
+        "near the flat part fewer instructions; far below both, latency or too few warps hold a kernel "
+        "up. Launches without DRAM traffic are left out.",
+        dram_peak, issue_peak);
 }
 
 gt_prepare_fn gt_prepare_roofline;
@@ -126,9 +136,10 @@ int gt_prepare_roofline(const struct gt_view *view, struct gt_drawing *drawing, 
     if (roof.simulated + roof.measured == 0)
         return 0;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
-    fprintf(drawing->parameters, "x_from = %.9g\nx_to = %.9g\ny_from = %.9g\nissue_peak = %.9g\n"
-            "dram_peak = %.9g\nsimulated = %u\nmeasured = %u\n", roof.least_x / 2,
-            fmax(roof.most_x, issue_peak / dram_peak) * 4, roof.least_y / 2, issue_peak, dram_peak,
+    fprintf(drawing->parameters,
+            "x_from = %.9g\nx_to = %.9g\ny_from = %.9g\nissue_peak = %.9g\n"
+            "dram_peak = %.9g\nsimulated = %u\nmeasured = %u\n",
+            roof.least_x / 2, fmax(roof.most_x, issue_peak / dram_peak) * 4, roof.least_y / 2, issue_peak, dram_peak,
             roof.simulated, roof.measured);
     describe_roof(&roof, issue_peak, dram_peak, drawing);
     return 1;

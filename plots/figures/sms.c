@@ -2,11 +2,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "plots/figures/figure.h"
 #include "plots/data/residency.h"
+#include "plots/figures/figure.h"
 
-enum { LEFT_PX = 80, RIGHT_BAR_PX = 90, TOP_PX = 14, AXIS_PX = 60, HEAT_PX = 400, WARPS_PX = 210,
-       HEAT_COLUMNS = 930, HEAT_ROWS = 4096 };
+enum {
+    LEFT_PX = 80,
+    RIGHT_BAR_PX = 90,
+    TOP_PX = 14,
+    AXIS_PX = 60,
+    HEAT_PX = 400,
+    WARPS_PX = 210,
+    HEAT_COLUMNS = 930,
+    HEAT_ROWS = 4096
+};
 
 /* What the figure is of: both runs of a change are simulated, and the second is drawn. */
 static const char *of_run(const struct gt_view *view)
@@ -16,7 +24,9 @@ static const char *of_run(const struct gt_view *view)
 
 /* How the SMs become lines of an image: few are repeated, so that viewers do not blur them; of very
  * many, each line is the mean of `merged` (cairo draws no image of over 32767 lines). */
-struct heat { size_t rows, across, up, merged, lines; };
+struct heat {
+    size_t rows, across, up, merged, lines;
+};
 
 static struct heat plan_heat(const struct gt_residency *residency)
 {
@@ -40,8 +50,8 @@ static float mean_share(const struct gt_residency *residency, size_t first, size
 }
 
 /* The template draws the share as an image. */
-static int write_heat(const struct gt_residency *residency, const struct heat *heat,
-                      const struct gt_drawing *drawing, struct gt_error *error)
+static int write_heat(const struct gt_residency *residency, const struct heat *heat, const struct gt_drawing *drawing,
+                      struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "heat.f32", error);
 
@@ -61,20 +71,19 @@ static int write_heat(const struct gt_residency *residency, const struct heat *h
     return gt_folder_close(drawing->folder, out, error);
 }
 
-static void time_columns(const struct gt_view *view, const struct gt_residency *residency,
-                         struct gt_drawing *drawing)
+static void time_columns(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing)
 {
     gt_figure_time_axis(view, drawing);
-    fprintf(drawing->parameters, "columns = %zu\ncolumn_from = %.9g\ncolumn_step = %.9g\n",
-            residency->columns, gt_view_time(view, (double)residency->from_ps),
-            gt_view_time(view, (double)residency->column_ps));
+    fprintf(drawing->parameters, "columns = %zu\ncolumn_from = %.9g\ncolumn_step = %.9g\n", residency->columns,
+            gt_view_time(view, (double)residency->from_ps), gt_view_time(view, (double)residency->column_ps));
 }
 
-static int draw_heat(const struct gt_view *view, const struct gt_residency *residency,
-                     struct gt_drawing *drawing, struct gt_error *error)
+static int draw_heat(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing,
+                     struct gt_error *error)
 {
     struct heat heat = plan_heat(residency);
     float peak = 0;
+    double top_pct;
 
     for (size_t i = 0; i < heat.rows * residency->columns; i++)
         peak = residency->share[i] > peak ? residency->share[i] : peak;
@@ -82,17 +91,21 @@ static int draw_heat(const struct gt_view *view, const struct gt_residency *resi
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, HEAT_PX, AXIS_PX);
     time_columns(view, residency, drawing);
-    fprintf(drawing->parameters, "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nlines = %zu\nsms_a_line = %.9g\n",
+    fprintf(drawing->parameters,
+            "right_px = %u\nsms = %zu\ngpus = %zu\nacross = %zu\nlines = %zu\nsms_a_line = %.9g\n",
             (unsigned)RIGHT_BAR_PX, residency->sms, residency->gpus, heat.across, heat.lines,
             (double)heat.merged / (double)heat.up);
-    fprintf(drawing->parameters, "top = %.6g\n", fmin(gt_figure_top(100 * (double)peak), 100));
+    top_pct = fmin(gt_figure_top(100 * (double)peak), 100);
+    fprintf(drawing->parameters, "top = %.6g\n", top_pct);
     fprintf(drawing->parameters, "array gpu_id[%zu]\n", residency->gpus);
     for (size_t gpu = 0; gpu < residency->gpus; gpu++)
         fprintf(drawing->parameters, "gpu_id[%zu] = %u\n", gpu + 1, residency->gpu_ids[gpu]);
     snprintf(drawing->alt, sizeof drawing->alt, "Heat map of %zu SMs over time: how full of warps each was.",
              heat.rows);
     snprintf(drawing->caption, sizeof drawing->caption,
-             "%s A column is %s of time; an SM has %u warp slots.", of_run(view), gt_time_text((double)residency->column_ps).s, view->subject->stats->run.device.warps_per_sm);
+             "%s A column is %s of time; an SM has %u warp slots, and the darkest colour means %s of them.",
+             of_run(view), gt_time_text((double)residency->column_ps).s,
+             view->subject->stats->run.device.warps_per_sm, gt_share_text(top_pct / 100).s);
     return 1;
 }
 
@@ -101,8 +114,8 @@ static double column_time(const struct gt_view *view, const struct gt_residency 
     return gt_view_time(view, (double)residency->from_ps + (double)column * (double)residency->column_ps);
 }
 
-static int draw_warps(const struct gt_view *view, const struct gt_residency *residency,
-                      struct gt_drawing *drawing, struct gt_error *error)
+static int draw_warps(const struct gt_view *view, const struct gt_residency *residency, struct gt_drawing *drawing,
+                      struct gt_error *error)
 {
     FILE *out = gt_folder_open_work(drawing->folder, "steps.tsv", error);
     size_t rows = residency->gpus * residency->sms;
@@ -131,11 +144,10 @@ static int draw_warps(const struct gt_view *view, const struct gt_residency *res
             fmin(gt_figure_top(steps.peak), 100),
             gt_view_time(view, (double)view->subject->stats->summary.start_ps - (double)view->subject->origin_ps),
             gt_view_time(view, (double)view->subject->stats->summary.end_ps - (double)view->subject->origin_ps));
-    snprintf(drawing->alt, sizeof drawing->alt,
-             "Resident warps over time as a share of the device; %s on average.",
+    snprintf(drawing->alt, sizeof drawing->alt, "Resident warps over time as a share of the device; %s on average.",
              gt_share_text(mean / 100).s);
-    snprintf(drawing->caption, sizeof drawing->caption,
-             "%s %s on average (dashed), %s at most.", of_run(view), gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);
+    snprintf(drawing->caption, sizeof drawing->caption, "%s %s on average (dashed), %s at most.", of_run(view),
+             gt_share_text(mean / 100).s, gt_share_text(steps.peak / 100).s);
     return 1;
 }
 

@@ -17,8 +17,8 @@ static void write_bar(FILE *out, const double reasons[GT_STALLS], double lane, d
         double part = 100 * shares[group];
 
         if (part > 0)
-            fprintf(out, "%.6g\t%.6g\t%.6g\t%.6g\t%u\n", from, from + part, lane - half_height,
-                    lane + half_height, gt_wait_groups[group].rgb);
+            fprintf(out, "%.6g\t%.6g\t%.6g\t%.6g\t%u\n", from, from + part, lane - half_height, lane + half_height,
+                    gt_wait_groups[group].rgb);
         from += part;
     }
 }
@@ -31,8 +31,8 @@ static int write_lane(const struct gt_view *view, const struct gt_kernel_row *ro
     int64_t measured_run = view->kind == GT_PAGE_CHANGE ? 0 : view->measured_run;
 
     if (gt_kernel_reasons(view->store, view->subject->stats->run.run_id, row->in_simulated.like_op, simulated,
-                          error) != 0
-        || gt_kernel_reasons(view->store, measured_run, row->in_measured.like_op, measured, error) != 0)
+                          error) != 0 ||
+        gt_kernel_reasons(view->store, measured_run, row->in_measured.like_op, measured, error) != 0)
         return -1;
     for (int reason = 0; reason < GT_STALLS; reason++)
         *sampled |= measured[reason] > 0;
@@ -79,17 +79,19 @@ static int write_names(const struct gt_kernel_row **rows, uint32_t count, struct
 static void describe(uint32_t count, bool sampled, struct gt_drawing *drawing)
 {
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, (count + 1) * LANE_PX, AXIS_PX);
-    fprintf(drawing->parameters, "lanes = %u\ngroups = %d\narray group_name[%d]\narray group_rgb[%d]\n"
+    fprintf(drawing->parameters,
+            "lanes = %u\ngroups = %d\narray group_name[%d]\narray group_rgb[%d]\n"
             "axis_label = \"share of warp cycles%s\"\n",
             count, GT_WAIT_GROUPS, GT_WAIT_GROUPS, GT_WAIT_GROUPS, sampled ? ", or of samples" : "");
     for (int i = 0; i < GT_WAIT_GROUPS; i++)
-        fprintf(drawing->parameters, "group_name[%d] = \"%s\"\ngroup_rgb[%d] = %u\n", i + 1,
-                gt_wait_groups[i].name, i + 1, gt_wait_groups[i].rgb);
+        fprintf(drawing->parameters, "group_name[%d] = \"%s\"\ngroup_rgb[%d] = %u\n", i + 1, gt_wait_groups[i].name,
+                i + 1, gt_wait_groups[i].rgb);
     snprintf(drawing->alt, sizeof drawing->alt, "Where the warps of %u kernel launches are, by reason%s.", count,
              sampled ? ", simulated above the profiler’s samples" : "");
     snprintf(drawing->caption, sizeof drawing->caption, "%s",
              sampled ? "Broad bars: shares of all warp cycles in the simulation. Narrow bars below: the profiler’s "
-                       "samples." : "The bars are shares of all warp cycles in the simulation.");
+                       "samples."
+                     : "The bars are shares of all warp cycles in the simulation.");
 }
 
 gt_prepare_fn gt_prepare_stalls;
@@ -100,8 +102,8 @@ int gt_prepare_stalls(const struct gt_view *view, struct gt_drawing *drawing, st
     bool sampled = false;
     int result = count > 0;
 
-    if (count > 0 && (write_bars(view, rows, count, &sampled, drawing, error) != 0
-                      || write_names(rows, count, drawing, error) != 0))
+    if (count > 0 && (write_bars(view, rows, count, &sampled, drawing, error) != 0 ||
+                      write_names(rows, count, drawing, error) != 0))
         result = -1;
     if (result == 1)
         describe(count, sampled, drawing);

@@ -41,8 +41,7 @@ static void find_range(const struct gt_suite_view *suite, double *least_us, doub
     for (uint32_t i = 0; i < suite->count; i++) {
         const struct gt_comparison *comparison = &suite->rows[i].verdict.comparison;
 
-        *least_us = fmin(*least_us,
-                         fmin(comparison->makespan_measured_us, comparison->makespan_simulated_us));
+        *least_us = fmin(*least_us, fmin(comparison->makespan_measured_us, comparison->makespan_simulated_us));
         *most_us = fmax(*most_us, fmax(comparison->makespan_measured_us, comparison->makespan_simulated_us));
     }
 }
@@ -58,8 +57,8 @@ static void describe_scatter(const struct gt_suite_view *suite, const unsigned c
             "legend[3] = \"over: %u\"\nlegend[4] = \"MAPE %.2f%%, Pearson r %s\"\n",
             counts[0], counts[1], counts[2], suite->sums.mape_pct, pearson);
     snprintf(drawing->alt, sizeof drawing->alt,
-             "Simulated against measured makespan of %u traces: %u within 1%%, %u under, %u over.",
-             suite->count, counts[0], counts[1], counts[2]);
+             "Simulated against measured makespan of %u traces: %u within 1%%, %u under, %u over.", suite->count,
+             counts[0], counts[1], counts[2]);
     snprintf(drawing->caption, sizeof drawing->caption,
              "Of %u traces the median error is %.2f%%, the 95th percentile %.2f%%, the largest %.2f%%.", suite->count,
              suite->sums.error_median_pct, suite->sums.error_p95_pct, suite->sums.error_max_pct);
@@ -79,8 +78,8 @@ int gt_prepare_suite(const struct gt_view *view, struct gt_drawing *drawing, str
     if (write_points(suite, unit_us, counts, drawing, error) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
-    fprintf(drawing->parameters, "axis_from = %.9g\naxis_to = %.9g\naxis_unit = \"%s\"\n",
-            least_us / unit_us / 1.3, most_us / unit_us * 1.3, unit->name);
+    fprintf(drawing->parameters, "axis_from = %.9g\naxis_to = %.9g\naxis_unit = \"%s\"\n", least_us / unit_us / 1.3,
+            most_us / unit_us * 1.3, unit->name);
     describe_scatter(suite, counts, drawing);
     return 1;
 }

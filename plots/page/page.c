@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 #include "config.h"
+#include "plots/data/report_folder.h"
 #include "plots/data/suite_view.h"
 #include "plots/page/parts.h"
-#include "plots/data/report_folder.h"
-#include "traces/names/short_name.h"
 #include "traces/io/datadir.h"
+#include "traces/names/short_name.h"
 
 static int write_style(FILE *out, struct gt_error *error)
 {
@@ -17,7 +17,7 @@ static int write_style(FILE *out, struct gt_error *error)
 
     if (in == NULL) {
         gt_error_set(error, "report.css: cannot read the report's style; install Gridtide again, or set"
-                     " GRIDTIDE_DATA");
+                            " GRIDTIDE_DATA");
         free(path);
         return -1;
     }
@@ -47,7 +47,8 @@ static int write_head(const struct gt_page *page, struct gt_error *error)
 
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" GT_REPORT_MARKER "\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>", out);
+          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+          out);
     write_title(page);
     fputs(" – Gridtide report</title>\n", out);
     if (write_style(out, error) != 0)
@@ -115,7 +116,8 @@ static void write_answer(const struct gt_page *page)
     fputs("<section class=\"answer\">\n", page->out);
     if (page->view->subject->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE) {
         fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
-              "is nothing to draw.</p>\n", page->out);
+              "is nothing to draw.</p>\n",
+              page->out);
     } else {
         switch (page->view->kind) {
         case GT_PAGE_SUITE: gt_page_suite_answer(page); break;

@@ -9,8 +9,8 @@
 /* A figure and what became of it; `drawn` false: say why not. */
 struct gt_page_figure {
     const struct gt_figure *figure;
-    const char *file;         /* of its pictures, without ending */
-    bool drawn, png;          /* png: there is one beside the .svg */
+    const char *file; /* of its pictures, without ending */
+    bool drawn, png;  /* png: there is one beside the .svg */
     struct gt_drawing drawing;
 };
 

@@ -89,8 +89,8 @@ static void write_row(FILE *out, const char *what, struct gt_text before, struct
     fprintf(out, "<tr><th scope=\"row\">%s</th>", what);
     gt_page_cell(out, before);
     gt_page_cell(out, after);
-    gt_page_cell(out, from > 0 && isfinite(to) ? gt_signed_pct_text(100 * (to - from) / from)
-                                               : (struct gt_text){ "–" });
+    gt_page_cell(out,
+                 from > 0 && isfinite(to) ? gt_signed_pct_text(100 * (to - from) / from) : (struct gt_text){ "–" });
     fputs("</tr>\n", out);
 }
 
@@ -99,7 +99,10 @@ static void write_table(const struct gt_page *page)
     static const char *const heads[] = { "", "Before", "After", "Change", NULL };
     const struct gt_stats *before = page->view->beside->stats, *after = page->view->subject->stats;
     const struct gt_stats_summary *from = &before->summary, *to = &after->summary;
-    const struct { const char *what; gt_time_ps from_ps, to_ps; } times[] = {
+    const struct {
+        const char *what;
+        gt_time_ps from_ps, to_ps;
+    } times[] = {
         { "First start to last end", from->makespan_ps, to->makespan_ps },
         { "GPU busy", from->busy_ps, to->busy_ps },
         { "Kernels running", from->kernel_ps, to->kernel_ps },
@@ -108,7 +111,9 @@ static void write_table(const struct gt_page *page)
         { "Host threads blocked", from->blocked_ps, to->blocked_ps },
     };
 
-    gt_page_table_begin(page->out, "change", "Before and after", "Busy and running: the time in which at least one was. Blocked: summed over the host’s threads.", heads);
+    gt_page_table_begin(
+        page->out, "change", "Before and after",
+        "Busy and running: the time in which at least one was. Blocked: summed over the host’s threads.", heads);
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)
         if (times[i].from_ps > 0 || times[i].to_ps > 0)
             write_row(page->out, times[i].what, gt_time_text((double)times[i].from_ps),

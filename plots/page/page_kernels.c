@@ -15,8 +15,10 @@ static void write_headline(const struct gt_page *page)
             kernels->error.launches == 1 ? "launch" : "launches");
     gt_html(page->out, page->view->subject->stats->run.device.name);
     if (kernels->error.compared > 0)
-        fprintf(page->out, ", simulated from machine code: cycles are <strong>%s</strong> off in the mean (MAPE) from "
-                "what the profiler measured.</p>\n", gt_share_text(kernels->error.mape_pct / 100).s);
+        fprintf(page->out,
+                ", simulated from machine code: cycles are <strong>%s</strong> off in the mean (MAPE) from "
+                "what the profiler measured.</p>\n",
+                gt_share_text(kernels->error.mape_pct / 100).s);
     else
         fputs(", simulated from machine code. The trace has no measured cycles to compare with.</p>\n", page->out);
 }
@@ -66,8 +68,8 @@ static struct gt_text percent_text(double pct)
 
 /* What the cycles of each launch are held against: measured ones, or those before a change. */
 struct basis {
-    const char *head, *how;         /* NULL: nothing */
-    double *cycles;                 /* of a change: by launch; NULL */
+    const char *head, *how; /* NULL: nothing */
+    double *cycles;         /* of a change: by launch; NULL */
     uint32_t launches;
 };
 
@@ -144,14 +146,19 @@ int gt_page_kernels(const struct gt_page *page, struct gt_error *error)
     if (kernels->count == 0)
         return 0;
     result = find_basis(page->view, &basis, error);
-    snprintf(how, sizeof how, "Most cycles first.%s Bound by, in the simulation: what of DRAM, L2, load/store unit and "
+    snprintf(how, sizeof how,
+             "Most cycles first.%s Bound by, in the simulation: what of DRAM, L2, load/store unit and "
              "issue slots works most, where that is at least 60%% of its peak; else what warps wait for most, of all "
-             "warp cycles.", basis.how != NULL ? basis.how : "");
+             "warp cycles.",
+             basis.how != NULL ? basis.how : "");
     if (result == 0)
-        gt_page_table_begin(page->out, "kernel-cycles", "Kernel launches in cycles", how, (const char *const[]){
-                            "Kernel", "Launch", basis.head != NULL ? basis.head : "",
-                            change ? "Cycles, after" : "Cycles, simulated",
-                            basis.head == NULL ? "" : change ? "Change" : "Error", "Bound by", NULL });
+        gt_page_table_begin(page->out, "kernel-cycles", "Kernel launches in cycles", how,
+                            (const char *const[]){ "Kernel", "Launch", basis.head != NULL ? basis.head : "",
+                                                   change ? "Cycles, after" : "Cycles, simulated",
+                                                   basis.head == NULL ? ""
+                                                   : change           ? "Change"
+                                                                      : "Error",
+                                                   "Bound by", NULL });
     for (uint32_t i = 0; i < shown && result == 0; i++)
         result = write_row(page, &basis, &kernels->rows[i], error);
     if (result == 0)

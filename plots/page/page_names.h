@@ -4,7 +4,11 @@
 
 #include "plots/data/view.h"
 
-struct gt_page_names { const char **names; char **shorts; size_t count; };
+struct gt_page_names {
+    const char **names;
+    char **shorts;
+    size_t count;
+};
 
 /* Rows of the tables and of the list that show such names. */
 enum { GT_PAGE_LAUNCHES = 100, GT_PAGE_KERNEL_ROWS = 40, GT_PAGE_PATH_PARTS = 5 };

@@ -6,12 +6,8 @@
 #include "traces/names/short_name.h"
 
 static const char *const wait_names[GT_WAITS] = {
-    [GT_WAIT_HOST] = "the host",
-    [GT_WAIT_STREAM] = "stream order",
-    [GT_WAIT_EVENT] = "events",
-    [GT_WAIT_QUEUE] = "a hardware queue",
-    [GT_WAIT_ENGINE] = "a copy engine",
-    [GT_WAIT_RESOURCE] = "room on the SMs",
+    [GT_WAIT_HOST] = "the host",          [GT_WAIT_STREAM] = "stream order",  [GT_WAIT_EVENT] = "events",
+    [GT_WAIT_QUEUE] = "a hardware queue", [GT_WAIT_ENGINE] = "a copy engine", [GT_WAIT_RESOURCE] = "room on the SMs",
 };
 
 /* The reason that takes most of the streams' idle time. */
@@ -26,8 +22,8 @@ static void write_waits(FILE *out, const struct gt_stats_summary *summary)
     }
     if (!summary->waits_known || total_ps == 0)
         return;
-    fprintf(out, " Between operations, streams waited mostly for %s (%s of their idle time).",
-            wait_names[most], gt_share_text((double)summary->idle_wait_ps[most] / total_ps).s);
+    fprintf(out, " Between operations, streams waited mostly for %s (%s of their idle time).", wait_names[most],
+            gt_share_text((double)summary->idle_wait_ps[most] / total_ps).s);
 }
 
 void gt_page_use(const struct gt_page *page)
@@ -57,21 +53,20 @@ void gt_page_path(const struct gt_page *page)
     if (stats->path_count == 0)
         return;
     fputs("<p>The critical path, what the run’s end waited for step by step, is mostly:</p>\n"
-          "<ol class=\"path\">\n", out);
+          "<ol class=\"path\">\n",
+          out);
     for (size_t i = 0; i < stats->path_count && i < GT_PAGE_PATH_PARTS; i++) {
         const struct gt_stats_path_part *part = &stats->path[i];
         const char *name = gt_page_short_name(&page->names, part->name);
 
-        fprintf(out, "<li><strong>%s</strong> %s", gt_share_text(part->share).s,
-                gt_path_kind_names[part->kind]);
+        fprintf(out, "<li><strong>%s</strong> %s", gt_share_text(part->share).s, gt_path_kind_names[part->kind]);
         if (name[0] != '\0') {
             fputs(" <span class=\"name\">", out);
             gt_html(out, name);
             fputs("</span>", out);
         }
-        fprintf(out, " <span class=\"quiet\">%s in %s %s</span></li>\n",
-                gt_time_text((double)part->total_ps).s, gt_count_text(part->segments).s,
-                part->segments == 1 ? "stretch" : "stretches");
+        fprintf(out, " <span class=\"quiet\">%s in %s %s</span></li>\n", gt_time_text((double)part->total_ps).s,
+                gt_count_text(part->segments).s, part->segments == 1 ? "stretch" : "stretches");
     }
     fputs("</ol>\n", out);
 }
@@ -95,9 +90,11 @@ int gt_page_warnings(const struct gt_page *page, struct gt_error *error)
 {
     const struct gt_view *view = page->view;
     FILE *out = page->out;
-    sqlite3_stmt *query = gt_view_query(view,
+    sqlite3_stmt *query = gt_view_query(
+        view,
         "SELECT count, text FROM warning WHERE trace_id IN (SELECT trace_id FROM trace WHERE trace_id = ?1"
-        " UNION SELECT base_trace_id FROM trace WHERE trace_id = ?1) GROUP BY kind ORDER BY kind", error);
+        " UNION SELECT base_trace_id FROM trace WHERE trace_id = ?1) GROUP BY kind ORDER BY kind",
+        error);
     int result, rows = 0;
 
     if (query == NULL)

@@ -14,10 +14,10 @@ static void write_headline(const struct gt_page *page)
 {
     const struct gt_suite_view *suite = page->view->suite;
 
-    fprintf(page->out, "<p class=\"headline\">%s traces, measured and simulated on ",
-            gt_count_text(suite->count).s);
+    fprintf(page->out, "<p class=\"headline\">%s traces, measured and simulated on ", gt_count_text(suite->count).s);
     gt_html(page->out, page->view->subject->stats->run.device.name);
-    fprintf(page->out, ": half of the makespans are within <strong>%.2f%%</strong> of the measured ones, 95%% of them "
+    fprintf(page->out,
+            ": half of the makespans are within <strong>%.2f%%</strong> of the measured ones, 95%% of them "
             "within <strong>%.2f%%</strong>, all within <strong>%.2f%%</strong>.</p>\n",
             suite->sums.error_median_pct, suite->sums.error_p95_pct, suite->sums.error_max_pct);
 }
@@ -77,8 +77,9 @@ static void write_rows(FILE *out, const struct gt_suite_view *suite, uint32_t sh
 
 void gt_page_suite_answer(const struct gt_page *page)
 {
-    static const char *const heads[] = { "Trace", "Error", "Measured", "Simulated", "Median start error",
-                                         "Measured runs", "Their spread", NULL };
+    static const char *const heads[] = {
+        "Trace", "Error", "Measured", "Simulated", "Median start error", "Measured runs", "Their spread", NULL
+    };
     const struct gt_suite_view *suite = page->view->suite;
     uint32_t shown = suite->count < ROWS_MAX ? suite->count : ROWS_MAX;
 
@@ -86,7 +87,8 @@ void gt_page_suite_answer(const struct gt_page *page)
     write_tiles(page);
     gt_page_table_begin(page->out, "traces", "All traces, worst first",
                         "Makespans: error is (simulated − measured) / measured, of several measured runs against the "
-                        "median one; their spread is slowest less fastest, as a share of that.", heads);
+                        "median one; their spread is slowest less fastest, as a share of that.",
+                        heads);
     write_rows(page->out, suite, shown);
     gt_page_table_end(page->out, "compare", suite->count, shown);
     if (shown > GT_FOLDER_TRACES)

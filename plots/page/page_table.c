@@ -3,11 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/names/short_name.h"
 #include "traces/names/demangle.h"
+#include "traces/names/short_name.h"
 
-void gt_page_table_begin(FILE *out, const char *id, const char *title, const char *how,
-                         const char *const heads[])
+void gt_page_table_begin(FILE *out, const char *id, const char *title, const char *how, const char *const heads[])
 {
     fprintf(out,
             "<section id=\"%s\">\n<h2>%s</h2>\n<p>%s</p>\n<div class=\"scroll\" tabindex=\"0\" "
@@ -23,8 +22,7 @@ void gt_page_table_end(FILE *out, const char *command, size_t rows, size_t shown
 {
     fputs("</tbody>\n</table></div>\n", out);
     if (shown < rows)
-        fprintf(out,
-                "<p class=\"quiet\">%s more are not listed; <code>gridtide %s</code> prints all.</p>\n",
+        fprintf(out, "<p class=\"quiet\">%s more are not listed; <code>gridtide %s</code> prints all.</p>\n",
                 gt_count_text(rows - shown).s, command);
     fputs("</section>\n", out);
 }

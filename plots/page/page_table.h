@@ -9,8 +9,7 @@
 
 /* A section with a title, a paragraph and the table's head.  `heads` is NULL-ended; the first is that of the
  * rows' names, the others are of numbers; an empty one is left out. */
-void gt_page_table_begin(FILE *out, const char *id, const char *title, const char *how,
-                         const char *const heads[]);
+void gt_page_table_begin(FILE *out, const char *id, const char *title, const char *how, const char *const heads[]);
 /* Where not all of `rows` are shown, say so, and which command of gridtide prints all. */
 void gt_page_table_end(FILE *out, const char *command, size_t rows, size_t shown);
 

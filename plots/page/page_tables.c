@@ -38,8 +38,9 @@ static void write_stream(const struct gt_page *page, size_t number, bool pairs)
     gt_page_cell(out, gt_share_text((double)stream->busy_ps / makespan));
     if (pairs)
         gt_page_cell(out, number < beside->stats->stream_count
-             ? gt_share_text((double)beside->stats->streams[number].busy_ps
-                             / (double)beside->stats->summary.makespan_ps) : (struct gt_text){ "–" });
+                              ? gt_share_text((double)beside->stats->streams[number].busy_ps /
+                                              (double)beside->stats->summary.makespan_ps)
+                              : (struct gt_text){ "–" });
     gt_page_cell(out, gt_share_text((double)stream->idle_before_ps / makespan));
     for (int wait = 0; wait < GT_WAITS; wait++)
         gt_page_cell(out, gt_share_text((double)stream->idle_wait_ps[wait] / makespan));
@@ -55,8 +56,10 @@ static void write_streams(const struct gt_page *page)
     bool pairs = view->beside != NULL && !view->other_streams;
     char *names[STREAM_ROWS], *shorts[STREAM_ROWS], head[HEAD_BYTES];
     const char *const heads[] = {
-        "Stream", "Operations", "Busy", pairs ? beside_head("Busy", view, head) : "", "Before first", "Host",
-        "Stream order", "Event", "Queue", "Copy engine", "SM room", "Not known", "After last", NULL,
+        "Stream",       "Operations",  "Busy",         pairs ? beside_head("Busy", view, head) : "",
+        "Before first", "Host",        "Stream order", "Event",
+        "Queue",        "Copy engine", "SM room",      "Not known",
+        "After last",   NULL,
     };
 
     gt_page_table_begin(page->out, "streams", "Streams: busy, or idle and why",
@@ -83,9 +86,8 @@ static const struct gt_stats_kernel *kernel_of(const struct gt_side *side, const
 
 static void shape_cell(FILE *out, const struct gt_stats_kernel *kernel)
 {
-    fprintf(out, "<td class=\"shape\">%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1],
-            kernel->grid[2], kernel->block[0], kernel->block[1], kernel->block[2],
-            kernel->shapes > 1 ? " and others" : "");
+    fprintf(out, "<td class=\"shape\">%u×%u×%u / %u×%u×%u%s</td>", kernel->grid[0], kernel->grid[1], kernel->grid[2],
+            kernel->block[0], kernel->block[1], kernel->block[2], kernel->shapes > 1 ? " and others" : "");
 }
 
 static void write_kernels(const struct gt_page *page)
@@ -94,9 +96,18 @@ static void write_kernels(const struct gt_page *page)
     FILE *out = page->out;
     char head[HEAD_BYTES];
     const struct gt_stats *stats = view->subject->stats;
-    const char *const heads[] = { "Kernel", "Launches", "Total", "Share", "Mean",
-                                  beside_head("Mean", view, head), "Mean wait for SM room",
-                                  "Grid / block", "Waves", "Occupancy", "Limited by", NULL };
+    const char *const heads[] = { "Kernel",
+                                  "Launches",
+                                  "Total",
+                                  "Share",
+                                  "Mean",
+                                  beside_head("Mean", view, head),
+                                  "Mean wait for SM room",
+                                  "Grid / block",
+                                  "Waves",
+                                  "Occupancy",
+                                  "Limited by",
+                                  NULL };
     size_t shown = stats->kernel_count < GT_PAGE_KERNEL_ROWS ? stats->kernel_count : GT_PAGE_KERNEL_ROWS;
 
     if (stats->kernel_count == 0)
@@ -130,8 +141,8 @@ static const struct gt_stats_copy *copy_of(const struct gt_side *side, const str
     for (size_t i = 0; side != NULL && i < side->stats->copy_count; i++) {
         const struct gt_stats_copy *copy = &side->stats->copies[i];
 
-        if (strcmp(copy->kind, like->kind) == 0 && strcmp(copy->direction, like->direction) == 0
-            && strcmp(copy->memory, like->memory) == 0)
+        if (strcmp(copy->kind, like->kind) == 0 && strcmp(copy->direction, like->direction) == 0 &&
+            strcmp(copy->memory, like->memory) == 0)
             return copy;
     }
     return NULL;
@@ -143,9 +154,15 @@ static void write_copies(const struct gt_page *page)
     FILE *out = page->out;
     char head[HEAD_BYTES];
     const struct gt_stats *stats = view->subject->stats;
-    const char *const heads[] = { "Copy", "Count", "Bytes", "Busy", "Bandwidth",
-                                  beside_head("Bandwidth", view, head), "Overlapped with kernels",
-                                  "With other directions", NULL };
+    const char *const heads[] = { "Copy",
+                                  "Count",
+                                  "Bytes",
+                                  "Busy",
+                                  "Bandwidth",
+                                  beside_head("Bandwidth", view, head),
+                                  "Overlapped with kernels",
+                                  "With other directions",
+                                  NULL };
 
     if (stats->copy_count == 0)
         return;

@@ -22,8 +22,10 @@ static void write_makespan(FILE *out, const struct gt_view *view)
                 gt_time_text(comparison->makespan_measured_us * 1e6).s,
                 gt_signed_pct_text(comparison->makespan_error_pct).s);
     else
-        fprintf(out, ": <strong>%s</strong> from the first operation’s start to the last one’s end. The trace recorded "
-                "no times to compare with.</p>\n", gt_time_text((double)stats->summary.makespan_ps).s);
+        fprintf(out,
+                ": <strong>%s</strong> from the first operation’s start to the last one’s end. The trace recorded "
+                "no times to compare with.</p>\n",
+                gt_time_text((double)stats->summary.makespan_ps).s);
 }
 
 static void write_starts(FILE *out, const struct gt_comparison *comparison)

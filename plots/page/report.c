@@ -11,7 +11,7 @@ struct making {
     const struct gt_folder *folder;
     gt_report_progress *progress;
     void *user;
-    uint64_t done, total;             /* figures */
+    uint64_t done, total; /* figures */
 };
 
 static void tell(struct making *making)
@@ -50,7 +50,8 @@ static size_t choose_figures(enum gt_page_kind kind, const char *file, struct gt
         if (!((figure->opens | figure->follows) & kind))
             continue;
         if (figures != NULL)
-            figures[count] = (struct gt_page_figure){ .figure = figure, .file = file != NULL ? file : figure->name,
+            figures[count] = (struct gt_page_figure){ .figure = figure,
+                                                      .file = file != NULL ? file : figure->name,
                                                       .png = file == NULL };
         count++;
     }

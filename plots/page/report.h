@@ -1,4 +1,4 @@
-/* report.h - a store's newest run as a folder to open in a browser. */
+/* report.h - what a store holds as a folder to open in a browser. */
 #ifndef GRIDTIDE_PLOTS_PAGE_REPORT_H
 #define GRIDTIDE_PLOTS_PAGE_REPORT_H
 

@@ -1,4 +1,4 @@
-/* report.c - `gridtide report`: a store's newest run as a folder to open in a browser. */
+/* report.c - `gridtide report`: what a store holds as a folder to open in a browser. */
 #include <argp.h>
 
 #include "plots/page/report.h"
@@ -44,9 +44,10 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 
 static const struct argp parser = {
     options, parse_option, "RUN.db -o DIR",
-    "Make a report of the newest run: a folder whose index.html opens in any browser, with the answer in "
-    "words and numbers, figures as SVG and PNG, and tables. Where the trace recorded times, measured and "
-    "simulated stand side by side.\v"
+    "Make a report of what a store holds: a folder whose index.html opens in any browser, with the answer in "
+    "words and numbers, figures as SVG and PNG, and tables. It opens with what the store is about: one trace, "
+    "simulated beside measured where it recorded times; a change, before and after; kernels in cycles; or the "
+    "errors of many traces, with a page for each.\v"
     "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former "
     "report; anything else is left alone. gnuplot draws the figures.",
     NULL, NULL, NULL,
@@ -75,5 +76,5 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_report = {
-    "report", "a run as a folder of figures and tables to open in a browser", run,
+    "report", "what a store holds as a folder of pages to open in a browser", run,
 };
