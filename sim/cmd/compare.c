@@ -9,6 +9,7 @@
 #include "sim/cmd/json.h"
 #include "sim/cmd/kernel_tables.h"
 #include "sim/cmd/table.h"
+#include "traces/compare/change.h"
 
 struct arguments {
     const char *store;
@@ -43,17 +44,93 @@ static const struct argp parser = {
     "is off when both runs are aligned at their first operation's start. Percentiles are by nearest rank. "
     "Operations are kernels, copies and memsets; 'unmatched' counts those without a time in both runs. "
     "Where kernels have cycles, simulated from their machine code or measured by a profiler, every launch is "
-    "listed.",
+    "listed. Where 'gridtide run' was asked to change something, the run is held against the one without the "
+    "change, and that one against what was recorded.",
     NULL, NULL, NULL,
 };
 
+/* A run with a change, beside the comparison with what was measured. */
+struct change {
+    int64_t without;                  /* the run without it; 0: there is none */
+    struct gt_comparison comparison;  /* with that run in place of the measured one */
+    struct gt_comparison before;      /* that run with the measured one */
+    struct gt_subject subject;        /* that run */
+    struct gt_kernels kernels;
+};
+
+/* All that is said of one simulated run. */
+struct compared {
+    struct gt_subject subject;
+    struct gt_comparison comparison;
+    struct gt_kernels kernels;
+    struct change change;
+};
+
+static int load_change(struct gt_store *store, const char *path, int64_t simulated, int64_t measured,
+                       struct change *change, struct gt_error *error)
+{
+    if (gt_change_without(store, simulated, &change->without, error) != 0)
+        return -1;
+    if (change->without == 0)
+        return 0;
+    if (gt_compare(store, simulated, change->without, &change->comparison, error) != 0
+            || gt_compare(store, change->without, measured, &change->before, error) != 0
+            || gt_subject_open(store, path, change->without, &change->subject, error) != 0)
+        return -1;
+    return gt_kernels_load(store, simulated, change->without, &change->kernels, error);
+}
+
+static void change_json(yajl_gen json, const struct change *change)
+{
+    const struct gt_comparison *comparison = &change->comparison;
+    const struct { const char *key; double value; } members[] = {
+        { "makespan_without_us", comparison->makespan_measured_us },
+        { "makespan_us", comparison->makespan_simulated_us },
+        { "makespan_change_pct", comparison->makespan_error_pct },
+        { "start_change_median_us", comparison->start_error_us.median },
+    };
+
+    gt_json_text(json, "change");
+    yajl_gen_map_open(json);
+    gt_json_text(json, "without_run_id");
+    gt_json_integer(json, change->without);
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        gt_json_text(json, members[i].key);
+        gt_json_real(json, members[i].value);
+    }
+    yajl_gen_map_close(json);
+}
+
+static struct gt_table *change_table(const struct gt_subject *subject, const struct change *change)
+{
+    static const struct gt_column columns[] = {
+        { "options", GT_COLUMN_WIDE }, { "device", GT_COLUMN_TEXT }, { "makespan_without_us", GT_COLUMN_NUMBER },
+        { "makespan_simulated_us", GT_COLUMN_NUMBER }, { "makespan_change_pct", GT_COLUMN_NUMBER },
+        { "start_change_median_us", GT_COLUMN_NUMBER }, { "start_change_max_us", GT_COLUMN_NUMBER },
+    };
+    const struct gt_comparison *comparison = &change->comparison;
+    struct gt_table *table = gt_table_new("change", columns, sizeof columns / sizeof columns[0]);
+
+    gt_table_single(table);
+    gt_table_text(table, gt_subject_text(subject->names, 2));
+    gt_table_text(table, gt_subject_text(subject->names, 1));
+    gt_table_real(table, comparison->makespan_measured_us, 3);
+    gt_table_real(table, comparison->makespan_simulated_us, 3);
+    gt_table_real(table, comparison->makespan_error_pct, 3);
+    gt_table_real(table, comparison->start_error_us.median, 3);
+    gt_table_real(table, comparison->start_error_us.max, 3);
+    return table;
+}
+
 static void print_json(const struct gt_subject *subject, const struct gt_comparison *comparison,
-                       const struct gt_kernels *kernels)
+                       const struct gt_kernels *kernels, const struct change *change)
 {
     yajl_gen json = gt_json_new();
 
     yajl_gen_map_open(json);
     gt_subject_json(json, subject, comparison);
+    if (change->without != 0)
+        change_json(json, change);
     if (kernels->count > 0)
         gt_kernels_json(json, kernels);
     yajl_gen_map_close(json);
@@ -124,11 +201,43 @@ static void print_tables(const struct gt_subject *subject, const struct gt_compa
         gt_table_free(tables[--count]);
 }
 
+/* A change is no error: what is off by how much is told of the run without it. */
+static void print_change(const struct gt_subject *subject, const struct change *change)
+{
+    struct gt_table *tables[4] = { change_table(subject, change), comparison_table(&change->subject, &change->before),
+                                   warnings_table(subject->warnings) };
+    size_t count = 3;
+
+    if (change->kernels.count > 0)
+        tables[count++] = gt_kernel_changes_table(&change->kernels);
+    gt_tables_print(stdout, GT_FORMAT_TABLE, tables, count);
+    while (count > 0)
+        gt_table_free(tables[--count]);
+}
+
+static int load(struct gt_store *store, const char *path, int64_t simulated, int64_t measured,
+                struct compared *compared, struct gt_error *error)
+{
+    if (gt_compare(store, simulated, measured, &compared->comparison, error) != 0
+            || gt_subject_open(store, path, simulated, &compared->subject, error) != 0
+            || gt_kernels_load(store, simulated, measured, &compared->kernels, error) != 0)
+        return -1;
+    return load_change(store, path, simulated, measured, &compared->change, error);
+}
+
+static void print(const struct compared *compared, enum gt_format format)
+{
+    if (format == GT_FORMAT_JSON)
+        print_json(&compared->subject, &compared->comparison, &compared->kernels, &compared->change);
+    else if (format == GT_FORMAT_TABLE && compared->change.without != 0)
+        print_change(&compared->subject, &compared->change);
+    else
+        print_tables(&compared->subject, &compared->comparison, &compared->kernels, format);
+}
+
 static int print_comparison(struct gt_store *store, const struct arguments *arguments, struct gt_error *error)
 {
-    struct gt_subject subject = { NULL, NULL };
-    struct gt_kernels kernels = { .count = 0 };
-    struct gt_comparison comparison;
+    struct compared compared = { .comparison = { 0 } };
     int64_t simulated, measured;
     int result;
 
@@ -137,20 +246,16 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     if (simulated == 0)
         return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'",
                             arguments->store);
-    result = gt_compare(store, simulated, measured, &comparison, error);
-    if (result == 0)
-        result = gt_subject_open(store, arguments->store, simulated, &subject, error);
-    if (result == 0)
-        result = gt_kernels_load(store, simulated, measured, &kernels, error);
+    result = load(store, arguments->store, simulated, measured, &compared, error);
     if (result == 0 && measured == 0)
         fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
                 arguments->store);
-    if (result == 0 && arguments->format == GT_FORMAT_JSON)
-        print_json(&subject, &comparison, &kernels);
-    else if (result == 0)
-        print_tables(&subject, &comparison, &kernels, arguments->format);
-    gt_kernels_free(&kernels);
-    gt_subject_close(&subject);
+    if (result == 0)
+        print(&compared, arguments->format);
+    gt_kernels_free(&compared.kernels);
+    gt_kernels_free(&compared.change.kernels);
+    gt_subject_close(&compared.change.subject);
+    gt_subject_close(&compared.subject);
     return result;
 }
 

@@ -28,6 +28,26 @@ struct gt_table *gt_kernel_rows_table(const struct gt_kernels *kernels)
     return table;
 }
 
+struct gt_table *gt_kernel_changes_table(const struct gt_kernels *kernels)
+{
+    static const struct gt_column columns[] = {
+        { "launch", GT_COLUMN_NUMBER }, { "without_cycles", GT_COLUMN_NUMBER },
+        { "simulated_cycles", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER }, { "name", GT_COLUMN_NAME },
+    };
+    struct gt_table *table = gt_table_new("kernels", columns, sizeof columns / sizeof columns[0]);
+
+    for (uint32_t i = 0; i < kernels->count; i++) {
+        const struct gt_kernel_row *row = &kernels->rows[i];
+
+        gt_table_integer(table, row->launch);
+        gt_table_real(table, row->in_measured.cycles, 0);
+        gt_table_real(table, row->in_simulated.cycles, 0);
+        gt_table_real(table, row->error_pct, 1);
+        gt_table_text(table, row->name);
+    }
+    return table;
+}
+
 /* A second's worth of what took `us`. */
 static double per_second(double count, double us)
 {

@@ -55,7 +55,8 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
         && gt_occupancy_of(m->device, &m->workload->kernels[op->kernel], occupancy, &error) != 0) {
         occupancy->blocks_per_sm = 0;
         fail_kernel(m, op, error.text, m->workload->kernels[op->kernel].cost == GT_COST_NONE
-                    ? "; --blocks off plays it as a bar" : "");
+                    ? "; choose a device where it fits with --device or --set (--blocks off plays every kernel "
+                      "as a bar that shares SMs with nobody)" : "");
         return NULL;
     }
     return occupancy;
@@ -155,7 +156,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
         return false;
     if (blocks > most_blocks) {
         fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one",
-                    "; use --blocks off");
+                    "; --blocks off plays every kernel as a bar, but bars share SMs with nobody");
         return false;
     }
     grid = gt_grid_new(m);

@@ -96,8 +96,8 @@ at() {
       2000000,3000000,40000000 ]
     "$GRIDTIDE" run -q --cost program loop.jsonl -o program.db
     [ "$(sqlite3 program.db "select group_concat(abs(p.end_ps - p.start_ps - k.run_cycles * 1e6 / 1980) < 2) from run_op p
-        join run_kernel k using (run_id, op_no) where run_id = 2")" = 1,1 ]
-    [ "$(sqlite3 program.db "select options like '%cost=program%' from run where run_id = 2")" = 1 ]
+        join run_kernel k using (run_id, op_no) where run_id = 3")" = 1,1 ]
+    [ "$(sqlite3 program.db "select options like '%cost=program%' from run where run_id = 3")" = 1 ]
     run "$GRIDTIDE" run --cost guess loop.jsonl
     [ "$status" -eq 2 ]
     [[ "$output" == *"--cost is measured or program, not 'guess'"* ]]
@@ -135,7 +135,7 @@ at() {
 @test "kernels: another device gives other cycles" {
     "$GRIDTIDE" run -q --set chip.sms=66 --cost program loop.jsonl -o half.db
     [ "$(sqlite3 half.db "attach 'run.db' as whole; select h.cycles > w.cycles from main.run_kernel h
-        join whole.run_kernel w using (run_id, op_no) where run_id = 2 and op_no = 0")" = 1 ]
+        join whole.run_kernel w using (op_no) where h.run_id = 3 and w.run_id = 2 and op_no = 0")" = 1 ]
 }
 
 @test "explain: by number or by part of a name, in sections" {

@@ -35,7 +35,7 @@ END
 # ns_of STORE OP: the operation's simulated duration in ns.
 ns_of() {
     sqlite3 "$1" "select (end_ps - start_ps) / 1000 from run_op join run using (run_id)
-        where kind = 'simulated' and op_no = $2"
+        where kind = 'simulated' and op_no = $2 order by run_id desc limit 1"
 }
 
 @test "programs: without a profile a kernel that nothing is known of is an error, with line and way out" {

@@ -82,16 +82,16 @@ long_trace() {
 
 @test "run: --set changes a key, the store knows" {
     "$GRIDTIDE" run -q toy.jsonl -o run.db --set scheduling.connections=3 --set chip.name="my GPU"
-    [ "$(sql run.db 'select value from device_key where key = "scheduling.connections"')" = 3 ]
-    [ "$(sql run.db 'select name from device')" = "my GPU" ]
-    [ "$(sql run.db 'select options from run where run_id = 2')" = \
+    [ "$(sql run.db 'select value from device_key where device_id = 1 and key = "scheduling.connections"')" = 3 ]
+    [ "$(sql run.db 'select name from device where device_id = 1')" = "my GPU" ]
+    [ "$(sql run.db 'select options from run where run_id = 3')" = \
       "blocks=on seed=1 set=scheduling.connections=3 set=chip.name=my GPU" ]
 }
 
 @test "run: settings typed into a trace hold over its device file" {
     sed 's/"device":"h200"/&,"settings":{"scheduling.connections":"3"}/' toy.jsonl > set.jsonl
     "$GRIDTIDE" run -q set.jsonl
-    [ "$(sql set.db 'select value from device_key where key = "scheduling.connections"')" = 3 ]
+    [ "$(sql set.db 'select value from device_key where device_id = 1 and key = "scheduling.connections"')" = 3 ]
 }
 
 @test "run: a GPU without a device file is built from the trace's settings, and that is said" {
@@ -113,15 +113,16 @@ long_trace() {
     "$GRIDTIDE" run -q toy.jsonl -o run.db --streams 1
     [ "$(sql run.db 'select group_concat(name) from trace')" = "toy trace,toy trace (streams=1)" ]
     [ "$(sql run.db 'select base_trace_id from trace where trace_id = 2')" = 1 ]
-    [ "$(sql run.db 'select trace_id from run where kind = "simulated"')" = 2 ]
-    [ "$(sql run.db 'select count(*) from op_error')" = 2 ]
+    [ "$(sql run.db 'select group_concat(trace_id) from run where kind = "simulated" order by run_id')" = 1,2 ]
+    [ "$(sql run.db 'select count(*) from op_error where simulated_run_id = 3')" = 2 ]
     run "$GRIDTIDE" compare run.db
     grep -Eq '^unmatched +1$' <<< "$output"
 }
 
 @test "run: --serialize and --blocks off are recorded" {
     "$GRIDTIDE" run -q toy.jsonl -o run.db --serialize --blocks off
-    [ "$(sql run.db 'select options from run where run_id = 2')" = "blocks=off seed=1 serialize=on" ]
+    [ "$(sql run.db 'select options from run where run_id = 2')" = "blocks=off seed=1" ]
+    [ "$(sql run.db 'select options from run where run_id = 3')" = "blocks=off seed=1 serialize=on" ]
     [ "$(sql run.db 'select count(*) from run_block')" = 0 ]
 }
 
@@ -160,6 +161,76 @@ TRACE
     [ "$(recorded_loop --set latency.copy_submit_us=10)" = 70 ]
     [ "$(recorded_loop --set host.launch_call_us=11)" = 80 ]
     [ "$(recorded_loop --set host.copy_call_us=11)" = 70 ]
+}
+
+# Twice the same kernel, 10 us each, starts 30 us apart: 40 us from the first start to the last end.
+changed() {
+    cat > change.jsonl <<'TRACE'
+{"gridtide":1,"device":"toy"}
+{"kernel":"k","grid":1,"block":32}
+{"call":"launch","kernel":"k","stream":"s","start_us":0,"duration_us":2,"op_start_us":5,"op_duration_us":10}
+{"call":"launch","kernel":"k","stream":"s","start_us":30,"duration_us":2,"op_start_us":35,"op_duration_us":10}
+TRACE
+    run "$GRIDTIDE" run change.jsonl -o change.db "$@"
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "run: a change is held against the simulated run without it, which is stored first" {
+    changed --set chip.clock_mhz=500
+    grep -qx 'makespan 50 us, 25% longer than without the change (40 us; recorded 40 us)' <<< "$output"
+    grep -qx '  chip.clock_mhz 1000 -> 500' <<< "$output"
+    grep -q '  scaled: recorded and stated times of kernels by the SM clock alone, 2.00 times as long' <<< "$output"
+    [[ "$output" != *error* ]]
+    [ "$(sql change.db 'select group_concat(kind) from run order by run_id')" = measured,simulated,simulated ]
+    [ "$(sql change.db 'select value from counter where run_id = 3 and name = "without_run_id"')" = 2 ]
+    [ "$(sql change.db 'select options from run where run_id = 2')" = "blocks=on seed=1" ]
+    run "$GRIDTIDE" compare change.db
+    [ "$status" -eq 0 ]
+    grep -Eq '^makespan_without_us +40.000$' <<< "$output"
+    grep -Eq '^makespan_change_pct +25.000$' <<< "$output"
+    grep -Eq '^makespan_error_pct +0.000$' <<< "$output"
+    "$GRIDTIDE" stats change.db | grep -Eq '^makespan_us +50.000$'
+    run "$GRIDTIDE" compare change.db -f json
+    [[ "$output" == *'"makespan_change_pct": 25'* ]]
+}
+
+@test "run: what is no change is simulated once" {
+    changed
+    [ "$(sql change.db 'select count(*) from run')" = 2 ]
+    for words in "--device toy" "--set chip.sms=2" "--blocks off" "--seed 2"; do
+        # shellcheck disable=SC2086 # words
+        changed $words
+        [ "$(sql change.db 'select count(*) from run')" = 2 ]
+        [[ "$output" != *"without the change"* ]]
+    done
+    # A trace that names no device has none to change.
+    sed 's/,"device":"toy"//' change.jsonl > bare.jsonl
+    run "$GRIDTIDE" run bare.jsonl --device toy -o bare.db
+    [ "$status" -eq 0 ]
+    [ "$(sql bare.db 'select count(*) from run')" = 2 ]
+}
+
+@test "run: each change says what it scales and assumes" {
+    changed --streams 2
+    grep -q '  streams 1 -> 2: .* taken as independent' <<< "$output"
+    changed --streams 1 --serialize
+    grep -q '  streams 1 -> 1: whole streams were folded together' <<< "$output"
+    grep -q '  serialized: every operation waits' <<< "$output"
+    changed --device h200
+    grep -q '  device toy -> NVIDIA H200: 2 -> 132 SMs, 1000 -> 1980 MHz' <<< "$output"
+    grep -q '0.51 times as long; kernels that wait for memory are not scaled by its bandwidth' <<< "$output"
+    grep -q '  scaled: how many blocks of a kernel run at a time' <<< "$output"
+    grep -q "  scaled: copies and memsets by both devices" <<< "$output"
+    changed --set host.launch_call_us=5
+    grep -Eq '  host.launch_call_us [0-9.]+ -> 5' <<< "$output"
+    [[ "$output" != *"a block"* ]]
+}
+
+@test "run: what was written, and what to do next" {
+    run "$GRIDTIDE" run toy.jsonl -o run.db
+    [ "$status" -eq 0 ]
+    [ "${lines[-1]}" = "written to run.db; next: 'gridtide stats run.db', or report, compare, export" ]
 }
 
 @test "run: wrong usage exits 2" {
