@@ -2,7 +2,7 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
-    traces/compare/change.c traces/compare/change.h traces/compare/compare.c traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
+    traces/compare/compare.c traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
     traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c \

@@ -9,7 +9,6 @@
 #include "sim/cmd/json.h"
 #include "sim/cmd/kernel_tables.h"
 #include "sim/cmd/table.h"
-#include "traces/compare/change.h"
 
 struct arguments {
     const char *store;
@@ -69,7 +68,7 @@ struct compared {
 static int load_change(struct gt_store *store, const char *path, int64_t simulated, int64_t measured,
                        struct change *change, struct gt_error *error)
 {
-    if (gt_change_without(store, simulated, &change->without, error) != 0)
+    if (gt_store_find_baseline(store, simulated, &change->without, error) != 0)
         return -1;
     if (change->without == 0)
         return 0;

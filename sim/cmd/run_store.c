@@ -4,7 +4,6 @@
 
 #include "sim/cmd/run_kernels.h"
 #include "sim/cmd/run_parts.h"
-#include "traces/compare/change.h"
 
 /* The workload that an option made is a trace of its own, and its runs are held against the first's. */
 static int define_played(struct gt_run_work *work)
@@ -92,7 +91,7 @@ static int store_counters(struct gt_run_work *work, const struct gt_run_variant 
         if (gt_run_writer_counter(writer, counters[i].name, counters[i].value, work->error) != 0)
             return -1;
     if (work->changed && variant == &work->asked
-            && gt_run_writer_counter(writer, GT_CHANGE_COUNTER, (double)work->without.run_id, work->error) != 0)
+            && gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)work->without.run_id, work->error) != 0)
         return -1;
     if (variant->modelled == NULL)
         return 0;

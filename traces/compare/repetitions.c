@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "traces/store/placement.h"
-#include "traces/compare/change.h"
 #include "traces/store/internal.h"
 
 struct measured { int64_t run; double makespan_us; };
@@ -179,7 +178,7 @@ int gt_simulated_runs(struct gt_store *store, int64_t **runs, uint32_t *count, s
         "   WHERE s.kind = 'simulated' AND s.whole = 1)"
         " SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"
         " AND (run_id IN pair OR NOT EXISTS (SELECT 1 FROM pair))"
-        " AND run_id NOT IN (SELECT value FROM counter WHERE name = '" GT_CHANGE_COUNTER "') ORDER BY run_id";
+        " AND run_id NOT IN (SELECT value FROM counter WHERE name = '" GT_COUNTER_WITHOUT_RUN "') ORDER BY run_id";
     sqlite3_stmt *query = gt_store_prepare(store, sql, error);
     int code;
 

@@ -94,6 +94,8 @@ int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t m
  * there is none). */
 int gt_store_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                   struct gt_error *error);
+/* The counter of a run with a change: the number of the run without it, which `gridtide run` stores first. */
+#define GT_COUNTER_WITHOUT_RUN "without_run_id"
 /* The simulated run that `run` is a change of: an earlier one of the trace as it was recorded, with other
  * options or another device; of several the first.  0 where there is none. */
 int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baseline, struct gt_error *error);
