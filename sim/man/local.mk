@@ -7,6 +7,7 @@ dist_man_MANS += \
     sim/man/gridtide-explain.1 \
     sim/man/gridtide-export.1 \
     sim/man/gridtide-import.1 \
+    sim/man/gridtide-model.7 \
     sim/man/gridtide-report.1 \
     sim/man/gridtide-run.1 \
     sim/man/gridtide-stats.1 \

@@ -227,6 +227,19 @@ TRACE
     [[ "$output" != *"a block"* ]]
 }
 
+@test "run: what the README shows is what is printed" {
+    "$GRIDTIDE" run "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-2.json.gz" --set chip.sms=66 -o half.db > printed
+    sed -n '/half.db` says:$/,/^## /p' "$GRIDTIDE_SOURCE/README.md" | sed -n 's/^    //p' > shown
+    [ "$(wc -l < shown)" -ge 8 ]
+    # Beside what is printed stands how to read it, after two blanks or more.
+    while IFS= read -r line; do
+        grep -qF -- "$(sed 's/\([^ ]\)   .*/\1/; s/ *$//' <<< "$line" | sed 's/  .*//')" printed
+        [[ "$line" != makespan_*_us* || "$(awk '{ print $2 }' <<< "$line")" = \
+           "$(awk -v key="${line%% *}" '$1 == key { print $2 }' printed)" ]]
+    done < shown
+    [ "$(wc -l < "$GRIDTIDE_SOURCE/README.md")" -le 60 ]
+}
+
 @test "run: what was written, and what to do next" {
     run "$GRIDTIDE" run toy.jsonl -o run.db
     [ "$status" -eq 0 ]

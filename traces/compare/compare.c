@@ -1,4 +1,5 @@
-/* A simulated run against a measured one: the definitions stand in the README, "How error is stated". */
+/* A simulated run against a measured one: the definitions stand in
+ * gridtide-model(7), ERROR. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -117,7 +117,7 @@ CREATE TABLE metric (
     metric TEXT PRIMARY KEY, unit TEXT NOT NULL, threshold REAL, help TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- What `gt_compare` fills in; the definitions stand in the README, "How error is stated".
+-- What `gt_compare` fills in; the definitions stand in gridtide-model(7), ERROR.
 INSERT INTO metric VALUES
     ('makespan_measured_us', 'us', NULL, 'first start to last end of the compared operations, measured'),
     ('makespan_simulated_us', 'us', NULL, 'first start to last end of the compared operations, simulated'),

@@ -71,8 +71,8 @@ void gt_run_writer_free(struct gt_run_writer *writer);                          
 int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
                          struct gt_error *error);
 
-/* How one simulated run compares with a measured run of the same trace (definitions: README,
- * "How error is stated"). Over the GPU operations (kernels, copies, memsets) that have a time in
+/* How one simulated run compares with a measured run of the same trace (definitions:
+ * gridtide-model(7), ERROR). Over the GPU operations (kernels, copies, memsets) that have a time in
  * both runs, each run's times taken from the first start among them. Percentiles are by nearest
  * rank: the value at place ceil(p / 100 * n) of the n sorted ones. Absent values are NAN; without
  * a measured run the simulated makespan is over all operations. */
