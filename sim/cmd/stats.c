@@ -1,5 +1,7 @@
 /* stats.c - `gridtide stats`: what a run in a store comes to. */
 #include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "sim/cmd/cmd.h"
@@ -48,6 +50,20 @@ static const struct argp parser = {
     NULL, NULL, NULL,
 };
 
+/* Is the run one with a change?  Which run it is held against is told where people read. */
+static int tell_change(struct gt_store *store, int64_t run_id, const struct arguments *arguments,
+                       struct gt_error *error)
+{
+    int64_t without;
+
+    if (gt_store_find_baseline(store, run_id, &without, error) != 0)
+        return -1;
+    if (without != 0 && arguments->format == GT_FORMAT_TABLE)
+        fprintf(stderr, "gridtide: run %" PRId64 " has a change, run %" PRId64 " is without it: 'gridtide compare "
+                "%s' holds them against each other\n", run_id, without, arguments->store);
+    return 0;
+}
+
 static int print_stats(struct gt_store *store, const void *user, struct gt_error *error)
 {
     const struct arguments *arguments = user;
@@ -55,8 +71,10 @@ static int print_stats(struct gt_store *store, const void *user, struct gt_error
     int64_t run_id = gt_stats_find_run(database, arguments->run, error);
     struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, error);
     struct gt_table *tables[GT_STATS_TABLES_MAX];
-    int count = stats == NULL ? -1 : gt_stats_tables(stats, arguments->format, tables, error);
+    int count = -1;
 
+    if (stats != NULL && tell_change(store, run_id, arguments, error) == 0)
+        count = gt_stats_tables(stats, arguments->format, tables, error);
     if (count >= 0)
         gt_tables_print(stdout, arguments->format, tables, (size_t)count);
     for (int i = 0; i < count; i++)
