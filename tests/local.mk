@@ -32,6 +32,7 @@ UNIT_TESTS = \
     tests/unit/fair_share \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
+    tests/unit/random \
     tests/unit/supervise \
     tests/unit/validate \
     tests/unit/l2_reuse \
@@ -110,6 +111,7 @@ check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/cmd/table.c sim/cmd/table_people.c \
     sim/cmd/table_print.c sim/cmd/terminal.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)

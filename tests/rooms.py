@@ -32,7 +32,7 @@ LEVELS = {
     "traces/export": 12, "traces/compare": 13, "traces": 13,
     "plots/data": 20, "plots/figures": 21, "plots/page": 22,
     "kernels": 30, "kernels/calibrate": 31,
-    "validate/gpu": 40, "validate": 41, "validate/player": 42, "validate/calibrate": 42,
+    "validate/gpu": 40, "validate": 41, "validate/random": 40, "validate/player": 42, "validate/calibrate": 42,
     "sim/cmd": 50,
 }
 # What a whole folder may not use although it lies below: kernels stand on sim/base alone, the validator draws nothing.

@@ -7,7 +7,10 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
     validate/calibrate/process.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
-    validate/player/stored.c validate/player/stored.h
+    validate/player/stored.c validate/player/stored.h \
+    validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/draw.c \
+    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/graph.c \
+    validate/random/script.h validate/random/shapes.c
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
     validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/code.c \
@@ -27,7 +30,7 @@ VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \
     validate/player/absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
-EXTRA_DIST += validate/README.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
+EXTRA_DIST += validate/README.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db validate/scripts/pairs.sh
 
 if HAVE_NVCC

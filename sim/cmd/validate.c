@@ -16,15 +16,22 @@
 #include "traces/io/path_stem.h"
 #include "validate/player/stored.h"
 #include "validate/gpu/supervise.h"
+#include "validate/random/draw.h"
 #include "validate/validate.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
-enum { OPTION_REPEAT = 256, OPTION_SURROGATES, OPTION_CHECK, OPTION_BLOCKS, OPTION_MEASURED };
+enum { OPTION_REPEAT = 256, OPTION_SURROGATES, OPTION_CHECK, OPTION_BLOCKS, OPTION_MEASURED,
+       OPTION_RANDOM, OPTION_DRAW_SEED, OPTION_FAMILIES };
+enum { RANDOM_MAX = 1000000 };
 
 struct arguments {
     char **traces;
     size_t trace_count;
     const char *output, *measured;
+    const char *families;             /* of random traces; NULL: all */
+    uint32_t random;                  /* traces to draw; 0: files are named */
+    uint64_t draw_seed;
+    struct gt_draws draws;
     uint32_t repetitions;
     struct gt_model_options model;
     enum gt_format format;
@@ -38,6 +45,11 @@ static const struct argp_option options[] = {
      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
     {"measured", OPTION_MEASURED, "OLD.db", 0,
      "Take what this store has measured, and need no GPU: simulate anew and compare", 0},
+    {"random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files: see --draw-seed, --families", 0},
+    {"draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0},
+    {"families", OPTION_FAMILIES, "LIST", 0,
+     "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
+     "all, in turn)", 0},
     {"output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0},
     {"check", OPTION_CHECK, NULL, 0,
      "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
@@ -56,6 +68,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->repetitions = (uint32_t)gt_option_number(state, "repeat", text, 1, REPETITIONS_MAX);
         return 0;
     case OPTION_MEASURED: arguments->measured = text; return 0;
+    case OPTION_RANDOM:
+        arguments->random = (uint32_t)gt_option_number(state, "random", text, 1, RANDOM_MAX);
+        return 0;
+    case OPTION_DRAW_SEED:
+        arguments->draw_seed = (uint64_t)gt_option_number(state, "draw-seed", text, 0, INT64_MAX);
+        return 0;
+    case OPTION_FAMILIES: arguments->families = text; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
     case OPTION_BLOCKS:
@@ -67,13 +86,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->traces = state->argv + state->next;
         arguments->trace_count = (size_t)(state->argc - state->next);
         return 0;
-    case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to validate"); return 0;
+    case ARGP_KEY_END:
+        if (arguments->random == 0 && arguments->trace_count == 0)
+            argp_error(state, "name a trace to validate, or say --random");
+        if (arguments->random > 0 && arguments->trace_count > 0)
+            argp_error(state, "--random draws traces: name none");
+        if (arguments->random == 0 && arguments->families != NULL)
+            argp_error(state, "--families says which traces --random draws: say how many");
+        return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
 static const struct argp parser = {
-    options, parse_option, "TRACE...",
+    options, parse_option, "TRACE...\n--random N [--draw-seed S] [--families LIST]",
     "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
     "other.\v"
     "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is "
@@ -241,15 +267,39 @@ static void name_row(struct gt_judged *row, const struct gt_workload *workload, 
     free(stem);
 }
 
+/* What trace `number` goes by before it is read: its path, or the name of a random one. */
+static void place_of(const struct arguments *arguments, size_t number, char *place, size_t bytes)
+{
+    if (arguments->random > 0)
+        gt_draw_name(&arguments->draws, (uint32_t)number, place, bytes);
+    else
+        snprintf(place, bytes, "%s", arguments->traces[number]);
+}
+
+static struct gt_workload *read_trace(const struct arguments *arguments, size_t number, struct gt_error *error)
+{
+    struct gt_workload *workload;
+    char *text;
+
+    if (arguments->random == 0)
+        return gt_run_read(arguments->traces[number], arguments->model.quiet, error);
+    text = gt_draw_text(&arguments->draws, (uint32_t)number);
+    workload = gt_draw_read(text, error);
+    free(text);
+    return workload;
+}
+
 /* One trace: its failure is told, and the next one goes on. */
-static void validate_trace(struct work *work, const char *path)
+static void validate_trace(struct work *work, size_t number)
 {
     struct gt_judged *row = &work->rows[work->shared->row_count];
     struct gt_error error = { "" };
-    struct gt_workload *workload = gt_run_read(path, work->arguments->model.quiet, &error);
+    struct gt_workload *workload = read_trace(work->arguments, number, &error);
+    char path[NAME_BYTES];
     bool measured = false;
     int result = -1;
 
+    place_of(work->arguments, number, path, sizeof path);
     row->name = work->names[work->shared->row_count];
     name_row(row, workload, path);
     if (workload != NULL) {
@@ -309,7 +359,7 @@ static int validate_all(struct work *work, struct gt_error *error)
     if (work->shared->starts == 1 && !arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
-        validate_trace(work, arguments->traces[work->shared->next++]);
+        validate_trace(work, work->shared->next++);
     if (interrupted && work->shared->row_count == 0)
         fputs("gridtide: interrupted before anything was measured\n", stderr);
     else if (interrupted)
@@ -358,6 +408,7 @@ static int work_in_process(void *user, int died_of)
 {
     struct work *work = user;
     struct gt_error error = { "" };
+    char place[NAME_BYTES];
     int result;
 
     if (died_of != 0) {
@@ -366,8 +417,8 @@ static int work_in_process(void *user, int died_of)
             gt_error_set(&error, "the process that looked for a GPU was ended by signal %d", died_of);
             return gt_fail(&error);
         }
-        fprintf(stderr, "gridtide: %s: the process that played it was ended by signal %d\n",
-                work->arguments->traces[work->shared->next - 1], died_of);
+        place_of(work->arguments, work->shared->next - 1, place, sizeof place);
+        fprintf(stderr, "gridtide: %s: the process that played it was ended by signal %d\n", place, died_of);
     }
     work->shared->starts++;
     result = work_on(work, &error);
@@ -392,13 +443,18 @@ static int run(int argc, char **argv)
 {
     struct arguments arguments = {
         .repetitions = REPETITIONS, .model = GT_MODEL_OPTIONS_DEFAULT, .blocks = true,
-        .output = "validation.db",
+        .output = "validation.db", .draw_seed = 1,
     };
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments };
     int result;
 
     gt_parse(&parser, argc, argv, &arguments);
+    if (arguments.random > 0) {
+        if (gt_draws_of(&arguments.draws, arguments.families, arguments.draw_seed, &error) != 0)
+            return gt_fail(&error);
+        arguments.trace_count = arguments.random;
+    }
     work.validation = (struct gt_validation){
         .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
         .repetitions = arguments.repetitions, .blocks = arguments.blocks,

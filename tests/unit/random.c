@@ -1,0 +1,125 @@
+/* Random traces: the same anywhere, all of them fit to play, corners among them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "sim/simulate.h"
+#include "traces/io/device_file.h"
+#include "validate/random/chance.h"
+#include "validate/random/draw.h"
+
+/* SplitMix64 from state 0: the first numbers of its authors' generator. */
+static void numbers_are_the_published_ones(void **state)
+{
+    struct gt_chance chance = { 0 };
+
+    (void)state;
+    assert_int_equal(gt_chance_bits(&chance), UINT64_C(0xe220a8397b1dcdaf));
+    assert_int_equal(gt_chance_bits(&chance), UINT64_C(0x6e789e6aa1b965f4));
+    assert_int_equal(gt_chance_bits(&chance), UINT64_C(0x06c45d188009454f));
+}
+
+static void ranges_hold(void **state)
+{
+    struct gt_chance chance = gt_chance_of(7, "ranges", 0);
+    uint32_t seen[4] = { 0 };
+
+    (void)state;
+    for (int i = 0; i < 4000; i++) {
+        uint32_t value = gt_chance_scale(&chance, 3, 1000);
+
+        assert_in_range(value, 3, 1000);
+        seen[gt_chance_between(&chance, 0, 3)]++;
+    }
+    for (int i = 0; i < 4; i++)
+        assert_in_range(seen[i], 800, 1200);
+    assert_int_equal(gt_chance_scale(&chance, 5, 5), 5);
+    assert_int_equal(gt_chance_between(&chance, 0, UINT32_MAX) <= UINT32_MAX, 1);
+}
+
+/* FNV-1a of the texts: what a seed draws may not change, for recordings hold what was played of it. */
+static uint64_t hash_of(const struct gt_draws *draws, uint32_t count)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (uint32_t i = 0; i < count; i++) {
+        char *text = gt_draw_text(draws, i);
+
+        for (const char *c = text; *c != '\0'; c++)
+            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+        free(text);
+    }
+    return hash;
+}
+
+static void a_seed_draws_the_same_traces_anywhere(void **state)
+{
+    struct gt_draws all, some;
+    struct gt_error error = { "" };
+    char *in_turn, *alone;
+
+    (void)state;
+    assert_int_equal(gt_draws_of(&all, NULL, 1, &error), 0);
+    assert_int_equal(hash_of(&all, 70), UINT64_C(0xfb0dd7b03208517f));
+    assert_int_equal(gt_draws_of(&some, "copies", 1, &error), 0);
+    in_turn = gt_draw_text(&all, 3 + 7 * 2);
+    alone = gt_draw_text(&some, 2);
+    assert_string_equal(in_turn, alone);
+    free(in_turn);
+    free(alone);
+}
+
+static void every_trace_can_be_simulated_to_its_end(void **state)
+{
+    struct gt_draws draws;
+    struct gt_error error = { "" };
+    struct gt_device device;
+
+    (void)state;
+    assert_int_equal(gt_device_load("h200", &device, &error), 0);
+    assert_int_equal(gt_draws_of(&draws, NULL, 20261122, &error), 0);
+    for (uint32_t i = 0; i < 350; i++) {
+        struct gt_options options = GT_OPTIONS_DEFAULT;
+        struct gt_probe probe = { NULL };
+        struct gt_summary summary;
+        char *text = gt_draw_text(&draws, i);
+        struct gt_workload *workload = gt_draw_read(text, &error);
+
+        if (workload == NULL || gt_simulate(workload, &device, &options, &probe, &summary, &error) != 0)
+            fail_msg("%s\n%s", error.text, text);
+        assert_in_range(summary.end_ps, 1, UINT64_C(200) * 1000 * 1000 * 1000);
+        gt_workload_free(workload);
+        free(text);
+    }
+}
+
+static void families_are_named(void **state)
+{
+    struct gt_draws draws;
+    struct gt_error error = { "" };
+
+    (void)state;
+    assert_int_equal(gt_draws_of(&draws, "graphs,threads", 3, &error), 0);
+    assert_int_equal(draws.family_count, 2);
+    assert_int_equal(gt_draws_of(&draws, "graphs,thread", 3, &error), -1);
+    assert_non_null(strstr(error.text, "no family 'thread'"));
+    assert_non_null(strstr(error.text, "mixed"));
+    assert_int_equal(gt_draws_of(&draws, "", 3, &error), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(numbers_are_the_published_ones),
+        cmocka_unit_test(ranges_hold),
+        cmocka_unit_test(a_seed_draws_the_same_traces_anywhere),
+        cmocka_unit_test(every_trace_can_be_simulated_to_its_end),
+        cmocka_unit_test(families_are_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

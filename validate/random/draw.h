@@ -1,0 +1,26 @@
+/* draw.h - random traces by seed, family and number. */
+#ifndef GRIDTIDE_VALIDATE_RANDOM_DRAW_H
+#define GRIDTIDE_VALIDATE_RANDOM_DRAW_H
+
+#include "sim/workload/workload.h"
+
+/* Which traces: trace i is the i / families-th of the i modulo families-th family. */
+struct gt_draws {
+    const struct gt_family *families[16];
+    uint32_t family_count;
+    uint64_t seed;
+};
+
+/* Families by name, with commas ("streams,graphs"; NULL: all). Returns 0, or -1 with the names there are. */
+int gt_draws_of(struct gt_draws *draws, const char *families, uint64_t seed, struct gt_error *error);
+
+/* The name of trace `number`: "random-SEED/streams-12". */
+void gt_draw_name(const struct gt_draws *draws, uint32_t number, char *name, size_t bytes);
+
+/* Its text in the trace format, malloced. */
+char *gt_draw_text(const struct gt_draws *draws, uint32_t number);
+
+/* A trace's text as a checked workload; NULL with why not. */
+struct gt_workload *gt_draw_read(const char *text, struct gt_error *error);
+
+#endif

@@ -1,0 +1,193 @@
+/* The families of random traces. To add one: its function, its row. */
+#include "validate/random/families.h"
+
+#include <string.h>
+
+enum { MANY_BLOCKS = 4096 };
+
+/* Up to 8 streams mostly, at times more than there are connections, rarely more than 32. */
+static uint32_t draw_stream_count(struct gt_chance *chance)
+{
+    switch (gt_chance_between(chance, 0, 11)) {
+    case 0: return gt_chance_between(chance, 9, 16);
+    case 1: return gt_chance_between(chance, 17, 40);
+    default: return gt_chance_between(chance, 2, 8);
+    }
+}
+
+/* Streams in turn, one after the other, or at random. */
+static uint32_t next_stream(struct gt_script *script, uint32_t order, uint32_t launch, uint32_t launches)
+{
+    switch (order) {
+    case 0: return launch % script->streams;
+    case 1: return launch * script->streams / launches;
+    default: return gt_script_any_stream(script);
+    }
+}
+
+static void write_streams(struct gt_script *script)
+{
+    uint32_t launches, order;
+
+    gt_script_streams(script, draw_stream_count(&script->chance), false);
+    script->default_stream = gt_chance_in(&script->chance, 1, 4);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 1, 5), 120, MANY_BLOCKS);
+    launches = gt_chance_between(&script->chance, script->streams, script->streams * 2 + 16);
+    order = gt_chance_between(&script->chance, 0, 2);
+    for (uint32_t launch = 0; launch < launches; launch++) {
+        gt_script_launch(script, 0, next_stream(script, order, launch, launches));
+        if (gt_chance_in(&script->chance, 1, 10))
+            gt_script_host_work(script, 0);
+        if (gt_chance_in(&script->chance, 1, 20))
+            gt_script_sync(script, 0);
+    }
+}
+
+static void write_events(struct gt_script *script)
+{
+    uint32_t steps;
+
+    gt_script_streams(script, draw_stream_count(&script->chance), false);
+    script->default_stream = gt_chance_in(&script->chance, 1, 6);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 1, 5), 100, MANY_BLOCKS / 2);
+    steps = gt_chance_between(&script->chance, 10, 60);
+    while (steps-- > 0) {
+        uint32_t stream = gt_script_any_stream(script), what = gt_chance_between(&script->chance, 0, 19);
+
+        if (what < 9)
+            gt_script_launch(script, 0, stream);
+        else if (what < 13)
+            gt_script_record(script, 0, stream);
+        else if (what < 18)
+            gt_script_wait(script, 0, stream);
+        else if (what < 19)
+            gt_script_sync(script, 0);
+        else
+            gt_script_host_function(script, 0, stream);
+    }
+}
+
+/* Something long and of little urgency first, the rest comes meanwhile. */
+static void write_priorities(struct gt_script *script)
+{
+    uint32_t launches;
+
+    gt_script_streams(script, gt_chance_between(&script->chance, 2, 8), true);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 2, 6), 100, MANY_BLOCKS);
+    launches = gt_chance_between(&script->chance, 4, 30);
+    while (launches-- > 0) {
+        gt_script_launch(script, 0, gt_script_any_stream(script));
+        if (gt_chance_in(&script->chance, 1, 4))
+            gt_script_host_work(script, 0);
+    }
+}
+
+static void write_copies(struct gt_script *script)
+{
+    uint32_t steps;
+
+    gt_script_streams(script, gt_chance_between(&script->chance, 1, 6), false);
+    script->default_stream = gt_chance_in(&script->chance, 1, 8);
+    script->pageable = gt_chance_in(&script->chance, 1, 2);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 1, 4), 80, MANY_BLOCKS / 4);
+    steps = gt_chance_between(&script->chance, 4, 30);
+    while (steps-- > 0) {
+        uint32_t stream = gt_script_any_stream(script), what = gt_chance_between(&script->chance, 0, 11);
+
+        if (what < 6)
+            gt_script_copy(script, 0, stream);
+        else if (what < 9)
+            gt_script_launch(script, 0, stream);
+        else if (what < 10)
+            gt_script_memset(script, 0, stream);
+        else if (what < 11)
+            gt_script_record(script, 0, stream);
+        else
+            gt_script_wait(script, 0, stream);
+    }
+}
+
+static void write_graphs(struct gt_script *script)
+{
+    uint32_t graphs = gt_chance_between(&script->chance, 1, 4);
+
+    gt_script_streams(script, gt_chance_between(&script->chance, 1, 3), false);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 1, 5), 60, 1024);
+    while (graphs-- > 0) {
+        gt_script_graph(script, 0, gt_script_any_stream(script), 40);
+        if (gt_chance_in(&script->chance, 1, 3))
+            gt_script_launch(script, 0, gt_script_any_stream(script));
+        if (gt_chance_in(&script->chance, 1, 4))
+            gt_script_sync(script, 0);
+    }
+}
+
+/* Each thread has streams of its own: whose call comes first is then nobody's secret. */
+static void write_threads(struct gt_script *script)
+{
+    uint32_t each = gt_chance_between(&script->chance, 1, 3), steps;
+
+    script->threads = gt_chance_between(&script->chance, 2, GT_SCRIPT_THREADS);
+    gt_script_streams(script, script->threads * each, false);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 1, 4), 80, 1024);
+    steps = gt_chance_between(&script->chance, 10, 50);
+    while (steps-- > 0) {
+        uint32_t thread = gt_chance_between(&script->chance, 0, script->threads - 1);
+        uint32_t stream = thread * each + gt_chance_between(&script->chance, 0, each - 1);
+
+        if (gt_chance_in(&script->chance, 1, 4))
+            gt_script_host_work(script, thread);
+        else if (gt_chance_in(&script->chance, 1, 10))
+            gt_script_copy(script, thread, stream);
+        else
+            gt_script_launch(script, thread, stream);
+    }
+}
+
+static void write_mixed(struct gt_script *script)
+{
+    uint32_t steps;
+
+    gt_script_streams(script, draw_stream_count(&script->chance), gt_chance_in(&script->chance, 1, 2));
+    script->default_stream = gt_chance_in(&script->chance, 1, 6);
+    script->pageable = gt_chance_in(&script->chance, 1, 4);
+    gt_script_kernels(script, gt_chance_between(&script->chance, 2, 6), 80, MANY_BLOCKS / 2);
+    steps = gt_chance_between(&script->chance, 10, 60);
+    while (steps-- > 0) {
+        uint32_t stream = gt_script_any_stream(script);
+
+        switch (gt_chance_between(&script->chance, 0, 15)) {
+        case 0: gt_script_copy(script, 0, stream); break;
+        case 1: gt_script_memset(script, 0, stream); break;
+        case 2:
+        case 3: gt_script_record(script, 0, stream); break;
+        case 4:
+        case 5: gt_script_wait(script, 0, stream); break;
+        case 6: gt_script_host_work(script, 0); break;
+        case 7: gt_script_graph(script, 0, stream, 12); break;
+        case 8: gt_script_host_function(script, 0, stream); break;
+        case 9: gt_script_sync(script, 0); break;
+        default: gt_script_launch(script, 0, stream); break;
+        }
+    }
+}
+
+const struct gt_family gt_families[] = {
+    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams },
+    { "events", "records and waits between streams", write_events },
+    { "priorities", "urgent kernels beside long ones", write_priorities },
+    { "copies", "copies of all kinds and sizes beside kernels", write_copies },
+    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs },
+    { "threads", "two to four host threads with streams of their own", write_threads },
+    { "mixed", "all of it", write_mixed },
+};
+const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];
+
+const struct gt_family *gt_family_find(const char *name, size_t length)
+{
+    for (size_t i = 0; i < gt_family_count; i++) {
+        if (strlen(gt_families[i].name) == length && memcmp(gt_families[i].name, name, length) == 0)
+            return &gt_families[i];
+    }
+    return NULL;
+}

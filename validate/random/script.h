@@ -1,0 +1,44 @@
+/* script.h - a random trace while it is written: its text, and what later lines may refer to. */
+#ifndef GRIDTIDE_VALIDATE_RANDOM_SCRIPT_H
+#define GRIDTIDE_VALIDATE_RANDOM_SCRIPT_H
+
+#include <stdio.h>
+
+#include "validate/random/chance.h"
+
+enum { GT_SCRIPT_STREAMS = 64, GT_SCRIPT_KERNELS = 12, GT_SCRIPT_EVENTS = 24, GT_SCRIPT_THREADS = 4 };
+
+struct gt_script {
+    FILE *out;
+    struct gt_chance chance;
+    uint32_t streams, kernels, events, threads; /* defined: s0.., k0.., e0.., t0.. */
+    uint64_t work_us[GT_SCRIPT_KERNELS];        /* about how long each kernel keeps the whole GPU busy */
+    uint64_t left_us;                           /* of such work: launches stop when it is used up */
+    bool default_stream;                        /* calls may use the legacy default stream too */
+    bool pageable;                              /* copies may be pageable or synchronous */
+    bool recorded[GT_SCRIPT_EVENTS];
+};
+
+/* shapes.c: define `count` kernels; `longest_us` bounds a block's time, `blocks_most` a grid. */
+void gt_script_kernels(struct gt_script *script, uint32_t count, uint32_t longest_us, uint32_t blocks_most);
+
+/* calls.c: a line each. `thread` numbers a thread, with one thread it is not said. */
+void gt_script_streams(struct gt_script *script, uint32_t count, bool priorities);
+void gt_script_launch(struct gt_script *script, uint32_t thread, uint32_t stream);
+void gt_script_copy(struct gt_script *script, uint32_t thread, uint32_t stream);
+void gt_script_memset(struct gt_script *script, uint32_t thread, uint32_t stream);
+void gt_script_record(struct gt_script *script, uint32_t thread, uint32_t stream);
+void gt_script_wait(struct gt_script *script, uint32_t thread, uint32_t stream);
+void gt_script_host_work(struct gt_script *script, uint32_t thread);
+void gt_script_host_function(struct gt_script *script, uint32_t thread, uint32_t stream);
+void gt_script_sync(struct gt_script *script, uint32_t thread);
+/* A graph of up to `nodes` nodes: a chain, branches that join, layers, or edges at random. */
+void gt_script_graph(struct gt_script *script, uint32_t thread, uint32_t stream, uint32_t nodes);
+/* A stream that exists, at random; now and then the default stream where that is allowed. */
+uint32_t gt_script_any_stream(struct gt_script *script);
+/* Every thread waits for the GPU. */
+void gt_script_end(struct gt_script *script);
+
+#define GT_SCRIPT_DEFAULT_STREAM GT_SCRIPT_STREAMS
+
+#endif
