@@ -19,18 +19,18 @@
 #include "sim/stream/operation.h"
 #include "sim/stream/stream.h"
 
-static gt_handler *const handlers[GT_HANDLERS] = {
-    [GT_HANDLE_THREAD] = gt_thread_handler,
-    [GT_HANDLE_STREAM] = gt_stream_handler,
-    [GT_HANDLE_TIMED_OP] = gt_timed_op_handler,
-    [GT_HANDLE_BLOCKS] = gt_blocks_handler,
-    [GT_HANDLE_GRID] = gt_grid_handler,
-    [GT_HANDLE_COPY] = gt_copy_handler,
-    [GT_HANDLE_ENGINE] = gt_engine_handler,
-    [GT_HANDLE_NODE] = gt_node_handler,
-    [GT_HANDLE_EXCLUSIVE_COPY] = gt_exclusive_copy_handler,
-    [GT_HANDLE_RESIDENT_GROUP] = gt_resident_group_handler,
-    [GT_HANDLE_BLOCK_PROGRESS] = gt_block_progress_handler,
+static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
+    [GT_HANDLE_THREAD] = { gt_thread_handler },
+    [GT_HANDLE_STREAM] = { gt_stream_handler },
+    [GT_HANDLE_TIMED_OP] = { gt_timed_op_handler },
+    [GT_HANDLE_BLOCKS] = { gt_blocks_handler, gt_blocks_take_next },
+    [GT_HANDLE_GRID] = { gt_grid_handler },
+    [GT_HANDLE_COPY] = { gt_copy_handler },
+    [GT_HANDLE_ENGINE] = { gt_engine_handler },
+    [GT_HANDLE_NODE] = { gt_node_handler },
+    [GT_HANDLE_EXCLUSIVE_COPY] = { gt_exclusive_copy_handler },
+    [GT_HANDLE_RESIDENT_GROUP] = { gt_resident_group_handler },
+    [GT_HANDLE_BLOCK_PROGRESS] = { gt_block_progress_handler },
 };
 
 static const struct gt_op_rule op_rules[GT_OP_KINDS] = {
@@ -203,7 +203,7 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
         gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST,
                            GT_HANDLE_THREAD, i, 0);
     }
-    if (gt_engine_run(&m->engine, handlers, m, error) != 0)
+    if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)
         return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
     return check_finished(m, error);
 }

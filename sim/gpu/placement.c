@@ -2,9 +2,9 @@
 #include "sim/gpu/policy.h"
 
 /* The SM of the lowest rank in a set, from rank `from` on; GT_NONE when there is none. */
-static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, uint32_t from)
+static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, uint32_t from, uint32_t sms)
 {
-    for (uint32_t word = from / 64; word < GT_FREE_BLOCK_WORDS; word++) {
+    for (uint32_t word = from / 64; word * 64 < sms; word++) {
         uint64_t bits = set[word];
 
         if (word == from / 64)
@@ -19,9 +19,8 @@ static uint32_t first_in(const struct gt_gpu_state *gpu, const uint64_t *set, ui
  * kernel, ties by the device's order. */
 static uint32_t most_room(struct gt_gpu_state *gpu, const struct gt_device *device)
 {
-    (void)device;
     for (uint32_t blocks = gpu->free_blocks_most; blocks > 0; blocks--) {
-        gt_sm_index sm = first_in(gpu, gpu->free_block_sets[blocks], 0);
+        gt_sm_index sm = first_in(gpu, gpu->free_block_sets[blocks], 0, device->sms);
 
         gpu->free_blocks_most = blocks;
         if (sm != GT_NONE)

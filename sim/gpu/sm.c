@@ -1,5 +1,6 @@
 /* What fits on an SM.  How many more blocks each has room for is kept for the one shape that is being
- * dispatched, as sets of SMs by that number, so that the SM with the most is found without a scan. */
+ * dispatched, as sets of SMs by that number, so that the SM with the most is found without a scan.  Of SMs that
+ * blocks have left it is worked out when a block is to be placed: often many leave before one comes. */
 #include "sim/gpu/sm.h"
 
 #include <string.h>
@@ -32,34 +33,79 @@ static void set_free_blocks(struct gt_gpu_state *gpu, gt_sm_index sm, uint32_t b
         gpu->free_blocks_most = blocks;
 }
 
+static bool same_need(const struct gt_block_need *a, const struct gt_block_need *b)
+{
+    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
+           && a->shared_bytes == b->shared_bytes && a->carveout_bytes == b->carveout_bytes
+           && a->sets_bytes == b->sets_bytes;
+}
+
+/* Do two SMs have the same free? */
+static bool alike(const struct gt_sm_state *a, const struct gt_sm_state *b)
+{
+    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
+           && a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident
+           && a->carveout_bytes == b->carveout_bytes;
+}
+
+/* All sets anew, for another shape.  SMs with the same free are many, and divisions slow. */
+static void find_for(struct gt_gpu_state *gpu, uint32_t sms, const struct gt_block_need *need)
+{
+    uint32_t blocks = 0;
+
+    memset(gpu->free_block_sets, 0, (gpu->free_blocks_most + 1) * sizeof gpu->free_block_sets[0]);
+    memset(gpu->released, 0, sizeof gpu->released);
+    gpu->free_blocks_for = *need;
+    gpu->free_blocks_most = 0;
+    for (uint32_t rank = 0; rank < sms; rank++) {
+        struct gt_sm_state *sm = &gpu->sms[gpu->order[rank]];
+
+        if (rank == 0 || !alike(sm, &gpu->sms[gpu->order[rank - 1]])) {
+            blocks = free_blocks(sm, need);
+            gpu->free_blocks_most = blocks > gpu->free_blocks_most ? blocks : gpu->free_blocks_most;
+        }
+        gpu->free_block_sets[blocks][rank / 64] |= UINT64_C(1) << rank % 64;
+        sm->free_blocks = blocks;
+    }
+}
+
 void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *need)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
 
-    if (memcmp(&state->free_blocks_for, need, sizeof *need) == 0)
+    if (!same_need(&state->free_blocks_for, need)) {
+        find_for(state, m->device->sms, need);
         return;
-    state->free_blocks_for = *need;
-    memset(state->free_block_sets, 0, sizeof state->free_block_sets);
-    state->free_blocks_most = 0;
-    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
-        state->sms[sm].free_blocks = 0;
-        set_free_blocks(state, sm, free_blocks(&state->sms[sm], need));
+    }
+    for (uint32_t word = 0; word * 64 < m->device->sms; word++) {
+        for (; state->released[word] != 0; state->released[word] &= state->released[word] - 1) {
+            gt_sm_index sm = word * 64 + (uint32_t)__builtin_ctzll(state->released[word]);
+
+            set_free_blocks(state, sm, free_blocks(&state->sms[sm], need));
+        }
     }
 }
 
-void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need)
+/* One less, whatever it is that limits them: what an idle SM sets itself to holds as many as fit otherwise
+ * (occupancy.h). */
+void gt_sm_promise(struct gt_gpu_state *gpu, gt_sm_index sm)
 {
-    struct gt_gpu_state *g = &m->gpus[gpu];
-    struct gt_sm_state *state = &g->sms[sm];
+    set_free_blocks(gpu, sm, gpu->sms[sm].free_blocks - 1);
+}
 
-    if (state->resident++ == 0 && need->carveout_bytes > 0)
+void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
+                    uint32_t blocks)
+{
+    struct gt_sm_state *state = &m->gpus[gpu].sms[sm];
+
+    if (state->resident == 0 && need->carveout_bytes > 0)
         state->shared_bytes = state->carveout_bytes = need->sets_bytes;
-    state->blocks--;
-    state->threads -= need->threads;
-    state->warps -= need->warps;
-    state->registers -= need->registers;
-    state->shared_bytes -= need->shared_bytes;
-    set_free_blocks(g, sm, free_blocks(state, &g->free_blocks_for));
+    state->resident += blocks;
+    state->blocks -= blocks;
+    state->threads -= need->threads * blocks;
+    state->warps -= need->warps * blocks;
+    state->registers -= need->registers * blocks;
+    state->shared_bytes -= need->shared_bytes * blocks;
 }
 
 void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
@@ -78,5 +124,5 @@ void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const
         state->carveout_bytes = 0;
         state->shared_bytes = m->device->shared_bytes_per_sm;
     }
-    set_free_blocks(g, sm, free_blocks(state, &g->free_blocks_for));
+    g->released[sm / 64] |= UINT64_C(1) << sm % 64;
 }

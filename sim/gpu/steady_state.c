@@ -58,6 +58,21 @@ static gt_time_ps since_now(const struct gt_machine *m, gt_time_ps time_ps)
     return time_ps > m->engine.now_ps ? time_ps - m->engine.now_ps : 0;
 }
 
+/* The ends that share one place in the heap, in their order. */
+static void take_ends(const struct gt_machine *m, const struct gt_heap_event *event, struct snapshot *snapshot)
+{
+    uint64_t order = event->order;
+
+    for (gt_batch_index batch = event->subject; batch != GT_NONE; batch = m->batches[batch].next_end) {
+        if (snapshot->due_count == snapshot->due_room) {
+            snapshot->due_room = snapshot->due_room == 0 ? 256 : 2 * snapshot->due_room;
+            snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
+        }
+        snapshot->due[snapshot->due_count++] = (struct due){ event->time_ps - m->engine.now_ps, order++, event->stamp,
+                                                             m->batches[batch].sm, m->batches[batch].blocks };
+    }
+}
+
 static void take_snapshot(const struct gt_machine *m, const struct gt_steady_state *search, struct snapshot *snapshot)
 {
     const struct gt_gpu_state *gpu = &m->gpus[search->gpu];
@@ -72,19 +87,9 @@ static void take_snapshot(const struct gt_machine *m, const struct gt_steady_sta
     }
     snapshot->round_robin = gpu->round_robin;
     snapshot->due_count = 0;
-    if (snapshot->due_room < heap->count) {
-        snapshot->due_room = (uint32_t)heap->count;
-        snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
-    }
     for (size_t i = 0; i < heap->count; i++) {
-        const struct gt_heap_event *event = &heap->events[i];
-        const struct gt_batch *batch;
-
-        if (!is_own(m, event, search->grid))
-            continue;
-        batch = &m->batches[event->subject];
-        snapshot->due[snapshot->due_count++] = (struct due){
-            event->time_ps - m->engine.now_ps, event->order, event->stamp, batch->sm, batch->blocks };
+        if (is_own(m, &heap->events[i], search->grid))
+            take_ends(m, &heap->events[i], snapshot);
     }
     if (snapshot->due_count > 0)
         qsort(snapshot->due, snapshot->due_count, sizeof *snapshot->due, by_time);
@@ -213,10 +218,14 @@ static void move_ends(struct gt_machine *m, const struct gt_steady_state *search
     *heap = others;
     m->engine.now_ps += skip_ps;
     for (uint32_t i = 0; i < count; i++) {
-        m->batches[own[i].subject].first_block += blocks;
-        m->batches[own[i].subject].start_ps += skip_ps;
         gt_engine_schedule(&m->engine, own[i].time_ps + skip_ps, GT_PHASE_END, GT_HANDLE_BLOCKS,
                            own[i].subject, own[i].stamp);
+        for (gt_batch_index batch = own[i].subject; batch != GT_NONE; batch = m->batches[batch].next_end) {
+            m->batches[batch].first_block += blocks;
+            m->batches[batch].start_ps += skip_ps;
+            if (batch != own[i].subject)
+                gt_engine_schedule_next(&m->engine);
+        }
     }
     free(own);
 }

@@ -58,6 +58,51 @@ static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, con
     gt_stream_command_hold(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 
+/* Ends scheduled one right after the other for one time share their place in the heap. */
+static void schedule_end(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
+{
+    struct gt_last_end *last = &m->last_end;
+
+    if (last->sequence == m->engine.sequence && last->end_ps == end_ps && end_ps > m->engine.now_ps
+        && m->batches[last->batch].grid == m->batches[batch].grid) {
+        m->batches[last->batch].next_end = batch;
+        gt_engine_schedule_next(&m->engine);
+    } else {
+        gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
+    }
+    *last = (struct gt_last_end){ batch, end_ps, m->engine.sequence };
+}
+
+gt_batch_index gt_blocks_take_next(void *machine, gt_batch_index batch)
+{
+    struct gt_machine *m = machine;
+    gt_batch_index next = m->batches[batch].next_end;
+
+    m->batches[batch].next_end = GT_NONE;
+    return next;
+}
+
+static void tell_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
+{
+    const struct gt_batch *b = &m->batches[batch];
+    const struct gt_grid *grid = &m->grids[b->grid];
+    struct gt_block_record record = {
+        .op = grid->op,
+        .gpu = b->gpu,
+        .sm = b->sm,
+        .blocks = b->blocks,
+        .first_block = b->first_block,
+        .warps_per_block = grid->occupancy.need.warps,
+        .start_ps = b->start_ps,
+        .end_ps = end_ps,
+    };
+
+    gt_steady_state_started(m, b->grid, &record);
+    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
+        m->failed = true;
+}
+
+/* Blocks that gt_sm_promise() has found their places. */
 static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
                          uint64_t first, uint64_t behind)
 {
@@ -66,31 +111,22 @@ static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
     gt_batch_index batch = gt_batch_new(m);
     gt_time_ps start_ps = start_time(m, state, g, sm, behind);
     gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
-    struct gt_block_record record = {
-        .op = g->op,
-        .gpu = gpu,
-        .sm = sm,
-        .blocks = blocks,
-        .first_block = first,
-        .warps_per_block = g->occupancy.need.warps,
-        .start_ps = start_ps,
-        .end_ps = end_ps,
-    };
 
+    gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks);
     if (first == 0)
         begin_grid(m, state, g, start_ps);
     m->blocks += blocks;
     m->batches[batch] = (struct gt_batch){
-        .gpu = gpu, .grid = grid, .sm = sm, .blocks = blocks, .first_block = first, .start_ps = start_ps
+        .gpu = gpu, .grid = grid, .sm = sm, .blocks = blocks, .first_block = first, .start_ps = start_ps,
+        .next_end = GT_NONE,
     };
     if (g->launch != NULL) {
         gt_block_progress_batch_begins(m, batch);
         return;
     }
-    gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
-    gt_steady_state_started(m, grid, &record);
-    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
-        m->failed = true;
+    schedule_end(m, batch, end_ps);
+    if (m->probe->blocks != NULL || m->steady_state != NULL)
+        tell_started(m, batch, end_ps);
 }
 
 /* Equal blocks that one dispatch puts on one SM are one batch: one event ends them all. */
@@ -123,7 +159,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 
         if (sm == GT_NONE)
             break;
-        gt_sm_allocate(m, gpu, sm, &g->occupancy.need);
+        gt_sm_promise(state, sm);
         if (!equal) {
             start_blocks(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
         } else if (state->dispatch_batch[sm]++ == 0) {
@@ -184,7 +220,8 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t b
         gt_engine_schedule(&m->engine, m->engine.now_ps + grid->remainder_ps, GT_PHASE_END, GT_HANDLE_GRID,
                            batch->grid, 0);
     }
-    run_distributor(m, batch->gpu);
+    if (gpu->levels_used != 0)
+        run_distributor(m, batch->gpu);
 }
 
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
@@ -232,10 +269,13 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
 int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
-    struct gt_batch b = m->batches[batch];
+    gt_gpu_index gpu = m->batches[batch].gpu;
+    gt_grid_index grid = m->batches[batch].grid;
+    gt_sm_index sm = m->batches[batch].sm;
 
     (void)error;
     handle_batch(m, batch, stamp);
-    gt_steady_state_handled(m, b.gpu, b.grid, b.sm);
+    if (m->grids[grid].dispatched < m->grids[grid].blocks)
+        gt_steady_state_handled(m, gpu, grid, sm);
     return m->failed ? -1 : 0;
 }

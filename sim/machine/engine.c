@@ -12,18 +12,37 @@ void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_ph
     });
 }
 
-int gt_engine_run(struct gt_engine *engine, gt_handler *const *handlers, void *machine,
+void gt_engine_schedule_next(struct gt_engine *engine)
+{
+    engine->sequence++;
+}
+
+/* The next event: from the top of the heap, or from the row of events that share that place. */
+static struct gt_heap_event next_event(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine)
+{
+    struct gt_heap_event *top = engine->heap.events, event = *top;
+    const struct gt_event_kind *kind = &kinds[event.handler];
+    uint32_t next = kind->take_next == NULL ? GT_NONE : kind->take_next(machine, event.subject);
+
+    if (next == GT_NONE)
+        return gt_heap_pop(&engine->heap);
+    top->subject = next;
+    top->order++;
+    return event;
+}
+
+int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine,
                   struct gt_error *error)
 {
     while (engine->heap.count > 0) {
-        struct gt_heap_event event = gt_heap_pop(&engine->heap);
+        struct gt_heap_event event = next_event(engine, kinds, machine);
 
         engine->now_ps = event.time_ps;
         engine->handled++;
         if (engine->now_ps > GT_TIME_LIMIT_PS)
             return gt_error_set(error, "the simulated time passed 53 days; "
                                 "look for an absurd duration, size or count in the trace");
-        if (handlers[event.handler](machine, event.subject, event.stamp, error) != 0)
+        if (kinds[event.handler].handle(machine, event.subject, event.stamp, error) != 0)
             return -1;
     }
     return 0;

@@ -53,6 +53,7 @@ struct gt_batch {
     uint32_t blocks;
     uint64_t first_block;
     gt_time_ps start_ps;
+    gt_batch_index next_end;  /* whose end follows its own, in one place of the heap; GT_NONE */
     double ends_at_ps;        /* in its group: the progress at which it ends */
     gt_batch_index next;      /* in its group */
 };
@@ -98,6 +99,7 @@ struct gt_gpu_state {
     struct gt_block_need free_blocks_for;
     uint64_t free_block_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_FREE_BLOCK_WORDS];
     uint32_t free_blocks_most;          /* no set above this one has a bit */
+    uint64_t released[GT_FREE_BLOCK_WORDS];     /* by SM: blocks have left it since the sets were last right */
     gt_sm_rank round_robin;   /* after the last placement */
     uint32_t *dispatch_batch; /* by SM: blocks placed in the dispatch under way */
     uint64_t *dispatch_batch_first;

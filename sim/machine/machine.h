@@ -82,6 +82,11 @@ struct gt_machine {
     struct gt_waiter *waiters;          uint32_t waiters_free, waiter_count, waiter_room;
     struct gt_grid *grids;              uint32_t grids_free, grid_count, grid_room;
     struct gt_batch *batches;           uint32_t batches_free, batch_count, batch_room;
+    struct gt_last_end {                /* of blocks, as scheduled last: may another share its place? */
+        gt_batch_index batch;
+        gt_time_ps end_ps;
+        uint64_t sequence;              /* the engine's, right after */
+    } last_end;
     struct gt_resident_group *groups;   uint32_t groups_free, group_count, group_room;
     uint64_t group_stamps;
     /* GPUs */
