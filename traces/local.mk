@@ -43,7 +43,7 @@ traces_libtraces_a_SOURCES = \
     traces/stats/sweep.c traces/stats/sweep.h \
     traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/query.c \
-    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/run_relations.c traces/store/run_writer.c traces/store/store.c \
+    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_writer.c traces/store/store.c \
     traces/store/store.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \

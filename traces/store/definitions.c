@@ -1,7 +1,7 @@
 /* What was asked: the definitions of a device and of a trace, as rows. */
 #include <string.h>
 
-#include "traces/store/internal.h"
+#include "traces/store/row_source.h"
 
 static int insert_keys(struct gt_store *store, int64_t device_id, const struct gt_device *device,
                        struct gt_error *error)
@@ -52,106 +52,122 @@ int64_t gt_store_put_device(struct gt_store *store, const struct gt_device *devi
     return gt_store_finish(store, id < 0 ? -1 : 0, error) == 0 ? id : -1;
 }
 
-/* Each binds row `i` of its table from place 2 on; place 1 is the trace. */
-typedef void bind_row(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i);
+/* Each gives one value of a row of its table; column 0 is the trace. */
+typedef void row_value(sqlite3_context *result, const void *workload, uint64_t row, int column);
 
-static void bind_warning(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
+static void warning_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
-    const struct gt_warning *warning = &workload->warnings[i];
+    const struct gt_warning *warning = &((const struct gt_workload *)workload)->warnings[row];
 
-    sqlite3_bind_text(insert, 2, warning->kind, -1, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, 3, (int64_t)warning->count);
-    sqlite3_bind_text(insert, 4, warning->text, -1, SQLITE_STATIC);
-}
-
-static void bind_gpu(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
-{
-    sqlite3_bind_int64(insert, 2, i);
-    sqlite3_bind_int64(insert, 3, workload->gpus[i].id);
-    gt_store_bind_text(insert, 4, gt_name_text(workload, workload->gpus[i].name));
-}
-
-static void bind_stream(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
-{
-    const struct gt_stream *stream = &workload->streams[i];
-
-    sqlite3_bind_int64(insert, 2, i);
-    sqlite3_bind_int64(insert, 3, stream->gpu);
-    sqlite3_bind_int64(insert, 4, stream->context);
-    sqlite3_bind_int64(insert, 5, (int64_t)stream->id);
-    gt_store_bind_text(insert, 6, gt_name_text(workload, stream->name));
-    sqlite3_bind_int64(insert, 7, stream->flags);
-    sqlite3_bind_int64(insert, 8, stream->priority);
-}
-
-static void bind_thread(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
-{
-    const struct gt_thread *thread = &workload->threads[i];
-
-    sqlite3_bind_int64(insert, 2, i);
-    sqlite3_bind_int64(insert, 3, (int64_t)thread->process);
-    sqlite3_bind_int64(insert, 4, (int64_t)thread->id);
-    gt_store_bind_text(insert, 5, gt_name_text(workload, thread->name));
-}
-
-static void bind_kernel(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
-{
-    const struct gt_kernel *kernel = &workload->kernels[i];
-
-    sqlite3_bind_int64(insert, 2, i);
-    sqlite3_bind_text(insert, 3, gt_name_text(workload, kernel->name), -1, SQLITE_STATIC);
-    for (int axis = 0; axis < 3; axis++) {
-        sqlite3_bind_int64(insert, 4 + axis, kernel->grid[axis]);
-        sqlite3_bind_int64(insert, 7 + axis, kernel->block[axis]);
+    switch (column) {
+    case 1: sqlite3_result_text(result, warning->kind, -1, SQLITE_STATIC); return;
+    case 2: sqlite3_result_int64(result, (int64_t)warning->count); return;
+    default: sqlite3_result_text(result, warning->text, -1, SQLITE_STATIC); return;
     }
-    sqlite3_bind_int64(insert, 10, kernel->registers_per_thread);
-    sqlite3_bind_int64(insert, 11, kernel->static_shared_bytes);
-    sqlite3_bind_int64(insert, 12, kernel->dynamic_shared_bytes);
 }
 
-static void bind_call(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
+static void gpu_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
-    const struct gt_call *call = &workload->calls[i];
+    const struct gt_workload *w = workload;
 
-    sqlite3_bind_int64(insert, 2, i);
-    sqlite3_bind_int64(insert, 3, call->thread);
-    sqlite3_bind_text(insert, 4, gt_call_kind_names[call->kind], -1, SQLITE_STATIC);
-    gt_store_bind_text(insert, 5, gt_name_text(workload, call->name));
-    gt_store_bind_index(insert, 6, call->stream);
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_int64(result, w->gpus[row].id); return;
+    default: gt_result_text(result, gt_name_text(w, w->gpus[row].name)); return;
+    }
 }
 
-static void bind_op(sqlite3_stmt *insert, const struct gt_workload *workload, uint32_t i)
+static void stream_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
-    const struct gt_op *op = &workload->ops[i];
+    const struct gt_workload *w = workload;
+    const struct gt_stream *stream = &w->streams[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_int64(result, stream->gpu); return;
+    case 3: sqlite3_result_int64(result, stream->context); return;
+    case 4: sqlite3_result_int64(result, (int64_t)stream->id); return;
+    case 5: gt_result_text(result, gt_name_text(w, stream->name)); return;
+    case 6: sqlite3_result_int64(result, stream->flags); return;
+    default: sqlite3_result_int64(result, stream->priority); return;
+    }
+}
+
+static void thread_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+    const struct gt_thread *thread = &w->threads[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_int64(result, (int64_t)thread->process); return;
+    case 3: sqlite3_result_int64(result, (int64_t)thread->id); return;
+    default: gt_result_text(result, gt_name_text(w, thread->name)); return;
+    }
+}
+
+static void kernel_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+    const struct gt_kernel *kernel = &w->kernels[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_text(result, gt_name_text(w, kernel->name), -1, SQLITE_STATIC); return;
+    case 3: case 4: case 5: sqlite3_result_int64(result, kernel->grid[column - 3]); return;
+    case 6: case 7: case 8: sqlite3_result_int64(result, kernel->block[column - 6]); return;
+    case 9: sqlite3_result_int64(result, kernel->registers_per_thread); return;
+    case 10: sqlite3_result_int64(result, kernel->static_shared_bytes); return;
+    default: sqlite3_result_int64(result, kernel->dynamic_shared_bytes); return;
+    }
+}
+
+static void call_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+    const struct gt_call *call = &w->calls[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_int64(result, call->thread); return;
+    case 3: sqlite3_result_text(result, gt_call_kind_names[call->kind], -1, SQLITE_STATIC); return;
+    case 4: gt_result_text(result, gt_name_text(w, call->name)); return;
+    default: gt_result_index(result, call->stream); return;
+    }
+}
+
+static void op_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_op *op = &((const struct gt_workload *)workload)->ops[row];
     bool copy = op->kind == GT_OP_COPY, moves = copy || op->kind == GT_OP_MEMSET;
 
-    sqlite3_bind_int64(insert, 2, i);
-    sqlite3_bind_int64(insert, 3, op->call);
-    sqlite3_bind_text(insert, 4, gt_op_kind_names[op->kind], -1, SQLITE_STATIC);
-    sqlite3_bind_int64(insert, 5, op->stream);
-    gt_store_bind_index(insert, 6, op->kernel);
-    gt_store_bind_text(insert, 7, copy ? gt_direction_names[op->direction] : NULL);
-    gt_store_bind_text(insert, 8, moves ? gt_memory_names[op->memory] : NULL);
-    if (moves)
-        sqlite3_bind_int64(insert, 9, op->bytes > INT64_MAX ? INT64_MAX : (int64_t)op->bytes);
-    else
-        sqlite3_bind_null(insert, 9);
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_int64(result, op->call); return;
+    case 3: sqlite3_result_text(result, gt_op_kind_names[op->kind], -1, SQLITE_STATIC); return;
+    case 4: sqlite3_result_int64(result, op->stream); return;
+    case 5: gt_result_index(result, op->kernel); return;
+    case 6: gt_result_text(result, copy ? gt_direction_names[op->direction] : NULL); return;
+    case 7: gt_result_text(result, moves ? gt_memory_names[op->memory] : NULL); return;
+    default:
+        if (moves)
+            sqlite3_result_int64(result, op->bytes > INT64_MAX ? INT64_MAX : (int64_t)op->bytes);
+    }
 }
 
 static const struct definition {
-    const char *insert;
+    const char *table;
+    int columns;
     size_t count_offset;      /* of the number of rows, in struct gt_workload */
-    bind_row *bind;
+    row_value *value;
 } definitions[] = {
-    { "INSERT INTO warning VALUES (?, ?, ?, ?)", offsetof(struct gt_workload, warning_count), bind_warning },
-    { "INSERT INTO gpu VALUES (?, ?, ?, ?)", offsetof(struct gt_workload, gpu_count), bind_gpu },
-    { "INSERT INTO stream VALUES (?, ?, ?, ?, ?, ?, ?, ?)", offsetof(struct gt_workload, stream_count),
-      bind_stream },
-    { "INSERT INTO thread VALUES (?, ?, ?, ?, ?)", offsetof(struct gt_workload, thread_count), bind_thread },
-    { "INSERT INTO kernel VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-      offsetof(struct gt_workload, kernel_count), bind_kernel },
-    { "INSERT INTO call VALUES (?, ?, ?, ?, ?, ?)", offsetof(struct gt_workload, call_count), bind_call },
-    { "INSERT INTO op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", offsetof(struct gt_workload, op_count), bind_op },
+    { "warning", 4, offsetof(struct gt_workload, warning_count), warning_value },
+    { "gpu", 4, offsetof(struct gt_workload, gpu_count), gpu_value },
+    { "stream", 8, offsetof(struct gt_workload, stream_count), stream_value },
+    { "thread", 5, offsetof(struct gt_workload, thread_count), thread_value },
+    { "kernel", 12, offsetof(struct gt_workload, kernel_count), kernel_value },
+    { "call", 6, offsetof(struct gt_workload, call_count), call_value },
+    { "op", 9, offsetof(struct gt_workload, op_count), op_value },
 };
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
 
@@ -161,25 +177,6 @@ static uint32_t row_count(const struct definition *definition, const struct gt_w
 
     memcpy(&count, (const char *)workload + definition->count_offset, sizeof count);
     return count;
-}
-
-static int insert_rows(struct gt_store *store, const struct definition *definition, int64_t trace_id,
-                       const struct gt_workload *workload, uint64_t *done, uint64_t total,
-                       struct gt_error *error)
-{
-    sqlite3_stmt *insert = gt_store_prepare(store, definition->insert, error);
-    uint32_t count = row_count(definition, workload);
-    int result = insert != NULL ? 0 : -1;
-
-    if (insert != NULL)
-        sqlite3_bind_int64(insert, 1, trace_id);
-    for (uint32_t i = 0; i < count && result == 0; i++) {
-        definition->bind(insert, workload, i);
-        result = gt_store_step(store, insert, error);
-        gt_store_tell(store, (*done)++, total);
-    }
-    sqlite3_finalize(insert);
-    return result;
 }
 
 static int64_t insert_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
@@ -199,8 +196,14 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
     sqlite3_finalize(insert);
     for (int i = 0; i < DEFINITIONS; i++)
         total += row_count(&definitions[i], workload);
-    for (int i = 0; i < DEFINITIONS && result == 0; i++)
-        result = insert_rows(store, &definitions[i], id, workload, &done, total, error);
+    for (int i = 0; i < DEFINITIONS && result == 0; i++) {
+        const struct gt_row_source source = {
+            .table = definitions[i].table, .columns = definitions[i].columns, .id = id,
+            .count = row_count(&definitions[i], workload), .value = definitions[i].value, .user = workload,
+        };
+
+        result = gt_store_insert(store, &source, &done, total, error);
+    }
     if (result == 0)
         result = gt_store_instructions(store, id, workload, error);
     return result == 0 ? id : -1;

@@ -9,7 +9,7 @@
 
 #include "traces/store/placement.h"
 #include "traces/store/residency_bins.h"
-#include "traces/store/internal.h"
+#include "traces/store/row_source.h"
 
 enum { BLOCK_ROWS_MAX = 1000000, BLOCK_ROWS_FIRST = 4096 };
 
@@ -208,50 +208,69 @@ static int step(struct writing *writing)
     return gt_store_step(writing->store, writing->insert, writing->error);
 }
 
+static int insert_records(struct writing *writing, struct gt_row_source source)
+{
+    source.id = writing->run_id;
+    source.user = writing->writer;
+    return gt_store_insert(writing->store, &source, &writing->done, writing->total, writing->error);
+}
+
+static bool holds_call(const void *user, uint64_t row)
+{
+    return ((const struct gt_run_writer *)user)->calls[row].call != GT_NONE;
+}
+
+static void call_value(sqlite3_context *result, const void *user, uint64_t row, int column)
+{
+    const struct gt_call_record *record = &((const struct gt_run_writer *)user)->calls[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: gt_result_time(result, record->start_ps); return;
+    case 3: gt_result_time(result, record->end_ps); return;
+    case 4: gt_result_time(result, record->blocked_ps); return;
+    default: gt_result_index(result, record->cause_op); return;
+    }
+}
+
 static int write_calls(struct writing *writing)
 {
-    const struct gt_run_writer *writer = writing->writer;
+    return insert_records(writing, (struct gt_row_source){
+        .table = "run_call", .columns = 6, .count = writing->writer->workload->call_count, .holds = holds_call,
+        .value = call_value });
+}
 
-    for (uint32_t i = 0; i < writer->workload->call_count; i++) {
-        const struct gt_call_record *record = &writer->calls[i];
+static bool holds_op(const void *user, uint64_t row)
+{
+    return ((const struct gt_run_writer *)user)->ops[row].op != GT_NONE;
+}
 
-        if (record->call == GT_NONE)
-            continue;
-        sqlite3_bind_int64(writing->insert, 2, i);
-        gt_store_bind_time(writing->insert, 3, record->start_ps);
-        gt_store_bind_time(writing->insert, 4, record->end_ps);
-        gt_store_bind_time(writing->insert, 5, record->blocked_ps);
-        gt_store_bind_index(writing->insert, 6, record->cause_op);
-        if (step(writing) != 0)
-            return -1;
+/* Of a measured run nobody knows what operations waited for. */
+static void op_value(sqlite3_context *result, const void *user, uint64_t row, int column)
+{
+    const struct gt_run_writer *writer = user;
+    const struct gt_op_record *record = &writer->ops[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: gt_result_time(result, record->submit_ps); return;
+    case 3: gt_result_time(result, record->start_ps); return;
+    case 4: gt_result_time(result, record->end_ps); return;
+    default: break;
     }
-    return 0;
+    if (writer->measured)
+        return;
+    if (column < 5 + GT_WAITS)
+        gt_result_time(result, record->wait_ps[column - 5]);
+    else if (record->cause == (column == 5 + GT_WAITS ? GT_CAUSE_CALL : GT_CAUSE_OP))
+        gt_result_index(result, record->cause_index);
 }
 
 static int write_ops(struct writing *writing)
 {
-    const struct gt_run_writer *writer = writing->writer;
-    bool causes = !writer->measured;
-
-    for (uint32_t i = 0; i < writer->workload->op_count; i++) {
-        const struct gt_op_record *record = &writer->ops[i];
-
-        if (record->op == GT_NONE)
-            continue;
-        sqlite3_bind_int64(writing->insert, 2, i);
-        gt_store_bind_time(writing->insert, 3, record->submit_ps);
-        gt_store_bind_time(writing->insert, 4, record->start_ps);
-        gt_store_bind_time(writing->insert, 5, record->end_ps);
-        for (int wait = 0; wait < GT_WAITS && causes; wait++) /* unbound stays NULL */
-            gt_store_bind_time(writing->insert, 6 + wait, record->wait_ps[wait]);
-        gt_store_bind_index(writing->insert, 12,
-                            causes && record->cause == GT_CAUSE_CALL ? record->cause_index : GT_NONE);
-        gt_store_bind_index(writing->insert, 13,
-                            causes && record->cause == GT_CAUSE_OP ? record->cause_index : GT_NONE);
-        if (step(writing) != 0)
-            return -1;
-    }
-    return 0;
+    return insert_records(writing, (struct gt_row_source){
+        .table = "run_op", .columns = 7 + GT_WAITS, .count = writing->writer->workload->op_count, .holds = holds_op,
+        .value = op_value });
 }
 
 static int compare_blocks(const void *left, const void *right)
@@ -265,26 +284,29 @@ static int compare_blocks(const void *left, const void *right)
     return (a->sm > b->sm) - (a->sm < b->sm);
 }
 
+static void block_value(sqlite3_context *result, const void *user, uint64_t row, int column)
+{
+    const struct gt_block_record *record = &((const struct gt_run_writer *)user)->blocks[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, record->op); return;
+    case 2: sqlite3_result_int64(result, record->gpu); return;
+    case 3: sqlite3_result_int64(result, record->sm); return;
+    case 4: gt_result_time(result, record->first_block); return;
+    case 5: sqlite3_result_int64(result, record->blocks); return;
+    case 6: gt_result_time(result, record->start_ps); return;
+    default: gt_result_time(result, record->end_ps); return;
+    }
+}
+
 static int write_blocks(struct writing *writing)
 {
     struct gt_run_writer *writer = writing->writer;
 
     if (writer->block_rows > 0)
         qsort(writer->blocks, writer->block_rows, sizeof *writer->blocks, compare_blocks);
-    for (uint64_t i = 0; i < writer->block_rows; i++) {
-        const struct gt_block_record *record = &writer->blocks[i];
-
-        sqlite3_bind_int64(writing->insert, 2, record->op);
-        sqlite3_bind_int64(writing->insert, 3, record->gpu);
-        sqlite3_bind_int64(writing->insert, 4, record->sm);
-        gt_store_bind_time(writing->insert, 5, record->first_block);
-        sqlite3_bind_int64(writing->insert, 6, record->blocks);
-        gt_store_bind_time(writing->insert, 7, record->start_ps);
-        gt_store_bind_time(writing->insert, 8, record->end_ps);
-        if (step(writing) != 0)
-            return -1;
-    }
-    return 0;
+    return insert_records(writing, (struct gt_row_source){
+        .table = "run_block", .columns = 8, .count = writer->block_rows, .value = block_value });
 }
 
 static int write_placement(struct writing *writing)
@@ -341,9 +363,6 @@ static const struct table {
     const char *insert;       /* place 1 is the run */
     int (*write)(struct writing *writing);
 } tables[] = {
-    { "INSERT INTO run_call VALUES (?, ?, ?, ?, ?, ?)", write_calls },
-    { "INSERT INTO run_op VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", write_ops },
-    { "INSERT INTO run_block VALUES (?, ?, ?, ?, ?, ?, ?, ?)", write_blocks },
     { "INSERT INTO run_placement VALUES (?, ?, ?, ?)", write_placement },
     { "INSERT INTO run_bin VALUES (?, ?, ?, ?, ?, ?)", write_bins },
     { "INSERT OR REPLACE INTO counter VALUES (?, ?, ?)", write_counters },
@@ -376,6 +395,8 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
 
     writing.run_id = insert_run(writer, error);
     if (writing.run_id < 0)
+        return -1;
+    if (write_calls(&writing) != 0 || write_ops(&writing) != 0 || write_blocks(&writing) != 0)
         return -1;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && result == 0; i++) {
         writing.insert = gt_store_prepare(writer->store, tables[i].insert, error);
