@@ -7,8 +7,14 @@
 /* What is summed while rows pass. */
 struct sm_sums {
     double warp_ps;                   /* resident warps times picoseconds: may pass 64 bits */
-    gt_time_ps busy_ps, until_ps;     /* until_ps: end of the blocks seen so far */
+    gt_time_ps busy_ps;
     uint64_t blocks;
+};
+
+/* When an SM had blocks. */
+struct span {
+    struct sm_sums *sums;
+    gt_time_ps start_ps, end_ps;
 };
 
 struct sms {
@@ -19,6 +25,8 @@ struct sms {
     double interval_warp_ps[GT_STATS_INTERVALS_MAX];
     bool *gpu_seen;
     bool dropped;                     /* run_block does not hold all */
+    struct span *spans;               /* of run_block */
+    size_t span_count, span_room;
 };
 
 static int read_counter(struct gt_stats_work *work, const char *name, uint64_t *value, struct gt_error *error)
@@ -82,12 +90,44 @@ static int add_blocks(struct sms *sms, sqlite3_stmt *query, struct gt_error *err
                                       &start_ps, &end_ps, error) != 0
         || gt_query_number(query, 4, UINT32_MAX, "blocks", &blocks, error) != 0)
         return gt_error_prefix(error, "run_block: ");
-    if (end_ps > sums->until_ps) {
-        sums->busy_ps += end_ps - (start_ps > sums->until_ps ? start_ps : sums->until_ps);
-        sums->until_ps = end_ps;
+    if (sms->span_count == sms->span_room) {
+        sms->span_room = sms->span_room == 0 ? 4096 : 2 * sms->span_room;
+        sms->spans = gt_realloc(sms->spans, sms->span_room, sizeof *sms->spans);
     }
+    sms->spans[sms->span_count++] = (struct span){ sums, start_ps, end_ps };
     sums->blocks = gt_time_add(sums->blocks, blocks);
     return 0;
+}
+
+static int by_sm_and_start(const void *left, const void *right)
+{
+    const struct span *a = left, *b = right;
+
+    if (a->sums != b->sums)
+        return a->sums < b->sums ? -1 : 1;
+    return (a->start_ps > b->start_ps) - (a->start_ps < b->start_ps);
+}
+
+/* How long each SM had blocks at all.  Sorted here: of the million rows that a store keeps at most, SQLite would
+ * sort copies, at ten times the cost. */
+static void add_busy_times(struct sms *sms)
+{
+    const struct sm_sums *sums = NULL;
+    gt_time_ps until_ps = 0;
+
+    if (sms->span_count > 0)
+        qsort(sms->spans, sms->span_count, sizeof *sms->spans, by_sm_and_start);
+    for (size_t i = 0; i < sms->span_count; i++) {
+        const struct span *span = &sms->spans[i];
+
+        if (span->sums != sums)
+            until_ps = 0;
+        sums = span->sums;
+        if (span->end_ps <= until_ps)
+            continue;
+        span->sums->busy_ps += span->end_ps - (span->start_ps > until_ps ? span->start_ps : until_ps);
+        until_ps = span->end_ps;
+    }
 }
 
 static int each_row(struct sms *sms, const char *sql,
@@ -189,12 +229,14 @@ int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error)
     }
     if (result == 0 && !sms.dropped)
         result = each_row(&sms, "SELECT gpu_no, sm, start_ps, end_ps, blocks, op_no FROM run_block"
-                          " WHERE run_id = ?1 ORDER BY gpu_no, sm, start_ps", add_blocks, error);
+                          " WHERE run_id = ?1", add_blocks, error);
     if (result == 0) {
+        add_busy_times(&sms);
         finish_sms(&sms);
         finish_intervals(&sms);
     }
     free(sms.sums);
     free(sms.gpu_seen);
+    free(sms.spans);
     return result;
 }
