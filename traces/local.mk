@@ -33,7 +33,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
     traces/nsys/operations.c traces/nsys/report.c \
-    traces/sass/basic_blocks.c traces/sass/cfg_build.c traces/sass/cfg.h traces/sass/cubin.c traces/sass/cubin.h \
+    traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
     traces/sass/program_match.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \

@@ -1,7 +1,7 @@
 /* basic_blocks.c - basic blocks and edges of a program. */
 #include <stdlib.h>
 
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 
 /* Does a block end behind this instruction? */
 static bool ends_block(const struct gt_sass_flow *flow)

@@ -1,7 +1,7 @@
 /* divergence.c - where sides of a divergence meet, and which ways lead out of a loop. */
 #include <stdlib.h>
 
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 
 /* Up the dominators from the end of `b` to the BSSY that is still open: the block it names. */
 static uint32_t open_region(const struct gt_build *build, uint32_t b)

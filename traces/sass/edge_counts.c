@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 #include "traces/sass/taint.h"
 
 static uint64_t at_most(uint64_t value, uint64_t most)

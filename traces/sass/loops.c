@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 
 /* The successors of a block, edges first, then what a call returns to. */
 static uint32_t successors(const struct gt_basic_block *block)

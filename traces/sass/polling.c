@@ -5,7 +5,7 @@
  * kernel does; and it makes loops of code that is none.  So warps are led past it: what the first try sent
  * away goes on as if it had succeeded.  Where a wait begins with that code, it stays.
  */
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 #include "traces/sass/taint.h"
 
 enum { STEPS = 12, SMALL_INSTRUCTIONS = 12 };

@@ -3,7 +3,7 @@
 #define GRIDTIDE_TRACES_SASS_PROGRAM_MAKE_H
 
 #include "sim/workload/program.h"
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 
 enum { GT_PROGRAM_INSTRUCTION_BYTES = 16, GT_PROGRAM_MOST_INSTRUCTIONS = 1 << 20 };
 

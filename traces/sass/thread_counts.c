@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 
 enum { WARP_THREADS = 32 };
 

@@ -7,7 +7,7 @@
  */
 #include <stdlib.h>
 
-#include "traces/sass/cfg.h"
+#include "traces/sass/control_flow.h"
 #include "traces/sass/taint.h"
 
 struct roles {

@@ -1,5 +1,5 @@
-/* cfg_build.c - the parts of a control-flow graph, one after the other. */
-#include "traces/sass/cfg.h"
+/* cfg.c - the parts of a control-flow graph, one after the other. */
+#include "traces/sass/control_flow.h"
 
 #include <stdlib.h>
 
