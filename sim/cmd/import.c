@@ -12,6 +12,7 @@
 #include "traces/importers.h"
 #include "traces/io/path_stem.h"
 #include "traces/jsonl/trace.h"
+#include "traces/names/clean_text.h"
 
 struct arguments {
     const char *texts[2];     /* as typed: [FORMAT] FILE */
@@ -107,11 +108,13 @@ static bool same_file(const char *path, const char *output)
 
 static void print_summary(FILE *out, const struct gt_workload *workload, const char *format)
 {
+    char *name = gt_clean_name(workload->name != NULL ? workload->name : "unnamed");
+    char *device = gt_clean_name(workload->device != NULL ? workload->device : "");
     uint64_t ops[GT_OP_KINDS] = {0};
 
     for (uint32_t i = 0; i < workload->op_count; i++)
         ops[workload->ops[i].kind]++;
-    fprintf(out, "%s (%s)\n", workload->name != NULL ? workload->name : "unnamed", format);
+    fprintf(out, "%s (%s)\n", name, format);
     fprintf(out, "  operations  %" PRIu32 ": %" PRIu64 " kernels, %" PRIu64 " copies, %" PRIu64 " memsets",
             workload->op_count, ops[GT_OP_KERNEL], ops[GT_OP_COPY], ops[GT_OP_MEMSET]);
     if (ops[GT_OP_HOST_FUNCTION] > 0)
@@ -119,8 +122,10 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
     fprintf(out, "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
             "\n  GPUs        %" PRIu32 "\n", workload->call_count, workload->thread_count,
             workload->stream_count, workload->gpu_count);
-    fprintf(out, "  device      %s\n", workload->device != NULL ? workload->device :
+    fprintf(out, "  device      %s\n", workload->device != NULL ? device :
             workload->setting_count > 0 ? "no file for it; described in the trace" : "not known");
+    free(name);
+    free(device);
 }
 
 static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path,

@@ -74,9 +74,12 @@ void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *
         uint64_t missing = matches.kernels[GT_MATCH_OTHER_BLOCK] + matches.kernels[GT_MATCH_UNKNOWN];
         uint64_t unprofiled = matches.launches[GT_MATCH_OTHER_BLOCK] + matches.launches[GT_MATCH_UNKNOWN];
 
+        char *shown = gt_clean_name(name);
+
         fprintf(stderr, "gridtide: %.200s: programs for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %"
-                PRIu64 " launches), %" PRIu64 " of them profiled at another grid\n", name, kernels - missing,
+                PRIu64 " launches), %" PRIu64 " of them profiled at another grid\n", shown, kernels - missing,
                 kernels, launches - unprofiled, launches, matches.kernels[GT_MATCH_SCALED]);
+        free(shown);
         tell_missing(workload, &matches);
     }
     free(matches.how);

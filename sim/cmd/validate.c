@@ -14,6 +14,7 @@
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/judged.h"
 #include "traces/io/path_stem.h"
+#include "traces/names/clean_text.h"
 #include "validate/player/stored.h"
 #include "validate/gpu/supervise.h"
 #include "validate/random/draw.h"
@@ -309,7 +310,11 @@ static void validate_trace(struct work *work, size_t number)
     }
     gt_workload_free(workload);
     if (result != 0) {
-        fprintf(stderr, "gridtide: %s: %s\n", row->name, error.text);
+        char *name = gt_clean_name(row->name), *text = gt_clean_name(error.text);
+
+        fprintf(stderr, "gridtide: %s: %s\n", name, text);
+        free(name);
+        free(text);
         work->shared->failed = true;
     }
     if (!measured)

@@ -87,6 +87,7 @@ END
     harmless said
     "$GRIDTIDE" report -q evil.db -o page
     harmless page/index.html
-    "$GRIDTIDE" import -q evil.jsonl -o kept.jsonl
+    "$GRIDTIDE" import evil.jsonl -o kept.jsonl > said
+    harmless said
     grep -q "$(python3 -c 'print("evil\u202ename\u2069")')" kept.jsonl
 }

@@ -1,6 +1,6 @@
 /* importer.h - what a format that can be read has to offer.
  *
- * A new one, NAME, takes two files to touch besides its own and the build list (traces/local.mk):
+ * A new one, NAME, takes files of its own, one or two lines of others, and the build list (traces/local.mk):
  *
  *  1. traces/NAME/NAME.h declares, and NAME.c defines,  const struct gt_importer gt_importer_NAME.  Its
  *     read() makes a workload.  For a profile of calls and operations that is
@@ -9,13 +9,14 @@
  *         workload = gt_import_finish(&import, path, error);
  *         gt_import_free(&import);
  *     (builder.h; cuda_api.h says what a CUDA function means, device.h takes what the profile says of its GPU).
- *     What the profile lacks is counted with gt_import_warn(); a kind of warning that no other importer has is a
- *     row of the table in traces/import/warnings.c: touch that first.
+ *     What the profile lacks is counted with gt_import_warn(): mostly kinds that are there already.  One that no
+ *     other importer has is a row of the table in traces/import/warnings.c and an entry of gridtide-traces(7).
  *  2. traces/importers.c: include NAME.h, and a row in gt_importers.
+ *  3. traces/local.mk: the new files.
  *
  * Nothing else: import, run, --help and the list of formats in errors go by that table.  Bytes are read through
  * traces/io/input.h, which unpacks; sniff() sees them unpacked.  Add a sample to tests/data, what it must become
- * to tests/cli/import.bats, and the sample's name to tests/fuzz/samples.
+ * to tests/cli/import.bats, the sample's name to tests/fuzz/samples, and the room to tests/rooms.py.
  */
 #ifndef GRIDTIDE_TRACES_IMPORT_IMPORTER_H
 #define GRIDTIDE_TRACES_IMPORT_IMPORTER_H
