@@ -87,6 +87,6 @@ END
 @test "a warning names the flag of the profiler that records what is missing" {
     profile "" > plain.json
     run "$GRIDTIDE" import plain.json -o plain.jsonl
-    [[ "$output" == *"stream-syncs-unknown: "*"; profile with experimental_config="*"enable_cuda_sync_events=True) (1 times)"* ]]
+    [[ "$output" == *"stream-syncs-unknown: "*"; profile with experimental_config="*"enable_cuda_sync_events=True); where that was so, record with Nsight Systems (1 times)"* ]]
     grep -q "enable_cuda_sync_events=True" plain.jsonl
 }

@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define KINETO_SYNCS \
-    "profile with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True)"
+    "profile with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True); where " \
+    "that was so, record with Nsight Systems"
 #define NSYS_EVENTS "record with nsys profile --trace=cuda --cuda-event-trace=true"
 #define NSYS_AGAIN "export the report again with the nsys that recorded it"
 #define NAME_DEVICE "name the GPU with gridtide run --device NAME"
