@@ -226,7 +226,7 @@ nothing_beside() {
     need_sqlite
     recorded
     cat > names.sql <<'SQL'
-UPDATE kernel SET name = '";system("touch harm");`touch harm`' || char(10) || '\n';
+UPDATE kernel SET name = '";system("touch harm");`touch harm`';
 UPDATE stream SET name = '$(touch harm)</g>';
 UPDATE trace SET name = '</title><script>alert(1)</script>';
 UPDATE run SET options = '<img src=x onerror=alert(1)> @a{b}^c_d %s';
@@ -260,7 +260,8 @@ SQL
 @test "bytes that are no UTF-8 and other odd names do no harm" {
     need_sqlite
     recorded
-    for names in "CAST(x'fffe80c3' AS TEXT);'\"'" "'\\';'#'" "'NaN';''" "char(8238)||'x';hex(zeroblob(20000))"; do
+    for names in "CAST(x'fffe80c3' AS TEXT);'\"'" "'\\';'#'" "'NaN';''" "char(8238)||'x';hex(zeroblob(20000))" \
+            "'a'||char(10)||'b';char(10)||'c'"; do
         sqlite3 run.db "UPDATE kernel SET name = ${names%;*}; UPDATE stream SET name = ${names#*;};"
         run "$GRIDTIDE" report -q run.db -o out
         [ "$status" -eq 0 ]
