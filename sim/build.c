@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/gpu/policy.h"
+#include "sim/gpu/arbitration.h"
+#include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
 
 static int clamp_level(const struct gt_device *device, int32_t priority)
@@ -152,6 +153,10 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         };
     }
     order_sms(m, gpu);
+    if (m->placement->create != NULL)
+        gpu->placement_state = m->placement->create(device, m->placement_parameters);
+    if (m->arbitration->create != NULL)
+        gpu->arbitration_state = m->arbitration->create(device, m->arbitration_parameters);
     gpu->freed_by_op = gpu->exclusive = gpu->exclusive_head = gpu->demanding = GT_NONE;
     gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
@@ -188,6 +193,16 @@ static void build_edges(struct gt_machine *m)
     memset(m->op_commands, 0xff, ops * sizeof *m->op_commands);
 }
 
+static int find_policies(struct gt_machine *m, struct gt_error *error)
+{
+    m->placement = gt_placement_find(m->device->placement, m->options->placement, m->placement_parameters, error);
+    if (m->placement == NULL)
+        return -1;
+    m->arbitration = gt_arbitration_find(m->device->arbitration, m->options->arbitration, m->arbitration_parameters,
+                                         error);
+    return m->arbitration == NULL ? -1 : 0;
+}
+
 int gt_machine_build(struct gt_machine *m, struct gt_error *error)
 {
     const struct gt_workload *w = m->workload;
@@ -195,9 +210,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->error = error;
     m->serial.running = m->serial.head = m->serial.last_op = GT_NONE;
     m->commands_free = m->waiters_free = m->grids_free = m->batches_free = m->groups_free = GT_NONE;
-    m->place = gt_place_policy_find(m->device->placement, error);
-    m->arbitration = gt_arbitration_policy_find(m->device->arbitration, error);
-    if (m->place == NULL || m->arbitration == NULL)
+    if (find_policies(m, error) != 0)
         return -1;
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
@@ -226,6 +239,10 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].dispatch_batch_sms);
         free(m->gpus[i].buffers);
         free(m->gpus[i].groups);
+        if (m->placement->free != NULL)
+            m->placement->free(m->gpus[i].placement_state);
+        if (m->arbitration->free != NULL)
+            m->arbitration->free(m->gpus[i].arbitration_state);
     }
     free(m->gpus);
     free(m->contexts);

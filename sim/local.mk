@@ -6,9 +6,9 @@ sim_libsim_a_SOURCES = \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
-    sim/gpu/arbitration.c sim/gpu/block_progress.c sim/gpu/block_progress.h sim/gpu/copy_engine.c \
-    sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
-    sim/gpu/grid.c sim/gpu/grid.h sim/gpu/placement.c sim/gpu/policy.h sim/gpu/progress_limit.c \
+    sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
+    sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
+    sim/gpu/grid.c sim/gpu/grid.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
     sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
     sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
@@ -24,7 +24,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
-    sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/sm_state.c \
+    sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/scheduler.h sim/warp/sm_state.c \
     sim/warp/sync.c \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \

@@ -38,6 +38,7 @@ UNIT_TESTS = \
     tests/unit/l2_reuse \
     tests/unit/warp \
     tests/unit/warp_memory \
+    tests/unit/policies \
     tests/unit/steady_state \
     tests/unit/warp_issue \
     tests/unit/table

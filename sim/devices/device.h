@@ -15,7 +15,7 @@
 #include "sim/devices/warp_costs.h"
 
 enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
-       GT_DEVICE_MAX_COPY_QUEUES = 32 };
+       GT_DEVICE_MAX_COPY_QUEUES = 32, GT_DEVICE_POLICY_BYTES = 96 };
 
 /* A copy model: time = latency + bytes / rate. */
 struct gt_copy_cost {
@@ -40,7 +40,7 @@ struct gt_device {
     uint32_t resident_grids;
     uint32_t launch_queue_depth;      /* launches in flight before the host blocks */
     int32_t priority_high;            /* the most urgent, e.g. -5 */
-    char placement[24], arbitration[24]; /* policies by name */
+    char placement[GT_DEVICE_POLICY_BYTES], arbitration[GT_DEVICE_POLICY_BYTES]; /* name, parameters */
     uint64_t dispatch_ps;             /* between two blocks leaving the distributor */
     uint64_t refill_ps;               /* from a block's end to its slot's next block */
     uint64_t retire_ps;               /* between two blocks that leave one SM */

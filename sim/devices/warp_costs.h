@@ -8,7 +8,7 @@
 #include "sim/workload/program.h"
 
 struct gt_warp_costs {
-    char policy[24];              /* which ready warp a sub-partition issues, see sim/warp/scheduler.c */
+    char policy[96];              /* name, parameters: which ready warp a sub-partition issues, see sim/warp/scheduler.c */
     /* of a grid and its blocks */
     double launch_cycles, drain_cycles, block_start_cycles;
     double fetch_cycles, fetch_next_cycles, constant_miss_cycles;

@@ -1,39 +1,49 @@
 /* Arbitration: whose block is next. Grids stand in lists by priority level, in order of arrival. */
-#include "sim/gpu/policy.h"
+#include "sim/gpu/arbitration.h"
 
-static uint32_t first_grid(const struct gt_gpu_state *gpu)
+/* The head of the most urgent level from `level` on. */
+static gt_grid_index first_from(const struct gt_gpu_state *gpu, uint32_t level)
 {
-    return gpu->levels_used == 0 ? GT_NONE : gpu->level_head[__builtin_ctzll(gpu->levels_used)];
+    uint64_t levels = level < GT_LEVELS ? gpu->levels_used & ~UINT64_C(0) << level : 0;
+
+    return levels == 0 ? GT_NONE : gpu->level_head[__builtin_ctzll(levels)];
 }
 
 /* Rules X1 and A2 of Amert et al., RTSS'17, and seen on H200: only the head grid of the most urgent
  * level hands out blocks; one that does not fit holds back all behind it. */
-static uint32_t leftover(const struct gt_machine *m, const struct gt_gpu_state *gpu, gt_grid_index grid)
+static gt_grid_index leftover(void *state, const struct gt_arbitration_view *view, gt_grid_index tried)
 {
-    (void)m;
-    return grid == GT_NONE ? first_grid(gpu) : GT_NONE;
+    (void)state;
+    return tried == GT_NONE ? first_from(view->gpu, 0) : GT_NONE;
 }
 
 /* What-if: later grids may fill the room that the ones before them cannot use. */
-static uint32_t backfill(const struct gt_machine *m, const struct gt_gpu_state *gpu, gt_grid_index grid)
+static gt_grid_index backfill(void *state, const struct gt_arbitration_view *view, gt_grid_index tried)
 {
-    uint64_t behind;
-
-    if (grid == GT_NONE)
-        return first_grid(gpu);
-    if (m->grids[grid].next != GT_NONE)
-        return m->grids[grid].next;
-    behind = m->grids[grid].level == 63 ? 0 : gpu->levels_used & ~UINT64_C(0) << (m->grids[grid].level + 1);
-    return behind == 0 ? GT_NONE : gpu->level_head[__builtin_ctzll(behind)];
+    (void)state;
+    if (tried == GT_NONE)
+        return first_from(view->gpu, 0);
+    if (view->grids[tried].next != GT_NONE)
+        return view->grids[tried].next;
+    return first_from(view->gpu, view->grids[tried].level + 1);
 }
 
 static const struct gt_arbitration_policy policies[] = {
-    { { "leftover", "all blocks of the head grid leave before a later grid's may" }, leftover },
-    { { "backfill", "later grids fill room that the grids before them cannot use" }, backfill },
+    { .named = { .name = "leftover", .help = "all blocks of the head grid leave before a later grid's may" },
+      .next = leftover },
+    { .named = { .name = "backfill", .help = "later grids fill room that the grids before them cannot use" },
+      .next = backfill },
 };
 
-const struct gt_arbitration_policy *gt_arbitration_policy_find(const char *name, struct gt_error *error)
+const struct gt_arbitration_policy *gt_arbitration_find(const char *text, const struct gt_arbitration_policy *more,
+                                                        double *parameters, struct gt_error *error)
 {
-    return gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0],
-                          "scheduling.arbitration", name, error);
+    static const char key[] = "scheduling.arbitration";
+    const struct gt_arbitration_policy *found = more;
+
+    if (more == NULL || !gt_named_is(&more->named, text))
+        found = gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], key, text, error);
+    if (found == NULL || gt_named_parameters(&found->named, key, text, parameters, error) != 0)
+        return NULL;
+    return found;
 }

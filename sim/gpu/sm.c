@@ -33,6 +33,21 @@ static void set_free_blocks(struct gt_gpu_state *gpu, gt_sm_index sm, uint32_t b
         gpu->free_blocks_most = blocks;
 }
 
+static bool is_empty(const uint64_t *set, uint32_t sms)
+{
+    for (uint32_t word = 0; word * 64 < sms; word++)
+        if (set[word] != 0)
+            return false;
+    return true;
+}
+
+/* The last set may have lost its last SM. */
+static void lower_most(struct gt_gpu_state *gpu, uint32_t sms)
+{
+    while (gpu->free_blocks_most > 0 && is_empty(gpu->free_block_sets[gpu->free_blocks_most], sms))
+        gpu->free_blocks_most--;
+}
+
 static bool same_need(const struct gt_block_need *a, const struct gt_block_need *b)
 {
     return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
@@ -84,13 +99,17 @@ void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct
             set_free_blocks(state, sm, free_blocks(&state->sms[sm], need));
         }
     }
+    lower_most(state, m->device->sms);
 }
 
 /* One less, whatever it is that limits them: what an idle SM sets itself to holds as many as fit otherwise
  * (occupancy.h). */
-void gt_sm_promise(struct gt_gpu_state *gpu, gt_sm_index sm)
+void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
 {
-    set_free_blocks(gpu, sm, gpu->sms[sm].free_blocks - 1);
+    struct gt_gpu_state *state = &m->gpus[gpu];
+
+    set_free_blocks(state, sm, state->sms[sm].free_blocks - 1);
+    lower_most(state, m->device->sms);
 }
 
 void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,

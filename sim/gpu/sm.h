@@ -9,7 +9,7 @@ void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct
 
 /* One block of that shape will come to an SM that has room for it: it counts no more as free.  So many come
  * that were promised.  So many equal blocks leave it. */
-void gt_sm_promise(struct gt_gpu_state *gpu, gt_sm_index sm);
+void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm);
 void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
                     uint32_t blocks);
 void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/gpu/arbitration.h"
+#include "sim/gpu/placement.h"
+
 /* Fewer waves than this are not looked at; a period of more records than that is not found. */
 enum { FEWEST_WAVES = 16, FEWEST_PERIODS = 2, RECORDS_MAX = 1 << 16, BACKOFF_MAX = 1 << 20 };
 
@@ -18,7 +21,7 @@ struct due {
 struct snapshot {
     struct due *due;          uint32_t due_count, due_room;
     struct gt_sm_state *sms;  /* times since now, 0 where they are past */
-    uint32_t round_robin;
+    uint64_t placed, arbitrated;        /* what the policies remember, as far as it decides */
 };
 
 /* The search for a period of one grid. */
@@ -85,7 +88,8 @@ static void take_snapshot(const struct gt_machine *m, const struct gt_steady_sta
         snapshot->sms[sm].ready_ps = since_now(m, gpu->sms[sm].ready_ps);
         snapshot->sms[sm].retire_ps = since_now(m, gpu->sms[sm].retire_ps);
     }
-    snapshot->round_robin = gpu->round_robin;
+    snapshot->placed = m->placement->position != NULL ? m->placement->position(gpu->placement_state) : 0;
+    snapshot->arbitrated = m->arbitration->position != NULL ? m->arbitration->position(gpu->arbitration_state) : 0;
     snapshot->due_count = 0;
     for (size_t i = 0; i < heap->count; i++) {
         if (is_own(m, &heap->events[i], search->grid))
@@ -105,7 +109,7 @@ static bool same_sm(const struct gt_sm_state *a, const struct gt_sm_state *b)
 
 static bool same(const struct gt_machine *m, const struct snapshot *a, const struct snapshot *b)
 {
-    if (a->due_count != b->due_count || a->round_robin != b->round_robin)
+    if (a->due_count != b->due_count || a->placed != b->placed || a->arbitrated != b->arbitrated)
         return false;
     for (uint32_t i = 0; i < a->due_count; i++) {
         const struct due *one = &a->due[i], *other = &b->due[i];
@@ -289,12 +293,19 @@ static void look(struct gt_machine *m, struct gt_steady_state *search)
     end_search(m, search);
 }
 
+/* A policy whose memory cannot be compared may do something else each time. */
+static bool policies_can_be_compared(const struct gt_machine *m)
+{
+    return (m->placement->create == NULL || m->placement->position != NULL)
+           && (m->arbitration->create == NULL || m->arbitration->position != NULL);
+}
+
 /* Equal blocks that share nothing, and many of them. */
 static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
 {
     return grid->launch == NULL && grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0
            && (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended
-           && (m->probe->blocks == NULL || m->probe->repeat != NULL);
+           && (m->probe->blocks == NULL || m->probe->repeat != NULL) && policies_can_be_compared(m);
 }
 
 void gt_steady_state_started(struct gt_machine *m, gt_grid_index grid, const struct gt_block_record *record)

@@ -1,8 +1,9 @@
 /* The work distributor: grids with blocks to hand out, and the blocks that run. */
 #include "sim/gpu/work_distributor.h"
 
+#include "sim/gpu/arbitration.h"
 #include "sim/gpu/block_progress.h"
-#include "sim/gpu/policy.h"
+#include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/free_lists.h"
@@ -152,14 +153,19 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     struct gt_grid *g = &m->grids[grid];
     uint64_t first = g->dispatched;
     bool equal = g->block_ps != GT_TIME_NONE && g->spread_pct == 0;
+    const struct gt_placement_view view = {
+        .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
+    };
 
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
     while (g->dispatched < g->blocks && !m->failed) {
-        gt_sm_index sm = m->place->pick(state, m->device);
+        gt_sm_index sm = m->placement->pick(state->placement_state, &view);
 
         if (sm == GT_NONE)
             break;
-        gt_sm_promise(state, sm);
+        if (sm >= m->device->sms || state->sms[sm].free_blocks == 0)
+            gt_bug("placement policy '%s' chose SM %u, which has no room", m->placement->named.name, sm);
+        gt_sm_promise(m, gpu, sm);
         if (!equal) {
             start_blocks(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
         } else if (state->dispatch_batch[sm]++ == 0) {
@@ -177,15 +183,18 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
-    gt_grid_index grid = m->arbitration->next(m, state, GT_NONE);
+    const struct gt_arbitration_view view = {
+        .device = m->device, .gpu = state, .grids = m->grids, .parameters = m->arbitration_parameters
+    };
+    gt_grid_index grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
 
     while (grid != GT_NONE && !m->failed) {
         if (dispatch(m, gpu, grid)) {
             remove_grid(m, state, grid);
             gt_hw_queue_leave(m, m->grids[grid].command);
-            grid = m->arbitration->next(m, state, GT_NONE);
+            grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
-            grid = m->arbitration->next(m, state, grid);
+            grid = m->arbitration->next(state->arbitration_state, &view, grid);
         }
     }
 }

@@ -1,4 +1,5 @@
-/* work_distributor.h - hands out the blocks of grids: by policy.h, whose block is next and which SM gets it. */
+/* work_distributor.h - hands out the blocks of grids: arbitration.h says whose is next, placement.h which SM gets
+ * it. */
 #ifndef GRIDTIDE_SIM_GPU_WORK_DISTRIBUTOR_H
 #define GRIDTIDE_SIM_GPU_WORK_DISTRIBUTOR_H
 

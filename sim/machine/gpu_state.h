@@ -98,9 +98,9 @@ struct gt_gpu_state {
     /* Room for blocks of the shape at hand: bit r of free_block_sets[n] is set when SM order[r] has room for n. */
     struct gt_block_need free_blocks_for;
     uint64_t free_block_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_FREE_BLOCK_WORDS];
-    uint32_t free_blocks_most;          /* no set above this one has a bit */
+    uint32_t free_blocks_most;          /* the last set that has a bit, or 0 */
     uint64_t released[GT_FREE_BLOCK_WORDS];     /* by SM: blocks have left it since the sets were last right */
-    gt_sm_rank round_robin;   /* after the last placement */
+    void *placement_state, *arbitration_state;  /* the policies' own */
     uint32_t *dispatch_batch; /* by SM: blocks placed in the dispatch under way */
     uint64_t *dispatch_batch_first;
     gt_sm_index *dispatch_batch_sms;

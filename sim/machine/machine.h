@@ -9,6 +9,7 @@
 #define GRIDTIDE_SIM_MACHINE_MACHINE_H
 
 #include "sim/base/fair_share.h"
+#include "sim/base/named_table.h"
 #include "sim/machine/engine.h"
 #include "sim/machine/gpu_state.h"
 #include "sim/machine/options.h"
@@ -44,8 +45,8 @@ struct gt_op_rule {
 
 struct gt_demand;             /* sim/gpu/demand.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
-struct gt_place_policy;       /* sim/gpu/policy.h */
-struct gt_arbitration_policy;
+struct gt_placement_policy;   /* sim/gpu/placement.h */
+struct gt_arbitration_policy; /* sim/gpu/arbitration.h */
 
 struct gt_machine {
     struct gt_engine engine;
@@ -58,8 +59,6 @@ struct gt_machine {
     const struct gt_probe *probe;
     const struct gt_op_rule *op_rules;  /* [gt_op_kind] */
     struct gt_replay replay;  /* set before; its arrays are lent, and not changed by playing it */
-    const struct gt_place_policy *place;
-    const struct gt_arbitration_policy *arbitration;
     /* host threads and streams */
     struct gt_thread_state *threads;
     gt_call_index *thread_calls;
@@ -91,6 +90,9 @@ struct gt_machine {
     uint64_t group_stamps;
     /* GPUs */
     struct gt_gpu_state *gpus;          uint32_t gpu_count;
+    const struct gt_placement_policy *placement;
+    const struct gt_arbitration_policy *arbitration;
+    double placement_parameters[GT_NAMED_PARAMETERS], arbitration_parameters[GT_NAMED_PARAMETERS];
     struct gt_demand *demands;          /* by launch of options->modelled; NULL: none so far */
     struct gt_maxmin maxmin;            /* who gets how much of what blocks share, while that is worked out */
     struct gt_sm_kind {                 /* likewise: SMs that hold the same: one of them, how many */

@@ -4,8 +4,10 @@
 
 #include "sim/workload/workload.h"
 
+struct gt_arbitration_policy;
 struct gt_device;
 struct gt_kernel_model;
+struct gt_placement_policy;
 
 struct gt_options {
     bool blocks;             /* kernels as blocks on SMs (true) or as bars (false) */
@@ -23,6 +25,10 @@ struct gt_options {
      * NULL: none. */
     const struct gt_kernel_model *modelled;
     bool program_cost;
+    /* Policies that the calling program brings, beside those that sim/gpu/placement.h and arbitration.h know; the
+     * device chooses by name.  NULL: none. */
+    const struct gt_placement_policy *placement;
+    const struct gt_arbitration_policy *arbitration;
 };
 #define GT_OPTIONS_DEFAULT { .blocks = true, .seed = 1 }
 

@@ -5,6 +5,7 @@
 #ifndef GRIDTIDE_SIM_WARP_INTERNAL_H
 #define GRIDTIDE_SIM_WARP_INTERNAL_H
 
+#include "sim/base/named_table.h"
 #include "sim/devices/device.h"
 #include "sim/warp/launch_types.h"
 #include "sim/workload/workload.h"
@@ -107,16 +108,8 @@ struct gt_smsp {
     uint32_t warps;
     uint64_t issued;
     struct gt_warp_state *warp[GT_WARP_SLOTS];
+    void *scheduler_state;        /* the scheduler's own */
 };
-
-/* Which of the ready warps goes. */
-struct gt_warp_policy {
-    const char *name, *help;
-    /* The place that issues at `now`, or -1; then *next is the first cycle at which one could.  Called
-     * once a sub-partition and cycle; must not change anything. */
-    int (*pick)(const struct gt_smsp *sub, uint64_t now, uint64_t *next);
-};
-const struct gt_warp_policy *gt_warp_policy_find(const char *name, struct gt_error *error);
 
 /* A program, ready to run, and what the launch as a whole says about it. */
 struct gt_decoded_program {
@@ -166,7 +159,8 @@ struct gt_sm_core {
     const struct gt_device *device;
     const struct gt_warp_costs *costs;
     const struct gt_warp_launch *launch;
-    const struct gt_warp_policy *policy;
+    const struct gt_scheduler_policy *scheduler;      /* scheduler.h */
+    double scheduler_parameters[GT_NAMED_PARAMETERS];
     struct gt_decoded_program code;
     struct gt_smsp subs[GT_WARP_SUBS];
     struct gt_wblock *blocks;     /* [blocks_per_sm] */

@@ -3,6 +3,7 @@
  * Time jumps to the next cycle at which a sub-partition can issue or a block comes.
  */
 #include "sim/warp/internal.h"
+#include "sim/warp/scheduler.h"
 
 enum { FETCH_AHEAD = 16 };        /* lines that come with one that was missed */
 
@@ -187,7 +188,7 @@ static void issue(struct gt_sm_core *sm, struct gt_smsp *sub, uint32_t place, ui
 static void step(struct gt_sm_core *sm, struct gt_smsp *sub, uint64_t now)
 {
     uint64_t next = GT_WARP_NEVER;
-    int place = sm->policy->pick(sub, now, &next);
+    int place = sm->scheduler->pick(sub->scheduler_state, sub, sm->scheduler_parameters, now, &next);
 
     /* Set first: what issues may make a warp of this sub-partition ready sooner than it knows. */
     sub->next = place < 0 ? next : now + 1;

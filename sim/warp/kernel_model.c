@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "sim/warp/l2_reuse.h"
-#include "sim/warp/internal.h"
+#include "sim/warp/scheduler.h"
 
 bool gt_has_programs(const struct gt_workload *workload)
 {
@@ -95,10 +95,11 @@ static uint32_t *kernels_before(const struct gt_workload *workload)
 struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
                                      bool full, const struct gt_probe *probe, struct gt_error *error)
 {
+    double parameters[GT_NAMED_PARAMETERS];
     struct gt_kernel_model *modelled;
     uint32_t *before;
 
-    if (gt_warp_policy_find(device->warp.policy, error) == NULL)
+    if (gt_scheduler_find(device->warp.policy, NULL, parameters, error) == NULL)
         return NULL;
     modelled = gt_calloc(1, sizeof *modelled);
     modelled->op_count = workload->op_count;

@@ -7,6 +7,7 @@
 
 #include "sim/devices/occupancy.h"
 #include "sim/warp/internal.h"
+#include "sim/warp/scheduler.h"
 
 /* Warp instructions of the SM beyond which steady state is extrapolated: waves of blocks, and trips of long
  * loops where a few waves are still too many. */
@@ -239,8 +240,8 @@ static int run(struct gt_sm_core *sm, const struct gt_device *device, const stru
     *sm = (struct gt_sm_core){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
                            .most_instructions = most_instructions(launch, share, rows), .sm_blocks = rows,
                            .more_rows = more };
-    sm->policy = gt_warp_policy_find(device->warp.policy, error);
-    if (sm->policy == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
+    sm->scheduler = gt_scheduler_find(device->warp.policy, launch->scheduler, sm->scheduler_parameters, error);
+    if (sm->scheduler == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
         return -1;
     gt_warp_build(sm);
     gt_warp_grid_begin(sm);

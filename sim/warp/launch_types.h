@@ -7,6 +7,8 @@
 /* Sub-partitions of an SM, each a warp instruction a cycle at most: Volta to Hopper. */
 enum { GT_WARP_SUBS = 4 };
 
+struct gt_scheduler_policy;
+
 /* A launch of a program. */
 struct gt_warp_launch {
     const struct gt_program *program;
@@ -21,6 +23,7 @@ struct gt_warp_launch {
     bool coarse;                   /* a tenth of the trips of long loops will do */
     double l2_reuse_fraction;            /* of its DRAM reads: served by L2 as it is found, see l2_reuse.h */
     double clock_share;           /* of the SMs' usual clock, see gt_program; 0: all. Cycles do not heed it */
+    const struct gt_scheduler_policy *scheduler;  /* that a program brings, see scheduler.h; NULL: none */
     bool full;                    /* every block of the SM, however many: no extrapolation */
 };
 

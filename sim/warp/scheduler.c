@@ -5,16 +5,7 @@
  * greedy-youngest: the same, then the one that came last (Huerta et al., "Analyzing Modern NVIDIA GPU
  * cores", 2025, measured it on Ampere).  round-robin: the next place behind the one that issued last.
  */
-#include "sim/base/named_table.h"
-#include "sim/warp/internal.h"
-
-/* When place `i` could issue. */
-static inline uint64_t when(const struct gt_smsp *sub, uint32_t i)
-{
-    uint64_t free = sub->free[sub->gate[i]];
-
-    return sub->ready[i] > free ? sub->ready[i] : free;
-}
+#include "sim/warp/scheduler.h"
 
 static int greedy(const struct gt_smsp *sub, uint64_t now, uint64_t *next, uint32_t flip)
 {
@@ -22,10 +13,10 @@ static int greedy(const struct gt_smsp *sub, uint64_t now, uint64_t *next, uint3
     uint32_t best_age = UINT32_MAX;
     int best = -1;
 
-    if (when(sub, sub->last) <= now)
+    if (gt_ready_at(sub, sub->last) <= now)
         return (int)sub->last;
     for (uint32_t i = 0; i < sub->places; i++) {
-        uint64_t at = when(sub, i);
+        uint64_t at = gt_ready_at(sub, i);
 
         if (at <= now && (sub->age[i] ^ flip) < best_age) {
             best_age = sub->age[i] ^ flip;
@@ -37,23 +28,31 @@ static int greedy(const struct gt_smsp *sub, uint64_t now, uint64_t *next, uint3
     return best;
 }
 
-static int greedy_oldest(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
+static int greedy_oldest(void *state, const struct gt_smsp *sub, const double *parameters, uint64_t now,
+                         uint64_t *next)
 {
+    (void)state;
+    (void)parameters;
     return greedy(sub, now, next, 0);
 }
 
-static int greedy_youngest(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
+static int greedy_youngest(void *state, const struct gt_smsp *sub, const double *parameters, uint64_t now,
+                           uint64_t *next)
 {
+    (void)state;
+    (void)parameters;
     return greedy(sub, now, next, UINT32_MAX >> 1);
 }
 
-static int round_robin(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
+static int round_robin(void *state, const struct gt_smsp *sub, const double *parameters, uint64_t now, uint64_t *next)
 {
     uint64_t soonest = GT_WARP_NEVER;
 
+    (void)state;
+    (void)parameters;
     for (uint32_t i = 1; i <= sub->places; i++) {
         uint32_t place = (sub->last + i) % sub->places;
-        uint64_t at = when(sub, place);
+        uint64_t at = gt_ready_at(sub, place);
 
         if (at <= now)
             return (int)place;
@@ -63,14 +62,24 @@ static int round_robin(const struct gt_smsp *sub, uint64_t now, uint64_t *next)
     return -1;
 }
 
-static const struct gt_warp_policy policies[] = {
-    { "greedy-oldest", "the warp that issued last, then the one that is resident longest", greedy_oldest },
-    { "greedy-youngest", "the warp that issued last, then the one that came last", greedy_youngest },
-    { "round-robin", "warps take turns", round_robin },
+static const struct gt_scheduler_policy policies[] = {
+    { .named = { .name = "greedy-oldest",
+                 .help = "the warp that issued last, then the one that is resident longest" },
+      .pick = greedy_oldest },
+    { .named = { .name = "greedy-youngest", .help = "the warp that issued last, then the one that came last" },
+      .pick = greedy_youngest },
+    { .named = { .name = "round-robin", .help = "warps take turns" }, .pick = round_robin },
 };
 
-const struct gt_warp_policy *gt_warp_policy_find(const char *name, struct gt_error *error)
+const struct gt_scheduler_policy *gt_scheduler_find(const char *text, const struct gt_scheduler_policy *more,
+                                                    double *parameters, struct gt_error *error)
 {
-    return gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], "warp.policy",
-                          name, error);
+    static const char key[] = "warp.policy";
+    const struct gt_scheduler_policy *found = more;
+
+    if (more == NULL || !gt_named_is(&more->named, text))
+        found = gt_named_find(policies, sizeof policies / sizeof policies[0], sizeof policies[0], key, text, error);
+    if (found == NULL || gt_named_parameters(&found->named, key, text, parameters, error) != 0)
+        return NULL;
+    return found;
 }

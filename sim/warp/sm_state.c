@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/warp/internal.h"
+#include "sim/warp/scheduler.h"
 
 void gt_warp_build(struct gt_sm_core *sm)
 {
@@ -45,6 +46,8 @@ void gt_warp_build(struct gt_sm_core *sm)
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++) {
         memset(sm->subs[s].ready, 0xff, sizeof sm->subs[s].ready);
         sm->subs[s].next = GT_WARP_NEVER;
+        if (sm->scheduler->create != NULL)
+            sm->subs[s].scheduler_state = sm->scheduler->create(sm->device, sm->scheduler_parameters);
     }
     sm->share = 1;
 }
@@ -60,6 +63,8 @@ void gt_warp_tear_down(struct gt_sm_core *sm)
         free(sm->blocks[i].trips);
         free(sm->blocks[i].choices);
     }
+    for (uint32_t s = 0; s < GT_WARP_SUBS && sm->scheduler->free != NULL; s++)
+        sm->scheduler->free(sm->subs[s].scheduler_state);
     free(sm->warps);
     free(sm->free_warps);
     free(sm->blocks);
