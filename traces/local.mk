@@ -36,7 +36,7 @@ traces_libtraces_a_SOURCES = \
     traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
-    traces/sass/program_match.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
+    traces/sass/program_match.h traces/sass/operands.c traces/sass/parts.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
     traces/sass/thread_counts.c traces/sass/warp_roles.c \
     traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
     traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.c traces/stats/stats.h \

@@ -2,38 +2,14 @@
  * launch as a whole says about instructions that do not say it themselves. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/warp/internal.h"
 
-enum { LINE_BYTES = 128, CONSTANT_LINE_BYTES = 256, CONSTANT_BANKS = 32, CONSTANT_BANK_BYTES = 1 << 16 };
+enum { LINE_BYTES = 128, CONSTANT_LINE_BYTES = 256 };
 
 static double known(double value, double otherwise)
 {
     return value < 0 ? otherwise : value;
-}
-
-static const char *text_of(const struct gt_program *program, const struct gt_instruction *instruction)
-{
-    return program->text == NULL ? "" : program->text + instruction->text;
-}
-
-/* The line of the constant cache that "c[0x0][0x210]" is in; GT_NONE where the text has none, or one that
- * lies in no bank. */
-static uint32_t constant_line(const char *text)
-{
-    const char *at = strstr(text, "c[0x");
-    char *end;
-
-    if (at == NULL)
-        return GT_NONE;
-    unsigned long bank = strtoul(at + 2, &end, 16);
-    if (strncmp(end, "][0x", 4) != 0)
-        return GT_NONE;
-    unsigned long offset = strtoul(end + 2, NULL, 16);
-    if (bank >= CONSTANT_BANKS || offset >= CONSTANT_BANK_BYTES)
-        return GT_NONE;
-    return (uint32_t)((bank * CONSTANT_BANK_BYTES + offset) / CONSTANT_LINE_BYTES);
 }
 
 static bool is_global(const struct gt_access *access)
@@ -43,27 +19,16 @@ static bool is_global(const struct gt_access *access)
            || (access->space == GT_SPACE_GENERIC && access->sectors > 0);
 }
 
-/* Bits of an element of a matrix product, by what is in its text, 16 where nothing is; of 64-bit products as
- * many as their time is worth (16 cycles for DMMA.8x8x4, measured on an H200). */
-static double element_bits(const char *text)
-{
-    static const struct { const char *type; double bits; } types[] = {
-        { "DMMA", 448 }, { ".TF32", 32 }, { ".S8", 8 }, { ".U8", 8 }, { ".E4M3", 8 }, { ".E5M2", 8 },
-        { ".S4", 4 }, { ".U4", 4 },
-    };
-
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        if (strstr(text, types[i].type) != NULL)
-            return types[i].bits;
-    return 16;
-}
-
 /* Cycles of the tensor pipe for a matrix product: the device's rate is of 16-bit multiply-adds, others take
- * the time of the bits of their rows; a warp's own product takes some to start. */
-static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction,
-                        const char *text)
+ * the time of the bits of their rows; a warp's own product takes some to start.  Of 64-bit products it is as many
+ * bits as their time is worth (16 cycles for DMMA.8x8x4, measured on an H200). */
+static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction)
 {
-    double rows = strstr(text, "MMA.8") != NULL ? 8 : 16, bits = instruction->gmma_k * element_bits(text);
+    static const double bits_of[] = {
+        [GT_ELEMENT_4_BITS] = 4,   [GT_ELEMENT_8_BITS] = 8,    [GT_ELEMENT_16_BITS] = 16,
+        [GT_ELEMENT_32_BITS] = 32, [GT_ELEMENT_64_BITS] = 448,
+    };
+    double rows = instruction->gmma_m == 8 ? 8 : 16, bits = instruction->gmma_k * bits_of[instruction->element];
     double products = rows * instruction->gmma_n * bits / 16;
 
     if (instruction->action == GT_ACTION_GMMA)
@@ -96,18 +61,17 @@ static float counts_of(const struct gt_instruction *in)
 static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, const struct gt_program *program,
                    const struct gt_warp_costs *costs, const struct gt_access *no_access)
 {
-    const char *text = text_of(program, in);
-
     *op = (struct gt_decoded_inst){
         .action = in->action, .pipe = in->pipe, .gate = in->pipe,
         .stall = in->stall_cycles > 0 ? in->stall_cycles : 1,
         .wait_mask = in->wait_mask, .write_barrier = in->write_barrier, .read_barrier = in->read_barrier,
         .argument = in->argument, .argument2 = in->argument2, .line = in->offset_bytes / LINE_BYTES,
-        .constant = constant_line(text), .interval = (float)costs->interval[in->pipe],
+        .constant = in->constant == GT_NONE ? GT_NONE : in->constant / CONSTANT_LINE_BYTES,
+        .interval = (float)costs->interval[in->pipe],
         .latency = (float)costs->latency[in->pipe],
         .access = in->memory == GT_NONE ? NULL : &program->memory[in->memory],
         .counts = counts_of(in),
-        .commits = in->action == GT_ACTION_GMMA && strstr(text, "gsb") != NULL,
+        .commits = in->action == GT_ACTION_GMMA && in->argument == 1,
     };
     bool moves = in->action == GT_ACTION_LOAD || in->action == GT_ACTION_STORE
                  || in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE
@@ -119,12 +83,12 @@ static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, 
     if (op->access != NULL && is_global(op->access) && moves && op->action != GT_ACTION_COMPUTE)
         op->gate = GT_WARP_GATE_LG;
     if (in->action == GT_ACTION_GMMA)
-        op->latency = mma_cycles(costs, in, text); /* queues in the tensor core, its gate stays open */
+        op->latency = mma_cycles(costs, in); /* queues in the tensor core, its gate stays open */
     else if (in->pipe == GT_PIPE_TENSOR)
-        op->interval = mma_cycles(costs, in, text);
+        op->interval = mma_cycles(costs, in);
     if (in->action == GT_ACTION_SPECIAL)
         op->latency = (float)costs->special_latency;
-    if (in->action == GT_ACTION_SLEEP && strstr(text, ".SYNCS") != NULL)
+    if (in->action == GT_ACTION_SLEEP && in->argument2 == 1)
         op->action = GT_ACTION_COMPUTE; /* ends with the phase that the instruction before it waited for */
     if (op->action == GT_ACTION_COMPUTE)
         op->access = in->pipe == GT_PIPE_TENSOR ? op->access : NULL;

@@ -208,7 +208,7 @@ static int stuck(const struct gt_sm_core *sm, struct gt_error *error)
 
             return gt_error_set(error, "program '%s': warp %u of a block waits for ever before '%s' (0x%x), "
                                 "after %llu warp instructions", program->key, warp->number,
-                                program->text != NULL ? program->text + program->instructions[at].text : "?",
+                                gt_program_text(program, (uint32_t)at),
                                 program->instructions[at].offset_bytes, (unsigned long long)sm->simulated);
         }
     }

@@ -10,7 +10,6 @@
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/warp/internal.h"
 
@@ -19,7 +18,6 @@
 
 enum {
     NEAR_INSTRUCTIONS = 256,     /* looked back for a load from the same registers */
-    MOST_OFFSET = 1 << 30,       /* of an address: 24 bits in machine code */
     HALVINGS = 30                /* of the level's range: to a billionth of it */
 };
 
@@ -30,12 +28,8 @@ struct passage {
     bool again;                  /* what a loop before it loaded */
 };
 
-/* Where a load reads: "[R2.64+0x4]" is 4 bytes behind what the text before "+0x4" says. */
-struct address { const char *text; size_t length; unsigned base; long offset; };
-
 struct loads {
     struct gt_decoded_program *code;
-    struct address *addresses;   /* [instruction]; no text: none */
     struct passage *passages;
     uint32_t count;
     bool *old;                   /* [instruction]: reads what was read before */
@@ -91,24 +85,6 @@ static void find_passages(struct loads *loads)
                 passages[p].again = true;
 }
 
-static struct address address_of(const struct gt_program *program, uint32_t i)
-{
-    const char *at = program->text + program->instructions[i].text;
-    struct address address = { .text = load_of(program, i) == NULL ? NULL : strstr(at, "[R") };
-    char *behind;
-
-    if (address.text == NULL)
-        return address;
-    address.length = strcspn(address.text, "]");
-    address.base = (unsigned)strtoul(address.text + 2, &behind, 10);
-    for (const char *k = behind; k < address.text + address.length; k++)
-        if (strncmp(k, "+0x", 3) == 0 || strncmp(k, "+-0x", 4) == 0) {
-            address.offset = strtol(k + 1, NULL, 16) % MOST_OFFSET;
-            address.length = (size_t)(k - address.text);
-        }
-    return address;
-}
-
 static bool writes(const struct gt_instruction *in, unsigned base)
 {
     for (uint32_t k = 0; k < in->operand_count; k++) {
@@ -121,22 +97,27 @@ static bool writes(const struct gt_instruction *in, unsigned base)
     return false;
 }
 
+/* Do both read less than a sector from each other, as long as their registers stay as they are? */
+static bool near(const struct gt_address *a, const struct gt_address *b)
+{
+    return a->base == b->base && a->uniform == b->uniform && a->base_count == b->base_count && a->scale == b->scale
+           && abs(a->offset_bytes - b->offset_bytes) < GT_SECTOR_BYTES;
+}
+
 /* Whether a load behind instruction `first` reads the sectors of one shortly before it. */
 static bool is_beside(const struct loads *loads, uint32_t i, uint32_t first)
 {
     const struct gt_program *program = loads->code->program;
-    const struct address *here = &loads->addresses[i];
+    const struct gt_access *here = load_of(program, i);
 
-    if (here->text == NULL)
+    if (here == NULL || here->address.base_count == 0)
         return false;
     for (uint32_t k = i; k-- > first && i - k < NEAR_INSTRUCTIONS;) {
-        const struct address *there = &loads->addresses[k];
+        const struct gt_access *there = load_of(program, k);
 
-        if (writes(&program->instructions[k], here->base))
+        if (writes(&program->instructions[k], here->address.base))
             return false;
-        if (there->text != NULL && there->base == here->base && there->length == here->length
-            && labs(there->offset - here->offset) < GT_SECTOR_BYTES
-            && strncmp(there->text, here->text, here->length) == 0)
+        if (there != NULL && near(&there->address, &here->address))
             return true;
     }
     return false;
@@ -209,14 +190,11 @@ void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes)
     loads.passages = gt_calloc(program->block_count + 1, sizeof *loads.passages);
     loads.old = gt_calloc(program->instruction_count + 1, sizeof *loads.old);
     loads.fresh = gt_calloc(program->instruction_count + 1, sizeof *loads.fresh);
-    loads.addresses = gt_calloc(program->instruction_count + 1, sizeof *loads.addresses);
-    for (uint32_t i = 0; i < program->instruction_count; i++) {
-        loads.addresses[i] = address_of(program, i);
+    for (uint32_t i = 0; i < program->instruction_count; i++)
         if (load_of(program, i) != NULL) {
             code->ops[i].l1_miss = (float)(1 - gt_warp_hit_rate(&code->use, load_of(program, i), true));
             code->ops[i].l2_miss = (float)code->l2_read_miss;
         }
-    }
     find_passages(&loads);
     share_out(&loads, false, 1 - fmax(0, code->use.l1_load_hit));
     share_out(&loads, true, code->l2_read_miss);
@@ -225,5 +203,4 @@ void gt_warp_find_misses(struct gt_decoded_program *code, double l2_bytes)
     free(loads.passages);
     free(loads.old);
     free(loads.fresh);
-    free(loads.addresses);
 }

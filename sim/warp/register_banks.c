@@ -10,53 +10,24 @@
 
 #include "sim/warp/internal.h"
 
-enum { PLACES = 4, NO_REGISTER = 255 };
+enum { PLACES = 4, NO_REGISTER = GT_NO_REGISTER };
 
 /* Registers that an instruction reads, by place: the first one's number, and how many. */
 struct sources { uint8_t number[PLACES], count[PLACES]; };
 
-/* The next vector operand that is read, from `next` on; operand_count: none. */
-static uint32_t next_read(const struct gt_instruction *in, uint32_t next)
-{
-    while (next < in->operand_count && (in->operands[next].file != GT_FILE_VECTOR
-                                        || in->operands[next].flags & GT_OPERAND_WRITTEN))
-        next++;
-    return next;
-}
-
-static bool writes_vector(const struct gt_instruction *in)
-{
-    for (uint32_t i = 0; i < in->operand_count; i++)
-        if (in->operands[i].file == GT_FILE_VECTOR && in->operands[i].flags & GT_OPERAND_WRITTEN)
-            return true;
-    return false;
-}
-
-/* Places are counted in the text behind the result, predicates left out. */
-static struct sources sources_of(const struct gt_instruction *in, const char *text)
+static struct sources sources_of(const struct gt_instruction *in)
 {
     struct sources s;
-    uint32_t place = 0, next = next_read(in, 0);
-    bool result = writes_vector(in);
 
     memset(s.number, NO_REGISTER, sizeof s.number);
     memset(s.count, 0, sizeof s.count);
-    if (*text == '@')
-        text += strcspn(text, " ") + (strchr(text, ' ') != NULL);
-    for (const char *at = strchr(text, ' '); at != NULL && place < PLACES; at = strchr(at + 1, ',')) {
-        at += strspn(at, " ,-~|!");
-        if (*at == 'P' || (at[0] == 'U' && at[1] == 'P'))
+    for (uint32_t i = 0; i < in->operand_count; i++) {
+        const struct gt_operand *operand = &in->operands[i];
+
+        if (operand->file != GT_FILE_VECTOR || operand->flags & GT_OPERAND_WRITTEN || operand->place >= PLACES)
             continue;
-        if (result) {
-            result = false;
-            continue;
-        }
-        if (at[0] == 'R' && at[1] >= '0' && at[1] <= '9' && next < in->operand_count) {
-            s.number[place] = in->operands[next].number;
-            s.count[place] = in->operands[next].count;
-            next = next_read(in, next + 1);
-        }
-        place++;
+        s.number[operand->place] = operand->number;
+        s.count[operand->place] = operand->count;
     }
     return s;
 }
@@ -100,7 +71,7 @@ void gt_warp_find_reads(struct gt_decoded_program *code)
     memset(kept, NO_REGISTER, sizeof kept);
     for (uint32_t i = 0; known && i < program->instruction_count; i++) {
         const struct gt_instruction *in = &program->instructions[i];
-        struct sources s = sources_of(in, program->text == NULL ? "" : program->text + in->text);
+        struct sources s = sources_of(in);
         uint8_t reads[GT_WARP_BANKS] = { 0 };
 
         count(reads, kept, in, &s);

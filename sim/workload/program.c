@@ -18,6 +18,11 @@ const char *const gt_space_names[GT_SPACES] = {
     "none", "global", "local", "shared", "constant", "generic", "texture", "cluster",
 };
 
+const char *gt_program_text(const struct gt_program *program, uint32_t instruction)
+{
+    return program->text == NULL ? "?" : program->text + program->instructions[instruction].text;
+}
+
 void gt_program_free(struct gt_program *program)
 {
     if (program == NULL || program->sharers-- > 0)

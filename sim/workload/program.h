@@ -60,7 +60,7 @@ enum gt_action {
     GT_ACTION_BULK_STORE,       /* UTMASTG, UTMAREDG, UBLKCP, UBLKRED to global */
     GT_ACTION_BULK_PREFETCH,    /* UTMAPF, UBLKPF */
     GT_ACTION_BULK_COMMIT,      /* UTMACMDFLUSH: closes a group of bulk stores */
-    GT_ACTION_GMMA,             /* HGMMA, QGMMA, IGMMA, BGMMA: a warp group's, asynchronous */
+    GT_ACTION_GMMA,             /* HGMMA, QGMMA, IGMMA, BGMMA: a warp group's, asynchronous; argument 1: closes a group */
     GT_ACTION_GMMA_ARRIVE,      /* WARPGROUP.ARRIVE */
     GT_ACTION_GMMA_WAIT,        /* WARPGROUP.DEPBAR.LE gsb0, k; argument2: k groups may be left */
     GT_ACTION_CLUSTER_ARRIVE,   /* UCGABAR_ARV */
@@ -69,7 +69,8 @@ enum gt_action {
     GT_ACTION_FENCE,            /* MEMBAR, FENCE, ERRBAR, CCTL */
     GT_ACTION_GRID_WAIT,        /* ACQBULK: waits for the grid before (programmatic launch) */
     GT_ACTION_GRID_RELEASE,     /* PREEXIT */
-    GT_ACTION_SLEEP,            /* NANOSLEEP; argument: ns, 0 where a register says */
+    GT_ACTION_SLEEP,            /* NANOSLEEP; argument: ns, 0 where a register says; argument2 1: .SYNCS, ends with
+                                 * the phase that the instruction before it waited for */
     GT_ACTION_SPECIAL,          /* S2R, S2UR, CS2R: reads a special register */
     GT_ACTION_DIVERGE,          /* BSSY: a region begins in which warps may split */
     GT_ACTION_BRANCH,           /* whatever ends a basic block: BRA, BRX, CALL, RET, EXIT, BSYNC, ... */
@@ -93,23 +94,45 @@ enum gt_stall {
     GT_STALLS
 };
 
+/* What SPECIAL reads, by what it is the same for. */
+enum gt_special { GT_SPECIAL_OTHER, GT_SPECIAL_THREAD, GT_SPECIAL_LANE, GT_SPECIAL_BLOCK, GT_SPECIAL_MACHINE /* SM, clock */ };
+
+/* The comparison that sets a predicate (ISETP, FSETP, ...). */
+enum gt_compare {
+    GT_COMPARE_NONE, GT_COMPARE_LESS, GT_COMPARE_AT_MOST, GT_COMPARE_EQUAL, GT_COMPARE_UNEQUAL, GT_COMPARE_AT_LEAST,
+    GT_COMPARE_GREATER
+};
+
+/* The elements that a matrix product multiplies. */
+enum gt_element { GT_ELEMENT_16_BITS, GT_ELEMENT_4_BITS, GT_ELEMENT_8_BITS, GT_ELEMENT_32_BITS, GT_ELEMENT_64_BITS };
+
 /* A register operand: `count` registers from `number` on.  RZ, URZ and PT are left out. */
 enum gt_register_file { GT_FILE_VECTOR, GT_FILE_UNIFORM, GT_FILE_PREDICATE, GT_FILE_UNIFORM_PREDICATE };
-enum gt_operand_flag { GT_OPERAND_WRITTEN = 1, GT_OPERAND_REUSE = 2, GT_OPERAND_GUARD = 4 };
-struct gt_operand { uint8_t file, number, count, flags; };
+enum gt_operand_flag { GT_OPERAND_WRITTEN = 1, GT_OPERAND_REUSE = 2, GT_OPERAND_GUARD = 4, GT_OPERAND_NEGATED = 8 };
+struct gt_operand {
+    uint8_t file, number, count, flags;
+    uint8_t place;              /* of a vector register read: among the sources, from 0; GT_NO_PLACE: in none */
+};
 
-enum { GT_INSTRUCTION_OPERANDS = 8, GT_NO_BARRIER = 7 };
+enum { GT_INSTRUCTION_OPERANDS = 8, GT_NO_BARRIER = 7, GT_NO_PLACE = 255, GT_NO_REGISTER = 255 };
+enum { GT_CONSTANT_BANKS = 32, GT_CONSTANT_BANK_BYTES = 1 << 16 };
 
 struct gt_instruction {
     uint32_t offset_bytes;      /* in the kernel's code section */
-    uint32_t text;              /* offset in gt_program.text: "@P0 FFMA R4, R5, R6, R4" */
+    uint32_t text;              /* offset in gt_program.text: "@P0 FFMA R4, R5, R6, R4", to be shown and written */
     uint64_t executions;        /* warp instructions, by all warps */
     float threads;              /* mean threads of the warp that are active, 0..32 */
     float threads_on;           /* of those, mean not predicated off */
     uint32_t memory;            /* in gt_program.memory; GT_NONE where it moves no data */
+    uint32_t constant;          /* the constant operand's address, banks one behind the other; GT_NONE where none is */
     uint16_t argument, argument2; /* see gt_action */
     uint16_t gmma_n;            /* GMMA and HMMA-like: columns (N), see also gmma_k; else 0 */
-    uint16_t gmma_k;            /* GMMA and HMMA-like: depth (K); M is 64 for GMMA, 16 for HMMA */
+    uint16_t gmma_k;            /* GMMA and HMMA-like: depth (K) */
+    uint8_t gmma_m;             /* GMMA and HMMA-like: rows (M), 64 for GMMA, 16 or 8 for HMMA */
+    uint8_t element;            /* GMMA and HMMA-like: gt_element */
+    uint8_t special, compare; /* gt_special, gt_compare */
+    bool guard_decides;         /* BRANCH: its guard alone says who jumps: "@P0 BRA 0x40", not "@P0 BRA P1, 0x40" */
+    bool elects;                /* ELECT: its result is true for one thread */
     uint8_t pipe, action;       /* gt_pipe, gt_action */
     /* Of the 128-bit encoding. */
     uint8_t stall_cycles;       /* before the warp's next instruction may issue, 0..15 */
@@ -125,10 +148,20 @@ struct gt_instruction {
 /* Of a line of L1 or L2, what moves and is counted. */
 enum { GT_SECTOR_BYTES = 32 };
 
+/* Where it is: "[R2.64+UR4+0x10]" is 16 bytes behind the place that the registers name.  Of several, as LDGSTS
+ * has, the first. */
+struct gt_address {
+    uint8_t base, base_count;   /* vector registers: 2 for R2.64; base_count 0: there is none, or not known */
+    uint8_t uniform;            /* register; GT_NO_REGISTER: none */
+    uint8_t scale;              /* of the base, 4 for R2.X4, else 1 */
+    int32_t offset_bytes;
+};
+
 /* What a memory instruction asks of the memory system: means per execution of a warp. */
 struct gt_access {
     uint8_t space;              /* gt_space */
     uint8_t width_bytes;        /* per thread: 1, 2, 4, 8, 16; LDSM/STSM: 4 x matrices; 0 bulk copies */
+    struct gt_address address;
     bool bypass_l1;             /* LDGSTS.BYPASS, .STRONG.GPU/SYS: not served by L1 */
     float sectors;              /* 32-byte sectors asked for (global, local), hit or miss */
     float sectors_ideal;        /* with perfect coalescing */
@@ -244,6 +277,9 @@ struct gt_profile {
     uint32_t blocks_per_sm;     /* the profiler's limit of residents; 0 unknown */
     struct gt_memory_use use;
 };
+
+/* The text of an instruction, to be shown; "?" in a program without. */
+const char *gt_program_text(const struct gt_program *program, uint32_t instruction);
 
 /* Let go of a program: the last of its sharers frees what it owns, and the program. NULL is allowed. */
 void gt_program_free(struct gt_program *program);

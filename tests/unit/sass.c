@@ -162,7 +162,7 @@ static void operands_are_read_and_written(void **state)
 
     (void)state;
     assert_int_equal(p.i.pipe, GT_PIPE_FMA);
-    assert_operand(&p, 0, GT_FILE_PREDICATE, 3, 1, GT_OPERAND_GUARD);
+    assert_operand(&p, 0, GT_FILE_PREDICATE, 3, 1, GT_OPERAND_GUARD | GT_OPERAND_NEGATED);
     assert_operand(&p, 1, GT_FILE_VECTOR, 4, 1, GT_OPERAND_WRITTEN);
     assert_operand(&p, 2, GT_FILE_VECTOR, 5, 1, GT_OPERAND_REUSE);
     assert_operand(&p, 4, GT_FILE_VECTOR, 4, 1, 0);
@@ -218,6 +218,97 @@ static void memory_has_space_and_width(void **state)
     assert_int_equal(p.access.space, GT_SPACE_GLOBAL);
     p = parse("ATOMG.E.ADD.STRONG.GPU PT, R14, desc[UR36][R8.64], R11");
     assert_operand(&p, 0, GT_FILE_VECTOR, 14, 1, GT_OPERAND_WRITTEN);
+}
+
+/* Sources are counted behind the vector register that is the result; predicates have no place.  Registers take
+ * places in the order of the text, so that one of an address may have that of the data behind it. */
+static void sources_have_places(void **state)
+{
+    struct parsed p = parse("@!P3 FFMA R4, R5.reuse, -R6, |R4|");
+
+    (void)state;
+    assert_true(p.i.operands[0].flags & GT_OPERAND_NEGATED);
+    assert_int_equal(p.i.operands[1].place, GT_NO_PLACE);
+    assert_int_equal(p.i.operands[2].place, 0);
+    assert_int_equal(p.i.operands[3].place, 1);
+    assert_int_equal(p.i.operands[4].place, 2);
+    p = parse("ISETP.GE.AND P0, PT, R0, c[0x0][0x218], PT");
+    assert_int_equal(p.i.operands[1].place, 0);
+    assert_int_equal(p.i.compare, GT_COMPARE_AT_LEAST);
+    p = parse("IADD3 R4, P0, P1, UR5, RZ, R2");
+    assert_int_equal(p.i.operands[4].place, 2);
+    p = parse("STG.E desc[UR4][R2.64], R7");
+    assert_int_equal(p.i.operands[1].place, 1);
+    assert_int_equal(p.i.operands[2].place, GT_NO_PLACE);
+}
+
+/* A text can name any number: what lies in no constant bank is no constant. */
+static void constants_lie_in_banks(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("FADD R0, R1, c[0x0][0x210]").i.constant, 0x210);
+    assert_int_equal(parse("LDC R0, c[0x3][0x8]").i.constant, 0x30008);
+    assert_int_equal(parse("FADD R0, R1, c[0x0][0xf000000000]").i.constant, GT_NONE);
+    assert_int_equal(parse("FADD R0, R1, c[0xf00000][0x0]").i.constant, GT_NONE);
+    assert_int_equal(parse("LDC R0, c[0x3][R2+0x8]").i.constant, GT_NONE);
+    assert_int_equal(parse("FADD R0, R1, R2").i.constant, GT_NONE);
+}
+
+static void addresses_are_taken_apart(void **state)
+{
+    struct gt_address a = parse("LDG.E R4, desc[UR4][R2.64+0x10]").access.address;
+
+    (void)state;
+    assert_int_equal(a.base, 2);
+    assert_int_equal(a.base_count, 2);
+    assert_int_equal(a.uniform, GT_NO_REGISTER);
+    assert_int_equal(a.offset_bytes, 16);
+    a = parse("LDS R4, [R2.X4+UR5+-0x8]").access.address;
+    assert_int_equal(a.base_count, 1);
+    assert_int_equal(a.scale, 4);
+    assert_int_equal(a.uniform, 5);
+    assert_int_equal(a.offset_bytes, -8);
+    assert_int_equal(parse("LDS R4, [UR5]").access.address.base_count, 0);
+    assert_int_equal(parse("LDS R4, [RZ]").access.address.base_count, 0);
+}
+
+static void products_have_elements(void **state)
+{
+    static const struct { const char *text; int m, element; } cases[] = {
+        { "HMMA.16816.F32 R4, R8, R12, R4", 16, GT_ELEMENT_16_BITS },
+        { "HMMA.1688.F32.TF32 R4, R8, R12, R4", 16, GT_ELEMENT_32_BITS },
+        { "HMMA.884.F32.F32.STEP0 R4, R8, R12, R4", 8, GT_ELEMENT_16_BITS },
+        { "IMMA.16832.S8.S8 R4, R8, R12, R4", 16, GT_ELEMENT_8_BITS },
+        { "IMMA.8832.U4.U4 R4, R8, R12, R4", 8, GT_ELEMENT_4_BITS },
+        { "DMMA.8x8x4 R4, R8, R12, R4", 8, GT_ELEMENT_64_BITS },
+        { "QGMMA.64x256x32.F32.E4M3.E4M3 R24, gdesc[UR16], R24, gsb0", 64, GT_ELEMENT_8_BITS },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct parsed p = parse(cases[i].text);
+
+        assert_int_equal(p.i.gmma_m, cases[i].m);
+        assert_int_equal(p.i.element, cases[i].element);
+        assert_int_equal(p.i.argument, i == 6);
+    }
+}
+
+static void what_threads_differ_by_is_told(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("S2R R0, SR_TID.X").i.special, GT_SPECIAL_THREAD);
+    assert_int_equal(parse("S2UR UR4, SR_CTAID.X").i.special, GT_SPECIAL_BLOCK);
+    assert_int_equal(parse("CS2R R2, SR_CLOCKLO").i.special, GT_SPECIAL_MACHINE);
+    assert_int_equal(parse("CS2R R2, SRZ").i.special, GT_SPECIAL_OTHER);
+    assert_true(parse("ELECT P1, URZ, PT").i.elects);
+    assert_int_equal(parse("FSETP.GTU.AND P0, PT, R0, 1, PT").i.compare, GT_COMPARE_GREATER);
+    assert_true(parse("@P0 BRA 0x40").i.guard_decides);
+    assert_false(parse("BRA 0x40").i.guard_decides);
+    assert_false(parse("@P0 BRA P1, 0x40").i.guard_decides);
+    assert_false(parse("@P0 BRA.U UP1, 0x40").i.guard_decides);
+    assert_int_equal(parse("NANOSLEEP.SYNCS 0x989680").i.argument2, 1);
+    assert_int_equal(parse("NANOSLEEP 0x20").i.argument2, 0);
 }
 
 static void arguments_come_from_operands(void **state)
@@ -295,6 +386,11 @@ int main(void)
         cmocka_unit_test(mnemonics_are_sorted),
         cmocka_unit_test(operands_are_read_and_written),
         cmocka_unit_test(memory_has_space_and_width),
+        cmocka_unit_test(sources_have_places),
+        cmocka_unit_test(constants_lie_in_banks),
+        cmocka_unit_test(addresses_are_taken_apart),
+        cmocka_unit_test(products_have_elements),
+        cmocka_unit_test(what_threads_differ_by_is_told),
         cmocka_unit_test(arguments_come_from_operands),
         cmocka_unit_test(control_flow_is_told),
         cmocka_unit_test(what_is_not_known_counts_as_simple),

@@ -428,23 +428,6 @@ static void blocks_that_count_nothing_are_extrapolated(void **state)
     assert_true(result.simulated > 0 && result.simulated < 10000000);
 }
 
-/* A text can name any number: what lies in no constant bank has no line in a cache of 2^40 bytes. */
-static void constants_lie_in_banks(void **state)
-{
-    static char text[] = "FADD R0, R1, c[0x0][0xf000000000]\0FADD R0, R1, c[0xf00000][0x0]";
-
-    (void)state;
-    program.text = text;
-    program.text_bytes = sizeof text;
-    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4);
-    add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4)->text = (uint32_t)strlen(text) + 1;
-    add_exit();
-    close_block(GT_END_EXIT);
-    set("warp.constant_miss_cycles", "100");
-    run(1, 1, 1);
-    assert_int_equal((int)result.run_cycles, 8);
-}
-
 static void mistakes_are_told(void **state)
 {
     struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
@@ -474,7 +457,7 @@ int main(void)
         TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
         TEST(a_wait_for_nothing_is_let_pass),
         TEST(a_loop_without_end_is_given_up), TEST(blocks_that_count_nothing_are_extrapolated),
-        TEST(constants_lie_in_banks), TEST(mistakes_are_told), };
+        TEST(mistakes_are_told), };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,13 +11,14 @@
 #include "tests/unit/warp_program.h"
 
 /* Cycle at which EXIT issues behind three independent products of 8 columns and depth `k`. */
-static int products(const char *text, uint16_t k)
+static int products(enum gt_element element, uint8_t m, uint16_t k)
 {
     program.instruction_count = program.block_count = 0;
-    program.text = (char *)text;
     for (int i = 0; i < 3; i++) {
         struct gt_instruction *in = add(GT_PIPE_TENSOR, GT_ACTION_COMPUTE, 1);
 
+        in->element = element;
+        in->gmma_m = m;
         in->gmma_n = 8;
         in->gmma_k = k;
     }
@@ -35,11 +36,11 @@ static void a_product_takes_the_time_of_its_bits(void **state)
     (void)state;
     set("pipe.mma_start_cycles", "2");
     set("pipe.mma_per_cycle", "512");
-    assert_int_equal(products("HMMA.16816.F32 R4, R8, R12, R4", 16), 13);
-    assert_int_equal(products("HMMA.1688.F32 R4, R8, R12, R4", 8), 9);
-    assert_int_equal(products("HMMA.1688.F32.TF32 R4, R8, R12, R4", 8), 13);
-    assert_int_equal(products("IMMA.16832.S8.S8 R4, R8, R12, R4", 32), 13);
-    assert_int_equal(products("DMMA.8x8x4 R4, R8, R12, R4", 4), 33);
+    assert_int_equal(products(GT_ELEMENT_16_BITS, 16, 16), 13);
+    assert_int_equal(products(GT_ELEMENT_16_BITS, 16, 8), 9);
+    assert_int_equal(products(GT_ELEMENT_32_BITS, 16, 8), 13);
+    assert_int_equal(products(GT_ELEMENT_8_BITS, 16, 32), 13);
+    assert_int_equal(products(GT_ELEMENT_64_BITS, 8, 4), 33);
 }
 
 /* Eight warps come to their barrier at 0 and 1; it takes in one every 2 cycles, the last one by 16, and opens
@@ -54,18 +55,17 @@ static void a_barrier_takes_in_one_warp_after_the_other(void **state)
     assert_int_equal((int)result.run_cycles, 30);
 }
 
-/* An FFMA whose operands are the registers `a`, `b` and `c`, the ones at places `reuse` kept. */
-static void add_ffma(const char *text, uint8_t a, uint8_t b, uint8_t c, uint8_t reuse)
+/* "FFMA Rc, Ra, Rb, Rc": an FFMA whose operands are the registers `a`, `b` and `c`, the ones at places `reuse` kept. */
+static void add_ffma(uint8_t a, uint8_t b, uint8_t c, uint8_t reuse)
 {
     struct gt_instruction *in = add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
 
-    in->text = (uint32_t)(text - program.text);
     in->reuse = reuse;
     in->operand_count = 4;
-    in->operands[0] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, GT_OPERAND_WRITTEN };
-    in->operands[1] = (struct gt_operand){ GT_FILE_VECTOR, a, 1, 0 };
-    in->operands[2] = (struct gt_operand){ GT_FILE_VECTOR, b, 1, 0 };
-    in->operands[3] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, 0 };
+    in->operands[0] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, GT_OPERAND_WRITTEN, GT_NO_PLACE };
+    in->operands[1] = (struct gt_operand){ GT_FILE_VECTOR, a, 1, 0, 0 };
+    in->operands[2] = (struct gt_operand){ GT_FILE_VECTOR, b, 1, 0, 1 };
+    in->operands[3] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, 0, 2 };
 }
 
 /* Eight times R8 x R10 + R2: three registers of the even bank each, 24 cycles of reading.  Reading may be 1
@@ -74,18 +74,14 @@ static void add_ffma(const char *text, uint8_t a, uint8_t b, uint8_t c, uint8_t 
  * bank gives two an FFMA, 16 cycles: EXIT at 15. */
 static void operands_are_read_one_a_cycle_and_bank(void **state)
 {
-    static const struct { const char *text; uint8_t b, reuse; int cycles; } cases[] = {
-        { "FFMA R2, R8, R10, R2", 10, 0, 23 }, { "FFMA R2, R8, R10, R2", 10, 3, 9 },
-        { "FFMA R2, R8, R9, R2", 9, 0, 15 },
-    };
+    static const struct { uint8_t b, reuse; int cycles; } cases[] = { { 10, 0, 23 }, { 10, 3, 9 }, { 9, 0, 15 } };
 
     (void)state;
     set("pipe.read_behind_cycles", "1");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         program.instruction_count = program.block_count = 0;
-        program.text = (char *)cases[i].text;
         for (int k = 0; k < 8; k++)
-            add_ffma(program.text, 8, cases[i].b, 2, cases[i].reuse);
+            add_ffma(8, cases[i].b, 2, cases[i].reuse);
         add_exit();
         /* The encoding's reuse is known where anything is kept. */
         code[program.instruction_count - 1].reuse = 1;

@@ -32,12 +32,11 @@ static int loads(void **state)
 }
 
 /* A load into scoreboard 0 and an instruction that waits for it; the number of the latter. */
-static uint32_t load_and_wait(uint32_t text, uint64_t executions)
+static uint32_t load_and_wait(uint32_t memory, uint64_t executions)
 {
     struct gt_instruction *load = add(GT_PIPE_LSU, GT_ACTION_LOAD, 1), *use;
 
-    load->memory = 0;
-    load->text = text;
+    load->memory = memory;
     load->write_barrier = 0;
     use = add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
     use->wait_mask = 1;
@@ -92,15 +91,16 @@ static void what_is_read_again_hits(void **state)
 /* Half miss: the first of two loads four bytes apart from the same register, but not where that changed. */
 static void what_lies_beside_hits(void **state)
 {
-    static char text[] = "LDG.E R4, desc[UR4][R2.64]\0LDG.E R5, desc[UR4][R2.64+0x4]";
     uint32_t first, second;
 
     (void)state;
-    program.text = text;
-    program.text_bytes = sizeof text;
+    accesses[0].address = (struct gt_address){ .base = 2, .base_count = 2, .uniform = GT_NO_REGISTER, .scale = 1 };
+    accesses[1] = accesses[0];
+    accesses[1].address.offset_bytes = 4;
+    program.memory_count = 2;
     program.use.l1_load_hit = 0.5;
     first = load_and_wait(0, 1);
-    second = load_and_wait((uint32_t)strlen(text) + 1, 1);
+    second = load_and_wait(1, 1);
     whole_program();
     run(1, 1, 1);
     assert_in_range((uint64_t)waited(first), 195, 205);

@@ -67,6 +67,7 @@ static inline struct gt_instruction *add(uint8_t pipe, uint8_t action, uint8_t s
 
     *in = (struct gt_instruction){ .pipe = pipe, .action = action, .stall_cycles = stall_cycles,
                                    .executions = 1, .threads = 32, .threads_on = 32, .memory = GT_NONE,
+                                   .constant = GT_NONE,
                                    .write_barrier = FREE, .read_barrier = FREE };
     return in;
 }

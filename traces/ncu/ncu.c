@@ -70,27 +70,23 @@ static uint32_t warps_per_block(const struct gt_ncu_launch *launch)
 
 /* What the profiler moved by bulk copies, shared out to the instructions that ask for them: those with a
  * thread that is on, each the same. */
-static void share_bulk_bytes(const struct gt_ncu_launch *launch, struct gt_program_row *rows, uint32_t count)
+static void share_bulk_bytes(const struct gt_ncu_launch *launch, struct gt_program *program)
 {
     double asked[GT_ACTIONS] = { 0 }, bytes[GT_ACTIONS] = { 0 };
 
     bytes[GT_ACTION_BULK_LOAD] = launch->bulk_load_bytes;
     bytes[GT_ACTION_BULK_STORE] = launch->bulk_store_bytes;
     for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < count; i++) {
-            struct gt_instruction instruction = { .memory = GT_NONE };
-            struct gt_sass_flow flow;
-            struct gt_access access;
-            double on = fmin(rows[i].threads_on, 1);
+        for (uint32_t i = 0; i < program->instruction_count; i++) {
+            const struct gt_instruction *in = &program->instructions[i];
+            double on = fmin(in->threads_on, 1);
 
-            gt_sass_parse(rows[i].text, &instruction, &access, &flow);
-            if (instruction.action != GT_ACTION_BULK_LOAD && instruction.action != GT_ACTION_BULK_STORE)
+            if ((in->action != GT_ACTION_BULK_LOAD && in->action != GT_ACTION_BULK_STORE) || in->memory == GT_NONE)
                 continue;
             if (pass == 0)
-                asked[instruction.action] += (double)rows[i].executions * on;
-            else if (asked[instruction.action] > 0 && bytes[instruction.action] > 0)
-                rows[i].access.bulk_bytes =
-                    gt_program_mean(bytes[instruction.action] / asked[instruction.action] * on);
+                asked[in->action] += (double)in->executions * on;
+            else if (asked[in->action] > 0 && bytes[in->action] > 0)
+                program->memory[in->memory].bulk_bytes = gt_program_mean(bytes[in->action] / asked[in->action] * on);
         }
 }
 
@@ -165,8 +161,8 @@ static struct gt_program *make_program(struct ncu *ncu, struct gt_ncu_source *so
     head.key = key;
     head.warps = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2] * head.warps_per_block;
     gt_ncu_memory_use(launch, &head.use);
-    share_bulk_bytes(launch, source->rows, source->count);
     program = gt_program_make(&head, source->rows, source->count, &report, &unknown, &first_unknown);
+    share_bulk_bytes(launch, program);
     if (source->sampled > 0) {
         program->samples = source->samples;
         source->samples = NULL;

@@ -43,6 +43,7 @@ static void add_access(struct gt_program *program, struct gt_instruction *instru
     *added = row->access;
     added->space = access->space;
     added->width_bytes = access->width_bytes;
+    added->address = access->address;
     added->bypass_l1 = access->bypass_l1;
     if (row->space != GT_SPACE_NONE && access->space == GT_SPACE_GENERIC)
         added->space = row->space;

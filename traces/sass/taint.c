@@ -1,7 +1,6 @@
 #include "traces/sass/taint.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "sim/workload/workload.h"
 
@@ -12,21 +11,15 @@ struct state { uint8_t of[FILES][REGISTERS]; };
 /* What an instruction brings in by itself. */
 static uint8_t own_taint(const struct gt_program *program, const struct gt_instruction *instruction)
 {
-    static const struct { const char *text; uint8_t taint;
-    } specials[] = {
-        { "SR_TID", GT_TAINT_THREAD },  { "SR_LANEID", GT_TAINT_LANE },
-        { "SR_CTAID", GT_TAINT_BLOCK }, { "SR_CgaCtaId", GT_TAINT_BLOCK },
-        { "SR_VIRTID", GT_TAINT_DATA }, { "SR_VIRTUALSMID", GT_TAINT_DATA },
-        { "SR_CLOCK", GT_TAINT_DATA },  { "SR_GLOBALTIMER", GT_TAINT_DATA },
+    static const uint8_t of_special[] = {
+        [GT_SPECIAL_OTHER] = 0, [GT_SPECIAL_THREAD] = GT_TAINT_THREAD, [GT_SPECIAL_LANE] = GT_TAINT_LANE,
+        [GT_SPECIAL_BLOCK] = GT_TAINT_BLOCK, [GT_SPECIAL_MACHINE] = GT_TAINT_DATA,
     };
-    const char *text = program->text + instruction->text;
     uint8_t action = instruction->action, space;
 
-    if (action == GT_ACTION_SPECIAL)
-        for (size_t i = 0; i < sizeof specials / sizeof specials[0]; i++)
-            if (strstr(text, specials[i].text) != NULL)
-                return specials[i].taint;
-    if (strstr(text, "ELECT") != NULL)
+    if (action == GT_ACTION_SPECIAL && of_special[instruction->special] != 0)
+        return of_special[instruction->special];
+    if (instruction->elects)
         return GT_TAINT_LANE;
     if (action == GT_ACTION_MBARRIER_WAIT)
         return GT_TAINT_WAIT;
@@ -109,12 +102,11 @@ void gt_program_taint(const struct gt_program *program, uint8_t *taint)
     free(before);
 }
 
-/* The predicate that guards an instruction: its operand, and whether it is negated. */
-static const struct gt_operand *guard_of(const struct gt_program *program, uint32_t i, bool *negated)
+/* The predicate that guards an instruction. */
+static const struct gt_operand *guard_of(const struct gt_program *program, uint32_t i)
 {
     const struct gt_instruction *instruction = &program->instructions[i];
 
-    *negated = strchr(program->text + instruction->text, '!') != NULL;
     for (unsigned o = 0; o < instruction->operand_count; o++)
         if (instruction->operands[o].file == GT_FILE_PREDICATE ||
             instruction->operands[o].file == GT_FILE_UNIFORM_PREDICATE)
@@ -134,24 +126,24 @@ static bool writes(const struct gt_instruction *instruction, const struct gt_ope
 
 enum gt_side gt_program_side(const struct gt_program *program, uint32_t instruction)
 {
-    static const struct { const char *modifier; enum gt_side side; } comparisons[] = {
-        { "SETP.GE", GT_SIDE_HIGH }, { "SETP.GT", GT_SIDE_HIGH }, { "SETP.NE", GT_SIDE_HIGH },
-        { "SETP.LE", GT_SIDE_LOW }, { "SETP.LT", GT_SIDE_LOW }, { "SETP.EQ", GT_SIDE_LOW },
+    static const uint8_t side_of[] = {
+        [GT_COMPARE_NONE] = GT_SIDE_UNKNOWN,  [GT_COMPARE_AT_LEAST] = GT_SIDE_HIGH,
+        [GT_COMPARE_GREATER] = GT_SIDE_HIGH,  [GT_COMPARE_UNEQUAL] = GT_SIDE_HIGH,
+        [GT_COMPARE_AT_MOST] = GT_SIDE_LOW,   [GT_COMPARE_LESS] = GT_SIDE_LOW,
+        [GT_COMPARE_EQUAL] = GT_SIDE_LOW,
     };
-    const struct gt_operand *guard;
-    bool negated;
+    const struct gt_operand *guard = guard_of(program, instruction);
 
-    guard = guard_of(program, instruction, &negated);
     for (uint32_t back = 1; guard != NULL && back <= LOOK_BACK && back <= instruction; back++) {
         const struct gt_instruction *setter = &program->instructions[instruction - back];
-        const char *text = program->text + setter->text;
+        bool negated = (guard->flags & GT_OPERAND_NEGATED) != 0;
+        uint8_t side = side_of[setter->compare];
 
         if (!writes(setter, guard))
             continue;
-        for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++)
-            if (strstr(text, comparisons[i].modifier) != NULL)
-                return negated == (comparisons[i].side == GT_SIDE_LOW) ? GT_SIDE_HIGH : GT_SIDE_LOW;
-        break;
+        if (side == GT_SIDE_UNKNOWN)
+            break;
+        return negated == (side == GT_SIDE_LOW) ? GT_SIDE_HIGH : GT_SIDE_LOW;
     }
     return GT_SIDE_UNKNOWN;
 }

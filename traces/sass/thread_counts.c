@@ -6,19 +6,10 @@
  * a side has between 1 and 32 threads there, and visits that split take both.
  */
 #include <math.h>
-#include <string.h>
 
 #include "traces/sass/control_flow.h"
 
 enum { WARP_THREADS = 32 };
-
-/* Whether a guard alone says which threads jump: "@P0 BRA 0x40", not "@P0 BRA P1, 0x40". */
-static bool guard_decides(const struct gt_program *program, const struct gt_instruction *branch)
-{
-    const char *text = program->text + branch->text;
-
-    return text[0] == '@' && strstr(text, " BRA 0x") != NULL;
-}
 
 /* Without counts of threads a program has none or whole warps at each instruction. */
 static bool threads_counted(const struct gt_program *program)
@@ -52,7 +43,7 @@ static bool jumps(const struct gt_build *build, uint32_t b, uint64_t divergent, 
     const struct gt_instruction *branch = &program->instructions[block->first + block->count - 1];
 
     if (block->end != GT_END_BRANCH || block->edge_count != 2 || build->known[block->first_edge] ||
-        build->known[block->first_edge + 1] || branch->threads <= 0 || !guard_decides(program, branch))
+        build->known[block->first_edge + 1] || branch->threads <= 0 || !branch->guard_decides)
         return false;
     double visits = (double)block->executions, leave = visits + (double)divergent;
     double jump = branch->threads_on * visits, fall = (branch->threads - branch->threads_on) * visits;
