@@ -7,6 +7,7 @@
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/stream/device_sync.h"
 
 static int clamp_level(const struct gt_device *device, int32_t priority)
 {
@@ -219,6 +220,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     build_streams(m);
     build_threads(m);
     find_processes(m);
+    gt_device_syncs_build(m);
     build_edges(m);
     m->kernels_apart = kernels_apart(w);
     m->events = gt_calloc(w->event_count, sizeof *m->events);
@@ -245,6 +247,7 @@ void gt_machine_free(struct gt_machine *m)
             m->arbitration->free(m->gpus[i].arbitration_state);
     }
     free(m->gpus);
+    gt_device_syncs_free(m);
     free(m->contexts);
     free(m->queues);
     free(m->threads);

@@ -17,6 +17,7 @@ sim_libsim_a_SOURCES = \
     sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/inferred_waits.c sim/replay/isolated_durations.c \
     sim/replay/isolated_durations.h sim/replay/replay.c sim/replay/replay.h \
     sim/stream/api_call.c sim/stream/api_call.h sim/stream/default_stream.c sim/stream/default_stream.h \
+    sim/stream/device_sync.c sim/stream/device_sync.h \
     sim/stream/graph.c sim/stream/graph.h sim/stream/host_thread.c sim/stream/host_thread.h \
     sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/operation.c sim/stream/operation.h \
     sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/waiting.c \

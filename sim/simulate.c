@@ -218,7 +218,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
         status = run_machine(&machine, error);
     *summary = (struct gt_summary){
         .end_ps = machine.end_ps, .operations = machine.ended_ops, .blocks = machine.blocks,
-        .events = machine.engine.handled,
+        .events = machine.engine.handled, .waits = machine.waits,
     };
     gt_machine_free(&machine);
     return status;

@@ -20,6 +20,7 @@ UNIT_TESTS = \
     tests/unit/export \
     tests/unit/device_file \
     tests/unit/device \
+    tests/unit/device_sync \
     tests/unit/stats \
     tests/unit/stats_path \
     tests/unit/stats_sweep \

@@ -43,6 +43,7 @@ struct gt_op_rule {
     void (*timed_end)(struct gt_machine *m, gt_command_index command);
 };
 
+struct gt_device_syncs;       /* sim/stream/device_sync.h */
 struct gt_demand;             /* sim/gpu/demand.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
 struct gt_placement_policy;   /* sim/gpu/placement.h */
@@ -68,6 +69,7 @@ struct gt_machine {
     struct gt_context_state *contexts;  uint32_t context_count;
     struct gt_hw_queue_state *queues;   /* so many for each context */
     struct gt_event_state *events;
+    struct gt_device_syncs *device_syncs;   /* NULL: no call waits so */
     struct gt_serial_state serial;      /* only where options->serialize */
     /* operations */
     gt_command_number *op_numbers;      /* in its stream, once submitted; else 0 */
@@ -102,7 +104,7 @@ struct gt_machine {
     uint32_t *kind_of_sm;
     struct gt_steady_state *steady_state;   /* of a huge grid; NULL: none so far */
     /* how far it has come */
-    uint64_t ended_ops, blocks, progress_at;
+    uint64_t ended_ops, blocks, waits, progress_at;
     gt_time_ps end_ps;        /* the latest end so far */
     struct gt_error *error;   /* filled by the first failure; `failed` is then set */
     bool failed;

@@ -36,6 +36,7 @@ struct gt_options {
 struct gt_summary {
     gt_time_ps end_ps;                  /* the last call's or operation's end */
     uint64_t operations, blocks, events;/* simulated: operations, blocks, engine events */
+    uint64_t waits;                     /* conditions that threads and streams were made to wait for */
 };
 
 #endif

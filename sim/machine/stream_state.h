@@ -36,6 +36,7 @@ struct gt_stream_command {
     gt_command_number target_number;    /* ... command; 0: nothing to wait for */
     gt_command_number number;
     uint64_t behind;          /* commands of the other side of the default stream's rules asked for before it */
+    uint64_t sync_epoch[2];   /* device_sync.h: of its process, of that in its context */
     gt_time_ps submit_ps, visible_ps, start_ps;
     struct gt_release releases[GT_WAITS];         /* of what held it back, by reason */
     uint8_t kind;

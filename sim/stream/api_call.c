@@ -3,6 +3,7 @@
 
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
+#include "sim/stream/device_sync.h"
 #include "sim/stream/submit.h"
 #include "sim/stream/waiting.h"
 
@@ -299,15 +300,7 @@ static void sync_event(struct gt_machine *m, gt_thread_index thread, gt_call_ind
 /* All streams of the calling process; of one context where the call names a stream of it. */
 static void sync_device(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
-    gt_stream_index stream = m->workload->calls[call].stream;
-    uint64_t process = m->workload->threads[thread].process;
-
-    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
-        if (m->streams[i].head == GT_NONE || m->streams[i].process != process)
-            continue;
-        if (stream == GT_NONE || m->streams[i].context == m->streams[stream].context)
-            gt_thread_wait(m, thread, i, m->streams[i].submitted);
-    }
+    gt_device_sync_wait(m, thread, m->workload->calls[call].stream);
 }
 
 static void nothing(struct gt_machine *m, gt_thread_index thread, gt_call_index call)

@@ -3,6 +3,7 @@
 
 #include "sim/machine/free_lists.h"
 #include "sim/stream/default_stream.h"
+#include "sim/stream/device_sync.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
@@ -49,6 +50,13 @@ static void release_waiters(struct gt_machine *m, gt_stream_index stream)
         gt_waiter_free(m, done);
         release(m, &waiter, state->last_op);
     }
+    for (;;) {
+        gt_thread_index thread = gt_device_sync_released(m, stream);
+
+        if (thread == GT_NONE)
+            return;
+        gt_thread_release(m, thread, state->last_op);
+    }
 }
 
 /* A record that is still its event's last one: waits reached from now on find it complete. */
@@ -75,6 +83,7 @@ void gt_stream_complete(struct gt_machine *m, gt_stream_index stream)
     state->held_by_default = false;
     if (state->head == GT_NONE)
         state->tail = GT_NONE;
+    gt_device_sync_complete(m, command);
     gt_stream_command_free(m, command);
     release_waiters(m, stream);
     gt_default_stream_complete(m, stream);

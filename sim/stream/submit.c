@@ -1,6 +1,7 @@
 #include "sim/stream/submit.h"
 
 #include "sim/stream/default_stream.h"
+#include "sim/stream/device_sync.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/waiting.h"
 
@@ -14,6 +15,7 @@ gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index comman
     state->last_visible_ps = c->visible_ps;
     c->number = ++state->submitted;
     gt_default_stream_submit(m, command);
+    gt_device_sync_submit(m, command);
     gt_hw_queue_push(m, command);
     if (state->head == GT_NONE) {
         state->head = state->tail = command;

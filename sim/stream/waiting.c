@@ -19,6 +19,7 @@ void gt_stream_add_waiter(struct gt_machine *m, gt_stream_index stream, uint64_t
     struct gt_stream_state *state = &m->streams[stream];
     uint32_t *link = &state->waiters;
 
+    m->waits++;
     m->waiters[waiter].number = number;
     m->waiters[waiter].index = index;
     m->waiters[waiter].kind = kind;

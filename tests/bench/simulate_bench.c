@@ -15,8 +15,8 @@ static double now_s(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Launches in turn on `streams` streams from one thread, a synchronisation at the end. */
-static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, uint32_t blocks)
+/* Launches in turn on `streams` streams from one thread, a synchronisation of the device after each `every` of them. */
+static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, uint32_t blocks, uint32_t every)
 {
     struct gt_workload *w = gt_workload_new();
     struct gt_kernel kernel = {
@@ -24,7 +24,7 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
         .name = gt_name(w, "k", 1), .grid = { blocks, 1, 1 }, .block = { 256, 1, 1 },
         .registers_per_thread = 32, .cost = GT_COST_NONE, .duration_ps = 5000000,
     };
-    uint32_t number = gt_workload_kernel(w, &kernel), last;
+    uint32_t number = gt_workload_kernel(w, &kernel);
 
     gt_workload_add_gpu(w);
     gt_workload_add_thread(w);
@@ -43,9 +43,9 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
         w->ops[op].call = call;
         w->ops[op].kind = GT_OP_KERNEL;
         w->ops[op].kernel = number;
+        if ((i + 1) % every == 0)
+            w->calls[gt_workload_add_call(w)].kind = GT_CALL_DEVICE_SYNC;
     }
-    last = gt_workload_add_call(w);
-    w->calls[last].kind = GT_CALL_DEVICE_SYNC;
     return w;
 }
 
@@ -59,9 +59,9 @@ static int ignore(void *user, const struct gt_block_record *record, struct gt_er
 }
 
 static void bench(const char *name, uint32_t operations, uint32_t streams, uint32_t blocks, bool as_blocks,
-                  bool one_by_one)
+                  bool one_by_one, uint32_t every)
 {
-    struct gt_workload *w = make_workload(operations, streams, blocks);
+    struct gt_workload *w = make_workload(operations, streams, blocks, every);
     struct gt_device device;
     struct gt_options options = GT_OPTIONS_DEFAULT;
     struct gt_probe probe = { .blocks = one_by_one ? ignore : NULL };
@@ -89,12 +89,14 @@ static void bench(const char *name, uint32_t operations, uint32_t streams, uint3
 int main(void)
 {
     for (uint32_t operations = 10000; operations <= 10000000; operations *= 10)
-        bench("bars, 4 streams", operations, 4, 1000, false, true);
-    bench("bars, 64 streams", 1000000, 64, 1000, false, true);
-    bench("blocks, 1 stream, 10 waves", 10000, 1, 10000, true, true);
-    bench("blocks, 4 streams, 1 wave", 10000, 4, 1000, true, true);
-    bench("blocks, 4 streams, 1 block", 300000, 4, 1, true, true);
-    bench("blocks, one grid of 10^8", 1, 1, 100000000, true, true);
-    bench("blocks, one grid, alike waves", 1, 1, INT32_MAX, true, false);
+        bench("bars, 4 streams", operations, 4, 1000, false, true, operations);
+    bench("bars, 64 streams", 1000000, 64, 1000, false, true, 1000000);
+    for (uint32_t count = 16000; count <= 64000; count *= 2)
+        bench("bars, a sync each, n streams", count, count, 1000, false, true, 1);
+    bench("blocks, 1 stream, 10 waves", 10000, 1, 10000, true, true, 10000);
+    bench("blocks, 4 streams, 1 wave", 10000, 4, 1000, true, true, 10000);
+    bench("blocks, 4 streams, 1 block", 300000, 4, 1, true, true, 300000);
+    bench("blocks, one grid of 10^8", 1, 1, 100000000, true, true, 1);
+    bench("blocks, one grid, alike waves", 1, 1, INT32_MAX, true, false, 1);
     return 0;
 }

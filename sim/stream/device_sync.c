@@ -1,0 +1,163 @@
+/* device_sync.c - streams that are waited for together are a group: those of a process, and those of a process in
+ * one context.  Each wait ends an epoch of its group.  A command keeps the epoch in which it was asked for; the wait
+ * is over when no command of its epoch, or of one before, is under way. */
+#include "sim/stream/device_sync.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <uthash.h>
+
+/* The commands asked for between two waits. */
+struct epoch {
+    uint64_t left;            /* not complete yet */
+    gt_thread_index thread;   /* whose wait ended it */
+};
+
+struct group_key { uint64_t process; uint64_t context; };    /* of a stream's context, or ANY */
+#define ANY UINT64_MAX
+
+struct group {
+    struct group_key key;
+    struct epoch *epochs;     /* from number `first` on; the last one goes on */
+    uint64_t first;
+    uint32_t begin, count, room;   /* in the array: those before `begin` are over */
+    UT_hash_handle hh;
+};
+
+enum { GROUPS_OF_STREAM = 2 };
+struct gt_device_syncs {
+    struct group *groups;     /* by key */
+    struct group *(*of_stream)[GROUPS_OF_STREAM];
+};
+
+static struct group *find(const struct gt_device_syncs *syncs, uint64_t process, uint64_t context)
+{
+    struct group_key key = { process, context };
+    struct group *group;
+
+    HASH_FIND(hh, syncs->groups, &key, sizeof key, group);
+    return group;
+}
+
+static void add_epoch(struct group *group)
+{
+    if (group->begin + group->count == group->room) {
+        memmove(group->epochs, group->epochs + group->begin, group->count * sizeof *group->epochs);
+        group->begin = 0;
+        if (group->count * 2ull >= group->room) {
+            group->room = group->room == 0 ? 8 : group->room * 2;
+            group->epochs = gt_realloc(group->epochs, group->room, sizeof *group->epochs);
+        }
+    }
+    group->epochs[group->begin + group->count++] = (struct epoch){ .thread = GT_NONE };
+}
+
+static struct group *find_or_add(struct gt_device_syncs *syncs, uint64_t process, uint64_t context)
+{
+    struct group *group = find(syncs, process, context);
+
+    if (group != NULL)
+        return group;
+    group = gt_calloc(1, sizeof *group);
+    group->key = (struct group_key){ process, context };
+    add_epoch(group);
+    HASH_ADD(hh, syncs->groups, key, sizeof group->key, group);
+    return group;
+}
+
+static bool any_waits(const struct gt_workload *workload)
+{
+    for (uint32_t i = 0; i < workload->call_count; i++) {
+        if (workload->calls[i].kind == GT_CALL_DEVICE_SYNC)
+            return true;
+    }
+    return false;
+}
+
+void gt_device_syncs_build(struct gt_machine *m)
+{
+    struct gt_device_syncs *syncs;
+
+    if (!any_waits(m->workload))
+        return;
+    m->device_syncs = syncs = gt_calloc(1, sizeof *syncs);
+    syncs->of_stream = gt_calloc(m->workload->stream_count, sizeof *syncs->of_stream);
+    for (uint32_t i = 0; i < m->workload->stream_count; i++) {
+        syncs->of_stream[i][0] = find_or_add(syncs, m->streams[i].process, ANY);
+        syncs->of_stream[i][1] = find_or_add(syncs, m->streams[i].process, m->streams[i].context);
+    }
+}
+
+void gt_device_syncs_free(struct gt_machine *m)
+{
+    struct group *group, *next;
+
+    if (m->device_syncs == NULL)
+        return;
+    HASH_ITER(hh, m->device_syncs->groups, group, next) {
+        HASH_DEL(m->device_syncs->groups, group);
+        free(group->epochs);
+        free(group);
+    }
+    free(m->device_syncs->of_stream);
+    free(m->device_syncs);
+}
+
+void gt_device_sync_submit(struct gt_machine *m, gt_command_index number)
+{
+    struct gt_stream_command *command = &m->commands[number];
+
+    for (int i = 0; m->device_syncs != NULL && i < GROUPS_OF_STREAM; i++) {
+        struct group *group = m->device_syncs->of_stream[command->stream][i];
+
+        command->sync_epoch[i] = group->first + group->count - 1;
+        group->epochs[group->begin + group->count - 1].left++;
+    }
+}
+
+void gt_device_sync_complete(struct gt_machine *m, gt_command_index number)
+{
+    const struct gt_stream_command *command = &m->commands[number];
+
+    for (int i = 0; m->device_syncs != NULL && i < GROUPS_OF_STREAM; i++) {
+        struct group *group = m->device_syncs->of_stream[command->stream][i];
+
+        group->epochs[group->begin + (command->sync_epoch[i] - group->first)].left--;
+    }
+}
+
+void gt_device_sync_wait(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+{
+    struct group *group = find(m->device_syncs, m->workload->threads[thread].process,
+                               stream == GT_NONE ? ANY : m->streams[stream].context);
+
+    /* Epochs that are over are taken away as they end: nothing is under way where the one that goes on is empty. */
+    if (group == NULL || (group->count == 1 && group->epochs[group->begin].left == 0))
+        return;
+    m->waits++;
+    m->threads[thread].pending++;
+    group->epochs[group->begin + group->count - 1].thread = thread;
+    add_epoch(group);
+}
+
+/* The thread whose wait ended the group's oldest epoch, if that is over. */
+static gt_thread_index end_epoch(struct group *group)
+{
+    const struct epoch *oldest = &group->epochs[group->begin];
+
+    if (group->count == 1 || oldest->left > 0)
+        return GT_NONE;
+    group->begin++;
+    group->first++;
+    group->count--;
+    return oldest->thread;
+}
+
+gt_thread_index gt_device_sync_released(struct gt_machine *m, gt_stream_index stream)
+{
+    gt_thread_index thread = GT_NONE;
+
+    for (int i = 0; m->device_syncs != NULL && thread == GT_NONE && i < GROUPS_OF_STREAM; i++)
+        thread = end_epoch(m->device_syncs->of_stream[stream][i]);
+    return thread;
+}
