@@ -34,6 +34,7 @@ struct gt_device {
     uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
     uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
+    uint32_t idle_block_bytes, idle_most_bytes;   /* of shared memory that an idle SM is set to by a kernel without any */
     uint32_t threads_per_block;
     /* scheduling */
     uint32_t connections;             /* CUDA_DEVICE_MAX_CONNECTIONS */
@@ -61,6 +62,7 @@ struct gt_device {
     uint64_t engine_event_gap_ps;     /* the same across streams, through an event */
     uint64_t busy_queue_gap_ps;                /* added to a gap before a kernel from three busy connections on */
     uint64_t busy_connection_ps;      /* added likewise by each such connection beyond two */
+    uint32_t quiet_connections;       /* busy ones that do not yet add so */
     uint64_t traced_ps;               /* a kernel in a profiler's trace lasts so much longer than its blocks */
     uint64_t clock_holds_ps;          /* of a kernel, before the clock falls under its load */
     uint64_t graph_gap_ps;            /* the same between nodes of a graph */

@@ -15,16 +15,12 @@ static uint32_t carveout_of(const struct gt_device *device, uint64_t bytes)
     return 0;
 }
 
-/* Where blocks use no shared memory, an idle SM is set to more than their reserve: to this for each block
- * that its threads have room for, or what more blocks than that have.  Nsight Compute's
- * launch__shared_mem_config_size of 130 launches on an H200, November 2026: 8 KiB with 768 and 1024 threads,
- * 16 with 512, 32 with 1 to 256; and 30 pairs of kernels, which ran side by side, or not, as that says. */
-enum { IDLE_BLOCK_BYTES = 4096, IDLE_MOST_BYTES = 32768 };
-
+/* Where blocks use no shared memory, an idle SM is set to more than their reserve: to so much for each block
+ * that its threads have room for, or what more blocks than that have. */
 static uint32_t sets_of(const struct gt_device *device, uint64_t threads, uint32_t carveout_bytes)
 {
-    uint64_t bytes = device->threads_per_sm / threads * IDLE_BLOCK_BYTES;
-    uint32_t sets_bytes = carveout_of(device, bytes < IDLE_MOST_BYTES ? bytes : IDLE_MOST_BYTES);
+    uint64_t bytes = device->threads_per_sm / threads * device->idle_block_bytes;
+    uint32_t sets_bytes = carveout_of(device, bytes < device->idle_most_bytes ? bytes : device->idle_most_bytes);
 
     return carveout_bytes > 0 && sets_bytes > carveout_bytes ? sets_bytes : carveout_bytes;
 }

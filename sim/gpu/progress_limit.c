@@ -26,12 +26,6 @@
 #include "sim/gpu/demand.h"
 #include "sim/warp/memory.h"
 
-/* Warp instructions in a row from which on a warp counts as one that hardly ever stalls.  Loops of
- * independent multiply-adds and SGEMM have 30 to 65, everything else of 170 kernels 1 to 4. */
-#define KEEPS_ISSUING 16
-/* Of its pace, what a group keeps that the others leave no issue slots. */
-#define LEAST_PACE 0.01
-
 bool gt_progress_by_turns(uint32_t resource)
 {
     return resource == GT_RESOURCE_ISSUE || (resource >= GT_RESOURCE_PIPE && resource < GT_SM_RESOURCES);
@@ -60,7 +54,7 @@ static double takes(const struct gt_machine *m, const struct gt_resident_group *
 
 static bool keeps_issuing(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    return result_of(m, group)->issue_run_length >= KEEPS_ISSUING;
+    return result_of(m, group)->issue_run_length >= m->device->warp.run_instructions;
 }
 
 /* Does a have its turn before b? */
@@ -192,7 +186,7 @@ static double pace_of_turns(const struct gt_machine *m, const struct gt_resident
 
     if (!(slots > 0) || !(result->issue_run_length > 0))
         return 1;
-    return 1 / (1 + a_cycle / result->issue_run_length * bursts / fmax(1 - slots, LEAST_PACE));
+    return 1 / (1 + a_cycle / result->issue_run_length * bursts / fmax(1 - slots, m->device->warp.least_issue_part));
 }
 
 /* Of its limit, what the groups with an earlier turn leave a group, and those that have the same one beside
@@ -217,7 +211,7 @@ static double left_pace(const struct gt_machine *m, gt_group_index first, const 
             bursts += takes(m, &m->groups[at], GT_RESOURCE_ISSUE) * result_of(m, &m->groups[at])->issue_run_length;
         }
     }
-    return fmax(LEAST_PACE, fmin(pace, pace_of_turns(m, group, slots, bursts)));
+    return fmax(m->device->warp.least_issue_part, fmin(pace, pace_of_turns(m, group, slots, bursts)));
 }
 
 /* The groups of an SM in the order of their turns: each has its limit, or what is left. */

@@ -10,8 +10,6 @@
 #include "sim/gpu/demand.h"
 #include "sim/gpu/progress_limit.h"
 
-/* Kernels never get less than this part of DRAM, whatever copies take. */
-#define LEAST_DRAM 0.05
 /* What asks for nothing asks for this much: it has its limit at once. */
 #define LEAST_PART 1e-9
 
@@ -29,7 +27,7 @@ static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *g
         const struct gt_op *op = &m->workload->ops[m->commands[engine->running].index];
         taken_gbps += op->direction == GT_D2D ? 2 * m->device->d2d.gbps : engine->rate * engine->demand_gbps;
     }
-    return fmax(LEAST_DRAM, 1 - taken_gbps / m->device->warp.dram_gbps);
+    return fmax(m->device->warp.dram_least_part, 1 - taken_gbps / m->device->warp.dram_gbps);
 }
 
 static bool same_groups(const struct gt_machine *m, uint32_t a, uint32_t b)

@@ -129,15 +129,15 @@ static gt_time_ps event_gap_ps(const struct gt_machine *m, uint32_t before, cons
     return gt_replay_event_gap_ps(&m->replay, before == GT_NONE ? NULL : &m->workload->ops[before], op);
 }
 
-/* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections have work, 2.5 us with three,
- * 3.5 us with eight. */
+/* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections (quiet_connections) have work, 2.5 us
+ * with three, 3.5 us with eight. */
 static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, gt_gpu_index gpu, gt_op_index op)
 {
-    uint32_t waiting = m->gpus[gpu].queues_waiting;
+    uint32_t waiting = m->gpus[gpu].queues_waiting, quiet = m->device->quiet_connections;
 
-    if (waiting <= 2 || m->workload->ops[op].kind != GT_OP_KERNEL)
+    if (waiting <= quiet || m->workload->ops[op].kind != GT_OP_KERNEL)
         return 0;
-    return m->replay.busy_queue_gap_ps + (waiting - 2) * m->replay.busy_connection_ps;
+    return m->replay.busy_queue_gap_ps + (waiting - quiet) * m->replay.busy_connection_ps;
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */

@@ -5,8 +5,6 @@
 
 #include "sim/warp/internal.h"
 
-enum { LINE_BYTES = 128, CONSTANT_LINE_BYTES = 256 };
-
 static double known(double value, double otherwise)
 {
     return value < 0 ? otherwise : value;
@@ -21,12 +19,12 @@ static bool is_global(const struct gt_access *access)
 
 /* Cycles of the tensor pipe for a matrix product: the device's rate is of 16-bit multiply-adds, others take
  * the time of the bits of their rows; a warp's own product takes some to start.  Of 64-bit products it is as many
- * bits as their time is worth (16 cycles for DMMA.8x8x4, measured on an H200). */
+ * bits as their time is worth. */
 static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction)
 {
-    static const double bits_of[] = {
+    const double bits_of[] = {
         [GT_ELEMENT_4_BITS] = 4,   [GT_ELEMENT_8_BITS] = 8,    [GT_ELEMENT_16_BITS] = 16,
-        [GT_ELEMENT_32_BITS] = 32, [GT_ELEMENT_64_BITS] = 448,
+        [GT_ELEMENT_32_BITS] = 32, [GT_ELEMENT_64_BITS] = costs->mma_fp64_bits,
     };
     double rows = instruction->gmma_m == 8 ? 8 : 16, bits = instruction->gmma_k * bits_of[instruction->element];
     double products = rows * instruction->gmma_n * bits / 16;
@@ -65,8 +63,8 @@ static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, 
         .action = in->action, .pipe = in->pipe, .gate = in->pipe,
         .stall = in->stall_cycles > 0 ? in->stall_cycles : 1,
         .wait_mask = in->wait_mask, .write_barrier = in->write_barrier, .read_barrier = in->read_barrier,
-        .argument = in->argument, .argument2 = in->argument2, .line = in->offset_bytes / LINE_BYTES,
-        .constant = in->constant == GT_NONE ? GT_NONE : in->constant / CONSTANT_LINE_BYTES,
+        .argument = in->argument, .argument2 = in->argument2, .line = in->offset_bytes / costs->fetch_line_bytes,
+        .constant = in->constant == GT_NONE ? GT_NONE : in->constant / costs->constant_line_bytes,
         .interval = (float)costs->interval[in->pipe],
         .latency = (float)costs->latency[in->pipe],
         .access = in->memory == GT_NONE ? NULL : &program->memory[in->memory],
@@ -172,7 +170,7 @@ static void pipeline(struct gt_decoded_program *code, const struct totals *t)
     code->copies = !code->bulk && t->fills > 0;
     code->consumers_arrive = t->arrives > 0;
     code->loads_per_phase = t->expects > 0 ? fmax(1, t->bulk_loads / t->expects) : 1;
-    double read = fmax(0, (double)code->use.l2_read_sectors - t->l2_loads) * 32;
+    double read = fmax(0, (double)code->use.l2_read_sectors - t->l2_loads) * GT_SECTOR_BYTES;
     code->l2_per_bulk = t->bulk_bytes > 0 && read > 0 ? fmin(1, read / t->bulk_bytes) : 1;
     /* Every consumer empties every phase, however many of its threads say so. */
     double phases = code->bulk ? t->bulk_loads / code->loads_per_phase / blocks
@@ -186,41 +184,45 @@ static void pipeline(struct gt_decoded_program *code, const struct totals *t)
     code->stages = (uint32_t)fmax(2, fmin(GT_WARP_PHASES / 2, floor(stages + 0.1)));
 }
 
-/* How much of what DRAM reads nobody asked for: 0 where it reads what misses L2, 1 where twice as much, as
- * it does for single sectors (it reads 64 bytes at once). */
-static double scattered(const struct gt_memory_use *use)
+/* Sectors that DRAM moves beside one that was asked for. */
+static double beside(const struct gt_warp_costs *costs)
+{
+    return (double)costs->dram_burst_bytes / GT_SECTOR_BYTES - 1;
+}
+
+/* How much of what DRAM reads nobody asked for: 0 where it reads what misses L2, 1 where all that it reads at
+ * once for each sector of that. */
+static double scattered(const struct gt_memory_use *use, const struct gt_warp_costs *costs)
 {
     double missed = (double)use->l2_read_sectors * (1 - known(use->l2_read_hit, 0))
                     + (double)use->l2_atomic_sectors * (1 - known(use->l2_atomic_hit, 0));
 
-    return missed < 1 ? 0 : fmax(0, fmin(1, (double)use->dram_read_bytes / 32 / missed - 1));
+    if (missed < 1 || beside(costs) <= 0)
+        return 0;
+    return fmax(0, fmin(1, ((double)use->dram_read_bytes / GT_SECTOR_BYTES / missed - 1) / beside(costs)));
 }
-
-/* What a launch wrote and L2 kept makes loads wait as if it had gone to DRAM, but no more than this part of
- * what L2 holds: fitted.  Twice as much is kept (counted on an H200: 17 to 20 MB of 60). */
-#define KEPT_SHARE 0.15
 
 static void dram(struct gt_decoded_program *code, const struct gt_warp_costs *costs)
 {
     const struct gt_memory_use *use = &code->use;
     double r = (double)use->dram_read_bytes, w = (double)use->dram_write_bytes;
-    double apart = scattered(use), atomics = (double)use->l2_atomic_sectors * 32;
-    double reads = (double)use->l2_read_sectors * 32, miss = 1 - known(use->l2_read_hit, 0);
-    double writes = (double)use->l2_write_sectors * 32 + atomics;
+    double apart = scattered(use, costs), atomics = (double)use->l2_atomic_sectors * GT_SECTOR_BYTES;
+    double reads = (double)use->l2_read_sectors * GT_SECTOR_BYTES, miss = 1 - known(use->l2_read_hit, 0);
+    double writes = (double)use->l2_write_sectors * GT_SECTOR_BYTES + atomics;
 
     /* What loads miss was read for them; the rest for atomics. */
-    double for_loads = atomics > 0 ? fmin(r, reads * miss * (1 + apart)) : r;
+    double for_loads = atomics > 0 ? fmin(r, reads * miss * (1 + beside(costs) * apart)) : r;
     code->dram_per_l2_read = reads > 0 ? for_loads / reads : 0;
     code->dram_per_l2_atomic = atomics > 0 ? (r - for_loads) / atomics : 0;
     code->l2_atomic_miss = fmin(1, fmin(code->dram_per_l2_atomic, 1 - known(use->l2_atomic_hit, 0)));
-    /* Sectors written one by one fill half of what DRAM writes at once. */
-    code->dram_per_l2_write = writes > 0 ? w / writes * (1 + fmin(1, 2 * apart)) : 0;
+    /* Sectors written one by one fill a part of what DRAM writes at once. */
+    code->dram_per_l2_write = writes > 0 ? w / writes * (1 + beside(costs) * fmin(1, 2 * apart)) : 0;
     code->l2_read_miss = fmin(1, fmin(code->dram_per_l2_read, miss));
     code->dram_per_l2_miss = code->l2_read_miss > 0 ? code->dram_per_l2_read / code->l2_read_miss : 0;
     /* Turning the bus between reads and writes costs most where they are half and half. */
     double mixed = r + w > 0 ? 2 * fmin(r, w) / (r + w) : 0;
     /* What stays behind in L2 makes reads wait too (few SMs that copy, updates in place). */
-    double kept = fmin(fmax(0, writes - w), KEPT_SHARE * (double)costs->l2_bytes), all = w + kept;
+    double kept = fmin(fmax(0, writes - w), costs->l2_kept_part * (double)costs->l2_bytes), all = w + kept;
     code->kept_per_l2_write = writes > 0 ? kept / writes : 0;
     code->mixed = r + all > 0 ? 2 * fmin(r, all) / (r + all) : 0;
     code->dram_efficiency = costs->dram_efficiency

@@ -5,8 +5,6 @@
 #include "sim/warp/internal.h"
 #include "sim/warp/scheduler.h"
 
-enum { FETCH_AHEAD = 16 };        /* lines that come with one that was missed */
-
 /* The cold caches that the warp's next instruction needs, from `ready` on. */
 static uint64_t fetched(struct gt_sm_core *sm, struct gt_warp_state *warp, uint64_t ready)
 {
@@ -16,7 +14,7 @@ static uint64_t fetched(struct gt_sm_core *sm, struct gt_warp_state *warp, uint6
 
     if (*line == GT_WARP_NEVER) {
         /* Lines behind it follow without a miss of their own. */
-        for (uint32_t i = op->line; i < sm->code.lines && i < op->line + FETCH_AHEAD; i++)
+        for (uint32_t i = op->line; i < sm->code.lines && i < op->line + costs->fetch_ahead_lines; i++)
             if (sm->line_ready[i] == GT_WARP_NEVER)
                 sm->line_ready[i] = ready + (uint64_t)(costs->fetch_cycles
                                                        + (i - op->line) * costs->fetch_next_cycles);

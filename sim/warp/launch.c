@@ -69,10 +69,6 @@ static double all_rows(const struct gt_sm_core *sm, uint64_t rows, double *bound
     return end + pace * (double)(rows - run);
 }
 
-/* Issue slots that the busiest sub-partition is taken to use at most where the model's own does not use more;
- * a guess. */
-#define BUSIEST_ISSUE_SHARE 0.8
-
 /* Trips that are no whole number for a warp or block are some for one and others for the next. */
 #define WHOLE_TRIPS 0.01
 
@@ -106,7 +102,7 @@ static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
     double more = (double)sm->launch->busiest_warp_instructions / busiest;
     if (trips_differ(&sm->code))
         return end * more;
-    return fmax(end, busiest * more / fmax(BUSIEST_ISSUE_SHARE, busiest / end));
+    return fmax(end, busiest * more / fmax(sm->costs->busiest_issue_part, busiest / end));
 }
 
 /* A run with half the trips of a run with a part of them. */

@@ -11,36 +11,25 @@
 
 #include "sim/warp/internal.h"
 
-/* Of atomics, where the profile does not say how they are spread: a little more than one of 94 slices has
- * when all have alike; a guess. */
-#define SPREAD_SLICE_SHARE 0.016
 /* A queue busier than this counts as this busy: what waits for it is not endless. */
 #define MOST_BUSY 0.97
 
-/* Lines that lie in a row wait like this many fewer that do not, each behind the first (measured on an H200:
- * four lines by one warp 53 cycles longer than one, where the mean beyond the least is 130). */
-#define IN_A_ROW (1.0 / 4)
-
-/* Of an SM's port to L2, for each line that it reads there: loads wait behind what the SM stores. */
-#define REQUEST_CYCLES 1
-
-enum { MEMORY_CYCLES = 4000 };    /* that a queue remembers how busy it was */
-
 /* Count `cycles` of work that came at `from` to how busy the queue is. */
-static void count_busy(struct gt_mem_queue *queue, double from, double cycles)
+static void count_busy(const struct gt_sm_core *sm, struct gt_mem_queue *queue, double from, double cycles)
 {
+    double window = sm->costs->crowd_window_cycles;
     double passed = fmax(0, from - queue->at);
 
-    queue->busy = (queue->busy * MEMORY_CYCLES + cycles) / (MEMORY_CYCLES + passed);
+    queue->busy = (queue->busy * window + cycles) / (window + passed);
     queue->at = fmax(queue->at, from);
 }
 
 /* When what comes at `from` and takes `cycles` has been served. */
-static double serve(struct gt_mem_queue *queue, double from, double cycles)
+static double serve(const struct gt_sm_core *sm, struct gt_mem_queue *queue, double from, double cycles)
 {
     queue->free = fmax(queue->free, from) + cycles;
     queue->worked += cycles;
-    count_busy(queue, from, cycles);
+    count_busy(sm, queue, from, cycles);
     return queue->free;
 }
 
@@ -78,7 +67,7 @@ static void close_gates(struct gt_sm_core *sm, uint64_t now)
 
 double gt_warp_lsu(struct gt_sm_core *sm, double cycles, uint64_t now)
 {
-    double done = serve(&sm->lsu, (double)now, cycles);
+    double done = serve(sm, &sm->lsu, (double)now, cycles);
 
     sm->lsu_busy += cycles;
     close_gates(sm, now);
@@ -110,13 +99,13 @@ static double dram_cycles(const struct gt_sm_core *sm, double bytes)
 /* Part of L2's traffic crosses between its halves. */
 static double cross(struct gt_sm_core *sm, double bytes, double from)
 {
-    return serve(&sm->fabric, from, bytes * sm->share / sm->costs->l2_fabric_bytes_per_cycle);
+    return serve(sm, &sm->fabric, from, bytes * sm->share / sm->costs->l2_fabric_bytes_per_cycle);
 }
 
 /* `lines` looked up in L2; what crosses between the halves is looked up in both. */
 static double look_up(struct gt_sm_core *sm, double lines, double from)
 {
-    return serve(&sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
+    return serve(sm, &sm->l2_tags, from, lines * sm->share / sm->costs->l2_requests_per_cycle);
 }
 
 /* Reads wait for the first one's translation of addresses. */
@@ -143,7 +132,7 @@ static double missed_lines(struct gt_sm_core *sm, const struct gt_decoded_inst *
 static double slowest(const struct gt_sm_core *sm, const struct gt_warp_state *warp, const struct gt_decoded_inst *op,
                       double lines, double whole)
 {
-    double apart = fmax(1, 1 + (lines - 1) * (1 - whole * (1 - IN_A_ROW)));
+    double apart = fmax(1, 1 + (lines - 1) * (1 - whole * (1 - sm->costs->dram_row_part)));
     uint64_t row = sm->blocks[warp->slot].row, number = (uint64_t)(op - sm->code.ops);
     uint64_t x = row << 40 ^ number << 20 ^ warp->reads;
 
@@ -163,11 +152,11 @@ static double read_l2(struct gt_sm_core *sm, const struct read *read, double fro
 
     /* The first request goes when the port is free. */
     from = fmax(translate(sm, from), sm->out.free);
-    serve(&sm->out, from, read->lines * REQUEST_CYCLES);
-    double l2 = serve(&sm->l2_read, from, share_of(sm, read->bytes, costs->l2_read_bytes_per_cycle,
+    serve(sm, &sm->out, from, read->lines * costs->sm_line_cycles);
+    double l2 = serve(sm, &sm->l2_read, from, share_of(sm, read->bytes, costs->l2_read_bytes_per_cycle,
                                                      costs->sm_bytes_per_cycle));
     double tags = look_up(sm, read->lines * (1 + sm->code.fabric_per_read), from);
-    double dram = serve(&sm->dram, from, dram_cycles(sm, read->dram_bytes));
+    double dram = serve(sm, &sm->dram, from, dram_cycles(sm, read->dram_bytes));
     double fabric = cross(sm, read->bytes * sm->code.fabric_per_read, from);
     /* One line comes from the near or the far half of L2; of many, some come from the far one. */
     bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, read->lines))) > 0;
@@ -195,11 +184,11 @@ static double read_l2(struct gt_sm_core *sm, const struct read *read, double fro
 /* `lookups` of lines in L2. */
 static double write_l2(struct gt_sm_core *sm, double bytes, double lookups, double from)
 {
-    from = serve(&sm->out, from, bytes / sm->costs->sm_write_bytes_per_cycle);
-    double l2 = serve(&sm->l2_write, from, bytes * sm->share / sm->costs->l2_write_bytes_per_cycle);
+    from = serve(sm, &sm->out, from, bytes / sm->costs->sm_write_bytes_per_cycle);
+    double l2 = serve(sm, &sm->l2_write, from, bytes * sm->share / sm->costs->l2_write_bytes_per_cycle);
     double to_dram = bytes * sm->code.dram_per_l2_write;
-    double dram = to_dram > 0 ? serve(&sm->dram, from, dram_cycles(sm, to_dram)) : 0;
-    count_busy(&sm->dram, from, dram_cycles(sm, bytes * sm->code.kept_per_l2_write));
+    double dram = to_dram > 0 ? serve(sm, &sm->dram, from, dram_cycles(sm, to_dram)) : 0;
+    count_busy(sm, &sm->dram, from, dram_cycles(sm, bytes * sm->code.kept_per_l2_write));
     double fabric = cross(sm, bytes * sm->code.fabric_per_write, from);
     double tags = look_up(sm, lookups, from);
     double done = fmax(fmax(fmax(l2, fabric), dram), tags) + sm->costs->l2_near_latency;
@@ -220,19 +209,19 @@ double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access 
     return access->bypass_l1 || rate < 0 ? 0 : rate;
 }
 
-/* Cycles of the load/store unit for an access to L1: it looks up four lines at once and moves 128 bytes.
- * Counted on an H200: 8.6 passes for 32 lines in a row of strides, 2 for 8, 1 for 4. */
-static double l1_passes(const struct gt_access *access)
+/* Cycles of the load/store unit for an access to L1: it looks up some lines at once and moves some bytes. */
+static double l1_passes(const struct gt_warp_costs *costs, const struct gt_access *access)
 {
-    return fmax(fmax(1, access->tag_requests / 4), access->sectors_ideal / 4);
+    return fmax(fmax(1, access->tag_requests / costs->l1_lines_per_cycle),
+                access->sectors_ideal * GT_SECTOR_BYTES / costs->l1_bytes_per_cycle);
 }
 
-/* Cycles that a wide load's registers come later by: a sub-partition takes in half a register of all threads
- * a cycle, where the unit gives out a whole one (measured on an H200: loads of 4, 8, 16 bytes from shared
- * memory after 28, 30, 34 cycles, from L1 after 42, 44, 48 with the arithmetic of their addresses). */
-static double taken_in(const struct gt_decoded_inst *op)
+/* Cycles that a wide load's registers come later by. */
+static double taken_in(const struct gt_warp_costs *costs, const struct gt_decoded_inst *op)
 {
-    return op->action == GT_ACTION_LOAD ? fmax(0, op->access->width_bytes / 4.0 - 1) : 0;
+    double registers = op->access->width_bytes / (double)GT_REGISTER_BYTES;
+
+    return op->action == GT_ACTION_LOAD ? fmax(0, registers - 1) * costs->load_register_cycles : 0;
 }
 
 /* Global and local loads and copies. */
@@ -245,13 +234,13 @@ static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state 
     /* A copy that goes through L1 is written to shared memory in passes of its own; one that does not
      * arrives beside them (counted on an H200). */
     double copied = op->action == GT_ACTION_ASYNC_COPY && !access->bypass_l1 ? access->wavefronts : 0;
-    double lsu = gt_warp_lsu(sm, l1_passes(access) + copied, now);
+    double lsu = gt_warp_lsu(sm, l1_passes(sm->costs, access) + copied, now);
     bool local = access->space == GT_SPACE_LOCAL;
     double missed = deal(&sm->l1_carry[local], lines, op->l1_miss);
-    struct gt_wtimes times = { lsu + sm->costs->l1_latency + taken_in(op), lsu };
+    struct gt_wtimes times = { lsu + sm->costs->l1_latency + taken_in(sm->costs, op), lsu };
 
     if (missed > 0 && access->sectors > 0) {
-        double part = sm->code.l2_per_load, bytes = 32 * access->sectors * missed / lines * part;
+        double part = sm->code.l2_per_load, bytes = GT_SECTOR_BYTES * access->sectors * missed / lines * part;
         struct read read = { .bytes = bytes, .lines = missed * part,
                              .missed = missed_lines(sm, op, missed * part),
                              .dram_bytes = bytes * sm->code.dram_per_l2_miss * op->l2_miss };
@@ -276,11 +265,11 @@ static double store_lookups(const struct gt_sm_core *sm, const struct gt_access 
 static struct gt_wtimes store_global(struct gt_sm_core *sm, const struct gt_decoded_inst *op, uint64_t now)
 {
     const struct gt_access *access = op->access;
-    double lsu = gt_warp_lsu(sm, l1_passes(access), now);
+    double lsu = gt_warp_lsu(sm, l1_passes(sm->costs, access), now);
     double part = sm->code.l2_per_store * (1 - gt_warp_hit_rate(&sm->code.use, access, false));
     double lines = fmax(1, access->tag_requests) * part;
     double lookups = lines * store_lookups(sm, access);
-    struct gt_wtimes times = { write_l2(sm, 32 * access->sectors * part, lookups, lsu), lsu };
+    struct gt_wtimes times = { write_l2(sm, GT_SECTOR_BYTES * access->sectors * part, lookups, lsu), lsu };
 
     return times;
 }
@@ -292,7 +281,7 @@ static struct gt_wtimes shared(struct gt_sm_core *sm, const struct gt_decoded_in
     double latency = op->access->space == GT_SPACE_CLUSTER ? sm->costs->l2_near_latency
                                                             : sm->costs->shared_latency;
 
-    return (struct gt_wtimes){ lsu - 1 + latency + taken_in(op), lsu };
+    return (struct gt_wtimes){ lsu - 1 + latency + taken_in(sm->costs, op), lsu };
 }
 
 struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,
@@ -326,16 +315,16 @@ struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_i
         return (struct gt_wtimes){ lsu + costs->shared_latency, lsu };
     }
     double sectors = sm->code.atomic_sectors;
-    double lsu = gt_warp_lsu(sm, fmax(l1_passes(access), sectors / 4), now);
-    double share = sm->code.use.l2_atomic_slice_share, slice = share > 0 ? share : SPREAD_SLICE_SHARE;
+    double lsu = gt_warp_lsu(sm, fmax(l1_passes(costs, access), sectors * GT_SECTOR_BYTES / costs->l1_bytes_per_cycle), now);
+    double share = sm->code.use.l2_atomic_slice_share, slice = share > 0 ? share : costs->atomic_slice_part;
     double busy = sectors * slice * costs->atomic_cycles * sm->share;
-    double l2 = serve(&sm->atomic, lsu, busy);
-    double bytes = 32 * sectors, lookups = sectors * (1 + sm->code.fabric_per_write);
+    double l2 = serve(sm, &sm->atomic, lsu, busy);
+    double bytes = GT_SECTOR_BYTES * sectors, lookups = sectors * (1 + sm->code.fabric_per_write);
     double done = fmax(l2, write_l2(sm, bytes, lookups, lsu) - costs->l2_near_latency);
 
     double missed = deal(&sm->dram_carry[2], sectors, sm->code.l2_atomic_miss);
     if (missed > 0) {
-        double dram = serve(&sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic));
+        double dram = serve(sm, &sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic));
 
         /* 1 + log(n): about the mean of the last of n that are exponentially distributed. */
         done = fmax(done, dram + costs->dram_latency + costs->dram_apart_cycles
@@ -348,14 +337,14 @@ struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_i
 
 double gt_warp_bulk(struct gt_sm_core *sm, double bytes, bool write, uint64_t now)
 {
-    double start = serve(&sm->tma, (double)now, sm->costs->bulk_issue_cycles);
+    double start = serve(sm, &sm->tma, (double)now, sm->costs->bulk_issue_cycles);
 
     if (write)
-        return write_l2(sm, bytes, fmax(1, bytes / 128) * (1 + sm->code.fabric_per_write), start)
+        return write_l2(sm, bytes, fmax(1, bytes / GT_LINE_BYTES) * (1 + sm->code.fabric_per_write), start)
                + sm->costs->bulk_latency;
-    double port = serve(&sm->port, start, bytes / sm->costs->sm_bytes_per_cycle);
+    double port = serve(sm, &sm->port, start, bytes / sm->costs->sm_bytes_per_cycle);
     bytes *= sm->code.l2_per_bulk;
-    struct read read = { .bytes = bytes, .lines = fmax(1, bytes / 128), .slowest = 1,
+    struct read read = { .bytes = bytes, .lines = fmax(1, bytes / GT_LINE_BYTES), .slowest = 1,
                          .dram_bytes = bytes * sm->code.dram_per_l2_read };
     read.missed = deal(&sm->dram_carry[0], read.lines, sm->code.l2_read_miss);
     double done = read_l2(sm, &read, start);

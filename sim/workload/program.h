@@ -145,8 +145,8 @@ struct gt_instruction {
     struct gt_operand operands[GT_INSTRUCTION_OPERANDS]; /* the first ones in the order of the text */
 };
 
-/* Of a line of L1 or L2, what moves and is counted. */
-enum { GT_SECTOR_BYTES = 32 };
+/* Of a line of L1 or L2, what moves and is counted; the line; a register of a thread. */
+enum { GT_SECTOR_BYTES = 32, GT_LINE_BYTES = 128, GT_REGISTER_BYTES = 4 };
 
 /* Where it is: "[R2.64+UR4+0x10]" is 16 bytes behind the place that the registers name.  Of several, as LDGSTS
  * has, the first. */
