@@ -75,7 +75,7 @@ static int simulate(struct work *work)
     writer = begin(work, "simulated", text, 0);
     tell(work, "simulating", 0, 0);
     if (gt_has_programs(work->workload)) {
-        modelled = gt_model_kernels(work->workload, work->device, false, NULL, work->error);
+        modelled = gt_model_kernels(work->workload, work->device, options.recorded_on, false, NULL, work->error);
         options.modelled = modelled;
         result = modelled != NULL ? 0 : -1;
     }

@@ -17,12 +17,12 @@ static double now_us(void)
 }
 
 struct gt_kernel_model *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                   bool full, struct gt_progress *progress, double *wall_us,
+                                   const struct gt_device *profiled, bool full, struct gt_progress *progress, double *wall_us,
                                    struct gt_error *error)
 {
     const struct gt_probe probe = { .user = progress, .progress = gt_progress_probe };
     double start_us = now_us();
-    struct gt_kernel_model *modelled = gt_model_kernels(workload, device, full, &probe, error);
+    struct gt_kernel_model *modelled = gt_model_kernels(workload, device, profiled, full, &probe, error);
 
     *wall_us = now_us() - start_us;
     return modelled;

@@ -67,7 +67,7 @@ static int model_kernels(struct gt_run_work *work, struct gt_run_variant *varian
     if (!gt_has_programs(work->workload))
         return 0;
     gt_progress_begin(&work->progress, "modelling kernels", work->arguments->model.quiet);
-    variant->modelled = gt_run_kernels(work->workload, &variant->device, work->arguments->full,
+    variant->modelled = gt_run_kernels(work->workload, &variant->device, &variant->recorded, work->arguments->full,
                                        &work->progress, &variant->model_us, work->error);
     gt_progress_end(&work->progress);
     if (variant->modelled == NULL)

@@ -34,7 +34,7 @@
 const struct gt_device_key gt_device_keys[] = {
     TEXT("chip.name", name, "generic", "name of the GPU, for people"),
     U32("chip.sms", "SMs", sms, 1, GT_DEVICE_MAX_SMS, "80",
-        "streaming multiprocessors; a new number forgets chip.gpc_sms and chip.sm_order"),
+        "streaming multiprocessors, L2 and DRAM stay as they are; a new number forgets chip.gpc_sms and chip.sm_order"),
     U32("chip.compute_major", "version", compute_major, 1, 99, "8",
         "compute capability, before the dot; says which GPU it is, changes nothing"),
     U32("chip.compute_minor", "version", compute_minor, 0, 99, "0",

@@ -27,7 +27,12 @@ static double row_blocks(const struct gt_sm_core *sm, uint64_t row)
     return left < sms ? (double)left : (double)sms;
 }
 
-/* SMs that compete, counted in what this one has. */
+/* SMs that compete, counted in what this one has.
+ *
+ * Each has its part of L2 and DRAM, and a burst cannot borrow what others leave.  So more SMs with the same L2 and
+ * DRAM may take longer: fewer blocks an SM have a smaller part each, and less beside them to do while they wait for it.
+ * Of 438 launches profiled on an H200 64 take more than 0.05 % longer on 264 SMs than on its 132, 14 % at most; with
+ * L2 and DRAM twice as fast too, 3 do, 3.9 % at most. */
 static void set_share(struct gt_sm_core *sm)
 {
     double blocks = 0;

@@ -53,9 +53,18 @@ static void run_launch(struct gt_kernel_model *modelled, const struct gt_device 
     modelled->launch_of[op] = modelled->count++;
 }
 
-static void model_op(struct gt_kernel_model *modelled, const struct gt_workload *workload,
-                     const struct gt_device *device, bool full, gt_op_index op, const uint32_t *before)
+/* A workload's launches on a device, and the device that their profiles are of. */
+struct setting {
+    const struct gt_workload *workload;
+    const struct gt_device *device, *profiled;
+    bool full;
+    const uint32_t *before;   /* kernels_before() */
+};
+
+static void model_op(struct gt_kernel_model *modelled, const struct setting *setting, gt_op_index op)
 {
+    const struct gt_workload *workload = setting->workload;
+    const struct gt_device *device = setting->device;
     struct gt_warp_launch launch = { .program = workload->kernels[workload->ops[op].kernel].program };
     struct gt_error error;
 
@@ -63,8 +72,9 @@ static void model_op(struct gt_kernel_model *modelled, const struct gt_workload 
         run_launch(modelled, device, op, &launch, error.text);
         return;
     }
-    launch.full = full;
-    launch.l2_reuse_fraction = gt_l2_reuse_fraction(device, workload, op, before);
+    launch.full = setting->full;
+    launch.counted_sms = setting->profiled->sms;
+    launch.l2_reuse_fraction = gt_l2_reuse_fraction(device, workload, op, setting->before);
     for (uint32_t i = 0; i < modelled->count; i++) {
         if (modelled->launches[i].failure == NULL && same_launch(&modelled->launches[i].launch, &launch)) {
             modelled->launch_of[op] = i;
@@ -93,10 +103,12 @@ static uint32_t *kernels_before(const struct gt_workload *workload)
 }
 
 struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                     bool full, const struct gt_probe *probe, struct gt_error *error)
+                                     const struct gt_device *profiled, bool full, const struct gt_probe *probe,
+                                     struct gt_error *error)
 {
     double parameters[GT_NAMED_PARAMETERS];
     struct gt_kernel_model *modelled;
+    struct setting setting = { workload, device, profiled, full, NULL };
     uint32_t *before;
 
     if (gt_scheduler_find(device->warp.policy, NULL, parameters, error) == NULL)
@@ -110,7 +122,7 @@ struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, con
     modelled->sms = device->sms;
     modelled->launch_of = gt_realloc(NULL, workload->op_count, sizeof *modelled->launch_of);
     memset(modelled->launch_of, 0xff, workload->op_count * sizeof *modelled->launch_of);
-    before = kernels_before(workload);
+    setting.before = before = kernels_before(workload);
     for (gt_op_index op = 0; op < workload->op_count; op++) {
         bool watched = probe != NULL && probe->progress != NULL;
 
@@ -122,7 +134,7 @@ struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, con
             free(before);
             return NULL;
         }
-        model_op(modelled, workload, device, full, op, before);
+        model_op(modelled, &setting, op);
     }
     free(before);
     return modelled;

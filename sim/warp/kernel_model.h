@@ -30,14 +30,16 @@ struct gt_kernel_model {
 /* Has any kernel of the workload, launched or not, a program? */
 bool gt_has_programs(const struct gt_workload *workload);
 
-/* Run every kernel operation of `workload` that has a program on `device`, equal launches once; `full`: every
+/* Run every kernel operation of `workload` that has a program on `device`, equal launches once; `profiled` is the
+ * device that programs and profiles are of (often the same one); `full`: every
  * block of the SM that is run, where otherwise long grids are extrapolated from a part.  `probe` is
  * told the progress, in operations, and may refuse to go on (its other callbacks are not used; NULL: nobody).
  * A launch that cannot be run keeps the reason and does not stop the others.
  * NULL where the probe refused or there is no warp.policy of that name; else the caller's to free with
  * gt_kernel_model_free(), which takes NULL.  The workload must last as long. */
 struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                     bool full, const struct gt_probe *probe, struct gt_error *error);
+                                     const struct gt_device *profiled, bool full, const struct gt_probe *probe,
+                                     struct gt_error *error);
 void gt_kernel_model_free(struct gt_kernel_model *modelled);
 
 /* The launch of an operation; NULL: none. */

@@ -88,6 +88,35 @@ static bool trips_differ(const struct gt_decoded_program *code)
     return differ;
 }
 
+/* Was the launch profiled on as many SMs as there are? */
+static bool as_counted(const struct gt_sm_core *sm)
+{
+    return sm->launch->counted_sms == 0 || sm->launch->counted_sms == sm->device->sms;
+}
+
+static uint64_t room_in_last_wave(uint64_t rows, uint64_t slots)
+{
+    return (slots - rows % slots) % slots;
+}
+
+/* What the busiest sub-partition would have executed on this device, of which the model's executes `busiest` in
+ * `rows` of blocks.  On another number of SMs there are other rows: it has as much more than the model's as was
+ * counted.  But blocks that filled up the last wave there say nothing of the last wave here. */
+static double counted_busiest(const struct gt_sm_core *sm, double busiest, uint64_t rows)
+{
+    const struct gt_warp_launch *launch = sm->launch;
+    double counted = (double)launch->busiest_warp_instructions;
+
+    if (as_counted(sm))
+        return counted;
+    uint64_t rows_then = (launch->blocks + launch->counted_sms - 1) / launch->counted_sms;
+    counted *= (double)rows / (double)rows_then;
+    double more = counted > busiest ? floor((counted - busiest) / busiest * (double)rows_then + 0.5) : 0;
+    bool filled_up = rows_then > launch->blocks_per_sm && more >= 1
+                     && more <= (double)room_in_last_wave(rows_then, launch->blocks_per_sm);
+    return filled_up ? busiest : counted;
+}
+
 /* Work is not spread evenly where warps differ.  The sub-partition that has most of it takes as much longer
  * as it has more, where that is more trips.  Else it may have got blocks because it is fast, but cannot be
  * faster than it can issue: at the pace of the model's where that issues most of the time. */
@@ -97,9 +126,10 @@ static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
 
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
         busiest = fmax(busiest, (double)sm->subs[s].issued * scale);
-    if ((double)sm->launch->busiest_warp_instructions <= busiest)
+    double counted = counted_busiest(sm, busiest, rows);
+    if (counted <= busiest)
         return end;
-    double more = (double)sm->launch->busiest_warp_instructions / busiest;
+    double more = counted / busiest;
     if (trips_differ(&sm->code))
         return end * more;
     return fmax(end, busiest * more / fmax(sm->costs->busiest_issue_part, busiest / end));
@@ -252,12 +282,13 @@ static int run(struct gt_sm_core *sm, const struct gt_device *device, const stru
  * than the model's, while the last wave has room. */
 static uint64_t more_rows(const struct gt_sm_core *sm, uint64_t rows)
 {
-    uint64_t slots = sm->launch->blocks_per_sm, room = (slots - rows % slots) % slots, more;
+    uint64_t slots = sm->launch->blocks_per_sm, room = room_in_last_wave(rows, slots), more;
     double busiest = 0;
 
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
         busiest = fmax(busiest, (double)sm->subs[s].issued);
-    if (sm->sm_blocks < rows || rows <= slots || room == 0 || sm->trip_share < 1)
+    if (sm->sm_blocks < rows || rows <= slots || room == 0 || sm->trip_share < 1
+        || !as_counted(sm))
         return 0;
     double counted = (double)sm->launch->busiest_warp_instructions;
     more = counted > busiest ? (uint64_t)((counted - busiest) / busiest * (double)rows + 0.5) : 0;

@@ -19,6 +19,7 @@ struct gt_warp_launch {
     const struct gt_memory_use *use; /* NULL: the program's */
     uint64_t warp_instructions;   /* executed where nothing was counted by instruction; 0 unknown */
     uint64_t busiest_warp_instructions; /* by the sub-partition that executes most; 0 unknown */
+    uint32_t counted_sms;         /* of the GPU that counted that; 0: as many as there are */
     double competing;             /* SMs that want of L2 and DRAM what this one does; 0: as the grid has it */
     bool coarse;                   /* a tenth of the trips of long loops will do */
     double l2_reuse_fraction;            /* of its DRAM reads: served by L2 as it is found, see l2_reuse.h */

@@ -42,7 +42,7 @@ static struct gt_kernel_model *modelled_launch(struct gt_workload *w, uint32_t c
     w->ops[op].kind = GT_OP_KERNEL;
     w->ops[op].kernel = number;
     w->ops[op].stream = gt_workload_add_stream(w);
-    return gt_model_kernels(w, &device, false, NULL, &error);
+    return gt_model_kernels(w, &device, &device, false, NULL, &error);
 }
 
 /* DRAM has 128 cycles of work for each SM that competes and each block on this one; the rest is latency.

@@ -259,7 +259,7 @@ static void equal_launches_are_run_once(void **state)
     gt_device_init(&device);
     assert_true(gt_has_programs(workload));
     workload->profile_count = 0;    /* the same memory behaviour in both */
-    modelled = gt_model_kernels(workload, &device, false, NULL, &error);
+    modelled = gt_model_kernels(workload, &device, &device, false, NULL, &error);
     assert_non_null(modelled);
     assert_int_equal(modelled->count, 1);
     assert_ptr_equal(gt_kernel_model_launch(modelled, 0), gt_kernel_model_launch(modelled, 1));
@@ -268,7 +268,7 @@ static void equal_launches_are_run_once(void **state)
     assert_int_equal(modelled->launches[0].result.covered, 8);
     gt_kernel_model_free(modelled);
     device.registers_per_sm = 256;  /* not a block fits */
-    modelled = gt_model_kernels(workload, &device, false, NULL, &error);
+    modelled = gt_model_kernels(workload, &device, &device, false, NULL, &error);
     assert_non_null(modelled);
     assert_non_null(strstr(gt_kernel_model_launch(modelled, 1)->failure, "registers"));
     gt_kernel_model_free(modelled);

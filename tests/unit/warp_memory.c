@@ -188,6 +188,40 @@ static void store(void)
     in->memory = 0;
 }
 
+/* Four blocks on `sms` SMs: twice a read of 1280 bytes from L2, then 40 cycles of arithmetic. */
+static double four_blocks(const char *sms, const char *l2_bytes_per_cycle)
+{
+    struct gt_warp_launch launch = { .program = &program, .blocks = 4, .warps_per_block = 1, .blocks_per_sm = 2,
+                                     .cluster_blocks = 1, .full = true };
+
+    set("chip.sms", sms);
+    set("memory.l2_read_bytes_per_cycle", l2_bytes_per_cycle);
+    free(result.stalls_by_instruction);
+    if (gt_warp_run(&device, &launch, &result, &error) != 0)
+        fail_msg("%s", error.text);
+    return result.run_cycles;
+}
+
+/* More SMs with the same L2 may take longer.  On two SMs a block's read takes 1280 / (64 / 2) = 40 cycles and 200
+ * more, while the other block of its SM computes: A ends at 560, B, whose reads come behind A's, 40 later.  On four
+ * SMs each block is alone, but its SM's part of L2 is half: a read takes 80 and 200 cycles with nothing beside it,
+ * 2 x (80 + 200 + 40) = 640.  If L2 grows with the SMs, 560. */
+static void more_sms_have_a_smaller_part_of_l2_each(void **state)
+{
+    (void)state;
+    accesses[0].sectors = 40;
+    for (int round = 0; round < 2; round++) {
+        load_and_wait(0, 4);
+        for (int i = 0; i < 10; i++)
+            add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4);
+    }
+    whole_program();
+    program.warps = 4;
+    assert_in_range((uint64_t)four_blocks("2", "64"), 595, 620);
+    assert_in_range((uint64_t)four_blocks("4", "64"), 635, 660);
+    assert_in_range((uint64_t)four_blocks("4", "128"), 555, 580);
+}
+
 /* At a byte a cycle the SM's port is 128 cycles with what is stored; a load behind that leaves later. */
 static void a_load_waits_behind_stores(void **state)
 {
@@ -293,7 +327,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
-        LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(atomics_miss_too),
+        LOADS(more_sms_have_a_smaller_part_of_l2_each), LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(atomics_miss_too),
         LOADS(what_stays_in_l2_makes_loads_wait),
         LOADS(sectors_stored_in_part_are_looked_up_again),
     };
