@@ -21,6 +21,7 @@ UNIT_TESTS = \
     tests/unit/device_file \
     tests/unit/device \
     tests/unit/device_sync \
+    tests/unit/too_large \
     tests/unit/stats \
     tests/unit/stats_path \
     tests/unit/stats_sweep \

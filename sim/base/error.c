@@ -47,6 +47,12 @@ void gt_bug(const char *format, ...)
     abort();
 }
 
+void gt_no_memory(const char *what)
+{
+    fprintf(stderr, "gridtide: out of memory asking for %s; use a smaller trace or a larger machine\n", what);
+    exit(1);
+}
+
 void *gt_realloc(void *old, unsigned long long count, unsigned long long size)
 {
     void *memory;
@@ -56,9 +62,10 @@ void *gt_realloc(void *old, unsigned long long count, unsigned long long size)
     else
         memory = realloc(old, count * size == 0 ? 1 : (size_t)(count * size));
     if (memory == NULL) {
-        fprintf(stderr, "gridtide: out of memory asking for %llu x %llu bytes; "
-                "use a smaller trace or a larger machine\n", count, size);
-        exit(1);
+        char what[64];
+
+        snprintf(what, sizeof what, "%llu x %llu bytes", count, size);
+        gt_no_memory(what);
     }
     return memory;
 }
@@ -69,4 +76,37 @@ void *gt_calloc(unsigned long long count, unsigned long long size)
 
     memset(memory, 0, (size_t)(count * size));
     return memory;
+}
+
+char *gt_strndup(const char *text, unsigned long long length)
+{
+    size_t bytes;
+    char *copy;
+
+    if (text == NULL)
+        return NULL;
+    bytes = strnlen(text, (size_t)length);
+    copy = gt_realloc(NULL, bytes + 1, 1);
+    memcpy(copy, text, bytes);
+    copy[bytes] = '\0';
+    return copy;
+}
+
+char *gt_strdup(const char *text)
+{
+    return gt_strndup(text, PTRDIFF_MAX);
+}
+
+char *gt_format(const char *format, ...)
+{
+    va_list arguments;
+    char *text = NULL;
+    int length;
+
+    va_start(arguments, format);
+    length = vasprintf(&text, format, arguments);
+    va_end(arguments);
+    if (length < 0)
+        gt_no_memory("a text");
+    return text;
 }

@@ -30,9 +30,16 @@ int gt_error_prefix(struct gt_error *error, const char *format, ...)
 void gt_bug(const char *format, ...)
     __attribute__((noreturn, format(printf, 1, 2)));
 
-/* Memory that must be there: print and exit with status 1 when there is none. */
+/* Memory that must be there, the caller's to free: these print and exit with status 1 when there is none. */
 void *gt_realloc(void *old, unsigned long long count, unsigned long long size);
 void *gt_calloc(unsigned long long count, unsigned long long size);
+/* A copy of `text`, of its first `length` bytes at most; NULL of NULL. */
+char *gt_strdup(const char *text);
+char *gt_strndup(const char *text, unsigned long long length);
+/* A new text, printf-style. */
+char *gt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same end for a library that found no memory for `what`. */
+void gt_no_memory(const char *what) __attribute__((noreturn));
 
 #ifdef __cplusplus
 }

@@ -55,7 +55,7 @@ static char *list_groups(int key, const char *text, void *input)
         return (char *)text;
     FILE *out = open_memstream(&list, &bytes);
     if (out == NULL)
-        return (char *)text;
+        gt_no_memory("a text");
     fprintf(out, "%s\n\nGroups:", text);
     for (size_t i = 0; i < gt_calibration_group_count; i++)
         fprintf(out, "\n  %-12s %s", gt_calibration_groups[i].name, gt_calibration_groups[i].help);

@@ -184,7 +184,7 @@ static int judge(struct gt_store *store, const char *path, int64_t run, struct g
     if (result == 0)
         result = gt_subject_open(store, path, run, &subject, error);
     if (result == 0) {
-        judged->name = strdup(gt_subject_text(subject.names, 0));
+        judged->name = gt_strdup(gt_subject_text(subject.names, 0));
         judged->surrogates = strstr(gt_subject_text(subject.names, 2), "kernels=surrogates") != NULL;
     }
     gt_subject_close(&subject);

@@ -68,7 +68,7 @@ static char *help_filter(int key, const char *text, void *input)
         return (char *)text;
     stream = open_memstream(&help, &length);
     if (stream == NULL)
-        return (char *)text;
+        gt_no_memory("a text");
     fputs("Formats:\n", stream);
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
@@ -90,8 +90,7 @@ static char *default_output(const char *path)
 {
     char *stem = gt_path_stem(path), *output;
 
-    if (asprintf(&output, "%s.jsonl.gz", stem) < 0)
-        output = NULL;
+    output = gt_format("%s.jsonl.gz", stem);
     free(stem);
     return output;
 }

@@ -13,7 +13,7 @@ yajl_gen gt_json_new(void)
     yajl_gen json = yajl_gen_alloc(NULL);
 
     if (json == NULL)
-        gt_bug("yajl_gen_alloc failed");
+        gt_no_memory("JSON");
     yajl_gen_config(json, yajl_gen_beautify, 1);
     yajl_gen_config(json, yajl_gen_indent_string, "  ");
     return json;

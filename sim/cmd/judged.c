@@ -173,7 +173,7 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
         return;
     line = open_memstream(&text, &bytes);
     if (line == NULL)
-        gt_bug("open_memstream failed");
+        gt_no_memory("a text");
     fprintf(line, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%",
             suite->traces, suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct,
             suite->error_max_pct);

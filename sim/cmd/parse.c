@@ -45,7 +45,7 @@ static void make_table(struct table *table, const struct argp *parser)
     *table = (struct table){ .count = 0 };
     table->out = open_memstream(&table->shorts, &table->bytes);
     if (table->out == NULL)
-        gt_bug("open_memstream failed");
+        gt_no_memory("a text");
     fputs("?Vh", table->out);
     add_options(table, parser);
     for (size_t i = 0; i < sizeof argp_own / sizeof argp_own[0]; i++)
@@ -56,7 +56,7 @@ static void make_table(struct table *table, const struct argp *parser)
 /* Say that there is no option like `typed`, "--NAME" or "--NAME=VALUE", and which is most like it. */
 static void tell_unknown(const struct table *table, const char *command, const char *typed)
 {
-    char *name = strndup(typed + 2, strcspn(typed + 2, "="));
+    char *name = gt_strndup(typed + 2, strcspn(typed + 2, "="));
     const char *nearest = NULL;
     size_t least = GT_SPELLING_BYTES;
 

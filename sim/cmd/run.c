@@ -77,7 +77,7 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
     FILE *out = open_memstream(&text, &bytes);
 
     if (out == NULL)
-        gt_bug("open_memstream failed");
+        gt_no_memory("a text");
     fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off",
             arguments->options.seed);
     if (arguments->options.program_cost && changed)
@@ -169,9 +169,9 @@ static int prepare(struct gt_run_work *work)
     char *base = gt_path_stem(arguments->trace);
 
     if (arguments->output != NULL)
-        work->output = strdup(arguments->output);
-    else if (asprintf(&work->output, "%s.db", base) < 0)
-        gt_bug("asprintf failed");
+        work->output = gt_strdup(arguments->output);
+    else
+        work->output = gt_format("%s.db", base);
     work->name = base;
     if (check_output(work) != 0)
         return -1;
@@ -182,7 +182,7 @@ static int prepare(struct gt_run_work *work)
         return -1;
     if (work->workload->name != NULL && work->workload->name[0] != '\0') {
         free(work->name);
-        work->name = strdup(work->workload->name);
+        work->name = gt_strdup(work->workload->name);
     }
     gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)

@@ -74,7 +74,7 @@ static void item(FILE *out, const char *format, ...)
     result = vasprintf(&text, format, arguments);
     va_end(arguments);
     if (result < 0)
-        gt_bug("vasprintf failed");
+        gt_no_memory("a text");
     gt_fold_print(out, INDENT, text);
     free(text);
 }

@@ -84,7 +84,7 @@ static void tell_change(const struct gt_run_work *work)
                           fabs(pct) < 9.95 ? 1 : 0, fabs(pct), pct < 0 ? "shorter" : "longer", without_text,
                           recorded ? "; recorded " : "", recorded ? recorded_text : "");
     if (result < 0)
-        gt_bug("asprintf failed");
+        gt_no_memory("a text");
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
     free(text);
@@ -100,7 +100,7 @@ static void tell_next(const struct gt_run_work *work)
                  work->kernels.count > 0 ? "compare" : "stats", work->output,
                  work->kernels.count > 0 ? ", 'gridtide explain' for one kernel" : ", or report, compare, export")
             < 0)
-        gt_bug("asprintf failed");
+        gt_no_memory("a text");
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
     free(text);

@@ -14,8 +14,7 @@ static int define_played(struct gt_run_work *work)
     asked->trace_id = work->trace_id;
     if (asked->played == NULL)
         return 0;
-    if (asprintf(&name, "%s (streams=%" PRIu32 ")", work->name, work->arguments->streams) < 0)
-        gt_bug("asprintf failed");
+    name = gt_format("%s (streams=%" PRIu32 ")", work->name, work->arguments->streams);
     asked->trace_id = gt_store_put_trace(work->store, asked->played, name, work->error);
     free(name);
     if (asked->trace_id < 0)

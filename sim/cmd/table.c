@@ -46,7 +46,7 @@ void gt_table_text(struct gt_table *table, const char *text)
     if (text == NULL)
         add_cell(table, (struct gt_cell){ .type = GT_CELL_NONE });
     else
-        add_cell(table, (struct gt_cell){ .type = GT_CELL_TEXT, .text = strdup(text) });
+        add_cell(table, (struct gt_cell){ .type = GT_CELL_TEXT, .text = gt_strdup(text) });
 }
 
 void gt_table_integer(struct gt_table *table, int64_t value)

@@ -170,7 +170,7 @@ static void put_sheet(FILE *out, const struct sheet *sheet)
     const char *at;
 
     if (print == NULL)
-        gt_bug("scols_new_table failed");
+        gt_no_memory("a table");
     scols_table_enable_noheadings(print, 1);
     scols_table_set_termforce(print, SCOLS_TERMFORCE_NEVER);
     for (size_t i = 0; i < sheet->columns; i++)

@@ -440,7 +440,7 @@ static void *share(size_t bytes)
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     if (memory == MAP_FAILED)
-        gt_bug("no memory to share");
+        gt_no_memory("what two processes share");
     return memory;
 }
 

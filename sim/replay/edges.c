@@ -80,7 +80,7 @@ void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *w, cons
 
     visit_edges(w, inferred_after, last, count_edge, replay);
     if (replay->edge_count >= GT_NONE)
-        gt_bug("more than 2^32 edges in one workload");
+        gt_bug("more than 2^32 edges, which gt_workload_check() refuses");
     if (replay->edge_count > 0) {
         replay->edge_from = gt_calloc(w->op_count + 1ull, sizeof *replay->edge_from);
         replay->edges_in = gt_calloc(w->op_count, sizeof *replay->edges_in);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define uthash_fatal(text) gt_no_memory("an index of streams")
 #include <uthash.h>
 
 /* The commands asked for between two waits. */

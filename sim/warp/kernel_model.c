@@ -47,7 +47,7 @@ static void run_launch(struct gt_kernel_model *modelled, const struct gt_device 
     if (failure == NULL && added->result.cycles > LONGEST_S * 1e6 * device->clock_mhz)
         failure = "it would last longer than a day; look for an absurd count in its profile";
     if (failure != NULL)
-        added->failure = strdup(failure);
+        added->failure = gt_strdup(failure);
     else
         added->wave_cycles = gt_calloc(launch->blocks_per_sm + 1ull, sizeof *added->wave_cycles);
     modelled->launch_of[op] = modelled->count++;

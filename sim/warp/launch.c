@@ -17,6 +17,9 @@ enum { ENOUGH_INSTRUCTIONS = 2000000, MOST_INSTRUCTIONS = 20000000, FEWEST_WAVES
  * was asked for, beyond what takes seconds. */
 enum { HOPELESS_TIMES = 16, HOPELESS_INSTRUCTIONS = 200000000 };
 
+/* Blocks of an SM that are kept note of. */
+enum { MOST_ROWS = 1 << 28 };
+
 /* Warp instructions of a block. */
 static double block_instructions(const struct gt_warp_launch *launch)
 {
@@ -244,6 +247,9 @@ static int check(const struct gt_device *device, const struct gt_warp_launch *la
 {
     if (launch->blocks == 0 || launch->warps_per_block == 0 || launch->blocks_per_sm == 0)
         return gt_error_set(error, "a launch of program '%s' without blocks", launch->program->key);
+    if (rows_to_run(launch, (launch->blocks + device->sms - 1) / device->sms) > MOST_ROWS)
+        return gt_error_set(error, "more than %d blocks on an SM, too many to run each; leave --detail full away",
+                            MOST_ROWS);
     if ((uint64_t)launch->warps_per_block * launch->blocks_per_sm
         > (uint64_t)GT_WARP_SLOTS * GT_WARP_SUBS || device->warps_per_sm > GT_WARP_SLOTS * GT_WARP_SUBS)
         return gt_error_set(error, "more than %d warps on an SM: the warp tier has no room for them",

@@ -28,10 +28,10 @@ static struct gt_workload *clone(const struct gt_workload *from)
 
     for (uint32_t i = 0; i < gt_name_count(from); i++)
         gt_name(to, gt_name_text(from, i), strlen(gt_name_text(from, i)));
-    to->name = from->name != NULL ? strdup(from->name) : NULL;
-    to->path = from->path != NULL ? strdup(from->path) : NULL;
-    to->source = from->source != NULL ? strdup(from->source) : NULL;
-    to->device = from->device != NULL ? strdup(from->device) : NULL;
+    to->name = gt_strdup(from->name);
+    to->path = gt_strdup(from->path);
+    to->source = gt_strdup(from->source);
+    to->device = gt_strdup(from->device);
     COPY_ARRAY(to, from, gpus, gpu_count, gpu_room);
     COPY_ARRAY(to, from, streams, stream_count, stream_room);
     COPY_ARRAY(to, from, threads, thread_count, thread_room);

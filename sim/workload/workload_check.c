@@ -202,8 +202,19 @@ static int check_order(const struct gt_call *call, gt_time_ps *end_ps, struct gt
     return 0;
 }
 
+/* As many edges as a call's operations can have: those stated, one in the order of a graph, one found from times. */
+static uint64_t most_edges(const struct gt_workload *workload, const struct gt_call *call)
+{
+    uint64_t edges = 2ull * call->ops;
+
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        edges += workload->ops[i].afters;
+    return edges;
+}
+
 static int check_calls(const struct gt_workload *workload, gt_time_ps *thread_end_ps, struct gt_error *error)
 {
+    uint64_t edges = 0;
     uint32_t next_op = 0;
 
     for (uint32_t i = 0; i < workload->call_count; i++) {
@@ -219,6 +230,11 @@ static int check_calls(const struct gt_workload *workload, gt_time_ps *thread_en
         if (check_ops(workload, i, error) != 0)
             return at_line(call->line, error);
         next_op += call->ops;
+        edges += most_edges(workload, call);
+        if (edges >= GT_NONE) {
+            gt_error_set(error, "up to here operations wait for more than 2^32 others; split the trace");
+            return at_line(call->line, error);
+        }
     }
     if (next_op != workload->op_count)
         return gt_error_set(error, "%u operations belong to no call", workload->op_count - next_op);

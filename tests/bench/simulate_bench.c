@@ -43,8 +43,10 @@ static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, 
         w->ops[op].call = call;
         w->ops[op].kind = GT_OP_KERNEL;
         w->ops[op].kernel = number;
-        if ((i + 1) % every == 0)
-            w->calls[gt_workload_add_call(w)].kind = GT_CALL_DEVICE_SYNC;
+        if ((i + 1) % every == 0) {
+            call = gt_workload_add_call(w);
+            w->calls[call].kind = GT_CALL_DEVICE_SYNC;
+        }
     }
     return w;
 }

@@ -159,3 +159,12 @@ simulated()
     [ "$status" -eq 1 ]
     [[ "$output" == *"gridtide: "* ]]
 }
+
+@test "a grid of more blocks than can be run one by one" {
+    trace '{"program":"p","warps":1,"warps_per_block":1,"sass":["EXIT"],"control":[2033],"executions":[1]}' \
+        '{"kernel":"k","grid":[2147483647,65535,65535],"block":32,"program":"p"}' '{"call":"launch","kernel":"k"}'
+    run "$GRIDTIDE" run -q trace.jsonl --detail full -o out/run.db
+    echo "$status: $output"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"trace.jsonl:3: "*"leave --detail full away"* ]]
+}
