@@ -159,8 +159,10 @@ AM_TESTS_ENVIRONMENT = \
 BENCHES_BUILT = \
     tests/bench/import_bench \
     tests/bench/simulate_bench \
-    tests/bench/store_bench
+    tests/bench/store_bench \
+    tests/bench/timeline_bench
 BENCHES = \
+    tests/bench/end_to_end.sh \
     tests/bench/import.sh \
     tests/bench/kernels.sh \
     tests/bench/simulate.sh \
