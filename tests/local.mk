@@ -52,6 +52,7 @@ CLI_TESTS = \
     tests/cli/import.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \
+    tests/cli/files.bats \
     tests/cli/hostile.bats \
     tests/cli/hostile_stores.bats \
     tests/cli/main.bats \

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "traces/io/overwrite.h"
+
 /* What gnuplot's work folder may hold. */
 static const char *const work_names[] = {
     "parameters.gp", "style.gp", "figure.gp", "figure.svg", "figure.png", "gnuplot.err",
@@ -98,7 +100,7 @@ static void on_signal(int number)
 
 static void watch_signals(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
     struct sigaction action, old;
 
     memset(&action, 0, sizeof action);
@@ -166,6 +168,7 @@ static int check_contents(const struct gt_folder *folder, const char *path, bool
     DIR *entries = opendir(path);
     struct dirent *entry;
     bool marked = has_marker(path);
+    struct stat status;
     int result = 0;
 
     if (entries == NULL)
@@ -175,7 +178,10 @@ static int check_contents(const struct gt_folder *folder, const char *path, bool
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         *empty = false;
-        if (!marked)
+        if (fstatat(dirfd(entries), entry->d_name, &status, 0) == 0 && gt_is_being_read(&status))
+            result = gt_error_set(error, "%s: holds '%.200s', which is being read; choose another folder", path,
+                                  entry->d_name);
+        else if (!marked)
             result = gt_error_set(
                 error, "%s: exists and is no Gridtide report; choose another folder or empty it", path);
         else if (!is_report_name(folder, entry->d_name))

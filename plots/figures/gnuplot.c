@@ -2,13 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "traces/io/child.h"
 #include "traces/io/datadir.h"
 
 /* What gnuplot may know of the environment: where things are, not how to draw. */
@@ -69,7 +69,7 @@ static int spawn(const struct gt_folder *folder, pid_t *child)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "gnuplot.err", O_WRONLY | O_CREAT | O_TRUNC,
                                      0600);
-    result = posix_spawnp(child, "gnuplot", &actions, NULL, arguments, environment);
+    result = gt_child_start(child, &actions, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     for (char **variable = environment; *variable != NULL; variable++)
         free(*variable);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/progress.h"
@@ -95,16 +94,6 @@ static char *default_output(const char *path)
     return output;
 }
 
-/* Would writing `output` destroy what is being read? */
-static bool same_file(const char *path, const char *output)
-{
-    struct stat in, out;
-
-    return strcmp(path, "-") != 0 && strcmp(output, "-") != 0 && stat(path, &in) == 0 &&
-           stat(output, &out) == 0 && S_ISREG(in.st_mode) && in.st_dev == out.st_dev &&
-           in.st_ino == out.st_ino;
-}
-
 static void print_summary(FILE *out, const struct gt_workload *workload, const char *format)
 {
     char *name = gt_clean_name(workload->name != NULL ? workload->name : "unnamed");
@@ -149,11 +138,6 @@ static int import(const struct gt_importer *importer, const char *path, const ch
     struct gt_error error;
     int status;
 
-    if (same_file(path, output)) {
-        gt_error_set(&error, "%s: the trace would be written over what it is made from; give another name "
-                     "with -o", output);
-        return gt_fail(&error);
-    }
     workload = read_profile(importer, path, arguments, &error);
     if (workload == NULL)
         return gt_fail(&error);

@@ -2,13 +2,19 @@
 #include "config.h"
 
 #include <argp.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/base/spelling.h"
 #include "sim/cmd/cmd.h"
+#include "traces/io/overwrite.h"
 
 static const struct gt_command *const commands[] = {
     &gt_command_import, &gt_command_run, &gt_command_stats, &gt_command_compare, &gt_command_explain,
@@ -50,14 +56,33 @@ static int tell_similar(const char *wrong)
     return GT_EXIT_USAGE;
 }
 
-/* What was printed must have arrived: a full disk on standard output is a failure. */
-static int flush_output(int status)
+/* What was printed must have arrived, however the program ends (argp ends it for --help): a full disk on
+ * standard output is a failure. */
+static void check_output(void)
 {
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        perror("gridtide: standard output");
-        return status == GT_EXIT_DONE ? GT_EXIT_FAILED : status;
-    }
-    return status;
+    bool failed = ferror(stdout) != 0;
+
+    errno = 0;
+    if (fflush(stdout) == 0 && !failed && (close(STDOUT_FILENO) == 0 || errno == EBADF))
+        return;
+    fprintf(stderr, "gridtide: standard output: cannot write: %s\n",
+            errno != 0 ? strerror(errno) : "is the disk full?");
+    _exit(GT_EXIT_FAILED);
+}
+
+/* A standard stream that is closed would be the next file that is opened, and messages would end in it.
+ * One that refuses what it is for takes its place. */
+static void hold_standard_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(GT_EXIT_FAILED);
+}
+
+static void set_signals(void)
+{
+    signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it: children then leave no status */
+    signal(SIGXFSZ, SIG_IGN); /* what is written beyond `ulimit -f` fails, and is told, like a full disk */
 }
 
 /* arguments[0] is the command's name. */
@@ -111,9 +136,12 @@ static int dispatch(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    hold_standard_streams();
+    set_signals();
+    atexit(check_output);
+    gt_watch_reading();
     setlocale(LC_CTYPE, ""); /* numbers stay in the C locale */
-    signal(SIGCHLD, SIG_DFL); /* whoever started us may ignore it: children then leave no status */
     argp_program_version = PACKAGE_STRING;
     argp_err_exit_status = GT_EXIT_USAGE;
-    return flush_output(dispatch(argc, argv));
+    return dispatch(argc, argv);
 }

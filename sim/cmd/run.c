@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/run_input.h"
@@ -132,28 +131,6 @@ static int choose_devices(struct gt_run_work *work)
     return 0;
 }
 
-static bool same_file(const char *path, const char *other)
-{
-    struct stat one, two;
-
-    return stat(path, &one) == 0 && stat(other, &two) == 0 && one.st_dev == two.st_dev
-           && one.st_ino == two.st_ino;
-}
-
-/* The store replaces what is there: it must not be the trace or a profile. */
-static int check_output(const struct gt_run_work *work)
-{
-    const struct gt_profiles *profiles = &work->arguments->model.profiles;
-
-    if (same_file(work->arguments->trace, work->output))
-        return gt_error_set(work->error, "%s: is the trace itself; give -o another name", work->output);
-    for (uint32_t i = 0; i < profiles->count; i++)
-        if (same_file(profiles->paths[i], work->output))
-            return gt_error_set(work->error, "%s: is a profile that --programs names; give -o another name",
-                                work->output);
-    return 0;
-}
-
 static void prepare_variants(struct gt_run_work *work)
 {
     work->asked.simulated = work->without.simulated = work->arguments->options;
@@ -173,8 +150,6 @@ static int prepare(struct gt_run_work *work)
     else
         work->output = gt_format("%s.db", base);
     work->name = base;
-    if (check_output(work) != 0)
-        return -1;
     work->workload = gt_run_read(arguments->trace, arguments->model.quiet, work->error);
     if (work->workload == NULL
             || gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, work->error) != 0

@@ -112,7 +112,7 @@ END
     cp old.jsonl.gz kept
     run "$GRIDTIDE" import old.jsonl.gz
     [ "$status" -eq 1 ]
-    [[ "$output" == *"written over what it is made from"* ]]
+    [[ "$output" == *"would be written over what is read"* ]]
     cmp old.jsonl.gz kept
 }
 

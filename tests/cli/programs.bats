@@ -138,7 +138,7 @@ ns_of() {
     cp profile.jsonl before
     run "$GRIDTIDE" run --programs profile.jsonl timeline.jsonl -o ./profile.jsonl
     [ "$status" -eq 1 ]
-    grep -q './profile.jsonl: is a profile that --programs names' <<< "$output"
+    grep -q './profile.jsonl: would be written over what is read' <<< "$output"
     cmp before profile.jsonl
 }
 

@@ -2,12 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "traces/io/child.h"
 
 extern char **environ;
 
@@ -21,7 +22,7 @@ int gt_tool_start(struct gt_tool_run *run, char *const arguments[], char *path, 
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
     if (errors_too)
         posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
-    result = posix_spawnp(&run->child, arguments[0], &actions, NULL, arguments, environ);
+    result = gt_child_start(&run->child, &actions, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     if (result != 0)
         free(path);

@@ -11,6 +11,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "traces/io/overwrite.h"
+
 enum { RAW_BYTES = 256 * 1024 };
 
 struct format;
@@ -178,7 +180,7 @@ static int open_file(struct gt_input *input, const char *path, struct gt_error *
         return gt_error_set(error, "%s: is a directory; give a file in it", input->path);
     if (S_ISREG(status.st_mode))
         input->size = (uint64_t)status.st_size;
-    return 0;
+    return gt_reading_begins(input->fd, input->path, error);
 }
 
 struct gt_input *gt_input_open(const char *path, struct gt_error *error)

@@ -13,6 +13,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "traces/io/overwrite.h"
+
 enum { BUFFER_BYTES = 256 * 1024 };
 
 struct codec;
@@ -40,6 +42,8 @@ static int cannot_write(const struct gt_output *output, struct gt_error *error)
 {
     if (errno == ENOSPC || errno == EDQUOT)
         return gt_error_set(error, "%s: the disk is full; make room or write elsewhere", output->path);
+    if (errno == EFBIG)
+        return gt_error_set(error, "%s: cannot write: larger than a file may be (ulimit -f); raise the limit", output->path);
     return gt_error_set(error, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
@@ -152,7 +156,8 @@ static int open_in_place(struct gt_output *output, const char *path, struct gt_e
     if (is_standard_output(path)) {
         fflush(stdout);
         output->fd = dup(STDOUT_FILENO);
-        return output->fd >= 0 ? 1 : cannot_write(output, error);
+        return output->fd < 0 ? cannot_write(output, error) :
+               gt_writing_is_safe_to(output->fd, output->path, error) == 0 ? 1 : -1;
     }
     if (stat(path, &status) != 0)
         return 0;
@@ -160,6 +165,8 @@ static int open_in_place(struct gt_output *output, const char *path, struct gt_e
         return gt_error_set(error, "%s: is a directory; give the name of a file", path);
     if (S_ISREG(status.st_mode) && strncmp(path, "/dev/fd/", 8) != 0)
         return access(path, W_OK) == 0 ? 0 : cannot_write(output, error);
+    if (gt_writing_is_safe(path, error) != 0)
+        return -1;
     output->fd = open(path, O_WRONLY | O_CLOEXEC);
     return output->fd >= 0 ? 1 : cannot_write(output, error);
 }

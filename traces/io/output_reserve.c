@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "traces/io/output.h"
+#include "traces/io/overwrite.h"
 
 enum { RESERVATIONS = 64, SIDE_FILES = 4 };
 
@@ -43,7 +44,7 @@ static void on_signal(int number)
 
 static void watch_ends(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
     static bool watching;
     struct sigaction action, old;
 
@@ -93,8 +94,11 @@ static int create(const char *path, char *temporary, struct gt_error *error)
 char *gt_output_reserve(const char *path, struct gt_error *error)
 {
     struct reservation *reservation = reservations;
-    char *folder = folder_of(path), *temporary;
+    char *folder, *temporary;
 
+    if (gt_writing_is_safe(path, error) != 0)
+        return NULL;
+    folder = folder_of(path);
     while (reservation < reservations + RESERVATIONS && reservation->used)
         reservation++;
     if (reservation == reservations + RESERVATIONS)

@@ -24,6 +24,7 @@
 #include "traces/names/gpu_names.h"
 #include "traces/import/builder.h"
 #include "traces/import/device.h"
+#include "traces/io/overwrite.h"
 #include "traces/io/path_stem.h"
 #include "traces/ncu/internal.h"
 
@@ -407,8 +408,9 @@ static struct gt_workload *read_ncu(const char *path, const struct gt_import_opt
         gt_error_set(error, "%s: %s", path, strerror(errno));
         return NULL;
     }
-    return S_ISDIR(info.st_mode) ? read_folder(path, path, options, error)
-                                 : read_report(path, options, error);
+    if (S_ISDIR(info.st_mode))
+        return read_folder(path, path, options, error);
+    return gt_reading_begins_at(path, error) == 0 ? read_report(path, options, error) : NULL;
 }
 
 static int sniff(const unsigned char *head, size_t bytes)

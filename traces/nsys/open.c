@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "traces/io/input.h"
+#include "traces/io/overwrite.h"
 
 /* The database header (sqlite.org/fileformat.html, 1.3). */
 enum {
@@ -219,11 +220,12 @@ static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
     if (fstat(fd, &stat) == 0 && S_ISREG(stat.st_mode))
         got = read(fd, header, sizeof header);
     if (got >= (ssize_t)sizeof magic && memcmp(header, magic, sizeof magic) == 0) {
-        plain = 1;
         *bytes = (uint64_t)stat.st_size;
         if (check_header(path, header, (size_t)got, error) != 0 ||
             check_length(path, header, (uint64_t)stat.st_size, error) != 0)
             plain = -1;
+        else
+            plain = gt_reading_begins(fd, path, error) == 0 ? 1 : -1;
     }
     close(fd);
     return plain;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "traces/io/output.h"
+#include "traces/io/overwrite.h"
 #include "traces/store/internal.h"
 #include "traces/store/schema_sql.h"
 
@@ -32,12 +33,26 @@ static const char reader_settings[] =
 
 enum { BUSY_MS = 5000 };
 
+/* Why the system refused what SQLite asked for last. */
+static int last_errno(struct gt_store *store)
+{
+    int number = 0;
+
+    sqlite3_file_control(store->database, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
+    return number;
+}
+
 int gt_store_fail(struct gt_store *store, struct gt_error *error)
 {
     int code = sqlite3_errcode(store->database);
 
-    if (code == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR)
-        return gt_error_set(error, "%s: cannot write: %s (is the disk full?)", store->path,
+    if (code == SQLITE_FULL)
+        return gt_error_set(error, "%s: cannot write: the disk is full; make room or write elsewhere",
+                            store->path);
+    if ((code & 0xff) == SQLITE_IOERR && last_errno(store) == EFBIG)
+        return gt_error_set(error, "%s: cannot write: larger than a file may be (ulimit -f); raise the limit", store->path);
+    if ((code & 0xff) == SQLITE_IOERR)
+        return gt_error_set(error, "%s: cannot read or write: %s (is the disk full?)", store->path,
                             sqlite3_errmsg(store->database));
     if (code == SQLITE_NOTADB)
         return gt_error_set(error, "%s: not a Gridtide store, not even an SQLite database; "
@@ -348,6 +363,8 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
     struct gt_store *store;
 
     if (check_source(path, error) != 0)
+        return NULL;
+    if ((writable ? gt_writing_is_safe(path, error) : gt_reading_begins_at(path, error)) != 0)
         return NULL;
     /* Readers too may have to play back the journal of a killed writer. */
     store = open_file(path, path, error);

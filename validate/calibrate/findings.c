@@ -7,6 +7,7 @@
 
 #include "traces/io/device_file.h"
 #include "traces/io/output.h"
+#include "traces/io/overwrite.h"
 #include "validate/calibrate/findings.h"
 
 /* Lists are broken over lines of this length; inih reads up to 197 characters, and so much of a source
@@ -284,6 +285,7 @@ static int write_head(const struct gt_calibration *calibration, struct gt_output
 static int write_file(const struct gt_calibration *calibration, struct whole *whole, const char *path,
                       struct gt_error *error)
 {
+    gt_reading_is_over(); /* the device files that come with Gridtide may be made anew */
     struct gt_output *output = gt_output_open(path, error);
     if (output == NULL)
         return -1;
