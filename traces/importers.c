@@ -41,24 +41,6 @@ static void list_names(char *text, size_t bytes)
                                    gt_importers[i]->name);
 }
 
-/* The file's first bytes; their number, or -1. */
-static ssize_t read_head(const char *path, unsigned char *head, struct gt_error *error)
-{
-    struct gt_input *input = gt_input_open(path, error);
-    size_t length = 0;
-    ssize_t got = 1;
-
-    if (input == NULL)
-        return -1;
-    while (length < HEAD_BYTES && got > 0) {
-        got = gt_input_read(input, head + length, HEAD_BYTES - length, error);
-        length += got > 0 ? (size_t)got : 0;
-    }
-    gt_input_close(input);
-    /* What can be read of a broken file may still tell; its reader will say what is wrong. */
-    return got < 0 && length == 0 ? -1 : (ssize_t)length;
-}
-
 static const struct gt_importer *sniff_folder(const char *path, const char *names, struct gt_error *error)
 {
     for (size_t i = 0; gt_importers[i] != NULL; i++)
@@ -82,51 +64,61 @@ static const struct gt_importer *find_by_ending(const char *path)
     return NULL;
 }
 
-static const struct gt_importer *sniff(const char *path, struct gt_error *error)
+static const struct gt_importer *sniff_file(struct gt_input *input, const char *path, const char *names,
+                                           struct gt_error *error)
 {
     const struct gt_importer *best = NULL;
-    unsigned char *head;
-    struct stat info;
-    char names[128];
-    ssize_t length;
+    size_t bytes;
+    const unsigned char *head = gt_input_head(input, HEAD_BYTES, &bytes);
     int surest = 0;
 
-    list_names(names, sizeof names);
-    if (strcmp(path, "-") == 0) {
-        gt_error_set(error, "standard input: its format must be named: %s", names);
-        return NULL;
-    }
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-        return sniff_folder(path, names, error);
-    head = gt_realloc(NULL, HEAD_BYTES, 1);
-    length = read_head(path, head, error);
-    for (size_t i = 0; gt_importers[i] != NULL && length >= 0; i++) {
-        int sure = gt_importers[i]->sniff(head, (size_t)length);
+    for (size_t i = 0; gt_importers[i] != NULL; i++) {
+        int sure = gt_importers[i]->sniff(head, bytes);
 
         if (sure > surest) {
             surest = sure;
             best = gt_importers[i];
         }
     }
-    free(head);
-    if (best == NULL && length > 0)
+    if (best == NULL && bytes == 0 && gt_input_read(input, &(char){ 0 }, 1, error) < 0)
+        return NULL;    /* broken from the start */
+    if (best == NULL && bytes > 0)
         best = find_by_ending(path);
-    if (best == NULL && length >= 0)
-        gt_error_set(error, "%s: %s; formats are %s", path,
-                     length == 0 ? "the file is empty" : "in no format that is known", names);
+    if (best == NULL)
+        gt_error_set(error, "%s: %s; formats are %s", strcmp(path, "-") == 0 ? "standard input" : path,
+                     bytes == 0 ? "the file is empty" : "in no format that is known", names);
     return best;
 }
 
-const struct gt_importer *gt_importer_find(const char *name, const char *path, struct gt_error *error)
+static const struct gt_importer *named(const char *name, const char *names, struct gt_error *error)
 {
-    char names[128];
-
-    if (name == NULL)
-        return sniff(path, error);
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         if (strcmp(gt_importers[i]->name, name) == 0)
             return gt_importers[i];
-    list_names(names, sizeof names);
     gt_error_set(error, "there is no format '%s'; formats are %s", name, names);
     return NULL;
+}
+
+const struct gt_importer *gt_importer_find(const char *name, const char *path,
+                                           struct gt_import_options *options, struct gt_error *error)
+{
+    const struct gt_importer *found;
+    struct stat info;
+    char names[128];
+
+    options->input = NULL;
+    list_names(names, sizeof names);
+    if (name != NULL)           /* what cannot be opened its reader will tell */
+        return named(name, names, error);
+    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+        return sniff_folder(path, names, error);
+    options->input = gt_input_open(path, error);
+    if (options->input == NULL)
+        return NULL;
+    found = sniff_file(options->input, path, names, error);
+    if (found == NULL) {
+        gt_input_close(options->input);
+        options->input = NULL;
+    }
+    return found;
 }

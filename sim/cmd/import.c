@@ -117,28 +117,29 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
 }
 
 static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path,
-                                        const struct arguments *arguments, struct gt_error *error)
+                                        struct gt_import_options *import_options, bool quiet,
+                                        struct gt_error *error)
 {
     struct gt_progress progress;
-    struct gt_import_options import_options = {
-        .progress = gt_progress_update, .progress_user = &progress, .keep = arguments->keep,
-    };
     struct gt_workload *workload;
 
-    gt_progress_begin(&progress, "reading", arguments->quiet);
-    workload = importer->read(path, &import_options, error);
+    import_options->progress = gt_progress_update;
+    import_options->progress_user = &progress;
+    gt_progress_begin(&progress, "reading", quiet);
+    workload = importer->read(path, import_options, error);
     gt_progress_end(&progress);
+    gt_input_close(import_options->input);
     return workload;
 }
 
 static int import(const struct gt_importer *importer, const char *path, const char *output,
-                  const struct arguments *arguments)
+                  struct gt_import_options *import_options, const struct arguments *arguments)
 {
     struct gt_workload *workload;
     struct gt_error error;
     int status;
 
-    workload = read_profile(importer, path, arguments, &error);
+    workload = read_profile(importer, path, import_options, arguments->quiet, &error);
     if (workload == NULL)
         return gt_fail(&error);
     status = gt_trace_write(workload, output, &error);
@@ -157,6 +158,7 @@ static int import(const struct gt_importer *importer, const char *path, const ch
 static int run(int argc, char **argv)
 {
     struct arguments arguments = {0};
+    struct gt_import_options import_options = { .input = NULL };
     const struct gt_importer *importer;
     const char *format, *path;
     struct gt_error error;
@@ -166,11 +168,13 @@ static int run(int argc, char **argv)
     gt_parse(&parser, argc, argv, &arguments);
     format = arguments.count == 2 ? arguments.texts[0] : NULL;
     path = arguments.texts[arguments.count - 1];
-    importer = gt_importer_find(format, path, &error);
+    importer = gt_importer_find(format, path, &import_options, &error);
     if (importer == NULL)
         return format != NULL ? gt_usage("import", "%s", error.text) : gt_fail(&error);
+    import_options.keep = arguments.keep;
     made = arguments.output == NULL ? default_output(path) : NULL;
-    status = import(importer, path, arguments.output != NULL ? arguments.output : made, &arguments);
+    status = import(importer, path, arguments.output != NULL ? arguments.output : made, &import_options,
+                    &arguments);
     free(made);
     return status;
 }

@@ -40,9 +40,7 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
 {
     struct gt_progress progress;
     struct gt_import_options options = { .progress = gt_progress_update, .progress_user = &progress };
-    /* Standard input can be read only once: no sniffing, it is taken for a trace. */
-    const char *format = strcmp(path, "-") == 0 ? trace_format : NULL;
-    const struct gt_importer *importer = gt_importer_find(format, path, error);
+    const struct gt_importer *importer = gt_importer_find(NULL, path, &options, error);
     struct gt_workload *workload;
 
     if (importer == NULL)
@@ -50,6 +48,7 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
     gt_progress_begin(&progress, "reading", quiet);
     workload = importer->read(path, &options, error);
     gt_progress_end(&progress);
+    gt_input_close(options.input);
     if (workload == NULL || quiet)
         return workload;
     if (strcmp(importer->name, trace_format) != 0)

@@ -169,3 +169,97 @@ spared()
     bash -c '"$GRIDTIDE" run trace.jsonl -o run.db <&- 2>&- > /dev/null'
     "$GRIDTIDE" stats run.db > /dev/null
 }
+
+# same_trace FILE: made.jsonl is the same.
+same_trace()
+{
+    echo "$1: $(cmp "$1" made.jsonl 2>&1)"
+    cmp -s "$1" made.jsonl
+    rm made.jsonl
+}
+
+@test "files: import takes any format from a pipe, a FIFO and standard input" {
+    samples="$GRIDTIDE_SOURCE/traces/samples"
+    cp "$samples/cuda-overlap-2.json.gz" kineto.json.gz
+    gunzip -k kineto.json.gz
+    formats="trace.jsonl kineto.json.gz kineto.json"
+    if command -v sqlite3 > /dev/null; then
+        sqlite3 n.sqlite < "$GRIDTIDE_SOURCE/tests/data/nsys-3.13.sql"
+        gzip -k n.sqlite
+        formats="$formats n.sqlite n.sqlite.gz"
+    fi
+    mkfifo fifo
+    for file in $formats; do
+        # The trace is named after the file: the pipes' names are given.
+        ln -s /dev/stdin stdin.link
+        "$GRIDTIDE" import -q "$file" -o - | sed 's/"name":"[^"]*"//' > expected.jsonl
+        for way in 'import -q - < FILE' 'cat FILE | import -q -' 'cat FILE | import -q /dev/stdin' \
+                   'import -q /dev/stdin < FILE' 'import -q <(cat FILE)' 'cat FILE > fifo & import -q fifo'; do
+            command=${way//FILE/$file}
+            timeout 60 bash -c "${command/import/\"\$GRIDTIDE\" import -o made.jsonl}"
+            sed -i 's/"name":"[^"]*"//' made.jsonl
+            echo "$way"
+            same_trace expected.jsonl
+        done
+        rm stdin.link
+    done
+}
+
+@test "files: run takes a trace and a profile from a pipe, a FIFO and standard input" {
+    mkfifo fifo
+    cp "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-2.json.gz" kineto.json.gz
+    for file in trace.jsonl kineto.json.gz; do
+        for way in 'run -q - < FILE' 'cat FILE | run -q -' 'cat FILE | run -q /dev/stdin' 'run -q <(cat FILE)' \
+                   'cat FILE > fifo & run -q fifo'; do
+            command=${way//FILE/$file}
+            timeout 60 bash -c "${command/run/\"\$GRIDTIDE\" run -o made.db}"
+            "$GRIDTIDE" stats made.db > /dev/null
+            rm made.db
+        done
+    done
+    timeout 60 bash -c '"$GRIDTIDE" run -q <(cat trace.jsonl)'
+    "$GRIDTIDE" stats input.db > /dev/null
+}
+
+@test "files: what is no trace is refused from a pipe as from a file" {
+    for bytes in '' 'no trace' '{"gridtide":1' '{}'; do
+        for command in 'run -q - -o out/run.db' 'import -q - -o out/t.jsonl'; do
+            run timeout 60 bash -c 'printf %s "$1" | "$GRIDTIDE" '"$command" - "$bytes"
+            echo "$bytes: $status: $output"
+            [ "$status" -eq 1 ]
+            [[ "$output" == "gridtide: "* ]]
+            [ -z "$(ls -A out)" ]
+        done
+    done
+}
+
+@test "files: a byte-order mark, padding, skipped frames and parts in a row change nothing" {
+    "$GRIDTIDE" import -q trace.jsonl -o expected.jsonl
+    head -n 1 trace.jsonl > first
+    tail -n +2 trace.jsonl > rest
+    { printf '\357\273\277'; cat trace.jsonl; } > mark.jsonl
+    gzip < mark.jsonl > mark.gz
+    { gzip < trace.jsonl; head -c 10000 /dev/zero; } > padded.gz
+    { gzip < first; gzip < /dev/null; gzip < rest; } > members.gz
+    { gzip < first; head -c 300 /dev/zero; gzip < rest; head -c 1 /dev/zero; } > padded-members.gz
+    files="mark.jsonl mark.gz padded.gz members.gz padded-members.gz"
+    if command -v zstd > /dev/null; then
+        { printf '\120\052\115\030\004\000\000\000abcd'; zstd -q < trace.jsonl; } > skipped.zst
+        { printf '\137\052\115\030\000\000\000\000'; zstd -q < trace.jsonl; } > skipped15.zst
+        { zstd -q < first; printf '\120\052\115\030\001\000\000\000x'; zstd -q < rest; } > frames.zst
+        files="$files skipped.zst skipped15.zst frames.zst"
+    fi
+    for file in $files; do
+        "$GRIDTIDE" import -q "$file" -o made.jsonl
+        sed -i "s/\"name\":\"[^\"]*\"/\"name\":\"trace\"/" made.jsonl expected.jsonl
+        same_trace expected.jsonl
+    done
+    { gzip < trace.jsonl; echo rubbish; } > rubbish.gz
+    run "$GRIDTIDE" import -q rubbish.gz -o made.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"rubbish.gz: broken gzip data at byte "* ]]
+    { printf '\357\273\277'; gunzip -c "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-2.json.gz"; } > mark.json
+    "$GRIDTIDE" import -q mark.json -o made.jsonl
+    { printf '\357\273\277'; cat "$GRIDTIDE_SOURCE/sim/devices/toy.ini"; } > mark.ini
+    "$GRIDTIDE" devices mark.ini > /dev/null
+}

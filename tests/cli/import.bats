@@ -57,12 +57,14 @@ END
     grep -q "warning: event-waits-unknown" err
 }
 
-@test "import reads standard input where the format is named" {
+@test "import reads standard input, the format named or not" {
     run "$GRIDTIDE" import -q kineto - -o in.jsonl < "$data/kineto-old.json"
     [ "$status" -eq 0 ]
-    run "$GRIDTIDE" import - < "$data/kineto-old.json"
+    "$GRIDTIDE" import -q - -o sniffed.jsonl < "$data/kineto-old.json"
+    cmp in.jsonl sniffed.jsonl
+    run "$GRIDTIDE" import - <<< 'no trace'
     [ "$status" -eq 1 ]
-    [[ "$output" == *"must be named: kineto, nsys, ncu, gridtide"* ]]
+    [[ "$output" == "gridtide: standard input: in no format that is known; formats are "* ]]
 }
 
 @test "import warns once a kind, with how often; -q is silent; the header keeps it" {

@@ -299,6 +299,14 @@ END
     PATH="$PWD/bin:$PATH" "$GRIDTIDE" import -q ncu dot.ncu-rep --keep kept -o kept.jsonl
     cmp kept/0000.cubin "$data/dot.cubin"
     [ "$(ls kept)" = "$(printf '0000.cubin\nraw.csv\nsource.0000.csv')" ]
+    # Packed or from a pipe it is copied for the profiler, which takes files only.
+    for way in 'import -q ncu "$0"' 'import -q "$0"' 'import -q - < "$0"' 'import -q <(cat "$0")'; do
+        rm -f out.jsonl
+        mkdir tmp
+        PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" bash -c "\"\$GRIDTIDE\" $way -o out.jsonl" "$data/dot.ncu-rep.zst"
+        cmp <(sed 1d out.jsonl) <(sed 1d kept.jsonl)
+        rmdir tmp
+    done
     by_programs
 }
 

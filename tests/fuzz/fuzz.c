@@ -83,9 +83,12 @@ static int simulate(const char *path, struct gt_error *error)
 
 static int import(const char *name, const char *path, struct gt_error *error)
 {
-    const struct gt_importer *importer = gt_importer_find(name, path, error);
+    struct gt_import_options options = { .input = NULL };
+    const struct gt_importer *importer = gt_importer_find(name, path, &options, error);
+    int status = importer == NULL ? -1 : finish(importer->read(path, &options, error), error);
 
-    return importer == NULL ? -1 : finish(importer->read(path, &quiet, error), error);
+    gt_input_close(options.input);
+    return status;
 }
 
 static int read_kineto(const char *path, struct gt_error *error)

@@ -120,7 +120,7 @@ static void the_table_is_sorted_and_its_sources_are_importers(void **state)
 
         assert_true(order < 0 || (order == 0 && row->source != NULL));
         if (row->source != NULL)
-            assert_non_null(gt_importer_find(row->source, "", NULL));
+            assert_non_null(gt_importer_find(row->source, "", &(struct gt_import_options){ .input = NULL }, NULL));
     }
 }
 

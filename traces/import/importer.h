@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "sim/workload/workload.h"
+#include "traces/io/input.h"
 
 /* Progress of reading, in bytes of the file consumed; total 0 when unknown. May be NULL. */
 typedef void gt_read_progress(void *user, uint64_t done_bytes, uint64_t total_bytes);
@@ -32,6 +33,8 @@ typedef void gt_read_progress(void *user, uint64_t done_bytes, uint64_t total_by
 struct gt_import_options {
     gt_read_progress *progress;
     void *progress_user;
+    struct gt_input *input;   /* the file, open and nothing read but its head (gt_importer_find()): the caller's
+                                 to close; NULL: a folder, or to be opened */
     const char *keep;         /* folder to make and leave behind for formats that unpack files; NULL: none */
 };
 

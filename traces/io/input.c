@@ -20,11 +20,17 @@ struct format;
 struct gt_input {
     const struct format *format;
     char *path;                     /* as people know it, for messages */
+    unsigned holders;
     int fd;
+    bool is_file;                   /* a regular one, with a name */
     uint64_t size, read;            /* of the file: all of it, and what was read from it */
     bool ended;                     /* the file has no more bytes */
     bool mid_stream;                /* a compressed stream has begun and not ended */
-    size_t raw_next, raw_end;       /* bytes of `raw` not yet handed on */
+    size_t raw_next, raw_end;       /* bytes of `raw` not yet decoded */
+    unsigned char *head;            /* decoded bytes that were looked at and not yet handed on */
+    size_t head_next, head_end;
+    bool failed;                    /* nothing more can be decoded, because of: */
+    struct gt_error failure;
     z_stream gzip;
     ZSTD_DStream *zstd;
     unsigned char raw[RAW_BYTES];
@@ -35,6 +41,7 @@ struct format {
     const char *name;
     unsigned char magic[4];
     size_t magic_bytes;
+    unsigned char first_mask;       /* bits of the first byte that count */
     int (*open)(struct gt_input *input);
     /* Turn raw bytes into up to `bytes` bytes; 0: more raw bytes are needed. */
     ssize_t (*decode)(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error);
@@ -79,13 +86,24 @@ static void gzip_close(struct gt_input *input)
     inflateEnd(&input->gzip);
 }
 
+/* Between members, and behind the last, zeros may fill a block of a tape or a disk. */
+static bool skip_padding(struct gt_input *input)
+{
+    while (input->raw_next < input->raw_end && input->raw[input->raw_next] == 0)
+        input->raw_next++;
+    return input->raw_next == input->raw_end;
+}
+
 static ssize_t gzip_decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
 {
     z_stream *stream = &input->gzip;
     int status;
 
-    if (!input->mid_stream)         /* the next of several members */
+    if (!input->mid_stream) {       /* the next of several members */
+        if (skip_padding(input))
+            return 0;
         inflateReset(stream);
+    }
     if (bytes > UINT32_MAX)
         bytes = UINT32_MAX;
     stream->next_in = input->raw + input->raw_next;
@@ -127,9 +145,11 @@ static ssize_t zstd_decode(struct gt_input *input, void *buffer, size_t bytes, s
 }
 
 static const struct format formats[] = {
-    { "gzip", { 0x1f, 0x8b }, 2, gzip_open, gzip_decode, gzip_close },
-    { "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4, zstd_open, zstd_decode, zstd_close },
-    { "plain", { 0 }, 0, NULL, plain_decode, NULL },   /* last: fits everything */
+    { "gzip", { 0x1f, 0x8b }, 2, 0xff, gzip_open, gzip_decode, gzip_close },
+    { "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4, 0xff, zstd_open, zstd_decode, zstd_close },
+    /* The same behind a frame to be skipped, as parallel compressors put one at the start. */
+    { "zstd", { 0x50, 0x2a, 0x4d, 0x18 }, 4, 0xf0, zstd_open, zstd_decode, zstd_close },
+    { "plain", { 0 }, 0, 0xff, NULL, plain_decode, NULL },   /* last: fits everything */
 };
 
 /* Append to `raw` what the file gives next. */
@@ -151,14 +171,22 @@ static int fill(struct gt_input *input, struct gt_error *error)
     return 0;
 }
 
+static bool begins_with_magic(const struct gt_input *input, const struct format *format)
+{
+    if (format->magic_bytes == 0)
+        return true;
+    return input->raw_end >= format->magic_bytes &&
+           (input->raw[0] & format->first_mask) == format->magic[0] &&
+           memcmp(input->raw + 1, format->magic + 1, format->magic_bytes - 1) == 0;
+}
+
 static int recognise(struct gt_input *input, struct gt_error *error)
 {
     while (!input->ended && input->raw_end < sizeof formats[0].magic)
         if (fill(input, error) != 0)
             return -1;
     for (const struct format *format = formats;; format++) {
-        if (input->raw_end >= format->magic_bytes &&
-            memcmp(input->raw, format->magic, format->magic_bytes) == 0) {
+        if (begins_with_magic(input, format)) {
             if (format->open != NULL && format->open(input) != 0)
                 return gt_error_set(error, "%s: out of memory for %s", input->path, format->name);
             input->format = format;
@@ -167,11 +195,17 @@ static int recognise(struct gt_input *input, struct gt_error *error)
     }
 }
 
+static bool is_standard_input(const char *path)
+{
+    return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdin") == 0;
+}
+
 static int open_file(struct gt_input *input, const char *path, struct gt_error *error)
 {
     struct stat status;
 
-    input->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    input->fd = is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                        : open(path, O_RDONLY | O_CLOEXEC);
     if (input->fd < 0)
         return gt_error_set(error, "%s: cannot open: %s", input->path, strerror(errno));
     if (fstat(input->fd, &status) != 0)
@@ -180,23 +214,12 @@ static int open_file(struct gt_input *input, const char *path, struct gt_error *
         return gt_error_set(error, "%s: is a directory; give a file in it", input->path);
     if (S_ISREG(status.st_mode))
         input->size = (uint64_t)status.st_size;
+    input->is_file = S_ISREG(status.st_mode) && !is_standard_input(path);
     return gt_reading_begins(input->fd, input->path, error);
 }
 
-struct gt_input *gt_input_open(const char *path, struct gt_error *error)
-{
-    struct gt_input *input = gt_calloc(1, sizeof *input);
-
-    input->fd = -1;
-    input->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
-    if (open_file(input, path, error) != 0 || recognise(input, error) != 0) {
-        gt_input_close(input);
-        return NULL;
-    }
-    return input;
-}
-
-ssize_t gt_input_read(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+/* Decoded bytes of the file itself. */
+static ssize_t decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
 {
     while (bytes != 0) {
         /* A decoder may hold decoded bytes back though all raw ones are in: ask it mid-stream too. */
@@ -219,14 +242,89 @@ ssize_t gt_input_read(struct gt_input *input, void *buffer, size_t bytes, struct
     return 0;
 }
 
+/* Have up to `most` bytes in the head. */
+static void fill_head(struct gt_input *input, size_t most)
+{
+    ssize_t got = 1;
+
+    if (input->head_end >= most)
+        return;
+    input->head = gt_realloc(input->head, most, 1);
+    while (input->head_end < most && got > 0 && !input->failed) {
+        got = decode(input, input->head + input->head_end, most - input->head_end, &input->failure);
+        input->failed = got < 0;
+        input->head_end += got > 0 ? (size_t)got : 0;
+    }
+}
+
+static void skip_byte_order_mark(struct gt_input *input)
+{
+    static const unsigned char mark[] = { 0xef, 0xbb, 0xbf };
+
+    fill_head(input, sizeof mark);
+    if (input->head_end == sizeof mark && memcmp(input->head, mark, sizeof mark) == 0)
+        input->head_end = 0;
+}
+
+struct gt_input *gt_input_open(const char *path, struct gt_error *error)
+{
+    struct gt_input *input = gt_calloc(1, sizeof *input);
+
+    input->holders = 1;
+    input->fd = -1;
+    input->path = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+    if (open_file(input, path, error) != 0 || recognise(input, error) != 0) {
+        gt_input_close(input);
+        return NULL;
+    }
+    skip_byte_order_mark(input);
+    return input;
+}
+
+struct gt_input *gt_input_share(struct gt_input *opened, const char *path, struct gt_error *error)
+{
+    if (opened == NULL)
+        return gt_input_open(path, error);
+    opened->holders++;
+    return opened;
+}
+
+const unsigned char *gt_input_head(struct gt_input *input, size_t most, size_t *bytes)
+{
+    fill_head(input, most);
+    *bytes = input->head_end < most ? input->head_end : most;
+    return input->head;
+}
+
+bool gt_input_is_plain_file(const struct gt_input *input)
+{
+    return input->is_file && input->format->open == NULL;
+}
+
+ssize_t gt_input_read(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
+{
+    size_t ready = input->head_end - input->head_next;
+
+    if (ready > 0) {
+        ready = ready < bytes ? ready : bytes;
+        memcpy(buffer, input->head + input->head_next, ready);
+        input->head_next += ready;
+        return (ssize_t)ready;
+    }
+    if (input->failed)
+        return gt_error_set(error, "%s", input->failure.text);
+    return decode(input, buffer, bytes, error);
+}
+
 void gt_input_close(struct gt_input *input)
 {
-    if (input == NULL)
+    if (input == NULL || --input->holders > 0)
         return;
     if (input->format != NULL && input->format->close != NULL)
         input->format->close(input);
     if (input->fd >= 0)
         close(input->fd);
+    free(input->head);
     free(input->path);
     free(input);
 }

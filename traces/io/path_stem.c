@@ -11,9 +11,15 @@ static const char *const endings[] = {
 
 char *gt_path_stem(const char *path)
 {
+    static const char *const descriptors[] = { "/dev/fd/", "/proc/self/fd/" };
     char *stem = strdup(strcmp(path, "-") == 0 ? "stdin" : path), *slash;
     size_t length = strlen(stem);
 
+    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
+        if (strncmp(path, descriptors[i], strlen(descriptors[i])) == 0) {
+            free(stem);                             /* a number says nothing */
+            return strdup("input");
+        }
     while (length > 1 && stem[length - 1] == '/')   /* of a folder */
         stem[--length] = '\0';
     slash = strrchr(stem, '/');

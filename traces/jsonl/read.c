@@ -63,10 +63,6 @@ static int read_line(struct gt_jsonl *jsonl, struct gt_json_line *json, const ch
 {
     const struct gt_json_token *object;
 
-    if (jsonl->line_number == 1 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
-        text += 3;      /* a byte order mark */
-        length -= 3;
-    }
     if (is_blank_or_comment(text, length))
         return 0;
     object = gt_json_line_parse(json, text, length, error);
@@ -157,7 +153,7 @@ struct gt_workload *gt_trace_read(const char *path, const struct gt_import_optio
                                   struct gt_error *error)
 {
     struct gt_jsonl jsonl = { .workload = gt_workload_new() };
-    struct gt_input *input = gt_input_open(path, error);
+    struct gt_input *input = gt_input_share(options != NULL ? options->input : NULL, path, error);
     struct gt_lines lines;
     int status = -1;
 
@@ -186,8 +182,6 @@ int gt_trace_sniff(const unsigned char *head, size_t bytes)
     static const char key[] = "\"gridtide\"";
     const unsigned char *end = head + bytes, *object;
 
-    if (bytes >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0)
-        head += 3;
     while (head < end && is_blank_or_comment((const char *)head, (size_t)(end - head))) {
         head = memchr(head, '\n', (size_t)(end - head));
         if (head++ == NULL)

@@ -221,7 +221,7 @@ static int end_text(struct reader *reader)
 
 static int read_file(struct reader *reader, const struct gt_import_options *options)
 {
-    reader->input = gt_input_open(reader->path, reader->error);
+    reader->input = gt_input_share(options != NULL ? options->input : NULL, reader->path, reader->error);
     if (reader->input == NULL || open_yajl(reader) != 0 || read_text(reader, options) != 0)
         return -1;
     return end_text(reader);

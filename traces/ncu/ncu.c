@@ -24,7 +24,6 @@
 #include "traces/names/gpu_names.h"
 #include "traces/import/builder.h"
 #include "traces/import/device.h"
-#include "traces/io/overwrite.h"
 #include "traces/io/path_stem.h"
 #include "traces/ncu/internal.h"
 
@@ -380,10 +379,45 @@ static void remove_folder(const char *folder)
     rmdir(folder);
 }
 
-static struct gt_workload *read_report(const char *path, const struct gt_import_options *options,
-                                       struct gt_error *error)
+/* All of `input` into a new file. */
+static int copy(struct gt_input *input, const char *path, struct gt_error *error)
 {
-    const char *keep = options != NULL ? options->keep : NULL, *temporary = getenv("TMPDIR");
+    FILE *file = fopen(path, "wxe");
+    char buffer[64 << 10];
+    ssize_t got = 0;
+
+    if (file == NULL)
+        return gt_error_set(error, "%s: cannot create: %s", path, strerror(errno));
+    do
+        got = gt_input_read(input, buffer, sizeof buffer, error);
+    while (got > 0 && fwrite(buffer, 1, (size_t)got, file) == (size_t)got);
+    if (fclose(file) != 0 || got > 0)
+        return gt_error_set(error, "%s: cannot write: %s", path, strerror(errno));
+    return got < 0 ? -1 : 0;
+}
+
+/* The profiler takes only files by their name: what is none is copied into `folder` for it. */
+static int unpack_report(struct gt_input *input, const char *path, const char *folder, struct gt_error *error)
+{
+    char *report = NULL;
+    int status;
+
+    if (gt_input_is_plain_file(input))
+        return gt_ncu_report_unpack(path, folder, error);
+    if (asprintf(&report, "%s/report.ncu-rep", folder) < 0)
+        gt_bug("no memory for a file name");
+    status = copy(input, report, error);
+    if (status == 0 && gt_ncu_report_unpack(report, folder, error) != 0)
+        status = gt_error_prefix(error, "%s: copied to ", path);
+    unlink(report);
+    free(report);
+    return status;
+}
+
+static struct gt_workload *read_report(struct gt_input *input, const char *path, const char *keep,
+                                       const struct gt_import_options *options, struct gt_error *error)
+{
+    const char *temporary = getenv("TMPDIR");
     struct gt_workload *workload = NULL;
     char *folder = NULL;
 
@@ -391,7 +425,7 @@ static struct gt_workload *read_report(const char *path, const struct gt_import_
         gt_bug("no memory for a file name");
     if (keep != NULL ? mkdir(keep, 0777) != 0 : mkdtemp(folder) == NULL)
         gt_error_set(error, "%s: cannot make this folder: %s", keep != NULL ? keep : folder, strerror(errno));
-    else if (gt_ncu_report_unpack(path, keep != NULL ? keep : folder, error) == 0)
+    else if (unpack_report(input, path, keep != NULL ? keep : folder, error) == 0)
         workload = read_folder(keep != NULL ? keep : folder, path, options, error);
     if (keep == NULL)
         remove_folder(folder);
@@ -402,15 +436,18 @@ static struct gt_workload *read_report(const char *path, const struct gt_import_
 static struct gt_workload *read_ncu(const char *path, const struct gt_import_options *options,
                                     struct gt_error *error)
 {
+    struct gt_workload *workload;
+    struct gt_input *input;
     struct stat info;
 
-    if (stat(path, &info) != 0) {
-        gt_error_set(error, "%s: %s", path, strerror(errno));
-        return NULL;
-    }
-    if (S_ISDIR(info.st_mode))
+    if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return read_folder(path, path, options, error);
-    return gt_reading_begins_at(path, error) == 0 ? read_report(path, options, error) : NULL;
+    input = gt_input_share(options != NULL ? options->input : NULL, path, error);
+    if (input == NULL)
+        return NULL;
+    workload = read_report(input, path, options != NULL ? options->keep : NULL, options, error);
+    gt_input_close(input);
+    return workload;
 }
 
 static int sniff(const unsigned char *head, size_t bytes)

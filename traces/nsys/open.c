@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "traces/io/input.h"
-#include "traces/io/overwrite.h"
 
 /* The database header (sqlite.org/fileformat.html, 1.3). */
 enum {
@@ -153,18 +152,14 @@ static int unpack(const char *path, struct gt_input *input, int fd, const struct
 }
 
 /* Unpack into an unlinked file and let SQLite read its mapping: no name, so nothing is left behind. */
-static int open_packed(struct gt_nsys_db *db, const struct gt_import_options *options, struct gt_error *error)
+static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const struct gt_import_options *options,
+                       struct gt_error *error)
 {
-    struct gt_input *input = gt_input_open(db->path, error);
     uint64_t bytes = 0;
-    int fd, status;
+    int fd = open_temporary(error), status;
 
-    if (input == NULL)
-        return -1;
-    fd = open_temporary(error);
     status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path)
                     : unpack(db->path, input, fd, options, &bytes, error);
-    gt_input_close(input);
     if (status == 0) {
         db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         db->image_bytes = db->file_bytes = bytes;
@@ -211,7 +206,7 @@ static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
     unsigned char header[HEADER_BYTES];
     struct stat stat;
     ssize_t got = 0;
-    int fd = strcmp(path, "-") == 0 ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     int plain = 0;
 
     *bytes = 0;
@@ -225,7 +220,7 @@ static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
             check_length(path, header, (uint64_t)stat.st_size, error) != 0)
             plain = -1;
         else
-            plain = gt_reading_begins(fd, path, error) == 0 ? 1 : -1;
+            plain = 1;
     }
     close(fd);
     return plain;
@@ -243,12 +238,16 @@ static int open_plain(struct gt_nsys_db *db, struct gt_error *error)
 int gt_nsys_db_open(struct gt_nsys_db *db, const char *path, const struct gt_import_options *options,
                     struct gt_error *error)
 {
+    struct gt_input *input = gt_input_share(options != NULL ? options->input : NULL, path, error);
     int status;
 
     *db = (struct gt_nsys_db){ .path = path };
-    status = is_plain(path, &db->file_bytes, error);
+    if (input == NULL)
+        return -1;
+    status = gt_input_is_plain_file(input) ? is_plain(path, &db->file_bytes, error) : 0;
     if (status >= 0)
-        status = status == 1 ? open_plain(db, error) : open_packed(db, options, error);
+        status = status == 1 ? open_plain(db, error) : open_packed(db, input, options, error);
+    gt_input_close(input);
     if (status != 0) {
         gt_nsys_db_close(db);
         return -1;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "traces/import/tool.h"
+#include "traces/io/overwrite.h"
 #include "traces/io/path_stem.h"
 #include "traces/nsys/db.h"
 
@@ -36,9 +37,14 @@ static int export_report(const char *report, char *database, char *said, struct 
 int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct gt_import_options *options,
                         struct gt_error *error)
 {
+    struct gt_import_options of_export = options != NULL ? *options : (struct gt_import_options){ .input = NULL };
     const char *temporary = getenv("TMPDIR");
     char *folder = NULL, *database = NULL, *said = NULL;
     int status = -1;
+
+    of_export.input = NULL;     /* it is the report's */
+    if (gt_reading_begins_at(report, error) != 0)
+        return -1;
 
     if (asprintf(&folder, "%s/gridtide-nsys-XXXXXX", temporary != NULL && *temporary ? temporary : "/tmp") < 0)
         gt_bug("asprintf failed");
@@ -49,7 +55,7 @@ int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct 
     else if (asprintf(&database, "%s/report.sqlite", folder) < 0 || asprintf(&said, "%s/said", folder) < 0)
         gt_bug("asprintf failed");
     else if (export_report(report, database, said, error) == 0)
-        status = gt_nsys_db_open(db, database, options, error);
+        status = gt_nsys_db_open(db, database, &of_export, error);
     if (database != NULL) {
         unlink(database);       /* SQLite has it open */
         unlink(said);
