@@ -2,73 +2,82 @@
 
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 
-/* A decimal number as mantissa x 10^exponent, the mantissa without zeros at its end. */
-struct scientific {
-    uint64_t mantissa;
-    int64_t exponent;
-    int64_t zeros;          /* read, but not in the mantissa: no other digit came behind them yet */
-    bool too_long;          /* more digits than the mantissa holds */
-};
-
-static void add_digit(struct scientific *number, int digit)
+static bool is_digit(char c)
 {
-    if (digit == 0) {
-        number->zeros++;
-        return;
-    }
-    for (; number->mantissa != 0 && number->zeros >= 0; number->zeros--) {
-        if (__builtin_mul_overflow(number->mantissa, 10, &number->mantissa)) {
-            number->too_long = true;
-            return;
-        }
-    }
-    number->zeros = 0;
-    if (__builtin_add_overflow(number->mantissa, (uint64_t)digit, &number->mantissa))
-        number->too_long = true;
+    return c >= '0' && c <= '9';
 }
 
-/* JSON has checked the form: digits [. digits] [e [sign] digits]. */
-static void split(const char *text, const char *end, struct scientific *number)
+/* The exponent behind "e"; what is beyond any number's size is cut. */
+static int exponent(const char *at, const char *end)
 {
-    int64_t decimals = 0, power = 0;
-    bool in_fraction = false, negative = false;
+    bool negative = at < end && *at == '-';
+    int power = 0;
 
-    for (; text < end && *text != 'e' && *text != 'E' && !number->too_long; text++) {
-        if (*text == '.') {
-            in_fraction = true;
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    for (; at < end && is_digit(*at) && power < 100000; at++)
+        power = power * 10 + (*at - '0');
+    return negative ? -power : power;
+}
+
+/* Digits that stand before the point once the number is multiplied by 10^power; *end moves to the mantissa's. */
+static int64_t whole_digits(const char *text, const char **end, int power)
+{
+    const char *mark = memchr(text, 'e', (size_t)(*end - text));
+    int64_t count = power;
+
+    if (mark == NULL)
+        mark = memchr(text, 'E', (size_t)(*end - text));
+    if (mark != NULL) {
+        count += exponent(mark + 1, *end);
+        *end = mark;
+    }
+    while (text < *end && is_digit(*text++))
+        count++;
+    return count;
+}
+
+enum gt_decimal gt_decimal_read(const char *text, size_t length, int power, uint64_t *value)
+{
+    const char *at = text, *end = text + length;
+    int64_t left = whole_digits(text, &end, power);
+    bool digits = false, point = false;
+    uint64_t sum = 0;
+
+    /* The first digit behind the whole ones decides how to round; what comes after it cannot matter. */
+    for (; at < end && left >= 0; at++) {
+        if (*at == '.' && !point) {
+            point = true;
             continue;
         }
-        decimals += in_fraction;
-        add_digit(number, *text - '0');
+        if (!is_digit(*at))
+            return GT_DECIMAL_NONE;
+        digits = true;
+        if (left-- == 0 ? __builtin_add_overflow(sum, *at >= '5', &sum)
+                        : __builtin_mul_overflow(sum, 10, &sum)
+                          || __builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum))
+            return GT_DECIMAL_TOO_LARGE;
     }
-    if (text < end && !number->too_long) {
-        text++;
-        negative = *text == '-';
-        for (text += *text == '-' || *text == '+'; text < end && power < 100000; text++)
-            power = power * 10 + (*text - '0');
-    }
-    number->exponent = (negative ? -power : power) - decimals + number->zeros;
+    for (; left > 0 && sum != 0; left--)
+        if (__builtin_mul_overflow(sum, 10, &sum))
+            return GT_DECIMAL_TOO_LARGE;
+    *value = sum;
+    return digits || at < end ? GT_DECIMAL_READ : GT_DECIMAL_NONE;
 }
 
-int gt_decimal_parse(const char *text, size_t length, int exponent, uint64_t limit, uint64_t *value,
-                     const char *finer, struct gt_error *error)
+int gt_decimal_parse(const char *text, size_t length, int power, uint64_t limit, uint64_t *value,
+                     struct gt_error *error)
 {
-    struct scientific number = { 0 };
+    enum gt_decimal status;
 
     if (length > 0 && text[0] == '-')
         return gt_error_set(error, "is negative");
-    split(text, text + length, &number);
-    if (number.too_long)
-        return gt_error_set(error, "has too many digits");
-    number.exponent += exponent;
-    if (number.exponent < 0 && number.mantissa != 0)
-        return gt_error_set(error, "%s", finer);
-    *value = number.mantissa;
-    for (; number.mantissa != 0 && number.exponent > 0; number.exponent--)
-        if (__builtin_mul_overflow(*value, 10, value) || *value > limit)
-            return gt_error_set(error, "is too large");
-    return *value > limit ? gt_error_set(error, "is too large") : 0;
+    status = gt_decimal_read(text, length, power, value);
+    if (status == GT_DECIMAL_NONE)
+        return gt_error_set(error, "is no number");
+    return status == GT_DECIMAL_TOO_LARGE || *value > limit ? gt_error_set(error, "is too large") : 0;
 }
 
 size_t gt_time_text_ns(gt_time_ps time, char text[GT_TIME_TEXT_BYTES])

@@ -7,10 +7,15 @@
 
 #include "sim/workload/workload.h"
 
-/* A JSON number times 10^exponent as a whole number of at most `limit`. Returns 0; or -1 with what
- * is wrong: "is negative", "is too large", "has too many digits", or `finer` where digits are left over. */
-int gt_decimal_parse(const char *text, size_t length, int exponent, uint64_t limit, uint64_t *value,
-                     const char *finer, struct gt_error *error);
+/* Digits [. digits] [e [sign] digits] times 10^power, rounded half up to a whole number: the one reader of
+ * decimals.  A double could not hold the nanoseconds of "4458676983543.183" microseconds. */
+enum gt_decimal { GT_DECIMAL_READ, GT_DECIMAL_NONE, GT_DECIMAL_TOO_LARGE };
+enum gt_decimal gt_decimal_read(const char *text, size_t length, int power, uint64_t *value);
+
+/* The same of at most `limit`, a sign allowed to come first. Returns 0; or -1 with what is wrong:
+ * "is negative", "is too large". */
+int gt_decimal_parse(const char *text, size_t length, int power, uint64_t limit, uint64_t *value,
+                     struct gt_error *error);
 
 /* Room for any time as text. */
 enum { GT_TIME_TEXT_BYTES = 32 };

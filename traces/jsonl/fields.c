@@ -66,7 +66,7 @@ static int read_whole(const struct place *place, const struct gt_json_token *val
         gt_error_set(error, "is not a whole number written with digits only");
         return wrong_number(place, value, error);
     }
-    if (gt_decimal_parse(value->text, value->length, 0, limit, number, "is not whole", error) != 0)
+    if (gt_decimal_parse(value->text, value->length, 0, limit, number, error) != 0)
         return wrong_number(place, value, error);
     return 0;
 }
@@ -183,8 +183,7 @@ int gt_field_time(const struct gt_json_token *value, int exponent, const char *n
     if (value->type != GT_JSON_NUMBER)
         return gt_error_set(error, "\"%s\" must be a number, or a list of numbers where one is allowed",
                             name);
-    if (gt_decimal_parse(value->text, value->length, exponent, GT_TIME_LIMIT_PS, time,
-                         "is finer than a picosecond", error) != 0)
+    if (gt_decimal_parse(value->text, value->length, exponent, GT_TIME_LIMIT_PS, time, error) != 0)
         return gt_error_prefix(error, "\"%s\": the time %.*s ", name, shown, value->text);
     return 0;
 }

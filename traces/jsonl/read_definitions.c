@@ -78,7 +78,7 @@ static uint64_t usual_id(const struct gt_json_token *key, uint32_t index)
     uint64_t id = index;
 
     if (key->type == GT_JSON_NUMBER)
-        gt_decimal_parse(key->text, key->length, 0, UINT64_MAX, &id, "", NULL);
+        gt_decimal_parse(key->text, key->length, 0, UINT64_MAX, &id, NULL);
     return id;
 }
 
