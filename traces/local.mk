@@ -66,13 +66,20 @@ traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/t
 	    echo '    ;'; \
 	  done; } > $@.tmp && mv $@.tmp $@
 
-# Where data files are: installed, in the source tree, and how to tell which to take.
+# Where data files are once they are installed.
 traces/io/paths.h: Makefile
 	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN){ echo '/* Made by make. */'; \
-	  echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"'; \
-	  echo '#define GT_SOURCE_TREE "$(abs_top_srcdir)"'; \
-	  echo '#define GT_BUILD_TREE "$(abs_top_builddir)"'; } > $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN)echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"' > $@.tmp && mv $@.tmp $@
+
+# Beside each program that is built and not installed: where its source is, so that none has to have it in
+# itself (traces/io/datadir.c).
+SOURCE_MARKS = gridtide.source tests/bench/gridtide.source tests/fuzz/gridtide.source tests/unit/gridtide.source
+EXTRA_gridtide_DEPENDENCIES = gridtide.source
+BUILT_SOURCES += $(SOURCE_MARKS)
+CLEANFILES += $(SOURCE_MARKS)
+$(SOURCE_MARKS): Makefile
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)echo '$(abs_top_srcdir)' > $@.tmp && mv $@.tmp $@
 
 # The Perfetto messages as C.
 nodist_traces_libtraces_a_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h

@@ -1,6 +1,5 @@
 #include "traces/io/datadir.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,23 +28,44 @@ static char *readable(const char *root, const char *subdir, const char *name)
     return NULL;
 }
 
-/* An installed program must not pick up the tree that it was built from. */
-static bool runs_from_build_tree(void)
+/* The folder of the source that a program which was built and not installed is of: `make` wrote it into a file
+ * beside it.  Malloced; NULL for an installed one. */
+static char *source_tree(void)
 {
-    char self[4096];
-    const char tree[] = GT_BUILD_TREE "/";
-    ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+    static const char mark[] = "/gridtide.source";
+    char path[4096 + sizeof mark], *tree = NULL;
+    ssize_t length = readlink("/proc/self/exe", path, 4096);
+    size_t room = 0;
+    FILE *file;
 
-    return length >= (ssize_t)sizeof tree - 1 && memcmp(self, tree, sizeof tree - 1) == 0;
+    while (length > 0 && path[length - 1] != '/')
+        length--;
+    if (length <= 0)
+        return NULL;
+    strcpy(path + length - 1, mark);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return NULL;
+    length = getline(&tree, &room, file);
+    fclose(file);
+    if (length > 1 && tree[length - 1] == '\n') {
+        tree[length - 1] = '\0';
+        return tree;
+    }
+    free(tree);
+    return NULL;
 }
 
 static char *source_path(const char *subdir, const char *name)
 {
-    for (size_t i = 0; i < sizeof source_places / sizeof source_places[0]; i++) {
+    char *tree = source_tree(), *path = NULL;
+
+    for (size_t i = 0; tree != NULL && i < sizeof source_places / sizeof source_places[0]; i++) {
         if (strcmp(source_places[i].subdir, subdir) == 0)
-            return readable(GT_SOURCE_TREE, source_places[i].source, name);
+            path = readable(tree, source_places[i].source, name);
     }
-    return NULL;
+    free(tree);
+    return path;
 }
 
 char *gt_data_path(const char *subdir, const char *name)
@@ -55,7 +75,7 @@ char *gt_data_path(const char *subdir, const char *name)
 
     if (chosen != NULL && chosen[0] != '\0')
         path = readable(chosen, subdir, name);
-    if (path == NULL && runs_from_build_tree())
+    if (path == NULL)
         path = source_path(subdir, name);
     if (path == NULL)
         path = readable(GT_INSTALLED_DATA, subdir, name);

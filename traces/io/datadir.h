@@ -6,7 +6,7 @@
  * with `name` NULL. Malloced; NULL when there is no such file.
  *
  * Looked for in $GRIDTIDE_DATA/SUBDIR when that is set, then in the source tree when the program
- * runs from the build tree, then where `make install` put it. */
+ * stands where it was built (beside the file gridtide.source that make wrote), then where `make install` put it. */
 char *gt_data_path(const char *subdir, const char *name);
 
 #endif
