@@ -3,6 +3,7 @@
 # cmocka programs: tests/unit/NAME is built from tests/unit/NAME.c.
 UNIT_TESTS = \
     tests/unit/program_match \
+    tests/unit/base \
     tests/unit/calibrate \
     tests/unit/cuda_api \
     tests/unit/nsys \

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "sim/base/array.h"
 #include "sim/base/error.h"
 
 static bool before(const struct gt_heap_event *a, const struct gt_heap_event *b)
@@ -14,10 +15,7 @@ void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event)
 {
     size_t hole = heap->count;
 
-    if (heap->count == heap->room) {
-        heap->room = heap->room == 0 ? 1024 : heap->room * 2;
-        heap->events = gt_realloc(heap->events, heap->room, sizeof *heap->events);
-    }
+    gt_array_grow(heap->events, heap->count, heap->room);
     heap->count++;
     while (hole > 0 && before(&event, &heap->events[(hole - 1) / 4])) {
         heap->events[hole] = heap->events[(hole - 1) / 4];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "sim/base/heap.h"
+#include "sim/base/sort.h"
 
 /* First pass: the longest so far, the shortest and latest of them on top of the heap.
  * Second pass: what became of them, in order of time. */
@@ -54,13 +55,6 @@ static int add_chosen(void *user, const struct gt_stats_segment *segment, struct
     return 0;
 }
 
-static int by_number(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 struct gt_table *gt_stats_segments_table(struct gt_stats *stats, uint64_t most, struct gt_error *error)
 {
     static const struct gt_column columns[] = {
@@ -74,7 +68,7 @@ struct gt_table *gt_stats_segments_table(struct gt_stats *stats, uint64_t most, 
     longest.kept = gt_calloc(longest.heap.count + 1, sizeof *longest.kept);
     for (size_t i = 0; i < longest.heap.count; i++)
         longest.kept[i] = longest.heap.events[i].stamp;
-    qsort(longest.kept, longest.heap.count, sizeof *longest.kept, by_number);
+    qsort(longest.kept, longest.heap.count, sizeof *longest.kept, gt_by_u64);
     longest.seen = 0;
     if (result == 0)
         result = gt_stats_path(stats, add_chosen, &longest, error);

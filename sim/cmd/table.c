@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
 #include "sim/base/error.h"
 #include "sim/cmd/table_parts.h"
 #include "traces/names/short_name.h"
@@ -34,10 +35,7 @@ void gt_table_free(struct gt_table *table)
 
 static void add_cell(struct gt_table *table, struct gt_cell cell)
 {
-    if (table->cell_count == table->cell_room) {
-        table->cell_room = table->cell_room < 64 ? 64 : table->cell_room * 2;
-        table->cells = gt_realloc(table->cells, table->cell_room, sizeof *table->cells);
-    }
+    gt_array_grow(table->cells, table->cell_count, table->cell_room);
     table->cells[table->cell_count++] = cell;
 }
 

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
+
 /* Samples further out than this are no latency or gap but something the trace does not show. */
 static const int64_t sample_limit_ps = 50 * INT64_C(1000000);
 /* An operation asked for this long before its stream fell idle was held up by the stream alone;
@@ -37,20 +39,13 @@ static void sample(struct samples *samples, int64_t value)
     samples->values[samples->count++] = value;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* The median, or `fallback` where there are too few samples to tell. */
 static int64_t median(struct samples *samples, int64_t fallback)
 {
     int64_t value = fallback;
 
     if (samples->count >= FEWEST_SAMPLES) {
-        qsort(samples->values, samples->count, sizeof *samples->values, by_value);
+        qsort(samples->values, samples->count, sizeof *samples->values, gt_by_i64);
         value = samples->values[samples->count / 2];
     }
     free(samples->values);

@@ -7,6 +7,7 @@
 #define uthash_fatal(text) gt_no_memory("an index of names")
 #include <uthash.h>
 
+#include "sim/base/array.h"
 #include "sim/workload/program.h"
 
 const char *const gt_call_kind_names[GT_CALL_KINDS] = {
@@ -70,16 +71,13 @@ static void fail_too_many(const struct gt_workload *w)
     exit(1);
 }
 
-/* Room for one more element; grows by half so that growth stays linear in total. */
-static void *grow(const struct gt_workload *w, void *array, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    if (count >= GT_NONE - 1)
-        fail_too_many(w);
-    *room = *room < 16 ? 16 : (uint32_t)(*room > UINT32_MAX / 3 * 2 ? UINT32_MAX : *room + *room / 2);
-    return gt_realloc(array, *room, size);
-}
+/* Room for one more element. */
+#define grow(w, array, count, room)                                                              \
+    do {                                                                                         \
+        if ((count) >= GT_NONE - 1)                                                              \
+            fail_too_many(w);                                                                    \
+        gt_array_grow(array, count, room);                                                       \
+    } while (0)
 
 struct gt_workload *gt_workload_new(void)
 {
@@ -155,7 +153,7 @@ uint32_t gt_name(struct gt_workload *workload, const char *text, size_t length)
         return name->number;
     name = gt_calloc(1, sizeof *name + length + 1);
     memcpy(name->text, text, length);
-    names->by_number = grow(workload, names->by_number, names->count, &names->room, sizeof *names->by_number);
+    grow(workload, names->by_number, names->count, names->room);
     name->number = names->count++;
     names->by_number[name->number] = name;
     HASH_ADD_KEYPTR(hh, names->by_text, name->text, length, name);
@@ -174,35 +172,35 @@ uint32_t gt_name_count(const struct gt_workload *workload)
 
 gt_gpu_index gt_workload_add_gpu(struct gt_workload *w)
 {
-    w->gpus = grow(w, w->gpus, w->gpu_count, &w->gpu_room, sizeof *w->gpus);
+    grow(w, w->gpus, w->gpu_count, w->gpu_room);
     w->gpus[w->gpu_count] = (struct gt_gpu){ .name = GT_NONE };
     return w->gpu_count++;
 }
 
 gt_stream_index gt_workload_add_stream(struct gt_workload *w)
 {
-    w->streams = grow(w, w->streams, w->stream_count, &w->stream_room, sizeof *w->streams);
+    grow(w, w->streams, w->stream_count, w->stream_room);
     w->streams[w->stream_count] = (struct gt_stream){ .name = GT_NONE };
     return w->stream_count++;
 }
 
 gt_thread_index gt_workload_add_thread(struct gt_workload *w)
 {
-    w->threads = grow(w, w->threads, w->thread_count, &w->thread_room, sizeof *w->threads);
+    grow(w, w->threads, w->thread_count, w->thread_room);
     w->threads[w->thread_count] = (struct gt_thread){ .name = GT_NONE };
     return w->thread_count++;
 }
 
 gt_event_index gt_workload_add_event(struct gt_workload *w)
 {
-    w->events = grow(w, w->events, w->event_count, &w->event_room, sizeof *w->events);
+    grow(w, w->events, w->event_count, w->event_room);
     w->events[w->event_count] = (struct gt_event){ .name = GT_NONE };
     return w->event_count++;
 }
 
 gt_call_index gt_workload_add_call(struct gt_workload *w)
 {
-    w->calls = grow(w, w->calls, w->call_count, &w->call_room, sizeof *w->calls);
+    grow(w, w->calls, w->call_count, w->call_room);
     w->calls[w->call_count] = (struct gt_call){
         .start_ps = GT_TIME_NONE, .duration_ps = GT_TIME_NONE, .name = GT_NONE,
         .stream = GT_NONE, .event = GT_NONE, .first_op = w->op_count,
@@ -212,7 +210,7 @@ gt_call_index gt_workload_add_call(struct gt_workload *w)
 
 gt_op_index gt_workload_add_op(struct gt_workload *w)
 {
-    w->ops = grow(w, w->ops, w->op_count, &w->op_room, sizeof *w->ops);
+    grow(w, w->ops, w->op_count, w->op_room);
     w->ops[w->op_count] = (struct gt_op){
         .start_ps = GT_TIME_NONE, .duration_ps = GT_TIME_NONE, .call = GT_NONE, .stream = GT_NONE,
         .kernel = GT_NONE, .first_after = w->after_count, .direction = GT_H2D,
@@ -225,7 +223,7 @@ void gt_workload_add_after(struct gt_workload *w, gt_op_index op, gt_op_index be
 {
     if (op + 1 != w->op_count || w->ops[op].afters == UINT16_MAX)
         gt_bug("edges are added to the last operation, 65535 at most");
-    w->afters = grow(w, w->afters, w->after_count, &w->after_room, sizeof *w->afters);
+    grow(w, w->afters, w->after_count, w->after_room);
     w->afters[w->after_count++] = before;
     w->ops[op].afters++;
 }
@@ -240,7 +238,7 @@ void gt_workload_add_setting(struct gt_workload *w, const char *key, const char 
 
 void gt_workload_add_extra(struct gt_workload *w, enum gt_extra_of of, uint32_t index, const char *json)
 {
-    w->extras = grow(w, w->extras, w->extra_count, &w->extra_room, sizeof *w->extras);
+    grow(w, w->extras, w->extra_count, w->extra_room);
     w->extras[w->extra_count++] = (struct gt_extra){ .of = of, .index = index, .json = gt_strdup(json) };
 }
 
@@ -279,7 +277,7 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
         entry->number = w->kernel_count;
         HASH_ADD(hh, w->names->kernels, key, sizeof entry->key, entry);
     }
-    w->kernels = grow(w, w->kernels, w->kernel_count, &w->kernel_room, sizeof *w->kernels);
+    grow(w, w->kernels, w->kernel_count, w->kernel_room);
     added = &w->kernels[w->kernel_count];
     *added = *kernel;
     if (kernel->cost == GT_COST_LIST) {
@@ -294,7 +292,7 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
 
 void gt_workload_add_program(struct gt_workload *w, struct gt_program *program)
 {
-    w->programs = grow(w, w->programs, w->program_count, &w->program_room, sizeof *w->programs);
+    grow(w, w->programs, w->program_count, w->program_room);
     w->programs[w->program_count++] = program;
 }
 
@@ -302,7 +300,7 @@ void gt_workload_add_profile(struct gt_workload *w, const struct gt_profile *pro
 {
     if (w->profile_count > 0 && w->profiles[w->profile_count - 1].op >= profile->op)
         gt_bug("profile of operation %u after that of a later one", (unsigned)profile->op);
-    w->profiles = grow(w, w->profiles, w->profile_count, &w->profile_room, sizeof *w->profiles);
+    grow(w, w->profiles, w->profile_count, w->profile_room);
     w->profiles[w->profile_count++] = *profile;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/compare/repetitions.h"
 #include "traces/store/internal.h"
 
@@ -69,24 +71,15 @@ static double length_us(const struct span *span)
     return span->last_ps < span->first_ps ? NAN : ((double)span->last_ps - (double)span->first_ps) * 1e-6;
 }
 
-/* Room for one more element. */
-static void *grow(void *array, uint64_t count, uint64_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    *room = *room == 0 ? 1024 : *room * 2;
-    return gt_realloc(array, *room, size);
-}
-
 static void keep_busy(struct walk *walk)
 {
-    walk->busy = grow(walk->busy, walk->busy_count, &walk->busy_room, sizeof *walk->busy);
+    gt_array_grow(walk->busy, walk->busy_count, walk->busy_room);
     walk->busy[walk->busy_count++] = (struct span){ walk->simulated.start_ps, walk->simulated.end_ps };
 }
 
 static void keep_match(struct walk *walk, int64_t simulated_ps, int64_t measured_ps)
 {
-    walk->matched = grow(walk->matched, walk->count, &walk->room, sizeof *walk->matched);
+    gt_array_grow(walk->matched, walk->count, walk->room);
     walk->matched[walk->count++] = (struct starts){ simulated_ps, measured_ps };
 }
 
@@ -172,19 +165,6 @@ static void end_walk(struct walk *walk)
     free(walk->busy);
 }
 
-static int compare_numbers(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
-
-/* By nearest rank: the value at place ceil(percent / 100 * count), counted from 1. */
-static double percentile(const double *sorted, uint64_t count, unsigned percent)
-{
-    return sorted[(count * percent + 99) / 100 - 1];
-}
-
 static struct gt_spread start_errors_us(const struct walk *walk)
 {
     double *errors_us = gt_realloc(NULL, walk->count, sizeof *errors_us);
@@ -196,9 +176,9 @@ static struct gt_spread start_errors_us(const struct walk *walk)
 
         errors_us[i] = fabs((double)(simulated_ps - measured_ps)) * 1e-6;
     }
-    qsort(errors_us, walk->count, sizeof *errors_us, compare_numbers);
-    spread.median = percentile(errors_us, walk->count, 50);
-    spread.p95 = percentile(errors_us, walk->count, 95);
+    qsort(errors_us, walk->count, sizeof *errors_us, gt_by_double);
+    spread.median = gt_percentile(errors_us, walk->count, 50);
+    spread.p95 = gt_percentile(errors_us, walk->count, 95);
     spread.max = errors_us[walk->count - 1];
     free(errors_us);
     return spread;

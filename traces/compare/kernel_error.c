@@ -1,15 +1,9 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "traces/compare/correlation.h"
 #include "traces/compare/kernel_cycles.h"
-
-static int by_size(const void *left, const void *right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-
-    return (a > b) - (a < b);
-}
 
 static double mean(double sum, uint32_t count)
 {
@@ -49,12 +43,12 @@ void gt_kernels_verdict(struct gt_kernels *kernels)
             short_sum += fabs(row->error_pct);
         }
     }
-    qsort(errors, error->compared, sizeof *errors, by_size);
+    qsort(errors, error->compared, sizeof *errors, gt_by_double);
     error->mape_pct = mean(sum, error->compared);
     error->short_mape_pct = mean(short_sum, error->short_launches);
     error->long_mape_pct = mean(sum - short_sum, error->compared - error->short_launches);
-    error->median_pct = error->compared > 0 ? errors[(error->compared - 1) / 2] : NAN;
-    error->worst_pct = error->compared > 0 ? errors[error->compared - 1] : NAN;
+    error->median_pct = gt_percentile(errors, error->compared, 50);
+    error->worst_pct = gt_percentile(errors, error->compared, 100);
     error->pearson = gt_correlation_r(&r);
     free(errors);
 }

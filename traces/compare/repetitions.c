@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "traces/store/placement.h"
 #include "traces/store/internal.h"
 
@@ -17,22 +18,6 @@ static int by_makespan(const void *left, const void *right)
     if (a->makespan_us != b->makespan_us)
         return a->makespan_us < b->makespan_us ? -1 : 1;
     return (a->run > b->run) - (a->run < b->run);
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-/* By nearest rank; sorts the values. NAN of none. */
-static double median_of(double *values, uint32_t count)
-{
-    if (count == 0)
-        return NAN;
-    qsort(values, count, sizeof *values, by_size);
-    return values[(count - 1) / 2];
 }
 
 /* The whole measured runs of the trace that the simulated run played, shortest makespan first. */
@@ -119,12 +104,12 @@ static int place(struct gt_store *store, int64_t simulated_run, const struct lis
 
     for (uint32_t i = 0; i < list->count && result == 0; i++)
         result = add_distance(store, query, list->runs[i].run, simulated_run, values, &count, error);
-    repeats->placement_pct = median_of(values, count);
+    repeats->placement_pct = gt_median(values, count);
     count = 0;
     for (uint32_t i = 0; i < list->count && result == 0; i++)
         for (uint32_t j = i + 1; j < list->count && result == 0; j++)
             result = add_distance(store, query, list->runs[i].run, list->runs[j].run, values, &count, error);
-    repeats->placement_floor_pct = median_of(values, count);
+    repeats->placement_floor_pct = gt_median(values, count);
     sqlite3_finalize(query);
     free(values);
     return result;

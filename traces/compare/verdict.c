@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "traces/compare/correlation.h"
 #include "traces/compare/repetitions.h"
 #include "traces/store/internal.h"
@@ -107,19 +108,6 @@ int gt_verdict_of(struct gt_store *store, int64_t simulated_run, bool keep, stru
     return keep && repeats->median_run != 0 ? keep_values(store, judgement, values, count, error) : 0;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-/* By nearest rank, of sorted values. */
-static double percentile(const double *values, uint32_t count, double percent)
-{
-    return count == 0 ? NAN : values[(uint32_t)fmax(1, ceil(percent / 100 * count)) - 1];
-}
-
 static double share_pct(uint32_t part, uint32_t whole)
 {
     return whole == 0 ? NAN : 100.0 * part / whole;
@@ -194,10 +182,10 @@ int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *judgements
         errors[suite->traces++] = error_pct;
         sum += error_pct;
     }
-    qsort(errors, suite->traces, sizeof *errors, by_size);
-    suite->error_median_pct = percentile(errors, suite->traces, 50);
-    suite->error_p95_pct = percentile(errors, suite->traces, 95);
-    suite->error_max_pct = percentile(errors, suite->traces, 100);
+    qsort(errors, suite->traces, sizeof *errors, gt_by_double);
+    suite->error_median_pct = gt_percentile(errors, suite->traces, 50);
+    suite->error_p95_pct = gt_percentile(errors, suite->traces, 95);
+    suite->error_max_pct = gt_percentile(errors, suite->traces, 100);
     suite->mape_pct = suite->traces == 0 ? NAN : sum / suite->traces;
     suite->pearson = correlation(judgements, count);
     free(errors);

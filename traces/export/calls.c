@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/base/array.h"
 #include "traces/export/internal.h"
 #include "traces/stats/internal.h"
 
@@ -78,10 +79,7 @@ static int add_flow(struct gt_export *export, sqlite3_stmt *query, struct gather
         return 0; /* a damaged store: its call has no thread */
     if (gt_export_number(query, OP, "op_no", &op, error) != 0)
         return -1;
-    if (slice->flow_count == gathered->flow_room) {
-        gathered->flow_room = gathered->flow_room > 0 ? 2 * gathered->flow_room : 16;
-        slice->flows = gt_realloc(slice->flows, gathered->flow_room, sizeof(*slice->flows));
-    }
+    gt_array_grow(slice->flows, slice->flow_count, gathered->flow_room);
     slice->flows[slice->flow_count++] = gt_export_flow(&export->run, op);
     return 0;
 }

@@ -6,6 +6,8 @@
 
 #include <uthash.h>
 
+#include "sim/base/array.h"
+
 /* What a stream, a thread or a context is found by: up to four numbers. */
 struct key {
     uint64_t process, a, b, c;
@@ -59,22 +61,11 @@ void gt_import_free(struct gt_import *import)
     memset(import, 0, sizeof *import);
 }
 
-/* Room for one more element; grows by half. */
-static void *grow(void *array, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    if (count >= GT_NONE - 1)
-        gt_bug("more than 2^32 elements in one profile");
-    *room = *room < 64 ? 64 : *room > UINT32_MAX / 3 * 2 ? UINT32_MAX : *room + *room / 2;
-    return gt_realloc(array, *room, size);
-}
-
 struct gt_import_call *gt_import_add_call(struct gt_import *import)
 {
     struct gt_import_call *call;
 
-    import->calls = grow(import->calls, import->call_count, &import->call_room, sizeof *import->calls);
+    gt_array_grow(import->calls, import->call_count, import->call_room);
     call = &import->calls[import->call_count++];
     *call = (struct gt_import_call){
         .correlation = GT_NO_CORRELATION, .thread = GT_NONE, .name = GT_NONE, .stream = GT_NONE,
@@ -87,7 +78,7 @@ struct gt_import_op *gt_import_add_op(struct gt_import *import)
 {
     struct gt_import_op *op;
 
-    import->ops = grow(import->ops, import->op_count, &import->op_room, sizeof *import->ops);
+    gt_array_grow(import->ops, import->op_count, import->op_room);
     op = &import->ops[import->op_count++];
     *op = (struct gt_import_op){
         .correlation = GT_NO_CORRELATION, .stream = GT_NONE, .kernel = GT_NONE, .peer_gpu = GT_NONE,
@@ -100,8 +91,7 @@ struct gt_import_target *gt_import_add_target(struct gt_import *import)
 {
     struct gt_import_target *target;
 
-    import->targets = grow(import->targets, import->target_count, &import->target_room,
-                           sizeof *import->targets);
+    gt_array_grow(import->targets, import->target_count, import->target_room);
     target = &import->targets[import->target_count++];
     *target = (struct gt_import_target){
         .correlation = GT_NO_CORRELATION, .stream = GT_NONE, .event = GT_NONE,

@@ -1,4 +1,5 @@
 /* finish.c - from a profile's joined rows to a workload: order, kinds, times. */
+#include "sim/base/sort.h"
 #include "traces/import/internal.h"
 
 #include <stdlib.h>
@@ -12,9 +13,9 @@ static int compare_starts(const void *left, const void *right, void *user)
     const struct gt_import_call *a = &finish->import->calls[*(const uint32_t *)left];
     const struct gt_import_call *b = &finish->import->calls[*(const uint32_t *)right];
 
-    ORDER(a->start_ns, b->start_ns);
-    ORDER(a->thread, b->thread);
-    ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(a->thread, b->thread);
+    GT_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
     return 0;
 }
 

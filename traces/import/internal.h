@@ -16,9 +16,6 @@ struct gt_import_finish {
     int64_t origin_ns;
 };
 
-/* The first of two numbers that differ decides. */
-#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
 extern const enum gt_call_kind gt_call_kind_of_op[GT_OP_KINDS];
 
 /* Indexes 0..count-1 in the order of `compare`, which sees two indexes and `finish`; malloced. */

@@ -1,4 +1,5 @@
 /* join.c - which call an operation, a target, a nested call belongs to. */
+#include "sim/base/sort.h"
 #include "traces/import/internal.h"
 
 #include <stdio.h>
@@ -34,11 +35,11 @@ static int compare_keys(const void *left, const void *right, void *user)
     const struct gt_import_call *a = &finish->import->calls[*(const uint32_t *)left];
     const struct gt_import_call *b = &finish->import->calls[*(const uint32_t *)right];
 
-    ORDER(a->process, b->process);
-    ORDER(a->correlation, b->correlation);
-    ORDER(a->start_ns, b->start_ns);
-    ORDER(b->end_ns, a->end_ns);
-    ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->correlation, b->correlation);
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(b->end_ns, a->end_ns);
+    GT_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
     return 0;
 }
 
@@ -48,10 +49,10 @@ static int compare_within_threads(const void *left, const void *right, void *use
     const struct gt_import_call *a = &finish->import->calls[*(const uint32_t *)left];
     const struct gt_import_call *b = &finish->import->calls[*(const uint32_t *)right];
 
-    ORDER(a->thread, b->thread);
-    ORDER(a->start_ns, b->start_ns);
-    ORDER(b->end_ns, a->end_ns);
-    ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    GT_ORDER(a->thread, b->thread);
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(b->end_ns, a->end_ns);
+    GT_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
     return 0;
 }
 
@@ -61,8 +62,8 @@ int gt_import_compare_ops(const void *left, const void *right, void *user)
     const struct gt_import_op *a = &finish->import->ops[*(const uint32_t *)left];
     const struct gt_import_op *b = &finish->import->ops[*(const uint32_t *)right];
 
-    ORDER(a->start_ns, b->start_ns);
-    ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
     return 0;
 }
 
@@ -172,7 +173,7 @@ static int compare_within_streams(const void *left, const void *right, void *use
     const struct gt_import_op *a = &finish->import->ops[*(const uint32_t *)left];
     const struct gt_import_op *b = &finish->import->ops[*(const uint32_t *)right];
 
-    ORDER(a->stream, b->stream);
+    GT_ORDER(a->stream, b->stream);
     return gt_import_compare_ops(left, right, user);
 }
 

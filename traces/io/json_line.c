@@ -5,6 +5,8 @@
 
 #include <yajl/yajl_parse.h>
 
+#include "sim/base/array.h"
+
 struct gt_json_line {
     yajl_handle yajl;
     struct gt_json_token *tokens;
@@ -26,10 +28,7 @@ static uint32_t offset(const struct gt_json_line *json)
 
 static int add(struct gt_json_line *json, enum gt_json_type type, const char *text, size_t length)
 {
-    if (json->count == json->room) {
-        json->room = json->room == 0 ? 64 : json->room * 2;
-        json->tokens = gt_realloc(json->tokens, json->room, sizeof *json->tokens);
-    }
+    gt_array_grow(json->tokens, json->count, json->room);
     if (json->depth == 0 && (json->objects++ != 0 || type != GT_JSON_OBJECT)) {
         json->wrong = "a line is one JSON object in { }";
         return 0;

@@ -1,4 +1,5 @@
 /* event.c - what one event of a Kineto profile means to a workload. */
+#include "sim/base/array.h"
 #include "traces/kineto/internal.h"
 
 #include <string.h>
@@ -328,7 +329,7 @@ static int take_mark(struct kineto *kineto, struct gt_error *error)
     (void)error;                /* they only add to what calls tell */
     if (correlation(event) == GT_NO_CORRELATION || find_place(event, &device, &context, NULL) != 0)
         return 0;
-    kineto->marks = kineto_grow(kineto->marks, kineto->mark_count, &kineto->mark_room, sizeof *kineto->marks);
+    gt_array_grow(kineto->marks, kineto->mark_count, kineto->mark_room);
     mark = &kineto->marks[kineto->mark_count++];
     mark->correlation = correlation(event);
     mark->event = number_or_nothing(event, is_record ? KINETO_EVENT : KINETO_WAIT_EVENT);
@@ -352,8 +353,7 @@ static int take_metadata(struct kineto *kineto, struct gt_error *error)
     (void)error;
     if (event->name.length != 11 || memcmp(event->name.bytes, "thread_name", 11) != 0 || length == 0)
         return 0;
-    kineto->thread_names = kineto_grow(kineto->thread_names, kineto->thread_name_count,
-                                       &kineto->thread_name_room, sizeof *kineto->thread_names);
+    gt_array_grow(kineto->thread_names, kineto->thread_name_count, kineto->thread_name_room);
     name = &kineto->thread_names[kineto->thread_name_count++];
     name->process = thread_number(number_or(event, KINETO_PID, 0));
     name->id = thread_number(number_or(event, KINETO_TID, 0));

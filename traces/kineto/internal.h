@@ -121,8 +121,6 @@ void kineto_describe_device(struct kineto *kineto);
 /* SMs of the first GPU that the profile describes; 0 where it describes none. */
 uint32_t kineto_sms(const struct kineto *kineto);
 
-/* One more element of an array that grows by half. */
-void *kineto_grow(void *array, uint32_t count, uint32_t *room, size_t size);
 
 /* The JSON side: yajl's callbacks with a struct kineto_json as their context. */
 struct kineto_json {

@@ -1,10 +1,9 @@
 /* join.c - what only the whole profile tells: whose an operation was, what a wait waited for. */
+#include "sim/base/sort.h"
 #include "traces/kineto/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
 /* Operations carry no process number.  Where calls of several processes are in one file, an
  * operation belongs to the process that has a call of its correlation; where more than one has, to
@@ -22,8 +21,8 @@ static int compare_calls(const void *left, const void *right, void *user)
     const struct gt_import_call *calls = user;
     uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
 
-    ORDER(calls[a].correlation, calls[b].correlation);
-    ORDER(a, b);
+    GT_ORDER(calls[a].correlation, calls[b].correlation);
+    GT_ORDER(a, b);
     return 0;
 }
 
@@ -143,11 +142,11 @@ static int compare_by_event(const void *left, const void *right)
 {
     const struct kineto_mark *a = left, *b = right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->event, b->event);
-    ORDER(a->correlation, b->correlation);  /* the order of the calls: CUPTI counts them */
-    ORDER(a->is_record, b->is_record);
-    ORDER(a->stream, b->stream);
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->event, b->event);
+    GT_ORDER(a->correlation, b->correlation);  /* the order of the calls: CUPTI counts them */
+    GT_ORDER(a->is_record, b->is_record);
+    GT_ORDER(a->stream, b->stream);
     return 0;
 }
 
@@ -155,9 +154,9 @@ static int compare_by_record(const void *left, const void *right)
 {
     const struct kineto_mark *a = left, *b = right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->record, b->record);
-    ORDER(b->is_record, a->is_record);      /* the record itself knows its stream best */
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->record, b->record);
+    GT_ORDER(b->is_record, a->is_record);      /* the record itself knows its stream best */
     return compare_by_event(left, right);
 }
 
@@ -227,8 +226,8 @@ static int compare_thread_names(const void *left, const void *right)
 {
     const struct kineto_thread_name *a = left, *b = right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->id, b->id);
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->id, b->id);
     return 0;
 }
 

@@ -32,16 +32,6 @@ struct reader {
     unsigned char bytes[TAIL_BYTES + CHUNK_BYTES];
 };
 
-void *kineto_grow(void *array, uint32_t count, uint32_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    if (*room > UINT32_MAX / 2)
-        gt_bug("more than 2^32 elements in one profile");
-    *room = *room < 64 ? 64 : *room + *room / 2;
-    return gt_realloc(array, *room, size);
-}
-
 static int sniff(const unsigned char *head, size_t bytes)
 {
     static const char *const signs[] = {

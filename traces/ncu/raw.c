@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
 #include "traces/io/csv.h"
 #include "traces/ncu/internal.h"
 
@@ -275,10 +276,7 @@ static void read_rows(struct gt_csv *csv, const struct columns *columns, const c
             leave_out(raw, path, csv, &wrong);
             continue;
         }
-        if (raw->count == raw->room) {
-            raw->room = raw->room == 0 ? 64 : raw->room * 2;
-            raw->launches = gt_realloc(raw->launches, raw->room, sizeof *raw->launches);
-        }
+        gt_array_grow(raw->launches, raw->count, raw->room);
         launch.name = strdup(gt_csv_field(csv, columns->name));
         raw->launches[raw->count++] = launch;
     }

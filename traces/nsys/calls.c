@@ -1,4 +1,6 @@
 /* calls.c - runtime and driver calls, and which stream or event they meant. */
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "traces/nsys/internal.h"
 
 #include <stdlib.h>
@@ -111,10 +113,7 @@ static int read_record(void *user, const struct gt_nsys_rows *rows, struct gt_er
     target = add_target(nsys, value);
     target->event = gt_workload_add_event(workload);
     workload->events[target->event].id = means_something(value[EVENT]) ? (uint64_t)value[EVENT] : 0;
-    if (nsys->record_count == nsys->record_room) {
-        nsys->record_room = nsys->record_room == 0 ? 256 : nsys->record_room + nsys->record_room / 2;
-        nsys->records = gt_realloc(nsys->records, nsys->record_room, sizeof *nsys->records);
-    }
+    gt_array_grow(nsys->records, nsys->record_count, nsys->record_room);
     record = &nsys->records[nsys->record_count++];
     record->process = target->process;
     record->event_id = value[EVENT];
@@ -124,15 +123,13 @@ static int read_record(void *user, const struct gt_nsys_rows *rows, struct gt_er
     return 0;
 }
 
-#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
-
 static int compare_sync_ids(const void *left, const void *right)
 {
     const struct gt_nsys_record *a = left, *b = right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->sync_id, b->sync_id);
-    ORDER(a->event, b->event);
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->sync_id, b->sync_id);
+    GT_ORDER(a->event, b->event);
     return 0;
 }
 
@@ -140,10 +137,10 @@ static int compare_event_ids(const void *left, const void *right)
 {
     const struct gt_nsys_record *a = left, *b = right;
 
-    ORDER(a->process, b->process);
-    ORDER(a->event_id, b->event_id);
-    ORDER(a->correlation, b->correlation);
-    ORDER(a->event, b->event);
+    GT_ORDER(a->process, b->process);
+    GT_ORDER(a->event_id, b->event_id);
+    GT_ORDER(a->correlation, b->correlation);
+    GT_ORDER(a->event, b->event);
     return 0;
 }
 

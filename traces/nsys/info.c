@@ -1,12 +1,11 @@
 /* info.c - what a report says about its streams, contexts, threads and numbers' meanings. */
+#include "sim/base/sort.h"
 #include "traces/nsys/internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include <uthash.h>
-
-#define ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
 
 /* CUPTI's number of the first context's NULL stream. */
 enum { USUAL_NULL_STREAM = 7 };
@@ -123,11 +122,11 @@ static int compare_infos(const void *left, const void *right)
 {
     const struct gt_nsys_stream_info *a = left, *b = right;
 
-    ORDER(a->shown_process, b->shown_process);
-    ORDER(a->context, b->context);
-    ORDER(a->stream, b->stream);
-    ORDER(a->flags, b->flags);
-    ORDER(a->priority, b->priority);
+    GT_ORDER(a->shown_process, b->shown_process);
+    GT_ORDER(a->context, b->context);
+    GT_ORDER(a->stream, b->stream);
+    GT_ORDER(a->flags, b->flags);
+    GT_ORDER(a->priority, b->priority);
     return 0;
 }
 

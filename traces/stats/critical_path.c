@@ -10,6 +10,7 @@
 
 #include <uthash.h>
 
+#include "sim/base/array.h"
 #include "traces/stats/internal.h"
 
 struct path_op {
@@ -56,10 +57,7 @@ static uint32_t part_of(struct walk *walk, enum gt_path_kind kind, const char *n
     memcpy(text + 1, name, bytes - 1);
     HASH_FIND(hh, walk->parts, text, bytes, key);
     if (key == NULL) {
-        if (stats->path_count == walk->part_room) {
-            walk->part_room = walk->part_room == 0 ? 64 : 2 * walk->part_room;
-            stats->path = gt_realloc(stats->path, walk->part_room, sizeof *stats->path);
-        }
+        gt_array_grow(stats->path, stats->path_count, walk->part_room);
         key = gt_calloc(1, sizeof *key);
         key->text = strdup(text);
         key->part = (uint32_t)stats->path_count;
@@ -268,10 +266,7 @@ static int load_threads(struct walk *walk, struct gt_error *error)
                                   walk->calls);
             break;
         }
-        if (walk->calls == room) {
-            room = room == 0 ? 1024 : 2 * room;
-            walk->call_before = gt_realloc(walk->call_before, room, sizeof *walk->call_before);
-        }
+        gt_array_grow(walk->call_before, walk->calls, room);
         if (thread >= threads) {
             last = gt_realloc(last, thread + 1, sizeof *last);
             while (threads <= thread)

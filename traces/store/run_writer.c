@@ -7,11 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/array.h"
 #include "traces/store/placement.h"
 #include "traces/store/residency_bins.h"
 #include "traces/store/row_source.h"
 
-enum { BLOCK_ROWS_MAX = 1000000, BLOCK_ROWS_FIRST = 4096 };
+enum { BLOCK_ROWS_MAX = 1000000 };
 
 struct counter { char *name; double value; };
 
@@ -78,10 +79,7 @@ static int take_blocks(void *user, const struct gt_block_record *record, struct 
         writer->blocks_dropped += record->blocks;
         return 0;
     }
-    if (writer->block_rows == writer->block_room) {
-        writer->block_room = writer->block_room == 0 ? BLOCK_ROWS_FIRST : writer->block_room * 2;
-        writer->blocks = gt_realloc(writer->blocks, writer->block_room, sizeof *writer->blocks);
-    }
+    gt_array_grow(writer->blocks, writer->block_rows, writer->block_room);
     writer->blocks[writer->block_rows++] = *record;
     return 0;
 }

@@ -5,12 +5,7 @@
 #include <stdlib.h>
 
 #include "sim/base/error.h"
-
-static int by_value(const void *a, const void *b)
-{
-    double left = *(const double *)a, right = *(const double *)b;
-    return (left > right) - (left < right);
-}
+#include "sim/base/sort.h"
 
 /* The sample at a share of the way, between its neighbours where it falls between them. */
 static double quantile(const double *sorted, size_t count, double share)
@@ -26,7 +21,7 @@ struct gt_summary gt_summarise(double *samples, size_t count)
 {
     if (count == 0)
         return (struct gt_summary){0, 0, 0, 0};
-    qsort(samples, count, sizeof(*samples), by_value);
+    qsort(samples, count, sizeof(*samples), gt_by_double);
     return (struct gt_summary){quantile(samples, count, 0.5), quantile(samples, count, 0.25),
                                quantile(samples, count, 0.75), count};
 }
@@ -85,12 +80,6 @@ double gt_clock_host_ns(const struct gt_clock_tie *before, const struct gt_clock
            share * (double)(after->offset_ns - before->offset_ns);
 }
 
-static int by_time(const void *a, const void *b)
-{
-    uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
-    return (left > right) - (left < right);
-}
-
 /* The starts and the ends of `count` stays, each sorted; malloced as one. */
 static uint64_t *sorted_times(const struct gt_stay *stays, size_t count)
 {
@@ -99,8 +88,8 @@ static uint64_t *sorted_times(const struct gt_stay *stays, size_t count)
         times[i] = stays[i].start_ns;
         times[count + i] = stays[i].end_ns;
     }
-    qsort(times, count, sizeof(*times), by_time);
-    qsort(times + count, count, sizeof(*times), by_time);
+    qsort(times, count, sizeof(*times), gt_by_u64);
+    qsort(times + count, count, sizeof(*times), gt_by_u64);
     return times;
 }
 

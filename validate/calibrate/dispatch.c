@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/base/sort.h"
 #include "validate/calibrate/groups.h"
 
 enum { ROUNDS = 15, SHAPES = 4, REFILL_WAVES = 8, TOGETHER_NS = 1 << 17,
@@ -53,12 +54,6 @@ static int measure_dispatch(struct gt_bench *bench)
     return 0;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Blocks of one wave begin one after the other on each SM: from one to the next the cycles beyond those in
  * which the distributor gives every SM a block. */
 static int measure_block_start(struct gt_bench *bench)
@@ -78,7 +73,7 @@ static int measure_block_start(struct gt_bench *bench)
         for (uint32_t i = 0; i < blocks; i++)
             if (bench->blocks[i].sm == sm)
                 starts[count++] = (double)bench->blocks[i].start_cycles;
-        qsort(starts, count, sizeof(*starts), by_number);
+        qsort(starts, count, sizeof(*starts), gt_by_double);
         if (count > 1)
             samples[seen++] = fmax(0, (starts[count - 1] - starts[0]) / (double)(count - 1) - turn);
     }

@@ -8,6 +8,8 @@
 
 #include <cupti.h>
 
+#include "sim/base/array.h"
+
 enum { BUFFER_BYTES = 4 << 20, BUFFER_ALIGNMENT = 8 };
 
 /* The part of CUPTI that is used, by the names that its header gives. */
@@ -54,17 +56,9 @@ uint64_t gt_clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void *room_for(void *array, uint64_t count, uint64_t *room, size_t size)
-{
-    if (count < *room)
-        return array;
-    *room = *room == 0 ? 1024 : *room * 2;
-    return gt_realloc(array, *room, size);
-}
-
 static void add_gpu(struct gt_gpu_record record)
 {
-    activity.gpu = room_for(activity.gpu, activity.gpu_count, &activity.gpu_room, sizeof *activity.gpu);
+    gt_array_grow(activity.gpu, activity.gpu_count, activity.gpu_room);
     activity.gpu[activity.gpu_count++] = record;
 }
 
@@ -160,7 +154,7 @@ static void take_call(const CUpti_CallbackData *call)
 {
     if (call->callbackSite != CUPTI_API_ENTER)
         return;
-    activity.api = room_for(activity.api, activity.api_count, &activity.api_room, sizeof *activity.api);
+    gt_array_grow(activity.api, activity.api_count, activity.api_room);
     activity.api[activity.api_count++] = (struct gt_api_record){ call->correlationId, thread_mark };
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
 #include "validate/player/internal.h"
 
 enum { CLOCK_CYCLES = 4000000, CLOCK_BLOCKS = 132, ALIGN_CYCLES = 10000, ALIGNMENTS = 24, WARM = 8 };
@@ -25,19 +26,6 @@ static int spin(struct gt_player *player, const char *cycles, uint32_t blocks, s
     GT_CUDA(kernel->launch(&launch), error);
     GT_CUDA(cudaStreamSynchronize(player->own), error);
     return 0;
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const double *a = left, *b = right;
-
-    return (*a > *b) - (*a < *b);
-}
-
-static double median(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, by_size);
-    return values[count / 2];
 }
 
 /* The log of `count` blocks, fetched. */
@@ -69,8 +57,8 @@ int gt_player_measure_clock(struct gt_player *player, struct gt_error *error)
         mhz[i] = spent * 1e3 / (double)(here[i].end_ns - here[i].start_ns);
         overshoot[i] = spent - CLOCK_CYCLES;
     }
-    player->clock_mhz = median(mhz, CLOCK_BLOCKS);
-    player->overshoot_cycles = median(overshoot, CLOCK_BLOCKS);
+    player->clock_mhz = gt_median(mhz, CLOCK_BLOCKS);
+    player->overshoot_cycles = gt_median(overshoot, CLOCK_BLOCKS);
     return 0;
 }
 

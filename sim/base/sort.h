@@ -1,0 +1,20 @@
+/* sort.h - what sorting takes: comparisons for qsort(), and ranks of sorted values. */
+#ifndef GRIDTIDE_SIM_BASE_SORT_H
+#define GRIDTIDE_SIM_BASE_SORT_H
+
+#include <stdint.h>
+
+/* Rising, for qsort() of plain values. */
+int gt_by_i64(const void *left, const void *right);
+int gt_by_u64(const void *left, const void *right);
+int gt_by_double(const void *left, const void *right);
+
+/* One key of several in a comparison for qsort(): where the two differ, that decides. */
+#define GT_ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+
+/* Of values sorted, rising: the one at place ceil(percent / 100 * count), from 1 (nearest rank). NAN of none. */
+double gt_percentile(const double *sorted, uint64_t count, unsigned percent);
+/* Sorts the values; the one at 50 percent: of an even number the lower one of the two in the middle. */
+double gt_median(double *values, uint64_t count);
+
+#endif
