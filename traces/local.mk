@@ -19,7 +19,6 @@ traces_libtraces_a_SOURCES = \
     traces/io/output.h traces/io/output_reserve.c traces/io/output_sweep.c traces/io/output_sweep.h \
     traces/io/overwrite.c traces/io/overwrite.h \
     traces/io/path_stem.c traces/io/path_stem.h \
-    traces/io/utf8.c traces/io/utf8.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_call.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c \

@@ -6,9 +6,9 @@
 #include <uthash.h>
 
 #include "sim/base/heap.h"
+#include "sim/base/utf8.h"
 #include "traces/names/demangle.h"
 #include "traces/export/perfetto.pb-c.h"
-#include "traces/io/utf8.h"
 
 /* Sequence 1 is that of the descriptors of tracks. */
 enum { PS_PER_NS = 1000, NOTES = 24, DESCRIPTORS = 1 };

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/utf8.h"
 #include "traces/io/decimal.h"
-#include "traces/io/utf8.h"
 
 static int compare_extras(const void *left, const void *right, void *user)
 {

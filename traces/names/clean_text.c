@@ -7,27 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
-
-static const char replacement[] = "\xEF\xBF\xBD"; /* U+FFFD */
-
-size_t gt_character(const char *text, uint32_t *code)
-{
-    static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-    const unsigned char *s = (const unsigned char *)text;
-    size_t length = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-
-    if (length <= 1) {
-        *code = s[0];
-        return length;
-    }
-    *code = s[0] & (0x7fu >> length);
-    for (size_t i = 1; i < length; i++) {
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-        *code = *code << 6 | (s[i] & 0x3fu);
-    }
-    return *code < least[length] || *code > 0x10ffff || (*code >= 0xd800 && *code < 0xe000) ? 0 : length;
-}
+#include "sim/base/utf8.h"
 
 /* Control characters (C0, DEL, C1), and what shows nothing, breaks lines or turns the direction of what
  * follows (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). */
@@ -46,10 +26,10 @@ char *gt_clean_name(const char *text)
 
     while (*text != '\0') {
         uint32_t code;
-        size_t length = gt_character(text, &code);
+        size_t length = gt_utf8_decode(text, &code);
 
         if (length == 0)
-            out = stpcpy(out, replacement);
+            out = stpcpy(out, GT_UTF8_REPLACEMENT);
         else if (is_unseen(code))
             out += sprintf(out, code > 0xffff ? "\\U%08" PRIx32 : "\\u%04" PRIx32, code);
         else
@@ -77,7 +57,7 @@ void gt_clean_json(FILE *out, const char *json, size_t length)
 
     while (json < end) {
         uint32_t code;
-        size_t bytes = gt_character(json, &code);
+        size_t bytes = gt_utf8_decode(json, &code);
 
         /* Line breaks and the like stand between values; within texts they are escapes already. */
         if (bytes > 0 && code >= 0x7f && is_unseen(code)) {

@@ -8,11 +8,7 @@
 #define GRIDTIDE_TRACES_NAMES_CLEAN_TEXT_H
 
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-
-/* The bytes of the valid UTF-8 character at `text`, its number in *code; 0 when it is none. */
-size_t gt_character(const char *text, uint32_t *code);
 
 /* `text` as valid UTF-8 that shows each character: those that show nothing, break lines, steer a terminal or turn
  * the writing direction become "\u202e" (or "\U000e0001"), bytes that are no UTF-8 become U+FFFD.  Malloced. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/error.h"
+#include "sim/base/utf8.h"
 #include "traces/names/demangle.h"
 
 /* Columns that the clean character at `text` takes (East Asian ones are wide), its bytes in *length. */
@@ -14,7 +15,7 @@ static size_t character_width(const char *text, size_t *length)
 {
     uint32_t code;
 
-    *length = gt_character(text, &code);
+    *length = gt_utf8_decode(text, &code);
     if (*length == 0)
         *length = 1;
     return code >= 0x1100 && code != 0xfffd ? 2 : 1;
