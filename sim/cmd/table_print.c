@@ -7,6 +7,7 @@
 #include "sim/cmd/json.h"
 #include "sim/cmd/table_parts.h"
 #include "sim/cmd/terminal.h"
+#include "traces/io/csv_write.h"
 #include "traces/names/clean_text.h"
 
 const char *const gt_format_names[GT_FORMATS] = {
@@ -24,20 +25,12 @@ int gt_format_parse(const char *name, enum gt_format *format)
     return -1;
 }
 
-/* RFC 4180: a field with a quote, a comma or a line break stands in quotes, quotes doubled. */
 static void print_csv_text(FILE *out, const char *text)
 {
-    if (text[strcspn(text, "\",\r\n")] == '\0') {
-        fputs(text, out);
-        return;
-    }
-    fputc('"', out);
-    for (; *text != '\0'; text++) {
-        if (*text == '"')
-            fputc('"', out);
-        fputc(*text, out);
-    }
-    fputc('"', out);
+    char *field = gt_csv_field_of(text);
+
+    fputs(field, out);
+    free(field);
 }
 
 /* Programs get a text as it is, a terminal what can do nothing to it. */

@@ -1,9 +1,11 @@
 /* export_csv.c - a store as one CSV file (RFC 4180): a row for each operation of each run. */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "traces/export/internal.h"
+#include "traces/io/csv_write.h"
 #include "traces/stats/internal.h"
 
 enum field { FIELD_TEXT, FIELD_NUMBER, FIELD_TIME };
@@ -37,17 +39,11 @@ static const char rows_sql[] =
 
 static int write_text(struct gt_output *output, const char *text, struct gt_error *error)
 {
-    if (strpbrk(text, ",\"\r\n") == NULL)
-        return gt_output_write(output, text, strlen(text), error);
-    if (gt_output_write(output, "\"", 1, error) != 0)
-        return -1;
-    for (const char *quote; (quote = strchr(text, '"')) != NULL; text = quote + 1)
-        if (gt_output_write(output, text, (size_t)(quote + 1 - text), error) != 0 ||
-            gt_output_write(output, "\"", 1, error) != 0)
-            return -1;
-    if (gt_output_write(output, text, strlen(text), error) != 0)
-        return -1;
-    return gt_output_write(output, "\"", 1, error);
+    char *field = gt_csv_field_of(text);
+    int result = gt_output_write(output, field, strlen(field), error);
+
+    free(field);
+    return result;
 }
 
 /* Picoseconds as microseconds, exactly. */

@@ -128,7 +128,7 @@ static struct reservation *find(const char *temporary)
     gt_bug("%s was never reserved", temporary);
 }
 
-static void forget(char *temporary)
+static void release(char *temporary)
 {
     struct reservation *reservation = find(temporary);
 
@@ -160,7 +160,7 @@ int gt_output_rename(char *temporary, const char *path, struct gt_error *error)
         return -1;
     }
     sync_folder(path);
-    forget(temporary);
+    release(temporary);
     return 0;
 }
 
@@ -170,5 +170,5 @@ void gt_output_discard(char *temporary)
         return;
     for (int side = 0; side < SIDE_FILES; side++)
         unlink(find(temporary)->names[side]);
-    forget(temporary);
+    release(temporary);
 }
