@@ -17,7 +17,7 @@ traces_libtraces_a_SOURCES = \
     traces/io/device_file.c traces/io/device_file.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
     traces/io/json_line.c traces/io/json_line.h traces/io/lines.c traces/io/lines.h traces/io/output.c \
     traces/io/output.h traces/io/output_reserve.c traces/io/output_sweep.c traces/io/output_sweep.h \
-    traces/io/overwrite.c traces/io/overwrite.h \
+    traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
     traces/io/path_stem.c traces/io/path_stem.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_call.c \

@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <unistd.h>
 
 #include "traces/io/overwrite.h"
+#include "traces/io/temporary.h"
 
 /* What gnuplot's work folder may hold. */
 static const char *const work_names[] = {
@@ -26,14 +26,10 @@ enum { WORK_NAMES = sizeof work_names / sizeof work_names[0] };
 #define TEMPORARY_PREFIX ".gridtide-report-"
 enum { RANDOM_CHARACTERS = 6, IDLE_SECONDS = 60 };
 
-/* For the signal handler: the paths to remove in order, the two folders last. */
 static struct {
-    volatile sig_atomic_t active;
-    char **paths;
-    size_t path_count;
-    char *folders[2];
+    bool active;
     int lock;                       /* held while we live, so that nobody sweeps the folder away */
-} cleanup_paths;
+} building;
 
 static char *join(const char *folder, const char *name)
 {
@@ -82,58 +78,12 @@ static const char *const *folder_names(const struct gt_folder *folder)
     return (const char *const *)folder->names;
 }
 
-static void remove_doomed(void)
+/* The folder under construction has its final name, or is gone. */
+static void release(struct gt_folder *folder)
 {
-    if (!cleanup_paths.active)
-        return;
-    for (size_t i = 0; i < cleanup_paths.path_count; i++)
-        unlink(cleanup_paths.paths[i]);
-    rmdir(cleanup_paths.folders[0]);
-    rmdir(cleanup_paths.folders[1]);
-}
-
-static void on_signal(int number)
-{
-    remove_doomed();
-    raise(number);                  /* the default action is back by now: SA_RESETHAND */
-}
-
-static void watch_signals(void)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
-    struct sigaction action, old;
-
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(signals[i], &action, NULL);
-}
-
-static void doom(const struct gt_folder *folder)
-{
-    cleanup_paths.paths = gt_calloc(folder->name_count + WORK_NAMES, sizeof *cleanup_paths.paths);
-    cleanup_paths.path_count = 0;
-    for (size_t i = 0; i < folder->name_count; i++)
-        cleanup_paths.paths[cleanup_paths.path_count++] = join(folder->temporary, folder->names[i]);
-    for (int i = 0; i < WORK_NAMES; i++)
-        cleanup_paths.paths[cleanup_paths.path_count++] = join(folder->work, work_names[i]);
-    cleanup_paths.folders[0] = folder->work;
-    cleanup_paths.folders[1] = folder->temporary;
-    cleanup_paths.active = 1;
-    watch_signals();
-}
-
-static void forget(struct gt_folder *folder)
-{
-    cleanup_paths.active = 0;
-    if (cleanup_paths.lock >= 0)
-        close(cleanup_paths.lock);
-    for (size_t i = 0; i < cleanup_paths.path_count; i++)
-        free(cleanup_paths.paths[i]);
-    free(cleanup_paths.paths);
+    building.active = false;
+    if (building.lock >= 0)
+        close(building.lock);
     free_names(folder);
     free(folder->final);
     free(folder->temporary);
@@ -305,9 +255,10 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
         return gt_error_set(error, "%s: cannot create: %s", folder->final, strerror(errno));
     }
     folder->work = join(folder->temporary, "work");
-    doom(folder);
-    cleanup_paths.lock = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    flock(cleanup_paths.lock, LOCK_EX | LOCK_NB);
+    gt_temporary_add(folder->temporary);
+    building.active = true;
+    building.lock = open(folder->temporary, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    flock(building.lock, LOCK_EX | LOCK_NB);
     if (chmod(folder->temporary, 0777 & ~mask) != 0 || mkdir(folder->work, 0700) != 0) {
         gt_error_set(error, "%s: cannot create: %s", folder->work, strerror(errno));
         gt_folder_abandon(folder);
@@ -323,7 +274,7 @@ int gt_folder_begin(struct gt_folder *folder, const char *path, const char *cons
 
     memset(folder, 0, sizeof *folder);
     name_files(folder, pictures, count);
-    if (cleanup_paths.active)
+    if (building.active)
         gt_bug("two report folders at once");
     folder->final = final_path(path, error);
     if (folder->final == NULL) {
@@ -426,14 +377,16 @@ int gt_folder_commit(struct gt_folder *folder, struct gt_error *error)
         if (result != 0)
             gt_error_set(error, "%s: cannot put the report there: %s", folder->final, strerror(errno));
     }
-    if (result != 0)
-        remove_doomed();
-    forget(folder);
+    if (result == 0)
+        gt_temporary_release(folder->temporary);
+    else
+        gt_temporary_remove(folder->temporary);
+    release(folder);
     return result;
 }
 
 void gt_folder_abandon(struct gt_folder *folder)
 {
-    remove_doomed();
-    forget(folder);
+    gt_temporary_remove(folder->temporary);
+    release(folder);
 }

@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,50 +13,38 @@
 
 #include "traces/io/output.h"
 #include "traces/io/overwrite.h"
+#include "traces/io/temporary.h"
 
 enum { RESERVATIONS = 64, SIDE_FILES = 4 };
 
 /* SQLite keeps files of its own beside a database. */
 static const char *const side_endings[SIDE_FILES] = { "", "-journal", "-wal", "-shm" };
 
-/* What to remove. The signal handler reads these: names are whole before `used` is set. */
+/* Temporary files that are being written, by name, each with a lock held while we live, so that nobody sweeps it
+ * away. */
 static struct reservation {
-    volatile sig_atomic_t used;
-    int lock;                       /* held while we live, so that nobody sweeps the file away */
-    char *names[SIDE_FILES];        /* names[0] is the temporary file itself */
+    char *name;                     /* NULL: free */
+    int lock;
 } reservations[RESERVATIONS];
 
-static void remove_all(void)
+static char *side_name(const char *temporary, int side)
 {
-    for (int i = 0; i < RESERVATIONS; i++)
-        if (reservations[i].used)
-            for (int side = 0; side < SIDE_FILES; side++)
-                unlink(reservations[i].names[side]);
+    char *name;
+
+    if (asprintf(&name, "%s%s", temporary, side_endings[side]) < 0)
+        gt_bug("asprintf failed");
+    return name;
 }
 
-static void on_signal(int number)
+/* Do this with the names of the file and of those that SQLite may keep beside it. */
+static void with_names(const char *temporary, void (*what)(const char *path))
 {
-    remove_all();
-    raise(number);                  /* the default action is back by now: SA_RESETHAND */
-}
+    for (int side = 0; side < SIDE_FILES; side++) {
+        char *name = side_name(temporary, side);
 
-static void watch_ends(void)
-{
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU };
-    static bool watching;
-    struct sigaction action, old;
-
-    if (watching)
-        return;
-    watching = true;
-    atexit(remove_all);
-    memset(&action, 0, sizeof action);
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_RESETHAND;
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-            sigaction(signals[i], &action, NULL);
+        what(name);
+        free(name);
+    }
 }
 
 /* The folder that `path` lies in, "/" at its end; malloced. */
@@ -99,7 +85,7 @@ char *gt_output_reserve(const char *path, struct gt_error *error)
     if (gt_writing_is_safe(path, error) != 0)
         return NULL;
     folder = folder_of(path);
-    while (reservation < reservations + RESERVATIONS && reservation->used)
+    while (reservation < reservations + RESERVATIONS && reservation->name != NULL)
         reservation++;
     if (reservation == reservations + RESERVATIONS)
         gt_bug("more than %d output files at once", RESERVATIONS);
@@ -107,36 +93,28 @@ char *gt_output_reserve(const char *path, struct gt_error *error)
         gt_bug("asprintf failed");
     gt_output_sweep(folder);
     free(folder);
-    watch_ends();
     reservation->lock = create(path, temporary, error);
     if (reservation->lock < 0) {
         free(temporary);
         return NULL;
     }
-    for (int side = 0; side < SIDE_FILES; side++)
-        if (asprintf(&reservation->names[side], "%s%s", temporary, side_endings[side]) < 0)
-            gt_bug("asprintf failed");
-    reservation->used = 1;
+    reservation->name = temporary;
+    with_names(temporary, gt_temporary_add);
     return temporary;
 }
 
-static struct reservation *find(const char *temporary)
-{
-    for (int i = 0; i < RESERVATIONS; i++)
-        if (reservations[i].used && strcmp(reservations[i].names[0], temporary) == 0)
-            return &reservations[i];
-    gt_bug("%s was never reserved", temporary);
-}
-
+/* What was reserved is gone, or has its final name. */
 static void release(char *temporary)
 {
-    struct reservation *reservation = find(temporary);
-
-    reservation->used = 0;
-    close(reservation->lock);
-    for (int side = 0; side < SIDE_FILES; side++)
-        free(reservation->names[side]);
-    free(temporary);
+    for (int i = 0; i < RESERVATIONS; i++) {
+        if (reservations[i].name != temporary)
+            continue;
+        close(reservations[i].lock);
+        reservations[i].name = NULL;
+        free(temporary);
+        return;
+    }
+    gt_bug("%s was never reserved", temporary);
 }
 
 /* The new name is on the disk only when its folder is; not every file system can say so. */
@@ -160,6 +138,7 @@ int gt_output_rename(char *temporary, const char *path, struct gt_error *error)
         return -1;
     }
     sync_folder(path);
+    with_names(temporary, gt_temporary_release);
     release(temporary);
     return 0;
 }
@@ -168,7 +147,6 @@ void gt_output_discard(char *temporary)
 {
     if (temporary == NULL)
         return;
-    for (int side = 0; side < SIDE_FILES; side++)
-        unlink(find(temporary)->names[side]);
+    with_names(temporary, gt_temporary_remove);
     release(temporary);
 }

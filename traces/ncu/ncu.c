@@ -7,7 +7,6 @@
  */
 #include "traces/ncu/ncu.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,6 +24,7 @@
 #include "traces/import/builder.h"
 #include "traces/import/device.h"
 #include "traces/io/path_stem.h"
+#include "traces/io/temporary.h"
 #include "traces/ncu/internal.h"
 
 enum { WARP_THREADS = 32, COUNTS_PERMILLE = 5, MOST_SHARED_BYTES = 256 << 10 };
@@ -365,20 +365,6 @@ static struct gt_workload *read_folder(const char *folder, const char *path,
     return ncu.workload;
 }
 
-/* Take a folder made for the purpose away, with the files in it. */
-static void remove_folder(const char *folder)
-{
-    DIR *stream = opendir(folder);
-    struct dirent *entry;
-
-    while (stream != NULL && (entry = readdir(stream)) != NULL)
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            unlinkat(dirfd(stream), entry->d_name, 0);
-    if (stream != NULL)
-        closedir(stream);
-    rmdir(folder);
-}
-
 /* All of `input` into a new file. */
 static int copy(struct gt_input *input, const char *path, struct gt_error *error)
 {
@@ -417,19 +403,19 @@ static int unpack_report(struct gt_input *input, const char *path, const char *f
 static struct gt_workload *read_report(struct gt_input *input, const char *path, const char *keep,
                                        const struct gt_import_options *options, struct gt_error *error)
 {
-    const char *temporary = getenv("TMPDIR");
     struct gt_workload *workload = NULL;
-    char *folder = NULL;
+    char *temporary = keep == NULL ? gt_temporary_folder("ncu", error) : NULL;
+    const char *folder = keep != NULL ? keep : temporary;
 
-    if (asprintf(&folder, "%s/gridtide-ncu-XXXXXX", temporary != NULL ? temporary : "/tmp") < 0)
-        gt_bug("no memory for a file name");
-    if (keep != NULL ? mkdir(keep, 0777) != 0 : mkdtemp(folder) == NULL)
-        gt_error_set(error, "%s: cannot make this folder: %s", keep != NULL ? keep : folder, strerror(errno));
-    else if (unpack_report(input, path, keep != NULL ? keep : folder, error) == 0)
-        workload = read_folder(keep != NULL ? keep : folder, path, options, error);
-    if (keep == NULL)
-        remove_folder(folder);
-    free(folder);
+    if (folder == NULL)
+        return NULL;
+    if (keep != NULL && mkdir(keep, 0777) != 0)
+        gt_error_set(error, "%s: cannot make this folder: %s", keep, strerror(errno));
+    else if (unpack_report(input, path, folder, error) == 0)
+        workload = read_folder(folder, path, options, error);
+    if (temporary != NULL)
+        gt_temporary_remove(temporary);
+    free(temporary);
     return workload;
 }
 

@@ -8,6 +8,7 @@
 #include "traces/import/tool.h"
 #include "traces/io/overwrite.h"
 #include "traces/io/path_stem.h"
+#include "traces/io/temporary.h"
 #include "traces/nsys/db.h"
 
 static int say_where_to_export(const char *report, struct gt_error *error)
@@ -38,29 +39,22 @@ int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct 
                         struct gt_error *error)
 {
     struct gt_import_options of_export = options != NULL ? *options : (struct gt_import_options){ .input = NULL };
-    const char *temporary = getenv("TMPDIR");
-    char *folder = NULL, *database = NULL, *said = NULL;
+    char *folder, *database, *said;
     int status = -1;
 
     of_export.input = NULL;     /* it is the report's */
+    if (access(report, R_OK) != 0)
+        return gt_error_set(error, "%s: cannot open: %s", report, strerror(errno));
     if (gt_reading_begins_at(report, error) != 0)
         return -1;
-
-    if (asprintf(&folder, "%s/gridtide-nsys-XXXXXX", temporary != NULL && *temporary ? temporary : "/tmp") < 0)
+    folder = gt_temporary_folder("nsys", error);
+    if (folder == NULL)
+        return -1;
+    if (asprintf(&database, "%s/report.sqlite", folder) < 0 || asprintf(&said, "%s/said", folder) < 0)
         gt_bug("asprintf failed");
-    if (access(report, R_OK) != 0)
-        gt_error_set(error, "%s: cannot open: %s", report, strerror(errno));
-    else if (mkdtemp(folder) == NULL)
-        gt_error_set(error, "%s: cannot make this folder: %s (set TMPDIR)", folder, strerror(errno));
-    else if (asprintf(&database, "%s/report.sqlite", folder) < 0 || asprintf(&said, "%s/said", folder) < 0)
-        gt_bug("asprintf failed");
-    else if (export_report(report, database, said, error) == 0)
+    if (export_report(report, database, said, error) == 0)
         status = gt_nsys_db_open(db, database, &of_export, error);
-    if (database != NULL) {
-        unlink(database);       /* SQLite has it open */
-        unlink(said);
-        rmdir(folder);
-    }
+    gt_temporary_remove(folder);    /* SQLite has the database open */
     db->path = report;
     free(folder);
     free(database);
