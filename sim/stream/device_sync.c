@@ -43,7 +43,8 @@ static struct group *find(const struct gt_device_syncs *syncs, uint64_t process,
 static void add_epoch(struct group *group)
 {
     if (group->begin + group->count == group->room) {
-        memmove(group->epochs, group->epochs + group->begin, group->count * sizeof *group->epochs);
+        if (group->begin > 0)
+            memmove(group->epochs, group->epochs + group->begin, group->count * sizeof *group->epochs);
         group->begin = 0;
         if (group->count * 2ull >= group->room) {
             group->room = group->room == 0 ? 8 : group->room * 2;
