@@ -2,10 +2,11 @@
 noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
-    traces/compare/compare.c traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
+    traces/compare/compare.c traces/compare/compare.h traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
     traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
-    traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c \
+    traces/compare/metrics.c traces/compare/metrics.h \
+    traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.c traces/export/export.h \
     traces/export/export_csv.c traces/export/export_perfetto.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c traces/export/perfetto.h \
@@ -42,7 +43,7 @@ traces_libtraces_a_SOURCES = \
     traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.c traces/stats/stats.h \
     traces/stats/sweep.c traces/stats/sweep.h \
     traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c \
-    traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/query.c \
+    traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/database.c traces/store/database.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_writer.c traces/store/store.c \
     traces/store/store.h
 

@@ -9,7 +9,7 @@
 #include "sim/devices/device.h"
 #include "sim/workload/probe.h"
 #include "sim/workload/workload.h"
-#include "traces/compare/repetitions.h"
+#include "traces/compare/verdict.h"
 #include "traces/store/store.h"
 #include "validate/gpu/other_users.h"
 

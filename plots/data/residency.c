@@ -3,23 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The width of a bin; 0: the run has none. */
-static int read_bin_ps(const struct gt_view *view, int64_t *bin_ps, struct gt_error *error)
-{
-    sqlite3_stmt *query = gt_view_query(view, "SELECT CAST(value AS INTEGER) FROM counter"
-                                        " WHERE run_id = ?1 AND name = 'bin_ps'", error);
-    int result;
-
-    *bin_ps = 0;
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, view->subject->stats->run.run_id);
-    result = gt_view_row(view, query, error);
-    if (result == 1)
-        *bin_ps = sqlite3_column_int64(query, 0);
-    sqlite3_finalize(query);
-    return result < 0 ? -1 : 0;
-}
+#include "traces/store/run_rows.h"
 
 /* The GPUs that have SMs in the run, in the order of the statistics. */
 static void find_gpus(struct gt_residency *residency, const struct gt_stats *stats)
@@ -45,55 +29,49 @@ static void plan_columns(struct gt_residency *residency, const struct gt_side *s
     residency->from_ps = *first_bin * bin_ps - side->origin_ps;
 }
 
-static int read_bins(struct gt_residency *residency, const struct gt_view *view, int64_t first_bin,
-                     int64_t group, struct gt_error *error)
+/* Bins on their way into columns. */
+struct bins {
+    struct gt_residency *residency;
+    int64_t first_bin, group;
+    double full_ps;                 /* of warps in one column */
+};
+
+static int add_bin(void *user, const struct gt_bin_row *row, struct gt_error *error)
 {
-    const struct gt_stats *stats = view->subject->stats;
-    double full_ps = (double)residency->column_ps * stats->run.device.warps_per_sm;
-    sqlite3_stmt *query = gt_view_query(view,
-                                        "SELECT g.id, b.sm, b.bin, b.warp_ps FROM run_bin b JOIN gpu g"
-                                        " ON g.trace_id = ?2 AND g.gpu_no = b.gpu_no WHERE b.run_id = ?1",
-                                        error);
-    int result = -1;
+    const struct bins *bins = user;
+    struct gt_residency *residency = bins->residency;
+    size_t gpu = 0, column;
 
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, stats->run.run_id);
-    sqlite3_bind_int64(query, 2, stats->run.trace_id);
-    while ((result = gt_view_row(view, query, error)) == 1) {
-        int64_t gpu_id = sqlite3_column_int64(query, 0), sm = sqlite3_column_int64(query, 1);
-        int64_t bin = sqlite3_column_int64(query, 2);
-        size_t gpu = 0, column;
-
-        while (gpu < residency->gpus && residency->gpu_ids[gpu] != gpu_id)
-            gpu++;
-        if (gpu == residency->gpus || sm < 0 || (size_t)sm >= residency->sms || bin < first_bin)
-            continue;
-        column = (size_t)((bin - first_bin) / group);
-        if (column < residency->columns)
-            residency->share[(gpu * residency->sms + (size_t)sm) * residency->columns + column] +=
-                (float)((double)sqlite3_column_int64(query, 3) / full_ps);
-    }
-    sqlite3_finalize(query);
-    return result;
+    (void)error;
+    while (gpu < residency->gpus && residency->gpu_ids[gpu] != row->gpu_id)
+        gpu++;
+    if (gpu == residency->gpus || row->sm < 0 || (size_t)row->sm >= residency->sms || row->bin < bins->first_bin)
+        return 0;
+    column = (size_t)((row->bin - bins->first_bin) / bins->group);
+    if (column < residency->columns)
+        residency->share[(gpu * residency->sms + (size_t)row->sm) * residency->columns + column] +=
+            (float)((double)row->warp_ps / bins->full_ps);
+    return 0;
 }
 
 int gt_residency_load(struct gt_residency *residency, const struct gt_view *view, struct gt_error *error)
 {
     const struct gt_stats *stats = view->subject->stats;
-    int64_t bin_ps, first_bin, group;
+    struct bins bins = { .residency = residency };
+    int64_t bin_ps;
 
     memset(residency, 0, sizeof *residency);
-    if (read_bin_ps(view, &bin_ps, error) != 0)
+    if (gt_run_bin_ps(view->database, stats->run.run_id, &bin_ps, error) != 0)
         return -1;
     if (bin_ps <= 0 || stats->sm_count == 0 || stats->summary.makespan_ps == 0 || stats->run.device.sms == 0
         || stats->run.device.warps_per_sm == 0)
         return 0;
     find_gpus(residency, stats);
-    plan_columns(residency, view->subject, bin_ps, &first_bin, &group);
+    plan_columns(residency, view->subject, bin_ps, &bins.first_bin, &bins.group);
+    bins.full_ps = (double)residency->column_ps * stats->run.device.warps_per_sm;
     residency->share =
         gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
-    if (read_bins(residency, view, first_bin, group, error) != 0) {
+    if (gt_run_bins(view->database, stats->run.run_id, add_bin, &bins, error) != 0) {
         gt_residency_free(residency);
         return -1;
     }

@@ -2,8 +2,7 @@
 #ifndef GRIDTIDE_PLOTS_DATA_SUITE_VIEW_H
 #define GRIDTIDE_PLOTS_DATA_SUITE_VIEW_H
 
-#include "traces/compare/repetitions.h"
-#include "traces/store/store.h"
+#include "traces/compare/verdict.h"
 
 struct gt_suite_row {
     int64_t run, trace_id; /* the trace's newest simulated run */

@@ -6,29 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-
-sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct gt_error *error)
-{
-    sqlite3_stmt *query;
-
-    if (sqlite3_prepare_v2(view->database, sql, -1, &query, NULL) != SQLITE_OK) {
-        gt_error_set(error, "%s: %s", sqlite3_db_filename(view->database, "main"),
-                     sqlite3_errmsg(view->database));
-        return NULL;
-    }
-    return query;
-}
-
-int gt_view_row(const struct gt_view *view, sqlite3_stmt *query, struct gt_error *error)
-{
-    switch (sqlite3_step(query)) {
-    case SQLITE_ROW: return 1;
-    case SQLITE_DONE: return 0;
-    default:
-        return gt_error_set(error, "%s: %s", sqlite3_db_filename(view->database, "main"),
-                            sqlite3_errmsg(view->database));
-    }
-}
+#include "traces/compare/verdict.h"
+#include "traces/store/run_rows.h"
 
 static int add_side(struct gt_view *view, int64_t run_id, const char *label, struct gt_error *error)
 {
@@ -43,28 +22,33 @@ static int add_side(struct gt_view *view, int64_t run_id, const char *label, str
     return 0;
 }
 
+/* The first start of each run among those that both have. */
+struct first_starts { int64_t simulated_ps, measured_ps; };
+
+static int take_starts(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error)
+{
+    struct first_starts *first = user;
+
+    (void)error;
+    first->simulated_ps = simulated_ps < first->simulated_ps ? simulated_ps : first->simulated_ps;
+    first->measured_ps = measured_ps < first->measured_ps ? measured_ps : first->measured_ps;
+    return 0;
+}
+
 /* Two runs are laid over each other where errors are counted from: at the first start among
  * the operations that both have. */
 static int align(struct gt_view *view, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_view_query(view,
-        "SELECT min(m.start_ps), min(s.start_ps) FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
-        " JOIN op o ON o.op_no = s.op_no WHERE s.run_id = ?1 AND m.run_id = ?2 AND o.trace_id = ?3"
-        " AND o.kind <> 'host_function'", error);
-    int result;
+    struct first_starts first = { INT64_MAX, INT64_MAX };
 
-    if (query == NULL)
+    if (gt_run_pair_starts(view->database, view->subject->stats->run.run_id, view->beside->stats->run.run_id,
+                           take_starts, &first, error) != 0)
         return -1;
-    sqlite3_bind_int64(query, 1, view->subject->stats->run.run_id);
-    sqlite3_bind_int64(query, 2, view->beside->stats->run.run_id);
-    sqlite3_bind_int64(query, 3, view->subject->stats->run.trace_id);
-    result = gt_view_row(view, query, error);
-    if (result == 1 && sqlite3_column_type(query, 0) == SQLITE_INTEGER) {
-        view->sides[0].origin_ps = sqlite3_column_int64(query, 0);
-        view->sides[1].origin_ps = sqlite3_column_int64(query, 1);
+    if (first.simulated_ps < INT64_MAX) {
+        view->sides[0].origin_ps = first.measured_ps;
+        view->sides[1].origin_ps = first.simulated_ps;
     }
-    sqlite3_finalize(query);
-    return result < 0 ? -1 : 0;
+    return 0;
 }
 
 static void find_span(struct gt_view *view)
@@ -91,41 +75,40 @@ static uint8_t class_of_name(const struct gt_stats *stats, const char *name)
     return GT_CLASS_OTHER_KERNEL;
 }
 
+struct kernel_classes { const struct gt_view *view; struct gt_side *side; size_t room; };
+
+static int add_kernel_class(void *user, const char *name, struct gt_error *error)
+{
+    struct kernel_classes *classes = user;
+    struct gt_side *side = classes->side;
+
+    (void)error;
+    if (side->kernels == classes->room) {
+        classes->room = classes->room == 0 ? 256 : 2 * classes->room;
+        side->kernel_classes = gt_realloc(side->kernel_classes, classes->room, sizeof *side->kernel_classes);
+    }
+    side->kernel_classes[side->kernels++] = class_of_name(classes->view->subject->stats, name);
+    return 0;
+}
+
 static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struct gt_error *error)
 {
-    sqlite3_stmt *query =
-        gt_view_query(view, "SELECT name FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no", error);
-    size_t room = 0;
-    int result = -1;
+    struct kernel_classes classes = { view, side, 0 };
 
-    if (query != NULL)
-        sqlite3_bind_int64(query, 1, side->stats->run.trace_id);
-    while (query != NULL && (result = gt_view_row(view, query, error)) == 1) {
-        if (side->kernels == room) {
-            room = room == 0 ? 256 : 2 * room;
-            side->kernel_classes = gt_realloc(side->kernel_classes, room, sizeof *side->kernel_classes);
-        }
-        side->kernel_classes[side->kernels++] =
-            class_of_name(view->subject->stats, (const char *)sqlite3_column_text(query, 0));
-    }
-    sqlite3_finalize(query);
-    return result;
+    return gt_run_kernel_names(view->database, side->stats->run.run_id, add_kernel_class, &classes, error);
 }
 
 /* Find the runs that a page about `*run` (0: the newest) is of. */
 static int find_runs(struct gt_view *view, int64_t *run, int64_t *before, struct gt_error *error)
 {
-    struct gt_repeats repeats;
-
     *before = 0;
-    if (*run == 0 && gt_store_find_runs(view->store, run, &view->measured_run, error) != 0)
+    if (*run == 0 && gt_verdict_find_runs(view->store, run, &view->measured_run, error) != 0)
         return -1;
     if (*run == 0)
         return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'",
-                            sqlite3_db_filename(view->database, "main"));
-    if (gt_repeats_of(view->store, *run, &repeats, error) != 0)
+                            view->database->path);
+    if (gt_verdict_find_measured(view->store, *run, &view->measured_run, error) != 0)
         return -1;
-    view->measured_run = repeats.median_run;
     return gt_store_find_baseline(view->store, *run, before, error);
 }
 
@@ -185,6 +168,7 @@ static int load_kernels(struct gt_view *view, int64_t run, struct gt_error *erro
 
 static int open_runs(struct gt_view *view, int64_t run, struct gt_error *error)
 {
+    struct gt_verdict verdict;
     int64_t before;
 
     if (find_runs(view, &run, &before, error) != 0 || add_sides(view, run, before, error) != 0)
@@ -202,7 +186,10 @@ static int open_runs(struct gt_view *view, int64_t run, struct gt_error *error)
         if (align(view, error) != 0)
             return -1;
     }
-    return gt_compare(view->store, before != 0 ? before : run, view->measured_run, &view->comparison, error);
+    if (gt_verdict_of(view->store, before != 0 ? before : run, false, &verdict, error) != 0)
+        return -1;
+    view->comparison = verdict.comparison;
+    return 0;
 }
 
 int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, struct gt_error *error)
@@ -235,43 +222,36 @@ const char *gt_view_class_name(const struct gt_view *view, enum gt_class class)
     return (size_t)class < view->subject->stats->kernel_count ? view->subject->stats->kernels[class].name : NULL;
 }
 
-static enum gt_class class_of_row(const struct gt_side *side, sqlite3_stmt *row)
+static enum gt_class class_of_op(const struct gt_side *side, const struct gt_run_op *op)
 {
-    sqlite3_int64 kernel = sqlite3_column_int64(row, 2);
+    if (op->kernel >= 0 && (uint64_t)op->kernel < side->kernels)
+        return side->kernel_classes[op->kernel];
+    return gt_palette_class(op->kind, op->direction);
+}
 
-    if (sqlite3_column_type(row, 2) == SQLITE_INTEGER && kernel >= 0 && (uint64_t)kernel < side->kernels)
-        return side->kernel_classes[kernel];
-    return gt_palette_class((const char *)sqlite3_column_text(row, 1),
-                            (const char *)sqlite3_column_text(row, 3));
+/* A side's operations on their way to a figure. */
+struct visit { const struct gt_side *side; gt_view_op_fn *each; void *user; };
+
+static int visit_op(void *user, const struct gt_run_op *row, struct gt_error *error)
+{
+    const struct visit *visit = user;
+    const struct gt_view_op op = {
+        .stream = (uint32_t)row->stream,
+        .class = class_of_op(visit->side, row),
+        .start_ps = row->start_ps - visit->side->origin_ps,
+        .end_ps = row->end_ps - visit->side->origin_ps,
+        .bytes = (uint64_t)row->bytes,
+    };
+
+    return op.stream < visit->side->stats->stream_count ? visit->each(visit->user, &op, error) : 0;
 }
 
 int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
                 struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_view_query(view,
-        "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, r.start_ps, r.end_ps, o.bytes"
-        " FROM run_op r JOIN op o ON o.op_no = r.op_no WHERE r.run_id = ?1 AND o.trace_id = ?2"
-        " ORDER BY r.op_no", error);
-    int result = -1;
+    struct visit visit = { side, each, user };
 
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, side->stats->run.run_id);
-    sqlite3_bind_int64(query, 2, side->stats->run.trace_id);
-    while ((result = gt_view_row(view, query, error)) == 1) {
-        struct gt_view_op op = {
-            .stream = (uint32_t)sqlite3_column_int64(query, 0),
-            .class = class_of_row(side, query),
-            .start_ps = sqlite3_column_int64(query, 4) - side->origin_ps,
-            .end_ps = sqlite3_column_int64(query, 5) - side->origin_ps,
-            .bytes = (uint64_t)sqlite3_column_int64(query, 6),
-        };
-
-        if (op.stream < side->stats->stream_count && (result = each(user, &op, error)) != 0)
-            break;
-    }
-    sqlite3_finalize(query);
-    return result;
+    return gt_run_ops(view->database, side->stats->run.run_id, visit_op, &visit, error);
 }
 
 static bool has_several_gpus(const struct gt_stats *stats)

@@ -7,10 +7,9 @@
 
 #include "plots/data/palette.h"
 #include "plots/data/units.h"
+#include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
-#include "traces/compare/repetitions.h"
 #include "traces/stats/stats.h"
-#include "traces/store/store.h"
 
 enum { GT_SIDES = 2 };
 
@@ -37,7 +36,7 @@ struct gt_suite_view;
 struct gt_view {
     enum gt_page_kind kind;
     struct gt_store *store;
-    sqlite3 *database;
+    struct gt_database *database;
     /* Measured over simulated, or before over after, as drawn; with one run alone there is one. */
     struct gt_side sides[GT_SIDES];
     size_t side_count;
@@ -73,10 +72,6 @@ const char *gt_view_class_name(const struct gt_view *view, enum gt_class class);
 /* Visit the operations of a side in order of number. `each` returns 0, or -1 to stop. */
 int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
                 struct gt_error *error);
-
-/* A prepared statement; NULL with the reason. gt_view_row: 1 a row, 0 no more, -1 error. */
-sqlite3_stmt *gt_view_query(const struct gt_view *view, const char *sql, struct gt_error *error);
-int gt_view_row(const struct gt_view *view, sqlite3_stmt *query, struct gt_error *error);
 
 /* "stream 7", with its GPU where there are several, or the stream's own name (malloced). */
 char *gt_view_stream_name(const struct gt_side *side, size_t stream);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "plots/figures/figure.h"
+#include "traces/store/run_rows.h"
 
 enum {
     LEFT_PX = 80, TOP_PX = 50, AXIS_PX = 60, PLOT_PX = 300,
@@ -32,24 +33,24 @@ static void add(struct errors *errors, double error_ps)
     errors->largest_ps = fmax(errors->largest_ps, error_ps);
 }
 
+/* Start errors on their way into bins. */
+struct reading { struct errors *errors; int64_t shift_ps; };
+
+static int take_starts(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error)
+{
+    const struct reading *reading = user;
+
+    (void)error;
+    add(reading->errors, fabs((double)(simulated_ps - measured_ps - reading->shift_ps)));
+    return 0;
+}
+
 static int read_errors(const struct gt_view *view, struct errors *errors, struct gt_error *error)
 {
-    int64_t shift = view->subject->origin_ps - view->measured->origin_ps;
-    sqlite3_stmt *query = gt_view_query(view,
-        "SELECT s.start_ps - m.start_ps FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
-        " JOIN op o ON o.op_no = s.op_no WHERE s.run_id = ?1 AND m.run_id = ?2 AND o.trace_id = ?3"
-        " AND o.kind <> 'host_function'", error);
-    int result;
+    struct reading reading = { errors, view->subject->origin_ps - view->measured->origin_ps };
 
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, view->subject->stats->run.run_id);
-    sqlite3_bind_int64(query, 2, view->measured->stats->run.run_id);
-    sqlite3_bind_int64(query, 3, view->subject->stats->run.trace_id);
-    while ((result = gt_view_row(view, query, error)) == 1)
-        add(errors, fabs((double)(sqlite3_column_int64(query, 0) - shift)));
-    sqlite3_finalize(query);
-    return result;
+    return gt_run_pair_starts(view->database, view->subject->stats->run.run_id, view->measured->stats->run.run_id,
+                              take_starts, &reading, error);
 }
 
 /* The first and one past the last bin to draw, in whole bars: what holds something, but no more than

@@ -2,45 +2,34 @@
 #include <stdlib.h>
 
 #include "plots/figures/figure.h"
+#include "traces/store/placement.h"
 
 enum { LEFT_PX = 90, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 260 };
 
 struct counts { uint64_t *by_sm, most; uint32_t sms; };
 
-static void add_list(struct counts *counts, const char *list)
+static int add_blocks(void *user, const struct gt_placement_row *row, struct gt_error *error)
 {
-    for (uint32_t sm = 0; *list == '[' || *list == ','; sm++) {
-        char *end;
-        unsigned long blocks = strtoul(list + 1, &end, 10);
+    struct counts *counts = user;
 
-        if (end == list + 1)
-            return;
-        list = end;
+    (void)error;
+    for (uint32_t sm = 0; row->gpu == 0 && sm < row->sms; sm++) {
         if (sm == counts->sms) {
             counts->by_sm = gt_realloc(counts->by_sm, counts->sms + 1ull, sizeof *counts->by_sm);
             counts->by_sm[counts->sms++] = 0;
         }
-        counts->by_sm[sm] += blocks;
+        counts->by_sm[sm] += row->blocks[sm];
         if (counts->by_sm[sm] > counts->most)
             counts->most = counts->by_sm[sm];
     }
+    return 0;
 }
 
 /* The blocks of all kernels of one run, by SM of the first GPU. */
 static int count_blocks(const struct gt_view *view, const struct gt_side *side, struct counts *counts,
                         struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_view_query(view, "SELECT sm_blocks FROM run_placement WHERE run_id = ?1 AND gpu_no = 0",
-                                        error);
-    int row;
-
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, side->stats->run.run_id);
-    while ((row = gt_view_row(view, query, error)) == 1)
-        add_list(counts, (const char *)sqlite3_column_text(query, 0));
-    sqlite3_finalize(query);
-    return row;
+    return gt_placement_each(view->database, side->stats->run.run_id, add_blocks, counts, error);
 }
 
 static int write_bars(const struct gt_view *view, const struct counts *measured, const struct counts *simulated,

@@ -4,6 +4,7 @@
 
 #include "plots/page/parts.h"
 #include "traces/names/short_name.h"
+#include "traces/store/run_rows.h"
 
 static const char *const wait_names[GT_WAITS] = {
     [GT_WAIT_HOST] = "the host",          [GT_WAIT_STREAM] = "stream order",  [GT_WAIT_EVENT] = "events",
@@ -85,32 +86,29 @@ double gt_page_mean_occupancy(const struct gt_stats *stats)
     return stats->sm_count > 0 ? sum / (double)stats->sm_count : NAN;
 }
 
+struct warnings { FILE *out; int rows; };
+
+static int write_warning(void *user, const struct gt_warning_row *row, struct gt_error *error)
+{
+    struct warnings *warnings = user;
+
+    (void)error;
+    if (warnings->rows++ == 0)
+        fputs("<section class=\"warnings\">\n<h2>What the trace does not tell</h2>\n<ul>\n", warnings->out);
+    fprintf(warnings->out, "<li><strong>%s ×</strong> ", gt_count_text((uint64_t)row->count).s);
+    gt_html(warnings->out, row->text);
+    fputs("</li>\n", warnings->out);
+    return 0;
+}
+
 /* What the import could not know: of the trace, and of the one that it was made from. */
 int gt_page_warnings(const struct gt_page *page, struct gt_error *error)
 {
     const struct gt_view *view = page->view;
-    FILE *out = page->out;
-    sqlite3_stmt *query = gt_view_query(
-        view,
-        "SELECT count, text FROM warning WHERE trace_id IN (SELECT trace_id FROM trace WHERE trace_id = ?1"
-        " UNION SELECT base_trace_id FROM trace WHERE trace_id = ?1) GROUP BY kind ORDER BY kind",
-        error);
-    int result, rows = 0;
+    struct warnings warnings = { page->out, 0 };
+    int result = gt_run_warnings(view->database, view->subject->stats->run.run_id, write_warning, &warnings, error);
 
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, view->subject->stats->run.trace_id);
-    while ((result = gt_view_row(view, query, error)) == 1) {
-        const char *text = (const char *)sqlite3_column_text(query, 1);
-
-        if (rows++ == 0)
-            fputs("<section class=\"warnings\">\n<h2>What the trace does not tell</h2>\n<ul>\n", out);
-        fprintf(out, "<li><strong>%s ×</strong> ", gt_count_text((uint64_t)sqlite3_column_int64(query, 0)).s);
-        gt_html(out, text != NULL ? text : "");
-        fputs("</li>\n", out);
-    }
-    sqlite3_finalize(query);
-    if (rows > 0)
-        fputs("</ul>\n</section>\n", out);
+    if (warnings.rows > 0)
+        fputs("</ul>\n</section>\n", page->out);
     return result;
 }

@@ -6,6 +6,7 @@
 #include "plots/page/page_table.h"
 #include "plots/page/parts.h"
 #include "traces/names/short_name.h"
+#include "traces/store/run_rows.h"
 
 enum { STREAM_ROWS = 100, NAME_COLUMNS = 60, HEAD_BYTES = 48 };
 
@@ -203,30 +204,28 @@ static void write_notes(FILE *out, const struct gt_stats *stats)
     fputs("</ul>\n</section>\n", out);
 }
 
+static int write_key(void *user, const char *key, const char *value, struct gt_error *error)
+{
+    FILE *out = user;
+
+    (void)error;
+    gt_page_name_cell(out, key, key);
+    fputs("<td class=\"value\">", out);
+    gt_html(out, value);
+    fputs("</td></tr>\n", out);
+    return 0;
+}
+
 /* The device as the run used it: every key, folded away. */
 static int write_device(FILE *out, const struct gt_view *view, struct gt_error *error)
 {
-    sqlite3_stmt *query =
-        gt_view_query(view, "SELECT key, value FROM device_key WHERE device_id = ?1 ORDER BY key", error);
     int result;
 
-    if (query == NULL)
-        return -1;
-    sqlite3_bind_int64(query, 1, view->subject->stats->run.device_id);
     fputs("<section>\n<details>\n<summary>The device as the run used it</summary>\n"
           "<div class=\"scroll\"><table>\n<thead><tr>"
           "<th scope=\"col\">Key</th><th scope=\"col\">Value</th></tr></thead>\n<tbody>\n",
           out);
-    while ((result = gt_view_row(view, query, error)) == 1) {
-        const char *value = (const char *)sqlite3_column_text(query, 1);
-        const char *key = (const char *)sqlite3_column_text(query, 0);
-
-        gt_page_name_cell(out, key != NULL ? key : "", key != NULL ? key : "");
-        fputs("<td class=\"value\">", out);
-        gt_html(out, value != NULL ? value : "");
-        fputs("</td></tr>\n", out);
-    }
-    sqlite3_finalize(query);
+    result = gt_run_device_keys(view->database, view->subject->stats->run.run_id, write_key, out, error);
     fputs("</tbody>\n</table></div>\n</details>\n</section>\n", out);
     return result;
 }

@@ -65,17 +65,19 @@ struct compared {
     struct change change;
 };
 
-static int load_change(struct gt_store *store, const char *path, int64_t simulated, int64_t measured,
-                       struct change *change, struct gt_error *error)
+static int load_change(struct gt_store *store, int64_t simulated, struct change *change, struct gt_error *error)
 {
+    struct gt_verdict verdict;
+
     if (gt_store_find_baseline(store, simulated, &change->without, error) != 0)
         return -1;
     if (change->without == 0)
         return 0;
     if (gt_compare(store, simulated, change->without, &change->comparison, error) != 0
-            || gt_compare(store, change->without, measured, &change->before, error) != 0
-            || gt_subject_open(store, path, change->without, &change->subject, error) != 0)
+            || gt_verdict_of(store, change->without, false, &verdict, error) != 0
+            || gt_subject_open(store, change->without, &change->subject, error) != 0)
         return -1;
+    change->before = verdict.comparison;
     return gt_kernels_load(store, simulated, change->without, &change->kernels, error);
 }
 
@@ -111,8 +113,8 @@ static struct gt_table *change_table(const struct gt_subject *subject, const str
     struct gt_table *table = gt_table_new("change", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);
-    gt_table_text(table, gt_subject_text(subject->names, 2));
-    gt_table_text(table, gt_subject_text(subject->names, 1));
+    gt_table_text(table, subject->names.options);
+    gt_table_text(table, subject->names.device);
     gt_table_real(table, comparison->makespan_measured_us, 3);
     gt_table_real(table, comparison->makespan_simulated_us, 3);
     gt_table_real(table, comparison->makespan_error_pct, 3);
@@ -158,8 +160,8 @@ static struct gt_table *comparison_table(const struct gt_subject *subject,
     struct gt_table *table = gt_table_new("comparison", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);
-    gt_table_text(table, gt_subject_text(subject->names, 0));
-    gt_table_text(table, gt_subject_text(subject->names, 1));
+    gt_table_text(table, subject->names.trace);
+    gt_table_text(table, subject->names.device);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         gt_table_integer(table, (int64_t)counts[i]);
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
@@ -167,17 +169,17 @@ static struct gt_table *comparison_table(const struct gt_subject *subject,
     return table;
 }
 
-static struct gt_table *warnings_table(sqlite3_stmt *warnings)
+static struct gt_table *warnings_table(const struct gt_subject *subject)
 {
     static const struct gt_column columns[] = {
         { "kind", GT_COLUMN_TEXT }, { "count", GT_COLUMN_NUMBER }, { "text", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("warnings", columns, sizeof columns / sizeof columns[0]);
 
-    while (sqlite3_step(warnings) == SQLITE_ROW) {
-        gt_table_text(table, gt_subject_text(warnings, 0));
-        gt_table_integer(table, sqlite3_column_int64(warnings, 1));
-        gt_table_text(table, gt_subject_text(warnings, 2));
+    for (size_t i = 0; i < subject->warning_count; i++) {
+        gt_table_text(table, subject->warnings[i].kind);
+        gt_table_integer(table, subject->warnings[i].count);
+        gt_table_text(table, subject->warnings[i].text);
     }
     return table;
 }
@@ -190,7 +192,7 @@ static void print_tables(const struct gt_subject *subject, const struct gt_compa
     size_t count = 1;
 
     if (format != GT_FORMAT_CSV)
-        tables[count++] = warnings_table(subject->warnings);
+        tables[count++] = warnings_table(subject);
     if (kernels->count > 0) {
         tables[count++] = gt_kernel_error_table(kernels);
         tables[count++] = gt_kernel_rows_table(kernels);
@@ -204,7 +206,7 @@ static void print_tables(const struct gt_subject *subject, const struct gt_compa
 static void print_change(const struct gt_subject *subject, const struct change *change)
 {
     struct gt_table *tables[4] = { change_table(subject, change), comparison_table(&change->subject, &change->before),
-                                   warnings_table(subject->warnings) };
+                                   warnings_table(subject) };
     size_t count = 3;
 
     if (change->kernels.count > 0)
@@ -214,14 +216,17 @@ static void print_change(const struct gt_subject *subject, const struct change *
         gt_table_free(tables[--count]);
 }
 
-static int load(struct gt_store *store, const char *path, int64_t simulated, int64_t measured,
-                struct compared *compared, struct gt_error *error)
+static int load(struct gt_store *store, int64_t simulated, int64_t measured, struct compared *compared,
+                struct gt_error *error)
 {
-    if (gt_compare(store, simulated, measured, &compared->comparison, error) != 0
-            || gt_subject_open(store, path, simulated, &compared->subject, error) != 0
+    struct gt_verdict verdict;
+
+    if (gt_verdict_of(store, simulated, false, &verdict, error) != 0
+            || gt_subject_open(store, simulated, &compared->subject, error) != 0
             || gt_kernels_load(store, simulated, measured, &compared->kernels, error) != 0)
         return -1;
-    return load_change(store, path, simulated, measured, &compared->change, error);
+    compared->comparison = verdict.comparison;
+    return load_change(store, simulated, &compared->change, error);
 }
 
 static void print(const struct compared *compared, enum gt_format format)
@@ -240,12 +245,12 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     int64_t simulated, measured;
     int result;
 
-    if (gt_store_find_runs(store, &simulated, &measured, error) != 0)
+    if (gt_verdict_find_runs(store, &simulated, &measured, error) != 0)
         return -1;
     if (simulated == 0)
         return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'",
                             arguments->store);
-    result = load(store, arguments->store, simulated, measured, &compared, error);
+    result = load(store, simulated, measured, &compared, error);
     if (result == 0 && measured == 0)
         fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
                 arguments->store);
@@ -267,7 +272,7 @@ static int is_many(struct gt_store *store, const int64_t *runs, uint32_t count, 
     *many = count > 1;
     if (count != 1)
         return 0;
-    if (gt_repeats_of(store, runs[0], &repeats, error) != 0)
+    if (gt_repeats_median(store, runs[0], &repeats, error) != 0)
         return -1;
     *many = repeats.count > 1;
     return 0;
@@ -285,7 +290,7 @@ static int print_all(struct gt_store *store, const void *user, struct gt_error *
         return -1;
     result = is_many(store, runs, count, &many, error);
     if (result == 0 && many)
-        result = gt_compare_many(store, arguments->store, runs, count, arguments->format, error);
+        result = gt_compare_many(store, runs, count, arguments->format, error);
     else if (result == 0)
         result = print_comparison(store, arguments, error);
     free(runs);

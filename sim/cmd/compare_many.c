@@ -5,37 +5,35 @@
 #include "sim/cmd/compare_parts.h"
 #include "sim/cmd/json.h"
 
-static const char names_sql[] =
-    "SELECT t.name, d.name, r.options FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-    " JOIN device d ON d.device_id = r.device_id WHERE r.run_id = ?";
-static const char warnings_sql[] =
-    "SELECT w.kind, w.count, w.text FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-    " JOIN warning w ON w.trace_id = coalesce(t.base_trace_id, t.trace_id)"
-    " WHERE r.run_id = ? ORDER BY w.kind";
-
-int gt_subject_open(struct gt_store *store, const char *path, int64_t run, struct gt_subject *subject,
-                    struct gt_error *error)
+static int add_warning(void *user, const struct gt_warning_row *row, struct gt_error *error)
 {
-    sqlite3 *database = gt_store_database(store);
+    struct gt_subject *subject = user;
 
-    if (sqlite3_prepare_v2(database, names_sql, -1, &subject->names, NULL) != SQLITE_OK
-            || sqlite3_prepare_v2(database, warnings_sql, -1, &subject->warnings, NULL) != SQLITE_OK
-            || sqlite3_bind_int64(subject->names, 1, run) != SQLITE_OK
-            || sqlite3_bind_int64(subject->warnings, 1, run) != SQLITE_OK
-            || sqlite3_step(subject->names) != SQLITE_ROW)
-        return gt_error_set(error, "%s: %s", path, sqlite3_errmsg(database));
+    (void)error;
+    subject->warnings = gt_realloc(subject->warnings, subject->warning_count + 1, sizeof *subject->warnings);
+    subject->warnings[subject->warning_count++] =
+        (struct gt_warning_row){ gt_strdup(row->kind), gt_strdup(row->text), row->count };
     return 0;
+}
+
+int gt_subject_open(struct gt_store *store, int64_t run, struct gt_subject *subject, struct gt_error *error)
+{
+    struct gt_database *database = gt_store_database(store);
+
+    *subject = (struct gt_subject){ .warnings = NULL };
+    if (gt_run_names(database, run, &subject->names, error) != 0)
+        return -1;
+    return gt_run_warnings(database, run, add_warning, subject, error);
 }
 
 void gt_subject_close(struct gt_subject *subject)
 {
-    sqlite3_finalize(subject->names);
-    sqlite3_finalize(subject->warnings);
-}
-
-const char *gt_subject_text(sqlite3_stmt *row, int column)
-{
-    return (const char *)sqlite3_column_text(row, column);
+    gt_run_names_free(&subject->names);
+    for (size_t i = 0; i < subject->warning_count; i++) {
+        free((char *)subject->warnings[i].kind);
+        free((char *)subject->warnings[i].text);
+    }
+    free(subject->warnings);
 }
 
 static void json_count(yajl_gen json, const char *key, uint64_t count)
@@ -60,18 +58,18 @@ static void json_spread(yajl_gen json, const char *key, const struct gt_spread *
     yajl_gen_map_close(json);
 }
 
-static void json_warnings(yajl_gen json, sqlite3_stmt *warnings)
+static void json_warnings(yajl_gen json, const struct gt_subject *subject)
 {
     gt_json_text(json, "warnings");
     yajl_gen_array_open(json);
-    while (sqlite3_step(warnings) == SQLITE_ROW) {
+    for (size_t i = 0; i < subject->warning_count; i++) {
         yajl_gen_map_open(json);
         gt_json_text(json, "kind");
-        gt_json_text(json, gt_subject_text(warnings, 0));
+        gt_json_text(json, subject->warnings[i].kind);
         gt_json_text(json, "count");
-        gt_json_integer(json, sqlite3_column_int64(warnings, 1));
+        gt_json_integer(json, subject->warnings[i].count);
         gt_json_text(json, "text");
-        gt_json_text(json, gt_subject_text(warnings, 2));
+        gt_json_text(json, subject->warnings[i].text);
         yajl_gen_map_close(json);
     }
     yajl_gen_array_close(json);
@@ -80,9 +78,9 @@ static void json_warnings(yajl_gen json, sqlite3_stmt *warnings)
 void gt_subject_json(yajl_gen json, const struct gt_subject *subject, const struct gt_comparison *comparison)
 {
     gt_json_text(json, "trace");
-    gt_json_text(json, gt_subject_text(subject->names, 0));
+    gt_json_text(json, subject->names.trace);
     gt_json_text(json, "device");
-    gt_json_text(json, gt_subject_text(subject->names, 1));
+    gt_json_text(json, subject->names.device);
     gt_json_text(json, "operations");
     yajl_gen_map_open(json);
     json_count(json, "kernel", comparison->kernels);
@@ -98,7 +96,7 @@ void gt_subject_json(yajl_gen json, const struct gt_subject *subject, const stru
     json_spread(json, "start_error_us", &comparison->start_error_us);
     json_spread(json, "start_error_pct_of_makespan", &comparison->start_error_pct);
     json_count(json, "unmatched", comparison->unmatched);
-    json_warnings(json, subject->warnings);
+    json_warnings(json, subject);
 }
 
 /* What only several measured runs can tell. */
@@ -124,7 +122,7 @@ static void json_judgement(yajl_gen json, const struct gt_judged *judged)
     gt_json_text(json, gt_judged_verdict(judged));
 }
 
-static int print_json(struct gt_store *store, const char *path, const struct gt_judged *judged,
+static int print_json(struct gt_store *store, const struct gt_judged *judged,
                       uint32_t count, struct gt_error *error)
 {
     yajl_gen json = gt_json_new();
@@ -132,9 +130,9 @@ static int print_json(struct gt_store *store, const char *path, const struct gt_
 
     yajl_gen_array_open(json);
     for (uint32_t i = 0; i < count && result == 0; i++) {
-        struct gt_subject subject = { NULL, NULL };
+        struct gt_subject subject = { .warnings = NULL };
 
-        result = gt_subject_open(store, path, judged[i].judgement.simulated_run, &subject, error);
+        result = gt_subject_open(store, judged[i].judgement.simulated_run, &subject, error);
         if (result == 0) {
             yajl_gen_map_open(json);
             gt_subject_json(json, &subject, &judged[i].judgement.comparison);
@@ -175,32 +173,32 @@ static int print_tables(struct gt_store *store, const struct gt_judged *judged, 
     return 0;
 }
 
-static int judge(struct gt_store *store, const char *path, int64_t run, struct gt_judged *judged,
+static int judge(struct gt_store *store, int64_t run, struct gt_judged *judged,
                  struct gt_error *error)
 {
-    struct gt_subject subject = { NULL, NULL };
+    struct gt_subject subject = { .warnings = NULL };
     int result = gt_verdict_of(store, run, false, &judged->judgement, error);
 
     if (result == 0)
-        result = gt_subject_open(store, path, run, &subject, error);
+        result = gt_subject_open(store, run, &subject, error);
     if (result == 0) {
-        judged->name = gt_strdup(gt_subject_text(subject.names, 0));
-        judged->surrogates = strstr(gt_subject_text(subject.names, 2), "kernels=surrogates") != NULL;
+        judged->name = gt_strdup(subject.names.trace);
+        judged->surrogates = strstr(subject.names.options, "kernels=surrogates") != NULL;
     }
     gt_subject_close(&subject);
     return result;
 }
 
-int gt_compare_many(struct gt_store *store, const char *path, const int64_t *runs, uint32_t count,
+int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count,
                     enum gt_format format, struct gt_error *error)
 {
     struct gt_judged *judged = gt_calloc(count, sizeof *judged);
     int result = 0;
 
     for (uint32_t i = 0; i < count && result == 0; i++)
-        result = judge(store, path, runs[i], &judged[i], error);
+        result = judge(store, runs[i], &judged[i], error);
     if (result == 0)
-        result = format == GT_FORMAT_JSON ? print_json(store, path, judged, count, error)
+        result = format == GT_FORMAT_JSON ? print_json(store, judged, count, error)
                                           : print_tables(store, judged, count, format, error);
     for (uint32_t i = 0; i < count; i++)
         free(judged[i].name);

@@ -5,22 +5,22 @@
 #include <yajl/yajl_gen.h>
 
 #include "sim/cmd/judged.h"
-#include "traces/store/store.h"
+#include "traces/store/run_rows.h"
 
 /* What is compared, by name, and the warnings that its trace came with. */
 struct gt_subject {
-    sqlite3_stmt *names;      /* one row: trace, device, options */
-    sqlite3_stmt *warnings;   /* kind, count, text a row */
+    struct gt_run_names names;
+    struct gt_warning_row *warnings;
+    size_t warning_count;
 };
-int gt_subject_open(struct gt_store *store, const char *path, int64_t run, struct gt_subject *subject,
+int gt_subject_open(struct gt_store *store, int64_t run, struct gt_subject *subject,
                     struct gt_error *error);
 void gt_subject_close(struct gt_subject *subject);
-const char *gt_subject_text(sqlite3_stmt *row, int column);
 /* The members of a comparison's object. */
 void gt_subject_json(yajl_gen json, const struct gt_subject *subject, const struct gt_comparison *comparison);
 
 /* A store with several pairs of a simulated and a measured run: every trace in an array, a row, a line. */
-int gt_compare_many(struct gt_store *store, const char *path, const int64_t *runs, uint32_t count,
+int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count,
                     enum gt_format format, struct gt_error *error);
 
 #endif

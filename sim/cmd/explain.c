@@ -9,6 +9,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/explain_parts.h"
+#include "traces/compare/verdict.h"
 #include "traces/names/demangle.h"
 
 enum { TOP = 20, TOP_MAX = 100000, NAMES_SHOWN = 10, OPTION_TOP = 256 };
@@ -160,7 +161,7 @@ static int explain(struct gt_store *store, const void *user, struct gt_error *er
     struct gt_kernels kernels = { .count = 0 };
     const struct gt_kernel_row *row;
     int64_t simulated, measured;
-    int result = gt_store_find_runs(store, &simulated, &measured, error);
+    int result = gt_verdict_find_runs(store, &simulated, &measured, error);
 
     if (result == 0)
         result = gt_kernels_load(store, simulated, measured, &kernels, error);

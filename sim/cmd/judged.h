@@ -3,7 +3,7 @@
 #define GRIDTIDE_SIM_CMD_JUDGED_H
 
 #include "sim/cmd/table.h"
-#include "traces/compare/repetitions.h"
+#include "traces/compare/verdict.h"
 
 struct gt_judged {
     char *name;                     /* of the trace */

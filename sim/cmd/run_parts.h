@@ -5,6 +5,7 @@
 #include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/simulate.h"
+#include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
 #include "traces/store/store.h"
 

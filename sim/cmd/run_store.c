@@ -4,6 +4,7 @@
 
 #include "sim/cmd/run_kernels.h"
 #include "sim/cmd/run_parts.h"
+#include "traces/compare/verdict.h"
 
 /* The workload that an option made is a trace of its own, and its runs are held against the first's. */
 static int define_played(struct gt_run_work *work)
@@ -137,12 +138,12 @@ static int simulate_all(struct gt_run_work *work)
 
 static int compare_variant(struct gt_run_work *work, struct gt_run_variant *variant)
 {
-    if (gt_compare(work->store, variant->run_id, work->measured_run, &variant->comparison, work->error) != 0)
+    struct gt_verdict verdict;
+
+    if (gt_verdict_of(work->store, variant->run_id, true, &verdict, work->error) != 0)
         return -1;
-    if (work->measured_run == 0)
-        return 0;
-    return gt_store_comparison(work->store, variant->run_id, work->measured_run, &variant->comparison,
-                               work->error);
+    variant->comparison = verdict.comparison;
+    return 0;
 }
 
 static int compare(struct gt_run_work *work)

@@ -67,7 +67,7 @@ static int tell_change(struct gt_store *store, int64_t run_id, const struct argu
 static int print_stats(struct gt_store *store, const void *user, struct gt_error *error)
 {
     const struct arguments *arguments = user;
-    sqlite3 *database = gt_store_database(store);
+    struct gt_database *database = gt_store_database(store);
     int64_t run_id = gt_stats_find_run(database, arguments->run, error);
     struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, error);
     struct gt_table *tables[GT_STATS_TABLES_MAX];

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "traces/compare/compare.h"
 #include "traces/store/store.h"
 
 enum { STREAMS = 4, SMS = 132, BLOCKS_MAX = 1000000 };

@@ -84,7 +84,7 @@ measured() {
     sqlite3 damaged.db "DROP TABLE run_op"
     run "$GRIDTIDE" validate t.jsonl --measured damaged.db --repeat 1 -o w.db -q
     [ "$status" = 1 ]
-    [[ "$output" == *"damaged.db: no such table: run_op; make it anew"* ]]
+    [[ "$output" == *"damaged.db: no such table: run_op; make it again"* ]]
     run "$GRIDTIDE" validate t.jsonl --measured t.jsonl -o x.db -q
     [ "$status" = 1 ]
     [ ! -e x.db ]

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include <math.h>
 
@@ -239,7 +240,7 @@ static void older_stores_have_none_and_are_brought_up_to_date(void **state)
     gt_store_close(store);
     store = gt_store_open(path, true, &error);
     assert_non_null(store);
-    database = gt_store_database(store);
+    database = gt_store_database(store)->sqlite;
     assert_int_equal(sqlite3_exec(database, gt_schema_kernels_sql, NULL, NULL, NULL), SQLITE_ERROR);
     assert_int_equal(sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &version, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(version), SQLITE_ROW);

@@ -9,7 +9,7 @@ static void assert_refused(sqlite3 *database, const char *change, const char *wh
 
     run_sql(database, "SAVEPOINT before");
     run_sql(database, change);
-    assert_null(gt_stats_compute(database, 1, &error));
+    assert_null(gt_stats_compute(wrap(database), 1, &error));
     if (strstr(error.text, why) == NULL)
         fail_msg("'%s' does not say '%s'", error.text, why);
     run_sql(database, "ROLLBACK TO before; RELEASE before");
@@ -230,8 +230,8 @@ static void host_functions_are_not_the_gpus(void **state)
 static void measured_runs_say_what_they_cannot_know(void **state)
 {
     struct gt_error error = { "" };
-    int64_t run_id = gt_stats_find_run(*state, "measured", &error);
-    struct gt_stats *stats = gt_stats_compute(*state, run_id, &error);
+    int64_t run_id = gt_stats_find_run(wrap(*state), "measured", &error);
+    struct gt_stats *stats = gt_stats_compute(wrap(*state), run_id, &error);
 
     assert_int_equal(run_id, 2);
     assert_non_null(stats);
@@ -286,15 +286,15 @@ static void an_empty_store_has_no_run(void **state)
     struct gt_error error = { "" };
     sqlite3 *database = *state;
 
-    assert_int_equal(gt_stats_find_run(database, "simulated", &error), 1);
+    assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), 1);
     run_sql(database, "DELETE FROM run WHERE kind = 'simulated'");
-    assert_int_equal(gt_stats_find_run(database, "simulated", &error), -1);
+    assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), -1);
     assert_non_null(strstr(error.text, "no simulated run in it; there is a measured one"));
     run_sql(database, "DELETE FROM run");
-    assert_int_equal(gt_stats_find_run(database, "simulated", &error), -1);
+    assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), -1);
     assert_non_null(strstr(error.text, "no run in it"));
     run_sql(database, "DROP TABLE run");
-    assert_int_equal(gt_stats_find_run(database, "simulated", &error), -1);
+    assert_int_equal(gt_stats_find_run(wrap(database), "simulated", &error), -1);
     assert_non_null(strstr(error.text, "no such table"));
 }
 

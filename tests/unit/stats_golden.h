@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 #include "traces/store/schema_sql.h"
 #include "traces/stats/stats.h"
@@ -57,13 +58,23 @@ static int close_golden(void **state)
 }
 
 /* Statistics of run 1 after a change to the golden store. */
+/* The connection as the program has it. */
+static struct gt_database *wrap(sqlite3 *database)
+{
+    static struct gt_database wrapped;
+    static char path[] = "golden.db";
+
+    wrapped = (struct gt_database){ .sqlite = database, .path = path, .again = "make it again" };
+    return &wrapped;
+}
+
 static struct gt_stats *compute(sqlite3 *database, const char *change)
 {
     struct gt_error error = { "" };
     struct gt_stats *stats;
 
     run_sql(database, change);
-    stats = gt_stats_compute(database, 1, &error);
+    stats = gt_stats_compute(wrap(database), 1, &error);
     if (stats == NULL)
         fail_msg("%s", error.text);
     return stats;

@@ -10,7 +10,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
+#include "traces/compare/verdict.h"
 #include "traces/store/store.h"
 
 static char folder[64], path[96];
@@ -118,7 +120,7 @@ static char *ask(struct gt_store *store, const char *sql)
     sqlite3_stmt *query;
     char *answer = NULL;
 
-    assert_int_equal(sqlite3_prepare_v2(gt_store_database(store), sql, -1, &query, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(gt_store_database(store)->sqlite, sql, -1, &query, NULL), SQLITE_OK);
     if (sqlite3_step(query) == SQLITE_ROW)
         answer = strdup(sqlite3_column_type(query, 0) == SQLITE_NULL ? "null"
                         : (const char *)sqlite3_column_text(query, 0));
@@ -207,7 +209,7 @@ static void takes_more_runs_whole(void **state)
     gt_store_close(store);
     store = gt_store_open(path, false, &error);
     answers(store, "SELECT count(*) FROM run", "3");
-    assert_int_not_equal(sqlite3_exec(gt_store_database(store), "DELETE FROM run", NULL, NULL, NULL),
+    assert_int_not_equal(sqlite3_exec(gt_store_database(store)->sqlite, "DELETE FROM run", NULL, NULL, NULL),
                          SQLITE_OK);
     gt_store_close(store);
     gt_workload_free(workload);
@@ -290,7 +292,7 @@ static void damage_is_said(void **state)
     assert_int_equal(truncate(path, 8192), 0);
     store = gt_store_open(path, false, &error);
     if (store != NULL) {
-        assert_true(gt_store_find_runs(store, &simulated, &measured, &error) != 0
+        assert_true(gt_verdict_find_runs(store, &simulated, &measured, &error) != 0
                     || gt_compare(store, 2, 1, &comparison, &error) != 0);
         gt_store_close(store);
     }

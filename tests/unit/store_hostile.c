@@ -11,6 +11,7 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
+#include "traces/compare/verdict.h"
 #include "traces/store/store.h"
 
 enum { LEVELS = 12, PAGE_BYTES = 4096, CHILDREN = 500 };
@@ -102,7 +103,7 @@ static void test_pages_in_circles(void **state)
     make_endless(path);
     store = gt_store_open(path, false, &error);
     assert_non_null(store);
-    assert_int_equal(gt_store_find_runs(store, &simulated, &measured, &error), -1);
+    assert_int_equal(gt_verdict_find_runs(store, &simulated, &measured, &error), -1);
     assert_non_null(strstr(error.text, path));
     assert_non_null(strstr(error.text, "far more work than a file of its size can need"));
     gt_store_close(store);

@@ -1,17 +1,18 @@
 /* A simulated run against a measured one: the definitions stand in
  * gridtide-model(7), ERROR. */
+#include "traces/compare/compare.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
-#include "traces/compare/repetitions.h"
-#include "traces/store/internal.h"
+#include "traces/store/query.h"
 
 /* Rows of one run in order of operation. */
 struct cursor {
-    sqlite3_stmt *rows;       /* op_no, start_ps, end_ps */
+    struct gt_query *rows;       /* op_no, start_ps, end_ps */
     int64_t op, start_ps, end_ps;
     bool more;
 };
@@ -22,9 +23,9 @@ struct span { int64_t first_ps, last_ps; };
 
 /* The walk through a trace's operations with both runs' rows beside it. */
 struct walk {
-    struct gt_store *store;
+    struct gt_database *database;
     struct gt_error *error;
-    sqlite3_stmt *ops;        /* op_no, kind */
+    struct gt_query *ops;        /* op_no, kind */
     struct cursor simulated, measured;
     struct span simulated_span, measured_span, all_simulated_span;
     struct starts { int64_t simulated_ps, measured_ps; } *matched;
@@ -35,17 +36,17 @@ struct walk {
 
 static int advance(struct walk *walk, struct cursor *cursor)
 {
-    int code = sqlite3_step(cursor->rows);
+    int row = gt_query_next(cursor->rows, walk->error);
 
-    cursor->more = code == SQLITE_ROW;
+    cursor->more = row == 1;
     if (!cursor->more)
-        return code == SQLITE_DONE ? 0 : gt_store_fail(walk->store, walk->error);
-    cursor->op = sqlite3_column_int64(cursor->rows, 0);
-    cursor->start_ps = sqlite3_column_int64(cursor->rows, 1);
-    cursor->end_ps = sqlite3_column_int64(cursor->rows, 2);
+        return row;
+    cursor->op = gt_query_integer(cursor->rows, 0);
+    cursor->start_ps = gt_query_integer(cursor->rows, 1);
+    cursor->end_ps = gt_query_integer(cursor->rows, 2);
     if (cursor->start_ps < 0 || cursor->end_ps < cursor->start_ps)
         return gt_error_set(walk->error, "%s: damaged: operation %lld has impossible times; "
-                            "make it again with 'gridtide run'", walk->store->path, (long long)cursor->op);
+                            "make it again with 'gridtide run'", walk->database->path, (long long)cursor->op);
     return 0;
 }
 
@@ -121,20 +122,20 @@ static int match_op(struct walk *walk, int64_t op, struct gt_comparison *compari
 
 static int match_all(struct walk *walk, struct gt_comparison *comparison)
 {
-    int code;
+    int row;
 
     if (advance(walk, &walk->simulated) != 0 || advance(walk, &walk->measured) != 0)
         return -1;
-    while ((code = sqlite3_step(walk->ops)) == SQLITE_ROW) {
-        uint64_t *count = count_of(comparison, (const char *)sqlite3_column_text(walk->ops, 1));
+    while ((row = gt_query_next(walk->ops, walk->error)) == 1) {
+        uint64_t *count = count_of(comparison, gt_query_string(walk->ops, 1));
 
         if (count == NULL)
             continue;
         (*count)++;
-        if (match_op(walk, sqlite3_column_int64(walk->ops, 0), comparison) != 0)
+        if (match_op(walk, gt_query_integer(walk->ops, 0), comparison) != 0)
             return -1;
     }
-    return code == SQLITE_DONE ? 0 : gt_store_fail(walk->store, walk->error);
+    return row;
 }
 
 static int begin_walk(struct walk *walk, int64_t simulated_run, int64_t measured_run)
@@ -145,22 +146,22 @@ static int begin_walk(struct walk *walk, int64_t simulated_run, int64_t measured
         "SELECT op_no, kind FROM op WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?)"
         " ORDER BY op_no";
 
-    walk->ops = gt_store_prepare(walk->store, trace_ops, walk->error);
-    walk->simulated.rows = gt_store_prepare(walk->store, run_ops, walk->error);
-    walk->measured.rows = gt_store_prepare(walk->store, run_ops, walk->error);
+    walk->ops = gt_query_new(walk->database, trace_ops, walk->error);
+    walk->simulated.rows = gt_query_new(walk->database, run_ops, walk->error);
+    walk->measured.rows = gt_query_new(walk->database, run_ops, walk->error);
     if (walk->ops == NULL || walk->simulated.rows == NULL || walk->measured.rows == NULL)
         return -1;
-    sqlite3_bind_int64(walk->ops, 1, simulated_run);
-    sqlite3_bind_int64(walk->simulated.rows, 1, simulated_run);
-    sqlite3_bind_int64(walk->measured.rows, 1, measured_run);
+    gt_query_bind(walk->ops, 1, simulated_run);
+    gt_query_bind(walk->simulated.rows, 1, simulated_run);
+    gt_query_bind(walk->measured.rows, 1, measured_run);
     return 0;
 }
 
 static void end_walk(struct walk *walk)
 {
-    sqlite3_finalize(walk->ops);
-    sqlite3_finalize(walk->simulated.rows);
-    sqlite3_finalize(walk->measured.rows);
+    gt_query_end(walk->ops);
+    gt_query_end(walk->simulated.rows);
+    gt_query_end(walk->measured.rows);
     free(walk->matched);
     free(walk->busy);
 }
@@ -241,7 +242,7 @@ int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_r
                struct gt_comparison *comparison, struct gt_error *error)
 {
     struct walk walk = {
-        .store = store, .error = error,
+        .database = gt_store_database(store), .error = error,
         .simulated_span = NO_SPAN, .measured_span = NO_SPAN, .all_simulated_span = NO_SPAN,
     };
     int result;
@@ -259,78 +260,5 @@ int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_r
         comparison->busy_simulated_pct = percent_of(busy_us(&walk), length_us(&walk.all_simulated_span));
     }
     end_walk(&walk);
-    return result;
-}
-
-static int insert_metric(struct gt_store *store, sqlite3_stmt *insert, const char *metric, double value,
-                         struct gt_error *error)
-{
-    sqlite3_bind_text(insert, 3, metric, -1, SQLITE_STATIC);
-    sqlite3_bind_double(insert, 4, value); /* SQLite makes NULL of a NAN */
-    return gt_store_step(store, insert, error);
-}
-
-static int insert_metrics(struct gt_store *store, sqlite3_stmt *insert,
-                          const struct gt_comparison *comparison, struct gt_error *error)
-{
-    const struct { const char *metric; double value; } rows[] = { /* named in schema.sql */
-        { "makespan_measured_us", comparison->makespan_measured_us },
-        { "makespan_simulated_us", comparison->makespan_simulated_us },
-        { "makespan_error_pct", comparison->makespan_error_pct },
-        { "start_error_median_us", comparison->start_error_us.median },
-        { "start_error_p95_us", comparison->start_error_us.p95 },
-        { "start_error_max_us", comparison->start_error_us.max },
-        { "start_error_median_pct", comparison->start_error_pct.median },
-        { "start_error_p95_pct", comparison->start_error_pct.p95 },
-        { "start_error_max_pct", comparison->start_error_pct.max },
-        { "matched", (double)comparison->matched },
-        { "unmatched", (double)comparison->unmatched },
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        if (insert_metric(store, insert, rows[i].metric, rows[i].value, error) != 0)
-            return -1;
-    return 0;
-}
-
-int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                        const struct gt_comparison *comparison, struct gt_error *error)
-{
-    sqlite3_stmt *insert;
-    int result = -1;
-
-    if (gt_store_begin(store, error) != 0)
-        return -1;
-    insert = gt_store_prepare(store, "INSERT OR REPLACE INTO comparison VALUES (?, ?, ?, ?)", error);
-    if (insert != NULL) {
-        sqlite3_bind_int64(insert, 1, simulated_run);
-        sqlite3_bind_int64(insert, 2, measured_run);
-        result = insert_metrics(store, insert, comparison, error);
-        sqlite3_finalize(insert);
-    }
-    return gt_store_finish(store, result, error);
-}
-
-int gt_store_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
-                  struct gt_error *error)
-{
-    static const char sql[] = "SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"
-                              " ORDER BY run_id DESC LIMIT 1";
-    sqlite3_stmt *query = gt_store_prepare(store, sql, error);
-    struct gt_repeats repeats = { .median_run = 0 };
-    int code, result = 0;
-
-    *simulated_run = 0;
-    if (query == NULL)
-        return -1;
-    code = sqlite3_step(query);
-    if (code == SQLITE_ROW)
-        *simulated_run = sqlite3_column_int64(query, 0);
-    else if (code != SQLITE_DONE)
-        result = gt_store_fail(store, error);
-    sqlite3_finalize(query);
-    if (*simulated_run != 0)
-        result = gt_repeats_of(store, *simulated_run, &repeats, error);
-    *measured_run = repeats.median_run;
     return result;
 }

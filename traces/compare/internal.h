@@ -3,11 +3,10 @@
 #define GRIDTIDE_TRACES_COMPARE_INTERNAL_H
 
 #include "traces/compare/kernel_cycles.h"
+#include "traces/store/query.h"
 
-/* A column; NAN for NULL. */
-double gt_kernels_number(sqlite3_stmt *query, int column);
 /* Step through `query` (NULL: failed to compile), which ends here. Returns 0 or -1. */
-int gt_kernels_each(struct gt_store *store, sqlite3_stmt *query,
-                    void (*each)(sqlite3_stmt *query, void *user), void *user, struct gt_error *error);
+int gt_kernels_each(struct gt_query *query, void (*each)(struct gt_query *query, void *user), void *user,
+                    struct gt_error *error);
 
 #endif

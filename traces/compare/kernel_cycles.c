@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #include "traces/compare/internal.h"
-#include "traces/stats/internal.h"
-#include "traces/store/internal.h"
 
 static const char rows_sql[] =
     "SELECT l.op_no, l.kernel_no, l.launch, l.name, s.failure, m.duration_ps / 1e6,"
@@ -22,13 +20,8 @@ static const char rows_sql[] =
     " LEFT JOIN run_kernel m ON m.run_id = ?2 AND m.op_no = l.op_no"
     " WHERE s.like_op IS NOT NULL OR m.like_op IS NOT NULL ORDER BY l.op_no";
 
-double gt_kernels_number(sqlite3_stmt *query, int column)
-{
-    return sqlite3_column_type(query, column) == SQLITE_NULL ? NAN : sqlite3_column_double(query, column);
-}
-
 /* Columns from `column` on, in the order of rows_sql. Returns whether the run has the launch. */
-static bool read_numbers(sqlite3_stmt *query, int column, struct gt_kernel_numbers *numbers)
+static bool read_numbers(struct gt_query *query, int column, struct gt_kernel_numbers *numbers)
 {
     double *const places[] = {
         &numbers->cycles, &numbers->bound_cycles, &numbers->launch_cycles, &numbers->run_cycles,
@@ -36,13 +29,13 @@ static bool read_numbers(sqlite3_stmt *query, int column, struct gt_kernel_numbe
         &numbers->dram_bytes_per_cycle, &numbers->issue_share, &numbers->lsu_share, &numbers->warps_mean,
     };
 
-    numbers->like_op = (uint32_t)sqlite3_column_int64(query, column);
+    numbers->like_op = (uint32_t)gt_query_integer(query, column);
     for (int i = 0; i < (int)(sizeof places / sizeof places[0]); i++)
-        *places[i] = gt_kernels_number(query, column + 1 + i);
-    return sqlite3_column_type(query, column) != SQLITE_NULL;
+        *places[i] = gt_query_real(query, column + 1 + i);
+    return !gt_query_absent(query, column);
 }
 
-static void read_row(sqlite3_stmt *query, struct gt_kernels *kernels)
+static void read_row(struct gt_query *query, struct gt_kernels *kernels)
 {
     struct gt_kernel_row *row;
 
@@ -50,82 +43,81 @@ static void read_row(sqlite3_stmt *query, struct gt_kernels *kernels)
         kernels->rows = gt_realloc(kernels->rows, kernels->count * 2ull + 1, sizeof *kernels->rows);
     row = &kernels->rows[kernels->count++];
     *row = (struct gt_kernel_row){
-        .op = (uint32_t)sqlite3_column_int64(query, 0), .kernel = (uint32_t)sqlite3_column_int64(query, 1),
-        .launch = (uint32_t)sqlite3_column_int64(query, 2), .name = gt_query_text(query, 3),
-        .measured_us = gt_kernels_number(query, 5), .error_pct = NAN,
+        .op = (uint32_t)gt_query_integer(query, 0), .kernel = (uint32_t)gt_query_integer(query, 1),
+        .launch = (uint32_t)gt_query_integer(query, 2), .name = gt_query_text(query, 3),
+        .measured_us = gt_query_real(query, 5), .error_pct = NAN,
     };
-    if (sqlite3_column_type(query, 4) != SQLITE_NULL)
+    if (!gt_query_absent(query, 4))
         row->failure = gt_query_text(query, 4);
     row->simulated = read_numbers(query, 6, &row->in_simulated);
     row->measured = read_numbers(query, 19, &row->in_measured);
 }
 
-int gt_kernels_each(struct gt_store *store, sqlite3_stmt *query,
-                    void (*each)(sqlite3_stmt *query, void *user), void *user, struct gt_error *error)
+int gt_kernels_each(struct gt_query *query, void (*each)(struct gt_query *query, void *user), void *user,
+                    struct gt_error *error)
 {
-    int code, result;
+    int row;
 
     if (query == NULL)
         return -1;
-    while ((code = sqlite3_step(query)) == SQLITE_ROW)
+    while ((row = gt_query_next(query, error)) == 1)
         each(query, user);
-    result = code == SQLITE_DONE ? 0 : gt_store_fail(store, error);
-    sqlite3_finalize(query);
-    return result;
+    gt_query_end(query);
+    return row;
 }
 
-static void take_row(sqlite3_stmt *query, void *user)
+static void take_row(struct gt_query *query, void *user)
 {
     read_row(query, user);
 }
 
-static void take_number(sqlite3_stmt *query, void *user)
+static void take_number(struct gt_query *query, void *user)
 {
-    *(double *)user = gt_kernels_number(query, 0);
+    *(double *)user = gt_query_real(query, 0);
 }
 
 /* Numbering launches takes a walk through all operations: not where no kernel has cycles.  1, 0, or -1. */
 static int has_kernels(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                        struct gt_error *error)
 {
-    sqlite3_stmt *query;
+    struct gt_query *query;
     double found = 0;
 
-    if (store->version < GT_STORE_VERSION)
+    if (!gt_store_has_kernels(store))
         return 0;
-    query = gt_store_prepare(store, "SELECT EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)"
+    query = gt_query_new(gt_store_database(store), "SELECT EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)"
                              " OR EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)", error);
     if (query != NULL) {
-        sqlite3_bind_int64(query, 1, simulated_run);
-        sqlite3_bind_int64(query, 2, measured_run);
+        gt_query_bind(query, 1, simulated_run);
+        gt_query_bind(query, 2, measured_run);
     }
-    return gt_kernels_each(store, query, take_number, &found, error) != 0 ? -1 : found > 0;
+    return gt_kernels_each(query, take_number, &found, error) != 0 ? -1 : found > 0;
 }
 
 int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                     struct gt_kernels *kernels, struct gt_error *error)
 {
-    sqlite3_stmt *query;
+    struct gt_query *query;
     int found;
 
     *kernels = (struct gt_kernels){ .error = { .model_us = NAN } };
     found = has_kernels(store, simulated_run, measured_run, error);
     if (found != 1)
         return found;
-    query = gt_store_prepare(store, rows_sql, error);
+    query = gt_query_new(gt_store_database(store), rows_sql, error);
     if (query == NULL)
         return -1;
-    sqlite3_bind_int64(query, 1, simulated_run);
-    sqlite3_bind_int64(query, 2, measured_run);
-    sqlite3_bind_int64(query, 3, simulated_run != 0 ? simulated_run : measured_run);
-    if (gt_kernels_each(store, query, take_row, kernels, error) != 0)
+    gt_query_bind(query, 1, simulated_run);
+    gt_query_bind(query, 2, measured_run);
+    gt_query_bind(query, 3, simulated_run != 0 ? simulated_run : measured_run);
+    if (gt_kernels_each(query, take_row, kernels, error) != 0)
         return -1;
     gt_kernels_verdict(kernels);
-    query = gt_store_prepare(store, "SELECT value FROM counter WHERE run_id = ? AND name = 'model_us'",
+    query = gt_query_new(gt_store_database(store), "SELECT value FROM counter WHERE run_id = ? AND name = 'model_us'",
                              error);
     if (query != NULL)
-        sqlite3_bind_int64(query, 1, simulated_run);
-    return gt_kernels_each(store, query, take_number, &kernels->error.model_us, error);
+        gt_query_bind(query, 1, simulated_run);
+    return gt_kernels_each(query, take_number, &kernels->error.model_us, error);
 }
 
 void gt_kernels_free(struct gt_kernels *kernels)

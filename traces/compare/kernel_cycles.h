@@ -73,11 +73,11 @@ struct gt_kernel_stalls {
 };
 /* What the runs hold of `row` (one of the runs may be 0). Returns 0 or -1; free in either case. */
 int gt_kernel_load_stalls(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                          const struct gt_kernel_row *row, struct gt_kernel_stalls *inside,
+                          const struct gt_kernel_row *row, struct gt_kernel_stalls *stalls,
                           struct gt_error *error);
 /* Where the warps of one launch are in one run, by reason, summed over its instructions. Returns 0 or -1. */
 int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, double reasons[GT_STALLS],
                       struct gt_error *error);
-void gt_kernel_stalls_free(struct gt_kernel_stalls *inside);
+void gt_kernel_stalls_free(struct gt_kernel_stalls *stalls);
 
 #endif

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "traces/store/internal.h"
+#include "traces/store/query.h"
 
 static const int64_t least_ps = 2000000;
 
@@ -17,15 +17,15 @@ struct starts {
 };
 
 /* One run's starts: of the first run they make the list, of a later one they narrow it. */
-static int read_run(struct gt_store *store, sqlite3_stmt *query, int64_t run, uint32_t place,
+static int read_run(struct gt_query *query, int64_t run, uint32_t place,
                     struct starts *starts, int64_t **ops, struct gt_error *error)
 {
     uint64_t kept = 0, at = 0;
-    int code;
+    int row;
 
-    sqlite3_bind_int64(query, 1, run);
-    while ((code = sqlite3_step(query)) == SQLITE_ROW) {
-        int64_t op = sqlite3_column_int64(query, 0);
+    gt_query_bind(query, 1, run);
+    while ((row = gt_query_next(query, error)) == 1) {
+        int64_t op = gt_query_integer(query, 0);
 
         if (place == 0 && at == starts->room) {
             starts->room = starts->room * 2 + 64;
@@ -41,13 +41,13 @@ static int read_run(struct gt_store *store, sqlite3_stmt *query, int64_t run, ui
             continue;
         for (uint32_t i = 0; i < place; i++)
             starts->start_ps[kept * starts->runs + i] = starts->start_ps[at * starts->runs + i];
-        starts->start_ps[kept * starts->runs + place] = sqlite3_column_int64(query, 1);
+        starts->start_ps[kept * starts->runs + place] = gt_query_integer(query, 1);
         (*ops)[kept++] = op;
         at++;
     }
     starts->kernels = kept;
-    sqlite3_reset(query);
-    return code == SQLITE_DONE ? 0 : gt_store_fail(store, error);
+    gt_query_rewind(query);
+    return row;
 }
 
 static int read_starts(struct gt_store *store, int64_t simulated_run, const int64_t *runs,
@@ -57,14 +57,14 @@ static int read_starts(struct gt_store *store, int64_t simulated_run, const int6
         "SELECT p.op_no, p.start_ps FROM run r JOIN run_op p ON p.run_id = r.run_id"
         " JOIN op o ON o.trace_id = r.trace_id AND o.op_no = p.op_no AND o.kind = 'kernel'"
         " WHERE r.run_id = ? ORDER BY p.op_no";
-    sqlite3_stmt *query = gt_store_prepare(store, sql, error);
+    struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
     int64_t *ops = NULL;
     int result = query == NULL ? -1 : 0;
 
     for (uint32_t i = 0; i < starts->runs && result == 0; i++)
-        result = read_run(store, query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, &ops,
+        result = read_run(query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, &ops,
                           error);
-    sqlite3_finalize(query);
+    gt_query_end(query);
     free(ops);
     return result;
 }
@@ -74,21 +74,21 @@ static int read_resolution(struct gt_store *store, const int64_t *runs, uint32_t
                            int64_t *resolution_ps, struct gt_error *error)
 {
     static const char sql[] = "SELECT value FROM counter WHERE run_id = ? AND name = 'clock_residual_ps'";
-    sqlite3_stmt *query = gt_store_prepare(store, sql, error);
-    int code = SQLITE_DONE;
+    struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
+    int row = 0;
 
     *resolution_ps = least_ps;
     if (query == NULL)
         return -1;
-    for (uint32_t i = 0; i < count && (code == SQLITE_DONE || code == SQLITE_ROW); i++) {
-        sqlite3_bind_int64(query, 1, runs[i]);
-        code = sqlite3_step(query);
-        if (code == SQLITE_ROW && sqlite3_column_int64(query, 0) > *resolution_ps)
-            *resolution_ps = sqlite3_column_int64(query, 0);
-        sqlite3_reset(query);
+    for (uint32_t i = 0; i < count && row >= 0; i++) {
+        gt_query_bind(query, 1, runs[i]);
+        row = gt_query_next(query, error);
+        if (row == 1 && gt_query_integer(query, 0) > *resolution_ps)
+            *resolution_ps = gt_query_integer(query, 0);
+        gt_query_rewind(query);
     }
-    sqlite3_finalize(query);
-    return code == SQLITE_DONE || code == SQLITE_ROW ? 0 : gt_store_fail(store, error);
+    gt_query_end(query);
+    return row < 0 ? -1 : 0;
 }
 
 /* 1 where the left one starts first in every measured run, -1 where the right one does, 0 where neither. */

@@ -1,11 +1,13 @@
 /* Simulated against measured, with what may differ: thresholds are rows of table metric. */
+#include "traces/compare/verdict.h"
+
 #include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/sort.h"
 #include "traces/compare/correlation.h"
-#include "traces/compare/repetitions.h"
-#include "traces/store/internal.h"
+#include "traces/compare/metrics.h"
+#include "traces/store/query.h"
 
 /* A start may be off by 1 % of the makespan, and by 2 us in any case. */
 static const double allowed_share = 0.01, allowed_least_us = 2;
@@ -16,96 +18,156 @@ static double excess_pct(const struct gt_repeats *repeats)
          : fmax(0, repeats->placement_pct - repeats->placement_floor_pct);
 }
 
-static int threshold_of(struct gt_store *store, const char *metric, double *threshold, struct gt_error *error)
+/* A value or a threshold that is not there exceeds nothing. */
+static int hold(struct gt_store *store, const struct gt_metric_row *metric, double value, bool *within,
+                struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_store_prepare(store, "SELECT threshold FROM metric WHERE metric = ?", error);
-    int code;
+    double threshold;
 
-    *threshold = NAN;
-    if (query == NULL)
+    if (isnan(value))
+        return 0;
+    if (gt_store_threshold(store, metric, &threshold, error) != 0)
         return -1;
-    sqlite3_bind_text(query, 1, metric, -1, SQLITE_STATIC);
-    code = sqlite3_step(query);
-    if (code == SQLITE_ROW && sqlite3_column_type(query, 0) != SQLITE_NULL)
-        *threshold = sqlite3_column_double(query, 0);
-    sqlite3_finalize(query);
-    return code == SQLITE_ROW || code == SQLITE_DONE ? 0 : gt_store_fail(store, error);
-}
-
-struct value { const char *metric; double value; };
-
-/* A value that is not there exceeds nothing. */
-static int hold_against(struct gt_store *store, const struct value *values, size_t count, bool *within,
-                        struct gt_error *error)
-{
-    *within = true;
-    for (size_t i = 0; i < count; i++) {
-        double threshold;
-
-        if (threshold_of(store, values[i].metric, &threshold, error) != 0)
-            return -1;
-        if (fabs(values[i].value) > threshold) /* false with a NAN */
-            *within = false;
-    }
+    if (fabs(value) > threshold) /* false with a NAN */
+        *within = false;
     return 0;
 }
 
-static int keep_values(struct gt_store *store, const struct gt_verdict *judgement,
-                       const struct value *values, size_t count, struct gt_error *error)
+static int hold_all(struct gt_store *store, struct gt_verdict *verdict, struct gt_error *error)
 {
-    sqlite3_stmt *insert;
-    int result = 0;
-
-    if (gt_store_comparison(store, judgement->simulated_run, judgement->repeats.median_run,
-                            &judgement->comparison, error) != 0
-        || gt_store_begin(store, error) != 0)
-        return -1;
-    /* A store that was made before a metric was thought of does not get it. */
-    insert = gt_store_prepare(store, "INSERT OR REPLACE INTO comparison SELECT ?1, ?2, metric, ?4 FROM metric"
-                              " WHERE metric = ?3", error);
-    result = insert == NULL ? -1 : 0;
-    for (size_t i = 0; i < count && result == 0; i++) {
-        sqlite3_bind_int64(insert, 1, judgement->simulated_run);
-        sqlite3_bind_int64(insert, 2, judgement->repeats.median_run);
-        sqlite3_bind_text(insert, 3, values[i].metric, -1, SQLITE_STATIC);
-        sqlite3_bind_double(insert, 4, values[i].value); /* SQLite makes NULL of a NAN */
-        result = gt_store_step(store, insert, error);
-    }
-    sqlite3_finalize(insert);
-    return gt_store_finish(store, result, error);
+    verdict->within = true;
+    for (size_t i = 0; i < gt_metric_count && verdict->repeats.median_run != 0; i++)
+        if (hold(store, &gt_metrics[i].row, verdict->values[i], &verdict->within, error) != 0)
+            return -1;
+    return 0;
 }
 
-int gt_verdict_of(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_verdict *judgement,
-             struct gt_error *error)
+static int compute(struct gt_store *store, struct gt_verdict *verdict, struct gt_error *error)
 {
-    struct gt_comparison *comparison = &judgement->comparison;
-    struct gt_repeats *repeats = &judgement->repeats;
+    struct gt_comparison *comparison = &verdict->comparison;
+    struct gt_repeats *repeats = &verdict->repeats;
 
-    *judgement = (struct gt_verdict){ .simulated_run = simulated_run };
-    if (gt_repeats_of(store, simulated_run, repeats, error) != 0
-            || gt_compare(store, simulated_run, repeats->median_run, comparison, error) != 0)
+    if (gt_repeats_of(store, verdict->simulated_run, repeats, error) != 0
+            || gt_compare(store, verdict->simulated_run, repeats->median_run, comparison, error) != 0)
         return -1;
-    judgement->start_allowed_share = comparison->start_error_us.median
+    verdict->start_allowed_share = comparison->start_error_us.median
         / fmax(allowed_share * comparison->makespan_measured_us, allowed_least_us);
-    judgement->placement_excess_pct = excess_pct(repeats);
+    verdict->placement_excess_pct = excess_pct(repeats);
+    for (size_t i = 0; i < gt_metric_count; i++) {
+        const struct gt_metric *metric = &gt_metrics[i];
 
-    const struct value values[] = {
-        { "makespan_error_pct", comparison->makespan_error_pct },
-        { "start_error_allowed_share", judgement->start_allowed_share },
-        { "repetitions", repeats->count },
-        { "makespan_spread_pct", repeats->spread_pct },
-        { "placement_pct", repeats->placement_pct },
-        { "placement_floor_pct", repeats->placement_floor_pct },
-        { "placement_excess_pct", judgement->placement_excess_pct },
-        { "order_pairs", repeats->order.pairs },
-        { "order_wrong", repeats->order.wrong },
-        { "unmatched", repeats->count > 0 ? (double)comparison->unmatched : NAN },
-    };
-    const size_t count = sizeof values / sizeof values[0];
+        verdict->values[i] = metric->compute == NULL ? gt_metric_get(metric, verdict) : NAN;
+    }
+    for (size_t i = 0; i < gt_metric_count && repeats->median_run != 0; i++)
+        if (gt_metrics[i].compute != NULL
+                && gt_metrics[i].compute(store, verdict, &verdict->values[i], error) != 0)
+            return -1;
+    return 0;
+}
 
-    if (hold_against(store, values, count, &judgement->within, error) != 0)
+/* The measured run that the store has compared, where it has as many measured runs as it had then; 0. */
+static int stored_median(struct gt_store *store, int64_t simulated_run, int64_t *measured_run,
+                         struct gt_error *error)
+{
+    static const char sql[] =
+        "SELECT c.measured_run_id FROM comparison c WHERE c.simulated_run_id = ?1 AND c.metric = 'repetitions'"
+        " AND c.value = (SELECT count(*) FROM run s JOIN trace t ON t.trace_id = s.trace_id"
+        "   JOIN run m ON m.trace_id = coalesce(t.base_trace_id, t.trace_id) AND m.kind = 'measured'"
+        "     AND m.whole = 1 WHERE s.run_id = ?1)";
+
+    *measured_run = 0;
+    return gt_query_one(gt_store_database(store), sql, simulated_run, 0, measured_run, error) < 0 ? -1 : 0;
+}
+
+/* What the store holds of it: 1; 0 where it lacks a metric, or all; -1. */
+static int read_stored(struct gt_store *store, struct gt_verdict *verdict, struct gt_error *error)
+{
+    struct gt_metric_value values[GT_METRICS_MAX];
+    int64_t measured_run;
+    size_t found;
+
+    if (stored_median(store, verdict->simulated_run, &measured_run, error) != 0)
         return -1;
-    return keep && repeats->median_run != 0 ? keep_values(store, judgement, values, count, error) : 0;
+    if (measured_run == 0)
+        return 0;
+    for (size_t i = 0; i < gt_metric_count; i++)
+        values[i] = (struct gt_metric_value){ gt_metrics[i].row.name, NAN };
+    if (gt_store_get_comparison(store, verdict->simulated_run, measured_run, values, gt_metric_count, &found, error)
+            != 0)
+        return -1;
+    if (found < gt_metric_count)
+        return 0;
+    verdict->repeats.median_run = measured_run;
+    for (size_t i = 0; i < gt_metric_count; i++) {
+        verdict->values[i] = values[i].value;
+        if (gt_metrics[i].compute == NULL)
+            gt_metric_set(&gt_metrics[i], verdict, values[i].value);
+    }
+    return 1;
+}
+
+static int keep_values(struct gt_store *store, const struct gt_verdict *verdict, struct gt_error *error)
+{
+    struct gt_metric_row rows[2 * GT_METRICS_MAX];
+    struct gt_metric_value values[GT_METRICS_MAX];
+
+    for (size_t i = 0; i < gt_metric_count; i++) {
+        rows[i] = gt_metrics[i].row;
+        values[i] = (struct gt_metric_value){ rows[i].name, verdict->values[i] };
+    }
+    for (size_t i = 0; i < gt_suite_metric_count; i++)
+        rows[gt_metric_count + i] = gt_suite_metrics[i].row;
+    return gt_store_put_comparison(store, verdict->simulated_run, verdict->repeats.median_run, rows,
+                                   gt_metric_count + gt_suite_metric_count, values, gt_metric_count, error);
+}
+
+int gt_verdict_of(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_verdict *verdict,
+                  struct gt_error *error)
+{
+    int stored;
+
+    *verdict = (struct gt_verdict){ .simulated_run = simulated_run };
+    stored = read_stored(store, verdict, error);
+    if (stored < 0 || (stored == 0 && compute(store, verdict, error) != 0))
+        return -1;
+    if (stored == 0 && keep && verdict->repeats.median_run != 0 && keep_values(store, verdict, error) != 0)
+        return -1;
+    return hold_all(store, verdict, error);
+}
+
+double gt_verdict_value(const struct gt_verdict *verdict, const char *metric)
+{
+    const struct gt_metric *found = gt_metric_find(metric);
+
+    return found != NULL ? verdict->values[found - gt_metrics] : NAN;
+}
+
+int gt_verdict_find_measured(struct gt_store *store, int64_t simulated_run, int64_t *measured_run,
+                             struct gt_error *error)
+{
+    struct gt_repeats repeats;
+
+    if (stored_median(store, simulated_run, measured_run, error) != 0)
+        return -1;
+    if (*measured_run != 0)
+        return 0;
+    if (gt_repeats_median(store, simulated_run, &repeats, error) != 0)
+        return -1;
+    *measured_run = repeats.median_run;
+    return 0;
+}
+
+int gt_verdict_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
+                         struct gt_error *error)
+{
+    static const char sql[] = "SELECT max(run_id) FROM run WHERE kind = 'simulated' AND whole = 1";
+
+    *simulated_run = *measured_run = 0;
+    if (gt_query_one(gt_store_database(store), sql, 0, 0, simulated_run, error) < 0)
+        return -1;
+    if (*simulated_run == 0)
+        return 0;
+    return gt_verdict_find_measured(store, *simulated_run, measured_run, error);
 }
 
 static double share_pct(uint32_t part, uint32_t whole)
@@ -114,12 +176,12 @@ static double share_pct(uint32_t part, uint32_t whole)
 }
 
 /* Pearson's r of the measured and the simulated makespans. */
-static double correlation(const struct gt_verdict *judgements, uint32_t count)
+static double correlation(const struct gt_verdict *verdicts, uint32_t count)
 {
     struct gt_correlation r = { 0 };
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct gt_comparison *c = &judgements[i].comparison;
+        const struct gt_comparison *c = &verdicts[i].comparison;
 
         if (!isnan(c->makespan_error_pct))
             gt_correlation_add(&r, c->makespan_measured_us, c->makespan_simulated_us);
@@ -127,21 +189,21 @@ static double correlation(const struct gt_verdict *judgements, uint32_t count)
     return gt_correlation_r(&r);
 }
 
-static void count_off(const struct gt_verdict *judgements, uint32_t count, double allowed_excess_pct,
+static void count_off(const struct gt_verdict *verdicts, uint32_t count, double allowed_excess_pct,
                       struct gt_suite *suite)
 {
     uint32_t starts_off = 0, placed = 0, placed_off = 0, ordered = 0, order_off = 0;
 
     for (uint32_t i = 0; i < count; i++) {
-        starts_off += judgements[i].start_allowed_share > 1;
-        placed += !isnan(judgements[i].placement_excess_pct);
-        placed_off += judgements[i].placement_excess_pct > allowed_excess_pct;
-        if (!(judgements[i].repeats.order.pairs > 0))
+        starts_off += verdicts[i].start_allowed_share > 1;
+        placed += !isnan(verdicts[i].placement_excess_pct);
+        placed_off += verdicts[i].placement_excess_pct > allowed_excess_pct;
+        if (!(verdicts[i].repeats.order.pairs > 0))
             continue;   /* false with a NAN */
         ordered++;
-        order_off += judgements[i].repeats.order.wrong > 0;
-        suite->order_pairs += judgements[i].repeats.order.pairs;
-        suite->order_wrong += judgements[i].repeats.order.wrong;
+        order_off += verdicts[i].repeats.order.wrong > 0;
+        suite->order_pairs += verdicts[i].repeats.order.pairs;
+        suite->order_wrong += verdicts[i].repeats.order.wrong;
     }
     suite->order_off_pct = share_pct(order_off, ordered);
     suite->start_off_pct = share_pct(starts_off, suite->traces);
@@ -149,33 +211,33 @@ static void count_off(const struct gt_verdict *judgements, uint32_t count, doubl
     suite->placement_within_pct = share_pct(placed - placed_off, placed);
 }
 
-static int judge_limits(struct gt_store *store, const struct gt_verdict *judgements, uint32_t count,
-                        struct gt_suite *suite, struct gt_error *error)
+static int hold_suite(struct gt_store *store, const struct gt_verdict *verdicts, uint32_t count,
+                      struct gt_suite *suite, struct gt_error *error)
 {
-    const struct value values[] = {
-        { "suite_makespan_error_median_pct", suite->error_median_pct },
-        { "suite_makespan_error_p95_pct", suite->error_p95_pct },
-        { "suite_makespan_error_max_pct", suite->error_max_pct },
-        { "suite_start_off_pct", suite->start_off_pct },
-        { "suite_placement_off_pct", suite->placement_off_pct },
-        { "suite_order_off_pct", suite->order_off_pct },
-    };
-
     if (count == 1) {
-        suite->within = judgements[0].within;
+        suite->within = verdicts[0].within;
         return 0;
     }
-    return hold_against(store, values, sizeof values / sizeof values[0], &suite->within, error);
+    suite->within = true;
+    for (size_t i = 0; i < gt_suite_metric_count; i++) {
+        const struct gt_suite_metric *metric = &gt_suite_metrics[i];
+        double value = *(const double *)(const void *)((const char *)suite + metric->member);
+
+        if (hold(store, &metric->row, value, &suite->within, error) != 0)
+            return -1;
+    }
+    return 0;
 }
 
-int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *judgements, uint32_t count,
+int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, uint32_t count,
                    struct gt_suite *suite, struct gt_error *error)
 {
     double *errors = gt_calloc(count + 1ull, sizeof *errors), allowed_excess_pct, sum = 0;
+    const struct gt_metric *excess = gt_metric_find("placement_excess_pct");
 
     *suite = (struct gt_suite){ .within = true };
     for (uint32_t i = 0; i < count; i++) {
-        double error_pct = fabs(judgements[i].comparison.makespan_error_pct);
+        double error_pct = fabs(verdicts[i].comparison.makespan_error_pct);
 
         if (isnan(error_pct))
             continue;
@@ -187,10 +249,10 @@ int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *judgements
     suite->error_p95_pct = gt_percentile(errors, suite->traces, 95);
     suite->error_max_pct = gt_percentile(errors, suite->traces, 100);
     suite->mape_pct = suite->traces == 0 ? NAN : sum / suite->traces;
-    suite->pearson = correlation(judgements, count);
+    suite->pearson = correlation(verdicts, count);
     free(errors);
-    if (threshold_of(store, "placement_excess_pct", &allowed_excess_pct, error) != 0)
+    if (gt_store_threshold(store, &excess->row, &allowed_excess_pct, error) != 0)
         return -1;
-    count_off(judgements, count, allowed_excess_pct, suite);
-    return judge_limits(store, judgements, count, suite, error);
+    count_off(verdicts, count, allowed_excess_pct, suite);
+    return hold_suite(store, verdicts, count, suite, error);
 }

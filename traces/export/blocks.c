@@ -3,7 +3,6 @@
 #include <stdio.h>
 
 #include "traces/export/internal.h"
-#include "traces/stats/internal.h"
 
 enum { NAME_BYTES = 128, MOST_SLICES = 200000, MOST_SMS = 65536 };
 
@@ -19,13 +18,13 @@ static const char residency_sql[] =
     "FROM v JOIN gpu g ON g.trace_id = ?2 AND g.gpu_no = v.gpu_no ORDER BY bin, v.gpu_no";
 
 /* One of the two counters of a GPU: its track when it is new, its value in this bin. */
-static int write_counter(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
+static int write_counter(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                          enum gt_export_group group, uint64_t gpu, uint64_t bin, uint64_t bin_ps,
                          bool *written, struct gt_error *error)
 {
     bool blocks = group == GT_GROUP_BLOCKS;
     char prefix[NAME_BYTES / 2], name[NAME_BYTES];
-    gt_export_gpu(export, sqlite3_column_int64(query, 4), prefix, sizeof(prefix));
+    gt_export_gpu(export, gt_query_integer(query, 4), prefix, sizeof(prefix));
     snprintf(name, sizeof(name), "%sresident %s", prefix, blocks ? "blocks" : "warps");
     struct gt_perfetto_track track = gt_export_track(export, group, gpu, name);
     track.parent = gt_export_uuid(&export->run, GT_GROUP_RUN, 0);
@@ -33,11 +32,11 @@ static int write_counter(struct gt_export *export, struct gt_perfetto_sequence *
     if (!*written && gt_perfetto_counter(export->output, &track, blocks ? "blocks" : "warps", error) != 0)
         return -1;
     *written = true;
-    double value = sqlite3_column_double(query, blocks ? 2 : 3) / (double)bin_ps;
+    double value = gt_query_real(query, blocks ? 2 : 3) / (double)bin_ps;
     return gt_perfetto_value(sequence, track.uuid, bin * bin_ps, value, error);
 }
 
-static int write_bin(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
+static int write_bin(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                      bool written[GT_MOST_GPUS][2], struct gt_error *error)
 {
     uint64_t gpu, bin, bin_ps;
@@ -58,13 +57,13 @@ int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *s
                         struct gt_error *error)
 {
     bool written[GT_MOST_GPUS][2] = {{false}};
-    sqlite3_stmt *query = gt_export_query(export->database, residency_sql, export->run.run_id,
+    struct gt_query *query = gt_export_query(export->database, residency_sql, export->run.run_id,
                                           export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
-    while (row > 0 && (row = gt_query_row(query, error)) > 0)
+    while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_bin(export, sequence, query, written, error) != 0)
             row = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return row;
 }
 
@@ -78,12 +77,12 @@ static int begin_sms(struct gt_export *export, uint64_t *slices, struct gt_error
 {
     char name[NAME_BYTES];
     uint64_t all, stored;
-    sqlite3_stmt *query = gt_export_query(export->database, counts_sql, export->run.run_id, 0, error);
-    int status = query != NULL && gt_query_row(query, error) == 1 ? 0 : -1;
+    struct gt_query *query = gt_export_query(export->database, counts_sql, export->run.run_id, 0, error);
+    int status = query != NULL && gt_query_next(query, error) == 1 ? 0 : -1;
     if (status == 0 && (gt_query_number(query, 0, INT64_MAX, "blocks", &all, error) != 0 ||
                         gt_query_number(query, 1, INT64_MAX, "blocks", &stored, error) != 0))
         status = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     if (status != 0)
         return -1;
     *slices = stored < MOST_SLICES ? stored : MOST_SLICES;
@@ -104,7 +103,7 @@ static const char blocks_sql[] =
     "WHERE b.run_id = ?1 ORDER BY b.start_ps, b.op_no, b.first_block, b.sm LIMIT 200000";
 
 /* The blocks of a row, each in a free slot of their SM. */
-static int write_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
+static int write_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                         uint64_t *left, struct gt_error *error)
 {
     char prefix[NAME_BYTES / 2], name[NAME_BYTES];
@@ -119,7 +118,7 @@ static int write_blocks(struct gt_export *export, struct gt_perfetto_sequence *s
         gt_query_number(query, 6, INT64_MAX, "first_block", &first, error) != 0 ||
         gt_query_number(query, 7, INT64_MAX, "blocks", &blocks, error) != 0)
         return -1;
-    gt_export_gpu(export, sqlite3_column_int64(query, 4), prefix, sizeof(prefix));
+    gt_export_gpu(export, gt_query_integer(query, 4), prefix, sizeof(prefix));
     snprintf(name, sizeof(name), "%sSM %" PRIu64, prefix, sm);
     struct gt_perfetto_track track = gt_export_track(export, GT_GROUP_SMS, gpu * MOST_SMS + sm, name);
     slice.name = gt_export_text(query, 8);
@@ -137,12 +136,12 @@ int gt_export_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequ
     uint64_t left;
     if (begin_sms(export, &left, error) != 0)
         return -1;
-    sqlite3_stmt *query = gt_export_query(export->database, blocks_sql, export->run.run_id,
+    struct gt_query *query = gt_export_query(export->database, blocks_sql, export->run.run_id,
                                           export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
-    while (row > 0 && left > 0 && (row = gt_query_row(query, error)) > 0)
+    while (row > 0 && left > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_blocks(export, sequence, query, &left, error) != 0)
             row = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return row < 0 ? -1 : 0;
 }

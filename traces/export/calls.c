@@ -4,7 +4,6 @@
 
 #include "sim/base/array.h"
 #include "traces/export/internal.h"
-#include "traces/stats/internal.h"
 
 enum { NAME_BYTES = 256 };
 
@@ -45,7 +44,7 @@ static int write_gathered(struct gathered *gathered, struct gt_perfetto_sequence
     return status;
 }
 
-static int begin_call(struct gt_export *export, sqlite3_stmt *query, struct gathered *gathered,
+static int begin_call(struct gt_export *export, struct gt_query *query, struct gathered *gathered,
                       struct gt_error *error)
 {
     struct gt_perfetto_slice *slice = &gathered->slice;
@@ -70,12 +69,12 @@ static int begin_call(struct gt_export *export, sqlite3_stmt *query, struct gath
     return gt_export_group(export, GT_GROUP_THREADS, "host threads", error);
 }
 
-static int add_flow(struct gt_export *export, sqlite3_stmt *query, struct gathered *gathered,
+static int add_flow(struct gt_export *export, struct gt_query *query, struct gathered *gathered,
                     struct gt_error *error)
 {
     struct gt_perfetto_slice *slice = &gathered->slice;
     uint64_t op;
-    if (gathered->call != sqlite3_column_int64(query, CALL))
+    if (gathered->call != gt_query_integer(query, CALL))
         return 0; /* a damaged store: its call has no thread */
     if (gt_export_number(query, OP, "op_no", &op, error) != 0)
         return -1;
@@ -86,11 +85,11 @@ static int add_flow(struct gt_export *export, sqlite3_stmt *query, struct gather
 
 int gt_export_calls(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_export_query(export->database, calls_sql, export->run.run_id,
+    struct gt_query *query = gt_export_query(export->database, calls_sql, export->run.run_id,
                                           export->run.trace_id, error);
     struct gathered gathered = {.call = -1};
     int row = query != NULL ? 1 : -1;
-    while (row > 0 && (row = gt_query_row(query, error)) > 0) {
+    while (row > 0 && (row = gt_query_next(query, error)) > 0) {
         bool arrow = !gt_query_absent(query, OP);
         if (arrow ? add_flow(export, query, &gathered, error) != 0
                   : write_gathered(&gathered, sequence, error) != 0 ||
@@ -102,6 +101,6 @@ int gt_export_calls(struct gt_export *export, struct gt_perfetto_sequence *seque
     free(gathered.name);
     free(gathered.kind);
     free(gathered.slice.flows);
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return row;
 }

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "traces/stats/internal.h"
 
 const struct gt_exporter *const gt_exporters[] = {&gt_exporter_perfetto, &gt_exporter_csv, NULL};
 
@@ -22,27 +21,24 @@ const struct gt_exporter *gt_exporter_find(const char *name, struct gt_error *er
     return NULL;
 }
 
-sqlite3_stmt *gt_export_query(sqlite3 *database, const char *sql, int64_t run_id, int64_t trace_id,
-                              struct gt_error *error)
+struct gt_query *gt_export_query(struct gt_database *database, const char *sql, int64_t run_id, int64_t trace_id,
+                                 struct gt_error *error)
 {
-    sqlite3_stmt *query;
-    if (sqlite3_prepare_v2(database, sql, -1, &query, NULL) != SQLITE_OK) {
-        gt_error_set(error, "%s", sqlite3_errmsg(database));
-        return NULL;
+    struct gt_query *query = gt_query_new(database, sql, error);
+    if (query != NULL) {
+        gt_query_bind(query, 1, run_id);
+        gt_query_bind(query, 2, trace_id);
     }
-    sqlite3_bind_int64(query, 1, run_id);
-    if (sqlite3_bind_parameter_count(query) > 1)
-        sqlite3_bind_int64(query, 2, trace_id);
     return query;
 }
 
-const char *gt_export_text(sqlite3_stmt *query, int column)
+const char *gt_export_text(struct gt_query *query, int column)
 {
-    const unsigned char *text = sqlite3_column_text(query, column);
-    return text != NULL ? (const char *)text : "";
+    const char *text = gt_query_string(query, column);
+    return text != NULL ? text : "";
 }
 
-int gt_export_number(sqlite3_stmt *query, int column, const char *what, uint64_t *number,
+int gt_export_number(struct gt_query *query, int column, const char *what, uint64_t *number,
                      struct gt_error *error)
 {
     return gt_query_number(query, column, UINT32_MAX - 1, what, number, error);

@@ -6,7 +6,6 @@
 
 #include "traces/export/internal.h"
 #include "traces/io/csv_write.h"
-#include "traces/stats/internal.h"
 
 enum field { FIELD_TEXT, FIELD_NUMBER, FIELD_TIME };
 
@@ -54,15 +53,15 @@ static int write_time(struct gt_output *output, int64_t ps, struct gt_error *err
                             magnitude % 1000000);
 }
 
-static int write_field(struct gt_output *output, sqlite3_stmt *query, int column, struct gt_error *error)
+static int write_field(struct gt_output *output, struct gt_query *query, int column, struct gt_error *error)
 {
     if (gt_query_absent(query, column))
         return 0;
     if (columns[column].type == FIELD_TEXT)
         return write_text(output, gt_export_text(query, column), error);
     if (columns[column].type == FIELD_TIME)
-        return write_time(output, sqlite3_column_int64(query, column), error);
-    return gt_output_printf(output, error, "%" PRId64, (int64_t)sqlite3_column_int64(query, column));
+        return write_time(output, gt_query_integer(query, column), error);
+    return gt_output_printf(output, error, "%" PRId64, (int64_t)gt_query_integer(query, column));
 }
 
 static int write_header(struct gt_output *output, struct gt_error *error)
@@ -73,7 +72,7 @@ static int write_header(struct gt_output *output, struct gt_error *error)
     return gt_output_write(output, "\r\n", 2, error);
 }
 
-static int write_row(struct gt_output *output, sqlite3_stmt *query, struct gt_error *error)
+static int write_row(struct gt_output *output, struct gt_query *query, struct gt_error *error)
 {
     for (int column = 0; column < COLUMNS; column++)
         if ((column > 0 && gt_output_write(output, ",", 1, error) != 0) ||
@@ -82,14 +81,14 @@ static int write_row(struct gt_output *output, sqlite3_stmt *query, struct gt_er
     return gt_output_write(output, "\r\n", 2, error);
 }
 
-static int write_rows(sqlite3 *database, struct gt_output *output, struct gt_error *error)
+static int write_rows(struct gt_database *database, struct gt_output *output, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_export_query(database, rows_sql, 0, 0, error);
+    struct gt_query *query = gt_export_query(database, rows_sql, 0, 0, error);
     int row = query != NULL && write_header(output, error) == 0 ? 1 : -1;
-    while (row > 0 && (row = gt_query_row(query, error)) > 0)
+    while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_row(output, query, error) != 0)
             row = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return row;
 }
 

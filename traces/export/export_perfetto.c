@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "traces/export/internal.h"
-#include "traces/stats/internal.h"
 
 enum { MOST_RUNS = 4095, TITLE_BYTES = 512, FIRST_SEQUENCE = 2 };
 
@@ -74,12 +73,12 @@ static const char runs_sql[] =
     "FROM run r JOIN trace t USING (trace_id) JOIN device d USING (device_id) "
     "WHERE whole = 1 AND ?1 = 0 ORDER BY trace_id, kind, run_id";
 
-static int write_run(struct gt_export *export, sqlite3_stmt *query, struct gt_error *error)
+static int write_run(struct gt_export *export, struct gt_query *query, struct gt_error *error)
 {
     struct gt_export_run *run = &export->run;
     char title[TITLE_BYTES];
-    *run = (struct gt_export_run){sqlite3_column_int64(query, 0), sqlite3_column_int64(query, 1),
-                                  run->number + 1, sqlite3_column_int64(query, 7) > 1, 0};
+    *run = (struct gt_export_run){gt_query_integer(query, 0), gt_query_integer(query, 1),
+                                  run->number + 1, gt_query_integer(query, 7) > 1, 0};
     if (run->number > MOST_RUNS)
         return gt_error_set(error, "more than %d runs in one store; export fewer", MOST_RUNS);
     const char *options = gt_export_text(query, 5);
@@ -94,12 +93,12 @@ static int write_run(struct gt_export *export, sqlite3_stmt *query, struct gt_er
 
 static int write_runs(struct gt_export *export, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_export_query(export->database, runs_sql, 0, 0, error);
+    struct gt_query *query = gt_export_query(export->database, runs_sql, 0, 0, error);
     int row = query != NULL ? 1 : -1;
-    while (row > 0 && (row = gt_query_row(query, error)) > 0)
+    while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_run(export, query, error) != 0)
             row = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     if (row == 0 && export->run.number == 0)
         return gt_error_set(error, "no whole run in this store: nothing to export");
     return row;

@@ -4,6 +4,7 @@
 
 #include "traces/export/export.h"
 #include "traces/export/perfetto.h"
+#include "traces/store/query.h"
 
 extern const struct gt_exporter gt_exporter_perfetto, gt_exporter_csv;
 
@@ -16,19 +17,19 @@ struct gt_export_run {
 };
 
 struct gt_export {
-    sqlite3 *database;
+    struct gt_database *database;
     struct gt_output *output;
     struct gt_export_run run;
 };
 
 /* A statement with ?1 and ?2 bound to a run and its trace; NULL with the error. */
-sqlite3_stmt *gt_export_query(sqlite3 *database, const char *sql, int64_t run_id, int64_t trace_id,
+struct gt_query *gt_export_query(struct gt_database *database, const char *sql, int64_t run_id, int64_t trace_id,
                               struct gt_error *error);
 
 /* A text column, "" for NULL; valid until the next row. */
-const char *gt_export_text(sqlite3_stmt *query, int column);
+const char *gt_export_text(struct gt_query *query, int column);
 /* A column that numbers things; `what` names it. */
-int gt_export_number(sqlite3_stmt *query, int column, const char *what, uint64_t *number,
+int gt_export_number(struct gt_query *query, int column, const char *what, uint64_t *number,
                      struct gt_error *error);
 
 /* What the tracks of a run are gathered under; also the kinds of track. */

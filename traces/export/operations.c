@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "traces/export/internal.h"
-#include "traces/stats/internal.h"
 
 enum { NAME_BYTES = 256, SHAPE_BYTES = 64, NOTES = 16, COPY_ROOM = 8, COPY_TRACKS = 256 * COPY_ROOM };
 
@@ -42,33 +41,33 @@ static void note_number(struct op *op, const char *name, uint64_t number)
     op->notes[op->slice.note_count++] = (struct gt_perfetto_note){name, NULL, number};
 }
 
-static void note_text(struct op *op, sqlite3_stmt *query, const char *name, int column)
+static void note_text(struct op *op, struct gt_query *query, const char *name, int column)
 {
     op->notes[op->slice.note_count++] = (struct gt_perfetto_note){name, gt_export_text(query, column), 0};
 }
 
-static void note_kernel(struct op *op, sqlite3_stmt *query)
+static void note_kernel(struct op *op, struct gt_query *query)
 {
     note_text(op, query, "grid", GRID);
     note_text(op, query, "block", BLOCK);
-    note_number(op, "registers_per_thread", (uint64_t)sqlite3_column_int64(query, REGISTERS));
-    note_number(op, "shared_bytes", (uint64_t)sqlite3_column_int64(query, SHARED));
+    note_number(op, "registers_per_thread", (uint64_t)gt_query_integer(query, REGISTERS));
+    note_number(op, "shared_bytes", (uint64_t)gt_query_integer(query, SHARED));
 }
 
 /* When it was asked for and what it waited for; measured runs do not know. */
-static void note_waits(struct op *op, sqlite3_stmt *query)
+static void note_waits(struct op *op, struct gt_query *query)
 {
     static const char *const names[] = {"wait_host_ns", "wait_stream_ns", "wait_event_ns",
                                         "wait_queue_ns", "wait_engine_ns", "wait_resource_ns"};
     if (!gt_query_absent(query, SUBMIT))
-        note_number(op, "submit_ns", (uint64_t)sqlite3_column_int64(query, SUBMIT) / 1000);
+        note_number(op, "submit_ns", (uint64_t)gt_query_integer(query, SUBMIT) / 1000);
     for (int wait = 0; wait < GT_WAITS; wait++)
-        if (sqlite3_column_int64(query, WAITS + wait) > 0)
-            note_number(op, names[wait], (uint64_t)sqlite3_column_int64(query, WAITS + wait) / 1000);
+        if (gt_query_integer(query, WAITS + wait) > 0)
+            note_number(op, names[wait], (uint64_t)gt_query_integer(query, WAITS + wait) / 1000);
 }
 
 /* A row as a slice; its texts are good until the next row. */
-static int read_op(sqlite3_stmt *query, struct op *op, struct gt_error *error)
+static int read_op(struct gt_query *query, struct op *op, struct gt_error *error)
 {
     *op = (struct op){.slice = {.notes = op->notes, .name = op->name}};
     if (gt_export_number(query, OP, "op_no", &op->number, error) != 0 ||
@@ -89,19 +88,19 @@ static int read_op(sqlite3_stmt *query, struct op *op, struct gt_error *error)
     if (kernel)
         note_kernel(op, query);
     if (moved)
-        note_number(op, "bytes", (uint64_t)sqlite3_column_int64(query, BYTES));
+        note_number(op, "bytes", (uint64_t)gt_query_integer(query, BYTES));
     note_waits(op, query);
     return 0;
 }
 
-static int write_op(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
+static int write_op(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                     struct gt_error *error)
 {
     struct op op;
     char gpu[SHAPE_BYTES];
     if (read_op(query, &op, error) != 0 || gt_export_group(export, GT_GROUP_STREAMS, "streams", error) != 0)
         return -1;
-    gt_export_gpu(export, sqlite3_column_int64(query, GPU_ID), gpu, sizeof(gpu));
+    gt_export_gpu(export, gt_query_integer(query, GPU_ID), gpu, sizeof(gpu));
     snprintf(op.track_name, sizeof(op.track_name), "%sstream %s%s%s", gpu, gt_export_text(query, STREAM_ID),
              gt_query_absent(query, STREAM_NAME) ? "" : " ", gt_export_text(query, STREAM_NAME));
     op.slice.flow_in = gt_export_flow(&export->run, op.number);
@@ -118,7 +117,7 @@ static uint64_t direction_number(const char *direction)
     return COPY_ROOM - 1;
 }
 
-static int write_copy(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
+static int write_copy(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                       struct gt_error *error)
 {
     struct op op;
@@ -126,25 +125,25 @@ static int write_copy(struct gt_export *export, struct gt_perfetto_sequence *seq
     if (read_op(query, &op, error) != 0 ||
         gt_export_group(export, GT_GROUP_COPIES, "copy engines", error) != 0)
         return -1;
-    gt_export_gpu(export, sqlite3_column_int64(query, GPU_ID), gpu, sizeof(gpu));
+    gt_export_gpu(export, gt_query_integer(query, GPU_ID), gpu, sizeof(gpu));
     snprintf(op.track_name, sizeof(op.track_name), "%scopies %s", gpu, gt_export_text(query, DIRECTION));
     uint64_t index = op.gpu * COPY_ROOM + direction_number(gt_export_text(query, DIRECTION));
     struct gt_perfetto_track track = gt_export_track(export, GT_GROUP_COPIES, index, op.track_name);
     return gt_perfetto_slice(sequence, &track, &op.slice, error);
 }
 
-typedef int write_row(struct gt_export *, struct gt_perfetto_sequence *, sqlite3_stmt *, struct gt_error *);
+typedef int write_row(struct gt_export *, struct gt_perfetto_sequence *, struct gt_query *, struct gt_error *);
 
 static int write_rows(struct gt_export *export, struct gt_perfetto_sequence *sequence, const char *sql,
                       write_row *write, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_export_query(export->database, sql, export->run.run_id, export->run.trace_id,
+    struct gt_query *query = gt_export_query(export->database, sql, export->run.run_id, export->run.trace_id,
                                           error);
     int row = query != NULL ? 1 : -1;
-    while (row > 0 && (row = gt_query_row(query, error)) > 0)
+    while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write(export, sequence, query, error) != 0)
             row = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return row;
 }
 
@@ -171,7 +170,7 @@ static const char bandwidth_sql[] =
 /* What goes on in one direction of one GPU. */
 struct flow { double gbps; int64_t copies; bool written; };
 
-static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *sequence, sqlite3_stmt *query,
+static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                       struct flow *flows, struct gt_error *error)
 {
     char gpu[SHAPE_BYTES], name[NAME_BYTES];
@@ -181,7 +180,7 @@ static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *seq
         return -1;
     uint64_t index = gpu_number * COPY_ROOM + direction_number(gt_export_text(query, 3));
     struct flow *flow = &flows[index];
-    gt_export_gpu(export, sqlite3_column_int64(query, 2), gpu, sizeof(gpu));
+    gt_export_gpu(export, gt_query_integer(query, 2), gpu, sizeof(gpu));
     snprintf(name, sizeof(name), "%sbandwidth %s", gpu, gt_export_text(query, 3));
     struct gt_perfetto_track track = gt_export_track(export, GT_GROUP_BANDWIDTH, index, name);
     track.parent = gt_export_uuid(&export->run, GT_GROUP_COPIES, UINT32_MAX);
@@ -189,8 +188,8 @@ static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *seq
     if (!flow->written && gt_perfetto_counter(export->output, &track, "GB/s", error) != 0)
         return -1;
     flow->written = true;
-    flow->copies += sqlite3_column_int64(query, 5);
-    flow->gbps = flow->copies > 0 ? flow->gbps + sqlite3_column_double(query, 4) : 0;
+    flow->copies += gt_query_integer(query, 5);
+    flow->gbps = flow->copies > 0 ? flow->gbps + gt_query_real(query, 4) : 0;
     return gt_perfetto_value(sequence, track.uuid, at_ps, flow->gbps, error);
 }
 
@@ -198,13 +197,13 @@ int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *s
                         struct gt_error *error)
 {
     struct flow *flows = gt_calloc(COPY_TRACKS, sizeof(*flows));
-    sqlite3_stmt *query = gt_export_query(export->database, bandwidth_sql, export->run.run_id,
+    struct gt_query *query = gt_export_query(export->database, bandwidth_sql, export->run.run_id,
                                           export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
-    while (row > 0 && (row = gt_query_row(query, error)) > 0)
+    while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_rate(export, sequence, query, flows, error) != 0)
             row = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     free(flows);
     return row;
 }

@@ -5,20 +5,17 @@
 #ifndef GRIDTIDE_TRACES_NSYS_DB_H
 #define GRIDTIDE_TRACES_NSYS_DB_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "traces/import/importer.h"
-#include "traces/store/guard.h"
+#include "traces/store/query.h"
 
 struct gt_nsys_db {
-    sqlite3 *sqlite;
+    struct gt_database base;
     const char *path;           /* for messages; the caller's */
     void *image;                /* an unpacked copy in an unlinked temporary file, mapped; or NULL */
     size_t image_bytes;
-    uint64_t file_bytes;        /* unpacked */
-    struct gt_guard guard;
 };
 
 /* Open read-only without ever writing beside the file; gzip and zstd are unpacked into $TMPDIR. */
@@ -30,7 +27,7 @@ int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct 
 void gt_nsys_db_close(struct gt_nsys_db *db);
 
 /* 1, 0, or -1 where the file cannot say. */
-int gt_nsys_db_has_table(const struct gt_nsys_db *db, const char *table, struct gt_error *error);
+int gt_nsys_db_has_table(struct gt_nsys_db *db, const char *table, struct gt_error *error);
 
 /* "not there": the column is missing, or the row has NULL in it. */
 #define GT_NSYS_NULL INT64_MIN
@@ -53,15 +50,15 @@ struct gt_nsys_table {
 };
 
 struct gt_nsys_rows {
-    const struct gt_nsys_db *db;
+    struct gt_nsys_db *db;
     const struct gt_nsys_table *table;
-    sqlite3_stmt *statement;
+    struct gt_query *query;
     int64_t row;                /* rowid, for messages */
     int64_t value[GT_NSYS_COLUMNS]; /* of the row at hand, as in table->columns */
 };
 
 /* Begin to read a table in the order of its rows. 1; 0: there is no such table; -1. */
-int gt_nsys_rows_open(struct gt_nsys_rows *rows, const struct gt_nsys_db *db,
+int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db,
                       const struct gt_nsys_table *table, struct gt_error *error);
 /* The next row: 1; 0 after the last; -1. */
 int gt_nsys_rows_next(struct gt_nsys_rows *rows, struct gt_error *error);
@@ -70,16 +67,13 @@ void gt_nsys_rows_close(struct gt_nsys_rows *rows);
 /* What is wrong with the row at hand, printf-style after "FILE: table T, row N: ". Returns -1. */
 int gt_nsys_row_error(const struct gt_nsys_rows *rows, struct gt_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* "FILE: table T: " and what SQLite has to say. Returns -1. */
-int gt_nsys_db_error(const struct gt_nsys_db *db, const char *table, struct gt_error *error);
-
 /* Read every row of a table that may be missing: `row` is called for each and returns 0 or -1. */
-int gt_nsys_each_row(const struct gt_nsys_db *db, const struct gt_nsys_table *table,
+int gt_nsys_each_row(struct gt_nsys_db *db, const struct gt_nsys_table *table,
                      int (*row)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error),
                      void *user, struct gt_error *error);
 
-/* A statement that reads `table` (named in errors); NULL with the reason. The caller finalizes it. */
-sqlite3_stmt *gt_nsys_db_prepare(const struct gt_nsys_db *db, const char *table, struct gt_error *error,
-                                 const char *sql);
+/* A statement that reads `table` (named in errors); NULL with the reason. The caller ends it. */
+struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, const char *sql,
+                                  struct gt_error *error);
 
 #endif

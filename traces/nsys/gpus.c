@@ -71,25 +71,24 @@ static void set_keys(struct gt_import_device *draft, const int64_t *value)
 /* The name column of row `row`; GT_NONE where there is none. */
 static int read_gpu_name(struct gt_nsys *nsys, int64_t row, uint32_t *name, struct gt_error *error)
 {
-    sqlite3_stmt *query;
+    struct gt_query *query;
     int status;
 
     *name = GT_NONE;
-    if (sqlite3_prepare_v2(nsys->db.sqlite, "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1", -1,
-                           &query, NULL) != SQLITE_OK)
+    query = gt_nsys_db_query(&nsys->db, "TARGET_INFO_GPU", "SELECT name FROM main.TARGET_INFO_GPU WHERE rowid = ?1",
+                             NULL);
+    if (query == NULL)
         return 0;
-    sqlite3_bind_int64(query, 1, row);
-    status = sqlite3_step(query);
-    if (status == SQLITE_ROW && sqlite3_column_type(query, 0) == SQLITE_TEXT) {
-        const char *text = (const char *)sqlite3_column_text(query, 0);
+    gt_query_bind(query, 1, row);
+    status = gt_query_next(query, error);
+    if (status == 1 && gt_query_is_text(query, 0)) {
+        const char *text = gt_query_string(query, 0);
 
         if (*text != '\0')
             *name = gt_name(nsys->import.workload, text, strlen(text));
     }
-    if (status != SQLITE_ROW && status != SQLITE_DONE)
-        gt_nsys_db_error(&nsys->db, "TARGET_INFO_GPU", error);
-    sqlite3_finalize(query);
-    return status == SQLITE_ROW || status == SQLITE_DONE ? 0 : -1;
+    gt_query_end(query);
+    return status < 0 ? -1 : 0;
 }
 
 /* One of the machine's GPUs: names the workload's, and the first of these describes the device. */

@@ -2,6 +2,7 @@
 #include "sim/base/sort.h"
 #include "traces/nsys/internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct 
                           size_t count, struct gt_nsys_meanings *meanings, struct gt_error *error)
 {
     int there = gt_nsys_db_has_table(&nsys->db, table, error), status;
-    sqlite3_stmt *rows;
+    struct gt_query *rows;
     char sql[96];
 
     memset(meanings->of, -1, sizeof meanings->of);
@@ -41,23 +42,21 @@ int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct 
     }
     if (there != 1)
         return there;
-    sqlite3_snprintf(sizeof sql, sql, "SELECT id, name FROM main.%s", table);
-    rows = gt_nsys_db_prepare(&nsys->db, table, error, sql);
+    snprintf(sql, sizeof sql, "SELECT id, name FROM main.%s", table);
+    rows = gt_nsys_db_query(&nsys->db, table, sql, error);
     if (rows == NULL)
         return -1;
-    while ((status = sqlite3_step(rows)) == SQLITE_ROW) {
-        int64_t id = sqlite3_column_int64(rows, 0);
-        const char *name = (const char *)sqlite3_column_text(rows, 1);
+    while ((status = gt_query_next(rows, error)) == 1) {
+        int64_t id = gt_query_integer(rows, 0);
+        const char *name = gt_query_string(rows, 1);
 
         for (size_t i = 0; i < count && name != NULL && id >= 0 && id < GT_NSYS_MEANINGS; i++) {
             if (strcmp(name, known[i].name) == 0)
                 meanings->of[id] = (int8_t)known[i].meaning;
         }
     }
-    if (status != SQLITE_DONE)
-        gt_nsys_db_error(&nsys->db, table, error);
-    sqlite3_finalize(rows);
-    return status == SQLITE_DONE ? 0 : -1;
+    gt_query_end(rows);
+    return status;
 }
 
 enum { STREAM, PROCESS, CONTEXT, PRIORITY, FLAG, STREAM_COLUMNS };
@@ -257,22 +256,21 @@ static void name_thread(struct gt_workload *workload, int64_t global, const char
 
 int gt_nsys_read_threads(struct gt_nsys *nsys, struct gt_error *error)
 {
-    sqlite3_stmt *rows = NULL;
+    struct gt_query *rows;
     int status, there = gt_nsys_db_has_table(&nsys->db, "ThreadNames", error);
 
     if (there != 1)
         return there;
     /* Names are a comfort: an older layout of the table is no error. */
-    if (sqlite3_prepare_v2(nsys->db.sqlite, thread_names_sql, -1, &rows, NULL) != SQLITE_OK)
+    rows = gt_nsys_db_query(&nsys->db, "ThreadNames", thread_names_sql, NULL);
+    if (rows == NULL)
         return 0;
-    while ((status = sqlite3_step(rows)) == SQLITE_ROW) {
-        const char *name = (const char *)sqlite3_column_text(rows, 1);
+    while ((status = gt_query_next(rows, error)) == 1) {
+        const char *name = gt_query_string(rows, 1);
 
-        if (name != NULL && *name != '\0' && sqlite3_column_type(rows, 0) == SQLITE_INTEGER)
-            name_thread(nsys->import.workload, sqlite3_column_int64(rows, 0), name);
+        if (name != NULL && *name != '\0' && gt_query_is_integer(rows, 0))
+            name_thread(nsys->import.workload, gt_query_integer(rows, 0), name);
     }
-    if (status != SQLITE_DONE)
-        gt_nsys_db_error(&nsys->db, "ThreadNames", error);
-    sqlite3_finalize(rows);
-    return status == SQLITE_DONE ? 0 : -1;
+    gt_query_end(rows);
+    return status;
 }

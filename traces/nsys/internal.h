@@ -27,7 +27,7 @@ struct gt_nsys_meanings {
 struct gt_nsys {
     struct gt_nsys_db db;
     struct gt_import import;
-    sqlite3_stmt *string_query; /* NULL: there is no StringIds */
+    struct gt_query *string_query; /* NULL: there is no StringIds */
     struct gt_nsys_string *strings;
     struct gt_nsys_context *contexts;
     struct gt_nsys_stream_info *stream_infos; /* by process, context, stream */

@@ -22,8 +22,7 @@ int gt_nsys_names_open(struct gt_nsys *nsys, struct gt_error *error)
 
     if (there != 1)
         return there;
-    nsys->string_query = gt_nsys_db_prepare(&nsys->db, "StringIds", error,
-                                            "SELECT value FROM main.StringIds WHERE id = ?1");
+    nsys->string_query = gt_nsys_db_query(&nsys->db, "StringIds", "SELECT value FROM main.StringIds WHERE id = ?1", error);
     return nsys->string_query == NULL ? -1 : 0;
 }
 
@@ -31,7 +30,7 @@ void gt_nsys_names_close(struct gt_nsys *nsys)
 {
     struct gt_nsys_string *string, *next;
 
-    sqlite3_finalize(nsys->string_query);
+    gt_query_end(nsys->string_query);
     HASH_ITER(hh, nsys->strings, string, next) {
         HASH_DEL(nsys->strings, string);
         free(string);
@@ -52,24 +51,18 @@ static void take_text(struct gt_nsys *nsys, struct gt_nsys_string *string, const
 
 static int read_string(struct gt_nsys *nsys, struct gt_nsys_string *string, struct gt_error *error)
 {
-    sqlite3_stmt *query = nsys->string_query;
-    int status, type;
+    struct gt_query *query = nsys->string_query;
+    int status;
 
-    sqlite3_bind_int64(query, 1, string->key.id);
-    status = sqlite3_step(query);
-    if (status == SQLITE_ROW) {
-        type = sqlite3_column_type(query, 0);
-        if (type == SQLITE_TEXT)
-            take_text(nsys, string, (const char *)sqlite3_column_text(query, 0));
-        else
-            gt_error_set(error, "%s: table StringIds, id %lld: column value holds no text", nsys->db.path,
-                         (long long)string->key.id);
-        status = type == SQLITE_TEXT ? 0 : -1;
-    } else {
-        status = status == SQLITE_DONE ? 0 : gt_nsys_db_error(&nsys->db, "StringIds", error);
-    }
-    sqlite3_reset(query);
-    return status;
+    gt_query_bind(query, 1, string->key.id);
+    status = gt_query_next(query, error);
+    if (status == 1 && gt_query_is_text(query, 0))
+        take_text(nsys, string, gt_query_string(query, 0));
+    else if (status == 1)
+        status = gt_error_set(error, "%s: table StringIds, id %lld: column value holds no text", nsys->db.path,
+                              (long long)string->key.id);
+    gt_query_rewind(query);
+    return status < 0 ? -1 : 0;
 }
 
 static int find_string(struct gt_nsys *nsys, int64_t id, bool is_api, const struct gt_nsys_string **found,

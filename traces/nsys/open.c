@@ -162,7 +162,7 @@ static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const stru
                     : unpack(db->path, input, fd, options, &bytes, error);
     if (status == 0) {
         db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
-        db->image_bytes = db->file_bytes = bytes;
+        db->image_bytes = bytes;
         if (db->image == MAP_FAILED) {
             db->image = NULL;
             status = gt_error_set(error, "%s: cannot be mapped unpacked: %s", db->path, strerror(errno));
@@ -172,32 +172,7 @@ static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const stru
         close(fd);
     if (status != 0)
         return -1;
-    if (sqlite3_open_v2(":memory:", &db->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL) !=
-            SQLITE_OK ||
-        sqlite3_deserialize(db->sqlite, "main", db->image, (sqlite3_int64)bytes, (sqlite3_int64)bytes,
-                            SQLITE_DESERIALIZE_READONLY) != SQLITE_OK)
-        return gt_nsys_db_error(db, NULL, error);
-    return 0;
-}
-
-/* "file:PATH?immutable=1" with what means something in a URI escaped; malloced. */
-static char *immutable_uri(const char *path)
-{
-    static const char hex[] = "0123456789abcdef";
-    char *uri = gt_realloc(NULL, strlen(path) + 16, 3);
-    char *end = stpcpy(uri, path[0] == '/' ? "file://" : "file:");
-
-    for (; *path != '\0'; path++) {
-        if (strchr("?#%", *path) != NULL) {
-            *end++ = '%';
-            *end++ = hex[(unsigned char)*path >> 4];
-            *end++ = hex[*path & 15];
-        } else {
-            *end++ = *path;
-        }
-    }
-    strcpy(end, "?immutable=1&mode=ro");
-    return uri;
+    return gt_database_open_image(&db->base, db->path, db->image, bytes, error);
 }
 
 /* 1: a database as it is, of *bytes; 0: something else, or for gt_input to say what is wrong; -1. */
@@ -226,40 +201,32 @@ static int is_plain(const char *path, uint64_t *bytes, struct gt_error *error)
     return plain;
 }
 
-static int open_plain(struct gt_nsys_db *db, struct gt_error *error)
-{
-    char *uri = immutable_uri(db->path);
-    int status = sqlite3_open_v2(uri, &db->sqlite, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
-
-    free(uri);
-    return status == SQLITE_OK ? 0 : gt_nsys_db_error(db, NULL, error);
-}
-
 int gt_nsys_db_open(struct gt_nsys_db *db, const char *path, const struct gt_import_options *options,
                     struct gt_error *error)
 {
     struct gt_input *input = gt_input_share(options != NULL ? options->input : NULL, path, error);
+    uint64_t bytes;
     int status;
 
     *db = (struct gt_nsys_db){ .path = path };
     if (input == NULL)
         return -1;
-    status = gt_input_is_plain_file(input) ? is_plain(path, &db->file_bytes, error) : 0;
-    if (status >= 0)
-        status = status == 1 ? open_plain(db, error) : open_packed(db, input, options, error);
+    status = gt_input_is_plain_file(input) ? is_plain(path, &bytes, error) : 0;
+    if (status == 1)
+        status = gt_database_open_file(&db->base, path, bytes, error);
+    else if (status == 0)
+        status = open_packed(db, input, options, error);
     gt_input_close(input);
     if (status != 0) {
         gt_nsys_db_close(db);
         return -1;
     }
-    gt_guard_database(&db->guard, db->sqlite, db->file_bytes);
-    sqlite3_exec(db->sqlite, "PRAGMA cell_size_check=ON; PRAGMA query_only=ON", NULL, NULL, NULL);
     return 0;
 }
 
 void gt_nsys_db_close(struct gt_nsys_db *db)
 {
-    sqlite3_close(db->sqlite);
+    gt_database_close(&db->base);
     if (db->image != NULL)
         munmap(db->image, db->image_bytes);
     *db = (struct gt_nsys_db){ .path = db->path };

@@ -34,7 +34,7 @@ struct part_key {                     /* of a part, while the walk lasts */
 struct walk {
     struct gt_stats_work *work;
     struct gt_error *error;
-    sqlite3_stmt *op_query, *call_query;
+    struct gt_query *op_query, *call_query;
     uint32_t *call_before;            /* by call: the one before it on its thread, or GT_NONE */
     size_t calls;
     struct part_key *parts;
@@ -86,26 +86,26 @@ static int pass(struct walk *walk, gt_time_ps from_ps, uint32_t part, uint32_t o
     return gt_path_file_add(stats->path_file, from_ps, part, op, call, walk->error);
 }
 
-static uint32_t index_column(sqlite3_stmt *query, int column)
+static uint32_t index_column(struct gt_query *query, int column)
 {
-    sqlite3_int64 value = sqlite3_column_int64(query, column);
+    int64_t value = gt_query_integer(query, column);
 
     return gt_query_absent(query, column) || value < 0 || value >= GT_NONE ? GT_NONE : (uint32_t)value;
 }
 
 /* The row of a number, as ?3: 1 found, 0 not, -1. */
-static int look_up(struct walk *walk, sqlite3_stmt *query, uint32_t number)
+static int look_up(struct walk *walk, struct gt_query *query, uint32_t number)
 {
-    sqlite3_reset(query);
-    sqlite3_bind_int64(query, 3, number);
-    return number == GT_NONE ? 0 : gt_query_row(query, walk->error);
+    gt_query_rewind(query);
+    gt_query_bind(query, 3, number);
+    return number == GT_NONE ? 0 : gt_query_next(query, walk->error);
 }
 
 /* The part that an operation's running time belongs to. */
-static uint32_t op_part(struct walk *walk, sqlite3_stmt *query)
+static uint32_t op_part(struct walk *walk, struct gt_query *query)
 {
-    const char *kind = (const char *)sqlite3_column_text(query, 6);
-    const char *direction = (const char *)sqlite3_column_text(query, 8);
+    const char *kind = gt_query_string(query, 6);
+    const char *direction = gt_query_string(query, 8);
     uint32_t kernel = index_column(query, 7);
 
     if (kind != NULL && strcmp(kind, gt_op_kind_names[GT_OP_COPY]) == 0)
@@ -120,7 +120,7 @@ static uint32_t op_part(struct walk *walk, sqlite3_stmt *query)
 
 static int read_op(struct walk *walk, uint32_t number, struct path_op *op)
 {
-    sqlite3_stmt *query = walk->op_query;
+    struct gt_query *query = walk->op_query;
     int result = look_up(walk, query, number);
 
     if (result != 1)
@@ -128,7 +128,7 @@ static int read_op(struct walk *walk, uint32_t number, struct path_op *op)
     if (gt_query_span(query, 1, "operation", number, &op->start_ps, &op->end_ps, walk->error) != 0)
         return -1;
     op->op = number;
-    op->submit_ps = gt_query_absent(query, 0) ? GT_TIME_NONE : (gt_time_ps)sqlite3_column_int64(query, 0);
+    op->submit_ps = gt_query_absent(query, 0) ? GT_TIME_NONE : (gt_time_ps)gt_query_integer(query, 0);
     op->cause_call = index_column(query, 3);
     op->cause_op = index_column(query, 4);
     op->call = index_column(query, 5);
@@ -138,7 +138,7 @@ static int read_op(struct walk *walk, uint32_t number, struct path_op *op)
 
 static int read_call(struct walk *walk, uint32_t number, struct path_call *call)
 {
-    sqlite3_stmt *query = walk->call_query;
+    struct gt_query *query = walk->call_query;
     int result = look_up(walk, query, number);
     const char *kind, *name;
 
@@ -149,8 +149,8 @@ static int read_call(struct walk *walk, uint32_t number, struct path_call *call)
         return -1;
     call->call = number;
     call->cause_op = index_column(query, 3);
-    kind = (const char *)sqlite3_column_text(query, 4);
-    name = (const char *)sqlite3_column_text(query, 5);
+    kind = gt_query_string(query, 4);
+    name = gt_query_string(query, 5);
     if (kind != NULL && strcmp(kind, gt_call_kind_names[GT_CALL_HOST_WORK]) == 0)
         call->part = part_of(walk, GT_PATH_HOST_WORK, "");
     else
@@ -251,16 +251,16 @@ static int walk_back(struct walk *walk)
 /* One 4-byte number a call is all that the walk keeps in memory of the trace. */
 static int load_threads(struct walk *walk, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_query(walk->work, "SELECT call_no, thread_no FROM call WHERE trace_id = ?2"
+    struct gt_query *query = gt_stats_query(walk->work, "SELECT call_no, thread_no FROM call WHERE trace_id = ?2"
                                    " ORDER BY call_no", error);
     uint32_t *last = NULL;            /* by thread */
     size_t room = 0, threads = 0;
     int result = -1;
 
-    while (query != NULL && (result = gt_query_row(query, error)) == 1) {
+    while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         uint64_t thread;
 
-        if ((size_t)sqlite3_column_int64(query, 0) != walk->calls
+        if ((size_t)gt_query_integer(query, 0) != walk->calls
             || gt_query_number(query, 1, walk->calls + UINT16_MAX, "thread_no", &thread, error) != 0) {
             result = gt_error_set(error, "call %zu is missing or of no thread; the store is damaged",
                                   walk->calls);
@@ -276,7 +276,7 @@ static int load_threads(struct walk *walk, struct gt_error *error)
         last[thread] = (uint32_t)walk->calls++;
     }
     free(last);
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return result;
 }
 
@@ -284,16 +284,16 @@ static int load_threads(struct walk *walk, struct gt_error *error)
 static int find_ends(struct walk *walk)
 {
     struct gt_stats *stats = walk->work->stats;
-    sqlite3_stmt *query = gt_query(walk->work, "SELECT min(start_ps), (SELECT call_no FROM run_call"
+    struct gt_query *query = gt_stats_query(walk->work, "SELECT min(start_ps), (SELECT call_no FROM run_call"
                                    " WHERE run_id = ?1 ORDER BY end_ps DESC, call_no DESC LIMIT 1)"
                                    " FROM run_call WHERE run_id = ?1", walk->error);
-    bool calls = query != NULL && gt_query_row(query, walk->error) == 1 && !gt_query_absent(query, 0);
+    bool calls = query != NULL && gt_query_next(query, walk->error) == 1 && !gt_query_absent(query, 0);
     uint32_t last_call = calls ? index_column(query, 1) : GT_NONE;
     int result = query == NULL ? -1 : 0;
 
     if (calls && gt_query_number(query, 0, GT_TIME_LIMIT_PS, "start_ps", &walk->origin_ps, walk->error) != 0)
         result = -1;
-    sqlite3_finalize(query);
+    gt_query_end(query);
     if (result == 0 && stats->summary.operations > 0) {
         if (!calls || stats->summary.start_ps < walk->origin_ps)
             walk->origin_ps = stats->summary.start_ps;
@@ -313,25 +313,25 @@ static int find_ends(struct walk *walk)
 /* Whether the run says what let things happen: a measured one does not. */
 static int has_causes(struct gt_stats_work *work, struct gt_error *error)
 {
-    sqlite3_stmt *query;
+    struct gt_query *query;
     int result;
 
     if (work->stats->run.simulated)
         return 1;
-    query = gt_query(work, "SELECT 1 FROM run_op WHERE run_id = ?1"
+    query = gt_stats_query(work, "SELECT 1 FROM run_op WHERE run_id = ?1"
                      " AND (cause_call IS NOT NULL OR cause_op IS NOT NULL) LIMIT 1", error);
-    result = query == NULL ? -1 : gt_query_row(query, error);
-    sqlite3_finalize(query);
+    result = query == NULL ? -1 : gt_query_next(query, error);
+    gt_query_end(query);
     return result;
 }
 
 static int open_queries(struct walk *walk)
 {
-    walk->op_query = gt_query(walk->work,
+    walk->op_query = gt_stats_query(walk->work,
         "SELECT r.submit_ps, r.start_ps, r.end_ps, r.cause_call, r.cause_op, o.call_no, o.kind,"
         " o.kernel_no, o.direction FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no"
         " WHERE r.run_id = ?1 AND r.op_no = ?3", walk->error);
-    walk->call_query = gt_query(walk->work,
+    walk->call_query = gt_stats_query(walk->work,
         "SELECT r.start_ps, r.end_ps, r.blocked_ps, r.cause_op, c.kind, c.name"
         " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
         " WHERE r.run_id = ?1 AND r.call_no = ?3", walk->error);
@@ -347,8 +347,8 @@ static void close_walk(struct walk *walk)
         free(key->text);
         free(key);
     }
-    sqlite3_finalize(walk->op_query);
-    sqlite3_finalize(walk->call_query);
+    gt_query_end(walk->op_query);
+    gt_query_end(walk->call_query);
     free(walk->call_before);
 }
 

@@ -3,10 +3,11 @@
 #define GRIDTIDE_TRACES_STATS_INTERNAL_H
 
 #include "traces/stats/stats.h"
+#include "traces/store/query.h"
 
 /* A stats being computed, with what the parts share. */
 struct gt_stats_work {
-    sqlite3 *database;
+    struct gt_database *database;
     struct gt_stats *stats;
     struct gt_kernel *shapes;         /* the trace's kernels by kernel_no: launch shape only */
     char **kernel_names;              /* by kernel_no */
@@ -42,18 +43,8 @@ int gt_path_file_add(struct gt_path_file *path, gt_time_ps from_ps, uint32_t par
 int gt_path_file_finish(struct gt_stats *stats, struct gt_error *error);
 void gt_path_file_free(struct gt_path_file *path);                        /* NULL allowed */
 
-/* A statement over the run's database; gt_query_row: 1 a row, 0 no more, -1 error.
- * The parameters ?1 and ?2 are bound to the run and the trace where the statement has them. */
-sqlite3_stmt *gt_query(struct gt_stats_work *work, const char *sql, struct gt_error *error);
-int gt_query_row(sqlite3_stmt *query, struct gt_error *error);
-/* A column that must be a time (0 .. GT_TIME_LIMIT_PS) or a number up to `limit`; `what` names it. */
-int gt_query_number(sqlite3_stmt *query, int column, uint64_t limit, const char *what, uint64_t *number,
-                    struct gt_error *error);
-/* Start and end columns, side by side: times in order. */
-int gt_query_span(sqlite3_stmt *query, int column, const char *what, int64_t number, gt_time_ps *start_ps,
-                  gt_time_ps *end_ps, struct gt_error *error);
-char *gt_query_text(sqlite3_stmt *query, int column);                     /* malloced; "" for NULL */
-bool gt_query_absent(sqlite3_stmt *query, int column);
+/* A statement over the run's database; the parameters ?1 and ?2 are bound to the run and the trace. */
+struct gt_query *gt_stats_query(struct gt_stats_work *work, const char *sql, struct gt_error *error);
 
 /* Sums of times that may pass the limit of one time: they stay at the largest. */
 static inline gt_time_ps gt_time_add(gt_time_ps a, gt_time_ps b)

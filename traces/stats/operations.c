@@ -34,10 +34,10 @@ struct ops {
 };
 
 /* The number of a name in a table; a missing one is `absent` where that is not GT_NONE. */
-static int find_name(sqlite3_stmt *query, int column, const char *const *names, uint32_t count,
+static int find_name(struct gt_query *query, int column, const char *const *names, uint32_t count,
                      uint32_t absent, uint32_t *found, struct gt_error *error)
 {
-    const char *text = (const char *)sqlite3_column_text(query, column);
+    const char *text = gt_query_string(query, column);
 
     if (text == NULL && absent != GT_NONE) {
         *found = absent;
@@ -47,16 +47,16 @@ static int find_name(sqlite3_stmt *query, int column, const char *const *names, 
         if (strcmp(text, names[*found]) == 0)
             return 0;
     return gt_error_set(error, "unknown %s '%.40s'; the store is damaged or of a newer version",
-                        sqlite3_column_name(query, column), text != NULL ? text : "");
+                        gt_query_column(query, column), text != NULL ? text : "");
 }
 
-static int read_waits(sqlite3_stmt *query, struct op_row *row, struct gt_error *error)
+static int read_waits(struct gt_query *query, struct op_row *row, struct gt_error *error)
 {
     for (int i = 0; i < GT_WAITS; i++) {
         row->wait_ps[i] = 0;
         if (gt_query_absent(query, WAITS + i))
             continue;
-        if (gt_query_number(query, WAITS + i, GT_TIME_LIMIT_PS, sqlite3_column_name(query, WAITS + i),
+        if (gt_query_number(query, WAITS + i, GT_TIME_LIMIT_PS, gt_query_column(query, WAITS + i),
                             &row->wait_ps[i], error) != 0)
             return -1;
         row->waits = true;
@@ -64,7 +64,7 @@ static int read_waits(sqlite3_stmt *query, struct op_row *row, struct gt_error *
     return 0;
 }
 
-static int read_copy(sqlite3_stmt *query, struct op_row *row, struct gt_error *error)
+static int read_copy(struct gt_query *query, struct op_row *row, struct gt_error *error)
 {
     uint32_t none = row->kind == GT_OP_COPY ? GT_NONE : GT_H2D; /* a memset has no direction */
 
@@ -76,11 +76,11 @@ static int read_copy(sqlite3_stmt *query, struct op_row *row, struct gt_error *e
          : gt_query_number(query, BYTES, INT64_MAX, "bytes", &row->bytes, error);
 }
 
-static int read_row(struct ops *ops, sqlite3_stmt *query, struct op_row *row, struct gt_error *error)
+static int read_row(struct ops *ops, struct gt_query *query, struct op_row *row, struct gt_error *error)
 {
     const struct gt_stats_work *work = ops->work;
 
-    *row = (struct op_row){ .op = sqlite3_column_int64(query, OP_NO) };
+    *row = (struct op_row){ .op = gt_query_integer(query, OP_NO) };
     if (gt_query_absent(query, KIND))
         return gt_error_set(error, "operation %lld is not in the trace; the store is damaged",
                             (long long)row->op);
@@ -258,13 +258,13 @@ static void finish_copies(struct ops *ops)
 static int add_threads(struct gt_stats_work *work, struct gt_error *error)
 {
     struct gt_stats_summary *summary = &work->stats->summary;
-    sqlite3_stmt *query = gt_query(work, "SELECT count(DISTINCT c.thread_no), coalesce(sum(blocked_ps), 0)"
+    struct gt_query *query = gt_stats_query(work, "SELECT count(DISTINCT c.thread_no), coalesce(sum(blocked_ps), 0)"
                                    " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
                                    " WHERE r.run_id = ?1", error);
     uint64_t threads, blocked_ps;
     int result = -1;
 
-    if (query != NULL && gt_query_row(query, error) == 1
+    if (query != NULL && gt_query_next(query, error) == 1
         && gt_query_number(query, 0, UINT32_MAX, "thread count", &threads, error) == 0
         && gt_query_number(query, 1, INT64_MAX, "sum of blocked_ps", &blocked_ps, error) == 0) {
         summary->threads = (uint32_t)threads;
@@ -275,7 +275,7 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
                           "a recorded call does not say which part of it was waiting");
         result = 0;
     }
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return result;
 }
 
@@ -283,31 +283,31 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
 static int find_makespan(struct gt_stats_work *work, bool every, struct gt_error *error)
 {
     struct gt_stats_summary *summary = &work->stats->summary;
-    sqlite3_stmt *query = gt_query(work, "SELECT min(start_ps), max(end_ps) FROM run_op WHERE run_id = ?1"
+    struct gt_query *query = gt_stats_query(work, "SELECT min(start_ps), max(end_ps) FROM run_op WHERE run_id = ?1"
                                    " AND (?3 OR op_no NOT IN (SELECT op_no FROM op WHERE trace_id = ?2"
                                    " AND kind = 'host_function'))", error);
     int result = -1;
 
     if (query != NULL) {
-        sqlite3_bind_int(query, 3, every);
-        result = gt_query_row(query, error) == 1 ? 0 : -1;
+        gt_query_bind(query, 3, every);
+        result = gt_query_next(query, error) == 1 ? 0 : -1;
     }
     if (result == 0 && gt_query_absent(query, 0))
         result = every ? 0 : find_makespan(work, true, error);
     else if (result == 0)
         result = gt_query_span(query, 0, "run", work->stats->run.run_id, &summary->start_ps, &summary->end_ps,
                                error);
-    sqlite3_finalize(query);
+    gt_query_end(query);
     summary->makespan_ps = summary->end_ps - summary->start_ps;
     return result;
 }
 
 static int read_ops(struct ops *ops, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_query(ops->work, ops_sql, error);
+    struct gt_query *query = gt_stats_query(ops->work, ops_sql, error);
     int result = -1;
 
-    while (query != NULL && (result = gt_query_row(query, error)) == 1) {
+    while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         struct op_row row;
 
         if (read_row(ops, query, &row, error) != 0) {
@@ -316,7 +316,7 @@ static int read_ops(struct ops *ops, struct gt_error *error)
         }
         add_row(ops, &row);
     }
-    sqlite3_finalize(query);
+    gt_query_end(query);
     gt_sweep_finish(&ops->sweep);
     return result;
 }

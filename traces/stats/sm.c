@@ -31,23 +31,23 @@ struct sms {
 
 static int read_counter(struct gt_stats_work *work, const char *name, uint64_t *value, struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_query(work, "SELECT CAST(value AS INTEGER) FROM counter"
+    struct gt_query *query = gt_stats_query(work, "SELECT CAST(value AS INTEGER) FROM counter"
                                    " WHERE run_id = ?1 AND name = ?3", error);
     int result = -1;
 
     *value = 0;
     if (query != NULL) {
-        sqlite3_bind_text(query, 3, name, -1, SQLITE_STATIC);
-        result = gt_query_row(query, error);
+        gt_query_bind_text(query, 3, name);
+        result = gt_query_next(query, error);
         if (result == 1)
             result = gt_query_number(query, 0, GT_TIME_LIMIT_PS, name, value, error);
     }
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return result;
 }
 
 /* The sums of the SM named by columns 0 (gpu_no) and 1 (sm). */
-static struct sm_sums *sums_of(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
+static struct sm_sums *sums_of(struct sms *sms, struct gt_query *query, struct gt_error *error)
 {
     uint32_t count = sms->work->stats->run.device.sms;
     uint64_t gpu, sm;
@@ -63,7 +63,7 @@ static struct sm_sums *sums_of(struct sms *sms, sqlite3_stmt *query, struct gt_e
     return &sms->sums[gpu * count + sm];
 }
 
-static int add_bin(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
+static int add_bin(struct sms *sms, struct gt_query *query, struct gt_error *error)
 {
     struct sm_sums *sums = sums_of(sms, query, error);
     uint64_t bin, warp_ps, block_ps;
@@ -80,13 +80,13 @@ static int add_bin(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
     return 0;
 }
 
-static int add_blocks(struct sms *sms, sqlite3_stmt *query, struct gt_error *error)
+static int add_blocks(struct sms *sms, struct gt_query *query, struct gt_error *error)
 {
     struct sm_sums *sums = sums_of(sms, query, error);
     gt_time_ps start_ps, end_ps;
     uint64_t blocks;
 
-    if (sums == NULL || gt_query_span(query, 2, "a block of operation", sqlite3_column_int64(query, 5),
+    if (sums == NULL || gt_query_span(query, 2, "a block of operation", gt_query_integer(query, 5),
                                       &start_ps, &end_ps, error) != 0
         || gt_query_number(query, 4, UINT32_MAX, "blocks", &blocks, error) != 0)
         return gt_error_prefix(error, "run_block: ");
@@ -131,18 +131,18 @@ static void add_busy_times(struct sms *sms)
 }
 
 static int each_row(struct sms *sms, const char *sql,
-                    int (*add)(struct sms *, sqlite3_stmt *, struct gt_error *), struct gt_error *error)
+                    int (*add)(struct sms *, struct gt_query *, struct gt_error *), struct gt_error *error)
 {
-    sqlite3_stmt *query = gt_query(sms->work, sql, error);
+    struct gt_query *query = gt_stats_query(sms->work, sql, error);
     int result = -1;
 
-    while (query != NULL && (result = gt_query_row(query, error)) == 1) {
+    while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         if (add(sms, query, error) != 0) {
             result = -1;
             break;
         }
     }
-    sqlite3_finalize(query);
+    gt_query_end(query);
     return result;
 }
 

@@ -12,34 +12,39 @@ const char *const gt_path_kind_names[GT_PATH_KINDS] = {
     [GT_PATH_API] = "host API", [GT_PATH_HOST_WORK] = "host work", [GT_PATH_UNKNOWN] = "unknown",
 };
 
-static int64_t newest_run(sqlite3 *database, const char *kind)
+/* The newest whole run of that kind in *run_id: 1, 0 where there is none, -1. */
+static int newest_run(struct gt_database *database, const char *kind, int64_t *run_id, struct gt_error *error)
 {
-    sqlite3_stmt *query;
-    int64_t run_id = -1;
+    struct gt_query *query = gt_query_new(database, "SELECT max(run_id) FROM run WHERE kind = ?1 AND whole = 1",
+                                          error);
+    int row;
 
-    if (sqlite3_prepare_v2(database, "SELECT max(run_id) FROM run WHERE kind = ?1 AND whole = 1", -1,
-                           &query, NULL) != SQLITE_OK)
-        return -2;
-    sqlite3_bind_text(query, 1, kind, -1, SQLITE_STATIC);
-    if (sqlite3_step(query) == SQLITE_ROW && sqlite3_column_type(query, 0) != SQLITE_NULL)
-        run_id = sqlite3_column_int64(query, 0);
-    sqlite3_finalize(query);
-    return run_id;
+    if (query == NULL)
+        return -1;
+    gt_query_bind_text(query, 1, kind);
+    row = gt_query_next(query, error);
+    if (row == 1 && gt_query_absent(query, 0))
+        row = 0;
+    if (row == 1)
+        *run_id = gt_query_integer(query, 0);
+    gt_query_end(query);
+    return row;
 }
 
-int64_t gt_stats_find_run(sqlite3 *database, const char *kind, struct gt_error *error)
+int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct gt_error *error)
 {
     const char *other = strcmp(kind, "simulated") == 0 ? "measured" : "simulated";
-    const char *path = sqlite3_db_filename(database, "main");
-    int64_t run_id = newest_run(database, kind);
+    int64_t run_id;
+    int found = newest_run(database, kind, &run_id, error);
 
-    if (run_id >= 0)
-        return run_id;
-    if (run_id == -2)
-        return gt_error_set(error, "%s: %s", path, sqlite3_errmsg(database));
-    if (newest_run(database, other) >= 0)
-        return gt_error_set(error, "%s: no %s run in it; there is a %s one", path, kind, other);
-    return gt_error_set(error, "%s: no run in it", path);
+    if (found != 0)
+        return found == 1 ? run_id : -1;
+    found = newest_run(database, other, &run_id, error);
+    if (found == 0)
+        gt_error_set(error, "%s: no run in it", database->path);
+    else if (found == 1)
+        gt_error_set(error, "%s: no %s run in it; there is a %s one", database->path, kind, other);
+    return -1;
 }
 
 void gt_stats_note(struct gt_stats *stats, const char *section, const char *text)
@@ -58,31 +63,40 @@ void gt_stats_work_free(struct gt_stats_work *work)
     free(work->gpu_ids);
 }
 
+struct gt_query *gt_stats_query(struct gt_stats_work *work, const char *sql, struct gt_error *error)
+{
+    struct gt_query *query = gt_query_new(work->database, sql, error);
+
+    if (query != NULL) {
+        gt_query_bind(query, 1, work->stats->run.run_id);
+        gt_query_bind(query, 2, work->stats->run.trace_id);
+    }
+    return query;
+}
+
 static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
 {
     if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0
         || gt_stats_sms(work, error) != 0 || gt_stats_walk(work, error) != 0)
-        return gt_error_prefix(error, "%s: ", sqlite3_db_filename(work->database, "main"));
+        return gt_database_name_error(work->database, error);
     return 0;
 }
 
 /* All in one read transaction, the caller's or its own: the path looks up millions of single
  * rows, and each would otherwise lock and unlock the file. */
-struct gt_stats *gt_stats_compute(sqlite3 *database, int64_t run_id, struct gt_error *error)
+struct gt_stats *gt_stats_compute(struct gt_database *database, int64_t run_id, struct gt_error *error)
 {
     struct gt_stats *stats = gt_calloc(1, sizeof *stats);
     struct gt_stats_work work = { .database = database, .stats = stats };
-    bool own_transaction = sqlite3_get_autocommit(database) != 0;
+    bool own_transaction = gt_database_begin_reading(database);
 
     stats->run.run_id = run_id;
-    if (own_transaction)
-        sqlite3_exec(database, "BEGIN", NULL, NULL, NULL);
     if (compute_parts(&work, error) != 0) {
         gt_stats_free(stats);
         stats = NULL;
     }
     if (own_transaction)
-        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL);
+        gt_database_end_reading(database);
     gt_stats_work_free(&work);
     return stats;
 }

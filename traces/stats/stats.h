@@ -14,11 +14,11 @@
 #ifndef GRIDTIDE_TRACES_STATS_STATS_H
 #define GRIDTIDE_TRACES_STATS_STATS_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 
 #include "sim/devices/device.h"
 #include "sim/workload/probe.h"
+#include "traces/store/database.h"
 
 /* The run that the numbers are of. */
 struct gt_stats_run {
@@ -143,11 +143,11 @@ struct gt_stats {
 
 /* The newest whole run of that kind ("simulated", "measured"). Returns its id, or -1 with an
  * error saying which kinds there are. */
-int64_t gt_stats_find_run(sqlite3 *database, const char *kind, struct gt_error *error);
+int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct gt_error *error);
 
 /* Compute everything about a run. NULL with a reason: the database fails, or holds what cannot
  * be (an operation that ends before it starts, an SM that the device has not). */
-struct gt_stats *gt_stats_compute(sqlite3 *database, int64_t run_id, struct gt_error *error);
+struct gt_stats *gt_stats_compute(struct gt_database *database, int64_t run_id, struct gt_error *error);
 void gt_stats_free(struct gt_stats *stats);
 
 /* The critical path's segments in order of time, each beginning where the one before ended.

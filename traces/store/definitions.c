@@ -37,7 +37,7 @@ static int64_t insert_device(struct gt_store *store, const struct gt_device *dev
     sqlite3_bind_int64(insert, 3, device->warps_per_sm);
     sqlite3_bind_int64(insert, 4, device->threads_per_sm);
     result = gt_store_step(store, insert, error);
-    id = sqlite3_last_insert_rowid(store->database);
+    id = sqlite3_last_insert_rowid(store->base.sqlite);
     sqlite3_finalize(insert);
     return result == 0 && insert_keys(store, id, device, error) == 0 ? id : -1;
 }
@@ -192,7 +192,7 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
     sqlite3_bind_text(insert, 1, name, -1, SQLITE_STATIC);
     gt_store_bind_text(insert, 2, workload->source);
     result = gt_store_step(store, insert, error);
-    id = sqlite3_last_insert_rowid(store->database);
+    id = sqlite3_last_insert_rowid(store->base.sqlite);
     sqlite3_finalize(insert);
     for (int i = 0; i < DEFINITIONS; i++)
         total += row_count(&definitions[i], workload);

@@ -81,8 +81,8 @@ int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error)
     int64_t runs = number(store, "SELECT EXISTS (SELECT 1 FROM run)", error);
     int result = runs < 0 ? -1 : 0;
 
-    if (runs == 0 && unlink(store->path) != 0)
-        result = gt_error_set(error, "%s: holds no run, and cannot be removed", store->path);
+    if (runs == 0 && unlink(store->base.path) != 0)
+        result = gt_error_set(error, "%s: holds no run, and cannot be removed", store->base.path);
     gt_store_close(store);
     return result;
 }

@@ -1,5 +1,6 @@
 #include "traces/store/guard.h"
 
+#include <sqlite3.h>
 #include <stddef.h>
 
 /* Measured: a command that reads a whole store takes up to 2 steps for each of its bytes, an import of an nsys
@@ -8,7 +9,7 @@ enum { STEPS_A_CALL = 10000, LEAST_STEPS = 20000000, STEPS_A_BYTE = 100, STEPS_A
 
 static bool too_many(const struct gt_guard *guard)
 {
-    uint64_t written = (uint64_t)sqlite3_total_changes64(guard->database);
+    uint64_t written = (uint64_t)sqlite3_total_changes64(guard->sqlite);
 
     return guard->steps > LEAST_STEPS + STEPS_A_BYTE * guard->file_bytes + STEPS_A_ROW * written;
 }
@@ -22,7 +23,7 @@ static int count_steps(void *user)
     return too_many(guard);
 }
 
-void gt_guard_database(struct gt_guard *guard, sqlite3 *database, uint64_t file_bytes)
+void gt_guard_database(struct gt_guard *guard, sqlite3 *sqlite, uint64_t file_bytes)
 {
     static const struct { int option, on; } options[] = {
         { SQLITE_DBCONFIG_DEFENSIVE, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
@@ -34,15 +35,15 @@ void gt_guard_database(struct gt_guard *guard, sqlite3 *database, uint64_t file_
         { SQLITE_LIMIT_TRIGGER_DEPTH, 1 }, { SQLITE_LIMIT_WORKER_THREADS, 0 },
     };
 
-    *guard = (struct gt_guard){ .database = database, .file_bytes = file_bytes };
+    *guard = (struct gt_guard){ .sqlite = sqlite, .file_bytes = file_bytes };
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++)
-        sqlite3_db_config(database, options[i].option, options[i].on, NULL);
+        sqlite3_db_config(sqlite, options[i].option, options[i].on, NULL);
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
-        sqlite3_limit(database, limits[i].limit, limits[i].most);
-    sqlite3_progress_handler(database, STEPS_A_CALL, count_steps, guard);
+        sqlite3_limit(sqlite, limits[i].limit, limits[i].most);
+    sqlite3_progress_handler(sqlite, STEPS_A_CALL, count_steps, guard);
 }
 
 bool gt_guard_stopped(const struct gt_guard *guard)
 {
-    return guard->database != NULL && sqlite3_errcode(guard->database) == SQLITE_INTERRUPT;
+    return guard->sqlite != NULL && sqlite3_errcode(guard->sqlite) == SQLITE_INTERRUPT;
 }

@@ -2,7 +2,8 @@
 #ifndef GRIDTIDE_TRACES_STORE_INTERNAL_H
 #define GRIDTIDE_TRACES_STORE_INTERNAL_H
 
-#include "traces/store/guard.h"
+#include <sqlite3.h>
+
 #include "traces/store/store.h"
 
 enum {
@@ -12,11 +13,9 @@ enum {
 };
 
 struct gt_store {
-    sqlite3 *database;
-    char *path;               /* as the user knows it */
+    struct gt_database base;
     char *temporary;          /* where a new one is built; NULL for an existing one */
     int version;
-    struct gt_guard guard;    /* of an existing one */
     gt_store_progress *progress;
     void *progress_user;
 };

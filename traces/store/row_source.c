@@ -164,7 +164,7 @@ int gt_store_insert(struct gt_store *store, const struct gt_row_source *source, 
                     struct gt_error *error)
 {
     struct window window = { .source = source };
-    sqlite3 *database = store->database;
+    sqlite3 *database = store->base.sqlite;
     int result;
 
     if (source->columns > COLUMNS_MAX)

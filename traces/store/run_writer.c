@@ -382,7 +382,7 @@ static int64_t insert_run(struct gt_run_writer *writer, struct gt_error *error)
     sqlite3_bind_int64(insert, 5, writer->repetition);
     result = gt_store_step(writer->store, insert, error);
     sqlite3_finalize(insert);
-    return result == 0 ? sqlite3_last_insert_rowid(writer->store->database) : -1;
+    return result == 0 ? sqlite3_last_insert_rowid(writer->store->base.sqlite) : -1;
 }
 
 static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)

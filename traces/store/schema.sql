@@ -117,34 +117,6 @@ CREATE TABLE metric (
     metric TEXT PRIMARY KEY, unit TEXT NOT NULL, threshold REAL, help TEXT NOT NULL
 ) WITHOUT ROWID;
 
--- What `gt_compare` fills in; the definitions stand in gridtide-model(7), ERROR.
-INSERT INTO metric VALUES
-    ('makespan_measured_us', 'us', NULL, 'first start to last end of the compared operations, measured'),
-    ('makespan_simulated_us', 'us', NULL, 'first start to last end of the compared operations, simulated'),
-    ('makespan_error_pct', '%', 3, '(simulated - measured) / measured'),
-    ('start_error_median_us', 'us', NULL, 'median |simulated - measured| start, aligned at the first start'),
-    ('start_error_p95_us', 'us', NULL, '95th percentile of it, by nearest rank'),
-    ('start_error_max_us', 'us', NULL, 'the largest of it'),
-    ('start_error_median_pct', '%', NULL, 'the median as a share of the measured makespan'),
-    ('start_error_p95_pct', '%', NULL, 'the 95th percentile as a share of the measured makespan'),
-    ('start_error_max_pct', '%', NULL, 'the largest as a share of the measured makespan'),
-    ('start_error_allowed_share', 'ratio', 1, 'the median over 1 % of the measured makespan or 2 us, whichever is larger'),
-    ('repetitions', 'runs', NULL, 'measured runs; the one whose makespan is the median is compared'),
-    ('makespan_spread_pct', '%', NULL, 'slowest less fastest of the measured makespans, as a share of the median one'),
-    ('placement_pct', '%', NULL, 'blocks on other SMs than measured: half the difference of blocks by SM, over all blocks'),
-    ('placement_floor_pct', '%', NULL, 'the same between two measured runs, the median of all pairs'),
-    ('placement_excess_pct', '%', 5, 'simulated less measured against measured; below 0 is as good as 0'),
-    ('order_pairs', 'pairs', NULL, 'pairs of kernels of which the same one starts first, by 2 us or more, in every measured run'),
-    ('order_wrong', 'pairs', 0, 'of these, the ones that start the other way about, or at one time, in the simulated run'),
-    ('suite_makespan_error_median_pct', '%', 1, 'of several traces: median |makespan error|'),
-    ('suite_makespan_error_p95_pct', '%', 3, 'of several traces: 95th percentile of it, by nearest rank'),
-    ('suite_makespan_error_max_pct', '%', 8, 'of several traces: the largest of it'),
-    ('suite_start_off_pct', '%', 0, 'of several traces: share whose start error is more than allowed'),
-    ('suite_placement_off_pct', '%', 10, 'of several traces: share whose placement is off by more than the floor and 5 points'),
-    ('suite_order_off_pct', '%', 0, 'of several traces: share with a pair of kernels in the wrong order'),
-    ('matched', 'operations', NULL, 'operations with a time in both runs'),
-    ('unmatched', 'operations', 0, 'operations without a time in one of them');
-
 -- Views, for people: times in microseconds, whole runs only.
 CREATE VIEW op_named AS            -- operations with what they and their streams are called
 SELECT o.trace_id, o.op_no, o.call_no, o.kind,

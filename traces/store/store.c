@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,53 +34,26 @@ static const char reader_settings[] =
 
 enum { BUSY_MS = 5000 };
 
-/* Why the system refused what SQLite asked for last. */
-static int last_errno(struct gt_store *store)
-{
-    int number = 0;
-
-    sqlite3_file_control(store->database, "main", SQLITE_FCNTL_LAST_ERRNO, &number);
-    return number;
-}
-
 int gt_store_fail(struct gt_store *store, struct gt_error *error)
 {
-    int code = sqlite3_errcode(store->database);
-
-    if (code == SQLITE_FULL)
-        return gt_error_set(error, "%s: cannot write: the disk is full; make room or write elsewhere",
-                            store->path);
-    if ((code & 0xff) == SQLITE_IOERR && last_errno(store) == EFBIG)
-        return gt_error_set(error, "%s: cannot write: larger than a file may be (ulimit -f); raise the limit", store->path);
-    if ((code & 0xff) == SQLITE_IOERR)
-        return gt_error_set(error, "%s: cannot read or write: %s (is the disk full?)", store->path,
-                            sqlite3_errmsg(store->database));
-    if (code == SQLITE_NOTADB)
+    if (sqlite3_errcode(store->base.sqlite) == SQLITE_NOTADB)
         return gt_error_set(error, "%s: not a Gridtide store, not even an SQLite database; "
-                            "make one with 'gridtide run'", store->path);
-    if (code == SQLITE_CORRUPT)
-        return gt_error_set(error, "%s: damaged (%s); make it again with 'gridtide run'", store->path,
-                            sqlite3_errmsg(store->database));
-    if (gt_guard_stopped(&store->guard))
-        return gt_error_set(error, "%s: damaged: reading it takes far more work than a file of its size can "
-                            "need; make it again with 'gridtide run'", store->path);
-    return gt_error_set(error, "%s: %s", store->path, sqlite3_errmsg(store->database));
+                            "make one with 'gridtide run'", store->base.path);
+    return gt_database_fail(&store->base, error);
 }
 
 int gt_store_run(struct gt_store *store, const char *sql, struct gt_error *error)
 {
-    return sqlite3_exec(store->database, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
-           : gt_store_fail(store, error);
+    return gt_database_run(&store->base, sql, error);
 }
 
 sqlite3_stmt *gt_store_prepare(struct gt_store *store, const char *sql, struct gt_error *error)
 {
-    sqlite3_stmt *statement;
+    sqlite3_stmt *statement = gt_database_prepare(&store->base, sql, error);
 
-    if (sqlite3_prepare_v2(store->database, sql, -1, &statement, NULL) == SQLITE_OK)
-        return statement;
-    gt_store_fail(store, error);
-    return NULL;
+    if (statement == NULL)
+        gt_store_fail(store, error);
+    return statement;
 }
 
 int gt_store_step(struct gt_store *store, sqlite3_stmt *statement, struct gt_error *error)
@@ -144,8 +118,7 @@ void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text)
 
 static void free_store(struct gt_store *store)
 {
-    sqlite3_close(store->database);
-    free(store->path);
+    gt_database_close(&store->base);
     free(store);
 }
 
@@ -154,10 +127,10 @@ static struct gt_store *open_file(const char *path, const char *file, struct gt_
     struct gt_store *store = gt_calloc(1, sizeof *store);
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX; /* one thread only */
 
-    store->path = strdup(path);
-    if (sqlite3_open_v2(file, &store->database, flags, NULL) == SQLITE_OK) {
-        sqlite3_busy_timeout(store->database, BUSY_MS);
-        sqlite3_db_config(store->database, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    store->base = (struct gt_database){ .path = gt_strdup(path), .again = "make it again with 'gridtide run'" };
+    if (sqlite3_open_v2(file, &store->base.sqlite, flags, NULL) == SQLITE_OK) {
+        sqlite3_busy_timeout(store->base.sqlite, BUSY_MS);
+        sqlite3_db_config(store->base.sqlite, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
         return store;
     }
     gt_store_fail(store, error);
@@ -212,7 +185,7 @@ static int sync_file(const struct gt_store *store, struct gt_error *error)
     int fd = open(store->temporary, O_RDWR | O_CLOEXEC), result = 0;
 
     if (fd < 0 || fsync(fd) != 0)
-        result = gt_error_set(error, "%s: cannot write: %s", store->path, strerror(errno));
+        result = gt_error_set(error, "%s: cannot write: %s", store->base.path, strerror(errno));
     if (fd >= 0)
         close(fd);
     return result;
@@ -236,13 +209,13 @@ int gt_store_commit(struct gt_store *store, struct gt_error *error)
 {
     int result;
 
-    if (sqlite3_close(store->database) != SQLITE_OK)
-        gt_bug("%s: a statement was left open", store->path);
-    store->database = NULL;
+    if (sqlite3_close(store->base.sqlite) != SQLITE_OK)
+        gt_bug("%s: a statement was left open", store->base.path);
+    store->base.sqlite = NULL;
     result = sync_file(store, error);
     if (result == 0) {
-        remove_stale(store->path);
-        result = gt_output_rename(store->temporary, store->path, error);
+        remove_stale(store->base.path);
+        result = gt_output_rename(store->temporary, store->base.path, error);
     } else {
         gt_output_discard(store->temporary);
     }
@@ -284,13 +257,13 @@ static int check_identity(struct gt_store *store, struct gt_error *error)
         return -1;
     if (application != GT_STORE_APPLICATION)
         return gt_error_set(error, "%s: an SQLite database but not a Gridtide store; "
-                            "make one with 'gridtide run'", store->path);
+                            "make one with 'gridtide run'", store->base.path);
     version = pragma_value(store, "PRAGMA user_version", error);
     if (version < 0)
         return -1;
     if (version < GT_STORE_OLDEST || version > GT_STORE_VERSION)
         return gt_error_set(error, "%s: a store of version %lld, this Gridtide has version %d; "
-                            "make it again with 'gridtide run'", store->path, (long long)version,
+                            "make it again with 'gridtide run'", store->base.path, (long long)version,
                             GT_STORE_VERSION);
     store->version = (int)version;
     return 0;
@@ -312,7 +285,7 @@ static int check_tables(struct gt_store *store, struct gt_error *error)
     code = sqlite3_step(query);
     if (code == SQLITE_ROW)
         result = gt_error_set(error, "%s: damaged: %s is not the table that a Gridtide store has of that name; "
-                              "make it again with 'gridtide run'", store->path,
+                              "make it again with 'gridtide run'", store->base.path,
                               (const char *)sqlite3_column_text(query, 0));
     else if (code != SQLITE_DONE)
         result = gt_store_fail(store, error);
@@ -352,9 +325,9 @@ static int guard_file(struct gt_store *store, struct gt_error *error)
 {
     struct stat status;
 
-    if (stat(store->path, &status) != 0)
-        return gt_error_set(error, "%s: %s", store->path, strerror(errno));
-    gt_guard_database(&store->guard, store->database, (uint64_t)status.st_size);
+    if (stat(store->base.path, &status) != 0)
+        return gt_error_set(error, "%s: %s", store->base.path, strerror(errno));
+    gt_guard_database(&store->base.guard, store->base.sqlite, (uint64_t)status.st_size);
     return 0;
 }
 
@@ -384,7 +357,12 @@ void gt_store_close(struct gt_store *store)
         free_store(store);
 }
 
-sqlite3 *gt_store_database(struct gt_store *store)
+struct gt_database *gt_store_database(struct gt_store *store)
 {
-    return store->database;
+    return &store->base;
+}
+
+bool gt_store_has_kernels(const struct gt_store *store)
+{
+    return store->version >= GT_STORE_VERSION;
 }

@@ -2,11 +2,10 @@
 #ifndef GRIDTIDE_TRACES_STORE_STORE_H
 #define GRIDTIDE_TRACES_STORE_STORE_H
 
-#include <sqlite3.h>
-
 #include "sim/devices/device.h"
 #include "sim/workload/probe.h"
 #include "sim/workload/workload.h"
+#include "traces/store/database.h"
 
 struct gt_store;
 
@@ -19,7 +18,10 @@ void gt_store_abandon(struct gt_store *store);                            /* NUL
  * Refuses what is not a Gridtide store or has another version, saying so. */
 struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error *error);
 void gt_store_close(struct gt_store *store);
-sqlite3 *gt_store_database(struct gt_store *store);                       /* for queries */
+struct gt_database *gt_store_database(struct gt_store *store);            /* for queries (query.h) */
+
+/* Whether it has the tables of kernels' cycles; stores of version 2 do not. */
+bool gt_store_has_kernels(const struct gt_store *store);
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */
@@ -71,29 +73,6 @@ void gt_run_writer_free(struct gt_run_writer *writer);                          
 int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
                          struct gt_error *error);
 
-/* How one simulated run compares with a measured run of the same trace (definitions:
- * gridtide-model(7), ERROR). Over the GPU operations (kernels, copies, memsets) that have a time in
- * both runs, each run's times taken from the first start among them. Percentiles are by nearest
- * rank: the value at place ceil(p / 100 * n) of the n sorted ones. Absent values are NAN; without
- * a measured run the simulated makespan is over all operations. */
-struct gt_spread { double median, p95, max; };
-struct gt_comparison {
-    uint64_t kernels, copies, memsets;      /* operations of the trace */
-    uint64_t matched, unmatched;            /* with / without a time in both runs */
-    double makespan_measured_us, makespan_simulated_us, makespan_error_pct;
-    struct gt_spread start_error_us, start_error_pct;
-    double busy_simulated_pct;              /* share of the simulated makespan in which one ran */
-};
-/* measured_run 0: there is none. */
-int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-               struct gt_comparison *comparison, struct gt_error *error);
-/* Keep a comparison in the store (table comparison), in place of an older one. Returns 0 or -1. */
-int gt_store_comparison(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                        const struct gt_comparison *comparison, struct gt_error *error);
-/* Newest simulated run and the measured run of its trace, of several the one of median makespan (0 where
- * there is none). */
-int gt_store_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
-                  struct gt_error *error);
 /* The counter of a run with a change: the number of the run without it, which `gridtide run` stores first. */
 #define GT_COUNTER_WITHOUT_RUN "without_run_id"
 /* The simulated run that `run` is a change of: an earlier one of the trace as it was recorded, with other
