@@ -73,6 +73,7 @@ static int simulate(struct work *work)
              work->validation->program_cost ? " cost=program" : "",
              work->validated->surrogates ? " kernels=surrogates" : "");
     writer = begin(work, "simulated", text, 0);
+    gt_run_writer_await(writer); /* whatever ends the program, no simulated run stays without a measured one */
     tell(work, "simulating", 0, 0);
     if (gt_has_programs(work->workload)) {
         modelled = gt_model_kernels(work->workload, work->device, options.recorded_on, false, NULL, work->error);

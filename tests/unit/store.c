@@ -247,7 +247,15 @@ static void refuses_what_is_no_store(void **state)
     sqlite3_close(database);
     refused(path, "not a Gridtide store");
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    sqlite3_exec(database, "PRAGMA application_id = 1196708164; PRAGMA user_version = 77", NULL, NULL, NULL);
+    sqlite3_exec(database, "PRAGMA application_id = -5", NULL, NULL, NULL);
+    sqlite3_close(database);
+    refused(path, "not a Gridtide store");
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA application_id = 1196708164; PRAGMA user_version = -1", NULL, NULL, NULL);
+    sqlite3_close(database);
+    refused(path, "a store of version -1");
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    sqlite3_exec(database, "PRAGMA user_version = 77", NULL, NULL, NULL);
     sqlite3_close(database);
     refused(path, "version 77");
 }

@@ -72,12 +72,31 @@ static struct gt_player *open_player(const struct gt_workload *workload,
     return player;
 }
 
+/* Were the program killed now, what would a reader find? Simulated runs that nothing was measured for. */
+static int left_by_a_kill(void)
+{
+    sqlite3 *database;
+    sqlite3_stmt *query;
+    int count;
+
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(database, "SELECT count(*) FROM run s WHERE kind = 'simulated' AND whole = 1"
+                                        " AND NOT EXISTS (SELECT 1 FROM run m WHERE m.trace_id = s.trace_id"
+                                        " AND m.kind = 'measured' AND m.whole = 1)", -1, &query, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(query), SQLITE_ROW);
+    count = sqlite3_column_int(query, 0);
+    sqlite3_finalize(query);
+    sqlite3_close(database);
+    return count;
+}
+
 static int play(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
                 struct gt_error *why)
 {
     uint32_t repetition = played == 0 ? 0 : played - 1; /* the first one warms up */
 
     assert_true((probe == NULL) == (played == 0));
+    assert_int_equal(left_by_a_kill(), 0);
     if (played++ == fail_at)
         return gt_error_set(why, "the GPU is on fire");
     if (probe == NULL)

@@ -32,6 +32,7 @@ struct gt_run_writer {
     uint64_t block_rows, block_room, blocks_dropped;
     struct gt_bins *bins;
     struct gt_placement *placement;       /* NULL: not kept */
+    bool awaits;                          /* whole only with the next run */
     bool drop_blocks;                     /* neither every block nor the residency is kept */
     bool kernels;                         /* cycles are kept: */
     const struct gt_kernel_model *modelled;   /* these, or NULL: of the workload's profiles */
@@ -159,6 +160,11 @@ void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_ke
 {
     writer->kernels = true;
     writer->modelled = modelled;
+}
+
+void gt_run_writer_await(struct gt_run_writer *writer)
+{
+    writer->awaits = true;
 }
 
 const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer)
@@ -369,7 +375,7 @@ static const struct table {
 static int64_t insert_run(struct gt_run_writer *writer, struct gt_error *error)
 {
     static const char sql[] = "INSERT INTO run (trace_id, device_id, kind, options, repetition, whole)"
-                              " VALUES (?, ?, ?, ?, ?, 1)";
+                              " VALUES (?, ?, ?, ?, ?, ?)";
     sqlite3_stmt *insert = gt_store_prepare(writer->store, sql, error);
     int result;
 
@@ -380,9 +386,25 @@ static int64_t insert_run(struct gt_run_writer *writer, struct gt_error *error)
     sqlite3_bind_text(insert, 3, writer->kind, -1, SQLITE_STATIC);
     sqlite3_bind_text(insert, 4, writer->options, -1, SQLITE_STATIC);
     sqlite3_bind_int64(insert, 5, writer->repetition);
+    sqlite3_bind_int(insert, 6, !writer->awaits);
     result = gt_store_step(writer->store, insert, error);
     sqlite3_finalize(insert);
     return result == 0 ? sqlite3_last_insert_rowid(writer->store->base.sqlite) : -1;
+}
+
+/* Runs of this trace that waited for this one. */
+static int complete_awaiting(struct gt_run_writer *writer, struct gt_error *error)
+{
+    sqlite3_stmt *update = gt_store_prepare(writer->store, "UPDATE run SET whole = 1 WHERE trace_id = ? AND whole = 0",
+                                            error);
+    int result;
+
+    if (update == NULL)
+        return -1;
+    sqlite3_bind_int64(update, 1, writer->trace_id);
+    result = gt_store_step(writer->store, update, error);
+    sqlite3_finalize(update);
+    return result;
 }
 
 static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
@@ -392,7 +414,7 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
     int result = 0;
 
     writing.run_id = insert_run(writer, error);
-    if (writing.run_id < 0)
+    if (writing.run_id < 0 || (!writer->awaits && complete_awaiting(writer, error) != 0))
         return -1;
     if (write_calls(&writing) != 0 || write_ops(&writing) != 0 || write_blocks(&writing) != 0)
         return -1;

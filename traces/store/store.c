@@ -13,6 +13,7 @@
 #include "traces/io/output.h"
 #include "traces/io/overwrite.h"
 #include "traces/store/internal.h"
+#include "traces/store/query.h"
 #include "traces/store/schema_sql.h"
 
 /* A new store is a file of its own until it is renamed: nothing to roll back to but memory,
@@ -234,33 +235,17 @@ void gt_store_abandon(struct gt_store *store)
     gt_output_discard(temporary);
 }
 
-static int64_t pragma_value(struct gt_store *store, const char *sql, struct gt_error *error)
-{
-    sqlite3_stmt *statement = gt_store_prepare(store, sql, error);
-    int64_t value = -1;
-
-    if (statement == NULL)
-        return -1;
-    if (sqlite3_step(statement) == SQLITE_ROW)
-        value = sqlite3_column_int64(statement, 0);
-    else
-        gt_store_fail(store, error);
-    sqlite3_finalize(statement);
-    return value;
-}
-
+/* Both are what anybody wrote into the file's header, below 0 too. */
 static int check_identity(struct gt_store *store, struct gt_error *error)
 {
-    int64_t application = pragma_value(store, "PRAGMA application_id", error), version;
+    int64_t application = 0, version = 0;
 
-    if (application < 0)
-        return -1;
+    if (gt_query_one(&store->base, "PRAGMA application_id", 0, 0, &application, error) < 0
+            || gt_query_one(&store->base, "PRAGMA user_version", 0, 0, &version, error) < 0)
+        return gt_store_fail(store, error);
     if (application != GT_STORE_APPLICATION)
         return gt_error_set(error, "%s: an SQLite database but not a Gridtide store; "
                             "make one with 'gridtide run'", store->base.path);
-    version = pragma_value(store, "PRAGMA user_version", error);
-    if (version < 0)
-        return -1;
     if (version < GT_STORE_OLDEST || version > GT_STORE_VERSION)
         return gt_error_set(error, "%s: a store of version %lld, this Gridtide has version %d; "
                             "make it again with 'gridtide run'", store->base.path, (long long)version,

@@ -46,7 +46,7 @@ int gt_store_drop_unmeasured(struct gt_store *store, int64_t from_trace, struct 
 int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error);
 
 /* A run's records: kept in memory until the end, then written as one transaction, in key order.
- * The probe is valid until end or abort; `workload` and `store` must last as long. `kind` is
+ * The probe is valid until end or free; `workload` and `store` must last as long. `kind` is
  * "measured" or "simulated"; measured runs have no waits and no causes. */
 struct gt_run_writer;
 struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
@@ -62,10 +62,13 @@ void gt_run_writer_keep_placement(struct gt_run_writer *writer, bool blocks_too)
  * Without this a run has none. */
 struct gt_kernel_model;
 void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_kernel_model *modelled);
+/* The run counts as whole only with the next run of its trace that is written, in the same transaction: a simulated
+ * run without the measured one that it was made for is nothing. */
+void gt_run_writer_await(struct gt_run_writer *writer);
 const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer);
 int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double value, struct gt_error *error);
 int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error);        /* the run's id, or -1 */
-void gt_run_writer_free(struct gt_run_writer *writer);                                 /* rolls the run back */
+void gt_run_writer_free(struct gt_run_writer *writer);    /* of one that was not ended: nothing is written; NULL allowed */
 
 /* Send what the trace recorded through a probe, as a "measured" run would: calls and operations
  * that have measured times, where at least one operation has; their origin is the workload's.
