@@ -7,9 +7,9 @@ traces_libtraces_a_SOURCES = \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
-    traces/export/blocks.c traces/export/calls.c traces/export/export.c traces/export/export.h \
-    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/internal.h traces/export/operations.c \
-    traces/export/perfetto.c traces/export/perfetto.h \
+    traces/export/blocks.c traces/export/calls.c traces/export/export.h \
+    traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
+    traces/export/perfetto.c traces/export/perfetto.h traces/export/rows.c traces/export/tracks.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h \
@@ -39,16 +39,17 @@ traces_libtraces_a_SOURCES = \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
     traces/sass/program_match.h traces/sass/operands.c traces/sass/parts.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
     traces/sass/thread_counts.c traces/sass/warp_roles.c \
-    traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
-    traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.c traces/stats/stats.h \
-    traces/stats/sweep.c traces/stats/sweep.h \
+    traces/stats/compute.c traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
+    traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.h \
+    traces/stats/sweep.c traces/stats/sweep.h traces/stats/work.c \
     traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/database.c traces/store/database.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_writer.c traces/store/store.c \
     traces/store/store.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
-    traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/sass/README.md
+    traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/sass/README.md \
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/export/README.md
 
 # The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[]`.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h

@@ -1,5 +1,6 @@
 /* export.c - `gridtide export`: a store's runs for other tools. */
 #include <argp.h>
+#include <stdio.h>
 
 #include "sim/cmd/cmd.h"
 #include "traces/export/export.h"
@@ -40,13 +41,33 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     }
 }
 
+/* The table of exporters in the help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    char *help;
+    size_t bytes;
+    FILE *out;
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC && key != ARGP_KEY_HELP_ARGS_DOC)
+        return (char *)text;
+    out = open_memstream(&help, &bytes);
+    if (out == NULL)
+        gt_bug("open_memstream failed");
+    for (size_t i = 0; gt_exporters[i] != NULL; i++)
+        if (key == ARGP_KEY_HELP_POST_DOC)
+            fprintf(out, "%s%s: %s", i > 0 ? "\n" : "", gt_exporters[i]->name, gt_exporters[i]->help);
+        else
+            fprintf(out, "%s%s", i > 0 ? "|" : "", gt_exporters[i]->name);
+    if (key == ARGP_KEY_HELP_ARGS_DOC)
+        fprintf(out, " %s", text);
+    fclose(out);
+    return help;
+}
+
 static const struct argp parser = {
-    options, parse_option, "perfetto|csv RUN.db",
-    "Write the runs of a store, measured and simulated, for other tools.\v"
-    "perfetto: a protobuf trace for ui.perfetto.dev: host threads, streams, copies, SMs, counters, arrows "
-    "from calls to operations; a process a run.\n"
-    "csv: a row for each operation and run, times in microseconds.",
-    NULL, NULL, NULL,
+    options, parse_option, "RUN.db",
+    "Write the runs of a store, measured and simulated, for other tools.", NULL, help_filter, NULL,
 };
 
 static int write_export(struct gt_store *store, const void *user, struct gt_error *error)

@@ -105,5 +105,5 @@ static int write_csv(struct gt_store *store, const char *path, struct gt_error *
 }
 
 const struct gt_exporter gt_exporter_csv = {
-    "csv", "one row for each operation and run (RFC 4180)", write_csv,
+    "csv", "a row for each operation and run, times in microseconds.", write_csv,
 };

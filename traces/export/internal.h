@@ -6,8 +6,6 @@
 #include "traces/export/perfetto.h"
 #include "traces/store/query.h"
 
-extern const struct gt_exporter gt_exporter_perfetto, gt_exporter_csv;
-
 /* One whole run of a store, as its trace in the Perfetto sense. */
 struct gt_export_run {
     int64_t run_id, trace_id;

@@ -15,10 +15,10 @@ static const char *const trace_tables[] = {
 enum { RUN_TABLES = sizeof run_tables / sizeof run_tables[0],
        TRACE_TABLES = sizeof trace_tables / sizeof trace_tables[0] };
 
-#define DOOMED \
+#define UNMEASURED \
     "(SELECT trace_id FROM trace t WHERE trace_id >= ?1 AND NOT EXISTS (SELECT 1 FROM run r" \
     " WHERE r.trace_id = t.trace_id AND r.kind = 'measured' AND r.whole = 1))"
-#define DOOMED_RUNS "(SELECT run_id FROM run WHERE trace_id IN " DOOMED ")"
+#define UNMEASURED_RUNS "(SELECT run_id FROM run WHERE trace_id IN " UNMEASURED ")"
 
 static int drop(struct gt_store *store, const char *sql, int64_t from_trace, struct gt_error *error)
 {
@@ -35,17 +35,17 @@ static int drop(struct gt_store *store, const char *sql, int64_t from_trace, str
 
 static int drop_all(struct gt_store *store, int64_t from_trace, struct gt_error *error)
 {
-    int result = drop(store, "DELETE FROM comparison WHERE simulated_run_id IN " DOOMED_RUNS, from_trace,
+    int result = drop(store, "DELETE FROM comparison WHERE simulated_run_id IN " UNMEASURED_RUNS, from_trace,
                       error);
     char sql[400];
 
     for (int i = 0; i < RUN_TABLES && result == 0; i++) {
-        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id IN " DOOMED_RUNS, run_tables[i]);
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE run_id IN " UNMEASURED_RUNS, run_tables[i]);
         result = drop(store, sql, from_trace, error);
     }
     /* The runs go before the rest; without measured ones their trace is as much without as before. */
     for (int i = 0; i < TRACE_TABLES && result == 0; i++) {
-        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE trace_id IN " DOOMED, trace_tables[i]);
+        snprintf(sql, sizeof sql, "DELETE FROM %s WHERE trace_id IN " UNMEASURED, trace_tables[i]);
         result = drop(store, sql, from_trace, error);
     }
     return result;

@@ -1,16 +1,8 @@
-#include "traces/stats/stats.h"
-
-#include <inttypes.h>
+/* A run's statistics, part after part. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "traces/stats/internal.h"
-
-const char *const gt_path_kind_names[GT_PATH_KINDS] = {
-    [GT_PATH_KERNEL] = "kernel", [GT_PATH_COPY] = "copy", [GT_PATH_MEMSET] = "memset",
-    [GT_PATH_HOST_FUNCTION] = "host function", [GT_PATH_LAUNCH] = "launch latency", [GT_PATH_GAP] = "gap",
-    [GT_PATH_API] = "host API", [GT_PATH_HOST_WORK] = "host work", [GT_PATH_UNKNOWN] = "unknown",
-};
 
 /* The newest whole run of that kind in *run_id: 1, 0 where there is none, -1. */
 static int newest_run(struct gt_database *database, const char *kind, int64_t *run_id, struct gt_error *error)
@@ -45,33 +37,6 @@ int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct
     else if (found == 1)
         gt_error_set(error, "%s: no %s run in it; there is a %s one", database->path, kind, other);
     return -1;
-}
-
-void gt_stats_note(struct gt_stats *stats, const char *section, const char *text)
-{
-    if (stats->note_count == GT_STATS_NOTES_MAX)
-        gt_bug("more notes than there are reasons for");
-    stats->notes[stats->note_count++] = (struct gt_stats_note){ section, text };
-}
-
-void gt_stats_work_free(struct gt_stats_work *work)
-{
-    for (size_t i = 0; i < work->kernels; i++)
-        free(work->kernel_names[i]);
-    free(work->kernel_names);
-    free(work->shapes);
-    free(work->gpu_ids);
-}
-
-struct gt_query *gt_stats_query(struct gt_stats_work *work, const char *sql, struct gt_error *error)
-{
-    struct gt_query *query = gt_query_new(work->database, sql, error);
-
-    if (query != NULL) {
-        gt_query_bind(query, 1, work->stats->run.run_id);
-        gt_query_bind(query, 2, work->stats->run.trace_id);
-    }
-    return query;
 }
 
 static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
