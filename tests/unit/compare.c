@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 
 #include "traces/compare/metrics.h"
+#include "traces/store/placement.h"
 #include "traces/store/store.h"
 
 #define US UINT64_C(1000000)
@@ -280,9 +281,42 @@ static void measured_records_come_as_they_ended(void **state)
     gt_workload_free(workload);
 }
 
+/* The distance of two lists of blocks by SM; -1 where one cannot be read. */
+static double distance_pct(struct gt_store *store, const char *left, const char *right)
+{
+    char sql[400];
+    double pct;
+
+    snprintf(sql, sizeof sql, "PRAGMA foreign_keys = OFF; DELETE FROM run_placement; DELETE FROM run_op;"
+             "INSERT INTO run_op (run_id, op_no, start_ps, end_ps) VALUES (1, 0, 0, 1), (2, 0, 0, 1);"
+             "INSERT INTO run_placement VALUES (1, 0, 0, '%s'), (2, 0, 0, '%s')", left, right);
+    assert_int_equal(sqlite3_exec(gt_store_database(store)->sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
+    return gt_placement_distance(gt_store_database(store), 1, 2, &pct, &error) == 0 ? pct : -1;
+}
+
+static void placements_are_compared_by_sm(void **state)
+{
+    static const char *const broken[] = { "[3", "3]", "[a]", "[1 2]", "[-1]", "[]x", "[99999999999]", "" };
+    struct gt_store *store;
+
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/gridtide-compare-%ld.db", (long)getpid());
+    store = gt_store_create(path, &error);
+    assert_non_null(store);
+    assert_near(distance_pct(store, "[2,2,0,1]", "[1,2,2]"), 100.0 * 2 / 5);
+    assert_near(distance_pct(store, "[3]", "[3]"), 0);
+    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
+        assert_near(distance_pct(store, broken[i], "[3]"), -1);
+        assert_near(distance_pct(store, "[3]", broken[i]), -1);
+    }
+    assert_non_null(strstr(error.text, "the placement of operation 0 in the store is damaged"));
+    gt_store_abandon(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(placements_are_compared_by_sm),
         cmocka_unit_test(by_hand),
         cmocka_unit_test(leaves_out_what_it_cannot_compare),
         cmocka_unit_test(without_measurements_there_is_no_error),

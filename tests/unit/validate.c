@@ -13,7 +13,6 @@
 #include <sqlite3.h>
 
 #include "sim/simulate.h"
-#include "traces/store/placement.h"
 #include "validate/proxy_kernel.h"
 #include "validate/strip_times.h"
 #include "validate/validate.h"
@@ -386,36 +385,6 @@ static void what_was_measured_is_kept(void **state)
     unlink(path);
 }
 
-/* The distance of two lists of blocks by SM; -1 where one cannot be read. */
-static double distance_pct(struct gt_store *store, const char *left, const char *right)
-{
-    char sql[400];
-    double pct;
-
-    snprintf(sql, sizeof sql, "PRAGMA foreign_keys = OFF; DELETE FROM run_placement; DELETE FROM run_op;"
-             "INSERT INTO run_op (run_id, op_no, start_ps, end_ps) VALUES (1, 0, 0, 1), (2, 0, 0, 1);"
-             "INSERT INTO run_placement VALUES (1, 0, 0, '%s'), (2, 0, 0, '%s')", left, right);
-    assert_int_equal(sqlite3_exec(gt_store_database(store)->sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
-    return gt_placement_distance(gt_store_database(store), 1, 2, &pct, &error) == 0 ? pct : -1;
-}
-
-static void placements_are_compared_by_sm(void **state)
-{
-    static const char *const broken[] = { "[3", "3]", "[a]", "[1 2]", "[-1]", "[]x", "[99999999999]", "" };
-    struct gt_store *store = new_store();
-
-    (void)state;
-    assert_near(distance_pct(store, "[2,2,0,1]", "[1,2,2]"), 100.0 * 2 / 5);
-    assert_near(distance_pct(store, "[3]", "[3]"), 0);
-    for (size_t i = 0; i < sizeof broken / sizeof broken[0]; i++) {
-        assert_near(distance_pct(store, broken[i], "[3]"), -1);
-        assert_near(distance_pct(store, "[3]", broken[i]), -1);
-    }
-    assert_non_null(strstr(error.text, "the placement of operation 0 in the store is damaged"));
-    gt_store_close(store);
-    unlink(path);
-}
-
 /* Stood in for: alone, it lasts as long again on the simulated device. */
 static void a_surrogate_lasts_as_long(void **state)
 {
@@ -503,7 +472,6 @@ int main(void)
         cmocka_unit_test(what_was_not_seen_is_told),
         cmocka_unit_test(others_on_the_gpu_are_a_warning),
         cmocka_unit_test(what_was_measured_is_kept),
-        cmocka_unit_test(placements_are_compared_by_sm),
         cmocka_unit_test(a_surrogate_lasts_as_long),
         cmocka_unit_test(recorded_kernels_need_leave),
     };
