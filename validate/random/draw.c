@@ -86,6 +86,10 @@ struct gt_workload *gt_draw_read(const char *text, struct gt_error *error)
         gt_error_set(error, "no memory for a random trace");
     else
         workload = gt_trace_read(path, NULL, error);
+    if (workload != NULL) {
+        free(workload->path); /* messages name the trace, which has no file */
+        workload->path = NULL;
+    }
     if (file >= 0)
         close(file);
     return workload;

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Hold the simulator against random traces recorded on H200s, without a GPU: validate/scripts/random.sh SEED [COUNT]
+#
+# The first COUNT (default: all 1050) traces that SEED draws against validate/recordings/random-SEED.db.zst. Prints a line
+# a family, and one for all: traces; makespan error without sign, median, 90th, 95th percentile and worst, in %; how far it is
+# beyond the spread of the two real runs, median and 95th percentile; pairs of kernels in the wrong order, of pairs.
+# GRIDTIDE names the program.
+set -eu
+seed=$1 count=${2:-1050}
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+zstd -q -d "$here/../recordings/random-$seed.db.zst" -o "$work/measured.db"
+"${GRIDTIDE:-gridtide}" validate --random "$count" --draw-seed "$seed" --measured "$work/measured.db" --blocks off \
+    --format csv -o "$work/now.db" > "$work/now.csv"
+tr -d '\r' < "$work/now.csv" | awk -F, '
+    NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+    $column["trace"] !~ /\// || $column["makespan_error_pct"] == "" { next }
+    {
+        family = $column["trace"]; sub(/.*\//, "", family); sub(/-.*/, "", family)
+        error = $column["makespan_error_pct"]; if (error < 0) error = -error
+        beyond = error - $column["makespan_spread_pct"]; if (beyond < 0) beyond = 0
+        print family, error, beyond, $column["order_wrong"] + 0, $column["order_pairs"] + 0
+        print "all", error, beyond, $column["order_wrong"] + 0, $column["order_pairs"] + 0
+    }' | sort -k1,1 -k2,2g > "$work/errors"
+sort -k1,1 -k3,3g "$work/errors" > "$work/beyond"
+awk '
+    function rank(values, count, percent,   at) { at = int(percent / 100 * count + 0.999999); return values[at < 1 ? 1 : at] }
+    FILENAME == ARGV[1] { n[$1]++; error[$1, n[$1]] = $2; wrong[$1] += $4; pairs[$1] += $5; next }
+    { m[$1]++; beyond[$1, m[$1]] = $3 }
+    END {
+        for (family in n) {
+            for (i = 1; i <= n[family]; i++) { e[i] = error[family, i]; b[i] = beyond[family, i] }
+            c = n[family]
+            printf "%s %d %.2f %.2f %.2f %.1f %.2f %.2f %d %d\n", family, c, rank(e, c, 50), rank(e, c, 90),
+                rank(e, c, 95), e[c], rank(b, c, 50), rank(b, c, 95), wrong[family], pairs[family]
+        }
+    }' "$work/errors" "$work/beyond" | sort
