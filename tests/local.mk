@@ -76,6 +76,7 @@ CLI_TESTS = \
     tests/cli/validate.bats \
     tests/cli/scenarios.bats \
     tests/cli/pairs.bats \
+    tests/cli/random.bats \
     tests/cli/replay.bats
 
 # Rules about the source itself.

@@ -46,7 +46,7 @@ static const struct argp_option options[] = {
      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
     {"measured", OPTION_MEASURED, "OLD.db", 0,
      "Take what this store has measured, and need no GPU: simulate anew and compare", 0},
-    {"random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files: see --draw-seed, --families", 0},
+    {"random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files", 0},
     {"draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0},
     {"families", OPTION_FAMILIES, "LIST", 0,
      "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
@@ -100,7 +100,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 }
 
 static const struct argp parser = {
-    options, parse_option, "TRACE...\n--random N [--draw-seed S] [--families LIST]",
+    options, parse_option, "[TRACE...]",
     "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
     "other.\v"
     "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is "

@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 zstd -q -d "$here/../recordings/random-$seed.db.zst" -o "$work/measured.db"
-"${GRIDTIDE:-gridtide}" validate --random "$count" --draw-seed "$seed" --measured "$work/measured.db" --blocks off \
+"${GRIDTIDE:-gridtide}" validate --random "$count" --draw-seed "$seed" --repeat 2 --measured "$work/measured.db" --blocks off \
     --format csv -o "$work/now.db" > "$work/now.csv"
 tr -d '\r' < "$work/now.csv" | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }

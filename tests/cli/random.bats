@@ -1,0 +1,57 @@
+# Random traces recorded on H200s, simulated anew: where the simulator stands where nobody looked, and that a change makes
+# it no worse. The bounds are the figures of validate/README.md for these traces with a little room above them.
+
+setup()
+{
+    command -v zstd > /dev/null || skip "zstd is not installed"
+    command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
+}
+
+# figure FAMILY COLUMN: of the lines that random.sh printed.
+figure()
+{
+    awk -v family="$1" -v column="$2" '$1 == family { print $column }' "$BATS_TEST_TMPDIR/figures"
+}
+
+no_more_than()
+{
+    echo "$1, at most $2"
+    awk "BEGIN { exit !($1 <= $2) }"
+}
+
+@test "random: recorded traces are replayed without a GPU, no worse than written down" {
+    "$GRIDTIDE_SOURCE/validate/scripts/random.sh" 2026 210 > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    [ "$(figure all 2)" -eq 210 ]
+    no_more_than "$(figure all 3)" 3.2
+    no_more_than "$(figure all 5)" 25.5
+    no_more_than "$(figure all 9)" 2750
+}
+
+@test "random: what was recorded is of the traces that the seed draws today" {
+    cd "$BATS_TEST_TMPDIR"
+    zstd -q -d "$GRIDTIDE_SOURCE/validate/recordings/random-1122.db.zst" -o measured.db
+    [ "$(sqlite3 measured.db 'SELECT count(*) FROM trace')" -eq 1050 ]
+    "$GRIDTIDE" validate -q --random 21 --draw-seed 1122 --repeat 2 --measured measured.db --blocks off -o now.db
+    [ "$(sqlite3 now.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 42 ]
+}
+
+@test "random: another seed's traces are not found in the store, and that is said" {
+    cd "$BATS_TEST_TMPDIR"
+    zstd -q -d "$GRIDTIDE_SOURCE/validate/recordings/random-2026.db.zst" -o measured.db
+    run "$GRIDTIDE" validate -q --random 1 --draw-seed 5 --repeat 2 --measured measured.db -o now.db
+    [ "$status" -eq 1 ]
+    [[ $output == *random-5/streams-0* ]]
+}
+
+@test "random: families and numbers are checked" {
+    run "$GRIDTIDE" validate --random 1 --families graphs,nothing
+    [ "$status" -eq 1 ]
+    [[ $output == *"no family 'nothing'"*mixed* ]]
+    run "$GRIDTIDE" validate --random 0
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" validate --random 1 some.jsonl
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" validate --families graphs some.jsonl
+    [ "$status" -eq 2 ]
+}
