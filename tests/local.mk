@@ -81,7 +81,8 @@ CLI_TESTS = \
 
 # Rules about the source itself.
 SOURCE_TESTS = \
-    tests/layers.sh
+    tests/layers.sh \
+    tests/rooms.sh
 
 # Golden scenarios: traces and what the simulator must make of them.
 GOLDEN_FILES = tests/golden

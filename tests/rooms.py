@@ -55,9 +55,11 @@ def room_of(unit):
     return os.path.dirname(unit)
 
 
-def symbols(unit):
-    """What the unit's object defines and what it needs; two empty sets where there is no object."""
+def symbols(unit, files):
+    """What the unit's object defines and what it needs; two empty sets where there is none, or one without a source."""
     defined, needed = set(), set()
+    if not any(path.endswith((".c", ".cu")) for path in files):
+        return defined, needed
     for name in (f"{unit}.o", f"{os.path.dirname(unit)}/gridtide-{os.path.basename(unit)}.o"):
         path = os.path.join(BUILD, name)
         if not os.path.exists(path):
@@ -76,8 +78,8 @@ def arrows(units):
     graph = {unit: {} for unit in units}
     definer = {}
     needs = {}
-    for unit in units:
-        defined, needs[unit] = symbols(unit)
+    for unit, files in units.items():
+        defined, needs[unit] = symbols(unit, files)
         for symbol in defined:
             definer.setdefault(symbol, unit)
     for unit, files in units.items():
