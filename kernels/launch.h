@@ -9,45 +9,45 @@
 
 #include "sim/base/error.h"
 
-enum { GT_LIBRARY_PARAMETERS = 8 };  /* no kernel has more */
+enum { GT_LIBRARY_PARAMETERS = 8 }; /* no kernel has more */
 
 /* What one block writes when asked, at [x + grid.x * (y + grid.y * z)]. */
 struct gt_block_log {
     uint32_t sm, reserved;
-    uint64_t start_ns, end_ns;          /* global timer; ticks every 32 ns on an H200 */
-    uint64_t start_cycles, end_cycles;  /* the SM's own clock: compare within one SM only */
+    uint64_t start_ns, end_ns;         /* global timer; ticks every 32 ns on an H200 */
+    uint64_t start_cycles, end_cycles; /* the SM's own clock: compare within one SM only */
 };
 
 struct gt_kernel_parameter {
     const char *name;
-    const char *unit;            /* "cycles", "bytes", "" for a plain number */
+    const char *unit; /* "cycles", "bytes", "" for a plain number */
     const char *help;
-    double low, high, fallback;  /* whole numbers */
-    const char *const *choices;  /* names of the values 0, 1, ... up to `high`; NULL: a number */
+    double low, high, fallback; /* whole numbers */
+    const char *const *choices; /* names of the values 0, 1, ... up to `high`; NULL: a number */
 };
 
 struct gt_gpu_launch {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
-    uint32_t registers_per_thread;  /* 0: what the kernel takes by itself; else only for kernels that
+    uint32_t registers_per_thread; /* 0: what the kernel takes by itself; else only for kernels that
                                      * can take registers to order (registers_to_order) */
     cudaStream_t stream;
-    const double *arguments;        /* in the order of the parameter table, all of them */
-    const uint64_t *block_cycles;   /* spin: device memory; block i runs [i % block_cycles_length]
+    const double *arguments;      /* in the order of the parameter table, all of them */
+    const uint64_t *block_cycles; /* spin: device memory; block i runs [i % block_cycles_length]
                                      * instead of the argument `cycles`; NULL: all run `cycles` */
     uint32_t block_cycles_length;
-    struct gt_block_log *log;       /* device memory, a record a block; NULL: no logging */
-    void *scratch;                  /* device memory, scratch_bytes() of it, inputs and outputs; launches
+    struct gt_block_log *log; /* device memory, a record a block; NULL: no logging */
+    void *scratch;            /* device memory, scratch_bytes() of it, inputs and outputs; launches
                                      * that may run at the same time need one each */
 };
 
 struct gt_library_kernel {
     const char *name;
-    const char *help;               /* what it computes, how that is checked */
-    const char *restriction;        /* on its shape, for people; NULL: any legal grid and block */
+    const char *help;        /* what it computes, how that is checked */
+    const char *restriction; /* on its shape, for people; NULL: any legal grid and block */
     const struct gt_kernel_parameter *parameters;
     uint32_t parameter_count;
-    int registers_to_order;         /* gt_gpu_launch.registers_per_thread is heeded */
+    int registers_to_order; /* gt_gpu_launch.registers_per_thread is heeded */
 
     /* The kernel's own limits on shape and arguments, beyond the parameters' ranges.
      * Returns 0, or -1 with what is wrong. NULL: none. */

@@ -9,15 +9,17 @@
 
 #include "kernels/reference.h"
 
+/* clang-format off */
 #define KERNELS(_) \
     _(empty) _(spin) _(stream) _(chase) _(fma) _(gemm_tiled) _(gemm_tensor) _(reduce) _(histogram) \
     _(transpose) _(softmax) _(cp_async_pipeline) _(gemm_cp_async) _(gemm_wgmma) _(flash_attention) \
     _(stencil) _(spmv) _(scan) _(sort_block) _(gather) _(layernorm) _(nbody) _(mandelbrot) _(atomics)
+/* clang-format on */
 #define DECLARE(name) extern const struct gt_library_kernel gt_kernel_##name;
 #define ADDRESS(name) &gt_kernel_##name,
 
 KERNELS(DECLARE)
-const struct gt_library_kernel *const gt_library_kernels[] = {KERNELS(ADDRESS)};
+const struct gt_library_kernel *const gt_library_kernels[] = { KERNELS(ADDRESS) };
 const unsigned gt_library_kernel_count = sizeof gt_library_kernels / sizeof *gt_library_kernels;
 
 /* Put `word` behind a text of GT_ERROR_TEXT_BYTES, `between` it and others; too long a text is cut. */
@@ -51,8 +53,8 @@ static int check_value(const struct gt_library_kernel *kernel, const struct gt_k
     if (value >= parameter->low && value <= parameter->high && value == floor(value))
         return 0;
     return gt_error_set(error, "%s: %s is %.17g; give a whole number from %.17g to %.17g%s%s", kernel->name,
-                        parameter->name, value, parameter->low, parameter->high,
-                        *parameter->unit ? " " : "", parameter->unit);
+                        parameter->name, value, parameter->low, parameter->high, *parameter->unit ? " " : "",
+                        parameter->unit);
 }
 
 static int set_choice(const struct gt_library_kernel *kernel, const struct gt_kernel_parameter *parameter,
@@ -66,12 +68,11 @@ static int set_choice(const struct gt_library_kernel *kernel, const struct gt_ke
         }
         append(choices, ", ", parameter->choices[i]);
     }
-    return gt_error_set(error, "%s: %s is '%.64s'; give one of %s", kernel->name, parameter->name, text,
-                        choices);
+    return gt_error_set(error, "%s: %s is '%.64s'; give one of %s", kernel->name, parameter->name, text, choices);
 }
 
-int gt_library_argument(const struct gt_library_kernel *kernel, const char *name, const char *text,
-                        double *arguments, struct gt_error *error)
+int gt_library_argument(const struct gt_library_kernel *kernel, const char *name, const char *text, double *arguments,
+                        struct gt_error *error)
 {
     char names[GT_ERROR_TEXT_BYTES] = "";
     for (uint32_t i = 0; i < kernel->parameter_count; i++) {
@@ -96,7 +97,7 @@ int gt_library_argument(const struct gt_library_kernel *kernel, const char *name
 
 static int check_grid(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
-    static const uint32_t grid_most[3] = {INT32_MAX, 65535, 65535}, block_most[3] = {1024, 1024, 64};
+    static const uint32_t grid_most[3] = { INT32_MAX, 65535, 65535 }, block_most[3] = { 1024, 1024, 64 };
     for (int i = 0; i < 3; i++) {
         if (launch->grid[i] < 1 || launch->grid[i] > grid_most[i])
             return gt_error_set(error, "the grid's %c is %u; CUDA allows 1 to %u", 'x' + i, launch->grid[i],
@@ -128,16 +129,16 @@ static int check_resources(const struct gt_library_kernel *kernel, const struct 
     if (status == cudaSuccess)
         status = dynamic_shared_most(&attributes, &shared_most);
     if (status != cudaSuccess)
-        return gt_error_set(error, "%s: its resources cannot be read: %s", kernel->name,
-                            cudaGetErrorString(status));
+        return gt_error_set(error, "%s: its resources cannot be read: %s", kernel->name, cudaGetErrorString(status));
     uint32_t threads = launch->block[0] * launch->block[1] * launch->block[2];
     if (threads > (uint32_t)attributes.maxThreadsPerBlock)
         return gt_error_set(error, "%s: %u threads a block; with %d registers a thread this GPU allows %d",
                             kernel->name, threads, attributes.numRegs, attributes.maxThreadsPerBlock);
     if (launch->dynamic_shared_bytes > (uint32_t)shared_most)
-        return gt_error_set(error, "%s: %u bytes of dynamic shared memory; beside its %zu static ones this"
-                            " GPU allows %d", kernel->name, launch->dynamic_shared_bytes,
-                            attributes.sharedSizeBytes, shared_most);
+        return gt_error_set(error,
+                            "%s: %u bytes of dynamic shared memory; beside its %zu static ones this"
+                            " GPU allows %d",
+                            kernel->name, launch->dynamic_shared_bytes, attributes.sharedSizeBytes, shared_most);
     return 0;
 }
 
@@ -174,8 +175,8 @@ cudaError_t gt_library_prepare(const struct gt_library_kernel *kernel, const str
     if (status == cudaSuccess)
         status = dynamic_shared_most(&attributes, &shared_most);
     if (status == cudaSuccess)
-        status = cudaFuncSetAttribute(kernel->entry(launch), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      shared_most);
+        status =
+            cudaFuncSetAttribute(kernel->entry(launch), cudaFuncAttributeMaxDynamicSharedMemorySize, shared_most);
     size_t bytes = gt_library_scratch_bytes(kernel, launch);
     if (status == cudaSuccess && bytes)
         status = cudaMemsetAsync(launch->scratch, 0xff, bytes, launch->stream);
@@ -191,19 +192,20 @@ static int check_log(const struct gt_gpu_launch *launch, uint64_t blocks, struct
     int result = log ? 0 : -1;
     for (uint64_t i = 0; result == 0 && i < blocks; i++) {
         const struct gt_block_log *record = &log[i];
-        if (record->reserved == 0 && record->end_ns >= record->start_ns &&
-            record->end_cycles > record->start_cycles)
+        if (record->reserved == 0 && record->end_ns >= record->start_ns && record->end_cycles > record->start_cycles)
             continue;
-        result = gt_error_set(error, "block %" PRIu64 "'s log record is wrong: SM %u, %" PRIu64 " to %" PRIu64
-                              " ns, %" PRIu64 " to %" PRIu64 " cycles", i, record->sm, record->start_ns,
-                              record->end_ns, record->start_cycles, record->end_cycles);
+        result =
+            gt_error_set(error,
+                         "block %" PRIu64 "'s log record is wrong: SM %u, %" PRIu64 " to %" PRIu64 " ns, %" PRIu64
+                         " to %" PRIu64 " cycles",
+                         i, record->sm, record->start_ns, record->end_ns, record->start_cycles, record->end_cycles);
     }
     free(log);
     return result;
 }
 
-int gt_library_check(const struct gt_library_kernel *kernel, const struct gt_gpu_launch *launch,
-                     uint64_t seed, struct gt_error *error)
+int gt_library_check(const struct gt_library_kernel *kernel, const struct gt_gpu_launch *launch, uint64_t seed,
+                     struct gt_error *error)
 {
     uint64_t blocks = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
     cudaError_t status = gt_library_prepare(kernel, launch, seed);

@@ -27,8 +27,8 @@ void gt_library_defaults(const struct gt_library_kernel *kernel, double *argumen
 
 /* Set the argument `name` from `text`, a number or one of the parameter's choices.
  * Returns 0, or -1 with the names, choices or range that there are. */
-int gt_library_argument(const struct gt_library_kernel *kernel, const char *name, const char *text,
-                        double *arguments, struct gt_error *error);
+int gt_library_argument(const struct gt_library_kernel *kernel, const char *name, const char *text, double *arguments,
+                        struct gt_error *error);
 
 /* May this launch be made on the current device? Looks at arguments, shape, registers and shared
  * memory; scratch, log and stream may still be unset. Returns 0, or -1 with the first thing wrong. */
@@ -50,8 +50,8 @@ cudaError_t gt_library_prepare(const struct gt_library_kernel *kernel, const str
 
 /* Prepare with `seed`, launch once, wait, compare with the CPU reference. launch->scratch must be there.
  * Returns 0, or -1 with what differs or which CUDA call failed. */
-int gt_library_check(const struct gt_library_kernel *kernel, const struct gt_gpu_launch *launch,
-                     uint64_t seed, struct gt_error *error);
+int gt_library_check(const struct gt_library_kernel *kernel, const struct gt_gpu_launch *launch, uint64_t seed,
+                     struct gt_error *error);
 
 #ifdef __cplusplus
 }

@@ -66,7 +66,7 @@ static int parse_case(char *line, struct profile_case *test, struct gt_error *er
     char *shared = strtok_r(NULL, blanks, &rest);
     if (!shared)
         return gt_error_set(error, "a case is KERNEL GRID BLOCK SHARED_BYTES [PARAMETER=VALUE]...");
-    *test = (struct profile_case){.kernel = gt_library_kernel_find(name, error)};
+    *test = (struct profile_case){ .kernel = gt_library_kernel_find(name, error) };
     test->launch.arguments = test->arguments;
     if (!test->kernel || parse_size(grid, test->launch.grid, error) < 0 ||
         parse_size(block, test->launch.block, error) < 0)
@@ -138,14 +138,14 @@ static int run_cases(FILE *file, const char *path, char **names, struct gt_error
 
 int main(int argc, char **argv)
 {
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     if (argc < 2) {
         fprintf(stderr, "gridtide: usage: profile CASES [KERNEL...]\n");
         return 2;
     }
     FILE *file = fopen(argv[1], "r");
-    int status = file ? run_cases(file, argv[1], argv + 2, &error)
-                      : gt_error_set(&error, "%s: %s", argv[1], strerror(errno));
+    int status =
+        file ? run_cases(file, argv[1], argv + 2, &error) : gt_error_set(&error, "%s: %s", argv[1], strerror(errno));
     if (file)
         fclose(file);
     if (status < 0)

@@ -29,7 +29,7 @@ struct gt_reference_sample gt_reference_sample(uint64_t total, uint64_t cost, ui
     uint64_t affordable = BUDGET_OPERATIONS / (cost ? cost : 1);
     if (affordable < FEWEST_SAMPLES)
         affordable = FEWEST_SAMPLES;
-    return (struct gt_reference_sample){total, total < affordable ? total : affordable, seed | 1};
+    return (struct gt_reference_sample){ total, total < affordable ? total : affordable, seed | 1 };
 }
 
 uint64_t gt_reference_place(const struct gt_reference_sample *sample, uint64_t i)
@@ -50,9 +50,10 @@ void gt_reference_add(struct gt_reference_norm *norm, double got, double expecte
 int gt_reference_verdict(const struct gt_reference_norm *norm, double tolerance, struct gt_error *error)
 {
     double difference = sqrt(norm->difference), expected = sqrt(norm->expected);
-    if (difference <= tolerance * expected)  /* false also where the output is no number */
+    if (difference <= tolerance * expected) /* false also where the output is no number */
         return 0;
-    return gt_error_set(error, "the output differs from the reference by a norm of %g, which is %g of the"
-                        " reference's %g over %llu values; at most %g of it is allowed", difference,
-                        difference / expected, expected, (unsigned long long)norm->count, tolerance);
+    return gt_error_set(error,
+                        "the output differs from the reference by a norm of %g, which is %g of the"
+                        " reference's %g over %llu values; at most %g of it is allowed",
+                        difference, difference / expected, expected, (unsigned long long)norm->count, tolerance);
 }

@@ -21,11 +21,16 @@ void *gt_reference_fetch(const void *device, size_t bytes, struct gt_error *erro
 
 /* Which of `total` outputs to look at when each costs `cost` CPU operations: all, or as many as the
  * budget (some tens of millions of operations) allows, the i-th being gt_reference_place(). */
-struct gt_reference_sample { uint64_t total, count, seed; };
+struct gt_reference_sample {
+    uint64_t total, count, seed;
+};
 struct gt_reference_sample gt_reference_sample(uint64_t total, uint64_t cost, uint64_t seed);
 uint64_t gt_reference_place(const struct gt_reference_sample *sample, uint64_t i);
 
-struct gt_reference_norm { double difference, expected; uint64_t count; };
+struct gt_reference_norm {
+    double difference, expected;
+    uint64_t count;
+};
 void gt_reference_add(struct gt_reference_norm *norm, double got, double expected);
 /* 0 when the norm of the difference is at most `tolerance` of the expected norm, and is a number at all;
  * else -1 with both. */
@@ -35,8 +40,7 @@ int gt_reference_verdict(const struct gt_reference_norm *norm, double tolerance,
 }
 
 /* `count` values of an array on the device, as gt_reference_fetch(). */
-template <typename T>
-inline T *reference_fetch(const T *device, uint64_t count, struct gt_error *error)
+template <typename T> inline T *reference_fetch(const T *device, uint64_t count, struct gt_error *error)
 {
     return (T *)gt_reference_fetch(device, count * sizeof *device, error);
 }
@@ -59,20 +63,23 @@ inline int reference_check(const T *device, uint64_t count, struct gt_reference_
 template <typename T, typename CHECK>
 inline int reference_check_all(const T *device, uint64_t count, CHECK check, struct gt_error *error)
 {
-    const struct gt_reference_sample all = {count, count, 0};
+    const struct gt_reference_sample all = { count, count, 0 };
     return reference_check(device, count, all, check, error);
 }
 
 /* The places that `sample` has, by norm: add(&norm, got, place) adds what is compared there. */
 template <typename T, typename ADD>
-inline int reference_compare(const T *device, uint64_t count, struct gt_reference_sample sample,
-                             double tolerance, ADD add, struct gt_error *error)
+inline int reference_compare(const T *device, uint64_t count, struct gt_reference_sample sample, double tolerance,
+                             ADD add, struct gt_error *error)
 {
     struct gt_reference_norm norm = {};
-    int result = reference_check(device, count, sample, [&](const T *got, uint64_t place) {
-        add(&norm, got, place);
-        return 0;
-    }, error);
+    int result = reference_check(
+        device, count, sample,
+        [&](const T *got, uint64_t place) {
+            add(&norm, got, place);
+            return 0;
+        },
+        error);
     return result == 0 ? gt_reference_verdict(&norm, tolerance, error) : result;
 }
 #endif

@@ -83,10 +83,15 @@ static void build_streams(struct gt_machine *m)
     m->streams = gt_calloc(w->stream_count, sizeof *m->streams);
     for (uint32_t i = 0; i < w->stream_count; i++) {
         m->streams[i] = (struct gt_stream_state){
-            .head = GT_NONE, .tail = GT_NONE, .waiters = GT_NONE, .gpu = w->streams[i].gpu,
-            .context = context_of(m, &w->streams[i]), .flags = w->streams[i].flags,
+            .head = GT_NONE,
+            .tail = GT_NONE,
+            .waiters = GT_NONE,
+            .gpu = w->streams[i].gpu,
+            .context = context_of(m, &w->streams[i]),
+            .flags = w->streams[i].flags,
             .level = (uint32_t)clamp_level(m->device, w->streams[i].priority),
-            .wake_ps = GT_TIME_NONE, .last_op = GT_NONE,
+            .wake_ps = GT_TIME_NONE,
+            .last_op = GT_NONE,
         };
         join_context(m, i);
     }
@@ -148,8 +153,10 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     gpu->dispatch_batch_sms = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_sms);
     for (uint32_t i = 0; i < device->sms; i++) {
         gpu->sms[i] = (struct gt_sm_state){
-            .threads = device->threads_per_sm, .warps = device->warps_per_sm,
-            .registers = device->registers_per_sm, .shared_bytes = device->shared_bytes_per_sm,
+            .threads = device->threads_per_sm,
+            .warps = device->warps_per_sm,
+            .registers = device->registers_per_sm,
+            .shared_bytes = device->shared_bytes_per_sm,
             .blocks = device->blocks_per_sm,
         };
     }
@@ -199,8 +206,8 @@ static int find_policies(struct gt_machine *m, struct gt_error *error)
     m->placement = gt_placement_find(m->device->placement, m->options->placement, m->placement_parameters, error);
     if (m->placement == NULL)
         return -1;
-    m->arbitration = gt_arbitration_find(m->device->arbitration, m->options->arbitration, m->arbitration_parameters,
-                                         error);
+    m->arbitration =
+        gt_arbitration_find(m->device->arbitration, m->options->arbitration, m->arbitration_parameters, error);
     return m->arbitration == NULL ? -1 : 0;
 }
 

@@ -94,11 +94,9 @@ static void append_edge(const struct gt_machine *m, const struct gt_call *call, 
             if (m->op_numbers[before] != 0 && m->op_commands[before] == GT_NONE)
                 continue; /* it has ended */
             if (w->ops[before].call == w->ops[i].call)
-                append(text, bytes, ", node %u waiting for node %u", i - call->first_op,
-                       before - call->first_op);
+                append(text, bytes, ", node %u waiting for node %u", i - call->first_op, before - call->first_op);
             else
-                append(text, bytes, ", waiting for what line %u asks for",
-                       w->calls[w->ops[before].call].line);
+                append(text, bytes, ", waiting for what line %u asks for", w->calls[w->ops[before].call].line);
             return;
         }
     }
@@ -153,13 +151,15 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
 
         if (thread->call_count == 0 || thread->done || stuck++ >= NAMED)
             continue;
-        append(text, sizeof text, "; thread '%.60s' is held at line %u", gt_name_text(m->workload,
-               m->workload->threads[i].name), m->workload->calls[thread->calls[thread->next]].line);
+        append(text, sizeof text, "; thread '%.60s' is held at line %u",
+               gt_name_text(m->workload, m->workload->threads[i].name),
+               m->workload->calls[thread->calls[thread->next]].line);
     }
     if (stuck == 0)
         return 0;
     gt_machine_place(m, 0, place, sizeof place);
-    return gt_error_set(error, "%.300s: deadlock: at %.3f us nothing can go on%.600s; "
+    return gt_error_set(error,
+                        "%.300s: deadlock: at %.3f us nothing can go on%.600s; "
                         "break the circle of waits",
                         place, (double)m->engine.now_ps / 1e6, text);
 }
@@ -200,8 +200,8 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
         if (thread->call_count == 0)
             continue;
         start_ps = m->workload->calls[thread->calls[0]].start_ps;
-        gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST,
-                           GT_HANDLE_THREAD, i, 0);
+        gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, i,
+                           0);
     }
     if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)
         return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
@@ -217,8 +217,11 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
     if (status == 0)
         status = run_machine(&machine, error);
     *summary = (struct gt_summary){
-        .end_ps = machine.end_ps, .operations = machine.ended_ops, .blocks = machine.blocks,
-        .events = machine.engine.handled, .waits = machine.waits,
+        .end_ps = machine.end_ps,
+        .operations = machine.ended_ops,
+        .blocks = machine.blocks,
+        .events = machine.engine.handled,
+        .waits = machine.waits,
     };
     gt_machine_free(&machine);
     return status;
@@ -232,8 +235,7 @@ struct replaying {
 };
 
 /* The recorded run again, on the device it was recorded on. */
-static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe,
-                  struct gt_error *error)
+static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe, struct gt_error *error)
 {
     struct replaying *replaying = user;
     struct gt_options options = *replaying->setting->options;
@@ -253,14 +255,15 @@ static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_pro
     return play(&machine, &summary, error);
 }
 
-int gt_simulate(const struct gt_workload *workload, const struct gt_device *device,
-                const struct gt_options *options, const struct gt_probe *probe, struct gt_summary *summary,
-                struct gt_error *error)
+int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
+                const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error)
 {
+    /* clang-format off */
     struct gt_machine setting = {
         .workload = workload, .device = device, .options = options, .probe = probe, .op_rules = op_rules,
         .recorded = options->recorded_on != NULL ? options->recorded_on : device,
     };
+    /* clang-format on */
     struct replaying replaying = { .setting = &setting };
     bool as_recorded; /* what was learned for replays holds for the run proper too */
     gt_time_ps *isolated_ps;

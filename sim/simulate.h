@@ -12,8 +12,7 @@
  * Records go to `probe`.  Deterministic: the same arguments give the same records.
  * Returns 0; or -1 with the reason: a kernel that fits no SM, a deadlock (naming the
  * streams and events), a callback that refused. */
-int gt_simulate(const struct gt_workload *workload, const struct gt_device *device,
-                const struct gt_options *options, const struct gt_probe *probe,
-                struct gt_summary *summary, struct gt_error *error);
+int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
+                const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error);
 
 #endif

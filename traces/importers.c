@@ -23,11 +23,7 @@ static const struct gt_importer gt_importer_gridtide = {
 };
 
 const struct gt_importer *const gt_importers[] = {
-    &gt_importer_kineto,
-    &gt_importer_nsys,
-    &gt_importer_ncu,
-    &gt_importer_gridtide,
-    NULL,
+    &gt_importer_kineto, &gt_importer_nsys, &gt_importer_ncu, &gt_importer_gridtide, NULL,
 };
 
 /* "kineto, nsys, gridtide" */
@@ -37,8 +33,7 @@ static void list_names(char *text, size_t bytes)
 
     text[0] = '\0';
     for (size_t i = 0; gt_importers[i] != NULL && length < bytes; i++)
-        length += (size_t)snprintf(text + length, bytes - length, "%s%s", i > 0 ? ", " : "",
-                                   gt_importers[i]->name);
+        length += (size_t)snprintf(text + length, bytes - length, "%s%s", i > 0 ? ", " : "", gt_importers[i]->name);
 }
 
 static const struct gt_importer *sniff_folder(const char *path, const char *names, struct gt_error *error)
@@ -65,7 +60,7 @@ static const struct gt_importer *find_by_ending(const char *path)
 }
 
 static const struct gt_importer *sniff_file(struct gt_input *input, const char *path, const char *names,
-                                           struct gt_error *error)
+                                            struct gt_error *error)
 {
     const struct gt_importer *best = NULL;
     size_t bytes;
@@ -81,7 +76,7 @@ static const struct gt_importer *sniff_file(struct gt_input *input, const char *
         }
     }
     if (best == NULL && bytes == 0 && gt_input_read(input, &(char){ 0 }, 1, error) < 0)
-        return NULL;    /* broken from the start */
+        return NULL; /* broken from the start */
     if (best == NULL && bytes > 0)
         best = find_by_ending(path);
     if (best == NULL)
@@ -99,8 +94,8 @@ static const struct gt_importer *named(const char *name, const char *names, stru
     return NULL;
 }
 
-const struct gt_importer *gt_importer_find(const char *name, const char *path,
-                                           struct gt_import_options *options, struct gt_error *error)
+const struct gt_importer *gt_importer_find(const char *name, const char *path, struct gt_import_options *options,
+                                           struct gt_error *error)
 {
     const struct gt_importer *found;
     struct stat info;
@@ -108,7 +103,7 @@ const struct gt_importer *gt_importer_find(const char *name, const char *path,
 
     options->input = NULL;
     list_names(names, sizeof names);
-    if (name != NULL)           /* what cannot be opened its reader will tell */
+    if (name != NULL) /* what cannot be opened its reader will tell */
         return named(name, names, error);
     if (strcmp(path, "-") != 0 && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
         return sniff_folder(path, names, error);

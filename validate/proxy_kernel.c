@@ -3,16 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/workload/block_cost.h"
 #include "sim/devices/occupancy.h"
+#include "sim/workload/block_cost.h"
 
 static const char spin[] = "spin";
 
 /* A kernel of a program that ran once, rather than one that somebody made up. */
 static bool recorded(const struct gt_workload *workload, const struct gt_op *op)
 {
-    return op->start_ps != GT_TIME_NONE
-        || (workload->source != NULL && strcmp(workload->source, "gridtide") != 0);
+    return op->start_ps != GT_TIME_NONE || (workload->source != NULL && strcmp(workload->source, "gridtide") != 0);
 }
 
 static int refuse(const struct gt_workload *workload, const struct gt_op *op, struct gt_error *error,
@@ -22,8 +21,8 @@ static int refuse(const struct gt_workload *workload, const struct gt_op *op, st
     uint32_t line = kernel->line != 0 ? kernel->line : workload->calls[op->call].line;
 
     return gt_error_set(error, "%.300s:%u: kernel '%.200s': %.400s",
-                        workload->path != NULL ? workload->path : "trace", line,
-                        gt_name_text(workload, kernel->name), what);
+                        workload->path != NULL ? workload->path : "trace", line, gt_name_text(workload, kernel->name),
+                        what);
 }
 
 /* Alone, the grid runs in waves one after the other: each takes its share of the duration, less what
@@ -48,7 +47,8 @@ static int stand_in(struct gt_workload *workload, uint32_t number, const struct 
     struct gt_error why;
 
     if (duration_ps == GT_TIME_NONE)
-        return refuse(workload, op, error, "it names no kernel of the library, and nothing says how long one "
+        return refuse(workload, op, error,
+                      "it names no kernel of the library, and nothing says how long one "
                       "that spins in its place would");
     if (gt_occupancy_of(device, &kernel, &occupancy, &why) != 0)
         return refuse(workload, op, error, why.text);
@@ -61,7 +61,7 @@ static int stand_in(struct gt_workload *workload, uint32_t number, const struct 
 }
 
 int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
-                           struct gt_error *error)
+                              struct gt_error *error)
 {
     int64_t count = 0;
 
@@ -72,7 +72,8 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
         if (op->kind != GT_OP_KERNEL || workload->kernels[op->kernel].runs != GT_NONE)
             continue;
         if (foreign && !allowed)
-            return refuse(workload, op, error, "its code is not at hand; with --surrogates a kernel of the same shape "
+            return refuse(workload, op, error,
+                          "its code is not at hand; with --surrogates a kernel of the same shape "
                           "that spins for as long is played in its place");
         count += foreign;
         if (workload->kernels[op->kernel].cost == GT_COST_NONE && stand_in(workload, i, device, error) != 0)

@@ -15,12 +15,12 @@
  * program's they stand in for code that is not at hand, which `allowed` must allow.  Returns how many
  * operations' kernels are such stand-ins, or -1 with the trace line and what to do. */
 int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
-                           struct gt_error *error);
+                              struct gt_error *error);
 
-struct gt_part {                 /* one operation's kernel, as it is played */
-    const char *library;         /* name of the library kernel; lives as long as the workload */
-    const char *arguments;       /* JSON object of its arguments, or NULL */
-    gt_time_ps *block_ps;        /* spin: block i takes [i % block_count]; NULL: the arguments say */
+struct gt_part {           /* one operation's kernel, as it is played */
+    const char *library;   /* name of the library kernel; lives as long as the workload */
+    const char *arguments; /* JSON object of its arguments, or NULL */
+    gt_time_ps *block_ps;  /* spin: block i takes [i % block_count]; NULL: the arguments say */
     uint32_t block_count;
 };
 

@@ -23,10 +23,16 @@ static void add(struct rewriting *rewriting, struct gt_call call)
 static void add_work(struct rewriting *rewriting, const struct gt_call *before, gt_time_ps duration_ps)
 {
     add(rewriting, (struct gt_call){
-        .start_ps = GT_TIME_NONE, .duration_ps = duration_ps, .thread = before->thread, .name = GT_NONE,
-        .stream = GT_NONE, .event = GT_NONE, .first_op = before->first_op, .line = before->line,
-        .kind = GT_CALL_HOST_WORK,
-    });
+                       .start_ps = GT_TIME_NONE,
+                       .duration_ps = duration_ps,
+                       .thread = before->thread,
+                       .name = GT_NONE,
+                       .stream = GT_NONE,
+                       .event = GT_NONE,
+                       .first_op = before->first_op,
+                       .line = before->line,
+                       .kind = GT_CALL_HOST_WORK,
+                   });
 }
 
 static void rewrite(struct rewriting *rewriting, struct gt_call call)

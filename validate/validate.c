@@ -48,10 +48,11 @@ static void warn_of_others(struct gt_workload *workload, const struct gt_other_g
 }
 
 static struct gt_run_writer *begin(const struct work *work, const char *kind, const char *options,
-                             uint32_t repetition)
+                                   uint32_t repetition)
 {
-    struct gt_run_writer *writer = gt_run_writer_begin(work->validation->store, work->trace_id, work->device_id, kind,
-                                         options, repetition, work->workload, work->device, work->error);
+    struct gt_run_writer *writer =
+        gt_run_writer_begin(work->validation->store, work->trace_id, work->device_id, kind, options, repetition,
+                            work->workload, work->device, work->error);
 
     gt_run_writer_keep_placement(writer, work->validation->blocks);
     return writer;
@@ -81,8 +82,8 @@ static int simulate(struct work *work)
         result = modelled != NULL ? 0 : -1;
     }
     if (result == 0)
-        result = gt_simulate(work->workload, work->device, &options, gt_run_writer_probe(writer), &summary,
-                             work->error);
+        result =
+            gt_simulate(work->workload, work->device, &options, gt_run_writer_probe(writer), &summary, work->error);
     gt_kernel_model_free(modelled);
     if (result != 0) {
         gt_run_writer_free(writer);
@@ -99,8 +100,8 @@ static int simulate(struct work *work)
 static void note_unseen(struct gt_validated *validated, const struct gt_play_result *result)
 {
     for (uint32_t i = 0; i < result->counter_count; i++)
-        if (strcmp(result->counters[i].name, "operations_unseen") == 0
-            && result->counters[i].value > validated->unseen)
+        if (strcmp(result->counters[i].name, "operations_unseen") == 0 &&
+            result->counters[i].value > validated->unseen)
             validated->unseen = (uint64_t)result->counters[i].value;
 }
 
@@ -152,7 +153,8 @@ static int play(struct work *work)
 {
     const struct gt_players *players = work->validation->players;
     const struct gt_play_options options = {
-        .seed = work->validation->seed, .surrogates = work->validated->surrogates,
+        .seed = work->validation->seed,
+        .surrogates = work->validated->surrogates,
         .recorded_on = work->validation->recorded_on,
     };
     struct gt_player *player;
@@ -175,8 +177,12 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
                 const struct gt_device *device, int64_t device_id, struct gt_validated *validated,
                 struct gt_error *error)
 {
-    struct work work = { .validation = validation, .workload = workload, .device = device,
-                         .device_id = device_id, .validated = validated, .error = error };
+    struct work work = { .validation = validation,
+                         .workload = workload,
+                         .device = device,
+                         .device_id = device_id,
+                         .validated = validated,
+                         .error = error };
     struct gt_error judging;
     int64_t surrogates;
     int result;
@@ -196,9 +202,8 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
     result = play(&work);
     validated->lost = validation->players->lost != NULL && validation->players->lost();
     /* Repetitions before a failure count; the failure is what is told. */
-    if (validated->measured > 0
-            && gt_verdict_of(validation->store, work.simulated_run, true, &validated->judgement,
-                        result == 0 ? error : &judging) != 0)
+    if (validated->measured > 0 && gt_verdict_of(validation->store, work.simulated_run, true, &validated->judgement,
+                                                 result == 0 ? error : &judging) != 0)
         return -1;
     return result;
 }

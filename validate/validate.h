@@ -17,12 +17,12 @@
 struct gt_gpu_facts {
     char name[256];
     uint32_t sms, compute_major, compute_minor;
-    int driver, runtime;             /* CUDA versions, 13000 for 13.0 */
+    int driver, runtime; /* CUDA versions, 13000 for 13.0 */
 };
 
 struct gt_play_options {
-    uint64_t seed;                   /* of ranged block costs: the simulation's */
-    bool surrogates;                 /* some of its kernels stand in for a recorded program's */
+    uint64_t seed;                       /* of ranged block costs: the simulation's */
+    bool surrogates;                     /* some of its kernels stand in for a recorded program's */
     const struct gt_device *recorded_on; /* that its measured times are from */
 };
 
@@ -30,7 +30,10 @@ struct gt_play_options {
  * player asked for and nobody saw run. */
 enum { GT_PLAY_COUNTERS = 16 };
 struct gt_play_result {
-    struct { const char *name; double value; } counters[GT_PLAY_COUNTERS];
+    struct {
+        const char *name;
+        double value;
+    } counters[GT_PLAY_COUNTERS];
     uint32_t counter_count;
 };
 
@@ -50,7 +53,7 @@ struct gt_players {
                 struct gt_error *error);
     /* What the player is and does, for the run's options: "kernels=spin clock_mhz=1980". */
     const char *(*describe)(const struct gt_player *player);
-    void (*close)(struct gt_player *player);   /* NULL allowed */
+    void (*close)(struct gt_player *player); /* NULL allowed */
     /* Who else uses the GPU, at any time after find. NULL: that is not known. */
     void (*others)(struct gt_other_gpu_users *others);
     /* A fault has taken the GPU from this process, for good. NULL: that does not happen. */
@@ -62,13 +65,13 @@ extern const struct gt_players gt_cuda_players;
 
 struct gt_validation {
     const struct gt_players *players;
-    struct gt_store *store;          /* open for writing; one transaction a run */
-    uint64_t seed;                   /* of ranged block costs */
-    bool surrogates;                 /* kernels of recorded programs may be stood in for, see proxy_kernel.h */
-    bool program_cost;               /* kernels last as their programs say where they have one */
+    struct gt_store *store;              /* open for writing; one transaction a run */
+    uint64_t seed;                       /* of ranged block costs */
+    bool surrogates;                     /* kernels of recorded programs may be stood in for, see proxy_kernel.h */
+    bool program_cost;                   /* kernels last as their programs say where they have one */
     const struct gt_device *recorded_on; /* that the trace's measured times are from */
-    uint32_t repetitions;            /* 1 or more, after one that is not kept */
-    bool blocks;                     /* store every block, or only how many each SM got */
+    uint32_t repetitions;                /* 1 or more, after one that is not kept */
+    bool blocks;                         /* store every block, or only how many each SM got */
     /* Asked between repetitions: true ends the validation early with what there is. May be NULL. */
     bool (*stop)(void *user);
     /* Told what happens: "simulating", "playing", done of total repetitions. May be NULL. */
@@ -77,13 +80,13 @@ struct gt_validation {
 };
 
 struct gt_validated {
-    struct gt_verdict judgement;   /* good where measured > 0 */
-    uint32_t measured;               /* repetitions in the store */
-    uint64_t unseen;                 /* operations without a time in one of them, the worst one's */
-    struct gt_other_gpu_users others;     /* the most of them at any time */
-    bool surrogates;                 /* kernels were stood in for */
-    bool stopped;                    /* early, because `stop` said so */
-    bool lost;                       /* the GPU, after a fault: nothing more can be played in this process */
+    struct gt_verdict judgement;      /* good where measured > 0 */
+    uint32_t measured;                /* repetitions in the store */
+    uint64_t unseen;                  /* operations without a time in one of them, the worst one's */
+    struct gt_other_gpu_users others; /* the most of them at any time */
+    bool surrogates;                  /* kernels were stood in for */
+    bool stopped;                     /* early, because `stop` said so */
+    bool lost;                        /* the GPU, after a fault: nothing more can be played in this process */
 };
 
 /* Make `workload` one that can be played (proxy_kernel.h), simulate it on `device` (in the store as

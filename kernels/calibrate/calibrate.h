@@ -24,8 +24,7 @@ GT_KERNEL void gt_calibrate_spin(struct gt_block_log *log, uint64_t cycles, uint
 /* Every block ends as the global timer comes to the second multiple of period_ns after its start, so all of
  * a grid end together; one thread of each waits, by the SM's clock of so many cycles in 1024 ns, and
  * writes the block's record. */
-GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns,
-                                     uint64_t cycles_in_1024_ns);
+GT_KERNEL void gt_calibrate_together(struct gt_block_log *log, uint64_t period_ns, uint64_t cycles_in_1024_ns);
 
 /* Wait until *gate, in host memory, is at least `open`, or limit_ns are over. One thread. */
 GT_KERNEL void gt_calibrate_gate(const volatile uint32_t *gate, uint32_t open, uint64_t limit_ns);

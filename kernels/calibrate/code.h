@@ -13,9 +13,9 @@ enum {
     GT_CODE_LINES = 192,    /* clock readings of gt_calibrate_lines, one every 8 instructions */
     GT_CODE_CONSTANTS = 64, /* of gt_calibrate_constants, 256 bytes apart */
     GT_CODE_CONSTANT_WORDS = 64,
-    GT_CODE_JUMPS = 4,          /* of gt_calibrate_jump, */
-    GT_CODE_SKIPPED = 12,       /* and instructions that each skips */
-    GT_CODE_FAR_JUMPS = 16,     /* of gt_calibrate_far, likewise */
+    GT_CODE_JUMPS = 4,      /* of gt_calibrate_jump, */
+    GT_CODE_SKIPPED = 12,   /* and instructions that each skips */
+    GT_CODE_FAR_JUMPS = 16, /* of gt_calibrate_far, likewise */
     GT_CODE_FAR_SKIPPED = 250,
     GT_CODE_WAIT_INSTRUCTIONS = 6 /* of a trip of gt_calibrate_wait on Hopper, but the one that counts it */
 };
@@ -52,6 +52,7 @@ GT_KERNEL void gt_calibrate_constants(uint32_t *clocks, uint32_t mask);
 #ifdef __cplusplus
 extern "C"
 #endif
-cudaError_t gt_calibrate_fill_constants(void);
+    cudaError_t
+    gt_calibrate_fill_constants(void);
 
 #endif

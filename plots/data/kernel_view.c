@@ -32,14 +32,15 @@ const struct gt_wait_group gt_wait_groups[GT_WAIT_GROUPS] = {
     { "issuing", 0x0072b2, 1u << GT_STALL_SELECTED },
     { "not selected", 0x56b4e9, 1u << GT_STALL_NOT_SELECTED },
     { "fixed latency", 0x009e73, 1u << GT_STALL_WAIT },
-    { "pipe busy", 0xe69f00, 1u << GT_STALL_MATH_PIPE | 1u << GT_STALL_DISPATCH | 1u << GT_STALL_GMMA
-      | 1u << GT_STALL_WARPGROUP_ARRIVE },
-    { "global memory", 0xd55e00, 1u << GT_STALL_LONG_SCOREBOARD | 1u << GT_STALL_LG_THROTTLE
-      | 1u << GT_STALL_TEX_THROTTLE | 1u << GT_STALL_DRAIN },
+    { "pipe busy", 0xe69f00,
+      1u << GT_STALL_MATH_PIPE | 1u << GT_STALL_DISPATCH | 1u << GT_STALL_GMMA | 1u << GT_STALL_WARPGROUP_ARRIVE },
+    { "global memory", 0xd55e00,
+      1u << GT_STALL_LONG_SCOREBOARD | 1u << GT_STALL_LG_THROTTLE | 1u << GT_STALL_TEX_THROTTLE |
+          1u << GT_STALL_DRAIN },
     { "shared memory", 0xcc79a7, 1u << GT_STALL_SHORT_SCOREBOARD | 1u << GT_STALL_MIO_THROTTLE },
     { "barriers", 0x4b2e83, 1u << GT_STALL_BARRIER | 1u << GT_STALL_MEMBAR },
-    { "code and constants", 0x7d7d7d, 1u << GT_STALL_NO_INSTRUCTION | 1u << GT_STALL_CONSTANT_MISS
-      | 1u << GT_STALL_BRANCH_RESOLVING },
+    { "code and constants", 0x7d7d7d,
+      1u << GT_STALL_NO_INSTRUCTION | 1u << GT_STALL_CONSTANT_MISS | 1u << GT_STALL_BRANCH_RESOLVING },
     { "other", 0xc8c8c8, 1u << GT_STALL_SLEEPING | 1u << GT_STALL_MISC },
 };
 
@@ -60,12 +61,14 @@ struct gt_text gt_kernel_bound(const struct gt_device *device, const struct gt_k
                                const double reasons[GT_STALLS])
 {
     double dram_peak = device->warp.dram_gbps * 1e3 / device->clock_mhz;
+    /* clang-format off */
     const struct { const char *name; double share; } units[] = {
         { "DRAM", numbers->dram_bytes_per_cycle / dram_peak },
         { "L2", numbers->l2_bytes_per_cycle / device->warp.l2_read_bytes_per_cycle },
         { "load/store unit", numbers->lsu_share },
         { "issue slots", numbers->issue_share },
     };
+    /* clang-format on */
     double shares[GT_WAIT_GROUPS];
     struct gt_text text = { "–" };
     int busiest = 0, waits = 1;

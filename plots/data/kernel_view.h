@@ -12,7 +12,10 @@ uint32_t gt_kernels_choose(const struct gt_kernels *kernels, const struct gt_ker
 
 /* Reasons why warps wait that are shown as one; the first is that they do not. */
 enum { GT_WAIT_GROUPS = 9 };
-struct gt_wait_group { const char *name; uint32_t rgb, reasons; }; /* reasons: a bit for each enum gt_stall */
+struct gt_wait_group {
+    const char *name;
+    uint32_t rgb, reasons;
+}; /* reasons: a bit for each enum gt_stall */
 extern const struct gt_wait_group gt_wait_groups[GT_WAIT_GROUPS];
 
 /* The groups' shares of all warp cycles, 0..1; all 0 where there are none. */

@@ -21,6 +21,7 @@ const struct gt_class_row gt_class_rows[GT_CLASSES] = {
 
 enum gt_class gt_palette_class(const char *kind, const char *direction)
 {
+    /* clang-format off */
     static const struct { const char *kind, *direction; enum gt_class class; } known[] = {
         { "kernel", NULL, GT_CLASS_OTHER_KERNEL },
         { "memset", NULL, GT_CLASS_MEMSET },
@@ -29,11 +30,11 @@ enum gt_class gt_palette_class(const char *kind, const char *direction)
         { "copy", "d2h", GT_CLASS_D2H },
         { "copy", "d2d", GT_CLASS_D2D },
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (kind != NULL && strcmp(kind, known[i].kind) == 0
-            && (known[i].direction == NULL
-                || (direction != NULL && strcmp(direction, known[i].direction) == 0)))
+        if (kind != NULL && strcmp(kind, known[i].kind) == 0 &&
+            (known[i].direction == NULL || (direction != NULL && strcmp(direction, known[i].direction) == 0)))
             return known[i].class;
     return GT_CLASS_OTHER_COPY;
 }

@@ -9,16 +9,21 @@
 #include <stdint.h>
 
 enum gt_class {
-    GT_CLASS_KERNELS = 6,       /* 0..5: the kernel names that take most time */
+    GT_CLASS_KERNELS = 6, /* 0..5: the kernel names that take most time */
     GT_CLASS_OTHER_KERNEL = GT_CLASS_KERNELS,
-    GT_CLASS_H2D, GT_CLASS_D2H, GT_CLASS_D2D, GT_CLASS_OTHER_COPY, GT_CLASS_MEMSET, GT_CLASS_HOST_FUNCTION,
+    GT_CLASS_H2D,
+    GT_CLASS_D2H,
+    GT_CLASS_D2D,
+    GT_CLASS_OTHER_COPY,
+    GT_CLASS_MEMSET,
+    GT_CLASS_HOST_FUNCTION,
     GT_CLASSES
 };
 
 struct gt_class_row {
     uint32_t rgb;
-    const char *label;          /* NULL: the kernel's name */
-    double height;              /* of a box, as a share of its lane */
+    const char *label; /* NULL: the kernel's name */
+    double height;     /* of a box, as a share of its lane */
 };
 extern const struct gt_class_row gt_class_rows[GT_CLASSES];
 

@@ -16,9 +16,9 @@
 
 /* What gnuplot's work folder may hold. */
 static const char *const work_names[] = {
-    "parameters.gp", "style.gp", "figure.gp", "figure.svg", "figure.png", "gnuplot.err",
-    "tracks.tsv", "lanes.tsv", "boxes.tsv", "legend.tsv", "raster.rgb", "heat.f32", "steps.tsv",
-    "bars.tsv", "points.tsv", "errors.tsv",
+    "parameters.gp", "style.gp",  "figure.gp",  "figure.svg", "figure.png", "gnuplot.err",
+    "tracks.tsv",    "lanes.tsv", "boxes.tsv",  "legend.tsv", "raster.rgb", "heat.f32",
+    "steps.tsv",     "bars.tsv",  "points.tsv", "errors.tsv",
 };
 enum { WORK_NAMES = sizeof work_names / sizeof work_names[0] };
 
@@ -28,7 +28,7 @@ enum { RANDOM_CHARACTERS = 6, IDLE_SECONDS = 60 };
 
 static struct {
     bool active;
-    int lock;                       /* held while we live, so that nobody sweeps the folder away */
+    int lock; /* held while we live, so that nobody sweeps the folder away */
 } building;
 
 static char *join(const char *folder, const char *name)
@@ -132,11 +132,13 @@ static int check_contents(const struct gt_folder *folder, const char *path, bool
             result = gt_error_set(error, "%s: holds '%.200s', which is being read; choose another folder", path,
                                   entry->d_name);
         else if (!marked)
-            result = gt_error_set(
-                error, "%s: exists and is no Gridtide report; choose another folder or empty it", path);
+            result =
+                gt_error_set(error, "%s: exists and is no Gridtide report; choose another folder or empty it", path);
         else if (!is_report_name(folder, entry->d_name))
-            result = gt_error_set(error, "%s: holds '%.200s', which no report makes; move it away or choose"
-                                  " another folder", path, entry->d_name);
+            result = gt_error_set(error,
+                                  "%s: holds '%.200s', which no report makes; move it away or choose"
+                                  " another folder",
+                                  path, entry->d_name);
     }
     closedir(entries);
     return result;
@@ -200,8 +202,8 @@ static bool is_abandoned(int fd)
 {
     struct stat status;
 
-    return fstat(fd, &status) == 0 && status.st_uid == geteuid()
-           && time(NULL) - status.st_mtime > IDLE_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
+    return fstat(fd, &status) == 0 && status.st_uid == geteuid() && time(NULL) - status.st_mtime > IDLE_SECONDS &&
+           flock(fd, LOCK_EX | LOCK_NB) == 0;
 }
 
 /* Remove what killed makers of reports left in `parent` ("" or "/" at its end).  What holds other files than
@@ -215,8 +217,8 @@ static void sweep(const struct gt_folder *folder, const char *parent)
     while (entries != NULL && (entry = readdir(entries)) != NULL) {
         int fd;
 
-        if (strncmp(entry->d_name, TEMPORARY_PREFIX, prefix) != 0
-                || strlen(entry->d_name) != prefix + RANDOM_CHARACTERS)
+        if (strncmp(entry->d_name, TEMPORARY_PREFIX, prefix) != 0 ||
+            strlen(entry->d_name) != prefix + RANDOM_CHARACTERS)
             continue;
         fd = openat(dirfd(entries), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         if (fd >= 0 && is_abandoned(fd)) {
@@ -250,8 +252,7 @@ static int make_folders(struct gt_folder *folder, struct gt_error *error)
     free(parent);
     if (mkdtemp(folder->temporary) == NULL) {
         if (errno == ENOENT || errno == ENOTDIR)
-            return gt_error_set(error, "%s: the folder above it does not exist; make it first",
-                                folder->final);
+            return gt_error_set(error, "%s: the folder above it does not exist; make it first", folder->final);
         return gt_error_set(error, "%s: cannot create: %s", folder->final, strerror(errno));
     }
     folder->work = join(folder->temporary, "work");
@@ -354,7 +355,7 @@ static int replace(const struct gt_folder *folder)
     }
     if (errno != EINVAL && errno != ENOSYS)
         return -1;
-    if (asprintf(&aside, "%s-old", folder->temporary) < 0)  /* the file system cannot swap */
+    if (asprintf(&aside, "%s-old", folder->temporary) < 0) /* the file system cannot swap */
         gt_bug("asprintf failed");
     result = rename(folder->final, aside);
     if (result == 0 && (result = rename(folder->temporary, folder->final)) != 0)

@@ -16,10 +16,10 @@
 #define GT_REPORT_MARKER "<meta name=\"generator\" content=\"Gridtide report\">"
 
 struct gt_folder {
-    char *final;      /* where it will be */
-    char *temporary;  /* where it is being built */
-    char *work;       /* for gnuplot: a folder inside, gone at the end */
-    char **names;     /* the files that may be in it */
+    char *final;     /* where it will be */
+    char *temporary; /* where it is being built */
+    char *work;      /* for gnuplot: a folder inside, gone at the end */
+    char **names;    /* the files that may be in it */
     size_t name_count;
 };
 

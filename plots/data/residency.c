@@ -33,7 +33,7 @@ static void plan_columns(struct gt_residency *residency, const struct gt_side *s
 struct bins {
     struct gt_residency *residency;
     int64_t first_bin, group;
-    double full_ps;                 /* of warps in one column */
+    double full_ps; /* of warps in one column */
 };
 
 static int add_bin(void *user, const struct gt_bin_row *row, struct gt_error *error)
@@ -63,14 +63,13 @@ int gt_residency_load(struct gt_residency *residency, const struct gt_view *view
     memset(residency, 0, sizeof *residency);
     if (gt_run_bin_ps(view->database, stats->run.run_id, &bin_ps, error) != 0)
         return -1;
-    if (bin_ps <= 0 || stats->sm_count == 0 || stats->summary.makespan_ps == 0 || stats->run.device.sms == 0
-        || stats->run.device.warps_per_sm == 0)
+    if (bin_ps <= 0 || stats->sm_count == 0 || stats->summary.makespan_ps == 0 || stats->run.device.sms == 0 ||
+        stats->run.device.warps_per_sm == 0)
         return 0;
     find_gpus(residency, stats);
     plan_columns(residency, view->subject, bin_ps, &bins.first_bin, &bins.group);
     bins.full_ps = (double)residency->column_ps * stats->run.device.warps_per_sm;
-    residency->share =
-        gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
+    residency->share = gt_calloc(residency->gpus * residency->sms * residency->columns, sizeof *residency->share);
     if (gt_run_bins(view->database, stats->run.run_id, add_bin, &bins, error) != 0) {
         gt_residency_free(residency);
         return -1;

@@ -7,12 +7,12 @@
 enum { GT_RESIDENCY_COLUMNS_MAX = 1024 };
 
 struct gt_residency {
-    size_t gpus, sms;         /* rows: gpus * sms, a GPU's SMs together */
-    uint32_t *gpu_ids;        /* as the trace numbers them */
+    size_t gpus, sms;  /* rows: gpus * sms, a GPU's SMs together */
+    uint32_t *gpu_ids; /* as the trace numbers them */
     size_t columns;
-    int64_t from_ps;          /* of the first column, since the side's origin */
+    int64_t from_ps; /* of the first column, since the side's origin */
     uint64_t column_ps;
-    float *share;             /* [row * columns + column]: resident warps as a share of what an SM holds */
+    float *share; /* [row * columns + column]: resident warps as a share of what an SM holds */
 };
 
 /* Returns 1, 0 where the run that the page is about has no residency, -1 on error. */

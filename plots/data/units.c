@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+/* clang-format off */
 static const struct gt_time_unit time_units[] = {
     { "s", 1e12 }, { "ms", 1e9 }, { "µs", 1e6 }, { "ns", 1e3 },
 };
+/* clang-format on */
 enum { TIME_UNITS = sizeof time_units / sizeof time_units[0] };
 
 /* Milliseconds and seconds only from 10 on: "1,583 µs" compares better than "1.58 ms". */

@@ -23,7 +23,9 @@ static int add_side(struct gt_view *view, int64_t run_id, const char *label, str
 }
 
 /* The first start of each run among those that both have. */
-struct first_starts { int64_t simulated_ps, measured_ps; };
+struct first_starts {
+    int64_t simulated_ps, measured_ps;
+};
 
 static int take_starts(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error)
 {
@@ -75,7 +77,11 @@ static uint8_t class_of_name(const struct gt_stats *stats, const char *name)
     return GT_CLASS_OTHER_KERNEL;
 }
 
-struct kernel_classes { const struct gt_view *view; struct gt_side *side; size_t room; };
+struct kernel_classes {
+    const struct gt_view *view;
+    struct gt_side *side;
+    size_t room;
+};
 
 static int add_kernel_class(void *user, const char *name, struct gt_error *error)
 {
@@ -105,8 +111,7 @@ static int find_runs(struct gt_view *view, int64_t *run, int64_t *before, struct
     if (*run == 0 && gt_verdict_find_runs(view->store, run, &view->measured_run, error) != 0)
         return -1;
     if (*run == 0)
-        return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'",
-                            view->database->path);
+        return gt_error_set(error, "%s: no whole run in it; make one with 'gridtide run'", view->database->path);
     if (gt_verdict_find_measured(view->store, *run, &view->measured_run, error) != 0)
         return -1;
     return gt_store_find_baseline(view->store, *run, before, error);
@@ -219,7 +224,7 @@ const char *gt_view_class_name(const struct gt_view *view, enum gt_class class)
 {
     if (gt_class_rows[class].label != NULL)
         return gt_class_rows[class].label;
-    return (size_t)class < view->subject->stats->kernel_count ? view->subject->stats->kernels[class].name : NULL;
+    return (size_t) class < view->subject->stats->kernel_count ? view->subject->stats->kernels[class].name : NULL;
 }
 
 static enum gt_class class_of_op(const struct gt_side *side, const struct gt_run_op *op)
@@ -230,7 +235,11 @@ static enum gt_class class_of_op(const struct gt_side *side, const struct gt_run
 }
 
 /* A side's operations on their way to a figure. */
-struct visit { const struct gt_side *side; gt_view_op_fn *each; void *user; };
+struct visit {
+    const struct gt_side *side;
+    gt_view_op_fn *each;
+    void *user;
+};
 
 static int visit_op(void *user, const struct gt_run_op *row, struct gt_error *error)
 {

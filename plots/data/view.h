@@ -15,19 +15,19 @@ enum { GT_SIDES = 2 };
 
 /* What a page is about; the figures of each stand in plots/figures/table.c. */
 enum gt_page_kind {
-    GT_PAGE_TIMELINE = 1 << 0,  /* one trace, simulated, with what it recorded where it did */
-    GT_PAGE_KERNELS = 1 << 1,   /* kernels in cycles, with what a profiler measured where it did */
-    GT_PAGE_CHANGE = 1 << 2,    /* a run with a change beside the one without */
-    GT_PAGE_SUITE = 1 << 3,     /* the errors of many traces */
-    GT_PAGE_TRACE = 1 << 4,     /* one of these */
+    GT_PAGE_TIMELINE = 1 << 0, /* one trace, simulated, with what it recorded where it did */
+    GT_PAGE_KERNELS = 1 << 1,  /* kernels in cycles, with what a profiler measured where it did */
+    GT_PAGE_CHANGE = 1 << 2,   /* a run with a change beside the one without */
+    GT_PAGE_SUITE = 1 << 3,    /* the errors of many traces */
+    GT_PAGE_TRACE = 1 << 4,    /* one of these */
 };
 
 /* One run of the report. */
 struct gt_side {
     struct gt_stats *stats;
-    const char *label;              /* "simulated", "measured", "before", "after" */
-    int64_t origin_ps;              /* in the run's time: what the figures call zero */
-    uint8_t *kernel_classes;        /* by kernel_no of its trace */
+    const char *label;       /* "simulated", "measured", "before", "after" */
+    int64_t origin_ps;       /* in the run's time: what the figures call zero */
+    uint8_t *kernel_classes; /* by kernel_no of its trace */
     size_t kernels;
 };
 
@@ -41,21 +41,21 @@ struct gt_view {
     struct gt_side sides[GT_SIDES];
     size_t side_count;
     const struct gt_side *subject;     /* the one that the answer is about: simulated, after */
-    const struct gt_side *beside;   /* the other one; or NULL */
-    const struct gt_side *measured; /* the other one where it is measured: a distance from it is an error */
-    int64_t measured_run;           /* what the trace recorded, beside the subject or not, times or cycles; or 0 */
-    struct gt_comparison comparison;/* of the simulated run, of a change the one without, with measured_run */
-    struct gt_kernels kernels;      /* the subject’s launches in cycles, most first; count 0: there are none */
-    const struct gt_suite_view *suite;  /* of GT_PAGE_SUITE; else NULL */
-    int64_t from_ps, to_ps;         /* what the time axes span, since the origins */
-    const struct gt_time_unit *unit;/* of the time axes */
+    const struct gt_side *beside;      /* the other one; or NULL */
+    const struct gt_side *measured;    /* the other one where it is measured: a distance from it is an error */
+    int64_t measured_run;              /* what the trace recorded, beside the subject or not, times or cycles; or 0 */
+    struct gt_comparison comparison;   /* of the simulated run, of a change the one without, with measured_run */
+    struct gt_kernels kernels;         /* the subject’s launches in cycles, most first; count 0: there are none */
+    const struct gt_suite_view *suite; /* of GT_PAGE_SUITE; else NULL */
+    int64_t from_ps, to_ps;            /* what the time axes span, since the origins */
+    const struct gt_time_unit *unit;   /* of the time axes */
     /* An option dealt the work over other streams: the sides' stream numbers mean different streams. */
     bool other_streams;
 };
 
 /* One operation in a run; times since the side's origin. */
 struct gt_view_op {
-    uint32_t stream;                /* less than the side's stats->stream_count */
+    uint32_t stream; /* less than the side's stats->stream_count */
     enum gt_class class;
     int64_t start_ps, end_ps;
     uint64_t bytes;

@@ -14,8 +14,7 @@ void gt_figure_frame(struct gt_drawing *drawing, unsigned left_px, unsigned top_
 void gt_figure_time_axis(const struct gt_view *view, struct gt_drawing *drawing)
 {
     fprintf(drawing->parameters, "time_from = %.9g\ntime_to = %.9g\ntime_unit = \"%s\"\n",
-            gt_view_time(view, (double)view->from_ps), gt_view_time(view, (double)view->to_ps),
-            view->unit->name);
+            gt_view_time(view, (double)view->from_ps), gt_view_time(view, (double)view->to_ps), view->unit->name);
 }
 
 void gt_figure_sides(const struct gt_view *view, struct gt_drawing *drawing)
@@ -45,7 +44,7 @@ struct gt_steps gt_steps_begin(FILE *out, double x)
 void gt_steps_to(struct gt_steps *steps, double x, double level)
 {
     if (level < 1e-9)
-        level = 0;            /* what is left of sums and differences */
+        level = 0; /* what is left of sums and differences */
     if (fabs(level - steps->level) <= 1e-6 * level)
         return;
     fprintf(steps->out, "%.9g\t%.6g\n%.9g\t%.6g\n", x, steps->level, x, level);

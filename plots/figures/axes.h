@@ -18,9 +18,12 @@ void gt_figure_sides(const struct gt_view *view, struct gt_drawing *drawing);
 
 /* A level that changes in steps, written as the corners of its outline: one shape to draw, however
  * many steps it has, and nothing where the level stays. */
-struct gt_steps { FILE *out; double level, peak; };
+struct gt_steps {
+    FILE *out;
+    double level, peak;
+};
 struct gt_steps gt_steps_begin(FILE *out, double x);
-void gt_steps_to(struct gt_steps *steps, double x, double level);   /* from `x` on */
+void gt_steps_to(struct gt_steps *steps, double x, double level); /* from `x` on */
 void gt_steps_end(struct gt_steps *steps, double x);
 
 #endif

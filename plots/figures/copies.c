@@ -6,26 +6,35 @@
 #include "plots/figures/figure.h"
 
 enum {
-    LANES = 4, LEFT_PX = 210, TOP_PX = 26, AXIS_PX = 60, LANE_PX = 130, GAP_PX = 34,
+    LANES = 4,
+    LEFT_PX = 210,
+    TOP_PX = 26,
+    AXIS_PX = 60,
+    LANE_PX = 130,
+    GAP_PX = 34,
     PLOT_PX = GT_FIGURE_WIDTH_PX - LEFT_PX - GT_FIGURE_RIGHT_PX,
-    COPIES_MAX = 1000,        /* drawn one by one; more are summed by column */
+    COPIES_MAX = 1000, /* drawn one by one; more are summed by column */
 };
 
+/* clang-format off */
 static const struct { enum gt_class class; const char *label; } lane_rows[LANES] = {
     { GT_CLASS_H2D, "host to device" },
     { GT_CLASS_D2H, "device to host" },
     { GT_CLASS_D2D, "within the device" },
     { GT_CLASS_OTHER_COPY, "between devices" },
 };
+/* clang-format on */
 
 /* A change of bandwidth: a copy begins or ends. */
-struct change { double time, gbps; };
+struct change {
+    double time, gbps;
+};
 
 struct lane {
     uint64_t copies, bytes;
-    struct change *changes;   /* of the first COPIES_MAX copies */
+    struct change *changes; /* of the first COPIES_MAX copies */
     size_t change_count;
-    double *column_bytes;     /* bytes that moved in each column's time */
+    double *column_bytes; /* bytes that moved in each column's time */
 };
 
 struct copies {

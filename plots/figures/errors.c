@@ -6,18 +6,24 @@
 #include "traces/store/run_rows.h"
 
 enum {
-    LEFT_PX = 80, TOP_PX = 50, AXIS_PX = 60, PLOT_PX = 300,
-    BINS = 800,               /* logarithmic, of the cumulative curve */
+    LEFT_PX = 80,
+    TOP_PX = 50,
+    AXIS_PX = 60,
+    PLOT_PX = 300,
+    BINS = 800, /* logarithmic, of the cumulative curve */
     BINS_PER_BAR = 10,
     FEWEST_BARS = 10,
     DECADES_MAX = 6,
 };
 
 /* The log axis runs from 1 ns to 10^7 s; what is smaller is in the first bin. */
-#define LEAST_PS 1e3
+#define LEAST_PS        1e3
 #define BINS_PER_DECADE 50.0
 
-struct errors { uint64_t counts[BINS], total, folded; double largest_ps; };
+struct errors {
+    uint64_t counts[BINS], total, folded;
+    double largest_ps;
+};
 
 static double bin_from_ps(size_t bin)
 {
@@ -34,7 +40,10 @@ static void add(struct errors *errors, double error_ps)
 }
 
 /* Start errors on their way into bins. */
-struct reading { struct errors *errors; int64_t shift_ps; };
+struct reading {
+    struct errors *errors;
+    int64_t shift_ps;
+};
 
 static int take_starts(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error)
 {
@@ -94,8 +103,8 @@ static int write_bars(const struct errors *errors, size_t from, size_t to, doubl
             count += errors->counts[bin];
         pct = 100.0 * (double)count / (double)errors->total;
         *top = pct > *top ? pct : *top;
-        fprintf(out, "%.9g\t%.9g\t%.6g\n", bin_from_ps(bar) / unit_ps,
-                bin_from_ps(bar + BINS_PER_BAR) / unit_ps, pct);
+        fprintf(out, "%.9g\t%.9g\t%.6g\n", bin_from_ps(bar) / unit_ps, bin_from_ps(bar + BINS_PER_BAR) / unit_ps,
+                pct);
     }
     return gt_folder_close(drawing->folder, out, error);
 }
@@ -111,15 +120,13 @@ static int write_steps(const struct errors *errors, size_t from, size_t to, doub
     fprintf(out, "%.9g\t0\n", bin_from_ps(from) / unit_ps);
     for (size_t bin = from; bin < to; bin++) {
         below += errors->counts[bin];
-        fprintf(out, "%.9g\t%.6g\n", bin_from_ps(bin + 1) / unit_ps,
-                100.0 * (double)below / (double)errors->total);
+        fprintf(out, "%.9g\t%.6g\n", bin_from_ps(bin + 1) / unit_ps, 100.0 * (double)below / (double)errors->total);
     }
     return gt_folder_close(drawing->folder, out, error);
 }
 
 /* Median and 95th percentile, as upright lines with their values. */
-static void write_marks(const struct gt_spread *spread_us, double least, double unit_ps,
-                        struct gt_drawing *drawing)
+static void write_marks(const struct gt_spread *spread_us, double least, double unit_ps, struct gt_drawing *drawing)
 {
     fprintf(drawing->parameters, "array mark[2]\narray mark_text[2]\n");
     fprintf(drawing->parameters, "mark[1] = %.9g\nmark_text[1] = \"median %s\"\n",
@@ -136,8 +143,7 @@ static void describe(const struct gt_view *view, const struct errors *errors, st
     if (errors->folded > 0)
         snprintf(folded, sizeof folded, " Smaller errors (%s) are in the first bar.",
                  gt_count_text(errors->folded).s);
-    snprintf(drawing->alt, sizeof drawing->alt,
-             "Distribution of start errors: median %s, 95%% below %s, at most %s.",
+    snprintf(drawing->alt, sizeof drawing->alt, "Distribution of start errors: median %s, 95%% below %s, at most %s.",
              gt_time_text(comparison->start_error_us.median * 1e6).s,
              gt_time_text(comparison->start_error_us.p95 * 1e6).s,
              gt_time_text(comparison->start_error_us.max * 1e6).s);
@@ -157,14 +163,19 @@ static int write_all(const struct gt_view *view, struct errors *errors, struct g
     double top;
 
     fold(errors, &from, &to);
-    if (write_bars(errors, from, to, unit->ps, &top, drawing, error) != 0
-        || write_steps(errors, from, to, unit->ps, drawing, error) != 0)
+    if (write_bars(errors, from, to, unit->ps, &top, drawing, error) != 0 ||
+        write_steps(errors, from, to, unit->ps, drawing, error) != 0)
         return -1;
     write_marks(&view->comparison.start_error_us, bin_from_ps(from) / unit->ps, unit->ps, drawing);
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, PLOT_PX, AXIS_PX);
-    fprintf(drawing->parameters, "right_px = 70\nerror_from = %.9g\nerror_to = %.9g\nerror_unit = \"%s\"\n"
-            "bar_top = %.6g\n", bin_from_ps(from) / unit->ps, bin_from_ps(to) / unit->ps, unit->name,
-            top > 50 ? 100.0 : top > 25 ? 50.0 : top > 10 ? 25.0 : 10.0);
+    fprintf(drawing->parameters,
+            "right_px = 70\nerror_from = %.9g\nerror_to = %.9g\nerror_unit = \"%s\"\n"
+            "bar_top = %.6g\n",
+            bin_from_ps(from) / unit->ps, bin_from_ps(to) / unit->ps, unit->name,
+            top > 50   ? 100.0
+            : top > 25 ? 50.0
+            : top > 10 ? 25.0
+                       : 10.0);
     describe(view, errors, drawing);
     return 1;
 }

@@ -13,22 +13,20 @@
 
 /* What gnuplot may know of the environment: where things are, not how to draw. */
 static const char *const kept_variables[] = {
-    "PATH", "HOME", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_DATA_DIRS",
-    "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH",
+    "PATH",          "HOME",          "TMPDIR",          "XDG_CACHE_HOME",  "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME", "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "LD_LIBRARY_PATH",
 };
 enum { KEPT_VARIABLES = sizeof kept_variables / sizeof kept_variables[0] };
 
 /* Copy a template into the work folder, so that no path of the user's is in a command. */
-static int copy_template(const struct gt_folder *folder, const char *name, const char *to,
-                         struct gt_error *error)
+static int copy_template(const struct gt_folder *folder, const char *name, const char *to, struct gt_error *error)
 {
     char *path = gt_data_path("templates", name), buffer[4096];
     FILE *in = path != NULL ? fopen(path, "re") : NULL, *out;
     size_t bytes;
 
     if (in == NULL) {
-        gt_error_set(error,
-                     "%s: cannot read this plot template; install Gridtide again, or set GRIDTIDE_DATA",
+        gt_error_set(error, "%s: cannot read this plot template; install Gridtide again, or set GRIDTIDE_DATA",
                      path != NULL ? path : name);
         free(path);
         return -1;
@@ -67,8 +65,7 @@ static int spawn(const struct gt_folder *folder, pid_t *child)
     posix_spawn_file_actions_addchdir_np(&actions, folder->work);
     posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "gnuplot.err", O_WRONLY | O_CREAT | O_TRUNC,
-                                     0600);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "gnuplot.err", O_WRONLY | O_CREAT | O_TRUNC, 0600);
     result = gt_child_start(child, &actions, arguments, environment);
     posix_spawn_file_actions_destroy(&actions);
     for (char **variable = environment; *variable != NULL; variable++)
@@ -95,10 +92,8 @@ static int complain(const struct gt_folder *folder, const char *name, int status
         fclose(file);
     free(path);
     if (WIFSIGNALED(status))
-        return gt_error_set(error, "%s: gnuplot was ended by signal %d while drawing", name,
-                            WTERMSIG(status));
-    return gt_error_set(error, "%s: gnuplot could not draw: %s", name,
-                        last[0] != '\0' ? last : "it gave no reason");
+        return gt_error_set(error, "%s: gnuplot was ended by signal %d while drawing", name, WTERMSIG(status));
+    return gt_error_set(error, "%s: gnuplot could not draw: %s", name, last[0] != '\0' ? last : "it gave no reason");
 }
 
 static int run_gnuplot(const struct gt_folder *folder, const char *name, struct gt_error *error)
@@ -145,8 +140,8 @@ int gt_drawing_plot(struct gt_drawing *drawing, const char *template, const char
     if (gt_folder_close(folder, parameters, error) != 0)
         return -1;
     snprintf(file, sizeof file, "%s.gp", template);
-    if (copy_template(folder, "style.gp", "style.gp", error) != 0
-        || copy_template(folder, file, "figure.gp", error) != 0 || run_gnuplot(folder, name, error) != 0)
+    if (copy_template(folder, "style.gp", "style.gp", error) != 0 ||
+        copy_template(folder, file, "figure.gp", error) != 0 || run_gnuplot(folder, name, error) != 0)
         return -1;
     snprintf(file, sizeof file, "%s.svg", name);
     if (gt_folder_take(folder, "figure.svg", file, error) != 0)

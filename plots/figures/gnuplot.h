@@ -14,10 +14,10 @@
 /* What a figure's preparation fills. */
 struct gt_drawing {
     const struct gt_folder *folder;
-    FILE *parameters;         /* "name = number" lines for the template */
+    FILE *parameters; /* "name = number" lines for the template */
     unsigned width_px, height_px;
-    char alt[512];            /* what the picture shows, for those who do not see it */
-    char caption[1200];       /* how to read it */
+    char alt[512];      /* what the picture shows, for those who do not see it */
+    char caption[1200]; /* how to read it */
 };
 
 /* Begin a drawing: parameters.gp is open. */

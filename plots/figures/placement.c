@@ -6,7 +6,10 @@
 
 enum { LEFT_PX = 90, TOP_PX = 30, AXIS_PX = 60, PLOT_PX = 260 };
 
-struct counts { uint64_t *by_sm, most; uint32_t sms; };
+struct counts {
+    uint64_t *by_sm, most;
+    uint32_t sms;
+};
 
 static int add_blocks(void *user, const struct gt_placement_row *row, struct gt_error *error)
 {
@@ -51,7 +54,8 @@ static int write_bars(const struct gt_view *view, const struct counts *measured,
              view->beside->label, view->subject->label);
     snprintf(drawing->caption, sizeof drawing->caption,
              "How many blocks each SM got over the whole run, %s upwards, %s downwards. Two real runs "
-             "differ here as well; the comparison states by how much.", view->beside->label, view->subject->label);
+             "differ here as well; the comparison states by how much.",
+             view->beside->label, view->subject->label);
     return gt_folder_close(drawing->folder, out, error) == 0 ? 1 : -1;
 }
 
@@ -61,8 +65,8 @@ int gt_prepare_placement(const struct gt_view *view, struct gt_drawing *drawing,
     struct counts measured = { NULL, 0, 0 }, simulated = { NULL, 0, 0 };
     int result = 0;
 
-    if (view->measured != NULL && (count_blocks(view, view->measured, &measured, error) != 0
-                               || count_blocks(view, view->subject, &simulated, error) != 0))
+    if (view->measured != NULL && (count_blocks(view, view->measured, &measured, error) != 0 ||
+                                   count_blocks(view, view->subject, &simulated, error) != 0))
         result = -1;
     if (result == 0 && measured.most > 0 && simulated.most > 0)
         result = write_bars(view, &measured, &simulated, drawing, error);

@@ -8,30 +8,48 @@
 #include "traces/names/short_name.h"
 
 enum {
-    LEFT_PX = 210, TOP_PX = 10, AXIS_PX = 66, PLOT_PX = GT_FIGURE_WIDTH_PX - LEFT_PX - GT_FIGURE_RIGHT_PX,
-    LANE_PX = 17, LANE_GAP_PX = 2, GROUP_GAP_PX = 12,
-    LEGEND_ROW_PX = 22, LEGEND_COLUMNS = 3, LEGEND_NAME_COLUMNS = 38, STREAM_NAME_COLUMNS = 17,
-    STREAMS_MAX = 20,         /* shown, each side */
-    BOXES_MAX = 2000,         /* drawn one by one */
+    LEFT_PX = 210,
+    TOP_PX = 10,
+    AXIS_PX = 66,
+    PLOT_PX = GT_FIGURE_WIDTH_PX - LEFT_PX - GT_FIGURE_RIGHT_PX,
+    LANE_PX = 17,
+    LANE_GAP_PX = 2,
+    GROUP_GAP_PX = 12,
+    LEGEND_ROW_PX = 22,
+    LEGEND_COLUMNS = 3,
+    LEGEND_NAME_COLUMNS = 38,
+    STREAM_NAME_COLUMNS = 17,
+    STREAMS_MAX = 20, /* shown, each side */
+    BOXES_MAX = 2000, /* drawn one by one */
 };
 
-struct lane { size_t side, stream; unsigned y_px; };
-struct box { unsigned lane; enum gt_class class; int64_t start_ps, end_ps; };
+struct lane {
+    size_t side, stream;
+    unsigned y_px;
+};
+struct box {
+    unsigned lane;
+    enum gt_class class;
+    int64_t start_ps, end_ps;
+};
 
 struct timeline {
     const struct gt_view *view;
-    size_t side;                           /* being read */
+    size_t side; /* being read */
     struct lane lanes[2 * STREAMS_MAX];
     unsigned lane_count, height_px;
     unsigned streams_shown, streams_total;
-    unsigned *lane_of[GT_SIDES];           /* by stream: its lane + 1, 0 none */
+    unsigned *lane_of[GT_SIDES]; /* by stream: its lane + 1, 0 none */
     struct box boxes[BOXES_MAX];
-    uint64_t operations;                   /* in the lanes: boxes, as long as they fit */
-    double (*busy)[GT_CLASSES];            /* by lane and column: share of the column's time */
+    uint64_t operations;        /* in the lanes: boxes, as long as they fit */
+    double (*busy)[GT_CLASSES]; /* by lane and column: share of the column's time */
     bool seen[GT_CLASSES];
 };
 
-struct ranked { size_t stream; gt_time_ps busy_ps; };
+struct ranked {
+    size_t stream;
+    gt_time_ps busy_ps;
+};
 
 static int by_busy(const void *a, const void *b)
 {
@@ -96,8 +114,7 @@ static void add_lanes(struct timeline *timeline, unsigned sides)
         for (size_t side = 0; side < timeline->view->side_count; side++) {
             if (!(sides >> side & 1) || chosen[i].stream >= timeline->view->sides[side].stats->stream_count)
                 continue;
-            timeline->lanes[timeline->lane_count] =
-                (struct lane){ side, chosen[i].stream, timeline->height_px };
+            timeline->lanes[timeline->lane_count] = (struct lane){ side, chosen[i].stream, timeline->height_px };
             timeline->lane_of[side][chosen[i].stream] = ++timeline->lane_count;
             timeline->height_px += LANE_PX + LANE_GAP_PX;
         }
@@ -162,8 +179,8 @@ static int write_tracks(const struct timeline *timeline, struct gt_drawing *draw
 /* Is lane `i` of the same stream as the one before? */
 static bool is_second(const struct timeline *timeline, unsigned i)
 {
-    return i > 0 && i < timeline->lane_count && !timeline->view->other_streams
-        && timeline->lanes[i - 1].stream == timeline->lanes[i].stream;
+    return i > 0 && i < timeline->lane_count && !timeline->view->other_streams &&
+           timeline->lanes[i - 1].stream == timeline->lanes[i].stream;
 }
 
 static void write_lane(FILE *out, const struct timeline *timeline, unsigned i, const char *name)
@@ -187,8 +204,7 @@ static int write_names(const struct timeline *timeline, struct gt_drawing *drawi
     if (out == NULL)
         return -1;
     for (unsigned i = 0; i < timeline->lane_count; i++)
-        names[i] = gt_view_stream_name(&timeline->view->sides[timeline->lanes[i].side],
-                                       timeline->lanes[i].stream);
+        names[i] = gt_view_stream_name(&timeline->view->sides[timeline->lanes[i].side], timeline->lanes[i].stream);
     gt_short_names_unique((const char *const *)names, shorts, timeline->lane_count, STREAM_NAME_COLUMNS);
     for (unsigned i = 0; i < timeline->lane_count; i++) {
         write_lane(out, timeline, i, shorts[i]);
@@ -213,11 +229,10 @@ static int write_boxes(const struct timeline *timeline, struct gt_drawing *drawi
         double top = timeline->lanes[box->lane].y_px + LANE_PX * (1 - row->height) / 2;
 
         if (to - from > 5 * pixel)
-            to -= 0.8 * pixel;        /* so that neighbours stay two */
+            to -= 0.8 * pixel; /* so that neighbours stay two */
         else if (to - from < pixel)
-            to = from + pixel;        /* so that the shortest is seen */
-        fprintf(out, "%.6f\t%.6f\t%.2f\t%.2f\t%" PRIu32 "\n", from, to, top, top + LANE_PX * row->height,
-                row->rgb);
+            to = from + pixel; /* so that the shortest is seen */
+        fprintf(out, "%.6f\t%.6f\t%.2f\t%.2f\t%" PRIu32 "\n", from, to, top, top + LANE_PX * row->height, row->rgb);
     }
     return gt_folder_close(drawing->folder, out, error);
 }
@@ -232,20 +247,19 @@ static void put_pixel(unsigned char *raster, unsigned x, unsigned y, uint32_t rg
 }
 
 /* A column of a lane: classes stacked from below, together as high as the lane was busy. */
-static void draw_column(const struct timeline *timeline, unsigned char *raster, unsigned lane,
-                        unsigned column)
+static void draw_column(const struct timeline *timeline, unsigned char *raster, unsigned lane, unsigned column)
 {
     const double *busy = timeline->busy[lane * PLOT_PX + column];
     unsigned bottom = timeline->lanes[lane].y_px + LANE_PX, filled = 0;
     double sum = 0;
 
-    for (int class = 0; class < GT_CLASSES; class++) {
+    for (int class = 0; class < GT_CLASSES; class ++) {
         unsigned until;
 
         sum += busy[class];
         until = (unsigned)lround(fmin(sum, 1) * LANE_PX);
         if (sum > 0 && until == 0)
-            until = 1;                /* a little is still seen */
+            until = 1; /* a little is still seen */
         for (; filled < until; filled++)
             put_pixel(raster, column, bottom - 1 - filled, gt_class_rows[class].rgb);
     }
@@ -281,17 +295,17 @@ static int write_legend(const struct timeline *timeline, struct gt_drawing *draw
 
     if (out == NULL)
         return -1;
-    for (int class = 0; class < GT_CLASSES; class++)
+    for (int class = 0; class < GT_CLASSES; class ++)
         if (timeline->seen[class])
-            names[entries++] = gt_view_class_name(timeline->view, (enum gt_class)class);
+            names[entries++] = gt_view_class_name(timeline->view, (enum gt_class) class);
     gt_short_names_unique(names, shorts, (size_t)entries, LEGEND_NAME_COLUMNS);
-    for (int class = 0, entry = 0; class < GT_CLASSES; class++) {
+    for (int class = 0, entry = 0; class < GT_CLASSES; class ++) {
         const struct gt_class_row *row = &gt_class_rows[class];
 
         if (!timeline->seen[class])
             continue;
-        fprintf(out, "%d\t%d\t%.2f\t%" PRIu32 "\t", entry % LEGEND_COLUMNS, entry / LEGEND_COLUMNS,
-                row->height, row->rgb);
+        fprintf(out, "%d\t%d\t%.2f\t%" PRIu32 "\t", entry % LEGEND_COLUMNS, entry / LEGEND_COLUMNS, row->height,
+                row->rgb);
         gt_plot_field(out, shorts[entry]);
         putc('\n', out);
         free(shorts[entry++]);
@@ -312,17 +326,18 @@ static void describe(const struct timeline *timeline, struct gt_drawing *drawing
     char left_out[120] = "";
 
     if (timeline->streams_shown < timeline->streams_total)
-        snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.",
-                 timeline->streams_shown, timeline->streams_total);
+        snprintf(left_out, sizeof left_out, " The %u busiest of %u streams are shown.", timeline->streams_shown,
+                 timeline->streams_total);
     if (beside != NULL)
         snprintf(pair, sizeof pair, ", %s above %s", beside->label, subject->label);
     snprintf(drawing->alt, sizeof drawing->alt, "Timeline of %u %s%s: when kernels and copies ran.",
              timeline->streams_shown, timeline->streams_shown == 1 ? "stream" : "streams", pair);
     pair[0] = '\0';
     if (beside != NULL && timeline->view->other_streams)
-        snprintf(pair, sizeof pair, "%s", timeline->view->kind == GT_PAGE_CHANGE
-                 ? "The streams before the change come first, then those after it. "
-                 : "Measured streams come first, then those simulated. ");
+        snprintf(pair, sizeof pair, "%s",
+                 timeline->view->kind == GT_PAGE_CHANGE
+                     ? "The streams before the change come first, then those after it. "
+                     : "Measured streams come first, then those simulated. ");
     else if (beside != NULL)
         snprintf(pair, sizeof pair, "Each stream has two rows: %s above, %s below. ", beside->label, subject->label);
     snprintf(drawing->caption, sizeof drawing->caption, "%s%s%s Time counts from the first operation%s.%s",
@@ -337,14 +352,16 @@ static int write_all(struct timeline *timeline, struct gt_drawing *drawing, stru
     int legend_rows = write_legend(timeline, drawing, error);
     unsigned legend_px = (unsigned)legend_rows * LEGEND_ROW_PX + 8;
 
-    if (legend_rows < 0 || write_tracks(timeline, drawing, error) != 0 || write_names(timeline, drawing, error) != 0
-        || (boxes ? write_boxes(timeline, drawing, error) : write_raster(timeline, drawing, error)) != 0)
+    if (legend_rows < 0 || write_tracks(timeline, drawing, error) != 0 ||
+        write_names(timeline, drawing, error) != 0 ||
+        (boxes ? write_boxes(timeline, drawing, error) : write_raster(timeline, drawing, error)) != 0)
         return -1;
     gt_figure_frame(drawing, LEFT_PX, TOP_PX, timeline->height_px, AXIS_PX + legend_px);
     gt_figure_time_axis(timeline->view, drawing);
-    fprintf(drawing->parameters, "boxes = %d\nplot_px = %u\nplot_height_px = %u\nlegend_rows = %d\n"
-            "legend_columns = %d\nlegend_px = %u\n", boxes, PLOT_PX, timeline->height_px, legend_rows,
-            LEGEND_COLUMNS, legend_px);
+    fprintf(drawing->parameters,
+            "boxes = %d\nplot_px = %d\nplot_height_px = %u\nlegend_rows = %d\n"
+            "legend_columns = %d\nlegend_px = %u\n",
+            boxes, PLOT_PX, timeline->height_px, legend_rows, LEGEND_COLUMNS, legend_px);
     describe(timeline, drawing);
     return 1;
 }

@@ -86,7 +86,10 @@ double gt_page_mean_occupancy(const struct gt_stats *stats)
     return stats->sm_count > 0 ? sum / (double)stats->sm_count : NAN;
 }
 
-struct warnings { FILE *out; int rows; };
+struct warnings {
+    FILE *out;
+    int rows;
+};
 
 static int write_warning(void *user, const struct gt_warning_row *row, struct gt_error *error)
 {

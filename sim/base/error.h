@@ -19,16 +19,13 @@ struct gt_error {
 
 /* Fill `error` (may be NULL) printf-style; too long a text is cut.
  * Returns -1 always, so that callers can write `return gt_error_set(...)`. */
-int gt_error_set(struct gt_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int gt_error_set(struct gt_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Put a printf-style prefix before the text already in `error`. Returns -1. */
-int gt_error_prefix(struct gt_error *error, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+int gt_error_prefix(struct gt_error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* An impossible state: print and abort. Never for what a user can cause. */
-void gt_bug(const char *format, ...)
-    __attribute__((noreturn, format(printf, 1, 2)));
+void gt_bug(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* Memory that must be there, the caller's to free: these print and exit with status 1 when there is none. */
 void *gt_realloc(void *old, unsigned long long count, unsigned long long size);

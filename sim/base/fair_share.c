@@ -9,12 +9,12 @@
 #define ROUNDING 1e-9
 
 /* Make room for one more of `count`. */
-#define GROW(array, count, room)                                                            \
-    do {                                                                                    \
-        if ((count) == (room)) {                                                            \
-            (room) = (room) == 0 ? 64 : (room) * 2;                                         \
-            (array) = gt_realloc((array), (room), sizeof *(array));                         \
-        }                                                                                   \
+#define GROW(array, count, room)                                    \
+    do {                                                            \
+        if ((count) == (room)) {                                    \
+            (room) = (room) == 0 ? 64 : (room)*2;                   \
+            (array) = gt_realloc((array), (room), sizeof *(array)); \
+        }                                                           \
     } while (0)
 
 void gt_maxmin_clear(struct gt_maxmin *maxmin)
@@ -32,8 +32,8 @@ uint32_t gt_maxmin_add_resource(struct gt_maxmin *maxmin, double capacity)
 uint32_t gt_maxmin_add_consumer(struct gt_maxmin *maxmin, double bound, double speed)
 {
     GROW(maxmin->consumers, maxmin->consumer_count, maxmin->consumer_room);
-    maxmin->consumers[maxmin->consumer_count] = (struct gt_maxmin_consumer){ .bound = bound, .speed = speed,
-                                                              .first_demand = maxmin->demand_count };
+    maxmin->consumers[maxmin->consumer_count] =
+        (struct gt_maxmin_consumer){ .bound = bound, .speed = speed, .first_demand = maxmin->demand_count };
     return maxmin->consumer_count++;
 }
 

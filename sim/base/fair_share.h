@@ -18,23 +18,31 @@
 #include <stdint.h>
 
 struct gt_maxmin_consumer {
-    double bound;                 /* of its rate, > 0 */
-    double speed;                 /* > 0 */
-    uint32_t first_demand, demands;     /* in gt_share.demands */
-    double rate;                  /* out */
-    bool settled;                 /* the solver's: the rate is final */
+    double bound;                   /* of its rate, > 0 */
+    double speed;                   /* > 0 */
+    uint32_t first_demand, demands; /* in gt_share.demands */
+    double rate;                    /* out */
+    bool settled;                   /* the solver's: the rate is final */
 };
 
-struct gt_maxmin_demand { uint32_t resource; double amount; };    /* amount > 0 */
+struct gt_maxmin_demand {
+    uint32_t resource;
+    double amount;
+}; /* amount > 0 */
 
 /* A resource; what it can give is set by the caller, the rest is the solver's. */
-struct gt_maxmin_resource { double capacity, used, rising; };
+struct gt_maxmin_resource {
+    double capacity, used, rising;
+};
 
 /* The arrays are the caller's to free(). */
 struct gt_maxmin {
-    struct gt_maxmin_consumer *consumers;         uint32_t consumer_count, consumer_room;
-    struct gt_maxmin_demand *demands;           uint32_t demand_count, demand_room;
-    struct gt_maxmin_resource *resources; uint32_t resource_count, resource_room;
+    struct gt_maxmin_consumer *consumers;
+    uint32_t consumer_count, consumer_room;
+    struct gt_maxmin_demand *demands;
+    uint32_t demand_count, demand_room;
+    struct gt_maxmin_resource *resources;
+    uint32_t resource_count, resource_room;
 };
 
 /* An empty problem, in the memory of the last one. */

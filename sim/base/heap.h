@@ -12,10 +12,10 @@
 
 struct gt_heap_event {
     uint64_t time_ps;
-    uint64_t order;           /* phase in the top 8 bits, sequence below */
-    uint32_t handler;         /* which handler of the engine's table */
-    uint32_t subject;         /* its argument: an index */
-    uint64_t stamp;           /* generation: a handler ignores an event whose stamp is old */
+    uint64_t order;   /* phase in the top 8 bits, sequence below */
+    uint32_t handler; /* which handler of the engine's table */
+    uint32_t subject; /* its argument: an index */
+    uint64_t stamp;   /* generation: a handler ignores an event whose stamp is old */
 };
 
 struct gt_heap {
@@ -24,7 +24,7 @@ struct gt_heap {
 };
 
 void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event);
-struct gt_heap_event gt_heap_pop(struct gt_heap *heap);     /* heap->count must not be 0 */
+struct gt_heap_event gt_heap_pop(struct gt_heap *heap); /* heap->count must not be 0 */
 void gt_heap_free(struct gt_heap *heap);
 
 #endif

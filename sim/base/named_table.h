@@ -15,7 +15,7 @@ enum { GT_NAMED_PARAMETERS = 4 };
 struct gt_named {
     const char *name, *help;
     struct gt_parameter {
-        const char *name, *help;  /* name NULL: there are no more */
+        const char *name, *help; /* name NULL: there are no more */
         double fallback, low, high;
     } parameters[GT_NAMED_PARAMETERS];
 };

@@ -10,7 +10,11 @@ int gt_by_u64(const void *left, const void *right);
 int gt_by_double(const void *left, const void *right);
 
 /* One key of several in a comparison for qsort(): where the two differ, that decides. */
-#define GT_ORDER(a, b) do { if ((a) != (b)) return (a) < (b) ? -1 : 1; } while (0)
+#define GT_ORDER(a, b)                 \
+    do {                               \
+        if ((a) != (b))                \
+            return (a) < (b) ? -1 : 1; \
+    } while (0)
 
 /* Of values sorted, rising: the one at place ceil(percent / 100 * count), from 1 (nearest rank). NAN of none. */
 double gt_percentile(const double *sorted, uint64_t count, unsigned percent);

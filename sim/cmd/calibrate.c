@@ -20,11 +20,11 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0},
-    {"only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0},
+    { "output", 'o', "DEVICE.ini", 0, "Where the device file goes; needed", 0 },
+    { "only", OPTION_ONLY, "GROUP", 0, "One group of measurements (below); the rest stays as it is", 0 },
     GT_OPTION_FORMAT,
-    {"quiet", 'q', NULL, 0, "No progress, no table", 0},
-    {0},
+    { "quiet", 'q', NULL, 0, "No progress, no table", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -35,8 +35,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_ONLY: arguments->options.only = text; return 0;
     case 'q': arguments->quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o",
-                                  text); return 0;
+    case ARGP_KEY_ARG: argp_error(state, "it takes no argument '%s'; the device file is named by -o", text); return 0;
     case ARGP_KEY_END:
         if (arguments->output == NULL)
             argp_error(state, "name the device file to write, -o DEVICE.ini");
@@ -65,6 +64,7 @@ static char *list_groups(int key, const char *text, void *input)
     return list;
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, NULL,
     "Measure the first GPU that CUDA shows and write what was found as a device file: each value with "
@@ -74,6 +74,7 @@ static const struct argp parser = {
     "the GPU are left as they are.",
     NULL, list_groups, NULL,
 };
+/* clang-format on */
 
 static void show_group(void *user, const char *group, size_t done, size_t total)
 {
@@ -85,14 +86,14 @@ static void show_group(void *user, const char *group, size_t done, size_t total)
 static void show_findings(const struct gt_calibration *calibration, enum gt_format format)
 {
     static const struct gt_column columns[] = {
-        {"key", GT_COLUMN_TEXT}, {"value", GT_COLUMN_WIDE}, {"unit", GT_COLUMN_TEXT},
-        {"median", GT_COLUMN_NUMBER}, {"quartile_1", GT_COLUMN_NUMBER}, {"quartile_3", GT_COLUMN_NUMBER},
-        {"samples", GT_COLUMN_NUMBER}, {"method", GT_COLUMN_WIDE},
+        { "key", GT_COLUMN_TEXT },       { "value", GT_COLUMN_WIDE },        { "unit", GT_COLUMN_TEXT },
+        { "median", GT_COLUMN_NUMBER },  { "quartile_1", GT_COLUMN_NUMBER }, { "quartile_3", GT_COLUMN_NUMBER },
+        { "samples", GT_COLUMN_NUMBER }, { "method", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("findings", columns, 8);
     for (size_t i = 0; i < gt_device_key_count; i++) {
         const struct gt_finding *finding = &calibration->findings[i];
-        const double numbers[] = {finding->summary.median, finding->summary.low, finding->summary.high};
+        const double numbers[] = { finding->summary.median, finding->summary.low, finding->summary.high };
         gt_table_text(table, gt_device_keys[i].key);
         gt_table_text(table, finding->value);
         gt_table_text(table, gt_device_keys[i].unit);
@@ -113,7 +114,7 @@ static void show_findings(const struct gt_calibration *calibration, enum gt_form
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = {.format = GT_FORMAT_TABLE};
+    struct arguments arguments = { .format = GT_FORMAT_TABLE };
     struct gt_calibration calibration;
     struct gt_progress progress;
     struct gt_error error;
@@ -132,5 +133,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_calibrate = {
-    "calibrate", "measure the GPU at hand into a device file", run,
+    "calibrate",
+    "measure the GPU at hand into a device file",
+    run,
 };

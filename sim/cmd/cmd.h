@@ -6,12 +6,12 @@
 
 struct gt_command {
     const char *name;
-    const char *summary;                     /* a line for `gridtide --help` */
-    int (*run)(int argc, char **argv);       /* argv[0] is "gridtide NAME"; returns an exit status */
+    const char *summary;               /* a line for `gridtide --help` */
+    int (*run)(int argc, char **argv); /* argv[0] is "gridtide NAME"; returns an exit status */
 };
 
-extern const struct gt_command gt_command_import, gt_command_run, gt_command_stats,
-    gt_command_compare, gt_command_export, gt_command_report, gt_command_devices, gt_command_validate,
-    gt_command_calibrate, gt_command_explain;
+extern const struct gt_command gt_command_import, gt_command_run, gt_command_stats, gt_command_compare,
+    gt_command_export, gt_command_report, gt_command_devices, gt_command_validate, gt_command_calibrate,
+    gt_command_explain;
 
 #endif

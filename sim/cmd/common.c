@@ -8,7 +8,7 @@
 
 int gt_fail(const struct gt_error *error)
 {
-    char *text = gt_clean_name(error->text);    /* it may quote a name out of a file */
+    char *text = gt_clean_name(error->text); /* it may quote a name out of a file */
 
     fprintf(stderr, "gridtide: %s\n", text);
     free(text);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 #include "sim/cmd/cmd.h"
-#include "sim/cmd/options.h"
 #include "sim/cmd/compare_parts.h"
 #include "sim/cmd/json.h"
 #include "sim/cmd/kernel_tables.h"
+#include "sim/cmd/options.h"
 #include "sim/cmd/table.h"
 
 struct arguments {
@@ -17,7 +17,7 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    {0},
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -27,14 +27,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name a store that 'gridtide run -o' wrote");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db|V.db",
     "Hold the simulated run in a store against what its trace recorded, or every simulated run of a store "
@@ -47,13 +45,14 @@ static const struct argp parser = {
     "change, and that one against what was recorded.",
     NULL, NULL, NULL,
 };
+/* clang-format on */
 
 /* A run with a change, beside the comparison with what was measured. */
 struct change {
-    int64_t without;                  /* the run without it; 0: there is none */
-    struct gt_comparison comparison;  /* with that run in place of the measured one */
-    struct gt_comparison before;      /* that run with the measured one */
-    struct gt_subject subject;        /* that run */
+    int64_t without;                 /* the run without it; 0: there is none */
+    struct gt_comparison comparison; /* with that run in place of the measured one */
+    struct gt_comparison before;     /* that run with the measured one */
+    struct gt_subject subject;       /* that run */
     struct gt_kernels kernels;
 };
 
@@ -73,9 +72,9 @@ static int load_change(struct gt_store *store, int64_t simulated, struct change 
         return -1;
     if (change->without == 0)
         return 0;
-    if (gt_compare(store, simulated, change->without, &change->comparison, error) != 0
-            || gt_verdict_of(store, change->without, false, &verdict, error) != 0
-            || gt_subject_open(store, change->without, &change->subject, error) != 0)
+    if (gt_compare(store, simulated, change->without, &change->comparison, error) != 0 ||
+        gt_verdict_of(store, change->without, false, &verdict, error) != 0 ||
+        gt_subject_open(store, change->without, &change->subject, error) != 0)
         return -1;
     change->before = verdict.comparison;
     return gt_kernels_load(store, simulated, change->without, &change->kernels, error);
@@ -84,12 +83,14 @@ static int load_change(struct gt_store *store, int64_t simulated, struct change 
 static void change_json(yajl_gen json, const struct change *change)
 {
     const struct gt_comparison *comparison = &change->comparison;
+    /* clang-format off */
     const struct { const char *key; double value; } members[] = {
         { "makespan_without_us", comparison->makespan_measured_us },
         { "makespan_us", comparison->makespan_simulated_us },
         { "makespan_change_pct", comparison->makespan_error_pct },
         { "start_change_median_us", comparison->start_error_us.median },
     };
+    /* clang-format on */
 
     gt_json_text(json, "change");
     yajl_gen_map_open(json);
@@ -104,11 +105,13 @@ static void change_json(yajl_gen json, const struct change *change)
 
 static struct gt_table *change_table(const struct gt_subject *subject, const struct change *change)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         { "options", GT_COLUMN_WIDE }, { "device", GT_COLUMN_TEXT }, { "makespan_without_us", GT_COLUMN_NUMBER },
         { "makespan_simulated_us", GT_COLUMN_NUMBER }, { "makespan_change_pct", GT_COLUMN_NUMBER },
         { "start_change_median_us", GT_COLUMN_NUMBER }, { "start_change_max_us", GT_COLUMN_NUMBER },
     };
+    /* clang-format on */
     const struct gt_comparison *comparison = &change->comparison;
     struct gt_table *table = gt_table_new("change", columns, sizeof columns / sizeof columns[0]);
 
@@ -138,9 +141,9 @@ static void print_json(const struct gt_subject *subject, const struct gt_compari
     gt_json_finish(json, stdout);
 }
 
-static struct gt_table *comparison_table(const struct gt_subject *subject,
-                                         const struct gt_comparison *comparison)
+static struct gt_table *comparison_table(const struct gt_subject *subject, const struct gt_comparison *comparison)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT },
         { "kernels", GT_COLUMN_NUMBER }, { "copies", GT_COLUMN_NUMBER }, { "memsets", GT_COLUMN_NUMBER },
@@ -151,12 +154,18 @@ static struct gt_table *comparison_table(const struct gt_subject *subject,
         { "start_error_max_us", GT_COLUMN_NUMBER }, { "start_error_median_pct", GT_COLUMN_NUMBER },
         { "start_error_p95_pct", GT_COLUMN_NUMBER }, { "start_error_max_pct", GT_COLUMN_NUMBER },
     };
-    const uint64_t counts[] = { comparison->kernels, comparison->copies, comparison->memsets,
-                                comparison->unmatched };
+    /* clang-format on */
+    const uint64_t counts[] = { comparison->kernels, comparison->copies, comparison->memsets, comparison->unmatched };
     const struct gt_spread *us = &comparison->start_error_us, *pct = &comparison->start_error_pct;
-    const double numbers[] = { comparison->makespan_measured_us, comparison->makespan_simulated_us,
-                               comparison->makespan_error_pct, us->median, us->p95, us->max,
-                               pct->median, pct->p95, pct->max };
+    const double numbers[] = { comparison->makespan_measured_us,
+                               comparison->makespan_simulated_us,
+                               comparison->makespan_error_pct,
+                               us->median,
+                               us->p95,
+                               us->max,
+                               pct->median,
+                               pct->p95,
+                               pct->max };
     struct gt_table *table = gt_table_new("comparison", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);
@@ -172,7 +181,9 @@ static struct gt_table *comparison_table(const struct gt_subject *subject,
 static struct gt_table *warnings_table(const struct gt_subject *subject)
 {
     static const struct gt_column columns[] = {
-        { "kind", GT_COLUMN_TEXT }, { "count", GT_COLUMN_NUMBER }, { "text", GT_COLUMN_WIDE },
+        { "kind", GT_COLUMN_TEXT },
+        { "count", GT_COLUMN_NUMBER },
+        { "text", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("warnings", columns, sizeof columns / sizeof columns[0]);
 
@@ -221,9 +232,9 @@ static int load(struct gt_store *store, int64_t simulated, int64_t measured, str
 {
     struct gt_verdict verdict;
 
-    if (gt_verdict_of(store, simulated, false, &verdict, error) != 0
-            || gt_subject_open(store, simulated, &compared->subject, error) != 0
-            || gt_kernels_load(store, simulated, measured, &compared->kernels, error) != 0)
+    if (gt_verdict_of(store, simulated, false, &verdict, error) != 0 ||
+        gt_subject_open(store, simulated, &compared->subject, error) != 0 ||
+        gt_kernels_load(store, simulated, measured, &compared->kernels, error) != 0)
         return -1;
     compared->comparison = verdict.comparison;
     return load_change(store, simulated, &compared->change, error);
@@ -248,8 +259,7 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
     if (gt_verdict_find_runs(store, &simulated, &measured, error) != 0)
         return -1;
     if (simulated == 0)
-        return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'",
-                            arguments->store);
+        return gt_error_set(error, "%s: holds no simulated run; make one with 'gridtide run'", arguments->store);
     result = load(store, simulated, measured, &compared, error);
     if (result == 0 && measured == 0)
         fprintf(stderr, "gridtide: %s: the trace recorded no times, so there is nothing to compare with\n",
@@ -264,8 +274,7 @@ static int print_comparison(struct gt_store *store, const struct arguments *argu
 }
 
 /* Has the store more than one simulated run with one measured run? */
-static int is_many(struct gt_store *store, const int64_t *runs, uint32_t count, bool *many,
-                   struct gt_error *error)
+static int is_many(struct gt_store *store, const int64_t *runs, uint32_t count, bool *many, struct gt_error *error)
 {
     struct gt_repeats repeats;
 
@@ -306,5 +315,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_compare = {
-    "compare", "simulated against what the trace recorded", run,
+    "compare",
+    "simulated against what the trace recorded",
+    run,
 };

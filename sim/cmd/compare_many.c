@@ -122,8 +122,7 @@ static void json_judgement(yajl_gen json, const struct gt_judged *judged)
     gt_json_text(json, gt_judged_verdict(judged));
 }
 
-static int print_json(struct gt_store *store, const struct gt_judged *judged,
-                      uint32_t count, struct gt_error *error)
+static int print_json(struct gt_store *store, const struct gt_judged *judged, uint32_t count, struct gt_error *error)
 {
     yajl_gen json = gt_json_new();
     int result = 0;
@@ -149,8 +148,8 @@ static int print_json(struct gt_store *store, const struct gt_judged *judged,
     return result;
 }
 
-static int print_tables(struct gt_store *store, const struct gt_judged *judged, uint32_t count,
-                        enum gt_format format, struct gt_error *error)
+static int print_tables(struct gt_store *store, const struct gt_judged *judged, uint32_t count, enum gt_format format,
+                        struct gt_error *error)
 {
     struct gt_verdict *judgements = gt_calloc(count, sizeof *judgements);
     struct gt_suite suite;
@@ -173,8 +172,7 @@ static int print_tables(struct gt_store *store, const struct gt_judged *judged, 
     return 0;
 }
 
-static int judge(struct gt_store *store, int64_t run, struct gt_judged *judged,
-                 struct gt_error *error)
+static int judge(struct gt_store *store, int64_t run, struct gt_judged *judged, struct gt_error *error)
 {
     struct gt_subject subject = { .warnings = NULL };
     int result = gt_verdict_of(store, run, false, &judged->judgement, error);
@@ -189,8 +187,8 @@ static int judge(struct gt_store *store, int64_t run, struct gt_judged *judged,
     return result;
 }
 
-int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count,
-                    enum gt_format format, struct gt_error *error)
+int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count, enum gt_format format,
+                    struct gt_error *error)
 {
     struct gt_judged *judged = gt_calloc(count, sizeof *judged);
     int result = 0;

@@ -13,14 +13,13 @@ struct gt_subject {
     struct gt_warning_row *warnings;
     size_t warning_count;
 };
-int gt_subject_open(struct gt_store *store, int64_t run, struct gt_subject *subject,
-                    struct gt_error *error);
+int gt_subject_open(struct gt_store *store, int64_t run, struct gt_subject *subject, struct gt_error *error);
 void gt_subject_close(struct gt_subject *subject);
 /* The members of a comparison's object. */
 void gt_subject_json(yajl_gen json, const struct gt_subject *subject, const struct gt_comparison *comparison);
 
 /* A store with several pairs of a simulated and a measured run: every trace in an array, a row, a line. */
-int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count,
-                    enum gt_format format, struct gt_error *error);
+int gt_compare_many(struct gt_store *store, const int64_t *runs, uint32_t count, enum gt_format format,
+                    struct gt_error *error);
 
 #endif

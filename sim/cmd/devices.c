@@ -11,7 +11,7 @@
 enum { RANGE_BYTES = 64 };
 
 struct arguments {
-    const char *device;       /* NULL: none named */
+    const char *device; /* NULL: none named */
     bool describe;
     enum gt_format format;
 };
@@ -23,25 +23,23 @@ struct subject {
 };
 
 static const struct argp_option options[] = {
-    {"describe", 'd', NULL, 0, "Say what every key means: unit, range, default", 0},
+    { "describe", 'd', NULL, 0, "Say what every key means: unit, range, default", 0 },
     GT_OPTION_FORMAT,
-    {0},
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'd':
-        arguments->describe = true;
-        return 0;
+    case 'd': arguments->describe = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "device", text, &arguments->device); return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[NAME|FILE.ini]",
     "List the GPUs that a device file describes; with a name or a file, every key of that GPU and "
@@ -50,12 +48,13 @@ static const struct argp parser = {
     "`gridtide run --set KEY=VALUE` changes one for a run.",
     NULL, NULL, NULL,
 };
+/* clang-format on */
 
 static int list_devices(enum gt_format format, struct gt_error *error)
 {
     static const struct gt_column columns[] = {
-        {"name", GT_COLUMN_TEXT}, {"chip", GT_COLUMN_TEXT}, {"sms", GT_COLUMN_NUMBER},
-        {"clock_mhz", GT_COLUMN_NUMBER}, {"source", GT_COLUMN_WIDE},
+        { "name", GT_COLUMN_TEXT },        { "chip", GT_COLUMN_TEXT },   { "sms", GT_COLUMN_NUMBER },
+        { "clock_mhz", GT_COLUMN_NUMBER }, { "source", GT_COLUMN_WIDE },
     };
     char **names = gt_device_names(error);
     struct gt_table *table = names != NULL ? gt_table_new("devices", columns, 5) : NULL;
@@ -89,8 +88,8 @@ static void add_value(struct gt_table *table, const char *text)
 static void show_device(const struct subject *subject, enum gt_format format)
 {
     static const struct gt_column columns[] = {
-        {"key", GT_COLUMN_TEXT}, {"value", GT_COLUMN_WIDE}, {"unit", GT_COLUMN_TEXT},
-        {"default", GT_COLUMN_TEXT}, {"differs", GT_COLUMN_TEXT}, {"source", GT_COLUMN_WIDE},
+        { "key", GT_COLUMN_TEXT },     { "value", GT_COLUMN_WIDE },   { "unit", GT_COLUMN_TEXT },
+        { "default", GT_COLUMN_TEXT }, { "differs", GT_COLUMN_TEXT }, { "source", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("keys", columns, 6);
     for (size_t i = 0; i < gt_device_key_count; i++) {
@@ -134,8 +133,8 @@ static void describe_for_people(const struct subject *subject)
 static void describe_for_programs(const struct subject *subject, enum gt_format format)
 {
     static const struct gt_column columns[] = {
-        {"key", GT_COLUMN_TEXT}, {"unit", GT_COLUMN_TEXT}, {"range", GT_COLUMN_TEXT},
-        {"default", GT_COLUMN_TEXT}, {"help", GT_COLUMN_TEXT}, {"value", GT_COLUMN_TEXT},
+        { "key", GT_COLUMN_TEXT },     { "unit", GT_COLUMN_TEXT }, { "range", GT_COLUMN_TEXT },
+        { "default", GT_COLUMN_TEXT }, { "help", GT_COLUMN_TEXT }, { "value", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("keys", columns, subject->notes.keys != NULL ? 6 : 5);
     for (size_t i = 0; i < gt_device_key_count; i++) {
@@ -157,8 +156,8 @@ static void describe_for_programs(const struct subject *subject, enum gt_format 
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = {NULL, false, GT_FORMAT_TABLE};
-    struct subject subject = {.notes = {NULL, NULL}};
+    struct arguments arguments = { NULL, false, GT_FORMAT_TABLE };
+    struct subject subject = { .notes = { NULL, NULL } };
     struct gt_error error;
     gt_parse(&parser, argc, argv, &arguments);
     if (arguments.device == NULL && !arguments.describe)
@@ -178,5 +177,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_devices = {
-    "devices", "what GPUs there are, and what is known of one", run,
+    "devices",
+    "what GPUs there are, and what is known of one",
+    run,
 };

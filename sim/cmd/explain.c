@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/names/short_name.h"
 #include "sim/cmd/cmd.h"
-#include "sim/cmd/options.h"
 #include "sim/cmd/explain_parts.h"
+#include "sim/cmd/options.h"
 #include "traces/compare/verdict.h"
 #include "traces/names/demangle.h"
+#include "traces/names/short_name.h"
 
 enum { TOP = 20, TOP_MAX = 100000, NAMES_SHOWN = 10, OPTION_TOP = 256 };
 
@@ -22,8 +22,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    {"top", OPTION_TOP, "N", 0, "List the N instructions where warps wait most (default 20)", 0},
-    {0},
+    { "top", OPTION_TOP, "N", 0, "List the N instructions where warps wait most (default 20)", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -42,11 +42,11 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (state->arg_num < 2)
             argp_error(state, "name a store that 'gridtide run -o' wrote, and a kernel");
         return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db KERNEL",
     "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to "
@@ -55,6 +55,7 @@ static const struct argp parser = {
     "one; of several launches that it fits the one with the most cycles is taken.",
     NULL, NULL, NULL,
 };
+/* clang-format on */
 
 static double cycles_of(const struct gt_kernel_row *row)
 {
@@ -70,8 +71,9 @@ static bool is_number(const char *text)
 static int fit_name(const char *name, const char *kernel)
 {
     char *base = gt_base_name(name), *text = gt_demangle(name);
-    int how = strcmp(name, kernel) == 0 ? 3 : strcmp(base, kernel) == 0 ? 2
-            : strstr(name, kernel) != NULL || strstr(text, kernel) != NULL;
+    int how = strcmp(name, kernel) == 0   ? 3
+              : strcmp(base, kernel) == 0 ? 2
+                                          : strstr(name, kernel) != NULL || strstr(text, kernel) != NULL;
 
     free(base);
     free(text);
@@ -86,8 +88,7 @@ static int fit(const struct gt_kernel_row *row, const char *kernel)
     return fit_name(row->name, kernel);
 }
 
-static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments,
-                      struct gt_error *error)
+static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments, struct gt_error *error)
 {
     char names[700] = "";
     size_t used = 0;
@@ -100,8 +101,10 @@ static void fail_none(const struct gt_kernels *kernels, const struct arguments *
         free(name);
     }
     if (kernels->count == 0)
-        gt_error_set(error, "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
-                     "that", arguments->store);
+        gt_error_set(error,
+                     "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
+                     "that",
+                     arguments->store);
     else
         gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", arguments->store,
                      arguments->kernel, names, kernels->count > NAMES_SHOWN ? ", ..." : "");
@@ -129,14 +132,15 @@ static const struct gt_kernel_row *choose(const struct gt_kernels *kernels, cons
     if (chosen == NULL)
         fail_none(kernels, arguments, error);
     else if (fits > 1)
-        fprintf(stderr, "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most "
-                "cycles\n", fits, arguments->kernel, chosen->launch);
+        fprintf(stderr,
+                "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most "
+                "cycles\n",
+                fits, arguments->kernel, chosen->launch);
     return chosen;
 }
 
-static int explain_row(struct gt_store *store, int64_t simulated, int64_t measured,
-                       const struct gt_kernel_row *row, const struct arguments *arguments,
-                       struct gt_error *error)
+static int explain_row(struct gt_store *store, int64_t simulated, int64_t measured, const struct gt_kernel_row *row,
+                       const struct arguments *arguments, struct gt_error *error)
 {
     struct gt_kernel_stalls inside;
     struct gt_explained explained;
@@ -182,5 +186,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_explain = {
-    "explain", "where the cycles of one kernel go, and what would help", run,
+    "explain",
+    "where the cycles of one kernel go, and what would help",
+    run,
 };

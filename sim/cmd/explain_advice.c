@@ -8,13 +8,16 @@
 #include "sim/cmd/explain_parts.h"
 
 /* From how much on something is worth saying, as shares. */
-static const double saturated = 0.7, much = 0.5, some = 0.2, little = 0.1, wasteful = 1.25,
-                    few_threads = 0.75;
+static const double saturated = 0.7, much = 0.5, some = 0.2, little = 0.1, wasteful = 1.25, few_threads = 0.75;
 
 enum { ADVICE_MOST = 16, SENTENCE_BYTES = 400 };
 
 struct advice {
-    struct { const char *topic; double pct; char text[SENTENCE_BYTES]; } items[ADVICE_MOST];
+    struct {
+        const char *topic;
+        double pct;
+        char text[SENTENCE_BYTES];
+    } items[ADVICE_MOST];
     int count;
 };
 
@@ -79,8 +82,8 @@ static const struct gt_code_row *worst(const struct gt_explained *e, bool shared
 static void advise_access(const struct gt_explained *e, struct advice *advice)
 {
     const struct gt_code_row *sectors = worst(e, false), *passes = worst(e, true);
-    bool shared_waits = e->numbers->lsu_share > some || stalled(e, GT_STALL_MIO_THROTTLE) > little
-                        || stalled(e, GT_STALL_SHORT_SCOREBOARD) > little;
+    bool shared_waits = e->numbers->lsu_share > some || stalled(e, GT_STALL_MIO_THROTTLE) > little ||
+                        stalled(e, GT_STALL_SHORT_SCOREBOARD) > little;
 
     if (sectors != NULL && e->sectors > wasteful * e->sectors_ideal)
         say(advice, "coalescing", 1 - e->sectors_ideal / e->sectors,
@@ -97,7 +100,8 @@ static void advise_access(const struct gt_explained *e, struct advice *advice)
     if (e->numbers->lsu_share > much)
         say(advice, "load/store unit", e->numbers->lsu_share,
             "the load/store unit is busy %.0f %% of the time: wider accesses, fewer passes or reuse in "
-            "registers help", 100 * e->numbers->lsu_share);
+            "registers help",
+            100 * e->numbers->lsu_share);
 }
 
 static void advise_issue(const struct gt_explained *e, struct advice *advice)
@@ -117,8 +121,8 @@ static void advise_issue(const struct gt_explained *e, struct advice *advice)
             "pipe %s is busy %.0f %% of the time: work on other pipes is free, less of its own helps",
             gt_pipe_names[busiest], 100 * e->pipe_busy[busiest]);
     else if (waits > some)
-        say(advice, "pipe", waits,
-            "%.0f %% of warp time waits for a pipe to be free: fewer of its instructions help", 100 * waits);
+        say(advice, "pipe", waits, "%.0f %% of warp time waits for a pipe to be free: fewer of its instructions help",
+            100 * waits);
 }
 
 static void advise_latency(const struct gt_explained *e, struct advice *advice)
@@ -135,7 +139,8 @@ static void advise_latency(const struct gt_explained *e, struct advice *advice)
     if (fixed > some && !(e->numbers->issue_share > much))
         say(advice, "latency", fixed,
             "%.0f %% of warp time waits for results of arithmetic: independent instructions in a thread, "
-            "or more warps, help", 100 * fixed);
+            "or more warps, help",
+            100 * fixed);
     if (barriers > little)
         say(advice, "barriers", barriers,
             "%.0f %% of warp time waits at barriers: smaller blocks, more blocks an SM or fewer barriers "
@@ -148,8 +153,8 @@ static double registers_for_more(const struct gt_explained *e)
 {
     const struct gt_device *device = &e->inside->device;
     double warps = e->inside->occupancy.need.warps * (e->inside->occupancy.blocks_per_sm + 1.0);
-    double of_warp = floor((double)device->registers_per_sm / warps / fmax(1, device->register_unit_per_warp))
-                     * fmax(1, device->register_unit_per_warp);
+    double of_warp = floor((double)device->registers_per_sm / warps / fmax(1, device->register_unit_per_warp)) *
+                     fmax(1, device->register_unit_per_warp);
 
     return floor(of_warp / device->warp_threads);
 }
@@ -158,8 +163,8 @@ static void advise_occupancy(const struct gt_explained *e, struct advice *advice
 {
     const struct gt_device *device = &e->inside->device;
     const struct gt_occupancy *occupancy = &e->inside->occupancy;
-    double waits = stalled(e, GT_STALL_LONG_SCOREBOARD) + stalled(e, GT_STALL_SHORT_SCOREBOARD)
-                   + stalled(e, GT_STALL_WAIT) + stalled(e, GT_STALL_BARRIER);
+    double waits = stalled(e, GT_STALL_LONG_SCOREBOARD) + stalled(e, GT_STALL_SHORT_SCOREBOARD) +
+                   stalled(e, GT_STALL_WAIT) + stalled(e, GT_STALL_BARRIER);
     double idle = 1 - e->warps_most / device->warps_per_sm;
 
     if (!e->inside->fits)
@@ -173,9 +178,8 @@ static void advise_occupancy(const struct gt_explained *e, struct advice *advice
         return;
     if (strcmp(occupancy->limiter, "registers") == 0)
         say(advice, "occupancy", idle,
-            "%.0f of %u warps fit an SM, by registers (%u a thread): with %.0f one more block fits",
-            e->warps_most, device->warps_per_sm, e->inside->shape.registers_per_thread,
-            registers_for_more(e));
+            "%.0f of %u warps fit an SM, by registers (%u a thread): with %.0f one more block fits", e->warps_most,
+            device->warps_per_sm, e->inside->shape.registers_per_thread, registers_for_more(e));
     else
         say(advice, "occupancy", idle, "%.0f of %u warps fit an SM, limited by %s", e->warps_most,
             device->warps_per_sm, occupancy->limiter);
@@ -189,23 +193,25 @@ static void advise_grid(const struct gt_explained *e, struct advice *advice)
     uint32_t lanes = e->inside->device.warp_threads;
 
     if (ends > little)
-        say(advice, "launch", ends,
-            "launch and drain of the grid are %.0f of %.0f cycles: more work a launch helps",
+        say(advice, "launch", ends, "launch and drain of the grid are %.0f of %.0f cycles: more work a launch helps",
             ends_cycles, numbers->cycles);
     if (e->waves > 1 && last > 0 && tail > little)
         say(advice, "tail", tail,
             "the last of %.2f waves fills %.0f %% of the device: other block sizes, or a grid of whole "
-            "waves, could save up to %.0f %%", e->waves, 100 * last, 100 * tail);
+            "waves, could save up to %.0f %%",
+            e->waves, 100 * last, 100 * tail);
     if (e->threads < few_threads * lanes)
         say(advice, "divergence", 1 - e->threads / lanes,
-            "a warp instruction works for %.1f of %u threads: less divergence, or fewer idle lanes, help",
-            e->threads, lanes);
+            "a warp instruction works for %.1f of %u threads: less divergence, or fewer idle lanes, help", e->threads,
+            lanes);
 }
 
 static struct gt_table *advice_table(struct advice *advice)
 {
     static const struct gt_column columns[] = {
-        { "topic", GT_COLUMN_TEXT }, { "pct", GT_COLUMN_NUMBER }, { "advice", GT_COLUMN_TEXT },
+        { "topic", GT_COLUMN_TEXT },
+        { "pct", GT_COLUMN_NUMBER },
+        { "advice", GT_COLUMN_TEXT },
     };
     struct gt_table *table = gt_table_new("advice", columns, sizeof columns / sizeof columns[0]);
 

@@ -9,17 +9,17 @@
 struct gt_explained {
     const struct gt_kernel_row *row;
     const struct gt_kernel_stalls *inside;
-    const struct gt_kernel_numbers *numbers; /* simulated, or measured where nothing was simulated */
+    const struct gt_kernel_numbers *numbers;          /* simulated, or measured where nothing was simulated */
     double simulated[GT_STALLS], measured[GT_STALLS]; /* by reason: of warp cycles, of samples */
-    double issued;                  /* simulated warp instructions, all pipes */
-    double executed;                /* profiled ones, all instructions */
-    double pipe_busy[GT_PIPES];     /* simulated, of a sub-partition's cycles */
-    double dram_peak, l2_peak;      /* bytes a cycle */
+    double issued;                                    /* simulated warp instructions, all pipes */
+    double executed;                                  /* profiled ones, all instructions */
+    double pipe_busy[GT_PIPES];                       /* simulated, of a sub-partition's cycles */
+    double dram_peak, l2_peak;                        /* bytes a cycle */
     double dram_share, l2_share;
     double sectors, sectors_ideal, wavefronts, wavefronts_ideal; /* of the whole profiled launch */
-    double threads;                 /* mean, of a warp instruction */
-    double waves;                   /* NAN: does not fit the device */
-    double warps_most;              /* that occupancy allows on an SM */
+    double threads;                                              /* mean, of a warp instruction */
+    double waves;                                                /* NAN: does not fit the device */
+    double warps_most;                                           /* that occupancy allows on an SM */
 };
 void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_stalls *inside,
                 struct gt_explained *explained);

@@ -49,9 +49,10 @@ static void add_pipes(struct gt_explained *explained)
     for (int pipe = 0; pipe < GT_PIPES; pipe++)
         explained->issued += inside->issued[pipe];
     for (int pipe = 0; pipe < GT_PIPES; pipe++)
-        explained->pipe_busy[pipe] = pipe == GT_PIPE_TENSOR || explained->issued == 0 ? NAN
-            : inside->issued[pipe] / explained->issued * explained->numbers->issue_share
-              * inside->device.warp.interval[pipe];
+        explained->pipe_busy[pipe] = pipe == GT_PIPE_TENSOR || explained->issued == 0
+                                         ? NAN
+                                         : inside->issued[pipe] / explained->issued *
+                                               explained->numbers->issue_share * inside->device.warp.interval[pipe];
 }
 
 void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_stalls *inside,
@@ -60,7 +61,10 @@ void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_stalls *
     const struct gt_device *device = &inside->device;
 
     *explained = (struct gt_explained){
-        .row = row, .inside = inside, .waves = NAN, .warps_most = NAN,
+        .row = row,
+        .inside = inside,
+        .waves = NAN,
+        .warps_most = NAN,
         .numbers = isnan(row->in_simulated.cycles) ? &row->in_measured : &row->in_simulated,
         .dram_peak = device->warp.dram_gbps * 1e3 / device->clock_mhz,
         .l2_peak = device->warp.l2_read_bytes_per_cycle,
@@ -73,18 +77,22 @@ void gt_explain(const struct gt_kernel_row *row, const struct gt_kernel_stalls *
     add_code(explained);
     if (!inside->fits)
         return;
-    explained->waves = (double)gt_kernel_blocks(&inside->shape) / device->sms
-                       / inside->occupancy.blocks_per_sm;
+    explained->waves = (double)gt_kernel_blocks(&inside->shape) / device->sms / inside->occupancy.blocks_per_sm;
     explained->warps_most = (double)inside->occupancy.blocks_per_sm * inside->occupancy.need.warps;
 }
 
 /* A number of the launch and its like in the profile. */
-struct line { const char *name; double value; int decimals; };
+struct line {
+    const char *name;
+    double value;
+    int decimals;
+};
 
 static struct gt_table *launch_table(const struct gt_explained *e)
 {
     const struct gt_kernel_numbers *s = &e->row->in_simulated, *m = &e->row->in_measured;
     const struct gt_kernel *shape = &e->inside->shape;
+    /* clang-format off */
     const struct line lines[] = {
         { "measured_cycles", m->cycles, 0 }, { "measured_us", e->row->measured_us, 3 },
         { "simulated_cycles", s->cycles, 0 }, { "bound_cycles", s->bound_cycles, 0 },
@@ -107,9 +115,11 @@ static struct gt_table *launch_table(const struct gt_explained *e)
         { "dram_bytes_per_cycle_measured", m->dram_bytes_per_cycle, 1 },
         { "dram_pct", 100 * e->dram_share, 1 },
     };
+    /* clang-format on */
     enum { LINES = sizeof lines / sizeof lines[0] };
     static struct gt_column columns[LINES + 2] = {
-        { "kernel", GT_COLUMN_NAME }, { "launch", GT_COLUMN_NUMBER },
+        { "kernel", GT_COLUMN_NAME },
+        { "launch", GT_COLUMN_NUMBER },
     };
     struct gt_table *table;
 
@@ -127,8 +137,10 @@ static struct gt_table *launch_table(const struct gt_explained *e)
 static struct gt_table *pipes_table(const struct gt_explained *e)
 {
     static const struct gt_column columns[] = {
-        { "pipe", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER },
-        { "profiled_pct", GT_COLUMN_NUMBER }, { "busy_pct", GT_COLUMN_NUMBER },
+        { "pipe", GT_COLUMN_TEXT },
+        { "simulated_pct", GT_COLUMN_NUMBER },
+        { "profiled_pct", GT_COLUMN_NUMBER },
+        { "busy_pct", GT_COLUMN_NUMBER },
     };
     struct gt_table *table = gt_table_new("pipes", columns, sizeof columns / sizeof columns[0]);
     double executed[GT_PIPES] = { 0 };
@@ -153,7 +165,10 @@ static double larger(double a, double b)
 }
 
 /* A place where warps wait: an instruction and a reason, or a reason alone. */
-struct place { uint32_t at; double weight; };
+struct place {
+    uint32_t at;
+    double weight;
+};
 
 static int by_weight(const void *left, const void *right)
 {
@@ -167,7 +182,8 @@ static int by_weight(const void *left, const void *right)
 static struct gt_table *stalls_table(const struct gt_explained *e)
 {
     static const struct gt_column columns[] = {
-        { "reason", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER },
+        { "reason", GT_COLUMN_TEXT },
+        { "simulated_pct", GT_COLUMN_NUMBER },
         { "profiled_pct", GT_COLUMN_NUMBER },
     };
     struct gt_table *table = gt_table_new("stalls", columns, sizeof columns / sizeof columns[0]);
@@ -193,9 +209,9 @@ static double share_at(const double *amounts, double sum, uint32_t at)
 static struct gt_table *instructions_table(const struct gt_explained *e, unsigned top)
 {
     static const struct gt_column columns[] = {
-        { "offset", GT_COLUMN_TEXT }, { "reason", GT_COLUMN_TEXT }, { "simulated_pct", GT_COLUMN_NUMBER },
-        { "profiled_pct", GT_COLUMN_NUMBER }, { "executions", GT_COLUMN_NUMBER },
-        { "instruction", GT_COLUMN_WIDE },
+        { "offset", GT_COLUMN_TEXT },          { "reason", GT_COLUMN_TEXT },
+        { "simulated_pct", GT_COLUMN_NUMBER }, { "profiled_pct", GT_COLUMN_NUMBER },
+        { "executions", GT_COLUMN_NUMBER },    { "instruction", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("instructions", columns, sizeof columns / sizeof columns[0]);
     const struct gt_kernel_stalls *inside = e->inside;

@@ -11,17 +11,15 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "FILE", 0, "Where to write; .gz and .zst compress, - is standard output", 0},
-    {0},
+    { "output", 'o', "FILE", 0, "Where to write; .gz and .zst compress, - is standard output", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
-    case 'o':
-        arguments->output = text;
-        return 0;
+    case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)
             arguments->format = text;
@@ -36,8 +34,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         if (arguments->output == NULL)
             argp_error(state, "where to? -o FILE says so, -o - is standard output");
         return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -66,8 +63,8 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 static const struct argp parser = {
-    options, parse_option, "RUN.db",
-    "Write the runs of a store, measured and simulated, for other tools.", NULL, help_filter, NULL,
+    options, parse_option, "RUN.db", "Write the runs of a store, measured and simulated, for other tools.",
+    NULL,    help_filter,  NULL,
 };
 
 static int write_export(struct gt_store *store, const void *user, struct gt_error *error)
@@ -92,5 +89,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_export = {
-    "export", "a store's runs for Perfetto or as CSV", run,
+    "export",
+    "a store's runs for Perfetto or as CSV",
+    run,
 };

@@ -11,7 +11,7 @@
 char *gt_fold(const char *text, size_t width, const char *breaks)
 {
     char *folded = gt_calloc(2 * strlen(text) + 1, 1), *out = folded, *may_break = NULL;
-    size_t line = 0, since = 0;       /* columns of the line, and of it behind the last place to break */
+    size_t line = 0, since = 0; /* columns of the line, and of it behind the last place to break */
 
     if (gt_terminal_width(text) <= width)
         return strcpy(folded, text);

@@ -14,18 +14,18 @@
 #include "traces/names/clean_text.h"
 
 struct arguments {
-    const char *texts[2];     /* as typed: [FORMAT] FILE */
+    const char *texts[2]; /* as typed: [FORMAT] FILE */
     size_t count;
-    const char *output;       /* NULL: made from the file's name */
-    const char *keep;         /* NULL: nothing is kept */
+    const char *output; /* NULL: made from the file's name */
+    const char *keep;   /* NULL: nothing is kept */
     bool quiet;
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0},
-    {"keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0},
-    {"quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0},
-    {0},
+    { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
+    { "keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0 },
+    { "quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -33,25 +33,16 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
-    case 'o':
-        arguments->output = text;
-        return 0;
-    case 'k':
-        arguments->keep = text;
-        return 0;
-    case 'q':
-        arguments->quiet = true;
-        return 0;
+    case 'o': arguments->output = text; return 0;
+    case 'k': arguments->keep = text; return 0;
+    case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG:
         if (arguments->count == 2)
             argp_error(state, "one file at a time: '%s' is one too many", text);
         arguments->texts[arguments->count++] = text;
         return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name a file to read");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a file to read"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -73,17 +64,20 @@ static char *help_filter(int key, const char *text, void *input)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
     fputs("\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. "
           "Without -o the trace goes into the current directory, named after FILE, with .jsonl.gz at its "
-          "end.", stream);
+          "end.",
+          stream);
     fclose(stream);
     return help;
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[FORMAT] FILE",
     "Turn a profile into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
     "for, events and waits, and when all of it was measured to happen.\v ",
     NULL, help_filter, NULL,
 };
+/* clang-format on */
 
 static char *default_output(const char *path)
 {
@@ -98,7 +92,7 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
 {
     char *name = gt_clean_name(workload->name != NULL ? workload->name : "unnamed");
     char *device = gt_clean_name(workload->device != NULL ? workload->device : "");
-    uint64_t ops[GT_OP_KINDS] = {0};
+    uint64_t ops[GT_OP_KINDS] = { 0 };
 
     for (uint32_t i = 0; i < workload->op_count; i++)
         ops[workload->ops[i].kind]++;
@@ -107,18 +101,20 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
             workload->op_count, ops[GT_OP_KERNEL], ops[GT_OP_COPY], ops[GT_OP_MEMSET]);
     if (ops[GT_OP_HOST_FUNCTION] > 0)
         fprintf(out, ", %" PRIu64 " host functions", ops[GT_OP_HOST_FUNCTION]);
-    fprintf(out, "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
-            "\n  GPUs        %" PRIu32 "\n", workload->call_count, workload->thread_count,
-            workload->stream_count, workload->gpu_count);
-    fprintf(out, "  device      %s\n", workload->device != NULL ? device :
-            workload->setting_count > 0 ? "no file for it; described in the trace" : "not known");
+    fprintf(out,
+            "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
+            "\n  GPUs        %" PRIu32 "\n",
+            workload->call_count, workload->thread_count, workload->stream_count, workload->gpu_count);
+    fprintf(out, "  device      %s\n",
+            workload->device != NULL      ? device
+            : workload->setting_count > 0 ? "no file for it; described in the trace"
+                                          : "not known");
     free(name);
     free(device);
 }
 
 static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path,
-                                        struct gt_import_options *import_options, bool quiet,
-                                        struct gt_error *error)
+                                        struct gt_import_options *import_options, bool quiet, struct gt_error *error)
 {
     struct gt_progress progress;
     struct gt_workload *workload;
@@ -157,7 +153,7 @@ static int import(const struct gt_importer *importer, const char *path, const ch
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = {0};
+    struct arguments arguments = { 0 };
     struct gt_import_options import_options = { .input = NULL };
     const struct gt_importer *importer;
     const char *format, *path;
@@ -173,12 +169,13 @@ static int run(int argc, char **argv)
         return format != NULL ? gt_usage("import", "%s", error.text) : gt_fail(&error);
     import_options.keep = arguments.keep;
     made = arguments.output == NULL ? default_output(path) : NULL;
-    status = import(importer, path, arguments.output != NULL ? arguments.output : made, &import_options,
-                    &arguments);
+    status = import(importer, path, arguments.output != NULL ? arguments.output : made, &import_options, &arguments);
     free(made);
     return status;
 }
 
 const struct gt_command gt_command_import = {
-    "import", "turn a profile of PyTorch or NVIDIA Nsight into a trace", run,
+    "import",
+    "turn a profile of PyTorch or NVIDIA Nsight into a trace",
+    run,
 };

@@ -30,8 +30,8 @@ static const int in_line[FIGURES] = { 12, 12, 8, 8, 10, 7, 7, 6 }, below[FIGURES
 
 void gt_judged_print_heading(FILE *out)
 {
-    static const char *const headings[FIGURES] = { "real us", "simulated us", "error %", "spread %", "start us",
-                                                   "placed%", "floor %", "order" };
+    static const char *const headings[FIGURES] = { "real us",  "simulated us", "error %", "spread %",
+                                                   "start us", "placed%",      "floor %", "order" };
     const int *widths = is_narrow(out) ? below : in_line;
 
     if (is_narrow(out))
@@ -102,6 +102,7 @@ void gt_judged_print(FILE *out, const struct gt_judged *row)
 
 static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "repetitions", GT_COLUMN_NUMBER },
         { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
@@ -112,6 +113,7 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         { "unmatched", GT_COLUMN_NUMBER },
         { "kernels", GT_COLUMN_TEXT }, { "verdict", GT_COLUMN_TEXT },
     };
+    /* clang-format on */
     struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
 
     for (uint32_t i = 0; i < count; i++) {
@@ -138,6 +140,7 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
 
 static struct gt_table *suite_table(const struct gt_suite *suite)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         { "traces", GT_COLUMN_NUMBER }, { "makespan_error_median_pct", GT_COLUMN_NUMBER },
         { "makespan_error_p95_pct", GT_COLUMN_NUMBER }, { "makespan_error_max_pct", GT_COLUMN_NUMBER },
@@ -146,6 +149,7 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
         { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
         { "verdict", GT_COLUMN_TEXT },
     };
+    /* clang-format on */
     struct gt_table *table = gt_table_new("summary", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);
@@ -180,8 +184,7 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
     if (!isnan(suite->placement_within_pct))
         fprintf(line, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
     if (suite->order_pairs > 0)
-        fprintf(line, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong,
-                suite->order_pairs);
+        fprintf(line, "; %.0f of %.0f pairs of kernels in the wrong order", suite->order_wrong, suite->order_pairs);
     fprintf(line, ": %s", suite->within ? "ok" : "off");
     fclose(line);
     gt_fold_print(out, 0, text);

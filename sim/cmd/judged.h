@@ -6,8 +6,8 @@
 #include "traces/compare/verdict.h"
 
 struct gt_judged {
-    char *name;                     /* of the trace */
-    bool surrogates;                /* kernels stood in for a program's */
+    char *name;      /* of the trace */
+    bool surrogates; /* kernels stood in for a program's */
     struct gt_verdict judgement;
 };
 

@@ -9,9 +9,9 @@
 struct gt_table *gt_kernel_rows_table(const struct gt_kernels *kernels)
 {
     static const struct gt_column columns[] = {
-        { "launch", GT_COLUMN_NUMBER }, { "measured_cycles", GT_COLUMN_NUMBER },
+        { "launch", GT_COLUMN_NUMBER },           { "measured_cycles", GT_COLUMN_NUMBER },
         { "simulated_cycles", GT_COLUMN_NUMBER }, { "bound_cycles", GT_COLUMN_NUMBER },
-        { "error_pct", GT_COLUMN_NUMBER }, { "name", GT_COLUMN_NAME },
+        { "error_pct", GT_COLUMN_NUMBER },        { "name", GT_COLUMN_NAME },
     };
     struct gt_table *table = gt_table_new("kernels", columns, sizeof columns / sizeof columns[0]);
 
@@ -30,10 +30,12 @@ struct gt_table *gt_kernel_rows_table(const struct gt_kernels *kernels)
 
 struct gt_table *gt_kernel_changes_table(const struct gt_kernels *kernels)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         { "launch", GT_COLUMN_NUMBER }, { "without_cycles", GT_COLUMN_NUMBER },
         { "simulated_cycles", GT_COLUMN_NUMBER }, { "change_pct", GT_COLUMN_NUMBER }, { "name", GT_COLUMN_NAME },
     };
+    /* clang-format on */
     struct gt_table *table = gt_table_new("kernels", columns, sizeof columns / sizeof columns[0]);
 
     for (uint32_t i = 0; i < kernels->count; i++) {
@@ -55,7 +57,11 @@ static double per_second(double count, double us)
 }
 
 /* The figures over all launches, by name. */
-struct figure { const char *name; double value; int decimals; };
+struct figure {
+    const char *name;
+    double value;
+    int decimals;
+};
 enum { FIGURES = 13 };
 
 static void collect(const struct gt_kernel_error *error, struct figure figures[FIGURES])

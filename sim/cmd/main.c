@@ -17,21 +17,22 @@
 #include "traces/io/overwrite.h"
 
 static const struct gt_command *const commands[] = {
-    &gt_command_import, &gt_command_run, &gt_command_stats, &gt_command_compare, &gt_command_explain,
-    &gt_command_validate, &gt_command_export, &gt_command_report, &gt_command_devices,
-    &gt_command_calibrate,
+    &gt_command_import,   &gt_command_run,    &gt_command_stats,  &gt_command_compare, &gt_command_explain,
+    &gt_command_validate, &gt_command_export, &gt_command_report, &gt_command_devices, &gt_command_calibrate,
 };
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 static void print_help(FILE *out)
 {
     fputs("Usage: gridtide COMMAND [ARGUMENT...]\n"
-          "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n", out);
+          "Simulate how streams, copies, kernels and blocks share a GPU, from traces.\n\n",
+          out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-9s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n'gridtide help COMMAND' says more.\n"
           "Exit status: 0 done, 1 the work failed, 2 wrong usage.\n"
-          "Report bugs to: " PACKAGE_BUGREPORT "\n", out);
+          "Report bugs to: " PACKAGE_BUGREPORT "\n",
+          out);
 }
 
 /* As git does: there is no such command, and the ones that may have been meant. */

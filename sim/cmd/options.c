@@ -14,8 +14,8 @@ uint64_t gt_option_number(const struct argp_state *state, const char *name, cons
     errno = 0;
     value = strtoull(text, &end, 10);
     if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || value < low || value > high)
-        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low,
-                   high, text);
+        argp_error(state, "--%s takes a whole number from %" PRIu64 " to %" PRIu64 ", not '%s'", name, low, high,
+                   text);
     return value;
 }
 
@@ -45,6 +45,7 @@ void gt_option_only(const struct argp_state *state, const char *what, const char
 
 enum { OPTION_DEVICE = 0x1000, OPTION_COST, OPTION_PROGRAMS, OPTION_SEED }; /* beyond the commands' own */
 
+/* clang-format off */
 static const struct argp_option model_options[] = {
     {"device", OPTION_DEVICE, "NAME|FILE.ini", 0,
      "The GPU to simulate (default: the one that the trace names)", 0},
@@ -57,6 +58,7 @@ static const struct argp_option model_options[] = {
     {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},
 };
+/* clang-format on */
 
 static error_t parse_model_option(int key, char *text, struct argp_state *state)
 {

@@ -18,7 +18,10 @@ int gt_option_either(const struct argp_state *state, const char *name, const cha
                      const char *second);
 
 /* Option --format, as a row of a command's table, and its value. */
-#define GT_OPTION_FORMAT { "format", 'f', "table|csv|json", 0, "For people (the default) or for programs", 0 }
+#define GT_OPTION_FORMAT                                                                  \
+    {                                                                                     \
+        "format", 'f', "table|csv|json", 0, "For people (the default) or for programs", 0 \
+    }
 enum gt_format gt_option_format(const struct argp_state *state, const char *text);
 
 /* The one argument of a command: into *place, which is NULL before. `what` in "one WHAT at a time". */
@@ -27,12 +30,15 @@ void gt_option_only(const struct argp_state *state, const char *what, const char
 /* What commands that simulate traces have in common: options --device, --cost, --programs, --seed, --quiet.
  * A command's parser has gt_model_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own. */
 struct gt_model_options {
-    const char *device;               /* a name or a file; NULL: the one that the trace names */
-    uint64_t seed;                    /* of block costs given as ranges */
-    struct gt_profiles profiles;      /* where kernels find programs; gt_profiles_free() */
+    const char *device;          /* a name or a file; NULL: the one that the trace names */
+    uint64_t seed;               /* of block costs given as ranges */
+    struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
     bool program_cost, quiet;
 };
-#define GT_MODEL_OPTIONS_DEFAULT { .seed = 1 }
+#define GT_MODEL_OPTIONS_DEFAULT \
+    {                            \
+        .seed = 1                \
+    }
 extern const struct argp_child gt_model_children[];
 
 #endif

@@ -9,18 +9,18 @@
 
 /* The options of a command as getopt wants them. */
 struct table {
-    struct option *longs;             /* ends with zeros */
+    struct option *longs; /* ends with zeros */
     size_t count;
     char *shorts;
     size_t bytes;
-    FILE *out;                        /* where `shorts` comes from */
+    FILE *out; /* where `shorts` comes from */
 };
 
 static void add_long(struct table *table, const char *name, const char *argument)
 {
     table->longs = gt_realloc(table->longs, table->count + 2, sizeof *table->longs);
-    table->longs[table->count++] = (struct option){ name, argument != NULL ? required_argument : no_argument,
-                                                    NULL, 0 };
+    table->longs[table->count++] =
+        (struct option){ name, argument != NULL ? required_argument : no_argument, NULL, 0 };
     table->longs[table->count] = (struct option){ 0 };
 }
 
@@ -94,7 +94,7 @@ static bool asks_for_help(const struct table *table, int argc, char **argv)
     int key;
 
     memcpy(copy, argv, (size_t)argc * sizeof *copy);
-    optind = 0;               /* from the start, glibc's way */
+    optind = 0; /* from the start, glibc's way */
     opterr = 0;
     while (!help && (key = getopt_long(argc, copy, table->shorts, table->longs, NULL)) != -1) {
         const char *typed = copy[optind - 1];

@@ -26,8 +26,10 @@ int gt_profiles_read(struct gt_profiles *profiles, bool quiet, struct gt_error *
         if (profiles->workloads[i] == NULL)
             return -1;
         if (!gt_has_programs(profiles->workloads[i]))
-            return gt_error_set(error, "%.300s: no kernel of it has a program; name what gridtide import ncu "
-                                "made", profiles->paths[i]);
+            return gt_error_set(error,
+                                "%.300s: no kernel of it has a program; name what gridtide import ncu "
+                                "made",
+                                profiles->paths[i]);
     }
     return 0;
 }
@@ -46,8 +48,10 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
             continue;
         told++;
         name = gt_clean_name(gt_name_text(workload, kernel->name));
-        fprintf(stderr, "gridtide: warning: no program for kernel '%.100s' in blocks of %" PRIu32 "x%" PRIu32
-                "x%" PRIu32 ": it was %s\n", name, kernel->block[0], kernel->block[1], kernel->block[2],
+        fprintf(stderr,
+                "gridtide: warning: no program for kernel '%.100s' in blocks of %" PRIu32 "x%" PRIu32 "x%" PRIu32
+                ": it was %s\n",
+                name, kernel->block[0], kernel->block[1], kernel->block[2],
                 other_block ? "profiled with blocks of other sizes" : "not profiled");
         free(name);
     }
@@ -56,7 +60,7 @@ static void tell_missing(const struct gt_workload *workload, const struct gt_pro
 }
 
 void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *workload, const char *name,
-                      bool quiet)
+                        bool quiet)
 {
     struct gt_program_matches matches;
     uint64_t kernels = 0, launches = 0;
@@ -76,9 +80,10 @@ void gt_profiles_attach(const struct gt_profiles *profiles, struct gt_workload *
 
         char *shown = gt_clean_name(name);
 
-        fprintf(stderr, "gridtide: %.200s: programs for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %"
-                PRIu64 " launches), %" PRIu64 " of them profiled at another grid\n", shown, kernels - missing,
-                kernels, launches - unprofiled, launches, matches.kernels[GT_MATCH_SCALED]);
+        fprintf(stderr,
+                "gridtide: %.200s: programs for %" PRIu64 " of %" PRIu64 " kernels (%" PRIu64 " of %" PRIu64
+                " launches), %" PRIu64 " of them profiled at another grid\n",
+                shown, kernels - missing, kernels, launches - unprofiled, launches, matches.kernels[GT_MATCH_SCALED]);
         free(shown);
         tell_missing(workload, &matches);
     }
@@ -89,7 +94,8 @@ int gt_profiles_check_cost(const struct gt_workload *workload, struct gt_error *
 {
     if (gt_has_programs(workload))
         return 0;
-    return gt_error_set(error, "%.300s: --cost program, but no kernel has a program: profile it with ncu --set full "
+    return gt_error_set(error,
+                        "%.300s: --cost program, but no kernel has a program: profile it with ncu --set full "
                         "and name the report with --programs FILE, or leave --cost program out",
                         workload->path != NULL ? workload->path : "standard input");
 }

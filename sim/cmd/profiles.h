@@ -10,8 +10,8 @@
 
 /* All zero: none. */
 struct gt_profiles {
-    const char **paths;                   /* as given */
-    struct gt_workload **workloads;       /* read; NULL before */
+    const char **paths;             /* as given */
+    struct gt_workload **workloads; /* read; NULL before */
     uint32_t count;
 };
 

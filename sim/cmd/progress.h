@@ -12,7 +12,7 @@
 #include "sim/base/error.h"
 
 struct gt_progress {
-    const char *what;         /* "reading", "simulating" */
+    const char *what; /* "reading", "simulating" */
     bool enabled, shown;
     double began_s, drawn_s;
 };

@@ -12,9 +12,9 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0},
-    {"quiet", 'q', NULL, 0, "Print nothing but errors", 0},
-    {0},
+    { "output", 'o', "DIR", 0, "Folder to make; a former report there is replaced (required)", 0 },
+    { "quiet", 'q', NULL, 0, "Print nothing but errors", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -22,26 +22,20 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
-    case 'o':
-        arguments->folder = text;
-        return 0;
-    case 'q':
-        arguments->quiet = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        gt_option_only(state, "store", text, &arguments->store);
-        return 0;
+    case 'o': arguments->folder = text; return 0;
+    case 'q': arguments->quiet = true; return 0;
+    case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
     case ARGP_KEY_END:
         if (arguments->store == NULL)
             argp_error(state, "name a store that 'gridtide run -o' wrote");
         if (arguments->folder == NULL)
             argp_error(state, "name the folder to make with -o DIR");
         return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db -o DIR",
     "Make a report of what a store holds: a folder whose index.html opens in any browser, with the answer in "
@@ -52,6 +46,7 @@ static const struct argp parser = {
     "report; anything else is left alone. gnuplot draws the figures.",
     NULL, NULL, NULL,
 };
+/* clang-format on */
 
 static int make_report(struct gt_store *store, const void *user, struct gt_error *error)
 {
@@ -76,5 +71,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_report = {
-    "report", "what a store holds as a folder of pages to open in a browser", run,
+    "report",
+    "what a store holds as a folder of pages to open in a browser",
+    run,
 };

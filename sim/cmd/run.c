@@ -14,14 +14,16 @@ enum { STREAMS_MAX = 1024 };
 enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_SERIALIZE };
 
 static const struct argp_option options[] = {
-    {"set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0},
-    {"output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0},
-    {"blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0},
-    {"detail", OPTION_DETAIL, "sampled|full", 0, "Programs of kernels: long grids by a part of their blocks "
-     "(the default), or every block", 0},
-    {"streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams, taking launches as independent", 0},
-    {"serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0},
-    {0},
+    { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
+    { "output", 'o', "RUN.db", 0, "Where the run goes (default: the trace's name and .db, here)", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
+    { "detail", OPTION_DETAIL, "sampled|full", 0,
+      "Programs of kernels: long grids by a part of their blocks "
+      "(the default), or every block",
+      0 },
+    { "streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams, taking launches as independent", 0 },
+    { "serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0 },
+    { 0 },
 };
 
 static void add_setting(struct argp_state *state, struct gt_run_arguments *arguments, char *text)
@@ -44,9 +46,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_BLOCKS:
         arguments->options.blocks = gt_option_either(state, "blocks", text, "on", "off") == 0;
         return 0;
-    case OPTION_DETAIL:
-        arguments->full = gt_option_either(state, "detail", text, "sampled", "full") == 1;
-        return 0;
+    case OPTION_DETAIL: arguments->full = gt_option_either(state, "detail", text, "sampled", "full") == 1; return 0;
     case OPTION_STREAMS:
         arguments->streams = (uint32_t)gt_option_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
@@ -57,6 +57,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "TRACE",
     "Simulate a trace on a device. The simulated run, and beside it the measured one where the trace "
@@ -67,6 +68,7 @@ static const struct argp parser = {
     "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
     gt_model_children, NULL, NULL,
 };
+/* clang-format on */
 
 /* The options as they stand in the store: what it takes to get this run again; without what changes it. */
 static char *describe_options(const struct gt_run_arguments *arguments, bool changed)
@@ -77,8 +79,7 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
 
     if (out == NULL)
         gt_no_memory("a text");
-    fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off",
-            arguments->options.seed);
+    fprintf(out, "blocks=%s seed=%" PRIu64, arguments->options.blocks ? "on" : "off", arguments->options.seed);
     if (arguments->options.program_cost && changed)
         fputs(" cost=program", out);
     if (arguments->full)
@@ -151,9 +152,9 @@ static int prepare(struct gt_run_work *work)
         work->output = gt_format("%s.db", base);
     work->name = base;
     work->workload = gt_run_read(arguments->trace, arguments->model.quiet, work->error);
-    if (work->workload == NULL
-            || gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, work->error) != 0
-            || choose_devices(work) != 0)
+    if (work->workload == NULL ||
+        gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, work->error) != 0 ||
+        choose_devices(work) != 0)
         return -1;
     if (work->workload->name != NULL && work->workload->name[0] != '\0') {
         free(work->name);
@@ -201,5 +202,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_run = {
-    "run", "simulate a trace on a device", run,
+    "run",
+    "simulate a trace on a device",
+    run,
 };

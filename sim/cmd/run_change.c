@@ -47,8 +47,8 @@ static bool has_other_cost(const struct gt_workload *workload)
         const struct gt_op *op = &workload->ops[i];
         const struct gt_kernel *kernel = op->kind == GT_OP_KERNEL ? &workload->kernels[op->kernel] : NULL;
 
-        if (kernel != NULL && kernel->program != NULL && (op->duration_ps != GT_TIME_NONE || kernel->duration_ps != GT_TIME_NONE
-                               || kernel->cost != GT_COST_NONE))
+        if (kernel != NULL && kernel->program != NULL &&
+            (op->duration_ps != GT_TIME_NONE || kernel->duration_ps != GT_TIME_NONE || kernel->cost != GT_COST_NONE))
             return true;
     }
     return false;
@@ -58,9 +58,9 @@ bool gt_run_is_change(const struct gt_run_work *work)
 {
     const struct gt_options *asked = &work->asked.simulated, *without = &work->without.simulated;
 
-    return work->asked.played != NULL || asked->serialize != without->serialize
-           || (asked->program_cost && gt_has_programs(work->workload) && has_other_cost(work->workload))
-           || !gt_run_same_device(&work->asked.device, &work->without.device);
+    return work->asked.played != NULL || asked->serialize != without->serialize ||
+           (asked->program_cost && gt_has_programs(work->workload) && has_other_cost(work->workload)) ||
+           !gt_run_same_device(&work->asked.device, &work->without.device);
 }
 
 static void item(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -91,8 +91,8 @@ static uint32_t streams_used(const struct gt_workload *workload)
         uint32_t beside = 0;
 
         for (uint32_t j = 0; j < workload->stream_count; j++)
-            beside += used[j] && workload->streams[j].gpu == workload->streams[i].gpu
-                      && workload->streams[j].context == workload->streams[i].context;
+            beside += used[j] && workload->streams[j].gpu == workload->streams[i].gpu &&
+                      workload->streams[j].context == workload->streams[i].context;
         most = beside > most ? beside : most;
     }
     free(used);
@@ -106,12 +106,16 @@ static void tell_streams(FILE *out, const struct gt_run_work *work)
     if (work->arguments->streams == 0)
         return;
     if (work->arguments->streams <= used)
-        item(out, "streams %" PRIu32 " -> %" PRIu32 ": whole streams were folded together, all order within them is "
-             "kept", used, work->arguments->streams);
+        item(out,
+             "streams %" PRIu32 " -> %" PRIu32 ": whole streams were folded together, all order within them is "
+             "kept",
+             used, work->arguments->streams);
     else
-        item(out, "streams %" PRIu32 " -> %" PRIu32 ": launches were dealt in turn, in chains that begin with a copy to "
+        item(out,
+             "streams %" PRIu32 " -> %" PRIu32 ": launches were dealt in turn, in chains that begin with a copy to "
              "the device, or one by one where there is none; the chains are taken as independent: where one "
-             "needs what another makes, this cannot be had", used, work->arguments->streams);
+             "needs what another makes, this cannot be had",
+             used, work->arguments->streams);
 }
 
 static void tell_keys(FILE *out, const struct gt_run_work *work)
@@ -136,10 +140,12 @@ static void tell_device(FILE *out, const struct gt_run_work *work)
     const struct gt_device *asked = &work->asked.device, *without = &work->without.device;
 
     if (work->arguments->model.device != NULL && !gt_run_same_device(asked, without))
-        item(out, "device %s -> %s: %" PRIu32 " -> %" PRIu32 " SMs, %" PRIu32 " -> %" PRIu32 " MHz, DRAM %.0f -> "
+        item(out,
+             "device %s -> %s: %" PRIu32 " -> %" PRIu32 " SMs, %" PRIu32 " -> %" PRIu32 " MHz, DRAM %.0f -> "
              "%.0f GB/s, and all other keys of its file; its host's calls and latencies where the trace does "
-             "not show them", without->name, asked->name, without->sms, asked->sms, without->clock_mhz,
-             asked->clock_mhz, without->warp.dram_gbps, asked->warp.dram_gbps);
+             "not show them",
+             without->name, asked->name, without->sms, asked->sms, without->clock_mhz, asked->clock_mhz,
+             without->warp.dram_gbps, asked->warp.dram_gbps);
 }
 
 /* Was something changed that kernels run on, and not only calls, latencies and copies? */
@@ -163,15 +169,18 @@ static void tell_kernel_scaling(FILE *out, const struct gt_run_work *work)
     const struct gt_device *recorded = &work->asked.recorded, *asked = &work->asked.device;
 
     if (recorded->clock_mhz != asked->clock_mhz)
-        item(out, "scaled: recorded and stated times of kernels by the SM clock alone, %.2f times as long; kernels "
+        item(out,
+             "scaled: recorded and stated times of kernels by the SM clock alone, %.2f times as long; kernels "
              "that wait for memory are not scaled by its bandwidth, nor matrix kernels by their units",
              (double)recorded->clock_mhz / asked->clock_mhz);
     else
         item(out, "assumed: a block of a recorded kernel takes as long as it did, whatever other pipes, caches and "
-             "bandwidths there are");
+                  "bandwidths there are");
     if (recorded->sms != asked->sms)
-        item(out, "scaled: how many blocks of a kernel run at a time, by SMs and what fits one; a block takes as long "
-             "as with %" PRIu32 " SMs, also where all of them share DRAM", recorded->sms);
+        item(out,
+             "scaled: how many blocks of a kernel run at a time, by SMs and what fits one; a block takes as long "
+             "as with %" PRIu32 " SMs, also where all of them share DRAM",
+             recorded->sms);
 }
 
 static void tell_scaling(FILE *out, const struct gt_run_work *work)
@@ -193,8 +202,10 @@ static void tell_cost(FILE *out, const struct gt_run_work *work)
     uint64_t launches = programmed_launches(work);
 
     if (launches > 0)
-        item(out, "cost: %" PRIu64 " kernel launches last as their machine code says on this device, not as recorded "
-             "or stated; hit rates of caches are those of the profile", launches);
+        item(out,
+             "cost: %" PRIu64 " kernel launches last as their machine code says on this device, not as recorded "
+             "or stated; hit rates of caches are those of the profile",
+             launches);
 }
 
 void gt_run_print_change(FILE *out, const struct gt_run_work *work)

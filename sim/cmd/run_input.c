@@ -54,7 +54,7 @@ struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *e
     if (strcmp(importer->name, trace_format) != 0)
         gt_print_warnings(workload);
     else
-        print_warnings_of(workload, GT_WARNING_MISSPELT);   /* the others were told when it was imported */
+        print_warnings_of(workload, GT_WARNING_MISSPELT); /* the others were told when it was imported */
     return workload;
 }
 
@@ -71,12 +71,10 @@ static int apply_settings(const struct gt_workload *workload, struct gt_device *
     return 0;
 }
 
-static int build_from_settings(const struct gt_workload *workload, struct gt_device *device,
-                               struct gt_error *error)
+static int build_from_settings(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
 {
     gt_device_init(device);
-    snprintf(device->name, sizeof device->name, "%s",
-             workload->device != NULL ? workload->device : "as traced");
+    snprintf(device->name, sizeof device->name, "%s", workload->device != NULL ? workload->device : "as traced");
     return apply_settings(workload, device, error);
 }
 
@@ -87,8 +85,8 @@ static bool typed(const struct gt_workload *workload)
     return workload->source == NULL || strcmp(workload->source, trace_format) == 0;
 }
 
-int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet,
-                  struct gt_device *device, struct gt_error *error)
+int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet, struct gt_device *device,
+                  struct gt_error *error)
 {
     if (name != NULL)
         return gt_device_load(name, device, error);
@@ -102,7 +100,8 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
     if (workload->setting_count > 0) {
         if (!quiet)
             fputs("gridtide: no device file for the trace's GPU: built from the trace's own device block, "
-                  "the rest at defaults (--device chooses another)\n", stderr);
+                  "the rest at defaults (--device chooses another)\n",
+                  stderr);
         return build_from_settings(workload, device, error);
     }
     if (!quiet)
@@ -129,8 +128,8 @@ int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *d
 
     if (workload->device == NULL && workload->setting_count == 0)
         return 0;
-    if (workload->device != NULL && workload->setting_count == 0
-            && gt_device_load(workload->device, device, &unknown) != 0)
+    if (workload->device != NULL && workload->setting_count == 0 &&
+        gt_device_load(workload->device, device, &unknown) != 0)
         return 0;
     return gt_run_device(workload, NULL, true, device, error);
 }

@@ -18,8 +18,8 @@ void gt_print_warnings(const struct gt_workload *workload);
  * trace names (with the settings of a hand-written trace over it); else one built from the trace's
  * own settings; else an H200. What was chosen for want of a file is said on standard error unless
  * `quiet`. Returns 0 or -1. */
-int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet,
-                  struct gt_device *device, struct gt_error *error);
+int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet, struct gt_device *device,
+                  struct gt_error *error);
 
 /* Count the streams of a priority that `device` does not have, which the simulator takes for the nearest, as a
  * warning of the workload; it is told unless `quiet`. */

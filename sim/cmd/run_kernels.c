@@ -17,8 +17,8 @@ static double now_us(void)
 }
 
 struct gt_kernel_model *gt_run_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                   const struct gt_device *profiled, bool full, struct gt_progress *progress, double *wall_us,
-                                   struct gt_error *error)
+                                       const struct gt_device *profiled, bool full, struct gt_progress *progress,
+                                       double *wall_us, struct gt_error *error)
 {
     const struct gt_probe probe = { .user = progress, .progress = gt_progress_probe };
     double start_us = now_us();

@@ -13,24 +13,24 @@ enum { GT_RUN_SETTINGS_MAX = 256 };
 
 struct gt_run_arguments {
     const char *trace, *output;
-    char *settings[GT_RUN_SETTINGS_MAX];  /* KEY=VALUE */
+    char *settings[GT_RUN_SETTINGS_MAX]; /* KEY=VALUE */
     size_t setting_count;
     struct gt_model_options model;
     struct gt_options options;
-    uint32_t streams;                     /* 0: as traced */
-    bool full;                            /* kernels' programs: every block, no extrapolation */
+    uint32_t streams; /* 0: as traced */
+    bool full;        /* kernels' programs: every block, no extrapolation */
 };
 
 /* One of the simulations: as asked for, or without what was asked to be changed. */
 struct gt_run_variant {
-    struct gt_workload *played;           /* as an option changed it; NULL: as traced */
-    struct gt_device device, recorded;    /* simulated; that the trace's times are from */
+    struct gt_workload *played;        /* as an option changed it; NULL: as traced */
+    struct gt_device device, recorded; /* simulated; that the trace's times are from */
     struct gt_options simulated;
-    char *options;                        /* as they stand in the store */
+    char *options; /* as they stand in the store */
     int64_t trace_id, device_id, run_id;
-    struct gt_kernel_model *modelled;     /* NULL: no kernel has a program */
+    struct gt_kernel_model *modelled; /* NULL: no kernel has a program */
     double model_us;
-    struct gt_comparison comparison;      /* with the measured run */
+    struct gt_comparison comparison; /* with the measured run */
 };
 
 /* One run of the command: what it works on. */
@@ -42,9 +42,9 @@ struct gt_run_work {
     char *name, *output;
     int64_t trace_id, measured_run;
     struct gt_run_variant asked, without;
-    bool changed;                         /* `without` is simulated too */
-    struct gt_comparison change;          /* `asked` held against `without` */
-    struct gt_kernels kernels;            /* of `asked`, with those of `without` or else the measured ones */
+    bool changed;                /* `without` is simulated too */
+    struct gt_comparison change; /* `asked` held against `without` */
+    struct gt_kernels kernels;   /* of `asked`, with those of `without` or else the measured ones */
     struct gt_error *error;
 };
 

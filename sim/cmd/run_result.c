@@ -14,6 +14,7 @@ enum { KERNELS_SHOWN = 200, TEXT_BYTES = 64 };
 
 static struct gt_table *result_table(const struct gt_run_work *work)
 {
+    /* clang-format off */
     static const struct gt_column as_recorded[] = {
         { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
         { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
@@ -26,9 +27,10 @@ static struct gt_table *result_table(const struct gt_run_work *work)
         { "makespan_change_pct", GT_COLUMN_NUMBER }, { "start_change_median_us", GT_COLUMN_NUMBER },
         { "gpu_busy_pct", GT_COLUMN_NUMBER },
     };
+    /* clang-format on */
     const struct gt_comparison *comparison = work->changed ? &work->change : &work->asked.comparison;
-    struct gt_table *table = gt_table_new("run", work->changed ? changed : as_recorded,
-                                          sizeof changed / sizeof changed[0]);
+    struct gt_table *table =
+        gt_table_new("run", work->changed ? changed : as_recorded, sizeof changed / sizeof changed[0]);
 
     gt_table_single(table);
     gt_table_text(table, work->name);
@@ -77,8 +79,8 @@ static void tell_change(const struct gt_run_work *work)
     time_text(change->makespan_measured_us, without_text);
     time_text(without->makespan_measured_us, recorded_text);
     if (fabs(pct) < 0.05)
-        result = asprintf(&text, "makespan %s, as without the change%s%s", with_text,
-                          recorded ? "; recorded " : "", recorded ? recorded_text : "");
+        result = asprintf(&text, "makespan %s, as without the change%s%s", with_text, recorded ? "; recorded " : "",
+                          recorded ? recorded_text : "");
     else
         result = asprintf(&text, "makespan %s, %.*f%% %s than without the change (%s%s%s)", with_text,
                           fabs(pct) < 9.95 ? 1 : 0, fabs(pct), pct < 0 ? "shorter" : "longer", without_text,
@@ -98,8 +100,8 @@ static void tell_next(const struct gt_run_work *work)
 
     if (asprintf(&text, "written to %s; next: 'gridtide %s %s'%s", work->output,
                  work->kernels.count > 0 ? "compare" : "stats", work->output,
-                 work->kernels.count > 0 ? ", 'gridtide explain' for one kernel" : ", or report, compare, export")
-            < 0)
+                 work->kernels.count > 0 ? ", 'gridtide explain' for one kernel" : ", or report, compare, export") <
+        0)
         gt_no_memory("a text");
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
@@ -117,8 +119,8 @@ static size_t make_tables(const struct gt_run_work *work, struct gt_table *table
     if (!work->changed)
         tables[count++] = gt_kernel_error_table(&work->kernels);
     if (work->kernels.count <= KERNELS_SHOWN)
-        tables[count++] = work->changed ? gt_kernel_changes_table(&work->kernels)
-                                        : gt_kernel_rows_table(&work->kernels);
+        tables[count++] =
+            work->changed ? gt_kernel_changes_table(&work->kernels) : gt_kernel_rows_table(&work->kernels);
     return count;
 }
 

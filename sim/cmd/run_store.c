@@ -46,9 +46,8 @@ static int define(struct gt_run_work *work)
 
 static int store_measured(struct gt_run_work *work)
 {
-    struct gt_run_writer *writer = gt_run_writer_begin(work->store, work->trace_id, work->asked.device_id,
-                                                       "measured", "", 0, work->workload, &work->asked.device,
-                                                       work->error);
+    struct gt_run_writer *writer = gt_run_writer_begin(work->store, work->trace_id, work->asked.device_id, "measured",
+                                                       "", 0, work->workload, &work->asked.device, work->error);
     int64_t operations = gt_measured_play(work->workload, gt_run_writer_probe(writer), work->error);
 
     gt_run_writer_keep_kernels(writer, NULL);
@@ -80,18 +79,20 @@ static int model_kernels(struct gt_run_work *work, struct gt_run_variant *varian
 static int store_counters(struct gt_run_work *work, const struct gt_run_variant *variant,
                           struct gt_run_writer *writer, const struct gt_summary *summary)
 {
+    /* clang-format off */
     const struct { const char *name; double value; } counters[] = {
         { "operations", (double)summary->operations },
         { "blocks", (double)summary->blocks },
         { "events", (double)summary->events },
         { "end_ps", (double)summary->end_ps },
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
         if (gt_run_writer_counter(writer, counters[i].name, counters[i].value, work->error) != 0)
             return -1;
-    if (work->changed && variant == &work->asked
-            && gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)work->without.run_id, work->error) != 0)
+    if (work->changed && variant == &work->asked &&
+        gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)work->without.run_id, work->error) != 0)
         return -1;
     if (variant->modelled == NULL)
         return 0;
@@ -109,11 +110,12 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
     variant->simulated.played = variant->played;
     variant->simulated.recorded_on = &variant->recorded;
     variant->simulated.modelled = variant->modelled;
-    writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated",
-                                 variant->options, 0, workload, &variant->device, work->error);
+    writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated", variant->options, 0,
+                                 workload, &variant->device, work->error);
     gt_progress_begin(&work->progress, progress, quiet);
     if (gt_simulate(work->workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
-                    work->error) != 0 || store_counters(work, variant, writer, &summary) != 0) {
+                    work->error) != 0 ||
+        store_counters(work, variant, writer, &summary) != 0) {
         gt_progress_end(&work->progress);
         gt_run_writer_free(writer);
         return -1;
@@ -128,8 +130,8 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
 /* The run without the change comes first: the newest one is the one that was asked for. */
 static int simulate_all(struct gt_run_work *work)
 {
-    if (work->changed && (model_kernels(work, &work->without, true) != 0
-                          || simulate(work, &work->without, "simulating without the change") != 0))
+    if (work->changed && (model_kernels(work, &work->without, true) != 0 ||
+                          simulate(work, &work->without, "simulating without the change") != 0))
         return gt_error_prefix(work->error, "without the change: ");
     if (model_kernels(work, &work->asked, work->arguments->model.quiet) != 0)
         return -1;
@@ -148,10 +150,9 @@ static int compare_variant(struct gt_run_work *work, struct gt_run_variant *vari
 
 static int compare(struct gt_run_work *work)
 {
-    if (compare_variant(work, &work->asked) != 0
-            || gt_kernels_load(work->store, work->asked.run_id,
-                               work->changed ? work->without.run_id : work->measured_run, &work->kernels,
-                               work->error) != 0)
+    if (compare_variant(work, &work->asked) != 0 ||
+        gt_kernels_load(work->store, work->asked.run_id, work->changed ? work->without.run_id : work->measured_run,
+                        &work->kernels, work->error) != 0)
         return -1;
     if (!work->changed)
         return 0;

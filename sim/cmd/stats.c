@@ -16,8 +16,8 @@ struct arguments {
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    {"run", 'r', "simulated|measured", 0, "Which run: the newest simulated (the default) or measured one", 0},
-    {0},
+    { "run", 'r', "simulated|measured", 0, "Which run: the newest simulated (the default) or measured one", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -32,14 +32,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         arguments->run = text;
         return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
-    case ARGP_KEY_NO_ARGS:
-        argp_error(state, "name a store that 'gridtide run -o' wrote");
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "RUN.db",
     "Say where a run's time went: the GPU's busy and idle time, streams and why they stood idle, kernels, "
@@ -49,6 +47,7 @@ static const struct argp parser = {
     "path leads from the first host call to the last operation's end; its parts add up to it.",
     NULL, NULL, NULL,
 };
+/* clang-format on */
 
 /* Is the run one with a change?  Which run it is held against is told where people read. */
 static int tell_change(struct gt_store *store, int64_t run_id, const struct arguments *arguments,
@@ -59,8 +58,10 @@ static int tell_change(struct gt_store *store, int64_t run_id, const struct argu
     if (gt_store_find_baseline(store, run_id, &without, error) != 0)
         return -1;
     if (without != 0 && arguments->format == GT_FORMAT_TABLE)
-        fprintf(stderr, "gridtide: run %" PRId64 " has a change, run %" PRId64 " is without it: 'gridtide compare "
-                "%s' holds them against each other\n", run_id, without, arguments->store);
+        fprintf(stderr,
+                "gridtide: run %" PRId64 " has a change, run %" PRId64 " is without it: 'gridtide compare "
+                "%s' holds them against each other\n",
+                run_id, without, arguments->store);
     return 0;
 }
 
@@ -92,5 +93,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_stats = {
-    "stats", "where a run's time went: streams, kernels, copies, critical path", run,
+    "stats",
+    "where a run's time went: streams, kernels, copies, critical path",
+    run,
 };

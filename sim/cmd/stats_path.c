@@ -10,7 +10,7 @@
 struct longest {
     struct gt_heap heap;
     uint64_t most, seen;
-    uint64_t *kept, kept_next;        /* their numbers along the path, ascending */
+    uint64_t *kept, kept_next; /* their numbers along the path, ascending */
     struct gt_table *table;
 };
 
@@ -19,9 +19,9 @@ static int choose(void *user, const struct gt_stats_segment *segment, struct gt_
     struct longest *longest = user;
 
     (void)error;
-    gt_heap_push(&longest->heap, (struct gt_heap_event){
-        .time_ps = segment->to_ps - segment->from_ps, .order = UINT64_MAX - longest->seen,
-        .stamp = longest->seen });
+    gt_heap_push(&longest->heap, (struct gt_heap_event){ .time_ps = segment->to_ps - segment->from_ps,
+                                                         .order = UINT64_MAX - longest->seen,
+                                                         .stamp = longest->seen });
     if (longest->heap.count > longest->most)
         gt_heap_pop(&longest->heap);
     longest->seen++;
@@ -41,8 +41,7 @@ static int add_chosen(void *user, const struct gt_stats_segment *segment, struct
     struct longest *longest = user;
 
     (void)error;
-    if (longest->kept_next == longest->heap.count
-        || longest->seen++ != longest->kept[longest->kept_next])
+    if (longest->kept_next == longest->heap.count || longest->seen++ != longest->kept[longest->kept_next])
         return 0;
     longest->kept_next++;
     gt_table_text(longest->table, gt_path_kind_names[segment->kind]);
@@ -57,10 +56,10 @@ static int add_chosen(void *user, const struct gt_stats_segment *segment, struct
 
 struct gt_table *gt_stats_segments_table(struct gt_stats *stats, uint64_t most, struct gt_error *error)
 {
-    static const struct gt_column columns[] = {
-        {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_NAME}, {"operation", GT_COLUMN_NUMBER},
-        {"call", GT_COLUMN_NUMBER}, {"from_us", GT_COLUMN_NUMBER}, {"to_us", GT_COLUMN_NUMBER},
-        {"time_us", GT_COLUMN_NUMBER} };
+    static const struct gt_column columns[] = { { "kind", GT_COLUMN_TEXT },        { "name", GT_COLUMN_NAME },
+                                                { "operation", GT_COLUMN_NUMBER }, { "call", GT_COLUMN_NUMBER },
+                                                { "from_us", GT_COLUMN_NUMBER },   { "to_us", GT_COLUMN_NUMBER },
+                                                { "time_us", GT_COLUMN_NUMBER } };
     struct longest longest = { .most = most };
     int result = gt_stats_path(stats, choose, &longest, error);
 

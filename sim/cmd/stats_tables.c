@@ -30,12 +30,15 @@ static double share_of(gt_time_ps part_ps, gt_time_ps whole_ps)
     return whole_ps == 0 ? NAN : (double)part_ps / (double)whole_ps;
 }
 
+/* clang-format off */
 #define IDLE_COLUMNS \
     {"idle_host_us", GT_COLUMN_NUMBER}, {"idle_stream_us", GT_COLUMN_NUMBER}, \
     {"idle_event_us", GT_COLUMN_NUMBER}, {"idle_queue_us", GT_COLUMN_NUMBER}, \
     {"idle_engine_us", GT_COLUMN_NUMBER}, {"idle_resource_us", GT_COLUMN_NUMBER}
-_Static_assert(GT_WAIT_HOST == 0 && GT_WAIT_STREAM == 1 && GT_WAIT_EVENT == 2 && GT_WAIT_QUEUE == 3
-               && GT_WAIT_ENGINE == 4 && GT_WAIT_RESOURCE == 5 && GT_WAITS == 6, "as in IDLE_COLUMNS");
+/* clang-format on */
+_Static_assert(GT_WAIT_HOST == 0 && GT_WAIT_STREAM == 1 && GT_WAIT_EVENT == 2 && GT_WAIT_QUEUE == 3 &&
+                   GT_WAIT_ENGINE == 4 && GT_WAIT_RESOURCE == 5 && GT_WAITS == 6,
+               "as in IDLE_COLUMNS");
 
 static void add_waits(struct gt_table *table, bool known, const gt_time_ps *wait_ps)
 {
@@ -45,6 +48,7 @@ static void add_waits(struct gt_table *table, bool known, const gt_time_ps *wait
 
 static struct gt_table *summary_table(const struct gt_stats *stats)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         {"run", GT_COLUMN_NUMBER}, {"kind", GT_COLUMN_TEXT}, {"trace", GT_COLUMN_TEXT},
         {"device", GT_COLUMN_TEXT}, {"options", GT_COLUMN_TEXT},
@@ -57,6 +61,7 @@ static struct gt_table *summary_table(const struct gt_stats *stats)
         {"peak_running", GT_COLUMN_NUMBER}, {"host_threads", GT_COLUMN_NUMBER},
         {"host_blocked_us", GT_COLUMN_NUMBER}, {"critical_path_us", GT_COLUMN_NUMBER},
     };
+    /* clang-format on */
     const struct gt_stats_summary *summary = &stats->summary;
     struct gt_table *table = gt_table_new("summary", COLUMNS(columns));
 
@@ -89,13 +94,23 @@ static struct gt_table *summary_table(const struct gt_stats *stats)
 /* Programs get all about a stream, or a kernel, in one table; people in two, narrow enough to read. */
 enum cells { CELLS_FIRST = 1, CELLS_SECOND = 2, CELLS_BOTH = 3 };
 
-#define STREAM_PLACE {"gpu", GT_COLUMN_NUMBER}, {"stream", GT_COLUMN_NUMBER}
+#define STREAM_PLACE               \
+    { "gpu", GT_COLUMN_NUMBER },   \
+    {                              \
+        "stream", GT_COLUMN_NUMBER \
+    }
+/* clang-format off */
 #define STREAM_BUSY \
     {"name", GT_COLUMN_WIDE}, {"operations", GT_COLUMN_NUMBER}, \
     {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, \
     {"idle_before_us", GT_COLUMN_NUMBER}, {"idle_between_us", GT_COLUMN_NUMBER}, \
     {"idle_after_us", GT_COLUMN_NUMBER}
-#define STREAM_IDLE IDLE_COLUMNS, {"idle_unknown_us", GT_COLUMN_NUMBER}
+/* clang-format on */
+#define STREAM_IDLE                         \
+    IDLE_COLUMNS,                           \
+    {                                       \
+        "idle_unknown_us", GT_COLUMN_NUMBER \
+    }
 
 static void add_stream_busy(struct gt_table *table, const struct gt_stats *stats,
                             const struct gt_stats_stream *stream)
@@ -118,9 +133,9 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     static const struct gt_column both[] = { STREAM_PLACE, STREAM_BUSY, STREAM_IDLE };
     static const struct gt_column busy[] = { STREAM_PLACE, STREAM_BUSY };
     static const struct gt_column idle[] = { STREAM_PLACE, STREAM_IDLE };
-    struct gt_table *table = cells == CELLS_FIRST ? gt_table_new(name, COLUMNS(busy))
-                           : cells == CELLS_SECOND ? gt_table_new(name, COLUMNS(idle))
-                           : gt_table_new(name, COLUMNS(both));
+    struct gt_table *table = cells == CELLS_FIRST    ? gt_table_new(name, COLUMNS(busy))
+                             : cells == CELLS_SECOND ? gt_table_new(name, COLUMNS(idle))
+                                                     : gt_table_new(name, COLUMNS(both));
 
     for (size_t i = 0; i < stats->stream_count; i++) {
         const struct gt_stats_stream *stream = &stats->streams[i];
@@ -137,7 +152,11 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     return table;
 }
 
-#define KERNEL_NAME {"name", GT_COLUMN_NAME}
+#define KERNEL_NAME            \
+    {                          \
+        "name", GT_COLUMN_NAME \
+    }
+/* clang-format off */
 #define KERNEL_TIMES \
     {"count", GT_COLUMN_NUMBER}, {"total_us", GT_COLUMN_NUMBER}, {"mean_us", GT_COLUMN_NUMBER}, \
     {"min_us", GT_COLUMN_NUMBER}, {"max_us", GT_COLUMN_NUMBER}, {"share_pct", GT_COLUMN_NUMBER}, \
@@ -146,6 +165,7 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     {"shapes", GT_COLUMN_NUMBER}, {"grid", GT_COLUMN_TEXT}, {"block", GT_COLUMN_TEXT}, \
     {"blocks", GT_COLUMN_NUMBER}, {"blocks_per_sm", GT_COLUMN_NUMBER}, {"waves", GT_COLUMN_NUMBER}, \
     {"occupancy_pct", GT_COLUMN_NUMBER}, {"limiter", GT_COLUMN_TEXT}
+/* clang-format on */
 
 static void add_kernel_times(struct gt_table *table, const struct gt_stats_kernel *kernel)
 {
@@ -178,15 +198,14 @@ static void add_kernel_shapes(struct gt_table *table, const struct gt_stats_kern
     gt_table_text(table, kernel->limiter);
 }
 
-static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, enum cells cells,
-                                      size_t most)
+static struct gt_table *kernels_table(const struct gt_stats *stats, const char *name, enum cells cells, size_t most)
 {
     static const struct gt_column both[] = { KERNEL_NAME, KERNEL_TIMES, KERNEL_SHAPES };
     static const struct gt_column times[] = { KERNEL_NAME, KERNEL_TIMES };
     static const struct gt_column shapes[] = { KERNEL_NAME, KERNEL_SHAPES };
-    struct gt_table *table = cells == CELLS_FIRST ? gt_table_new(name, COLUMNS(times))
-                           : cells == CELLS_SECOND ? gt_table_new(name, COLUMNS(shapes))
-                           : gt_table_new(name, COLUMNS(both));
+    struct gt_table *table = cells == CELLS_FIRST    ? gt_table_new(name, COLUMNS(times))
+                             : cells == CELLS_SECOND ? gt_table_new(name, COLUMNS(shapes))
+                                                     : gt_table_new(name, COLUMNS(both));
 
     for (size_t i = 0; i < stats->kernel_count && i < most; i++) {
         gt_table_text(table, stats->kernels[i].name);
@@ -200,12 +219,14 @@ static struct gt_table *kernels_table(const struct gt_stats *stats, const char *
 
 static struct gt_table *copies_table(const struct gt_stats *stats)
 {
+    /* clang-format off */
     static const struct gt_column columns[] = {
         {"kind", GT_COLUMN_TEXT}, {"direction", GT_COLUMN_TEXT}, {"memory", GT_COLUMN_TEXT},
         {"count", GT_COLUMN_NUMBER}, {"bytes", GT_COLUMN_NUMBER}, {"busy_us", GT_COLUMN_NUMBER},
         {"gbps", GT_COLUMN_NUMBER}, {"kernel_overlap_us", GT_COLUMN_NUMBER},
         {"other_direction_overlap_us", GT_COLUMN_NUMBER},
     };
+    /* clang-format on */
     struct gt_table *table = gt_table_new("copies", COLUMNS(columns));
 
     for (size_t i = 0; i < stats->copy_count; i++) {
@@ -274,8 +295,7 @@ static const struct gt_stats_sm *next_least(const struct gt_stats *stats, const 
 
     for (size_t i = 0; i < stats->sm_count; i++) {
         const struct gt_stats_sm *sm = &stats->sms[i];
-        bool later = shown == NULL || sm->busy_ps > shown->busy_ps
-                  || (sm->busy_ps == shown->busy_ps && sm > shown);
+        bool later = shown == NULL || sm->busy_ps > shown->busy_ps || (sm->busy_ps == shown->busy_ps && sm > shown);
 
         if (later && (least == NULL || sm->busy_ps < least->busy_ps))
             least = sm;
@@ -292,13 +312,15 @@ static void add_named_sm(struct gt_table *table, const struct gt_stats *stats, c
     add_sm(table, stats, sm);
 }
 
+/* clang-format off */
 #define SM_FIGURES \
     {"busy_us", GT_COLUMN_NUMBER}, {"busy_pct", GT_COLUMN_NUMBER}, {"mean_warps", GT_COLUMN_NUMBER}, \
     {"occupancy_pct", GT_COLUMN_NUMBER}, {"blocks", GT_COLUMN_NUMBER}
+/* clang-format on */
 
 static struct gt_table *sms_table_for_people(const struct gt_stats *stats)
 {
-    static const struct gt_column columns[] = { {"sm", GT_COLUMN_TEXT}, SM_FIGURES };
+    static const struct gt_column columns[] = { { "sm", GT_COLUMN_TEXT }, SM_FIGURES };
     struct gt_table *table = gt_table_new("sms", COLUMNS(columns));
     const struct gt_stats_sm *shown = NULL;
 
@@ -315,8 +337,7 @@ static struct gt_table *sms_table_for_people(const struct gt_stats *stats)
 
 static struct gt_table *sms_table(const struct gt_stats *stats)
 {
-    static const struct gt_column columns[] = {
-        {"gpu", GT_COLUMN_NUMBER}, {"sm", GT_COLUMN_NUMBER}, SM_FIGURES };
+    static const struct gt_column columns[] = { { "gpu", GT_COLUMN_NUMBER }, { "sm", GT_COLUMN_NUMBER }, SM_FIGURES };
     struct gt_table *table = gt_table_new("sms", COLUMNS(columns));
 
     for (size_t i = 0; i < stats->sm_count; i++) {
@@ -329,9 +350,10 @@ static struct gt_table *sms_table(const struct gt_stats *stats)
 
 static struct gt_table *occupancy_table(const struct gt_stats *stats)
 {
-    static const struct gt_column columns[] = {
-        {"from_us", GT_COLUMN_NUMBER}, {"to_us", GT_COLUMN_NUMBER}, {"mean_warps", GT_COLUMN_NUMBER},
-        {"occupancy_pct", GT_COLUMN_NUMBER} };
+    static const struct gt_column columns[] = { { "from_us", GT_COLUMN_NUMBER },
+                                                { "to_us", GT_COLUMN_NUMBER },
+                                                { "mean_warps", GT_COLUMN_NUMBER },
+                                                { "occupancy_pct", GT_COLUMN_NUMBER } };
     struct gt_table *table = gt_table_new("occupancy", COLUMNS(columns));
 
     for (size_t i = 0; i < stats->interval_count; i++) {
@@ -347,9 +369,11 @@ static struct gt_table *occupancy_table(const struct gt_stats *stats)
 
 static struct gt_table *path_table(const struct gt_stats *stats, size_t most)
 {
-    static const struct gt_column columns[] = {
-        {"kind", GT_COLUMN_TEXT}, {"name", GT_COLUMN_NAME}, {"segments", GT_COLUMN_NUMBER},
-        {"time_us", GT_COLUMN_NUMBER}, {"share_pct", GT_COLUMN_NUMBER} };
+    static const struct gt_column columns[] = { { "kind", GT_COLUMN_TEXT },
+                                                { "name", GT_COLUMN_NAME },
+                                                { "segments", GT_COLUMN_NUMBER },
+                                                { "time_us", GT_COLUMN_NUMBER },
+                                                { "share_pct", GT_COLUMN_NUMBER } };
     struct gt_table *table = gt_table_new("critical_path", COLUMNS(columns));
 
     for (size_t i = 0; i < stats->path_count && i < most; i++) {
@@ -376,14 +400,13 @@ static void add_cut(struct gt_table *table, const char *section, size_t most, si
 
     if (count <= most)
         return;
-    snprintf(text, sizeof text, "the %zu of most time out of %zu; --format csv and json have all",
-             most, count);
+    snprintf(text, sizeof text, "the %zu of most time out of %zu; --format csv and json have all", most, count);
     add_note(table, section, text);
 }
 
 static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_names, uint64_t most_segments)
 {
-    static const struct gt_column columns[] = { {"section", GT_COLUMN_TEXT}, {"note", GT_COLUMN_TEXT} };
+    static const struct gt_column columns[] = { { "section", GT_COLUMN_TEXT }, { "note", GT_COLUMN_TEXT } };
     struct gt_table *table = gt_table_new("notes", COLUMNS(columns));
     char text[160];
 
@@ -392,15 +415,14 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_na
     add_cut(table, "kernels", most_names, stats->kernel_count);
     add_cut(table, "critical_path", most_names, stats->path_count);
     if (stats->path_segments > most_segments) {
-        snprintf(text, sizeof text, "the %" PRIu64 " longest out of %" PRIu64 ", in order of time",
-                 most_segments, stats->path_segments);
+        snprintf(text, sizeof text, "the %" PRIu64 " longest out of %" PRIu64 ", in order of time", most_segments,
+                 stats->path_segments);
         add_note(table, "critical_path_segments", text);
     }
     return table;
 }
 
-int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_table **tables,
-                    struct gt_error *error)
+int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_table **tables, struct gt_error *error)
 {
     bool people = format == GT_FORMAT_TABLE;
     size_t most_names = people ? NAMES_FOR_PEOPLE : SIZE_MAX;
@@ -429,8 +451,8 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         return -1;
     }
     count++;
-    if (!people || stats->note_count > 0 || stats->kernel_count > most_names
-        || stats->path_count > most_names || stats->path_segments > most_segments)
+    if (!people || stats->note_count > 0 || stats->kernel_count > most_names || stats->path_count > most_names ||
+        stats->path_segments > most_segments)
         tables[count++] = notes_table(stats, most_names, most_segments);
     return count;
 }

@@ -10,7 +10,6 @@ enum { GT_STATS_TABLES_MAX = 12 };
 /* Fill `tables` (room for GT_STATS_TABLES_MAX; the caller frees each) in the order they are
  * shown. People get the longest and the least of what is many, programs everything but the
  * path's shortest segments. Returns how many; -1 where the path cannot be read back. */
-int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_table **tables,
-                    struct gt_error *error);
+int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_table **tables, struct gt_error *error);
 
 #endif

@@ -54,8 +54,8 @@ void gt_table_integer(struct gt_table *table, int64_t value)
 
 void gt_table_real(struct gt_table *table, double value, int decimals)
 {
-    add_cell(table, (struct gt_cell){ .type = isfinite(value) ? GT_CELL_REAL : GT_CELL_NONE,
-                                   .decimals = decimals, .real = value });
+    add_cell(table, (struct gt_cell){
+                        .type = isfinite(value) ? GT_CELL_REAL : GT_CELL_NONE, .decimals = decimals, .real = value });
 }
 
 size_t gt_table_rows(const struct gt_table *table)

@@ -29,7 +29,7 @@ int gt_format_parse(const char *name, enum gt_format *format);
  * ellipsis, WIDE and then other texts are folded. */
 enum gt_column_type { GT_COLUMN_TEXT, GT_COLUMN_WIDE, GT_COLUMN_NAME, GT_COLUMN_NUMBER };
 struct gt_column {
-    const char *name;         /* heading and key: lower case, the unit at the end ("busy_us") */
+    const char *name; /* heading and key: lower case, the unit at the end ("busy_us") */
     enum gt_column_type type;
 };
 
@@ -43,7 +43,7 @@ void gt_table_single(struct gt_table *table);
 void gt_table_free(struct gt_table *table);
 
 /* The next cell of the row; a row is full after column_count of them. */
-void gt_table_text(struct gt_table *table, const char *text);          /* copied; NULL: nothing */
+void gt_table_text(struct gt_table *table, const char *text); /* copied; NULL: nothing */
 void gt_table_integer(struct gt_table *table, int64_t value);
 void gt_table_real(struct gt_table *table, double value, int decimals); /* decimals for people; programs get
                                                                           ten digits; not finite: nothing */

@@ -11,14 +11,18 @@ enum gt_cell_type { GT_CELL_NONE, GT_CELL_TEXT, GT_CELL_INTEGER, GT_CELL_REAL };
 struct gt_cell {
     enum gt_cell_type type;
     int decimals;
-    union { char *text; int64_t integer; double real; };
+    union {
+        char *text;
+        int64_t integer;
+        double real;
+    };
 };
 
 struct gt_table {
     const char *name;
     const struct gt_column *columns;
     size_t column_count;
-    struct gt_cell *cells;            /* row by row */
+    struct gt_cell *cells; /* row by row */
     size_t cell_count, cell_room;
     bool single;
 };

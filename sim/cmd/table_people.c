@@ -21,13 +21,13 @@ static const char heading_breaks[] = "_", text_breaks[] = " /,;=";
 /* Texts in columns, and what is known of their layout. */
 struct sheet {
     size_t rows, columns;
-    char **texts;                     /* row by row */
-    char **headings;                  /* NULL: none */
+    char **texts;    /* row by row */
+    char **headings; /* NULL: none */
     enum gt_column_type *types;
-    size_t *widths;                   /* that texts, not headings, may have */
-    char **names;                     /* a line of its own above each row; NULL: none */
+    size_t *widths; /* that texts, not headings, may have */
+    char **names;   /* a line of its own above each row; NULL: none */
     const char *name_heading;
-    bool folded;                      /* the headings */
+    bool folded; /* the headings */
 };
 
 /* A cell that is no name, as people read it. */
@@ -100,9 +100,8 @@ static size_t widest_of(const struct sheet *sheet, enum gt_column_type type)
     size_t widest = sheet->columns;
 
     for (size_t i = 0; i < sheet->columns; i++)
-        if (sheet->types[i] == type && sheet->widths[i] > TEXT_LEAST
-                && sheet->widths[i] == column_width(sheet, i)
-                && (widest == sheet->columns || sheet->widths[i] > sheet->widths[widest]))
+        if (sheet->types[i] == type && sheet->widths[i] > TEXT_LEAST && sheet->widths[i] == column_width(sheet, i) &&
+            (widest == sheet->columns || sheet->widths[i] > sheet->widths[widest]))
             widest = i;
     return widest;
 }
@@ -124,15 +123,14 @@ static void narrow_texts(struct sheet *sheet, size_t width)
 }
 
 /* Fold `count` texts, one a column, and put them into the print-out; returns how many lines they take. */
-static size_t add_lines(struct libscols_table *print, const struct sheet *sheet, char *const *texts,
-                        bool heading)
+static size_t add_lines(struct libscols_table *print, const struct sheet *sheet, char *const *texts, bool heading)
 {
     char **folded = gt_calloc(sheet->columns, sizeof *folded);
     size_t lines = 1;
 
     for (size_t i = 0; i < sheet->columns; i++) {
         folded[i] = gt_fold(texts[i], heading ? column_width(sheet, i) : sheet->widths[i],
-                         heading ? heading_breaks : text_breaks);
+                            heading ? heading_breaks : text_breaks);
         lines = gt_fold_lines(folded[i]) > lines ? gt_fold_lines(folded[i]) : lines;
     }
     for (size_t at = 0; at < lines; at++) {
@@ -206,7 +204,7 @@ static void plain_ellipses(char **names, size_t count)
 
 static char **names_within(const struct gt_table *table, size_t width)
 {
-    enum { ELLIPSES = 2 };            /* of a name, and columns more that each takes as full stops */
+    enum { ELLIPSES = 2 }; /* of a name, and columns more that each takes as full stops */
     char **names = gt_table_short_names(table, MB_CUR_MAX == 1 ? width - 2 * ELLIPSES : width);
 
     plain_ellipses(names, gt_table_rows(table));

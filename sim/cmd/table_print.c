@@ -11,7 +11,9 @@
 #include "traces/names/clean_text.h"
 
 const char *const gt_format_names[GT_FORMATS] = {
-    [GT_FORMAT_TABLE] = "table", [GT_FORMAT_CSV] = "csv", [GT_FORMAT_JSON] = "json",
+    [GT_FORMAT_TABLE] = "table",
+    [GT_FORMAT_CSV] = "csv",
+    [GT_FORMAT_JSON] = "json",
 };
 
 int gt_format_parse(const char *name, enum gt_format *format)

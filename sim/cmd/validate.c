@@ -9,28 +9,36 @@
 #include <unistd.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/judged.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
-#include "sim/cmd/judged.h"
 #include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
-#include "validate/player/stored.h"
 #include "validate/gpu/supervise.h"
+#include "validate/player/stored.h"
 #include "validate/random/draw.h"
 #include "validate/validate.h"
 
 enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
-enum { OPTION_REPEAT = 256, OPTION_SURROGATES, OPTION_CHECK, OPTION_BLOCKS, OPTION_MEASURED,
-       OPTION_RANDOM, OPTION_DRAW_SEED, OPTION_FAMILIES };
+enum {
+    OPTION_REPEAT = 256,
+    OPTION_SURROGATES,
+    OPTION_CHECK,
+    OPTION_BLOCKS,
+    OPTION_MEASURED,
+    OPTION_RANDOM,
+    OPTION_DRAW_SEED,
+    OPTION_FAMILIES
+};
 enum { RANDOM_MAX = 1000000 };
 
 struct arguments {
     char **traces;
     size_t trace_count;
     const char *output, *measured;
-    const char *families;             /* of random traces; NULL: all */
-    uint32_t random;                  /* traces to draw; 0: files are named */
+    const char *families; /* of random traces; NULL: all */
+    uint32_t random;      /* traces to draw; 0: files are named */
     uint64_t draw_seed;
     struct gt_draws draws;
     uint32_t repetitions;
@@ -40,23 +48,23 @@ struct arguments {
 };
 
 static const struct argp_option options[] = {
-    {"repeat", OPTION_REPEAT, "N", 0,
-     "Times that each trace is played and kept, after one that is not (default 5)", 0},
-    {"surrogates", OPTION_SURROGATES, NULL, 0,
-     "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0},
-    {"measured", OPTION_MEASURED, "OLD.db", 0,
-     "Take what this store has measured, and need no GPU: simulate anew and compare", 0},
-    {"random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files", 0},
-    {"draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0},
-    {"families", OPTION_FAMILIES, "LIST", 0,
-     "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
-     "all, in turn)", 0},
-    {"output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0},
-    {"check", OPTION_CHECK, NULL, 0,
-     "Exit status 1 where a threshold of the store's table metric is exceeded", 0},
-    {"blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0},
-    {"format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0},
-    {0},
+    { "repeat", OPTION_REPEAT, "N", 0, "Times that each trace is played and kept, after one that is not (default 5)",
+      0 },
+    { "surrogates", OPTION_SURROGATES, NULL, 0,
+      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0 },
+    { "measured", OPTION_MEASURED, "OLD.db", 0,
+      "Take what this store has measured, and need no GPU: simulate anew and compare", 0 },
+    { "random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files", 0 },
+    { "draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0 },
+    { "families", OPTION_FAMILIES, "LIST", 0,
+      "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
+      "all, in turn)",
+      0 },
+    { "output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0 },
+    { "check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0 },
+    { "format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0 },
+    { 0 },
 };
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -78,9 +86,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_FAMILIES: arguments->families = text; return 0;
     case OPTION_SURROGATES: arguments->surrogates = true; return 0;
     case OPTION_CHECK: arguments->check = true; return 0;
-    case OPTION_BLOCKS:
-        arguments->blocks = gt_option_either(state, "blocks", text, "on", "off") == 0;
-        return 0;
+    case OPTION_BLOCKS: arguments->blocks = gt_option_either(state, "blocks", text, "on", "off") == 0; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARGS:
@@ -99,6 +105,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     }
 }
 
+/* clang-format off */
 static const struct argp parser = {
     options, parse_option, "[TRACE...]",
     "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
@@ -110,6 +117,7 @@ static const struct argp parser = {
     "but not in the simulated one. Interrupted, it ends with what was measured.",
     gt_model_children, NULL, NULL,
 };
+/* clang-format on */
 
 static volatile sig_atomic_t interrupted;
 
@@ -130,12 +138,12 @@ static bool stop(void *user)
 
 /* What the processes of one validation, one after the other, tell each other. */
 struct shared {
-    size_t next;                      /* trace to come */
-    size_t starts;                    /* of processes */
+    size_t next;   /* trace to come */
+    size_t starts; /* of processes */
     uint32_t row_count;
-    bool failed;                      /* a trace could not be validated */
+    bool failed; /* a trace could not be validated */
     bool made_store;
-    int64_t first_trace;              /* of those that are put into the store; 0: it was not opened yet */
+    int64_t first_trace; /* of those that are put into the store; 0: it was not opened yet */
 };
 enum { NAME_BYTES = 512 };
 
@@ -143,13 +151,13 @@ enum { NAME_BYTES = 512 };
 struct work {
     struct arguments *arguments;
     struct shared *shared;
-    struct gt_judged *rows;           /* shared too */
-    char (*names)[NAME_BYTES];        /* theirs */
+    struct gt_judged *rows;    /* shared too */
+    char (*names)[NAME_BYTES]; /* theirs */
     struct gt_validation validation;
     struct gt_progress progress;
-    struct gt_device device;          /* the last one put into the store */
-    int64_t device_id;                /* 0: none yet */
-    bool lost;                        /* the GPU, after a fault */
+    struct gt_device device; /* the last one put into the store */
+    int64_t device_id;       /* 0: none yet */
+    bool lost;               /* the GPU, after a fault */
 };
 
 static void tell(void *user, const char *what, uint32_t done, uint32_t total)
@@ -224,7 +232,8 @@ static void warn(const struct work *work, const char *name, const struct gt_work
     if (work->arguments->model.quiet)
         return;
     if (validated->unseen > 0)
-        fprintf(stderr, "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so "
+        fprintf(stderr,
+                "gridtide: %s: %" PRIu64 " of %" PRIu32 " operations were not seen to run, so "
                 "nothing is said of them; is another profiler at work?\n",
                 name, validated->unseen, workload->op_count);
     if (validated->others.processes > 0)
@@ -239,8 +248,8 @@ static void warn(const struct work *work, const char *name, const struct gt_work
                 name, validated->others.busy_pct);
 }
 
-static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_judged *row,
-                             bool *measured, struct gt_error *error)
+static int validate_workload(struct work *work, struct gt_workload *workload, struct gt_judged *row, bool *measured,
+                             struct gt_error *error)
 {
     struct gt_validated validated = { .measured = 0 };
     struct gt_device device, recorded_on;
@@ -388,8 +397,8 @@ static int work_on(struct work *work, struct gt_error *error)
     struct gt_gpu_facts facts = { .sms = 0 };
     int result;
 
-    if (gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, error) != 0
-            || (arguments->measured != NULL && gt_stored_open(arguments->measured, error) != 0))
+    if (gt_profiles_read(&arguments->model.profiles, arguments->model.quiet, error) != 0 ||
+        (arguments->measured != NULL && gt_stored_open(arguments->measured, error) != 0))
         return -1;
     if (work->validation.players->find(&facts, error) != 0)
         return -1;
@@ -399,8 +408,7 @@ static int work_on(struct work *work, struct gt_error *error)
     catch_interrupts();
     if (!arguments->model.quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
-                facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000,
-                facts.driver % 1000 / 10);
+                facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
     result = validate_all(work, error);
     gt_store_close(work->validation.store);
     gt_stored_close();
@@ -446,10 +454,12 @@ static void *share(size_t bytes)
 
 static int run(int argc, char **argv)
 {
+    /* clang-format off */
     struct arguments arguments = {
         .repetitions = REPETITIONS, .model = GT_MODEL_OPTIONS_DEFAULT, .blocks = true,
         .output = "validation.db", .draw_seed = 1,
     };
+    /* clang-format on */
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments };
     int result;
@@ -462,10 +472,14 @@ static int run(int argc, char **argv)
     }
     work.validation = (struct gt_validation){
         .players = arguments.measured != NULL ? &gt_stored_players : &gt_cuda_players,
-        .repetitions = arguments.repetitions, .blocks = arguments.blocks,
-        .seed = arguments.model.seed, .surrogates = arguments.surrogates,
+        .repetitions = arguments.repetitions,
+        .blocks = arguments.blocks,
+        .seed = arguments.model.seed,
+        .surrogates = arguments.surrogates,
         .program_cost = arguments.model.program_cost,
-        .stop = stop, .tell = tell, .user = &work,
+        .stop = stop,
+        .tell = tell,
+        .user = &work,
     };
     work.shared = share(sizeof *work.shared);
     work.rows = share(arguments.trace_count * sizeof *work.rows);
@@ -480,5 +494,7 @@ static int run(int argc, char **argv)
 }
 
 const struct gt_command gt_command_validate = {
-    "validate", "simulated against the GPU at hand", run,
+    "validate",
+    "simulated against the GPU at hand",
+    run,
 };

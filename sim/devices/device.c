@@ -61,8 +61,7 @@ static int unknown_key(const char *key, struct gt_error *error)
                                        gt_device_keys[i].key);
     if (found > 0)
         return gt_error_set(error, "there is no device key '%.60s'; did you mean %s?", key, near);
-    return gt_error_set(error, "there is no device key '%.60s'; `gridtide devices --describe` lists them",
-                        key);
+    return gt_error_set(error, "there is no device key '%.60s'; `gridtide devices --describe` lists them", key);
 }
 
 int gt_device_set(struct gt_device *device, const char *key, const char *value, struct gt_error *error)
@@ -89,8 +88,8 @@ static int check_gpcs(const struct gt_device *device, struct gt_error *error)
     for (uint32_t i = 0; i < device->gpcs; i++)
         sms += device->gpc_sms[i];
     if (device->gpcs > 0 && sms != device->sms)
-        return gt_error_set(error, "chip.gpc_sms sums up to %llu SMs, chip.sms is %u",
-                            (unsigned long long)sms, device->sms);
+        return gt_error_set(error, "chip.gpc_sms sums up to %llu SMs, chip.sms is %u", (unsigned long long)sms,
+                            device->sms);
     return 0;
 }
 
@@ -106,7 +105,7 @@ static int check_carveouts(const struct gt_device *device, struct gt_error *erro
 
 static int check_order(const struct gt_device *device, struct gt_error *error)
 {
-    bool seen[GT_DEVICE_MAX_SMS] = {false};
+    bool seen[GT_DEVICE_MAX_SMS] = { false };
     if (device->sm_order_length == 0)
         return 0;
     for (uint32_t i = 0; i < device->sm_order_length; i++) {
@@ -132,16 +131,14 @@ int gt_device_check(const struct gt_device *device, struct gt_error *error)
     if ((uint64_t)device->threads_per_sm > (uint64_t)device->warps_per_sm * device->warp_threads)
         return gt_error_set(error, "sm.threads %u is more than sm.warps %u of sm.warp_threads %u hold",
                             device->threads_per_sm, device->warps_per_sm, device->warp_threads);
-    if ((uint64_t)device->shared_bytes_per_block + device->shared_reserved_bytes >
-        device->shared_bytes_per_sm)
+    if ((uint64_t)device->shared_bytes_per_block + device->shared_reserved_bytes > device->shared_bytes_per_sm)
         return gt_error_set(error,
                             "block.shared_bytes %u and sm.shared_reserved_bytes %u are more than "
                             "sm.shared_bytes %u: such a block fits no SM",
                             device->shared_bytes_per_block, device->shared_reserved_bytes,
                             device->shared_bytes_per_sm);
     if (device->register_unit_per_warp > device->registers_per_sm)
-        return gt_error_set(error,
-                            "sm.register_unit_per_warp %u is above sm.registers %u: no warp fits an SM",
+        return gt_error_set(error, "sm.register_unit_per_warp %u is above sm.registers %u: no warp fits an SM",
                             device->register_unit_per_warp, device->registers_per_sm);
     if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0)
         return -1;

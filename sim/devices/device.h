@@ -14,93 +14,97 @@
 #include "sim/base/error.h"
 #include "sim/devices/warp_costs.h"
 
-enum { GT_DEVICE_NAME_BYTES = 64, GT_DEVICE_MAX_SMS = 1024, GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
-       GT_DEVICE_MAX_COPY_QUEUES = 32, GT_DEVICE_POLICY_BYTES = 96 };
+enum {
+    GT_DEVICE_NAME_BYTES = 64,
+    GT_DEVICE_MAX_SMS = 1024,
+    GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
+    GT_DEVICE_MAX_COPY_QUEUES = 32,
+    GT_DEVICE_POLICY_BYTES = 96
+};
 
 /* A copy model: time = latency + bytes / rate. */
 struct gt_copy_cost {
-    uint64_t latency_ps;      /* of an empty copy */
-    double gbps;              /* 1e9 bytes a second, for large copies */
+    uint64_t latency_ps; /* of an empty copy */
+    double gbps;         /* 1e9 bytes a second, for large copies */
 };
 
 struct gt_device {
     char name[GT_DEVICE_NAME_BYTES];
     /* chip */
     uint32_t sms, compute_major, compute_minor, clock_mhz;
-    uint32_t gpc_sms[32], gpcs;       /* SMs of each GPC; gpcs 0: not known */
+    uint32_t gpc_sms[32], gpcs;                            /* SMs of each GPC; gpcs 0: not known */
     uint32_t sm_order[GT_DEVICE_MAX_SMS], sm_order_length; /* tie order of placement; 0: SM number */
     /* sm */
     uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;
     uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
     uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
-    uint32_t idle_block_bytes, idle_most_bytes;   /* of shared memory that an idle SM is set to by a kernel without any */
+    uint32_t idle_block_bytes,
+        idle_most_bytes; /* of shared memory that an idle SM is set to by a kernel without any */
     uint32_t threads_per_block;
     /* scheduling */
-    uint32_t connections;             /* CUDA_DEVICE_MAX_CONNECTIONS */
+    uint32_t connections; /* CUDA_DEVICE_MAX_CONNECTIONS */
     uint32_t resident_grids;
-    uint32_t launch_queue_depth;      /* launches in flight before the host blocks */
-    int32_t priority_high;            /* the most urgent, e.g. -5 */
+    uint32_t launch_queue_depth; /* launches in flight before the host blocks */
+    int32_t priority_high;       /* the most urgent, e.g. -5 */
     char placement[GT_DEVICE_POLICY_BYTES], arbitration[GT_DEVICE_POLICY_BYTES]; /* name, parameters */
-    uint64_t dispatch_ps;             /* between two blocks leaving the distributor */
-    uint64_t refill_ps;               /* from a block's end to its slot's next block */
-    uint64_t retire_ps;               /* between two blocks that leave one SM */
-    uint32_t block_spread_pct;        /* standard deviation of the times of a program's blocks */
+    uint64_t dispatch_ps;      /* between two blocks leaving the distributor */
+    uint64_t refill_ps;        /* from a block's end to its slot's next block */
+    uint64_t retire_ps;        /* between two blocks that leave one SM */
+    uint32_t block_spread_pct; /* standard deviation of the times of a program's blocks */
     /* host: CPU time of calls */
-    uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps,
-             graph_call_ps, other_call_ps;
-    uint64_t first_launch_ps;         /* added to the first launch into a stream */
-    uint64_t submit_lock_ps;           /* added to a call that submits work by each other thread in one */
-    uint64_t sync_return_ps;          /* from the awaited operation's end to the call's return */
+    uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps, graph_call_ps,
+        other_call_ps;
+    uint64_t first_launch_ps; /* added to the first launch into a stream */
+    uint64_t submit_lock_ps;  /* added to a call that submits work by each other thread in one */
+    uint64_t sync_return_ps;  /* from the awaited operation's end to the call's return */
     /* latencies on the way */
-    uint64_t launch_latency_ps;       /* from a launch call's end to the kernel's start on an idle GPU */
-    uint64_t copy_submit_ps;          /* the same for a copy's start */
-    uint64_t stream_gap_ps;           /* from an operation's end to the next one's start in its stream */
-    uint64_t event_gap_ps;            /* the same across streams, through an event */
-    uint64_t engine_gap_ps;           /* the same where the next one runs on another engine: kernels,
+    uint64_t launch_latency_ps;   /* from a launch call's end to the kernel's start on an idle GPU */
+    uint64_t copy_submit_ps;      /* the same for a copy's start */
+    uint64_t stream_gap_ps;       /* from an operation's end to the next one's start in its stream */
+    uint64_t event_gap_ps;        /* the same across streams, through an event */
+    uint64_t engine_gap_ps;       /* the same where the next one runs on another engine: kernels,
                                        * copies in or copies out */
-    uint64_t engine_event_gap_ps;     /* the same across streams, through an event */
-    uint64_t busy_queue_gap_ps;                /* added to a gap before a kernel from three busy connections on */
-    uint64_t busy_connection_ps;      /* added likewise by each such connection beyond two */
-    uint32_t quiet_connections;       /* busy ones that do not yet add so */
-    uint64_t traced_ps;               /* a kernel in a profiler's trace lasts so much longer than its blocks */
-    uint64_t clock_holds_ps;          /* of a kernel, before the clock falls under its load */
-    uint64_t graph_gap_ps;            /* the same between nodes of a graph */
-    uint64_t host_function_ps;        /* from an operation's end to a host function's start */
+    uint64_t engine_event_gap_ps; /* the same across streams, through an event */
+    uint64_t busy_queue_gap_ps;   /* added to a gap before a kernel from three busy connections on */
+    uint64_t busy_connection_ps;  /* added likewise by each such connection beyond two */
+    uint32_t quiet_connections;   /* busy ones that do not yet add so */
+    uint64_t traced_ps;           /* a kernel in a profiler's trace lasts so much longer than its blocks */
+    uint64_t clock_holds_ps;      /* of a kernel, before the clock falls under its load */
+    uint64_t graph_gap_ps;        /* the same between nodes of a graph */
+    uint64_t host_function_ps;    /* from an operation's end to a host function's start */
     /* copies */
-    uint32_t copy_engines;            /* 1: one for all; 2: one a direction; 3: device copies too */
-    uint32_t copy_queues;             /* of an engine, that streams are spread over; emptied in turn */
-    uint64_t copy_gap_ps;             /* from a copy's end to the start of one that waited for the engine */
+    uint32_t copy_engines; /* 1: one for all; 2: one a direction; 3: device copies too */
+    uint32_t copy_queues;  /* of an engine, that streams are spread over; emptied in turn */
+    uint64_t copy_gap_ps;  /* from a copy's end to the start of one that waited for the engine */
     struct gt_copy_cost h2d_pinned, d2h_pinned, h2d_pageable, d2h_pageable, d2d, p2p;
-    double duplex_gbps;               /* both directions together */
-    uint32_t duplex_in_pct;           /* what copies in have of that, at least */
-    uint32_t copy_within_alone;       /* 1: a copy within the device and kernels never run at the same time */
-    uint64_t pageable_stage_bytes;    /* a pageable H2D up to this returns without waiting for the GPU; with
+    double duplex_gbps;                       /* both directions together */
+    uint32_t duplex_in_pct;                   /* what copies in have of that, at least */
+    uint32_t copy_within_alone;               /* 1: a copy within the device and kernels never run at the same time */
+    uint64_t pageable_stage_bytes;            /* a pageable H2D up to this returns without waiting for the GPU; with
                                        * staging_chunk_bytes its buffers say so instead */
-    uint64_t inline_bytes;            /* a pageable H2D up to this goes with the commands, not by a buffer */
-    uint64_t staging_chunk_bytes;     /* pageable copies go by buffers of this size; 0: h2d_pageable
+    uint64_t inline_bytes;                    /* a pageable H2D up to this goes with the commands, not by a buffer */
+    uint64_t staging_chunk_bytes;             /* pageable copies go by buffers of this size; 0: h2d_pageable
                                        * and d2h_pageable hold */
-    uint32_t staging_buffers;         /* so many of them: a copy that finds none free blocks the host */
+    uint32_t staging_buffers;                 /* so many of them: a copy that finds none free blocks the host */
     double staging_in_gbps, staging_out_gbps; /* the host's copying into and out of a buffer */
     uint64_t memset_latency_ps;
     double memset_gbps;
-    struct gt_warp_costs warp;        /* of instructions: kernels whose program is known */
+    struct gt_warp_costs warp; /* of instructions: kernels whose program is known */
 };
 
-enum gt_key_type {
-    GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST
-};
+enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };
 
 /* One row of the key table.  TIME keys are written in the unit named (us, ns) and kept in ps. */
 struct gt_device_key {
     const char *key, *unit;
     enum gt_key_type type;
-    size_t offset;            /* of the field in struct gt_device */
-    size_t count_offset;      /* lists: of the length; TEXT: bytes of the field */
-    double low, high;         /* in the written unit */
-    const char *fallback;     /* default, as written */
+    size_t offset;        /* of the field in struct gt_device */
+    size_t count_offset;  /* lists: of the length; TEXT: bytes of the field */
+    double low, high;     /* in the written unit */
+    const char *fallback; /* default, as written */
     const char *help;
-    size_t room;              /* lists: numbers it may hold; 1 for the other types */
+    size_t room; /* lists: numbers it may hold; 1 for the other types */
 };
 extern const struct gt_device_key gt_device_keys[];
 extern const size_t gt_device_key_count;

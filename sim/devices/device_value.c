@@ -38,19 +38,21 @@ static bool plain_decimal(const char *text)
 
 static int wrong(const struct gt_device_key *key, const char *text, struct gt_error *error)
 {
+    /* clang-format off */
     static const char *const form[] = {
         [GT_KEY_TEXT] = "a short text without control characters",
         [GT_KEY_U32] = "a whole number", [GT_KEY_I32] = "a whole number", [GT_KEY_BYTES] = "a whole number",
         [GT_KEY_TIME] = "a decimal number of whole picoseconds", [GT_KEY_RATE] = "a decimal number",
         [GT_KEY_U32_LIST] = "whole numbers or ranges A-B, joined by commas",
     };
+    /* clang-format on */
     return gt_error_set(error, "%s: '%.60s' is not %s", key->key, text, form[key->type]);
 }
 
 static int outside(const struct gt_device_key *key, const char *text, struct gt_error *error)
 {
-    return gt_error_set(error, "%s: '%.60s' is outside %.15g to %.15g %s", key->key, text, key->low,
-                        key->high, key->unit);
+    return gt_error_set(error, "%s: '%.60s' is outside %.15g to %.15g %s", key->key, text, key->low, key->high,
+                        key->unit);
 }
 
 static int parse_text(struct gt_device *device, const struct gt_device_key *key, const char *text,
@@ -179,10 +181,9 @@ static int parse_list(struct gt_device *device, const struct gt_device_key *key,
 int gt_device_value_parse(struct gt_device *device, const struct gt_device_key *key, const char *text,
                           struct gt_error *error)
 {
-    static int (*const parse[])(struct gt_device *, const struct gt_device_key *, const char *,
-                                struct gt_error *) = {
-        [GT_KEY_TEXT] = parse_text, [GT_KEY_U32] = parse_whole, [GT_KEY_I32] = parse_whole,
-        [GT_KEY_BYTES] = parse_whole, [GT_KEY_TIME] = parse_time, [GT_KEY_RATE] = parse_rate,
+    static int (*const parse[])(struct gt_device *, const struct gt_device_key *, const char *, struct gt_error *) = {
+        [GT_KEY_TEXT] = parse_text,     [GT_KEY_U32] = parse_whole, [GT_KEY_I32] = parse_whole,
+        [GT_KEY_BYTES] = parse_whole,   [GT_KEY_TIME] = parse_time, [GT_KEY_RATE] = parse_rate,
         [GT_KEY_U32_LIST] = parse_list,
     };
     return parse[key->type](device, key, text, error);
@@ -223,29 +224,16 @@ static void format_list(const uint32_t *numbers, uint32_t count, char *text, siz
     }
 }
 
-void gt_device_value_format(const struct gt_device *device, const struct gt_device_key *key, char *text,
-                            size_t bytes)
+void gt_device_value_format(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes)
 {
     const void *field = field_in(device, key->offset);
     switch (key->type) {
-    case GT_KEY_TEXT:
-        snprintf(text, bytes, "%s", (const char *)field);
-        break;
-    case GT_KEY_U32:
-        snprintf(text, bytes, "%" PRIu32, *(const uint32_t *)field);
-        break;
-    case GT_KEY_I32:
-        snprintf(text, bytes, "%" PRId32, *(const int32_t *)field);
-        break;
-    case GT_KEY_BYTES:
-        snprintf(text, bytes, "%" PRIu64, *(const uint64_t *)field);
-        break;
-    case GT_KEY_TIME:
-        format_time(*(const uint64_t *)field, time_places(key), text, bytes);
-        break;
-    case GT_KEY_RATE:
-        format_rate(*(const double *)field, text, bytes);
-        break;
+    case GT_KEY_TEXT: snprintf(text, bytes, "%s", (const char *)field); break;
+    case GT_KEY_U32: snprintf(text, bytes, "%" PRIu32, *(const uint32_t *)field); break;
+    case GT_KEY_I32: snprintf(text, bytes, "%" PRId32, *(const int32_t *)field); break;
+    case GT_KEY_BYTES: snprintf(text, bytes, "%" PRIu64, *(const uint64_t *)field); break;
+    case GT_KEY_TIME: format_time(*(const uint64_t *)field, time_places(key), text, bytes); break;
+    case GT_KEY_RATE: format_rate(*(const double *)field, text, bytes); break;
     case GT_KEY_U32_LIST:
         format_list(field, *(const uint32_t *)field_in(device, key->count_offset), text, bytes);
         break;

@@ -30,15 +30,16 @@ struct limit {
     uint64_t need, have;
 };
 
-int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel,
-                    struct gt_occupancy *occupancy, struct gt_error *error)
+int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel, struct gt_occupancy *occupancy,
+                    struct gt_error *error)
 {
     uint64_t threads = gt_kernel_threads(kernel), blocks = gt_kernel_blocks(kernel);
     uint64_t warps = (threads + device->warp_threads - 1) / device->warp_threads;
     uint64_t registers = warps * round_up((uint64_t)kernel->registers_per_thread * device->warp_threads,
                                           device->register_unit_per_warp);
-    uint64_t shared = round_up((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes
-                               + device->shared_reserved_bytes, device->shared_unit_bytes);
+    uint64_t shared =
+        round_up((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes + device->shared_reserved_bytes,
+                 device->shared_unit_bytes);
     const struct limit limits[] = {
         { "blocks", 1, device->blocks_per_sm },
         { "threads", threads, device->threads_per_sm },
@@ -48,15 +49,15 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     };
 
     if (threads > device->threads_per_block)
-        return gt_error_set(error, "a block of %llu threads is more than %s allows (%u)",
-                            (unsigned long long)threads, device->name, device->threads_per_block);
+        return gt_error_set(error, "a block of %llu threads is more than %s allows (%u)", (unsigned long long)threads,
+                            device->name, device->threads_per_block);
     if ((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes > device->shared_bytes_per_block)
         return gt_error_set(error, "%llu bytes of shared memory a block are more than %s allows (%u)",
                             (unsigned long long)kernel->static_shared_bytes + kernel->dynamic_shared_bytes,
                             device->name, device->shared_bytes_per_block);
     if (kernel->registers_per_thread > device->registers_per_thread_max)
-        return gt_error_set(error, "%u registers a thread are more than %s allows (%u)",
-                            kernel->registers_per_thread, device->name, device->registers_per_thread_max);
+        return gt_error_set(error, "%u registers a thread are more than %s allows (%u)", kernel->registers_per_thread,
+                            device->name, device->registers_per_thread_max);
     occupancy->blocks_per_sm = UINT32_MAX;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         uint64_t fit = limits[i].need == 0 ? UINT32_MAX : limits[i].have / limits[i].need;
@@ -70,13 +71,16 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
             occupancy->limiter = limits[i].name;
         }
     }
-    occupancy->need = (struct gt_block_need){ (uint32_t)threads, (uint32_t)warps, (uint32_t)registers,
+    occupancy->need = (struct gt_block_need){ (uint32_t)threads,
+                                              (uint32_t)warps,
+                                              (uint32_t)registers,
                                               (uint32_t)shared,
-                                              carveout_of(device, occupancy->blocks_per_sm * shared), 0 };
+                                              carveout_of(device, occupancy->blocks_per_sm * shared),
+                                              0 };
     occupancy->need.sets_bytes = occupancy->need.carveout_bytes;
     if (kernel->static_shared_bytes + kernel->dynamic_shared_bytes == 0)
         occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);
-    occupancy->waves = blocks / ((uint64_t)device->sms * occupancy->blocks_per_sm)
-                     + (blocks % ((uint64_t)device->sms * occupancy->blocks_per_sm) != 0);
+    occupancy->waves = blocks / ((uint64_t)device->sms * occupancy->blocks_per_sm) +
+                       (blocks % ((uint64_t)device->sms * occupancy->blocks_per_sm) != 0);
     return 0;
 }

@@ -8,15 +8,15 @@
 /* What one block takes from its SM, after the hardware's rounding. */
 struct gt_block_need {
     uint32_t threads, warps, registers, shared_bytes;
-    uint32_t carveout_bytes;  /* the shared memory that an SM must be set to, at least; 0: as it is */
-    uint32_t sets_bytes;      /* what it sets an idle SM to */
+    uint32_t carveout_bytes; /* the shared memory that an SM must be set to, at least; 0: as it is */
+    uint32_t sets_bytes;     /* what it sets an idle SM to */
 };
 
 struct gt_occupancy {
     struct gt_block_need need;
-    uint32_t blocks_per_sm;   /* at least 1 */
-    const char *limiter;      /* "blocks", "warps", "threads", "registers" or "shared memory" */
-    uint64_t waves;           /* of the whole grid alone on the device, rounded up */
+    uint32_t blocks_per_sm; /* at least 1 */
+    const char *limiter;    /* "blocks", "warps", "threads", "registers" or "shared memory" */
+    uint64_t waves;         /* of the whole grid alone on the device, rounded up */
 };
 
 /* Registers are handed out in units a warp, shared memory in units plus the driver's reserve
@@ -25,7 +25,7 @@ struct gt_occupancy {
  * kernel wants the smallest that holds as many blocks as fit otherwise (measured on an H200 with 450
  * pairs of kernels: every pair ran side by side, or not, as this says).  Returns 0; -1 where not even one block
  * fits, saying what is too big. */
-int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel,
-                    struct gt_occupancy *occupancy, struct gt_error *error);
+int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel, struct gt_occupancy *occupancy,
+                    struct gt_error *error);
 
 #endif

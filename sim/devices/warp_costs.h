@@ -8,7 +8,7 @@
 #include "sim/workload/program.h"
 
 struct gt_warp_costs {
-    char policy[96];              /* name, parameters: which ready warp a sub-partition issues, see sim/warp/scheduler.c */
+    char policy[96]; /* name, parameters: which ready warp a sub-partition issues, see sim/warp/scheduler.c */
     /* of a grid and its blocks */
     double launch_cycles, drain_cycles, block_start_cycles;
     double fetch_cycles, fetch_next_cycles, constant_miss_cycles;
@@ -19,10 +19,10 @@ struct gt_warp_costs {
     /* of pipes, a sub-partition: cycles between two warp instructions; latencies where a scoreboard waits */
     double interval[GT_PIPES];
     double latency[GT_PIPES];
-    double read_behind_cycles;     /* that reading of registers may be behind issue */
+    double read_behind_cycles; /* that reading of registers may be behind issue */
     double special_latency, shuffle_latency;
     double mma_start_cycles;
-    double mma_per_cycle, gmma_per_cycle;  /* 16-bit multiply-adds of a sub-partition */
+    double mma_per_cycle, gmma_per_cycle; /* 16-bit multiply-adds of a sub-partition */
     double gmma_latency;
     double mma_fp64_bits;
     /* of memory */
@@ -37,9 +37,9 @@ struct gt_warp_costs {
     uint32_t dram_burst_bytes;
     uint64_t l2_bytes;
     double dram_gbps, dram_efficiency, dram_mixed_efficiency, dram_scattered_efficiency;
-    double atomic_cycles;                  /* of an L2 slice for an atomic on one sector */
+    double atomic_cycles; /* of an L2 slice for an atomic on one sector */
     double bulk_latency, bulk_issue_cycles;
-    uint64_t l2_reuse_bytes;               /* see sim/warp/l2_reuse.h */
+    uint64_t l2_reuse_bytes; /* see sim/warp/l2_reuse.h */
 };
 
 #endif

@@ -12,9 +12,9 @@
 /* What a policy may look at; the distributor's, and good during the call only. */
 struct gt_arbitration_view {
     const struct gt_device *device;
-    const struct gt_gpu_state *gpu;     /* levels_used, level_head: grids with blocks left, 0 the most urgent */
-    const struct gt_grid *grids;        /* by gt_grid_index; `next` is the one behind it in its level */
-    const double *parameters;           /* in the order of the policy's row */
+    const struct gt_gpu_state *gpu; /* levels_used, level_head: grids with blocks left, 0 the most urgent */
+    const struct gt_grid *grids;    /* by gt_grid_index; `next` is the one behind it in its level */
+    const double *parameters;       /* in the order of the policy's row */
 };
 
 struct gt_arbitration_policy {

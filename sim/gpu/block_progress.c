@@ -137,8 +137,7 @@ static gt_group_index group_on(struct gt_machine *m, gt_gpu_index gpu, gt_grid_i
 /* What a batch has to do, as time alone.  Blocks differ, so that those of several waves get out of step;
  * alone, the grid ends when its last wave would have ended if they did not, and with it all blocks of that
  * wave. */
-static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid,
-                          const struct gt_batch *batch)
+static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid, const struct gt_batch *batch)
 {
     const struct gt_occupancy *occupancy = &grid->occupancy;
     uint64_t full = (uint64_t)m->device->sms * occupancy->blocks_per_sm * (occupancy->waves - 1);
@@ -146,8 +145,7 @@ static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid
 
     if (grid->spread_pct == 0)
         return grid->block_ps;
-    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op,
-                                 batch->first_block);
+    work_ps = gt_block_spread_ps(grid->block_ps, grid->spread_pct, m->options->seed, grid->op, batch->first_block);
     if (grid->demand != NULL)
         return work_ps;
     left_ps = m->commands[grid->command].start_ps + grid->block_ps * occupancy->waves - m->engine.now_ps;
@@ -196,11 +194,13 @@ static void remove_group(struct gt_machine *m, gt_group_index group)
 static void report(struct gt_machine *m, const struct gt_batch *batch)
 {
     const struct gt_grid *grid = &m->grids[batch->grid];
+    /* clang-format off */
     struct gt_block_record record = {
         .op = grid->op, .gpu = batch->gpu, .sm = batch->sm, .blocks = batch->blocks,
         .first_block = batch->first_block, .warps_per_block = grid->occupancy.need.warps,
         .start_ps = batch->start_ps, .end_ps = m->engine.now_ps,
     };
+    /* clang-format on */
 
     if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
         m->failed = true;

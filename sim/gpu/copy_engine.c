@@ -68,8 +68,8 @@ static void share_link(struct gt_machine *m, gt_gpu_index gpu)
     double rates[2] = { 1.0, 1.0 };
     struct gt_engine_state *both[2] = { up, down };
 
-    if (up->running != GT_NONE && down->running != GT_NONE && up->demand_gbps > 0 && down->demand_gbps > 0
-        && up->demand_gbps + down->demand_gbps > total) {
+    if (up->running != GT_NONE && down->running != GT_NONE && up->demand_gbps > 0 && down->demand_gbps > 0 &&
+        up->demand_gbps + down->demand_gbps > total) {
         if (up->demand_gbps < part)
             part = up->demand_gbps;
         else if (down->demand_gbps < total - part)

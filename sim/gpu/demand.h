@@ -21,15 +21,15 @@
 #ifndef GRIDTIDE_SIM_GPU_DEMAND_H
 #define GRIDTIDE_SIM_GPU_DEMAND_H
 
-#include "sim/warp/kernel_model.h"
 #include "sim/devices/occupancy.h"
+#include "sim/warp/kernel_model.h"
 
 struct gt_demand {
     const struct gt_kernel_model *modelled;
     const struct gt_kernel_model_launch *launch;
-    double block_cycles;            /* of each wave of blocks, alone: rate 1 */
-    double slack;                   /* see above */
-    double amount[GT_RESOURCES];    /* that one block takes at rate 1: part of its SM's, of the GPU's */
+    double block_cycles;         /* of each wave of blocks, alone: rate 1 */
+    double slack;                /* see above */
+    double amount[GT_RESOURCES]; /* that one block takes at rate 1: part of its SM's, of the GPU's */
 };
 
 /* The demands of a launch on `device`, on which it was modelled without a failure. */

@@ -9,7 +9,7 @@
 #include "sim/machine/durations.h"
 #include "sim/stream/operation.h"
 
-enum { TURN_COPY, TURN_KERNELS };  /* whose turn comes when a gap is over */
+enum { TURN_COPY, TURN_KERNELS }; /* whose turn comes when a gap is over */
 
 bool gt_exclusive_copy_holds(const struct gt_gpu_state *gpu)
 {

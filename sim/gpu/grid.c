@@ -29,8 +29,7 @@ static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char
     char place[512];
 
     gt_machine_place(m, line, place, sizeof place);
-    gt_machine_fail(m, "%.300s: kernel '%.200s': %s%s", place, gt_name_text(m->workload, kernel->name), what,
-                    hint);
+    gt_machine_fail(m, "%.300s: kernel '%.200s': %s%s", place, gt_name_text(m->workload, kernel->name), what, hint);
 }
 
 /* Nothing says how long it takes, or the warp tier could not tell. */
@@ -41,8 +40,10 @@ static void fail_no_cost(struct gt_machine *m, gt_command_index command)
     char what[GT_ERROR_TEXT_BYTES + 64] = "it has neither a duration nor a block cost";
 
     if (launch != NULL)
-        snprintf(what, sizeof what, "its program cannot be run (%s), and it has neither a duration nor a "
-                 "block cost", launch->failure);
+        snprintf(what, sizeof what,
+                 "its program cannot be run (%s), and it has neither a duration nor a "
+                 "block cost",
+                 launch->failure);
     fail_kernel(m, op_of(m, command), what, "; add \"duration_us\" or \"block_us\", or a program");
 }
 
@@ -51,12 +52,14 @@ static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struc
     struct gt_occupancy *occupancy = &m->occupancies[op->kernel];
     struct gt_error error;
 
-    if (occupancy->blocks_per_sm == 0
-        && gt_occupancy_of(m->device, &m->workload->kernels[op->kernel], occupancy, &error) != 0) {
+    if (occupancy->blocks_per_sm == 0 &&
+        gt_occupancy_of(m->device, &m->workload->kernels[op->kernel], occupancy, &error) != 0) {
         occupancy->blocks_per_sm = 0;
-        fail_kernel(m, op, error.text, m->workload->kernels[op->kernel].cost == GT_COST_NONE
-                    ? "; choose a device where it fits with --device or --set (--blocks off plays every kernel "
-                      "as a bar that shares SMs with nobody)" : "");
+        fail_kernel(m, op, error.text,
+                    m->workload->kernels[op->kernel].cost == GT_COST_NONE
+                        ? "; choose a device where it fits with --device or --set (--blocks off plays every kernel "
+                          "as a bar that shares SMs with nobody)"
+                        : "");
         return NULL;
     }
     return occupancy;
@@ -133,8 +136,7 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
 {
     const struct gt_warp_result *program = gt_program_cost(m, grid->op);
     gt_time_ps run_ps = program != NULL ? gt_program_run_ps(m, grid->op) : duration_ps;
-    uint64_t waves = program != NULL ? grid->occupancy.waves
-                                     : recorded_waves(m, grid->kernel, &grid->occupancy);
+    uint64_t waves = program != NULL ? grid->occupancy.waves : recorded_waves(m, grid->kernel, &grid->occupancy);
 
     grid->inverted = true;
     grid->launch = program != NULL ? gt_kernel_model_launch(m->options->modelled, grid->op) : NULL;
@@ -161,8 +163,13 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     }
     grid = gt_grid_new(m);
     m->grids[grid] = (struct gt_grid){
-        .command = command, .op = m->commands[command].index, .kernel = op->kernel, .next = GT_NONE,
-        .level = m->streams[op->stream].level, .occupancy = *occupancy, .blocks = blocks,
+        .command = command,
+        .op = m->commands[command].index,
+        .kernel = op->kernel,
+        .next = GT_NONE,
+        .level = m->streams[op->stream].level,
+        .occupancy = *occupancy,
+        .blocks = blocks,
         .block_ps = GT_TIME_NONE,
     };
     if (duration_ps != GT_TIME_NONE) {

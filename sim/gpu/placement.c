@@ -62,6 +62,7 @@ static gt_sm_index round_robin(void *state, const struct gt_placement_view *view
     return view->gpu->order[rank];
 }
 
+/* clang-format off */
 static const struct gt_placement_policy policies[] = {
     { .named = { .name = "most-room",
                  .help = "the SM with room for the most blocks of the kernel, ties in the device's order" },
@@ -71,6 +72,7 @@ static const struct gt_placement_policy policies[] = {
     { .named = { .name = "round-robin", .help = "the next SM after the one served last" },
       .create = new_rank, .free = free, .pick = round_robin, .position = rank_position },
 };
+/* clang-format on */
 
 const struct gt_placement_policy *gt_placement_find(const char *text, const struct gt_placement_policy *more,
                                                     double *parameters, struct gt_error *error)

@@ -12,9 +12,9 @@
 /* What a policy may look at; the distributor's, and good during the call only. */
 struct gt_placement_view {
     const struct gt_device *device;
-    const struct gt_gpu_state *gpu;     /* SMs: free_blocks, free_block_sets are room for more blocks of `grid` */
-    const struct gt_grid *grid;         /* `dispatched` is the number of the block to place */
-    const double *parameters;           /* in the order of the policy's row */
+    const struct gt_gpu_state *gpu; /* SMs: free_blocks, free_block_sets are room for more blocks of `grid` */
+    const struct gt_grid *grid;     /* `dispatched` is the number of the block to place */
+    const double *parameters;       /* in the order of the policy's row */
 };
 
 struct gt_placement_policy {

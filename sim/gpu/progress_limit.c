@@ -98,8 +98,8 @@ static double competing(const struct gt_machine *m, const struct gt_gpu_state *g
             const struct gt_resident_group *other = &m->groups[at];
 
             if (most != GT_RESOURCE_ATOMIC || other->grid == group->grid)
-                sum += m->sm_kinds[k].sms * other->sm_part / group->sm_part
-                       * fmin(1, appetite(m, other, most) / wants);
+                sum +=
+                    m->sm_kinds[k].sms * other->sm_part / group->sm_part * fmin(1, appetite(m, other, most) / wants);
         }
     }
     return fmax(1, sum);
@@ -119,8 +119,8 @@ static void part_sm(struct gt_machine *m, gt_group_index first)
 /* How much a launch mixes reads and writes of DRAM: 0 one of them only, 1 as much of both. */
 static double mixed(const struct gt_warp_launch *launch)
 {
-    const struct gt_memory_use *use = launch->use != NULL || launch->program == NULL ? launch->use
-                                                                                     : &launch->program->use;
+    const struct gt_memory_use *use =
+        launch->use != NULL || launch->program == NULL ? launch->use : &launch->program->use;
     double all = use != NULL ? (double)use->dram_read_bytes + (double)use->dram_write_bytes : 0;
 
     return all > 0 ? 2 * fmin((double)use->dram_read_bytes, (double)use->dram_write_bytes) / all : 0;
@@ -136,16 +136,15 @@ static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_sta
     for (uint32_t k = 0; k < kinds; k++) {
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next) {
             const struct gt_resident_group *other = &m->groups[at];
-            double takes_of_it = other->grid == group->grid ? 0
-                               : takes(m, other, resource) * m->sm_kinds[k].sms;
+            double takes_of_it = other->grid == group->grid ? 0 : takes(m, other, resource) * m->sm_kinds[k].sms;
 
             busy += takes_of_it;
             of_copies += takes_of_it * mixed(&m->grids[other->grid].launch->launch);
         }
     }
     if (resource == GT_RESOURCE_DRAM && busy > 0)
-        cycles = costs->dram_queueing_cycles
-                 + (costs->dram_mixed_queueing_cycles - costs->dram_queueing_cycles) * of_copies / busy;
+        cycles = costs->dram_queueing_cycles +
+                 (costs->dram_mixed_queueing_cycles - costs->dram_queueing_cycles) * of_copies / busy;
     return gt_warp_queueing_delay(busy, cycles);
 }
 
@@ -236,11 +235,10 @@ void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, ui
     for (uint32_t k = 0; k < kinds; k++)
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
             m->groups[at].limit = gt_demand_limit(demand_of(m, &m->groups[at]), m->groups[at].blocks,
-                                                 competing(m, gpu, kinds, &m->groups[at]));
+                                                  competing(m, gpu, kinds, &m->groups[at]));
     for (uint32_t k = 0; k < kinds; k++)
         limit_by_turns(m, gpu->groups[m->sm_kinds[k].sm]);
     for (uint32_t k = 0; k < kinds; k++)
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
-            m->groups[at].limit = fmin(m->groups[at].limit,
-                                      limit_by_latency(m, gpu, kinds, &m->groups[at]));
+            m->groups[at].limit = fmin(m->groups[at].limit, limit_by_latency(m, gpu, kinds, &m->groups[at]));
 }

@@ -50,17 +50,17 @@ static void lower_most(struct gt_gpu_state *gpu, uint32_t sms)
 
 static bool same_need(const struct gt_block_need *a, const struct gt_block_need *b)
 {
-    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
-           && a->shared_bytes == b->shared_bytes && a->carveout_bytes == b->carveout_bytes
-           && a->sets_bytes == b->sets_bytes;
+    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers &&
+           a->shared_bytes == b->shared_bytes && a->carveout_bytes == b->carveout_bytes &&
+           a->sets_bytes == b->sets_bytes;
 }
 
 /* Do two SMs have the same free? */
 static bool alike(const struct gt_sm_state *a, const struct gt_sm_state *b)
 {
-    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
-           && a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident
-           && a->carveout_bytes == b->carveout_bytes;
+    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers &&
+           a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident &&
+           a->carveout_bytes == b->carveout_bytes;
 }
 
 /* All sets anew, for another shape.  SMs with the same free are many, and divisions slow. */

@@ -19,9 +19,10 @@ struct due {
 
 /* The machine as far as it decides what a grid's blocks do next, at one moment. */
 struct snapshot {
-    struct due *due;          uint32_t due_count, due_room;
-    struct gt_sm_state *sms;  /* times since now, 0 where they are past */
-    uint64_t placed, arbitrated;        /* what the policies remember, as far as it decides */
+    struct due *due;
+    uint32_t due_count, due_room;
+    struct gt_sm_state *sms;     /* times since now, 0 where they are past */
+    uint64_t placed, arbitrated; /* what the policies remember, as far as it decides */
 };
 
 /* The search for a period of one grid. */
@@ -29,16 +30,16 @@ struct gt_steady_state {
     gt_gpu_index gpu;
     gt_grid_index grid;
     gt_op_index op;
-    gt_sm_index sm;           /* whose event the snapshot was taken after */
+    gt_sm_index sm; /* whose event the snapshot was taken after */
     struct snapshot then, now;
     gt_time_ps then_ps;
-    uint64_t dispatched, handled;           /* as the snapshot was taken */
-    uint64_t own_handled;     /* events of the grid since then */
-    uint64_t looks, looks_most; /* Brent 1980: the snapshot is renewed at powers of two */
-    uint64_t try_from;        /* blocks dispatched before the next snapshot */
-    uint64_t backoff;         /* waves */
-    bool searching;           /* a snapshot is there */
-    struct gt_block_record *records;    /* since then */
+    uint64_t dispatched, handled;    /* as the snapshot was taken */
+    uint64_t own_handled;            /* events of the grid since then */
+    uint64_t looks, looks_most;      /* Brent 1980: the snapshot is renewed at powers of two */
+    uint64_t try_from;               /* blocks dispatched before the next snapshot */
+    uint64_t backoff;                /* waves */
+    bool searching;                  /* a snapshot is there */
+    struct gt_block_record *records; /* since then */
     uint32_t record_count, record_room;
 };
 
@@ -101,10 +102,9 @@ static void take_snapshot(const struct gt_machine *m, const struct gt_steady_sta
 
 static bool same_sm(const struct gt_sm_state *a, const struct gt_sm_state *b)
 {
-    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers
-           && a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident
-           && a->carveout_bytes == b->carveout_bytes && a->ready_ps == b->ready_ps
-           && a->retire_ps == b->retire_ps;
+    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers &&
+           a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident &&
+           a->carveout_bytes == b->carveout_bytes && a->ready_ps == b->ready_ps && a->retire_ps == b->retire_ps;
 }
 
 static bool same(const struct gt_machine *m, const struct snapshot *a, const struct snapshot *b)
@@ -114,8 +114,8 @@ static bool same(const struct gt_machine *m, const struct snapshot *a, const str
     for (uint32_t i = 0; i < a->due_count; i++) {
         const struct due *one = &a->due[i], *other = &b->due[i];
 
-        if (one->in_ps != other->in_ps || one->stamp != other->stamp || one->sm != other->sm
-            || one->blocks != other->blocks)
+        if (one->in_ps != other->in_ps || one->stamp != other->stamp || one->sm != other->sm ||
+            one->blocks != other->blocks)
             return false;
     }
     for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
@@ -222,8 +222,8 @@ static void move_ends(struct gt_machine *m, const struct gt_steady_state *search
     *heap = others;
     m->engine.now_ps += skip_ps;
     for (uint32_t i = 0; i < count; i++) {
-        gt_engine_schedule(&m->engine, own[i].time_ps + skip_ps, GT_PHASE_END, GT_HANDLE_BLOCKS,
-                           own[i].subject, own[i].stamp);
+        gt_engine_schedule(&m->engine, own[i].time_ps + skip_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, own[i].subject,
+                           own[i].stamp);
         for (gt_batch_index batch = own[i].subject; batch != GT_NONE; batch = m->batches[batch].next_end) {
             m->batches[batch].first_block += blocks;
             m->batches[batch].start_ps += skip_ps;
@@ -296,16 +296,16 @@ static void look(struct gt_machine *m, struct gt_steady_state *search)
 /* A policy whose memory cannot be compared may do something else each time. */
 static bool policies_can_be_compared(const struct gt_machine *m)
 {
-    return (m->placement->create == NULL || m->placement->position != NULL)
-           && (m->arbitration->create == NULL || m->arbitration->position != NULL);
+    return (m->placement->create == NULL || m->placement->position != NULL) &&
+           (m->arbitration->create == NULL || m->arbitration->position != NULL);
 }
 
 /* Equal blocks that share nothing, and many of them. */
 static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
 {
-    return grid->launch == NULL && grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0
-           && (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended
-           && (m->probe->blocks == NULL || m->probe->repeat != NULL) && policies_can_be_compared(m);
+    return grid->launch == NULL && grid->block_ps != GT_TIME_NONE && grid->spread_pct == 0 &&
+           (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended &&
+           (m->probe->blocks == NULL || m->probe->repeat != NULL) && policies_can_be_compared(m);
 }
 
 void gt_steady_state_started(struct gt_machine *m, gt_grid_index grid, const struct gt_block_record *record)

@@ -10,7 +10,7 @@
 #include "sim/stream/hw_queue.h"
 #include "sim/workload/block_cost.h"
 
-enum { STAMP_END, STAMP_LEAVE };  /* what is due for a batch */
+enum { STAMP_END, STAMP_LEAVE }; /* what is due for a batch */
 
 /* All its blocks have left: the grid is out of the lists, whatever its place in them. */
 static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_index grid)
@@ -64,8 +64,8 @@ static void schedule_end(struct gt_machine *m, gt_batch_index batch, gt_time_ps 
 {
     struct gt_last_end *last = &m->last_end;
 
-    if (last->sequence == m->engine.sequence && last->end_ps == end_ps && end_ps > m->engine.now_ps
-        && m->batches[last->batch].grid == m->batches[batch].grid) {
+    if (last->sequence == m->engine.sequence && last->end_ps == end_ps && end_ps > m->engine.now_ps &&
+        m->batches[last->batch].grid == m->batches[batch].grid) {
         m->batches[last->batch].next_end = batch;
         gt_engine_schedule_next(&m->engine);
     } else {
@@ -118,7 +118,12 @@ static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
         begin_grid(m, state, g, start_ps);
     m->blocks += blocks;
     m->batches[batch] = (struct gt_batch){
-        .gpu = gpu, .grid = grid, .sm = sm, .blocks = blocks, .first_block = first, .start_ps = start_ps,
+        .gpu = gpu,
+        .grid = grid,
+        .sm = sm,
+        .blocks = blocks,
+        .first_block = first,
+        .start_ps = start_ps,
         .next_end = GT_NONE,
     };
     if (g->launch != NULL) {

@@ -37,8 +37,8 @@ static double staged_ps(const struct gt_device *device, const struct gt_op *op)
     bool in = op->direction == GT_H2D;
     uint64_t chunk = device->staging_chunk_bytes, first = op->bytes < chunk ? op->bytes : chunk;
 
-    return line_ps(in ? &device->h2d_pinned : &device->d2h_pinned, first)
-           + (double)(op->bytes - first) * 1000.0 / (in ? device->staging_in_gbps : device->staging_out_gbps);
+    return line_ps(in ? &device->h2d_pinned : &device->d2h_pinned, first) +
+           (double)(op->bytes - first) * 1000.0 / (in ? device->staging_in_gbps : device->staging_out_gbps);
 }
 
 bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op)
@@ -64,8 +64,7 @@ static double slower(const struct gt_machine *m, const struct gt_op *op)
     double here, there;
 
     switch ((enum gt_op_kind)op->kind) {
-    case GT_OP_KERNEL:
-        return (double)m->recorded->clock_mhz / (double)m->device->clock_mhz;
+    case GT_OP_KERNEL: return (double)m->recorded->clock_mhz / (double)m->device->clock_mhz;
     case GT_OP_COPY:
         here = copy_model_ps(m->device, op);
         there = copy_model_ps(m->recorded, op);
@@ -74,8 +73,7 @@ static double slower(const struct gt_machine *m, const struct gt_op *op)
         here = memset_model_ps(m->device, op);
         there = memset_model_ps(m->recorded, op);
         break;
-    default:
-        return 1.0;
+    default: return 1.0;
     }
     return there > 0 ? here / there : 1.0;
 }

@@ -1,15 +1,18 @@
 #include "sim/machine/engine.h"
 
-void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_phase phase,
-                        uint32_t handler, uint32_t subject, uint64_t stamp)
+void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_phase phase, uint32_t handler,
+                        uint32_t subject, uint64_t stamp)
 {
     if (time_ps < engine->now_ps)
         gt_bug("an event at %llu ps, scheduled at %llu ps", (unsigned long long)time_ps,
                (unsigned long long)engine->now_ps);
     gt_heap_push(&engine->heap, (struct gt_heap_event){
-        .time_ps = time_ps, .order = (uint64_t)phase << 56 | engine->sequence++,
-        .handler = handler, .subject = subject, .stamp = stamp,
-    });
+                                    .time_ps = time_ps,
+                                    .order = (uint64_t)phase << 56 | engine->sequence++,
+                                    .handler = handler,
+                                    .subject = subject,
+                                    .stamp = stamp,
+                                });
 }
 
 void gt_engine_schedule_next(struct gt_engine *engine)
@@ -31,8 +34,7 @@ static struct gt_heap_event next_event(struct gt_engine *engine, const struct gt
     return event;
 }
 
-int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine,
-                  struct gt_error *error)
+int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine, struct gt_error *error)
 {
     while (engine->heap.count > 0) {
         struct gt_heap_event event = next_event(engine, kinds, machine);
@@ -41,7 +43,7 @@ int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, v
         engine->handled++;
         if (engine->now_ps > GT_TIME_LIMIT_PS)
             return gt_error_set(error, "the simulated time passed 53 days; "
-                                "look for an absurd duration, size or count in the trace");
+                                       "look for an absurd duration, size or count in the trace");
         if (kinds[event.handler].handle(machine, event.subject, event.stamp, error) != 0)
             return -1;
     }

@@ -12,7 +12,7 @@ enum gt_phase { GT_PHASE_END, GT_PHASE_WAKE, GT_PHASE_HOST, GT_PHASE_RATES };
 struct gt_engine {
     gt_time_ps now_ps;
     uint64_t sequence;
-    uint64_t handled;         /* events so far */
+    uint64_t handled; /* events so far */
     struct gt_heap heap;
 };
 
@@ -28,13 +28,12 @@ struct gt_event_kind {
 };
 
 /* Call kinds[handler].handle(machine, subject, stamp) at `time_ps`, which must not be past. */
-void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_phase phase,
-                        uint32_t handler, uint32_t subject, uint64_t stamp);
+void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_phase phase, uint32_t handler,
+                        uint32_t subject, uint64_t stamp);
 /* One more event in the place of the one scheduled last: the caller has put its subject behind that one's. */
 void gt_engine_schedule_next(struct gt_engine *engine);
 /* Handle events until none is left. Returns 0, or -1 from the first handler that says so. */
-int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine,
-                  struct gt_error *error);
+int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine, struct gt_error *error);
 /* True where nothing is due before or at `time_ps`: the caller may go on by itself. */
 bool gt_engine_idle_until(const struct gt_engine *engine, gt_time_ps time_ps);
 void gt_engine_free(struct gt_engine *engine);

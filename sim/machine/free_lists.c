@@ -4,19 +4,19 @@
 #include <string.h>
 
 /* Room for one more: from the free list, or at the end. `next_of` reads the link of a free one. */
-#define POOL_NEW(m, array, free_head, count, room, link)                                    \
-    __extension__({                                                                         \
-        uint32_t place_ = (m)->free_head;                                                   \
-        if (place_ != GT_NONE) {                                                            \
-            (m)->free_head = (m)->array[place_].link;                                       \
-        } else {                                                                            \
-            if ((m)->count == (m)->room) {                                                  \
-                (m)->room = (m)->room == 0 ? 256 : (m)->room * 2;                           \
-                (m)->array = gt_realloc((m)->array, (m)->room, sizeof *(m)->array);         \
-            }                                                                               \
-            place_ = (m)->count++;                                                          \
-        }                                                                                   \
-        place_;                                                                             \
+#define POOL_NEW(m, array, free_head, count, room, link)                            \
+    __extension__({                                                                 \
+        uint32_t place_ = (m)->free_head;                                           \
+        if (place_ != GT_NONE) {                                                    \
+            (m)->free_head = (m)->array[place_].link;                               \
+        } else {                                                                    \
+            if ((m)->count == (m)->room) {                                          \
+                (m)->room = (m)->room == 0 ? 256 : (m)->room * 2;                   \
+                (m)->array = gt_realloc((m)->array, (m)->room, sizeof *(m)->array); \
+            }                                                                       \
+            place_ = (m)->count++;                                                  \
+        }                                                                           \
+        place_;                                                                     \
     })
 
 gt_command_index gt_stream_command_new(struct gt_machine *m, enum gt_stream_command_kind kind, uint32_t index,
@@ -25,8 +25,14 @@ gt_command_index gt_stream_command_new(struct gt_machine *m, enum gt_stream_comm
     gt_command_index command = POOL_NEW(m, commands, commands_free, command_count, command_room, next);
 
     m->commands[command] = (struct gt_stream_command){
-        .index = index, .stream = stream, .next = GT_NONE, .queue_next = GT_NONE, .wait_next = GT_NONE,
-        .parent = GT_NONE, .target_stream = GT_NONE, .kind = (uint8_t)kind,
+        .index = index,
+        .stream = stream,
+        .next = GT_NONE,
+        .queue_next = GT_NONE,
+        .wait_next = GT_NONE,
+        .parent = GT_NONE,
+        .target_stream = GT_NONE,
+        .kind = (uint8_t)kind,
     };
     return command;
 }

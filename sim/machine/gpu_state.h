@@ -8,22 +8,22 @@
 #include "sim/devices/occupancy.h"
 #include "sim/machine/stream_state.h"
 
-struct gt_demand;                      /* sim/gpu/demand.h */
+struct gt_demand; /* sim/gpu/demand.h */
 struct gt_kernel_model_launch;
 
-typedef uint32_t gt_sm_index;          /* in gt_gpu_state.sms */
-typedef uint32_t gt_sm_rank;           /* place of an SM in the device's order, by which ties of placement go */
-typedef uint32_t gt_grid_index;        /* in gt_machine.grids */
-typedef uint32_t gt_batch_index;       /* in gt_machine.batches */
-typedef uint32_t gt_group_index;       /* in gt_machine.groups */
+typedef uint32_t gt_sm_index;    /* in gt_gpu_state.sms */
+typedef uint32_t gt_sm_rank;     /* place of an SM in the device's order, by which ties of placement go */
+typedef uint32_t gt_grid_index;  /* in gt_machine.grids */
+typedef uint32_t gt_batch_index; /* in gt_machine.batches */
+typedef uint32_t gt_group_index; /* in gt_machine.groups */
 
 struct gt_sm_state {
-    uint32_t threads, warps, registers, shared_bytes, blocks;  /* free */
-    uint32_t resident;        /* blocks */
-    uint32_t carveout_bytes;  /* shared memory that it is set to while blocks are resident; 0: all there is */
-    uint32_t free_blocks;     /* that it has room for, of the shape at hand: gt_gpu_state.free_blocks_for */
-    gt_time_ps ready_ps;      /* a slot freed just now can be refilled from then on */
-    gt_time_ps retire_ps;     /* the next block to end can leave from then on */
+    uint32_t threads, warps, registers, shared_bytes, blocks; /* free */
+    uint32_t resident;                                        /* blocks */
+    uint32_t carveout_bytes; /* shared memory that it is set to while blocks are resident; 0: all there is */
+    uint32_t free_blocks;    /* that it has room for, of the shape at hand: gt_gpu_state.free_blocks_for */
+    gt_time_ps ready_ps;     /* a slot freed just now can be refilled from then on */
+    gt_time_ps retire_ps;    /* the next block to end can leave from then on */
 };
 
 /* A grid in the block tier. */
@@ -31,31 +31,31 @@ struct gt_grid {
     gt_command_index command;
     gt_op_index op;
     gt_kernel_index kernel;
-    gt_grid_index next;       /* in its level's list; free list */
+    gt_grid_index next; /* in its level's list; free list */
     uint32_t level;
     struct gt_occupancy occupancy;
     uint64_t blocks, dispatched, ended;
-    gt_time_ps block_ps;      /* cost of every block; GT_TIME_NONE: by kernel's cost */
-    gt_time_ps remainder_ps;  /* between the last block's end and the grid's */
-    bool inverted;            /* block_ps came from a duration: it holds refill and dispatch already */
-    const struct gt_kernel_model_launch *launch;   /* NULL: nothing is known of what its blocks ask for */
-    const struct gt_demand *demand;     /* what they ask for, since it is not alone any more; else NULL */
-    uint32_t spread_pct;      /* by which its blocks' times differ */
-    gt_grid_index next_demanding;       /* in the GPU's list */
-    uint32_t atomic_resource; /* in the problem of shares being worked out */
+    gt_time_ps block_ps;     /* cost of every block; GT_TIME_NONE: by kernel's cost */
+    gt_time_ps remainder_ps; /* between the last block's end and the grid's */
+    bool inverted;           /* block_ps came from a duration: it holds refill and dispatch already */
+    const struct gt_kernel_model_launch *launch; /* NULL: nothing is known of what its blocks ask for */
+    const struct gt_demand *demand;              /* what they ask for, since it is not alone any more; else NULL */
+    uint32_t spread_pct;                         /* by which its blocks' times differ */
+    gt_grid_index next_demanding;                /* in the GPU's list */
+    uint32_t atomic_resource;                    /* in the problem of shares being worked out */
 };
 
 /* Equal blocks that started together on one SM. */
 struct gt_batch {
     gt_gpu_index gpu;
     gt_grid_index grid;
-    gt_sm_index sm;           /* in the free list: the next one there */
+    gt_sm_index sm; /* in the free list: the next one there */
     uint32_t blocks;
     uint64_t first_block;
     gt_time_ps start_ps;
-    gt_batch_index next_end;  /* whose end follows its own, in one place of the heap; GT_NONE */
-    double ends_at_ps;        /* in its group: the progress at which it ends */
-    gt_batch_index next;      /* in its group */
+    gt_batch_index next_end; /* whose end follows its own, in one place of the heap; GT_NONE */
+    double ends_at_ps;       /* in its group: the progress at which it ends */
+    gt_batch_index next;     /* in its group */
 };
 
 /* The blocks of one grid with demands on one SM. */
@@ -63,64 +63,70 @@ struct gt_resident_group {
     gt_gpu_index gpu;
     gt_grid_index grid;
     gt_sm_index sm;
-    gt_group_index next;      /* on its SM; free list */
-    gt_batch_index head;      /* batches, in the order in which they end */
+    gt_group_index next; /* on its SM; free list */
+    gt_batch_index head; /* batches, in the order in which they end */
     uint32_t blocks;
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
-    double sm_part, limit;    /* while rates are worked out: of what its SM gets; of its rate */
-    double pace;              /* likewise: of that, what others leave it */
-    uint32_t turn;            /* likewise: in the order in which groups of its SM issue */
-    uint64_t stamp;           /* of the event that ends its first batch; 0: none is due */
+    double sm_part, limit; /* while rates are worked out: of what its SM gets; of its rate */
+    double pace;           /* likewise: of that, what others leave it */
+    uint32_t turn;         /* likewise: in the order in which groups of its SM issue */
+    uint64_t stamp;        /* of the event that ends its first batch; 0: none is due */
 };
 
 enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_FREE_BLOCK_WORDS = GT_DEVICE_MAX_SMS / 64 };
 
 struct gt_engine_state {      /* a copy engine */
     gt_command_index running; /* GT_NONE: idle, or in the gap between two */
-    struct { gt_command_index head, tail; uint32_t next; } queues[GT_DEVICE_MAX_COPY_QUEUES];  /* that wait */
-    uint32_t first, last;     /* queues that hold any, in the order of their turns; GT_NONE */
-    uint32_t queue;           /* served last */
-    gt_op_index last_op;      /* run last */
-    bool in_gap;              /* between two copies: the next one is chosen when the gap is over */
+    struct {
+        gt_command_index head, tail;
+        uint32_t next;
+    } queues[GT_DEVICE_MAX_COPY_QUEUES]; /* that wait */
+    uint32_t first, last;                /* queues that hold any, in the order of their turns; GT_NONE */
+    uint32_t queue;                      /* served last */
+    gt_op_index last_op;                 /* run last */
+    bool in_gap;                         /* between two copies: the next one is chosen when the gap is over */
     double remaining_ps, rate, demand_gbps;
     gt_time_ps updated_ps;
     uint64_t stamp;
 };
 
 /* A buffer for staging: the copy that has it, number 0: none yet. */
-struct gt_buffer_state { gt_stream_index stream; gt_command_number number; };
+struct gt_buffer_state {
+    gt_stream_index stream;
+    gt_command_number number;
+};
 
 struct gt_gpu_state {
     struct gt_sm_state *sms;
-    gt_sm_index *order;       /* by rank */
-    gt_sm_rank *rank;         /* by SM */
+    gt_sm_index *order; /* by rank */
+    gt_sm_rank *rank;   /* by SM */
     /* Room for blocks of the shape at hand: bit r of free_block_sets[n] is set when SM order[r] has room for n. */
     struct gt_block_need free_blocks_for;
     uint64_t free_block_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_FREE_BLOCK_WORDS];
-    uint32_t free_blocks_most;          /* the last set that has a bit, or 0 */
-    uint64_t released[GT_FREE_BLOCK_WORDS];     /* by SM: blocks have left it since the sets were last right */
-    void *placement_state, *arbitration_state;  /* the policies' own */
-    uint32_t *dispatch_batch; /* by SM: blocks placed in the dispatch under way */
+    uint32_t free_blocks_most;                 /* the last set that has a bit, or 0 */
+    uint64_t released[GT_FREE_BLOCK_WORDS];    /* by SM: blocks have left it since the sets were last right */
+    void *placement_state, *arbitration_state; /* the policies' own */
+    uint32_t *dispatch_batch;                  /* by SM: blocks placed in the dispatch under way */
     uint64_t *dispatch_batch_first;
     gt_sm_index *dispatch_batch_sms;
     uint32_t dispatch_batch_count;
-    gt_grid_index level_head[GT_LEVELS], level_tail[GT_LEVELS];         /* with blocks to hand out */
-    uint64_t levels_used;     /* bit l: level l has grids */
-    gt_command_index admit_head[GT_LEVELS], admit_tail[GT_LEVELS];      /* kernels that wait to be resident */
+    gt_grid_index level_head[GT_LEVELS], level_tail[GT_LEVELS];    /* with blocks to hand out */
+    uint64_t levels_used;                                          /* bit l: level l has grids */
+    gt_command_index admit_head[GT_LEVELS], admit_tail[GT_LEVELS]; /* kernels that wait to be resident */
     uint64_t admits_used;
-    uint32_t resident;        /* grids */
-    gt_op_index freed_by_op;  /* whose blocks ended last */
+    uint32_t resident;       /* grids */
+    gt_op_index freed_by_op; /* whose blocks ended last */
     struct gt_engine_state engines[GT_ENGINES];
-    uint32_t queues_waiting;  /* hardware queues with a command in them */
-    struct gt_buffer_state *buffers;    /* for pageable copies in, taken in turn */
+    uint32_t queues_waiting;         /* hardware queues with a command in them */
+    struct gt_buffer_state *buffers; /* for pageable copies in, taken in turn */
     uint32_t next_buffer;
-    gt_command_index exclusive_head, exclusive_tail;    /* that need kernels to be out of the way */
-    gt_command_index exclusive;         /* such a one at work; GT_NONE */
-    gt_group_index *groups;   /* by SM: the first of its groups; NULL: no grid with demands so far */
-    gt_grid_index demanding;  /* the first of the grids with demands that have blocks, or have some to come */
-    uint32_t grids;           /* that have blocks, or have some to come */
-    bool rates_due;           /* an event will work the rates out */
+    gt_command_index exclusive_head, exclusive_tail; /* that need kernels to be out of the way */
+    gt_command_index exclusive;                      /* such a one at work; GT_NONE */
+    gt_group_index *groups;  /* by SM: the first of its groups; NULL: no grid with demands so far */
+    gt_grid_index demanding; /* the first of the grids with demands that have blocks, or have some to come */
+    uint32_t grids;          /* that have blocks, or have some to come */
+    bool rates_due;          /* an event will work the rates out */
 };
 
 #endif

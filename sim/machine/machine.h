@@ -54,59 +54,66 @@ struct gt_machine {
     /* what is played, on what, how */
     const struct gt_workload *workload;
     const struct gt_device *device;
-    const struct gt_device *recorded;   /* that the measured times are from; often the same */
-    const gt_time_ps *isolated_ps;      /* by operation: its duration without contention; NULL: as stated */
+    const struct gt_device *recorded; /* that the measured times are from; often the same */
+    const gt_time_ps *isolated_ps;    /* by operation: its duration without contention; NULL: as stated */
     const struct gt_options *options;
     const struct gt_probe *probe;
-    const struct gt_op_rule *op_rules;  /* [gt_op_kind] */
-    struct gt_replay replay;  /* set before; its arrays are lent, and not changed by playing it */
+    const struct gt_op_rule *op_rules; /* [gt_op_kind] */
+    struct gt_replay replay;           /* set before; its arrays are lent, and not changed by playing it */
     /* host threads and streams */
     struct gt_thread_state *threads;
     gt_call_index *thread_calls;
     struct gt_submission submissions[GT_SUBMISSIONS];
     uint32_t next_submission;
     struct gt_stream_state *streams;
-    struct gt_context_state *contexts;  uint32_t context_count;
-    struct gt_hw_queue_state *queues;   /* so many for each context */
+    struct gt_context_state *contexts;
+    uint32_t context_count;
+    struct gt_hw_queue_state *queues; /* so many for each context */
     struct gt_event_state *events;
-    struct gt_device_syncs *device_syncs;   /* NULL: no call waits so */
-    struct gt_serial_state serial;      /* only where options->serialize */
+    struct gt_device_syncs *device_syncs; /* NULL: no call waits so */
+    struct gt_serial_state serial;        /* only where options->serialize */
     /* operations */
-    gt_command_number *op_numbers;      /* in its stream, once submitted; else 0 */
-    uint32_t *op_afters_left;           /* edges into each operation not ended yet; NULL: no edges at all */
-    gt_command_index *op_commands;      /* in flight, of operations with edges; NULL: no edges at all */
-    struct gt_occupancy *occupancies;   /* by kernel, filled on first use: blocks_per_sm 0 = not yet */
-    uint64_t *recorded_waves;           /* by kernel, likewise: alone on the recorded device; 0 = not yet */
-    bool kernels_apart;                 /* in several streams, where one could see what another's blocks do */
+    gt_command_number *op_numbers;    /* in its stream, once submitted; else 0 */
+    uint32_t *op_afters_left;         /* edges into each operation not ended yet; NULL: no edges at all */
+    gt_command_index *op_commands;    /* in flight, of operations with edges; NULL: no edges at all */
+    struct gt_occupancy *occupancies; /* by kernel, filled on first use: blocks_per_sm 0 = not yet */
+    uint64_t *recorded_waves;         /* by kernel, likewise: alone on the recorded device; 0 = not yet */
+    bool kernels_apart;               /* in several streams, where one could see what another's blocks do */
     /* what is in flight: free_lists.h */
-    struct gt_stream_command *commands; uint32_t commands_free, command_count, command_room;
-    struct gt_waiter *waiters;          uint32_t waiters_free, waiter_count, waiter_room;
-    struct gt_grid *grids;              uint32_t grids_free, grid_count, grid_room;
-    struct gt_batch *batches;           uint32_t batches_free, batch_count, batch_room;
-    struct gt_last_end {                /* of blocks, as scheduled last: may another share its place? */
+    struct gt_stream_command *commands;
+    uint32_t commands_free, command_count, command_room;
+    struct gt_waiter *waiters;
+    uint32_t waiters_free, waiter_count, waiter_room;
+    struct gt_grid *grids;
+    uint32_t grids_free, grid_count, grid_room;
+    struct gt_batch *batches;
+    uint32_t batches_free, batch_count, batch_room;
+    struct gt_last_end { /* of blocks, as scheduled last: may another share its place? */
         gt_batch_index batch;
         gt_time_ps end_ps;
-        uint64_t sequence;              /* the engine's, right after */
+        uint64_t sequence; /* the engine's, right after */
     } last_end;
-    struct gt_resident_group *groups;   uint32_t groups_free, group_count, group_room;
+    struct gt_resident_group *groups;
+    uint32_t groups_free, group_count, group_room;
     uint64_t group_stamps;
     /* GPUs */
-    struct gt_gpu_state *gpus;          uint32_t gpu_count;
+    struct gt_gpu_state *gpus;
+    uint32_t gpu_count;
     const struct gt_placement_policy *placement;
     const struct gt_arbitration_policy *arbitration;
     double placement_parameters[GT_NAMED_PARAMETERS], arbitration_parameters[GT_NAMED_PARAMETERS];
-    struct gt_demand *demands;          /* by launch of options->modelled; NULL: none so far */
-    struct gt_maxmin maxmin;            /* who gets how much of what blocks share, while that is worked out */
-    struct gt_sm_kind {                 /* likewise: SMs that hold the same: one of them, how many */
+    struct gt_demand *demands; /* by launch of options->modelled; NULL: none so far */
+    struct gt_maxmin maxmin;   /* who gets how much of what blocks share, while that is worked out */
+    struct gt_sm_kind {        /* likewise: SMs that hold the same: one of them, how many */
         gt_sm_index sm;
-        uint32_t sms, first_consumer;   /* of its groups, in `maxmin` */
-    } *sm_kinds;
+        uint32_t sms, first_consumer; /* of its groups, in `maxmin` */
+    } * sm_kinds;
     uint32_t *kind_of_sm;
-    struct gt_steady_state *steady_state;   /* of a huge grid; NULL: none so far */
+    struct gt_steady_state *steady_state; /* of a huge grid; NULL: none so far */
     /* how far it has come */
     uint64_t ended_ops, blocks, waits, progress_at;
-    gt_time_ps end_ps;        /* the latest end so far */
-    struct gt_error *error;   /* filled by the first failure; `failed` is then set */
+    gt_time_ps end_ps;      /* the latest end so far */
+    struct gt_error *error; /* filled by the first failure; `failed` is then set */
     bool failed;
 };
 

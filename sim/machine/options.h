@@ -10,9 +10,9 @@ struct gt_kernel_model;
 struct gt_placement_policy;
 
 struct gt_options {
-    bool blocks;             /* kernels as blocks on SMs (true) or as bars (false) */
-    bool serialize;          /* every operation waits for the one before and the host for it */
-    uint64_t seed;           /* of ranged block costs */
+    bool blocks;    /* kernels as blocks on SMs (true) or as bars (false) */
+    bool serialize; /* every operation waits for the one before and the host for it */
+    uint64_t seed;  /* of ranged block costs */
     /* The device that the workload's measured times were taken on; NULL: the one simulated.  What
      * differs between the two is the what-if: durations are inverted on this one and played on the
      * other, recorded calls and gaps are changed by the difference. */
@@ -30,13 +30,16 @@ struct gt_options {
     const struct gt_placement_policy *placement;
     const struct gt_arbitration_policy *arbitration;
 };
-#define GT_OPTIONS_DEFAULT { .blocks = true, .seed = 1 }
+#define GT_OPTIONS_DEFAULT        \
+    {                             \
+        .blocks = true, .seed = 1 \
+    }
 
 /* What a run was, beyond its records. */
 struct gt_summary {
-    gt_time_ps end_ps;                  /* the last call's or operation's end */
-    uint64_t operations, blocks, events;/* simulated: operations, blocks, engine events */
-    uint64_t waits;                     /* conditions that threads and streams were made to wait for */
+    gt_time_ps end_ps;                   /* the last call's or operation's end */
+    uint64_t operations, blocks, events; /* simulated: operations, blocks, engine events */
+    uint64_t waits;                      /* conditions that threads and streams were made to wait for */
 };
 
 #endif

@@ -8,10 +8,10 @@
 
 #include "sim/workload/probe.h"
 
-typedef uint32_t gt_command_index;     /* in gt_machine.commands */
-typedef uint32_t gt_waiter_index;      /* in gt_machine.waiters */
-typedef uint32_t gt_context_index;     /* in gt_machine.contexts */
-typedef uint32_t gt_queue_index;       /* in gt_machine.queues: hardware queues */
+typedef uint32_t gt_command_index; /* in gt_machine.commands */
+typedef uint32_t gt_waiter_index;  /* in gt_machine.waiters */
+typedef uint32_t gt_context_index; /* in gt_machine.contexts */
+typedef uint32_t gt_queue_index;   /* in gt_machine.queues: hardware queues */
 /* Position of a command in its stream, from 1; 0: none. */
 typedef uint64_t gt_command_number;
 
@@ -19,30 +19,30 @@ enum gt_stream_command_kind { GT_COMMAND_OP, GT_COMMAND_RECORD, GT_COMMAND_WAIT,
 
 /* What let something go on: when, and the call or operation it was. */
 struct gt_release {
-    gt_time_ps time_ps;       /* 0: nothing has held it so far */
-    uint32_t cause;           /* gt_cause */
-    uint32_t index;           /* by cause; GT_NONE */
+    gt_time_ps time_ps; /* 0: nothing has held it so far */
+    uint32_t cause;     /* gt_cause */
+    uint32_t index;     /* by cause; GT_NONE */
 };
 
 struct gt_stream_command {
-    uint32_t index;           /* gt_op_index (OP, NODE) or gt_call_index (RECORD, WAIT, GRAPH) */
+    uint32_t index; /* gt_op_index (OP, NODE) or gt_call_index (RECORD, WAIT, GRAPH) */
     gt_stream_index stream;
-    gt_command_index next;    /* in its stream; also the free list */
-    gt_command_index queue_next;        /* in its hardware queue */
-    gt_command_index wait_next;         /* in an engine's, a distributor's or an admission list */
-    gt_command_index parent;  /* NODE: the graph's command */
-    uint32_t nodes_left;      /* GRAPH: nodes not ended */
-    gt_stream_index target_stream;      /* WAIT: the record it waits for is that stream's ... */
-    gt_command_number target_number;    /* ... command; 0: nothing to wait for */
+    gt_command_index next;           /* in its stream; also the free list */
+    gt_command_index queue_next;     /* in its hardware queue */
+    gt_command_index wait_next;      /* in an engine's, a distributor's or an admission list */
+    gt_command_index parent;         /* NODE: the graph's command */
+    uint32_t nodes_left;             /* GRAPH: nodes not ended */
+    gt_stream_index target_stream;   /* WAIT: the record it waits for is that stream's ... */
+    gt_command_number target_number; /* ... command; 0: nothing to wait for */
     gt_command_number number;
-    uint64_t behind;          /* commands of the other side of the default stream's rules asked for before it */
-    uint64_t sync_epoch[2];   /* device_sync.h: of its process, of that in its context */
+    uint64_t behind;        /* commands of the other side of the default stream's rules asked for before it */
+    uint64_t sync_epoch[2]; /* device_sync.h: of its process, of that in its context */
     gt_time_ps submit_ps, visible_ps, start_ps;
-    struct gt_release releases[GT_WAITS];         /* of what held it back, by reason */
+    struct gt_release releases[GT_WAITS]; /* of what held it back, by reason */
     uint8_t kind;
-    bool waiting;             /* WAIT: already on its target's list */
-    bool started;             /* its stream has let it go; what comes behind it waits for its end */
-    bool in_queue;            /* still at or behind its hardware queue's head */
+    bool waiting;  /* WAIT: already on its target's list */
+    bool started;  /* its stream has let it go; what comes behind it waits for its end */
+    bool in_queue; /* still at or behind its hardware queue's head */
 };
 
 /* Someone to tell when a stream has completed command `number`: a host thread, a stream that waits for an
@@ -51,71 +51,76 @@ enum gt_waiter_kind { GT_WAITER_THREAD, GT_WAITER_EVENT, GT_WAITER_DEFAULT_STREA
 struct gt_waiter {
     gt_command_number number;
     gt_waiter_index next;
-    uint32_t index;           /* gt_thread_index or gt_stream_index */
+    uint32_t index; /* gt_thread_index or gt_stream_index */
     enum gt_waiter_kind kind;
 };
 
 struct gt_stream_state {
     gt_command_index head, tail;
-    gt_command_number submitted, completed;       /* the last of each */
+    gt_command_number submitted, completed; /* the last of each */
     gt_waiter_index waiters, waiters_tail;
     gt_gpu_index gpu;
     gt_context_index context;
     gt_queue_index queue;
-    uint32_t level;           /* of priority; 0 the most urgent */
+    uint32_t level; /* of priority; 0 the most urgent */
     uint32_t flags;
-    uint64_t process;         /* of the host thread that uses it first */
+    uint64_t process; /* of the host thread that uses it first */
     uint64_t wake_stamp;
-    gt_time_ps wake_ps;       /* of the wake scheduled last; GT_TIME_NONE: none */
+    gt_time_ps wake_ps; /* of the wake scheduled last; GT_TIME_NONE: none */
     gt_time_ps last_visible_ps;
-    gt_time_ps end_ps;        /* of the last operation completed in order */
-    gt_op_index last_op;      /* that operation */
-    gt_time_ps idle_from_ps;  /* latest end of any operation recorded on this stream */
-    struct gt_release event_release;    /* by waits since the last operation */
-    struct gt_release default_release;  /* by the default stream's rules, likewise */
-    bool held_by_default;     /* by the default stream's rules, right now */
-    bool launched;            /* into it, before */
+    gt_time_ps end_ps;                 /* of the last operation completed in order */
+    gt_op_index last_op;               /* that operation */
+    gt_time_ps idle_from_ps;           /* latest end of any operation recorded on this stream */
+    struct gt_release event_release;   /* by waits since the last operation */
+    struct gt_release default_release; /* by the default stream's rules, likewise */
+    bool held_by_default;              /* by the default stream's rules, right now */
+    bool launched;                     /* into it, before */
 };
 
 /* The streams of one context on one GPU: the default stream's rules, device synchronisation. */
 struct gt_context_state {
     gt_gpu_index gpu;
-    uint32_t id;              /* as in the workload */
-    gt_stream_index null_stream;        /* GT_NONE: no legacy default stream in use */
-    uint64_t submitted, completed;      /* commands of all streams that take part in its rules */
+    uint32_t id;                   /* as in the workload */
+    gt_stream_index null_stream;   /* GT_NONE: no legacy default stream in use */
+    uint64_t submitted, completed; /* commands of all streams that take part in its rules */
 };
 
 /* An event's last record. */
 struct gt_event_state {
     gt_stream_index stream;
-    gt_command_number number; /* 0: never recorded */
-    struct gt_release completed;        /* once it is complete; index GT_NONE: not yet, or nothing before it */
+    gt_command_number number;    /* 0: never recorded */
+    struct gt_release completed; /* once it is complete; index GT_NONE: not yet, or nothing before it */
 };
 
 struct gt_thread_state {
-    const gt_call_index *calls;         /* its own, in order */
+    const gt_call_index *calls; /* its own, in order */
     uint32_t call_count, next;
-    uint32_t pending;         /* conditions not met yet */
-    bool waits_for_queue;     /* for a place in the launch queue, before the call can act */
-    gt_time_ps start_ps;      /* of the call under way */
-    gt_time_ps acted_ps;      /* when it could act: at its start, or when the launch queue had a place */
+    uint32_t pending;     /* conditions not met yet */
+    bool waits_for_queue; /* for a place in the launch queue, before the call can act */
+    gt_time_ps start_ps;  /* of the call under way */
+    gt_time_ps acted_ps;  /* when it could act: at its start, or when the launch queue had a place */
     gt_time_ps blocked_ps;
-    gt_time_ps more_ps;       /* what the call costs beyond its row of the device file */
-    gt_op_index cause_op;     /* whose end released it last */
+    gt_time_ps more_ps;   /* what the call costs beyond its row of the device file */
+    gt_op_index cause_op; /* whose end released it last */
     bool done;
 };
 
 /* Calls that submit work, the latest few: who is inside one now. */
 enum { GT_SUBMISSIONS = 16 };
-struct gt_submission { gt_thread_index thread; gt_time_ps end_ps; };
+struct gt_submission {
+    gt_thread_index thread;
+    gt_time_ps end_ps;
+};
 
 /* --serialize: who has the machine's one place, who stands in line for it, what had it last. */
 struct gt_serial_state {
-    gt_command_index running, head, tail;   /* GT_NONE: none */
+    gt_command_index running, head, tail; /* GT_NONE: none */
     gt_op_index last_op;
-    gt_time_ps end_ps;        /* of that operation */
+    gt_time_ps end_ps; /* of that operation */
 };
 
-struct gt_hw_queue_state { gt_command_index head, tail; };
+struct gt_hw_queue_state {
+    gt_command_index head, tail;
+};
 
 #endif

@@ -30,8 +30,7 @@ uint32_t *gt_replay_sort_by_end(const struct gt_workload *w, uint32_t *count)
     return order;
 }
 
-uint32_t gt_replay_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count,
-                          gt_time_ps time_ps)
+uint32_t gt_replay_ended_by(const struct gt_workload *w, const uint32_t *by_end, uint32_t count, gt_time_ps time_ps)
 {
     uint32_t low = 0, high = count;
 
@@ -62,9 +61,9 @@ static uint32_t find_blocking_op(const struct gt_workload *w, const struct gt_ca
 
         if (gt_op_measured_end(op) < call->start_ps)
             return GT_NONE;
-        if ((stream == GT_NONE || op->stream == stream)
-            && w->threads[asked->thread].process == w->threads[call->thread].process
-            && (asked->start_ps == GT_TIME_NONE || asked->start_ps < call->start_ps))
+        if ((stream == GT_NONE || op->stream == stream) &&
+            w->threads[asked->thread].process == w->threads[call->thread].process &&
+            (asked->start_ps == GT_TIME_NONE || asked->start_ps < call->start_ps))
             return by_end[at];
     }
     return GT_NONE;
@@ -78,8 +77,7 @@ static bool copy_blocked(const struct gt_workload *w, const struct gt_call *call
 
     if (call->kind != GT_CALL_COPY || call->ops != 1)
         return false;
-    if (!(call->flags & GT_CALL_SYNCHRONOUS) && op->memory != GT_MEMORY_PAGEABLE
-        && op->memory != GT_MEMORY_UNKNOWN)
+    if (!(call->flags & GT_CALL_SYNCHRONOUS) && op->memory != GT_MEMORY_PAGEABLE && op->memory != GT_MEMORY_UNKNOWN)
         return false;
     return gt_op_measured_end(op) <= gt_call_measured_end(call) && op->start_ps >= call->start_ps;
 }
@@ -116,8 +114,7 @@ static uint32_t copy_start_delay_ns(const struct gt_workload *w, const struct gt
 
 static bool synchronises(const struct gt_call *call)
 {
-    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC
-           || call->kind == GT_CALL_DEVICE_SYNC;
+    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_DEVICE_SYNC;
 }
 
 static void classify_call(struct gt_replay *replay, const struct gt_workload *w, gt_call_index call,
@@ -148,10 +145,11 @@ static void note_call(const struct gt_workload *w, const struct gt_call *call, s
 }
 
 void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *w, const uint32_t *by_end,
-                          uint32_t count)
+                                   uint32_t count)
 {
     struct walk walk = {
-        .by_end = by_end, .count = count,
+        .by_end = by_end,
+        .count = count,
         .stream_end = gt_calloc(w->stream_count + 1ull, sizeof(gt_time_ps)),
         .event_stream = gt_realloc(NULL, w->event_count + 1ull, sizeof(uint32_t)),
     };

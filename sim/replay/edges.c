@@ -17,8 +17,8 @@ static bool states_edges(const struct gt_workload *w, const struct gt_call *call
 }
 
 /* A graph of which no edges are known runs as its streams did: one node after the other. */
-static void visit_chain(const struct gt_workload *w, const struct gt_call *call, uint32_t *last,
-                        edge_visitor *visit, void *user)
+static void visit_chain(const struct gt_workload *w, const struct gt_call *call, uint32_t *last, edge_visitor *visit,
+                        void *user)
 {
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         last[w->ops[i].stream] = GT_NONE;

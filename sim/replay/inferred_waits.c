@@ -17,15 +17,15 @@ enum { LOOK_BACK = 64 };
 
 /* What the walk over the calls remembers. */
 struct walk {
-    const uint32_t *by_end;         /* measured operations by end */
+    const uint32_t *by_end; /* measured operations by end */
     uint32_t count;
-    gt_time_ps *stream_end_ps;      /* by stream: latest end of an operation */
-    uint32_t *stream_call;          /* by stream: the last call that put something into it */
-    uint32_t *stream_op, *next_op;  /* by stream: its last operation; by operation: its stream's next */
-    uint32_t *stream_wait;          /* by stream: the last wait of unknown event on it */
-    uint32_t *thread_wait;          /* by thread: the last wait of which not even the stream is known */
-    uint32_t *event_op;             /* by event: the operation before its last record */
-    uint32_t *known_wait;           /* by stream: the operation that a known wait since its last waits for */
+    gt_time_ps *stream_end_ps;     /* by stream: latest end of an operation */
+    uint32_t *stream_call;         /* by stream: the last call that put something into it */
+    uint32_t *stream_op, *next_op; /* by stream: its last operation; by operation: its stream's next */
+    uint32_t *stream_wait;         /* by stream: the last wait of unknown event on it */
+    uint32_t *thread_wait;         /* by thread: the last wait of which not even the stream is known */
+    uint32_t *event_op;            /* by event: the operation before its last record */
+    uint32_t *known_wait;          /* by stream: the operation that a known wait since its last waits for */
     const struct gt_gap_sampler *sampler;
 };
 
@@ -71,8 +71,8 @@ static uint32_t awaited_by(const struct gt_workload *w, gt_op_index index, gt_ti
 
         if (end_ps + near_ps < op->start_ps || end_ps <= ready)
             break;
-        if (w->ops[other].stream == op->stream || asked_ps == GT_TIME_NONE || asked_ps >= wait_called_ps
-            || w->streams[w->ops[other].stream].gpu != w->streams[op->stream].gpu)
+        if (w->ops[other].stream == op->stream || asked_ps == GT_TIME_NONE || asked_ps >= wait_called_ps ||
+            w->streams[w->ops[other].stream].gpu != w->streams[op->stream].gpu)
             continue;
         if (last_at(w, walk, other, wait_called_ps))
             return other;
@@ -114,12 +114,12 @@ static uint32_t infer_op(const struct gt_replay *replay, const struct gt_workloa
     uint32_t known = walk->known_wait[op->stream], wait, awaited;
     gt_time_ps ready;
 
-    if (call->flags & GT_CALL_INFERRED || gt_call_measured_end(call) == GT_TIME_NONE
-        || gt_op_measured_end(op) == GT_TIME_NONE || index != call->first_op)
+    if (call->flags & GT_CALL_INFERRED || gt_call_measured_end(call) == GT_TIME_NONE ||
+        gt_op_measured_end(op) == GT_TIME_NONE || index != call->first_op)
         return GT_NONE;
     ready = ready_ps(replay, w, index, walk);
-    if (known != GT_NONE && gt_op_measured_end(&w->ops[known]) > ready
-        && gt_op_measured_end(&w->ops[known]) <= op->start_ps)
+    if (known != GT_NONE && gt_op_measured_end(&w->ops[known]) > ready &&
+        gt_op_measured_end(&w->ops[known]) <= op->start_ps)
         sample_gap(w, known, index, walk);
     wait = unknown_wait(w, index, walk);
     if (wait == GT_NONE || op->start_ps <= ready)
@@ -188,9 +188,10 @@ static void link_streams(const struct gt_workload *w, struct walk *walk)
 }
 
 uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_workload *w, const uint32_t *by_end,
-                              uint32_t count, const struct gt_gap_sampler *sampler)
+                                uint32_t count, const struct gt_gap_sampler *sampler)
 {
     uint32_t *after = none(w->op_count);
+    /* clang-format off */
     struct walk walk = {
         .by_end = by_end, .count = count, .sampler = sampler,
         .stream_end_ps = gt_calloc(w->stream_count + 1ull, sizeof(gt_time_ps)),
@@ -199,6 +200,7 @@ uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_worklo
         .stream_wait = none(w->stream_count), .thread_wait = none(w->thread_count),
         .event_op = none(w->event_count), .known_wait = none(w->stream_count),
     };
+    /* clang-format on */
 
     if (count > 0) {
         link_streams(w, &walk);

@@ -33,7 +33,10 @@ static int by_start(const void *a, const void *b, void *user)
     return (left > right) - (left < right);
 }
 
-struct latest { gt_time_ps end_ps; gt_stream_index stream; };
+struct latest {
+    gt_time_ps end_ps;
+    gt_stream_index stream;
+};
 
 /* Did an operation of another stream and the same class run at the same time in the recording? */
 static bool any_overlap(const struct gt_workload *w)

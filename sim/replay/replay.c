@@ -93,8 +93,7 @@ static void survey_op(struct survey *survey, const struct gt_workload *w, gt_op_
         if (last->op == GT_NONE || last->end_ps + clear_margin_ps < call->start_ps)
             sample(in_graph ? &survey->graph_latency : &survey->latency[op->kind],
                    (int64_t)(op->start_ps - call_end));
-        else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps
-                 && op->start_ps >= last->end_ps)
+        else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps && op->start_ps >= last->end_ps)
             sample(&survey->gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
     }
     if (last->op == GT_NONE || end > last->end_ps)
@@ -122,16 +121,15 @@ static void survey_copy(struct survey *survey, const struct gt_workload *w, cons
 
         sample(same_engine(before, op) ? &survey->engine_gap : &survey->gap[before->kind][GT_OP_COPY],
                (int64_t)(op->start_ps - stream->end_ps));
-    } else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps
-               && op->start_ps >= engine->end_ps) {
+    } else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps &&
+               op->start_ps >= engine->end_ps) {
         sample(&survey->engine_gap, (int64_t)(op->start_ps - engine->end_ps));
     }
 }
 
 /* Copies wait for their engine too: what is a gap of their stream and what of the engine shows only
  * when operations are taken in the order they ran. */
-static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end,
-                          uint32_t count)
+static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
 {
     struct last_op *streams = gt_calloc(w->stream_count + 1ull, sizeof *streams);
     struct last_op *engines = gt_calloc(w->gpu_count * (uint64_t)GT_DIRECTIONS + 1, sizeof *engines);
@@ -180,8 +178,7 @@ static gt_time_ps learn_gap(struct samples *samples, int64_t more_ps)
 static void conclude(struct gt_replay *replay, struct survey *survey, const struct gt_device *recorded,
                      const struct gt_device *device)
 {
-#define LEARN(samples, field) \
-    (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
+#define LEARN(samples, field) (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
     if (survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < FEWEST_SAMPLES) {
         replay->busy_connection_ps = device->busy_connection_ps;
         replay->busy_queue_gap_ps = device->busy_queue_gap_ps;
@@ -196,12 +193,10 @@ static void conclude(struct gt_replay *replay, struct survey *survey, const stru
     replay->graph_latency_ps = LEARN(&survey->graph_latency, launch_latency_ps);
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
-            replay->gap_ps[before][after] = learn_gap(&survey->gap[before][after],
-                                                    (int64_t)(device->stream_gap_ps
-                                                              - recorded->stream_gap_ps));
+            replay->gap_ps[before][after] =
+                learn_gap(&survey->gap[before][after], (int64_t)(device->stream_gap_ps - recorded->stream_gap_ps));
             replay->graph_gap_ps[before][after] = learn_gap(&survey->graph_gap[before][after],
-                                                          (int64_t)(device->graph_gap_ps
-                                                                    - recorded->graph_gap_ps));
+                                                            (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
         }
     }
     replay->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
@@ -224,8 +219,7 @@ static void conclude_waits(struct gt_replay *replay, struct survey *survey, cons
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++)
             replay->event_gap_ps[before][after] = learn_gap(&survey->event_gap[before][after],
-                                                          (int64_t)(device->event_gap_ps
-                                                                    - recorded->event_gap_ps));
+                                                            (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
     }
     replay->plain_event_gap_ps = device->event_gap_ps;
     replay->engine_event_gap_ps = device->engine_event_gap_ps;
@@ -261,7 +255,7 @@ gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *
 }
 
 gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
-                                const struct gt_op *after)
+                                  const struct gt_op *after)
 {
     gt_time_ps gap_ps = replay->graph_gap_ps[before->kind][after->kind];
 
@@ -277,7 +271,7 @@ static bool turns_to_copying(const struct gt_op *before, const struct gt_op *aft
 }
 
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
-                                const struct gt_op *after)
+                                  const struct gt_op *after)
 {
     gt_time_ps gap_ps = replay->event_gap_ps[before == NULL ? GT_OP_KERNEL : before->kind][after->kind];
 
@@ -296,7 +290,7 @@ gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt
 }
 
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
-                  const struct gt_device *device)
+                    const struct gt_device *device)
 {
     struct survey survey;
     struct last_op *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
@@ -312,8 +306,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     survey_copies(&survey, w, by_end, measured);
     survey_syncs(replay, &survey, w);
     conclude(replay, &survey, recorded, device);
-    inferred = gt_replay_infer_waits(replay, w, by_end, measured,
-                                   &(struct gt_gap_sampler){ sample_wait, &survey });
+    inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
     conclude_waits(replay, &survey, recorded, device);
     gt_replay_edges(replay, w, inferred);
     free(inferred);

@@ -24,36 +24,36 @@ struct gt_replay {
     gt_time_ps plain_graph_gap_ps;
     gt_time_ps event_gap_ps[GT_OP_KINDS][GT_OP_KINDS]; /* across streams, by an event; likewise */
     gt_time_ps plain_event_gap_ps, engine_event_gap_ps;
-    gt_time_ps busy_queue_gap_ps, busy_connection_ps;  /* 0 where gaps were measured: they hold them already */
+    gt_time_ps busy_queue_gap_ps, busy_connection_ps; /* 0 where gaps were measured: they hold them already */
     gt_time_ps sync_return_ps;
-    gt_time_ps copy_gap_ps;         /* between copies of one direction on a busy engine */
+    gt_time_ps copy_gap_ps;          /* between copies of one direction on a busy engine */
     gt_time_ps engine_switch_gap_ps; /* the same before a copy that follows another engine's work */
 
-    uint32_t *blocking_op;    /* per call: the operation whose end let a blocked call return; GT_NONE */
-    uint32_t *copy_start_delay_ns;      /* per call that waits for its own copy: from call to copy start */
+    uint32_t *blocking_op;         /* per call: the operation whose end let a blocked call return; GT_NONE */
+    uint32_t *copy_start_delay_ns; /* per call that waits for its own copy: from call to copy start */
 
     /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1].
      * edge_count 0: no operation has any, and the arrays are NULL. */
     uint32_t *edge_from, *edge_to, *edges_in;
     uint64_t edge_count;
-    uint64_t inferred_waits;  /* edges concluded from measured times */
+    uint64_t inferred_waits; /* edges concluded from measured times */
 };
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
  * device it was measured on.  Where `device` differs from that one, so do the constants. */
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload, const struct gt_device *recorded,
-                  const struct gt_device *device);
+                    const struct gt_device *device);
 void gt_replay_free(struct gt_replay *replay);
 
 /* The gap between an operation and the next one of its stream. */
 gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
 gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
-                                const struct gt_op *after);
+                                  const struct gt_op *after);
 /* Does the stream go from one engine to another between the two? */
 bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *after);
 /* The same where `after`, of another stream, waits for `before` (NULL: nothing known) by an event. */
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
-                                const struct gt_op *after);
+                                  const struct gt_op *after);
 
 /* The gap from the end of `before` to the start of `after`, which an edge joins: within a graph, or across
  * streams as by an event. */
@@ -68,7 +68,7 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op);
  * in it that ended after `time_ps`; and which calls were blocked, by what: blocking_op and copy_start_delay_ns. */
 uint32_t *gt_replay_sort_by_end(const struct gt_workload *workload, uint32_t *count);
 uint32_t gt_replay_ended_by(const struct gt_workload *workload, const uint32_t *by_end, uint32_t count,
-                          gt_time_ps time_ps);
+                            gt_time_ps time_ps);
 void gt_replay_find_blocking_syncs(struct gt_replay *replay, const struct gt_workload *workload,
                                    const uint32_t *by_end, uint32_t count);
 
@@ -81,8 +81,7 @@ struct gt_gap_sampler {
     void (*sample)(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps);
     void *user;
 };
-uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_workload *workload,
-                              const uint32_t *by_end, uint32_t measured,
-                              const struct gt_gap_sampler *sampler);
+uint32_t *gt_replay_infer_waits(struct gt_replay *replay, const struct gt_workload *workload, const uint32_t *by_end,
+                                uint32_t measured, const struct gt_gap_sampler *sampler);
 
 #endif

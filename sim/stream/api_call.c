@@ -11,7 +11,8 @@
 static gt_time_ps host_copy_ps(const struct gt_device *device, enum gt_direction direction, uint64_t bytes)
 {
     double gbps = device->staging_chunk_bytes == 0 ? device->h2d_pageable.gbps
-                  : direction == GT_D2H ? device->staging_out_gbps : device->staging_in_gbps;
+                  : direction == GT_D2H            ? device->staging_out_gbps
+                                                   : device->staging_in_gbps;
 
     return gt_whole_ps((double)bytes * 1000.0 / gbps);
 }
@@ -22,8 +23,9 @@ static const struct gt_op *pageable_op(const struct gt_machine *m, const struct 
 {
     const struct gt_op *op = call->ops > 0 ? &m->workload->ops[call->first_op] : NULL;
 
-    return op != NULL && call->kind == GT_CALL_COPY && op->memory == GT_MEMORY_PAGEABLE
-           && op->direction == direction ? op : NULL;
+    return op != NULL && call->kind == GT_CALL_COPY && op->memory == GT_MEMORY_PAGEABLE && op->direction == direction
+               ? op
+               : NULL;
 }
 
 /* Staging a pageable copy is the host's own copying. */
@@ -63,9 +65,8 @@ static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_cal
     bool copy = m->workload->ops[call->first_op].kind == GT_OP_COPY;
     const struct gt_device *now = m->device, *then = m->recorded;
 
-    return add_ps(moved_ps(m, call, time_ps),
-                  copy ? (int64_t)(now->copy_submit_ps - then->copy_submit_ps)
-                       : (int64_t)(now->launch_latency_ps - then->launch_latency_ps));
+    return add_ps(moved_ps(m, call, time_ps), copy ? (int64_t)(now->copy_submit_ps - then->copy_submit_ps)
+                                                   : (int64_t)(now->launch_latency_ps - then->launch_latency_ps));
 }
 
 /* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
@@ -182,8 +183,8 @@ static void take_buffers(struct gt_machine *m, gt_thread_index thread, const str
     struct gt_gpu_state *state = &m->gpus[m->streams[op->stream].gpu];
     uint64_t chunks;
 
-    if (op->direction != GT_H2D || m->workload->calls[op->call].duration_ps != GT_TIME_NONE
-        || !gt_copy_staged(m->device, op))
+    if (op->direction != GT_H2D || m->workload->calls[op->call].duration_ps != GT_TIME_NONE ||
+        !gt_copy_staged(m->device, op))
         return;
     chunks = chunks_of(m->device, op);
     for (uint64_t i = 0; i < chunks && i < m->device->staging_buffers; i++) {

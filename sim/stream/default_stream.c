@@ -11,8 +11,8 @@
 
 static bool takes_part(const struct gt_machine *m, gt_stream_index stream)
 {
-    return m->contexts[m->streams[stream].context].null_stream != GT_NONE
-        && !(m->streams[stream].flags & GT_STREAM_NON_BLOCKING);
+    return m->contexts[m->streams[stream].context].null_stream != GT_NONE &&
+           !(m->streams[stream].flags & GT_STREAM_NON_BLOCKING);
 }
 
 void gt_default_stream_submit(struct gt_machine *m, gt_command_index command)

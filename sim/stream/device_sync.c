@@ -10,24 +10,27 @@
 
 /* The commands asked for between two waits. */
 struct epoch {
-    uint64_t left;            /* not complete yet */
-    gt_thread_index thread;   /* whose wait ended it */
+    uint64_t left;          /* not complete yet */
+    gt_thread_index thread; /* whose wait ended it */
 };
 
-struct group_key { uint64_t process; uint64_t context; };    /* of a stream's context, or ANY */
+struct group_key {
+    uint64_t process;
+    uint64_t context;
+}; /* of a stream's context, or ANY */
 #define ANY UINT64_MAX
 
 struct group {
     struct group_key key;
-    struct epoch *epochs;     /* from number `first` on; the last one goes on */
+    struct epoch *epochs; /* from number `first` on; the last one goes on */
     uint64_t first;
-    uint32_t begin, count, room;   /* in the array: those before `begin` are over */
+    uint32_t begin, count, room; /* in the array: those before `begin` are over */
     UT_hash_handle hh;
 };
 
 enum { GROUPS_OF_STREAM = 2 };
 struct gt_device_syncs {
-    struct group *groups;     /* by key */
+    struct group *groups; /* by key */
     struct group *(*of_stream)[GROUPS_OF_STREAM];
 };
 
@@ -96,7 +99,8 @@ void gt_device_syncs_free(struct gt_machine *m)
 
     if (m->device_syncs == NULL)
         return;
-    HASH_ITER(hh, m->device_syncs->groups, group, next) {
+    HASH_ITER(hh, m->device_syncs->groups, group, next)
+    {
         HASH_DEL(m->device_syncs->groups, group);
         free(group->epochs);
         free(group);

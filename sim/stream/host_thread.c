@@ -26,7 +26,8 @@ static void fail_late_call(struct gt_machine *m, const struct gt_call *call)
     char place[512];
 
     gt_machine_place(m, call->line, place, sizeof place);
-    gt_machine_fail(m, "%s: a call of %s ends after more than 53 days of simulated time; look for an absurd "
+    gt_machine_fail(m,
+                    "%s: a call of %s ends after more than 53 days of simulated time; look for an absurd "
                     "duration",
                     place, gt_call_kind_names[call->kind]);
 }
@@ -126,8 +127,8 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     state->blocked_ps = 0;
     state->cause_op = GT_NONE;
     state->more_ps = more_ps(m, thread, stream);
-    if (stream != GT_NONE
-        && m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
+    if (stream != GT_NONE &&
+        m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
         state->waits_for_queue = true;
         state->acted_ps = m->engine.now_ps;
         gt_thread_wait(m, thread, stream, m->streams[stream].submitted - m->device->launch_queue_depth + 1);

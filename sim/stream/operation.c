@@ -34,8 +34,8 @@ void gt_host_function_start(struct gt_machine *m, gt_command_index command)
     gt_stream_command_hold(m, command, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
     m->commands[command].start_ps = start_ps;
     gt_hw_queue_leave(m, command);
-    gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps),
-                       GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
+    gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps), GT_PHASE_END,
+                       GT_HANDLE_TIMED_OP, command, 0);
 }
 
 void gt_op_ready(struct gt_machine *m, gt_command_index command)
@@ -83,10 +83,12 @@ static void split_waits(const struct gt_machine *m, const struct gt_stream_comma
 
 static void report_op(struct gt_machine *m, const struct gt_stream_command *command)
 {
+    /* clang-format off */
     struct gt_op_record record = {
         .op = command->index, .submit_ps = command->submit_ps, .start_ps = command->start_ps,
         .end_ps = m->engine.now_ps, .cause_index = GT_NONE,
     };
+    /* clang-format on */
 
     if (m->probe->op == NULL)
         return;

@@ -19,8 +19,8 @@ static double row_blocks(const struct gt_sm_core *sm, uint64_t row)
     uint64_t slots = sm->launch->blocks_per_sm, last_wave = (sm->sm_blocks - 1) / slots * slots;
 
     if (sm->more_rows > 0 && row >= last_wave)
-        return fmax(1, ((double)sm->launch->blocks - (double)(last_wave * sm->device->sms))
-                       / (double)(sm->sm_blocks - last_wave));
+        return fmax(1, ((double)sm->launch->blocks - (double)(last_wave * sm->device->sms)) /
+                           (double)(sm->sm_blocks - last_wave));
     uint64_t sms = sm->device->sms, before = row * sms;
     uint64_t left = sm->launch->blocks > before ? sm->launch->blocks - before : 0;
 
@@ -60,8 +60,8 @@ void gt_warp_grid_begin(struct gt_sm_core *sm)
     uint64_t first = sm->sm_blocks < sm->launch->blocks_per_sm ? sm->sm_blocks : sm->launch->blocks_per_sm;
 
     for (uint64_t i = 0; i < first; i++)
-        plan_start(sm, (uint64_t)((double)i * (cycles_of(sm, sm->device->dispatch_ps) * sm->device->sms
-                                               + sm->costs->block_start_cycles)));
+        plan_start(sm, (uint64_t)((double)i * (cycles_of(sm, sm->device->dispatch_ps) * sm->device->sms +
+                                               sm->costs->block_start_cycles)));
 }
 
 static void reset_walk(struct gt_sm_core *sm, struct gt_warp_state *warp)
@@ -120,9 +120,12 @@ void gt_warp_block_start(struct gt_sm_core *sm, uint64_t now)
     while (sm->blocks[slot].used)
         slot++;
     struct gt_wblock *block = &sm->blocks[slot];
-    struct gt_wblock fresh = { .used = true, .warps = sm->launch->warps_per_block,
-                               .alive = sm->launch->warps_per_block, .row = (uint32_t)sm->sm_blocks_started++,
-                               .members = block->members, .trips = block->trips,
+    struct gt_wblock fresh = { .used = true,
+                               .warps = sm->launch->warps_per_block,
+                               .alive = sm->launch->warps_per_block,
+                               .row = (uint32_t)sm->sm_blocks_started++,
+                               .members = block->members,
+                               .trips = block->trips,
                                .choices = block->choices };
     *block = fresh;
     memset(block->choices, 0, sm->code.program->block_count * sizeof *block->choices);

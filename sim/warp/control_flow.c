@@ -382,8 +382,8 @@ static const struct gt_decoded_inst *come_back(struct gt_sm_core *sm, struct gt_
 }
 
 static const struct gt_decoded_inst *(*const ends[GT_ENDS])(struct gt_sm_core *, struct gt_warp_state *) = {
-    [GT_END_FALL] = branch, [GT_END_BRANCH] = branch, [GT_END_SWITCH] = branch, [GT_END_CALL] = call,
-    [GT_END_RETURN] = come_back, [GT_END_EXIT] = leave, [GT_END_JOIN] = join,
+    [GT_END_FALL] = branch,      [GT_END_BRANCH] = branch, [GT_END_SWITCH] = branch, [GT_END_CALL] = call,
+    [GT_END_RETURN] = come_back, [GT_END_EXIT] = leave,    [GT_END_JOIN] = join,
 };
 
 void gt_warp_walk_start(struct gt_sm_core *sm, struct gt_warp_state *warp)

@@ -12,9 +12,8 @@ static double known(double value, double otherwise)
 
 static bool is_global(const struct gt_access *access)
 {
-    return access->space == GT_SPACE_GLOBAL || access->space == GT_SPACE_LOCAL
-           || access->space == GT_SPACE_TEXTURE
-           || (access->space == GT_SPACE_GENERIC && access->sectors > 0);
+    return access->space == GT_SPACE_GLOBAL || access->space == GT_SPACE_LOCAL || access->space == GT_SPACE_TEXTURE ||
+           (access->space == GT_SPACE_GENERIC && access->sectors > 0);
 }
 
 /* Cycles of the tensor pipe for a matrix product: the device's rate is of 16-bit multiply-adds, others take
@@ -22,10 +21,12 @@ static bool is_global(const struct gt_access *access)
  * bits as their time is worth. */
 static float mma_cycles(const struct gt_warp_costs *costs, const struct gt_instruction *instruction)
 {
+    /* clang-format off */
     const double bits_of[] = {
         [GT_ELEMENT_4_BITS] = 4,   [GT_ELEMENT_8_BITS] = 8,    [GT_ELEMENT_16_BITS] = 16,
         [GT_ELEMENT_32_BITS] = 32, [GT_ELEMENT_64_BITS] = costs->mma_fp64_bits,
     };
+    /* clang-format on */
     double rows = instruction->gmma_m == 8 ? 8 : 16, bits = instruction->gmma_k * bits_of[instruction->element];
     double products = rows * instruction->gmma_n * bits / 16;
 
@@ -60,10 +61,16 @@ static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, 
                    const struct gt_warp_costs *costs, const struct gt_access *no_access)
 {
     *op = (struct gt_decoded_inst){
-        .action = in->action, .pipe = in->pipe, .gate = in->pipe,
+        .action = in->action,
+        .pipe = in->pipe,
+        .gate = in->pipe,
         .stall = in->stall_cycles > 0 ? in->stall_cycles : 1,
-        .wait_mask = in->wait_mask, .write_barrier = in->write_barrier, .read_barrier = in->read_barrier,
-        .argument = in->argument, .argument2 = in->argument2, .line = in->offset_bytes / costs->fetch_line_bytes,
+        .wait_mask = in->wait_mask,
+        .write_barrier = in->write_barrier,
+        .read_barrier = in->read_barrier,
+        .argument = in->argument,
+        .argument2 = in->argument2,
+        .line = in->offset_bytes / costs->fetch_line_bytes,
         .constant = in->constant == GT_NONE ? GT_NONE : in->constant / costs->constant_line_bytes,
         .interval = (float)costs->interval[in->pipe],
         .latency = (float)costs->latency[in->pipe],
@@ -71,9 +78,8 @@ static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, 
         .counts = counts_of(in),
         .commits = in->action == GT_ACTION_GMMA && in->argument == 1,
     };
-    bool moves = in->action == GT_ACTION_LOAD || in->action == GT_ACTION_STORE
-                 || in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE
-                 || in->action == GT_ACTION_ASYNC_COPY;
+    bool moves = in->action == GT_ACTION_LOAD || in->action == GT_ACTION_STORE || in->action == GT_ACTION_ATOMIC ||
+                 in->action == GT_ACTION_REDUCE || in->action == GT_ACTION_ASYNC_COPY;
     if (moves && in->executions > 0 && in->threads_on == 0)
         op->action = GT_ACTION_COMPUTE; /* "@!PT LDS RZ, [RZ]": takes an issue slot */
     else if (moves && op->access == NULL)
@@ -96,7 +102,7 @@ static void decode(struct gt_decoded_inst *op, const struct gt_instruction *in, 
 /* Totals over the launch that say how much an access of a kind moves. */
 struct totals {
     double atomics, bulk_loads, bulk_bytes, expects, arrives, inits, fills;
-    double l2_loads, l2_stores;   /* sectors that miss L1 by its hit rates */
+    double l2_loads, l2_stores; /* sectors that miss L1 by its hit rates */
 };
 
 static struct totals total(struct gt_decoded_program *code)
@@ -109,8 +115,8 @@ static struct totals total(struct gt_decoded_program *code)
         const struct gt_access *access = in->memory == GT_NONE ? NULL : &program->memory[in->memory];
         double n = (double)in->executions;
 
-        if ((in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE) && access != NULL
-            && access->space != GT_SPACE_SHARED)
+        if ((in->action == GT_ACTION_ATOMIC || in->action == GT_ACTION_REDUCE) && access != NULL &&
+            access->space != GT_SPACE_SHARED)
             t.atomics += n;
         if (access != NULL && is_global(access) && in->threads_on > 0) {
             double missed = n * access->sectors;
@@ -142,9 +148,8 @@ static void find_roles(struct gt_decoded_program *code)
         for (uint32_t i = 0; i < block->count && block->executions > 0; i++) {
             const struct gt_instruction *in = &program->instructions[block->first + i];
 
-            if (in->action == GT_ACTION_BULK_LOAD
-                || (in->action == GT_ACTION_ASYNC_COMMIT && in->argument >= 6)
-                || (in->action == GT_ACTION_MBARRIER_ARRIVE && in->argument == 1))
+            if (in->action == GT_ACTION_BULK_LOAD || (in->action == GT_ACTION_ASYNC_COMMIT && in->argument >= 6) ||
+                (in->action == GT_ACTION_MBARRIER_ARRIVE && in->argument == 1))
                 code->producers |= block->warps;
             else if (in->action == GT_ACTION_MBARRIER_ARRIVE)
                 code->consumers |= block->warps;
@@ -194,8 +199,8 @@ static double beside(const struct gt_warp_costs *costs)
  * once for each sector of that. */
 static double scattered(const struct gt_memory_use *use, const struct gt_warp_costs *costs)
 {
-    double missed = (double)use->l2_read_sectors * (1 - known(use->l2_read_hit, 0))
-                    + (double)use->l2_atomic_sectors * (1 - known(use->l2_atomic_hit, 0));
+    double missed = (double)use->l2_read_sectors * (1 - known(use->l2_read_hit, 0)) +
+                    (double)use->l2_atomic_sectors * (1 - known(use->l2_atomic_hit, 0));
 
     if (missed < 1 || beside(costs) <= 0)
         return 0;
@@ -225,9 +230,8 @@ static void dram(struct gt_decoded_program *code, const struct gt_warp_costs *co
     double kept = fmin(fmax(0, writes - w), costs->l2_kept_part * (double)costs->l2_bytes), all = w + kept;
     code->kept_per_l2_write = writes > 0 ? kept / writes : 0;
     code->mixed = r + all > 0 ? 2 * fmin(r, all) / (r + all) : 0;
-    code->dram_efficiency = costs->dram_efficiency
-                            + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed
-                            + (costs->dram_scattered_efficiency - costs->dram_efficiency) * apart;
+    code->dram_efficiency = costs->dram_efficiency + (costs->dram_mixed_efficiency - costs->dram_efficiency) * mixed +
+                            (costs->dram_scattered_efficiency - costs->dram_efficiency) * apart;
     code->dram_efficiency = fmax(code->dram_efficiency, costs->dram_scattered_efficiency / 2);
 }
 
@@ -321,9 +325,8 @@ static void find_long_loops(struct gt_decoded_program *code)
 
         code->long_loop[l] = trips >= 2;
         for (uint32_t k = 0; k < program->loop_count; k++)
-            if (k != l && outermost(program, k) == outermost(program, l)
-                && (mean_trips(&program->loops[k]) > trips
-                    || (k < l && mean_trips(&program->loops[k]) == trips)))
+            if (k != l && outermost(program, k) == outermost(program, l) &&
+                (mean_trips(&program->loops[k]) > trips || (k < l && mean_trips(&program->loops[k]) == trips)))
                 code->long_loop[l] = false;
     }
 }
@@ -337,8 +340,8 @@ static void warm_up(struct gt_memory_use *use, double share)
     use->dram_read_bytes = (uint64_t)((double)use->dram_read_bytes * (1 - share));
 }
 
-int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *device, const struct gt_warp_launch *launch,
-                   struct gt_error *error)
+int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *device,
+                   const struct gt_warp_launch *launch, struct gt_error *error)
 {
     const struct gt_program *program = launch->program;
 
@@ -346,7 +349,8 @@ int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *devi
         return gt_error_set(error, "program '%s' has no instructions", program->key);
     if (program->block_count == 0)
         return gt_error_set(error, "program '%s' has more control flow than can be followed", program->key);
-    *code = (struct gt_decoded_program){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
+    *code =
+        (struct gt_decoded_program){ .program = program, .use = launch->use != NULL ? *launch->use : program->use };
     warm_up(&code->use, launch->l2_reuse_fraction);
     code->ops = gt_calloc(program->instruction_count, sizeof *code->ops);
     code->no_access = gt_calloc(1, sizeof *code->no_access);

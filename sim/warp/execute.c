@@ -184,6 +184,7 @@ static void sleep_ns(struct gt_sm_core *sm, struct gt_warp_state *warp, const st
 
 typedef void act(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now);
 
+/* clang-format off */
 static act *const acts[GT_ACTIONS] = {
     [GT_ACTION_COMPUTE] = tensor, [GT_ACTION_LOAD] = move, [GT_ACTION_STORE] = move,
     [GT_ACTION_ATOMIC] = atomic, [GT_ACTION_REDUCE] = atomic, [GT_ACTION_SHUFFLE] = shuffle,
@@ -200,6 +201,7 @@ static act *const acts[GT_ACTIONS] = {
     [GT_ACTION_SLEEP] = sleep_ns, [GT_ACTION_SPECIAL] = compute, [GT_ACTION_DIVERGE] = compute,
     [GT_ACTION_BRANCH] = compute,
 };
+/* clang-format on */
 
 void gt_warp_act(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op, uint64_t now)
 {

@@ -25,32 +25,32 @@ enum {
 /* An instruction, ready to run. */
 struct gt_decoded_inst {
     uint8_t action, pipe, gate;
-    uint8_t stall;                /* cycles, at least 1 */
+    uint8_t stall; /* cycles, at least 1 */
     uint8_t wait_mask, write_barrier, read_barrier;
-    uint8_t cause;                /* gt_stall of those who wait for its result */
-    bool last;                    /* of its basic block */
-    bool commits;                 /* closes a group of asynchronous matrix products */
+    uint8_t cause; /* gt_stall of those who wait for its result */
+    bool last;     /* of its basic block */
+    bool commits;  /* closes a group of asynchronous matrix products */
     uint16_t argument, argument2;
-    uint32_t line;                /* of the instruction cache */
-    uint32_t constant;            /* line of the constant cache that it reads; GT_NONE */
-    uint8_t reads[GT_WARP_BANKS]; /* registers, of each bank */
-    float interval, latency;      /* cycles */
-    float counts;                 /* an mbarrier's: the part of its executions that mean something, 0..1 */
+    uint32_t line;                  /* of the instruction cache */
+    uint32_t constant;              /* line of the constant cache that it reads; GT_NONE */
+    uint8_t reads[GT_WARP_BANKS];   /* registers, of each bank */
+    float interval, latency;        /* cycles */
+    float counts;                   /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */
-    float l1_miss, l2_miss;       /* a load: of its sectors, of those that reach L2 */
-    bool once;                    /* what it reads misses L2 the first time only */
+    float l1_miss, l2_miss;         /* a load: of its sectors, of those that reach L2 */
+    bool once;                      /* what it reads misses L2 the first time only */
 };
 
 /* One warp that is resident. */
 struct gt_warp_state {
-    const struct gt_decoded_inst *op;      /* the next instruction; NULL: no warp here */
-    uint64_t since;               /* its last issue */
-    uint64_t stall_until;         /* since, and the stall count */
-    uint64_t hold_until;          /* what its last instruction waits for */
-    uint64_t scoreboard[8];       /* when each is free */
-    uint64_t ring[6][GT_WARP_RING]; /* outstanding by scoreboard, for waits that count */
-    uint64_t copies_done;         /* of asynchronous copies so far */
-    uint64_t stores_done, bulk_done; /* of stores so far, of bulk stores */
+    const struct gt_decoded_inst *op; /* the next instruction; NULL: no warp here */
+    uint64_t since;                   /* its last issue */
+    uint64_t stall_until;             /* since, and the stall count */
+    uint64_t hold_until;              /* what its last instruction waits for */
+    uint64_t scoreboard[8];           /* when each is free */
+    uint64_t ring[6][GT_WARP_RING];   /* outstanding by scoreboard, for waits that count */
+    uint64_t copies_done;             /* of asynchronous copies so far */
+    uint64_t stores_done, bulk_done;  /* of stores so far, of bulk stores */
     uint64_t gmma_done, gmma_ring[GT_WARP_RING];
     uint64_t gmma_groups, ring_count[6];
     double arrivals, waits;       /* at mbarriers: parts, where not every one counts */
@@ -60,62 +60,66 @@ struct gt_warp_state {
     uint32_t barrier;             /* that it waits in; GT_NONE */
     uint8_t sub, place;
     uint8_t scoreboard_cause[8], hold_cause;
-    bool blocked;                 /* until another warp wakes it */
-    bool phase_wait;              /* has asked for a phase of the pipeline that is not there yet */
-    uint8_t phase_mask;           /* who waits for this scoreboard needs the answer; 0: any instruction */
-    uint8_t calls, simt_depth;         /* on the stacks */
+    bool blocked;              /* until another warp wakes it */
+    bool phase_wait;           /* has asked for a phase of the pipeline that is not there yet */
+    uint8_t phase_mask;        /* who waits for this scoreboard needs the answer; 0: any instruction */
+    uint8_t calls, simt_depth; /* on the stacks */
     uint32_t call[GT_WARP_DEPTH];
-    struct { uint32_t block, join; } simt_stack[GT_WARP_DEPTH];
-    uint32_t *trips;              /* [loop]: left, this one included */
-    uint32_t *exits;              /* [loop]: edge that the last trip leaves by */
-    uint32_t *fixed_trips;        /* [loop]: by warp; GT_NONE not yet drawn */
-    uint32_t *entries;            /* [loop]: times it came from outside */
-    uint32_t *visits;             /* [basic block]: times it chose */
-    uint8_t *decided;             /* [basic block]: 1 + choice, where a warp decides once */
+    struct {
+        uint32_t block, join;
+    } simt_stack[GT_WARP_DEPTH];
+    uint32_t *trips;       /* [loop]: left, this one included */
+    uint32_t *exits;       /* [loop]: edge that the last trip leaves by */
+    uint32_t *fixed_trips; /* [loop]: by warp; GT_NONE not yet drawn */
+    uint32_t *entries;     /* [loop]: times it came from outside */
+    uint32_t *visits;      /* [basic block]: times it chose */
+    uint8_t *decided;      /* [basic block]: 1 + choice, where a warp decides once */
 };
 
 /* Choices that all warps of a block make alike at their n-th visit: the last ones. */
-struct gt_wshared { uint32_t drawn, choice[GT_WARP_RING]; };
+struct gt_wshared {
+    uint32_t drawn, choice[GT_WARP_RING];
+};
 
 /* A thread block that is resident. */
 struct gt_wblock {
     bool used;
-    uint32_t warps, alive, row;   /* row: which of the SM's blocks it is */
-    uint64_t stores_done;         /* of the warps that have ended */
-    struct gt_warp_state **members;    /* [warps]; NULL: ended */
+    uint32_t warps, alive, row;     /* row: which of the SM's blocks it is */
+    uint64_t stores_done;           /* of the warps that have ended */
+    struct gt_warp_state **members; /* [warps]; NULL: ended */
     uint32_t arrived[GT_WARP_BARRIERS];
-    uint64_t loads;               /* bulk loads issued */
-    uint64_t expects;             /* arrivals that state bytes */
+    uint64_t loads;   /* bulk loads issued */
+    uint64_t expects; /* arrivals that state bytes */
     uint64_t phase_ready[GT_WARP_PHASES];
-    uint64_t consumed;            /* phases that all consumers are done with */
-    struct gt_wshared *trips;     /* [loop] */
-    struct gt_wshared *choices;   /* [basic block] */
+    uint64_t consumed;          /* phases that all consumers are done with */
+    struct gt_wshared *trips;   /* [loop] */
+    struct gt_wshared *choices; /* [basic block] */
 };
 
 /* A sub-partition. */
 struct gt_smsp {
-    uint64_t ready[GT_WARP_SLOTS];/* of each place's next instruction; NEVER: none, or blocked */
+    uint64_t ready[GT_WARP_SLOTS]; /* of each place's next instruction; NEVER: none, or blocked */
     uint32_t age[GT_WARP_SLOTS];
     uint8_t gate[GT_WARP_SLOTS];
     uint64_t free[GT_WARP_GATES]; /* when each pipe takes the next instruction */
     uint64_t light_free;          /* the half of the FMA pipe that does not multiply integers */
     double carry[GT_WARP_GATES];  /* fractions of cycles */
     double tensor_free;
-    uint64_t held;                /* it does not issue before, for what is still to be read of registers */
+    uint64_t held;                     /* it does not issue before, for what is still to be read of registers */
     uint64_t bank_free[GT_WARP_BANKS]; /* when each bank of the register file has read what was issued */
-    uint64_t next;                /* the first cycle at which it may issue */
-    uint32_t places, last;        /* in use at most; that issued last */
+    uint64_t next;                     /* the first cycle at which it may issue */
+    uint32_t places, last;             /* in use at most; that issued last */
     uint32_t warps;
     uint64_t issued;
     struct gt_warp_state *warp[GT_WARP_SLOTS];
-    void *scheduler_state;        /* the scheduler's own */
+    void *scheduler_state; /* the scheduler's own */
 };
 
 /* A program, ready to run, and what the launch as a whole says about it. */
 struct gt_decoded_program {
     const struct gt_program *program;
     struct gt_memory_use use;
-    struct gt_decoded_inst *ops;           /* [instruction] */
+    struct gt_decoded_inst *ops;  /* [instruction] */
     struct gt_access *no_access;  /* what an access without data points to */
     uint32_t *first_exit, *exits; /* [loop], [loop + 1]: where its edges that leave it begin in `exits` */
     double *exit_sum;             /* [loop]: executions of those */
@@ -123,35 +127,35 @@ struct gt_decoded_program {
     bool *polls;                  /* [loop]: its trips are how long it waited when it was counted */
     bool *rare;                   /* [edge]: only the SM's last block takes it, see rare_paths.c */
     uint32_t lines, constants;
-    uint8_t ring_mask;            /* scoreboards with waits that count */
-    double atomic_sectors;        /* of a global atomic, mean */
-    double l2_per_bulk;           /* bytes that L2 reads by byte of a bulk load: less where one read serves
+    uint8_t ring_mask;     /* scoreboards with waits that count */
+    double atomic_sectors; /* of a global atomic, mean */
+    double l2_per_bulk;    /* bytes that L2 reads by byte of a bulk load: less where one read serves
                                    * several blocks of a cluster */
     double loads_per_phase;
-    uint32_t producers, consumers;/* masks of warps: fill and empty the block's pipeline */
-    bool bulk, copies;            /* bulk loads fill phases; asynchronous copies do */
+    uint32_t producers, consumers; /* masks of warps: fill and empty the block's pipeline */
+    bool bulk, copies;             /* bulk loads fill phases; asynchronous copies do */
     bool consumers_arrive;
-    double arrival_scale;         /* phases that a weighted arrival empties */
+    double arrival_scale; /* phases that a weighted arrival empties */
     uint32_t stages;
-    uint32_t pollers;             /* mask of warps that wait in loops; 0: none is known to */
-    double l2_per_load, l2_per_store; /* sectors that L2 saw, by sector that misses L1 by its hit rates */
+    uint32_t pollers;                           /* mask of warps that wait in loops; 0: none is known to */
+    double l2_per_load, l2_per_store;           /* sectors that L2 saw, by sector that misses L1 by its hit rates */
     double dram_per_l2_read, dram_per_l2_write; /* bytes of DRAM by byte of L2 read, and written */
-    double dram_per_l2_atomic;    /* bytes that DRAM reads, by byte of atomics */
-    double kept_per_l2_write;     /* bytes that L2 keeps as if they went to DRAM, by byte written */
-    double l2_atomic_miss;        /* share of atomics' sectors that wait for DRAM */
-    double dram_per_l2_miss;      /* bytes of DRAM by byte of L2 read that waits for it */
+    double dram_per_l2_atomic;                  /* bytes that DRAM reads, by byte of atomics */
+    double kept_per_l2_write;                   /* bytes that L2 keeps as if they went to DRAM, by byte written */
+    double l2_atomic_miss;                      /* share of atomics' sectors that wait for DRAM */
+    double dram_per_l2_miss;                    /* bytes of DRAM by byte of L2 read that waits for it */
     double fabric_per_read, fabric_per_write;   /* bytes between the halves of L2, likewise */
-    double l2_read_miss;          /* share of reads that wait for DRAM */
+    double l2_read_miss;                        /* share of reads that wait for DRAM */
     double dram_efficiency;
-    double mixed;                 /* 0: DRAM reads, or writes; 1: half of it each */
+    double mixed; /* 0: DRAM reads, or writes; 1: half of it each */
 };
 
 /* A server of the memory system: it serves one after the other, and is the slower the busier it is. */
 struct gt_mem_queue {
-    double free;                  /* when it has served all so far */
-    double busy;                  /* part of the last thousands of cycles that it worked */
-    double at;                    /* when that was last looked at */
-    double worked;                /* cycles, so far */
+    double free;   /* when it has served all so far */
+    double busy;   /* part of the last thousands of cycles that it worked */
+    double at;     /* when that was last looked at */
+    double worked; /* cycles, so far */
 };
 
 /* The SM. */
@@ -159,41 +163,41 @@ struct gt_sm_core {
     const struct gt_device *device;
     const struct gt_warp_costs *costs;
     const struct gt_warp_launch *launch;
-    const struct gt_scheduler_policy *scheduler;      /* scheduler.h */
+    const struct gt_scheduler_policy *scheduler; /* scheduler.h */
     double scheduler_parameters[GT_NAMED_PARAMETERS];
     struct gt_decoded_program code;
     struct gt_smsp subs[GT_WARP_SUBS];
-    struct gt_wblock *blocks;     /* [blocks_per_sm] */
-    struct gt_warp_state *warps;       /* [warps] */
+    struct gt_wblock *blocks;    /* [blocks_per_sm] */
+    struct gt_warp_state *warps; /* [warps] */
     uint32_t *free_warps, free_warp_count;
     uint32_t warp_count, ages, resident;
     /* the grid as this SM sees it */
     uint64_t sm_blocks, sm_blocks_started, rows_ended;
-    uint64_t more_rows;           /* of these, beyond what each SM gets if all get alike */
-    uint64_t *starts;             /* [blocks_per_sm]: places that a block comes to, and when; sorted */
+    uint64_t more_rows; /* of these, beyond what each SM gets if all get alike */
+    uint64_t *starts;   /* [blocks_per_sm]: places that a block comes to, and when; sorted */
     uint32_t start_count;
     double retire_free;
-    double barrier_free;          /* when the warps so far have arrived at their barriers */
-    double trip_share;            /* of the trips of long loops, that are made */
-    double most_instructions;     /* more are a walk that does not end */
-    double share;                 /* SMs that compete, in units of this one */
-    uint64_t *ended_at;           /* [sm_blocks] */
+    double barrier_free;      /* when the warps so far have arrived at their barriers */
+    double trip_share;        /* of the trips of long loops, that are made */
+    double most_instructions; /* more are a walk that does not end */
+    double share;             /* SMs that compete, in units of this one */
+    uint64_t *ended_at;       /* [sm_blocks] */
     /* caches */
     uint64_t *line_ready, *constant_ready;
     /* queues */
     struct gt_mem_queue lsu, l2_read, l2_write, l2_tags, fabric, dram, atomic, tma, port, out;
     double l1_carry[4], dram_carry[3], far_count;
-    double memory_end;            /* of stores on their way */
-    double translated;            /* when addresses are first known; 0: nobody has asked */
+    double memory_end; /* of stores on their way */
+    double translated; /* when addresses are first known; 0: nobody has asked */
     double *edge_carry, *loop_carry, *block_carry;
     /* what was seen */
     uint64_t now, issued[GT_PIPES], simulated;
-    uint64_t in_a_row;            /* warp instructions that could follow their warp's last one at once */
-    double *stalls;               /* [instruction * GT_STALLS + reason] */
+    uint64_t in_a_row; /* warp instructions that could follow their warp's last one at once */
+    double *stalls;    /* [instruction * GT_STALLS + reason] */
     double lsu_busy, l2_bytes, dram_bytes, warp_cycles;
     double l2_read_bytes, l2_read_cycles, l2_write_cycles; /* cycles: of L2, for all SMs that compete */
-    double reads, read_cycles;    /* beyond L1, and how long they were under way */
-    uint64_t forced;              /* waits for a phase that nothing would have ended */
+    double reads, read_cycles;                             /* beyond L1, and how long they were under way */
+    uint64_t forced;                                       /* waits for a phase that nothing would have ended */
     uint64_t resident_since;
 };
 
@@ -221,7 +225,9 @@ void gt_warp_walk_start(struct gt_sm_core *sm, struct gt_warp_state *warp);
 const struct gt_decoded_inst *gt_warp_walk_next(struct gt_sm_core *sm, struct gt_warp_state *warp, bool *taken);
 
 /* memory.c: an access at `now`: when its result is there, and when its sources have been read. */
-struct gt_wtimes { double data, read; };
+struct gt_wtimes {
+    double data, read;
+};
 /* Of an access's sectors, 0..1. */
 double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load);
 struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *warp, const struct gt_decoded_inst *op,

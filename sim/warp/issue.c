@@ -16,8 +16,8 @@ static uint64_t fetched(struct gt_sm_core *sm, struct gt_warp_state *warp, uint6
         /* Lines behind it follow without a miss of their own. */
         for (uint32_t i = op->line; i < sm->code.lines && i < op->line + costs->fetch_ahead_lines; i++)
             if (sm->line_ready[i] == GT_WARP_NEVER)
-                sm->line_ready[i] = ready + (uint64_t)(costs->fetch_cycles
-                                                       + (i - op->line) * costs->fetch_next_cycles);
+                sm->line_ready[i] =
+                    ready + (uint64_t)(costs->fetch_cycles + (i - op->line) * costs->fetch_next_cycles);
     }
     if (*line > ready) {
         ready = *line;
@@ -92,7 +92,8 @@ static void account(struct gt_sm_core *sm, const struct gt_smsp *sub, const stru
         return;
     uint64_t pipe = free > ready ? (free < now ? free : now) - ready : 0;
     uint8_t cause = warp->op->gate == GT_WARP_GATE_LG ? GT_STALL_LG_THROTTLE
-                  : warp->op->gate == GT_PIPE_LSU ? GT_STALL_MIO_THROTTLE : GT_STALL_MATH_PIPE;
+                    : warp->op->gate == GT_PIPE_LSU   ? GT_STALL_MIO_THROTTLE
+                                                      : GT_STALL_MATH_PIPE;
     uint64_t taken = ready + pipe, held = sub->held > taken ? (sub->held < now ? sub->held : now) - taken : 0;
     stalls[cause] += (double)pipe;
     stalls[GT_STALL_DISPATCH] += (double)held;
@@ -204,9 +205,10 @@ static int stuck(const struct gt_sm_core *sm, struct gt_error *error)
         if (warp->op != NULL && warp->blocked) {
             size_t at = (size_t)(warp->op - sm->code.ops);
 
-            return gt_error_set(error, "program '%s': warp %u of a block waits for ever before '%s' (0x%x), "
-                                "after %llu warp instructions", program->key, warp->number,
-                                gt_program_text(program, (uint32_t)at),
+            return gt_error_set(error,
+                                "program '%s': warp %u of a block waits for ever before '%s' (0x%x), "
+                                "after %llu warp instructions",
+                                program->key, warp->number, gt_program_text(program, (uint32_t)at),
                                 program->instructions[at].offset_bytes, (unsigned long long)sm->simulated);
         }
     }
@@ -216,9 +218,10 @@ static int stuck(const struct gt_sm_core *sm, struct gt_error *error)
 /* Counts that contradict each other can make loops that no warp gets out of. */
 static int endless(const struct gt_sm_core *sm, struct gt_error *error)
 {
-    return gt_error_set(error, "program '%s': given up after %llu warp instructions on an SM: its loops do "
-                        "not end by their counts, or have too many trips", sm->code.program->key,
-                        (unsigned long long)sm->simulated);
+    return gt_error_set(error,
+                        "program '%s': given up after %llu warp instructions on an SM: its loops do "
+                        "not end by their counts, or have too many trips",
+                        sm->code.program->key, (unsigned long long)sm->simulated);
 }
 
 int gt_warp_loop(struct gt_sm_core *sm, struct gt_error *error)

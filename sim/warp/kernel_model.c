@@ -21,13 +21,11 @@ bool gt_has_programs(const struct gt_workload *workload)
 
 static bool same_launch(const struct gt_warp_launch *a, const struct gt_warp_launch *b)
 {
-    return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block
-           && a->blocks_per_sm == b->blocks_per_sm && a->cluster_blocks == b->cluster_blocks
-           && a->full == b->full && a->l2_reuse_fraction == b->l2_reuse_fraction
-           && a->warp_instructions == b->warp_instructions
-           && a->busiest_warp_instructions == b->busiest_warp_instructions
-           && (a->use == b->use
-               || (a->use != NULL && b->use != NULL && memcmp(a->use, b->use, sizeof *a->use) == 0));
+    return a->program == b->program && a->blocks == b->blocks && a->warps_per_block == b->warps_per_block &&
+           a->blocks_per_sm == b->blocks_per_sm && a->cluster_blocks == b->cluster_blocks && a->full == b->full &&
+           a->l2_reuse_fraction == b->l2_reuse_fraction && a->warp_instructions == b->warp_instructions &&
+           a->busiest_warp_instructions == b->busiest_warp_instructions &&
+           (a->use == b->use || (a->use != NULL && b->use != NULL && memcmp(a->use, b->use, sizeof *a->use) == 0));
 }
 
 /* A new launch for operation `op`, run. */
@@ -58,7 +56,7 @@ struct setting {
     const struct gt_workload *workload;
     const struct gt_device *device, *profiled;
     bool full;
-    const uint32_t *before;   /* kernels_before() */
+    const uint32_t *before; /* kernels_before() */
 };
 
 static void model_op(struct gt_kernel_model *modelled, const struct setting *setting, gt_op_index op)
@@ -103,8 +101,8 @@ static uint32_t *kernels_before(const struct gt_workload *workload)
 }
 
 struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                     const struct gt_device *profiled, bool full, const struct gt_probe *probe,
-                                     struct gt_error *error)
+                                         const struct gt_device *profiled, bool full, const struct gt_probe *probe,
+                                         struct gt_error *error)
 {
     double parameters[GT_NAMED_PARAMETERS];
     struct gt_kernel_model *modelled;
@@ -126,8 +124,7 @@ struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, con
     for (gt_op_index op = 0; op < workload->op_count; op++) {
         bool watched = probe != NULL && probe->progress != NULL;
 
-        if (workload->ops[op].kind != GT_OP_KERNEL
-            || workload->kernels[workload->ops[op].kernel].program == NULL)
+        if (workload->ops[op].kind != GT_OP_KERNEL || workload->kernels[workload->ops[op].kernel].program == NULL)
             continue;
         if (watched && probe->progress(probe->user, op, workload->op_count, error) != 0) {
             gt_kernel_model_free(modelled);
@@ -178,8 +175,8 @@ static double run_wave(const struct gt_kernel_model *modelled, const struct gt_k
     some.blocks_per_sm = residents;
     some.competing = competing;
     some.coarse = true;
-    some.warp_instructions = (uint64_t)((double)some.warp_instructions * (double)some.blocks
-                                        / (double)launch->launch.blocks);
+    some.warp_instructions =
+        (uint64_t)((double)some.warp_instructions * (double)some.blocks / (double)launch->launch.blocks);
     some.busiest_warp_instructions = 0; /* is of the whole launch's busiest SM */
     if (gt_warp_run(modelled->one_sm, &some, &result, NULL) != 0)
         return -1;
@@ -233,12 +230,11 @@ static double between_sms(const struct gt_kernel_model *modelled, const struct g
     if (competing <= low || high <= low)
         return wave(modelled, launch, residents, step - 1);
     part = (competing - low) / (high - low);
-    return (1 - part) * wave(modelled, launch, residents, step - 1)
-           + part * wave(modelled, launch, residents, step);
+    return (1 - part) * wave(modelled, launch, residents, step - 1) + part * wave(modelled, launch, residents, step);
 }
 
 double gt_kernel_model_wave(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
-                        uint32_t residents, double competing)
+                            uint32_t residents, double competing)
 {
     uint32_t low = 1, high, most = launch->launch.blocks_per_sm;
     double part;
@@ -251,6 +247,6 @@ double gt_kernel_model_wave(const struct gt_kernel_model *modelled, const struct
     if (residents == low || residents == high)
         return between_sms(modelled, launch, residents, competing);
     part = (double)(residents - low) / (high - low);
-    return (1 - part) * between_sms(modelled, launch, low, competing)
-           + part * between_sms(modelled, launch, high, competing);
+    return (1 - part) * between_sms(modelled, launch, low, competing) +
+           part * between_sms(modelled, launch, high, competing);
 }

@@ -2,29 +2,29 @@
 #ifndef GRIDTIDE_SIM_WARP_KERNEL_MODEL_H
 #define GRIDTIDE_SIM_WARP_KERNEL_MODEL_H
 
-#include "sim/workload/probe.h"
 #include "sim/warp/launch.h"
+#include "sim/workload/probe.h"
 
 /* So many of them: see gt_competing_sms(). */
 enum { GT_COMPETING = 4 };
 
 /* One distinct launch: the same program, grid and memory behaviour are run once. */
 struct gt_kernel_model_launch {
-    gt_op_index op;                 /* the first operation that is it */
+    gt_op_index op; /* the first operation that is it */
     struct gt_warp_launch launch;
-    struct gt_warp_result result;   /* of use where `failure` is NULL */
-    char *failure;                  /* why the warp tier could not run it */
+    struct gt_warp_result result;        /* of use where `failure` is NULL */
+    char *failure;                       /* why the warp tier could not run it */
     double (*wave_cycles)[GT_COMPETING]; /* by blocks, see gt_kernel_model_wave(); 0 not known yet, < 0 never */
 };
 
 struct gt_kernel_model {
     struct gt_kernel_model_launch *launches;
     uint32_t count;
-    uint32_t *launch_of;            /* by operation: in launches; GT_NONE: no kernel with a program */
+    uint32_t *launch_of; /* by operation: in launches; GT_NONE: no kernel with a program */
     uint32_t op_count;
-    uint32_t clock_mhz;             /* of the device */
-    uint32_t sms;                   /* of the device */
-    struct gt_device *one_sm;       /* the device with nothing beside one SM */
+    uint32_t clock_mhz;       /* of the device */
+    uint32_t sms;             /* of the device */
+    struct gt_device *one_sm; /* the device with nothing beside one SM */
 };
 
 /* Has any kernel of the workload, launched or not, a program? */
@@ -38,8 +38,8 @@ bool gt_has_programs(const struct gt_workload *workload);
  * NULL where the probe refused or there is no warp.policy of that name; else the caller's to free with
  * gt_kernel_model_free(), which takes NULL.  The workload must last as long. */
 struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, const struct gt_device *device,
-                                     const struct gt_device *profiled, bool full, const struct gt_probe *probe,
-                                     struct gt_error *error);
+                                         const struct gt_device *profiled, bool full, const struct gt_probe *probe,
+                                         struct gt_error *error);
 void gt_kernel_model_free(struct gt_kernel_model *modelled);
 
 /* The launch of an operation; NULL: none. */
@@ -54,6 +54,6 @@ double gt_competing_sms(const struct gt_kernel_model *modelled, int step);
  * 2, 4, ..., all) and of SMs, when they are first asked for, and what lies between is interpolated.  0 where
  * it cannot tell, or an SM does not hold so many. */
 double gt_kernel_model_wave(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
-                        uint32_t residents, double competing);
+                            uint32_t residents, double competing);
 
 #endif

@@ -8,7 +8,9 @@
 enum { LAUNCHES_BACK = 64 };
 
 /* Of a launch of the program's own size what it reads from DRAM with cold caches, and writes; scaled. */
-struct touched { double read_bytes, written_bytes; };
+struct touched {
+    double read_bytes, written_bytes;
+};
 
 static struct touched touched_by(const struct gt_workload *workload, gt_op_index op)
 {
@@ -22,13 +24,13 @@ static struct touched touched_by(const struct gt_workload *workload, gt_op_index
 }
 
 double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_workload *workload, gt_op_index op,
-                     const uint32_t *before)
+                            const uint32_t *before)
 {
     double keeps = (double)device->warp.l2_reuse_bytes, left = keeps, found = 0;
     struct touched now = touched_by(workload, op);
 
-    if (before[op] == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE
-        || gt_workload_profile(workload, op) != NULL || now.read_bytes + now.written_bytes > keeps)
+    if (before[op] == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE ||
+        gt_workload_profile(workload, op) != NULL || now.read_bytes + now.written_bytes > keeps)
         return 0;
     for (uint32_t i = 0, at = before[op]; i < LAUNCHES_BACK && at != GT_NONE && left > 0; i++) {
         struct touched last = touched_by(workload, at);

@@ -20,6 +20,6 @@
 /* The part, 0 to 1, of the DRAM reads of kernel operation `op` that L2 serves.  before[i]: the kernel before
  * kernel operation i in its stream, GT_NONE none known. All these have programs. */
 double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_workload *workload, gt_op_index op,
-                     const uint32_t *before);
+                            const uint32_t *before);
 
 #endif

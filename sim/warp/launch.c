@@ -115,8 +115,8 @@ static double counted_busiest(const struct gt_sm_core *sm, double busiest, uint6
     uint64_t rows_then = (launch->blocks + launch->counted_sms - 1) / launch->counted_sms;
     counted *= (double)rows / (double)rows_then;
     double more = counted > busiest ? floor((counted - busiest) / busiest * (double)rows_then + 0.5) : 0;
-    bool filled_up = rows_then > launch->blocks_per_sm && more >= 1
-                     && more <= (double)room_in_last_wave(rows_then, launch->blocks_per_sm);
+    bool filled_up = rows_then > launch->blocks_per_sm && more >= 1 &&
+                     more <= (double)room_in_last_wave(rows_then, launch->blocks_per_sm);
     return filled_up ? busiest : counted;
 }
 
@@ -139,7 +139,9 @@ static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
 }
 
 /* A run with half the trips of a run with a part of them. */
-struct shorter { double end, instructions; };
+struct shorter {
+    double end, instructions;
+};
 
 /* Cycles with all trips of long loops, where only a part of them was simulated: cycles grow with
  * instructions as they did from half that part to that part. *bound: how far that is from growing in
@@ -166,15 +168,15 @@ static double waited(const struct gt_sm_core *sm, uint64_t rows)
 {
     const struct gt_warp_launch *launch = sm->launch;
     const struct gt_program *program = launch->program;
-    double counted = (double)program->warp_instructions / fmax(1, (double)program->warps)
-                     * (double)launch->blocks * launch->warps_per_block;
+    double counted = (double)program->warp_instructions / fmax(1, (double)program->warps) * (double)launch->blocks *
+                     launch->warps_per_block;
     double more = (double)launch->warp_instructions - counted;
     double waves = ceil((double)rows / launch->blocks_per_sm);
 
     if (more < COUNTS_DIFFER * counted)
         return 0;
-    return more / (double)launch->blocks / fmax(1, __builtin_popcount(sm->code.pollers)) 
-           * sm->costs->waiting_cycles * waves;
+    return more / (double)launch->blocks / fmax(1, __builtin_popcount(sm->code.pollers)) * sm->costs->waiting_cycles *
+           waves;
 }
 
 /* Cycles of pipes: an instruction's interval, of those that queue in the tensor core what they take there.
@@ -211,8 +213,7 @@ static void busy_shares(const struct gt_sm_core *sm, double cycles, double *busy
         busy[r] = fmin(1, busy[r] / cycles);
 }
 
-static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *shorter,
-                   struct gt_warp_result *result)
+static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *shorter, struct gt_warp_result *result)
 {
     const struct gt_program *program = sm->code.program;
     double bound, end = all_rows(sm, rows, &bound);
@@ -223,17 +224,23 @@ static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *s
     double stores = fmax(0, sm->memory_end - simulated);
 
     *result = (struct gt_warp_result){
-        .launch_cycles = sm->costs->launch_cycles, .run_cycles = end,
-        .drain_cycles = sm->costs->drain_cycles + stores, .bound_cycles = bound, .simulated = sm->simulated,
-        .covered = (uint64_t)((double)program->warp_instructions / fmax(1, (double)program->warps)
-                              * (double)sm->launch->blocks * sm->launch->warps_per_block + 0.5),
-        .stalls_by_instruction = sm->stalls, .forced = sm->forced,
+        .launch_cycles = sm->costs->launch_cycles,
+        .run_cycles = end,
+        .drain_cycles = sm->costs->drain_cycles + stores,
+        .bound_cycles = bound,
+        .simulated = sm->simulated,
+        .covered = (uint64_t)((double)program->warp_instructions / fmax(1, (double)program->warps) *
+                                  (double)sm->launch->blocks * sm->launch->warps_per_block +
+                              0.5),
+        .stalls_by_instruction = sm->stalls,
+        .forced = sm->forced,
         .l2_bytes_per_cycle = sm->l2_bytes / simulated * sms,
         .dram_bytes_per_cycle = sm->dram_bytes / simulated * sms,
         .read_latency = sm->read_cycles / fmax(1, sm->reads),
         .issue_run_length = (double)sm->simulated / fmax(1, (double)(sm->simulated - sm->in_a_row)),
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,
-        .lsu_share = sm->lsu_busy / simulated, .warps_mean = sm->warp_cycles / simulated,
+        .lsu_share = sm->lsu_busy / simulated,
+        .warps_mean = sm->warp_cycles / simulated,
     };
     result->cycles = result->launch_cycles + result->run_cycles + result->drain_cycles;
     memcpy(result->issued, sm->issued, sizeof result->issued);
@@ -250,8 +257,8 @@ static int check(const struct gt_device *device, const struct gt_warp_launch *la
     if (rows_to_run(launch, (launch->blocks + device->sms - 1) / device->sms) > MOST_ROWS)
         return gt_error_set(error, "more than %d blocks on an SM, too many to run each; leave --detail full away",
                             MOST_ROWS);
-    if ((uint64_t)launch->warps_per_block * launch->blocks_per_sm
-        > (uint64_t)GT_WARP_SLOTS * GT_WARP_SUBS || device->warps_per_sm > GT_WARP_SLOTS * GT_WARP_SUBS)
+    if ((uint64_t)launch->warps_per_block * launch->blocks_per_sm > (uint64_t)GT_WARP_SLOTS * GT_WARP_SUBS ||
+        device->warps_per_sm > GT_WARP_SLOTS * GT_WARP_SUBS)
         return gt_error_set(error, "more than %d warps on an SM: the warp tier has no room for them",
                             GT_WARP_SLOTS * GT_WARP_SUBS);
     return 0;
@@ -269,9 +276,13 @@ static double most_instructions(const struct gt_warp_launch *launch, double shar
 static int run(struct gt_sm_core *sm, const struct gt_device *device, const struct gt_warp_launch *launch,
                double share, uint64_t rows, uint64_t more, struct gt_error *error)
 {
-    *sm = (struct gt_sm_core){ .device = device, .costs = &device->warp, .launch = launch, .trip_share = share,
-                           .most_instructions = most_instructions(launch, share, rows), .sm_blocks = rows,
-                           .more_rows = more };
+    *sm = (struct gt_sm_core){ .device = device,
+                               .costs = &device->warp,
+                               .launch = launch,
+                               .trip_share = share,
+                               .most_instructions = most_instructions(launch, share, rows),
+                               .sm_blocks = rows,
+                               .more_rows = more };
     sm->scheduler = gt_scheduler_find(device->warp.policy, launch->scheduler, sm->scheduler_parameters, error);
     if (sm->scheduler == NULL || gt_warp_decode(&sm->code, device, launch, error) != 0)
         return -1;
@@ -293,16 +304,15 @@ static uint64_t more_rows(const struct gt_sm_core *sm, uint64_t rows)
 
     for (uint32_t s = 0; s < GT_WARP_SUBS; s++)
         busiest = fmax(busiest, (double)sm->subs[s].issued);
-    if (sm->sm_blocks < rows || rows <= slots || room == 0 || sm->trip_share < 1
-        || !as_counted(sm))
+    if (sm->sm_blocks < rows || rows <= slots || room == 0 || sm->trip_share < 1 || !as_counted(sm))
         return 0;
     double counted = (double)sm->launch->busiest_warp_instructions;
     more = counted > busiest ? (uint64_t)((counted - busiest) / busiest * (double)rows + 0.5) : 0;
     return more <= room ? more : 0;
 }
 
-int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch,
-                struct gt_warp_result *result, struct gt_error *error)
+int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch, struct gt_warp_result *result,
+                struct gt_error *error)
 {
     uint64_t rows = (launch->blocks + device->sms - 1) / device->sms;
     struct shorter shorter = { 0 };
@@ -361,9 +371,12 @@ int gt_warp_launch_of(const struct gt_device *device, const struct gt_workload *
     if (gt_occupancy_of(device, kernel, &occupancy, error) != 0)
         return -1;
     *launch = (struct gt_warp_launch){
-        .program = kernel->program, .blocks = gt_kernel_blocks(kernel),
-        .warps_per_block = occupancy.need.warps, .blocks_per_sm = occupancy.blocks_per_sm,
-        .cluster_blocks = 1, .use = profile != NULL ? &profile->use : NULL,
+        .program = kernel->program,
+        .blocks = gt_kernel_blocks(kernel),
+        .warps_per_block = occupancy.need.warps,
+        .blocks_per_sm = occupancy.blocks_per_sm,
+        .cluster_blocks = 1,
+        .use = profile != NULL ? &profile->use : NULL,
         .warp_instructions = profile != NULL ? profile->warp_instructions : 0,
         .busiest_warp_instructions = profile != NULL ? profile->busiest_warp_instructions : 0,
     };

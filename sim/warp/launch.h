@@ -15,8 +15,8 @@
 
 /* Run `launch` on `device`.  Returns 0; -1 with the reason: a program without blocks, warps that wait for
  * each other for ever (saying where). */
-int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch,
-                struct gt_warp_result *result, struct gt_error *error);
+int gt_warp_run(const struct gt_device *device, const struct gt_warp_launch *launch, struct gt_warp_result *result,
+                struct gt_error *error);
 
 /* The launch of operation `op` of a workload (a kernel with a program), its occupancy worked out on
  * `device`.  Returns 0; -1 with the reason. */

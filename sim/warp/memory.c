@@ -143,7 +143,9 @@ static double slowest(const struct gt_sm_core *sm, const struct gt_warp_state *w
 }
 
 /* A read that left L1: `missed` of its `lines` wait for DRAM, from which `dram_bytes` come. */
-struct read { double bytes, lines, missed, dram_bytes, slowest, apart; };
+struct read {
+    double bytes, lines, missed, dram_bytes, slowest, apart;
+};
 
 /* When the last of a read that left L1 at `from` is in the SM. */
 static double read_l2(struct gt_sm_core *sm, const struct read *read, double from)
@@ -153,24 +155,24 @@ static double read_l2(struct gt_sm_core *sm, const struct read *read, double fro
     /* The first request goes when the port is free. */
     from = fmax(translate(sm, from), sm->out.free);
     serve(sm, &sm->out, from, read->lines * costs->sm_line_cycles);
-    double l2 = serve(sm, &sm->l2_read, from, share_of(sm, read->bytes, costs->l2_read_bytes_per_cycle,
-                                                     costs->sm_bytes_per_cycle));
+    double l2 = serve(sm, &sm->l2_read, from,
+                      share_of(sm, read->bytes, costs->l2_read_bytes_per_cycle, costs->sm_bytes_per_cycle));
     double tags = look_up(sm, read->lines * (1 + sm->code.fabric_per_read), from);
     double dram = serve(sm, &sm->dram, from, dram_cycles(sm, read->dram_bytes));
     double fabric = cross(sm, read->bytes * sm->code.fabric_per_read, from);
     /* One line comes from the near or the far half of L2; of many, some come from the far one. */
     bool far = deal(&sm->far_count, 1, 1 - pow(0.5, fmax(1, read->lines))) > 0;
     double l2_crowd = crowd(&sm->l2_read, costs->l2_queueing_cycles);
-    double done = fmax(fmax(fmax(l2, tags), fabric), from + l2_crowd)
-                + (far ? costs->l2_far_latency : costs->l2_near_latency);
+    double done =
+        fmax(fmax(fmax(l2, tags), fabric), from + l2_crowd) + (far ? costs->l2_far_latency : costs->l2_near_latency);
 
     if (read->missed > 0) {
         double mixed = sm->code.mixed;
-        double dram_crowd = crowd(&sm->dram, costs->dram_queueing_cycles * (1 - mixed)
-                                             + costs->dram_mixed_queueing_cycles * mixed);
+        double dram_crowd =
+            crowd(&sm->dram, costs->dram_queueing_cycles * (1 - mixed) + costs->dram_mixed_queueing_cycles * mixed);
 
-        done = fmax(done, fmax(fmax(dram, fabric), from + dram_crowd) + costs->dram_latency
-                          + costs->dram_spread * read->slowest + costs->dram_apart_cycles * read->apart);
+        done = fmax(done, fmax(fmax(dram, fabric), from + dram_crowd) + costs->dram_latency +
+                              costs->dram_spread * read->slowest + costs->dram_apart_cycles * read->apart);
     }
     sm->l2_bytes += read->bytes;
     sm->l2_read_bytes += read->bytes;
@@ -203,8 +205,7 @@ static double write_l2(struct gt_sm_core *sm, double bytes, double lookups, doub
 double gt_warp_hit_rate(const struct gt_memory_use *use, const struct gt_access *access, bool load)
 {
     bool local = access->space == GT_SPACE_LOCAL;
-    double rate = load ? (local ? use->local_load_hit : use->l1_load_hit)
-                       : (local ? use->local_store_hit : 0);
+    double rate = load ? (local ? use->local_load_hit : use->l1_load_hit) : (local ? use->local_store_hit : 0);
 
     return access->bypass_l1 || rate < 0 ? 0 : rate;
 }
@@ -241,7 +242,8 @@ static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state 
 
     if (missed > 0 && access->sectors > 0) {
         double part = sm->code.l2_per_load, bytes = GT_SECTOR_BYTES * access->sectors * missed / lines * part;
-        struct read read = { .bytes = bytes, .lines = missed * part,
+        struct read read = { .bytes = bytes,
+                             .lines = missed * part,
                              .missed = missed_lines(sm, op, missed * part),
                              .dram_bytes = bytes * sm->code.dram_per_l2_miss * op->l2_miss };
 
@@ -278,8 +280,7 @@ static struct gt_wtimes shared(struct gt_sm_core *sm, const struct gt_decoded_in
 {
     double passes = fmax(1, op->access->wavefronts);
     double lsu = gt_warp_lsu(sm, passes, now);
-    double latency = op->access->space == GT_SPACE_CLUSTER ? sm->costs->l2_near_latency
-                                                            : sm->costs->shared_latency;
+    double latency = op->access->space == GT_SPACE_CLUSTER ? sm->costs->l2_near_latency : sm->costs->shared_latency;
 
     return (struct gt_wtimes){ lsu - 1 + latency + taken_in(sm->costs, op), lsu };
 }
@@ -290,17 +291,14 @@ struct gt_wtimes gt_warp_access(struct gt_sm_core *sm, struct gt_warp_state *war
     const struct gt_access *access = op->access;
 
     switch (access->space) {
-    case GT_SPACE_CONSTANT:
-        return (struct gt_wtimes){ (double)now + sm->costs->constant_latency, (double)now };
+    case GT_SPACE_CONSTANT: return (struct gt_wtimes){ (double)now + sm->costs->constant_latency, (double)now };
     case GT_SPACE_SHARED:
-    case GT_SPACE_CLUSTER:
-        return shared(sm, op, now);
+    case GT_SPACE_CLUSTER: return shared(sm, op, now);
     case GT_SPACE_GENERIC:
         if (access->sectors <= 0)
             return shared(sm, op, now);
         /* fall through */
-    default:
-        return op->action == GT_ACTION_STORE ? store_global(sm, op, now) : load_global(sm, warp, op, now);
+    default: return op->action == GT_ACTION_STORE ? store_global(sm, op, now) : load_global(sm, warp, op, now);
     }
 }
 
@@ -315,7 +313,8 @@ struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_i
         return (struct gt_wtimes){ lsu + costs->shared_latency, lsu };
     }
     double sectors = sm->code.atomic_sectors;
-    double lsu = gt_warp_lsu(sm, fmax(l1_passes(costs, access), sectors * GT_SECTOR_BYTES / costs->l1_bytes_per_cycle), now);
+    double lsu =
+        gt_warp_lsu(sm, fmax(l1_passes(costs, access), sectors * GT_SECTOR_BYTES / costs->l1_bytes_per_cycle), now);
     double share = sm->code.use.l2_atomic_slice_share, slice = share > 0 ? share : costs->atomic_slice_part;
     double busy = sectors * slice * costs->atomic_cycles * sm->share;
     double l2 = serve(sm, &sm->atomic, lsu, busy);
@@ -327,8 +326,8 @@ struct gt_wtimes gt_warp_atomic(struct gt_sm_core *sm, const struct gt_decoded_i
         double dram = serve(sm, &sm->dram, lsu, dram_cycles(sm, bytes * sm->code.dram_per_l2_atomic));
 
         /* 1 + log(n): about the mean of the last of n that are exponentially distributed. */
-        done = fmax(done, dram + costs->dram_latency + costs->dram_apart_cycles
-                          + costs->dram_spread * (1 + log(fmax(1, missed))) - costs->l2_far_latency);
+        done = fmax(done, dram + costs->dram_latency + costs->dram_apart_cycles +
+                              costs->dram_spread * (1 + log(fmax(1, missed))) - costs->l2_far_latency);
     }
     sm->memory_end = fmax(sm->memory_end, done + costs->l2_near_latency);
     close_gates(sm, now);
@@ -340,11 +339,13 @@ double gt_warp_bulk(struct gt_sm_core *sm, double bytes, bool write, uint64_t no
     double start = serve(sm, &sm->tma, (double)now, sm->costs->bulk_issue_cycles);
 
     if (write)
-        return write_l2(sm, bytes, fmax(1, bytes / GT_LINE_BYTES) * (1 + sm->code.fabric_per_write), start)
-               + sm->costs->bulk_latency;
+        return write_l2(sm, bytes, fmax(1, bytes / GT_LINE_BYTES) * (1 + sm->code.fabric_per_write), start) +
+               sm->costs->bulk_latency;
     double port = serve(sm, &sm->port, start, bytes / sm->costs->sm_bytes_per_cycle);
     bytes *= sm->code.l2_per_bulk;
-    struct read read = { .bytes = bytes, .lines = fmax(1, bytes / GT_LINE_BYTES), .slowest = 1,
+    struct read read = { .bytes = bytes,
+                         .lines = fmax(1, bytes / GT_LINE_BYTES),
+                         .slowest = 1,
                          .dram_bytes = bytes * sm->code.dram_per_l2_read };
     read.missed = deal(&sm->dram_carry[0], read.lines, sm->code.l2_read_miss);
     double done = read_l2(sm, &read, start);

@@ -17,23 +17,23 @@
 #define SAME 0.02
 
 enum {
-    NEAR_INSTRUCTIONS = 256,     /* looked back for a load from the same registers */
-    HALVINGS = 30                /* of the level's range: to a billionth of it */
+    NEAR_INSTRUCTIONS = 256, /* looked back for a load from the same registers */
+    HALVINGS = 30            /* of the level's range: to a billionth of it */
 };
 
 /* A run of instructions in one loop, in the order of the code. */
 struct passage {
-    uint32_t loop, first, last;  /* last: one behind */
-    double sectors;              /* that its loads ask of L1 */
-    bool again;                  /* what a loop before it loaded */
+    uint32_t loop, first, last; /* last: one behind */
+    double sectors;             /* that its loads ask of L1 */
+    bool again;                 /* what a loop before it loaded */
 };
 
 struct loads {
     struct gt_decoded_program *code;
     struct passage *passages;
     uint32_t count;
-    bool *old;                   /* [instruction]: reads what was read before */
-    double *fresh;               /* sectors of each load that does not */
+    bool *old;     /* [instruction]: reads what was read before */
+    double *fresh; /* sectors of each load that does not */
     uint32_t fresh_count;
 };
 
@@ -42,10 +42,9 @@ static const struct gt_access *load_of(const struct gt_program *program, uint32_
     const struct gt_instruction *in = &program->instructions[i];
     const struct gt_access *access = in->memory == GT_NONE ? NULL : &program->memory[in->memory];
 
-    if (access == NULL || access->sectors <= 0
-        || (in->action != GT_ACTION_LOAD && in->action != GT_ACTION_ASYNC_COPY)
-        || access->space == GT_SPACE_SHARED || access->space == GT_SPACE_CLUSTER
-        || access->space == GT_SPACE_CONSTANT)
+    if (access == NULL || access->sectors <= 0 ||
+        (in->action != GT_ACTION_LOAD && in->action != GT_ACTION_ASYNC_COPY) || access->space == GT_SPACE_SHARED ||
+        access->space == GT_SPACE_CLUSTER || access->space == GT_SPACE_CONSTANT)
         return NULL;
     return access;
 }
@@ -80,8 +79,8 @@ static void find_passages(struct loads *loads)
     }
     for (uint32_t p = 0; p < loads->count; p++)
         for (uint32_t q = 0; q < p && passages[p].loop != GT_NONE && passages[p].sectors > 0; q++)
-            if (passages[q].loop != GT_NONE && !passages[q].again && passages[q].loop != passages[p].loop
-                && fabs(passages[p].sectors - passages[q].sectors) <= SAME * passages[q].sectors)
+            if (passages[q].loop != GT_NONE && !passages[q].again && passages[q].loop != passages[p].loop &&
+                fabs(passages[p].sectors - passages[q].sectors) <= SAME * passages[q].sectors)
                 passages[p].again = true;
 }
 
@@ -90,8 +89,8 @@ static bool writes(const struct gt_instruction *in, unsigned base)
     for (uint32_t k = 0; k < in->operand_count; k++) {
         const struct gt_operand *to = &in->operands[k];
 
-        if ((to->flags & GT_OPERAND_WRITTEN) != 0 && to->file == GT_FILE_VECTOR
-            && to->number <= base + 1 && base < (unsigned)to->number + to->count)
+        if ((to->flags & GT_OPERAND_WRITTEN) != 0 && to->file == GT_FILE_VECTOR && to->number <= base + 1 &&
+            base < (unsigned)to->number + to->count)
             return true;
     }
     return false;
@@ -100,8 +99,8 @@ static bool writes(const struct gt_instruction *in, unsigned base)
 /* Do both read less than a sector from each other, as long as their registers stay as they are? */
 static bool near(const struct gt_address *a, const struct gt_address *b)
 {
-    return a->base == b->base && a->uniform == b->uniform && a->base_count == b->base_count && a->scale == b->scale
-           && abs(a->offset_bytes - b->offset_bytes) < GT_SECTOR_BYTES;
+    return a->base == b->base && a->uniform == b->uniform && a->base_count == b->base_count && a->scale == b->scale &&
+           abs(a->offset_bytes - b->offset_bytes) < GT_SECTOR_BYTES;
 }
 
 /* Whether a load behind instruction `first` reads the sectors of one shortly before it. */
@@ -130,11 +129,9 @@ static void find_old(struct loads *loads, bool l2)
     for (uint32_t p = 0; p < loads->count; p++)
         for (uint32_t i = loads->passages[p].first; i < loads->passages[p].last; i++) {
             const struct gt_access *access = load_of(program, i);
-            bool told = access != NULL && access->bypass_l1
-                        && program->instructions[i].action == GT_ACTION_LOAD;
+            bool told = access != NULL && access->bypass_l1 && program->instructions[i].action == GT_ACTION_LOAD;
 
-            loads->old[i] = loads->passages[p].again || (l2 && told)
-                            || is_beside(loads, i, loads->passages[p].first);
+            loads->old[i] = loads->passages[p].again || (l2 && told) || is_beside(loads, i, loads->passages[p].first);
         }
 }
 

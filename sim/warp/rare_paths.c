@@ -10,7 +10,7 @@
 
 #include "sim/warp/internal.h"
 
-enum { FAR = 1024 };             /* basic blocks looked at before a path counts as one without a way back */
+enum { FAR = 1024 }; /* basic blocks looked at before a path counts as one without a way back */
 
 /* Whether `to` can be reached from `from` without another trip of a loop. */
 static bool reaches(const struct gt_program *program, uint32_t from, uint32_t to, uint8_t *seen)
@@ -42,8 +42,8 @@ static bool is_detour(const struct gt_program *program, const struct gt_basic_bl
     uint32_t to = program->edges[edge].to;
 
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
-        if (e != edge && (!reaches(program, to, program->edges[e].to, seen)
-                          || reaches(program, program->edges[e].to, to, seen)))
+        if (e != edge &&
+            (!reaches(program, to, program->edges[e].to, seen) || reaches(program, program->edges[e].to, to, seen)))
             return false;
     return true;
 }
@@ -56,8 +56,8 @@ static uint32_t first_atomic(const struct gt_program *program)
     for (; i < program->instruction_count; i++) {
         const struct gt_instruction *in = &program->instructions[i];
 
-        if (in->action == GT_ACTION_ATOMIC && in->memory != GT_NONE
-            && program->memory[in->memory].space != GT_SPACE_SHARED)
+        if (in->action == GT_ACTION_ATOMIC && in->memory != GT_NONE &&
+            program->memory[in->memory].space != GT_SPACE_SHARED)
             break;
     }
     return i;
@@ -73,12 +73,12 @@ void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *
     code->rare = gt_calloc(program->edge_count + 1, sizeof *code->rare);
     for (uint32_t b = 0; b < program->block_count; b++) {
         const struct gt_basic_block *block = &program->blocks[b];
-        bool decides = block->who == GT_WHO_BLOCK && block->choice == GT_CHOICE_RATIO
-                       && block->first >= counted && (double)block->executions >= 2 * few;
+        bool decides = block->who == GT_WHO_BLOCK && block->choice == GT_CHOICE_RATIO && block->first >= counted &&
+                       (double)block->executions >= 2 * few;
 
         for (uint32_t e = block->first_edge; decides && e < block->first_edge + block->edge_count; e++)
-            code->rare[e] = program->edges[e].executions > 0 && (double)program->edges[e].executions < few
-                            && is_detour(program, block, e, seen);
+            code->rare[e] = program->edges[e].executions > 0 && (double)program->edges[e].executions < few &&
+                            is_detour(program, block, e, seen);
     }
     free(seen);
 }

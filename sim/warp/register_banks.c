@@ -13,7 +13,9 @@
 enum { PLACES = 4, NO_REGISTER = GT_NO_REGISTER };
 
 /* Registers that an instruction reads, by place: the first one's number, and how many. */
-struct sources { uint8_t number[PLACES], count[PLACES]; };
+struct sources {
+    uint8_t number[PLACES], count[PLACES];
+};
 
 static struct sources sources_of(const struct gt_instruction *in)
 {
@@ -35,9 +37,9 @@ static struct sources sources_of(const struct gt_instruction *in)
 /* Those that read their operands as they issue. */
 static bool reads_at_once(const struct gt_instruction *in)
 {
-    return in->action == GT_ACTION_COMPUTE
-           && (in->pipe == GT_PIPE_FMA || in->pipe == GT_PIPE_FMAHEAVY || in->pipe == GT_PIPE_ALU
-               || in->pipe == GT_PIPE_FP16 || in->pipe == GT_PIPE_TENSOR);
+    return in->action == GT_ACTION_COMPUTE &&
+           (in->pipe == GT_PIPE_FMA || in->pipe == GT_PIPE_FMAHEAVY || in->pipe == GT_PIPE_ALU ||
+            in->pipe == GT_PIPE_FP16 || in->pipe == GT_PIPE_TENSOR);
 }
 
 /* Registers that `in` reads of each bank; `kept`, by place and bank, is what is kept for it, then for the

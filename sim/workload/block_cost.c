@@ -16,13 +16,12 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op
 {
     if (kernel->cost == GT_COST_LIST)
         return kernel->block_list_ps[block % kernel->block_list_length];
-    return kernel->block_min_ps
-         + (gt_time_ps)((unsigned __int128)(kernel->block_max_ps - kernel->block_min_ps + 1)
-                        * draw(seed, op, block) >> 64);
+    return kernel->block_min_ps + (gt_time_ps)((unsigned __int128)(kernel->block_max_ps - kernel->block_min_ps + 1) *
+                                                   draw(seed, op, block) >>
+                                               64);
 }
 
-gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op,
-                              uint64_t block)
+gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block)
 {
     static const double root_of_12 = 3.4641016151377544; /* standard deviations that an even range is wide */
     double width = (double)mean_ps * spread_pct / 100 * root_of_12;

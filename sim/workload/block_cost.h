@@ -10,7 +10,6 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op
 
 /* The time of a block that differs from the mean by so much (standard deviation, in %): evenly from a range
  * around it, drawn likewise. */
-gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op,
-                              uint64_t block);
+gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block);
 
 #endif

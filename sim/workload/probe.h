@@ -17,12 +17,12 @@
  * of this one (for a stream's first operation: since the run's origin).
  * The six parts of one operation add up to exactly that time. */
 enum gt_wait {
-    GT_WAIT_HOST,      /* the host had not asked for it yet, or the launch was on its way */
-    GT_WAIT_STREAM,    /* the gap between operations of a stream; the default stream's rules */
-    GT_WAIT_EVENT,     /* cudaStreamWaitEvent, graph edges */
-    GT_WAIT_QUEUE,     /* a hardware queue shared with another stream; the resident-grid limit */
-    GT_WAIT_ENGINE,    /* the copy engine was busy */
-    GT_WAIT_RESOURCE,  /* no SM had room, or another kernel's blocks had to leave first */
+    GT_WAIT_HOST,     /* the host had not asked for it yet, or the launch was on its way */
+    GT_WAIT_STREAM,   /* the gap between operations of a stream; the default stream's rules */
+    GT_WAIT_EVENT,    /* cudaStreamWaitEvent, graph edges */
+    GT_WAIT_QUEUE,    /* a hardware queue shared with another stream; the resident-grid limit */
+    GT_WAIT_ENGINE,   /* the copy engine was busy */
+    GT_WAIT_RESOURCE, /* no SM had room, or another kernel's blocks had to leave first */
     GT_WAITS
 };
 extern const char *const gt_wait_names[GT_WAITS];
@@ -34,17 +34,17 @@ extern const char *const gt_cause_names[3];
 struct gt_call_record {
     gt_call_index call;
     gt_time_ps start_ps, end_ps;
-    gt_time_ps blocked_ps;      /* the part of it spent waiting for the GPU or for queue room */
-    gt_op_index cause_op;       /* the operation whose end released a blocked call; or GT_NONE */
+    gt_time_ps blocked_ps; /* the part of it spent waiting for the GPU or for queue room */
+    gt_op_index cause_op;  /* the operation whose end released a blocked call; or GT_NONE */
 };
 
 struct gt_op_record {
     gt_op_index op;
-    gt_time_ps submit_ps;       /* when the host's call put it into its stream */
+    gt_time_ps submit_ps; /* when the host's call put it into its stream */
     gt_time_ps start_ps, end_ps;
     gt_time_ps wait_ps[GT_WAITS];
-    enum gt_cause cause;        /* what its start waited for last */
-    uint32_t cause_index;       /* that call or operation; GT_NONE with GT_CAUSE_NONE */
+    enum gt_cause cause;  /* what its start waited for last */
+    uint32_t cause_index; /* that call or operation; GT_NONE with GT_CAUSE_NONE */
 };
 
 /* `blocks` equal blocks of one grid that started together on one SM and end together. */
@@ -53,7 +53,7 @@ struct gt_block_record {
     gt_gpu_index gpu;
     uint32_t sm;
     uint32_t blocks;
-    uint64_t first_block;       /* linear block index of the first of them, in dispatch order */
+    uint64_t first_block; /* linear block index of the first of them, in dispatch order */
     uint32_t warps_per_block;
     gt_time_ps start_ps, end_ps;
 };
@@ -61,11 +61,11 @@ struct gt_block_record {
 /* What blocks did in one period they did `times` times more: each of its records again, as much later, in
  * the order of these. */
 struct gt_repeat_record {
-    const struct gt_block_record *blocks;   /* of the latest period; told already */
+    const struct gt_block_record *blocks; /* of the latest period; told already */
     uint32_t block_records;
     uint64_t times;
-    gt_time_ps period_ps;       /* from a record to the next one like it */
-    uint64_t period_blocks;     /* likewise: how much higher first_block is */
+    gt_time_ps period_ps;   /* from a record to the next one like it */
+    uint64_t period_blocks; /* likewise: how much higher first_block is */
 };
 
 struct gt_probe {

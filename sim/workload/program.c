@@ -4,14 +4,14 @@
 #include <stdlib.h>
 
 const char *const gt_pipe_names[GT_PIPES] = {
-    "none", "alu", "fma", "fmaheavy", "fp16", "fp64", "xu", "tensor", "lsu", "tex", "uniform", "cbu", "adu",
-    "tma",
+    "none", "alu", "fma", "fmaheavy", "fp16", "fp64", "xu", "tensor", "lsu", "tex", "uniform", "cbu", "adu", "tma",
 };
 
 const char *const gt_stall_names[GT_STALLS] = {
-    "selected", "not_selected", "wait", "long_scoreboard", "short_scoreboard", "barrier", "membar",
-    "math_pipe", "lg_throttle", "mio_throttle", "tex_throttle", "dispatch", "drain", "constant_miss",
-    "no_instruction", "branch_resolving", "sleeping", "gmma", "warpgroup_arrive", "misc",
+    "selected",         "not_selected", "wait",      "long_scoreboard",  "short_scoreboard",
+    "barrier",          "membar",       "math_pipe", "lg_throttle",      "mio_throttle",
+    "tex_throttle",     "dispatch",     "drain",     "constant_miss",    "no_instruction",
+    "branch_resolving", "sleeping",     "gmma",      "warpgroup_arrive", "misc",
 };
 
 const char *const gt_space_names[GT_SPACES] = {

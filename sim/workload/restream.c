@@ -15,10 +15,10 @@ static void *copy_array(const void *array, uint32_t count, size_t size)
     return copy;
 }
 
-#define COPY_ARRAY(to, from, array, count, room)                                        \
-    do {                                                                                \
-        (to)->array = copy_array((from)->array, (from)->count, sizeof *(from)->array);  \
-        (to)->count = (to)->room = (from)->count;                                       \
+#define COPY_ARRAY(to, from, array, count, room)                                       \
+    do {                                                                               \
+        (to)->array = copy_array((from)->array, (from)->count, sizeof *(from)->array); \
+        (to)->count = (to)->room = (from)->count;                                      \
     } while (0)
 
 /* Everything that a simulation and a store need; extras and settings stay behind. */
@@ -42,8 +42,8 @@ static struct gt_workload *clone(const struct gt_workload *from)
     COPY_ARRAY(to, from, afters, after_count, after_room);
     for (uint32_t i = 0; i < to->kernel_count; i++) {
         if (to->kernels[i].block_list_ps != NULL)
-            to->kernels[i].block_list_ps = copy_array(from->kernels[i].block_list_ps,
-                                                      from->kernels[i].block_list_length, sizeof(gt_time_ps));
+            to->kernels[i].block_list_ps =
+                copy_array(from->kernels[i].block_list_ps, from->kernels[i].block_list_length, sizeof(gt_time_ps));
     }
     COPY_ARRAY(to, from, programs, program_count, program_room);
     COPY_ARRAY(to, from, profiles, profile_count, profile_room);
@@ -58,8 +58,8 @@ static struct gt_workload *clone(const struct gt_workload *from)
 struct table {
     gt_gpu_index gpu;
     uint32_t context;
-    uint32_t *streams, count;   /* used in the trace */
-    uint32_t *targets;          /* dealt over */
+    uint32_t *streams, count; /* used in the trace */
+    uint32_t *targets;        /* dealt over */
     uint32_t turn;
     bool fold;
 };
@@ -68,8 +68,8 @@ struct deal {
     struct gt_workload *w;
     struct table *tables;
     uint32_t table_count, streams;
-    uint32_t *table_of, *place;    /* per stream of the trace: its table, its place among the used */
-    uint32_t *target;              /* per stream of the trace: where its current chain goes */
+    uint32_t *table_of, *place; /* per stream of the trace: its table, its place among the used */
+    uint32_t *target;           /* per stream of the trace: where its current chain goes */
     bool *has_uploads, *used, *begun;
 };
 
@@ -167,12 +167,14 @@ static void deal_call(struct deal *deal, struct gt_call *call)
 struct gt_workload *gt_transform_streams(const struct gt_workload *workload, uint32_t streams)
 {
     uint32_t before = workload->stream_count;
+    /* clang-format off */
     struct deal deal = {
         .w = clone(workload), .streams = streams,
         .table_of = gt_calloc(before, sizeof(uint32_t)), .place = gt_calloc(before, sizeof(uint32_t)),
         .target = gt_calloc(before, sizeof(uint32_t)), .has_uploads = gt_calloc(before, sizeof(bool)),
         .used = gt_calloc(before, sizeof(bool)), .begun = gt_calloc(before, sizeof(bool)),
     };
+    /* clang-format on */
 
     survey(&deal);
     for (uint32_t i = 0; i < deal.table_count; i++)

@@ -38,7 +38,7 @@ const char *const gt_direction_names[GT_DIRECTIONS] = {
     [GT_H2D] = "h2d", [GT_D2H] = "d2h", [GT_D2D] = "d2d", [GT_P2P] = "p2p", [GT_H2H] = "h2h",
 };
 const char *const gt_memory_names[GT_MEMORIES] = {
-    [GT_MEMORY_PINNED] = "pinned", [GT_MEMORY_PAGEABLE] = "pageable", [GT_MEMORY_DEVICE] = "device",
+    [GT_MEMORY_PINNED] = "pinned",   [GT_MEMORY_PAGEABLE] = "pageable", [GT_MEMORY_DEVICE] = "device",
     [GT_MEMORY_MANAGED] = "managed", [GT_MEMORY_UNKNOWN] = "unknown",
 };
 
@@ -65,18 +65,19 @@ static void fail_too_many(const struct gt_workload *w)
 {
     const char *file = w->path != NULL ? w->path : w->name != NULL ? w->name : "trace";
 
-    fprintf(stderr, "gridtide: %s:%u: more than %u calls, operations, streams, events, names or edges; "
-            "split the trace\n", file, w->call_count > 0 && w->calls != NULL ? w->calls[w->call_count - 1].line : 0,
-            GT_NONE - 1);
+    fprintf(stderr,
+            "gridtide: %s:%u: more than %u calls, operations, streams, events, names or edges; "
+            "split the trace\n",
+            file, w->call_count > 0 && w->calls != NULL ? w->calls[w->call_count - 1].line : 0, GT_NONE - 1);
     exit(1);
 }
 
 /* Room for one more element. */
-#define grow(w, array, count, room)                                                              \
-    do {                                                                                         \
-        if ((count) >= GT_NONE - 1)                                                              \
-            fail_too_many(w);                                                                    \
-        gt_array_grow(array, count, room);                                                       \
+#define grow(w, array, count, room)        \
+    do {                                   \
+        if ((count) >= GT_NONE - 1)        \
+            fail_too_many(w);              \
+        gt_array_grow(array, count, room); \
     } while (0)
 
 struct gt_workload *gt_workload_new(void)
@@ -92,11 +93,13 @@ static void free_names(struct gt_names *names)
     struct gt_name *name, *next_name;
     struct kernel_entry *entry, *next_entry;
 
-    HASH_ITER(hh, names->by_text, name, next_name) {
+    HASH_ITER(hh, names->by_text, name, next_name)
+    {
         HASH_DEL(names->by_text, name);
         free(name);
     }
-    HASH_ITER(hh, names->kernels, entry, next_entry) {
+    HASH_ITER(hh, names->kernels, entry, next_entry)
+    {
         HASH_DEL(names->kernels, entry);
         free(entry);
     }
@@ -202,8 +205,12 @@ gt_call_index gt_workload_add_call(struct gt_workload *w)
 {
     grow(w, w->calls, w->call_count, w->call_room);
     w->calls[w->call_count] = (struct gt_call){
-        .start_ps = GT_TIME_NONE, .duration_ps = GT_TIME_NONE, .name = GT_NONE,
-        .stream = GT_NONE, .event = GT_NONE, .first_op = w->op_count,
+        .start_ps = GT_TIME_NONE,
+        .duration_ps = GT_TIME_NONE,
+        .name = GT_NONE,
+        .stream = GT_NONE,
+        .event = GT_NONE,
+        .first_op = w->op_count,
     };
     return w->call_count++;
 }
@@ -212,9 +219,15 @@ gt_op_index gt_workload_add_op(struct gt_workload *w)
 {
     grow(w, w->ops, w->op_count, w->op_room);
     w->ops[w->op_count] = (struct gt_op){
-        .start_ps = GT_TIME_NONE, .duration_ps = GT_TIME_NONE, .call = GT_NONE, .stream = GT_NONE,
-        .kernel = GT_NONE, .first_after = w->after_count, .direction = GT_H2D,
-        .memory = GT_MEMORY_UNKNOWN, .peer_gpu = GT_NONE,
+        .start_ps = GT_TIME_NONE,
+        .duration_ps = GT_TIME_NONE,
+        .call = GT_NONE,
+        .stream = GT_NONE,
+        .kernel = GT_NONE,
+        .first_after = w->after_count,
+        .direction = GT_H2D,
+        .memory = GT_MEMORY_UNKNOWN,
+        .peer_gpu = GT_NONE,
     };
     return w->op_count++;
 }

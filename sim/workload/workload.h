@@ -18,7 +18,7 @@
 
 #include "sim/base/error.h"
 
-struct gt_program;            /* sim/workload/program.h */
+struct gt_program; /* sim/workload/program.h */
 struct gt_profile;
 
 typedef uint64_t gt_time_ps;
@@ -33,37 +33,37 @@ typedef uint32_t gt_call_index;
 typedef uint32_t gt_op_index;
 
 #define GT_TIME_NONE UINT64_MAX
-#define GT_NONE UINT32_MAX
+#define GT_NONE      UINT32_MAX
 
 /* Times beyond this (about 53 days) are refused on the way in, so that sums of
  * them cannot overflow inside. */
 #define GT_TIME_LIMIT_PS (UINT64_C(1) << 62)
 
-enum { GT_MOST_GPUS = 256 };   /* of one workload */
+enum { GT_MOST_GPUS = 256 }; /* of one workload */
 
 enum gt_call_kind {
-    GT_CALL_HOST_WORK,       /* the thread computes for duration_ps */
-    GT_CALL_LAUNCH,          /* one kernel */
-    GT_CALL_GRAPH_LAUNCH,    /* any number of operations, joined by edges */
+    GT_CALL_HOST_WORK,    /* the thread computes for duration_ps */
+    GT_CALL_LAUNCH,       /* one kernel */
+    GT_CALL_GRAPH_LAUNCH, /* any number of operations, joined by edges */
     GT_CALL_COPY,
     GT_CALL_MEMSET,
-    GT_CALL_HOST_FUNCTION,   /* cudaLaunchHostFunc: blocks its stream */
+    GT_CALL_HOST_FUNCTION, /* cudaLaunchHostFunc: blocks its stream */
     GT_CALL_STREAM_CREATE,
     GT_CALL_STREAM_SYNC,
     GT_CALL_STREAM_QUERY,
     GT_CALL_EVENT_CREATE,
     GT_CALL_EVENT_RECORD,
-    GT_CALL_EVENT_WAIT,      /* cudaStreamWaitEvent */
+    GT_CALL_EVENT_WAIT, /* cudaStreamWaitEvent */
     GT_CALL_EVENT_QUERY,
     GT_CALL_EVENT_SYNC,
     GT_CALL_DEVICE_SYNC,
-    GT_CALL_OTHER,           /* takes host time and nothing else */
+    GT_CALL_OTHER, /* takes host time and nothing else */
     GT_CALL_KINDS
 };
 
 enum gt_call_flag {
-    GT_CALL_SYNCHRONOUS = 1, /* cudaMemcpy rather than cudaMemcpyAsync */
-    GT_CALL_INFERRED = 2,    /* not in the source: made up by an importer */
+    GT_CALL_SYNCHRONOUS = 1,   /* cudaMemcpy rather than cudaMemcpyAsync */
+    GT_CALL_INFERRED = 2,      /* not in the source: made up by an importer */
     GT_CALL_TARGET_UNKNOWN = 4 /* which stream or event it meant was not recorded */
 };
 
@@ -73,7 +73,12 @@ enum gt_direction { GT_H2D, GT_D2H, GT_D2D, GT_P2P, GT_H2H, GT_DIRECTIONS };
 
 /* The host side of a copy (or the memory of a memset). */
 enum gt_memory {
-    GT_MEMORY_PINNED, GT_MEMORY_PAGEABLE, GT_MEMORY_DEVICE, GT_MEMORY_MANAGED, GT_MEMORY_UNKNOWN, GT_MEMORIES
+    GT_MEMORY_PINNED,
+    GT_MEMORY_PAGEABLE,
+    GT_MEMORY_DEVICE,
+    GT_MEMORY_MANAGED,
+    GT_MEMORY_UNKNOWN,
+    GT_MEMORIES
 };
 
 enum gt_stream_flag {
@@ -86,8 +91,8 @@ enum gt_stream_flag {
  * (or stated) duration is known and is inverted through the block scheduler. */
 enum gt_cost { GT_COST_NONE, GT_COST_FIXED, GT_COST_RANGE, GT_COST_LIST };
 
-struct gt_kernel {            /* one distinct (name, launch shape, resources, cost) */
-    uint32_t name;            /* in names */
+struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
+    uint32_t name; /* in names */
     uint32_t grid[3], block[3];
     uint32_t registers_per_thread;
     uint32_t static_shared_bytes, dynamic_shared_bytes;
@@ -95,86 +100,127 @@ struct gt_kernel {            /* one distinct (name, launch shape, resources, co
     gt_time_ps block_min_ps, block_max_ps; /* FIXED: both the same; RANGE: uniform, seeded */
     gt_time_ps *block_list_ps;             /* LIST: block i costs [i % block_list_length] */
     uint32_t block_list_length;
-    gt_time_ps duration_ps;   /* duration alone on the device where an operation states none; or NONE */
-    uint32_t runs;            /* in names: the library kernel that a player runs for it; or GT_NONE */
-    uint32_t arguments;       /* in names: that kernel's arguments, JSON without spaces; or GT_NONE */
-    uint32_t line;            /* of the definition in its trace, for messages; 0 unknown */
+    gt_time_ps duration_ps;           /* duration alone on the device where an operation states none; or NONE */
+    uint32_t runs;                    /* in names: the library kernel that a player runs for it; or GT_NONE */
+    uint32_t arguments;               /* in names: that kernel's arguments, JSON without spaces; or GT_NONE */
+    uint32_t line;                    /* of the definition in its trace, for messages; 0 unknown */
     const struct gt_program *program; /* its machine code, one of the workload's; NULL: not known */
 };
 
-struct gt_gpu { uint32_t id; uint32_t name; };               /* a device that the trace names */
+struct gt_gpu {
+    uint32_t id;
+    uint32_t name;
+}; /* a device that the trace names */
 struct gt_stream {
     gt_gpu_index gpu;
-    uint32_t context;         /* the source's context number; 0 where it has none */
-    uint64_t id;              /* the source's stream number */
-    uint32_t name;            /* in names, GT_NONE when it has none but its number */
-    uint32_t flags;           /* gt_stream_flag */
-    int32_t priority;         /* as CUDA: lower is more urgent, 0 the default */
+    uint32_t context; /* the source's context number; 0 where it has none */
+    uint64_t id;      /* the source's stream number */
+    uint32_t name;    /* in names, GT_NONE when it has none but its number */
+    uint32_t flags;   /* gt_stream_flag */
+    int32_t priority; /* as CUDA: lower is more urgent, 0 the default */
 };
-struct gt_thread { uint64_t process, id; uint32_t name; };
-struct gt_event { uint64_t id; uint32_t name; };
+struct gt_thread {
+    uint64_t process, id;
+    uint32_t name;
+};
+struct gt_event {
+    uint64_t id;
+    uint32_t name;
+};
 
 struct gt_call {
-    gt_time_ps start_ps;      /* measured; GT_TIME_NONE when not */
-    gt_time_ps duration_ps;   /* measured, or stated (host work); GT_TIME_NONE: the device file's cost */
+    gt_time_ps start_ps;    /* measured; GT_TIME_NONE when not */
+    gt_time_ps duration_ps; /* measured, or stated (host work); GT_TIME_NONE: the device file's cost */
     gt_thread_index thread;
-    uint32_t name;            /* the API's own name, in names; GT_NONE: the kind says it all */
-    gt_stream_index stream;   /* GT_NONE where the kind has none or it is unknown */
-    gt_event_index event;     /* for the event calls */
-    gt_op_index first_op; uint32_t ops;   /* its operations are ops[first_op .. first_op + ops - 1] */
-    uint32_t line;            /* in the trace file, for messages; 0 unknown */
-    uint8_t kind;             /* gt_call_kind */
-    uint8_t flags;            /* gt_call_flag */
+    uint32_t name;          /* the API's own name, in names; GT_NONE: the kind says it all */
+    gt_stream_index stream; /* GT_NONE where the kind has none or it is unknown */
+    gt_event_index event;   /* for the event calls */
+    gt_op_index first_op;
+    uint32_t ops;  /* its operations are ops[first_op .. first_op + ops - 1] */
+    uint32_t line; /* in the trace file, for messages; 0 unknown */
+    uint8_t kind;  /* gt_call_kind */
+    uint8_t flags; /* gt_call_flag */
 };
 
 struct gt_op {
-    gt_time_ps start_ps;      /* measured; GT_TIME_NONE when not */
-    gt_time_ps duration_ps;   /* measured or stated; GT_TIME_NONE: kernel's cost / copy model */
-    uint64_t bytes;           /* copies and memsets */
+    gt_time_ps start_ps;    /* measured; GT_TIME_NONE when not */
+    gt_time_ps duration_ps; /* measured or stated; GT_TIME_NONE: kernel's cost / copy model */
+    uint64_t bytes;         /* copies and memsets */
     gt_call_index call;
     gt_stream_index stream;
-    gt_kernel_index kernel;   /* GT_NONE for the other kinds */
-    uint32_t first_after;     /* in afters: operations that must have ended before this one starts */
-    uint16_t afters;          /* (graph edges); within a call and stream order holds anyway */
-    uint8_t kind;             /* gt_op_kind */
-    uint8_t direction;        /* gt_direction */
-    uint8_t memory;           /* gt_memory */
-    gt_gpu_index peer_gpu;    /* P2P: the other device; else GT_NONE */
+    gt_kernel_index kernel; /* GT_NONE for the other kinds */
+    uint32_t first_after;   /* in afters: operations that must have ended before this one starts */
+    uint16_t afters;        /* (graph edges); within a call and stream order holds anyway */
+    uint8_t kind;           /* gt_op_kind */
+    uint8_t direction;      /* gt_direction */
+    uint8_t memory;         /* gt_memory */
+    gt_gpu_index peer_gpu;  /* P2P: the other device; else GT_NONE */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */
-struct gt_warning { char *kind; char *text; uint64_t count; };
+struct gt_warning {
+    char *kind;
+    char *text;
+    uint64_t count;
+};
 
 /* Fields of a trace this version does not know, kept so that rewriting loses nothing. */
-enum gt_extra_of { GT_EXTRA_HEADER, GT_EXTRA_KERNEL, GT_EXTRA_STREAM, GT_EXTRA_THREAD,
-                   GT_EXTRA_EVENT, GT_EXTRA_GPU, GT_EXTRA_CALL, GT_EXTRA_OP, GT_EXTRA_PROGRAM,
-                   GT_EXTRA_PROFILE /* by op */ };
-struct gt_extra { enum gt_extra_of of; uint32_t index; char *json; /* "\"k\":v,..." */ };
+enum gt_extra_of {
+    GT_EXTRA_HEADER,
+    GT_EXTRA_KERNEL,
+    GT_EXTRA_STREAM,
+    GT_EXTRA_THREAD,
+    GT_EXTRA_EVENT,
+    GT_EXTRA_GPU,
+    GT_EXTRA_CALL,
+    GT_EXTRA_OP,
+    GT_EXTRA_PROGRAM,
+    GT_EXTRA_PROFILE /* by op */
+};
+struct gt_extra {
+    enum gt_extra_of of;
+    uint32_t index;
+    char *json; /* "\"k\":v,..." */
+};
 
-struct gt_names;              /* interned strings, see gt_name() */
+struct gt_names; /* interned strings, see gt_name() */
 
 struct gt_workload {
-    char *name;               /* of the trace, for people; may be NULL */
-    char *path;               /* the file it was read from, for messages; may be NULL */
-    char *source;             /* "kineto", "nsys", "gridtide", ...; may be NULL */
-    char *device;             /* device file the trace asks for, e.g. "h200"; may be NULL */
+    char *name;   /* of the trace, for people; may be NULL */
+    char *path;   /* the file it was read from, for messages; may be NULL */
+    char *source; /* "kineto", "nsys", "gridtide", ...; may be NULL */
+    char *device; /* device file the trace asks for, e.g. "h200"; may be NULL */
     /* A device block found in the trace: key/value pairs as in a device file. */
-    struct gt_setting { char *key, *value; } *settings;
+    struct gt_setting {
+        char *key, *value;
+    } * settings;
     uint32_t setting_count;
 
     struct gt_names *names;
-    struct gt_gpu *gpus;            uint32_t gpu_count, gpu_room;
-    struct gt_stream *streams;      uint32_t stream_count, stream_room;
-    struct gt_thread *threads;      uint32_t thread_count, thread_room;
-    struct gt_event *events;        uint32_t event_count, event_room;
-    struct gt_kernel *kernels;      uint32_t kernel_count, kernel_room;
-    struct gt_call *calls;          uint32_t call_count, call_room;  /* each thread's in order */
-    struct gt_op *ops;              uint32_t op_count, op_room;      /* grouped by call, calls in order */
-    gt_op_index *afters;            uint32_t after_count, after_room;
-    struct gt_warning *warnings;    uint32_t warning_count;
-    struct gt_extra *extras;        uint32_t extra_count, extra_room;
-    struct gt_program **programs;   uint32_t program_count, program_room;
-    struct gt_profile *profiles;    uint32_t profile_count, profile_room; /* by op, rising */
+    struct gt_gpu *gpus;
+    uint32_t gpu_count, gpu_room;
+    struct gt_stream *streams;
+    uint32_t stream_count, stream_room;
+    struct gt_thread *threads;
+    uint32_t thread_count, thread_room;
+    struct gt_event *events;
+    uint32_t event_count, event_room;
+    struct gt_kernel *kernels;
+    uint32_t kernel_count, kernel_room;
+    struct gt_call *calls;
+    uint32_t call_count, call_room; /* each thread's in order */
+    struct gt_op *ops;
+    uint32_t op_count, op_room; /* grouped by call, calls in order */
+    gt_op_index *afters;
+    uint32_t after_count, after_room;
+    struct gt_warning *warnings;
+    uint32_t warning_count;
+    struct gt_extra *extras;
+    uint32_t extra_count, extra_room;
+    struct gt_program **programs;
+    uint32_t program_count, program_room;
+    struct gt_profile *profiles;
+    uint32_t profile_count, profile_room; /* by op, rising */
 };
 
 /* An empty workload / the end of one (and of all it owns). NULL is allowed. */
@@ -198,8 +244,7 @@ gt_op_index gt_workload_add_op(struct gt_workload *workload);
 /* `op`, which must be the last one added, comes after `before`. */
 void gt_workload_add_after(struct gt_workload *workload, gt_op_index op, gt_op_index before);
 void gt_workload_add_setting(struct gt_workload *workload, const char *key, const char *value);
-void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, uint32_t index,
-                           const char *json);
+void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, uint32_t index, const char *json);
 /* A kernel equal to *kernel: found or added (a cost list is copied when added). */
 gt_kernel_index gt_workload_kernel(struct gt_workload *workload, const struct gt_kernel *kernel);
 /* Hand over a program, which the workload then owns and frees. */

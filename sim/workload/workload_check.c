@@ -5,7 +5,9 @@
 #include <stdlib.h>
 
 /* What a call must say for the simulator to play it, but where its target is unknown. */
-static const struct need { bool stream, event; } needs[GT_CALL_KINDS] = {
+static const struct need {
+    bool stream, event;
+} needs[GT_CALL_KINDS] = {
     [GT_CALL_STREAM_SYNC] = { .stream = true },
     [GT_CALL_STREAM_QUERY] = { .stream = true },
     [GT_CALL_EVENT_RECORD] = { .stream = true, .event = true },
@@ -43,8 +45,7 @@ static int check_cost(const struct gt_kernel *kernel, struct gt_error *error)
     if (!time_fits(kernel->duration_ps))
         return gt_error_set(error, "its duration is too long");
     switch (kernel->cost) {
-    case GT_COST_NONE:
-        return 0;
+    case GT_COST_NONE: return 0;
     case GT_COST_FIXED:
     case GT_COST_RANGE:
         if (kernel->block_min_ps > kernel->block_max_ps || kernel->block_max_ps > GT_TIME_LIMIT_PS)
@@ -61,12 +62,10 @@ static int check_cost(const struct gt_kernel *kernel, struct gt_error *error)
     return gt_error_set(error, "its cost is of no known kind");
 }
 
-static int check_kernel(const struct gt_workload *workload, const struct gt_kernel *kernel,
-                        struct gt_error *error)
+static int check_kernel(const struct gt_workload *workload, const struct gt_kernel *kernel, struct gt_error *error)
 {
-    if (!index_fits(kernel->name, gt_name_count(workload))
-        || !index_fits(kernel->runs, gt_name_count(workload))
-        || !index_fits(kernel->arguments, gt_name_count(workload)))
+    if (!index_fits(kernel->name, gt_name_count(workload)) || !index_fits(kernel->runs, gt_name_count(workload)) ||
+        !index_fits(kernel->arguments, gt_name_count(workload)))
         return gt_error_set(error, "its name, what it runs or its arguments are not among the names");
     if (kernel->arguments != GT_NONE && kernel->runs == GT_NONE)
         return gt_error_set(error, "it has arguments but does not say which kernel of the library it runs");
@@ -77,8 +76,7 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
         return gt_error_set(error, "its block has %llu threads, more than any GPU takes",
                             (unsigned long long)gt_kernel_threads(kernel));
     if (kernel->program != NULL && (gt_kernel_threads(kernel) + 31) / 32 != kernel->program->warps_per_block)
-        return gt_error_set(error,
-                            "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
+        return gt_error_set(error, "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
                             kernel->program->key, kernel->program->warps_per_block,
                             (unsigned long long)gt_kernel_threads(kernel));
     return check_cost(kernel, error);
@@ -97,8 +95,7 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
         }
     }
     if (workload->gpu_count > GT_MOST_GPUS)
-        return gt_error_set(error, "it names %u GPUs; %u are the limit", workload->gpu_count,
-                            (unsigned)GT_MOST_GPUS);
+        return gt_error_set(error, "it names %u GPUs; %u are the limit", workload->gpu_count, (unsigned)GT_MOST_GPUS);
     for (uint32_t i = 0; i < workload->gpu_count; i++)
         if (!index_fits(workload->gpus[i].name, names))
             return gt_error_set(error, "GPU %u: its name is not among the names", workload->gpus[i].id);
@@ -170,18 +167,17 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
     kind = gt_call_kind_names[call->kind];
     if (call->thread >= workload->thread_count)
         return gt_error_set(error, "a call of %s is made by no thread", kind);
-    if (!index_fits(call->stream, workload->stream_count) ||
-        !index_fits(call->event, workload->event_count) ||
+    if (!index_fits(call->stream, workload->stream_count) || !index_fits(call->event, workload->event_count) ||
         !index_fits(call->name, gt_name_count(workload)))
         return gt_error_set(error, "a call of %s names a stream, an event or a name that is not there", kind);
-    if (!(call->flags & GT_CALL_TARGET_UNKNOWN) &&
-        ((needs[call->kind].stream && call->stream == GT_NONE) ||
-         (needs[call->kind].event && call->event == GT_NONE)))
-        return gt_error_set(error, "a call of %s does not say on which stream or event; give it, or "
-                            "say \"target_unknown\":true", kind);
-    if (!stretch_fits(call->start_ps, call->duration_ps))
-        return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit",
+    if (!(call->flags & GT_CALL_TARGET_UNKNOWN) && ((needs[call->kind].stream && call->stream == GT_NONE) ||
+                                                    (needs[call->kind].event && call->event == GT_NONE)))
+        return gt_error_set(error,
+                            "a call of %s does not say on which stream or event; give it, or "
+                            "say \"target_unknown\":true",
                             kind);
+    if (!stretch_fits(call->start_ps, call->duration_ps))
+        return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit", kind);
     if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)
         return gt_error_set(error, "a call of host_work does not say how long it lasts");
     return 0;
@@ -196,8 +192,7 @@ static int check_order(const struct gt_call *call, gt_time_ps *end_ps, struct gt
         return gt_error_set(error,
                             "a call of %s starts at %.3f us, before the call before it of the same "
                             "thread ends, at %.3f us",
-                            gt_call_kind_names[call->kind], (double)call->start_ps / 1e6,
-                            (double)*end_ps / 1e6);
+                            gt_call_kind_names[call->kind], (double)call->start_ps / 1e6, (double)*end_ps / 1e6);
     *end_ps = call->start_ps + (call->duration_ps == GT_TIME_NONE ? 0 : call->duration_ps);
     return 0;
 }
@@ -220,8 +215,7 @@ static int check_calls(const struct gt_workload *workload, gt_time_ps *thread_en
     for (uint32_t i = 0; i < workload->call_count; i++) {
         const struct gt_call *call = &workload->calls[i];
 
-        if (check_call(workload, call, error) != 0 ||
-            check_order(call, &thread_end_ps[call->thread], error) != 0)
+        if (check_call(workload, call, error) != 0 || check_order(call, &thread_end_ps[call->thread], error) != 0)
             return at_line(call->line, error);
         if (call->first_op != next_op || call->ops > workload->op_count - next_op) {
             gt_error_set(error, "a call's operations are not the next ones");

@@ -11,7 +11,7 @@
 #include "traces/kineto/kineto.h"
 
 enum { NAMES = 40 };
-static const uint64_t base_ns = 4458676983543183;   /* as many digits as real ones have */
+static const uint64_t base_ns = 4458676983543183; /* as many digits as real ones have */
 
 static double now_s(void)
 {
@@ -50,7 +50,8 @@ static void write_operator(FILE *out, unsigned i, uint64_t time_ns)
             "      \"External id\": %u,\"Record function id\": 0, \"Sequence number\": %u,"
             " \"Fwd thread id\": 0, \"Ev Idx\": %u\n"
             "    }\n"
-            "  },\n", time_us(time_ns, ts), i, i, i);
+            "  },\n",
+            time_us(time_ns, ts), i, i, i);
 }
 
 static void write_call(FILE *out, const char *name, unsigned correlation, uint64_t time_ns)
@@ -65,12 +66,14 @@ static void write_call(FILE *out, const char *name, unsigned correlation, uint64
             "    \"args\": {\n"
             "      \"External id\": %u,\"cbid\": 211, \"correlation\": %u\n"
             "    }\n"
-            "  },\n", name, time_us(time_ns, ts), correlation, correlation);
+            "  },\n",
+            name, time_us(time_ns, ts), correlation, correlation);
     fprintf(out,
             "  {\n"
             "    \"ph\": \"s\", \"id\": %u, \"pid\": 2910249, \"tid\": 2919752, \"ts\": %s,\n"
             "    \"cat\": \"ac2g\", \"name\": \"ac2g\"\n"
-            "  },\n", correlation, ts);
+            "  },\n",
+            correlation, ts);
 }
 
 static void write_kernel(FILE *out, unsigned i, unsigned correlation, uint64_t time_ns)
@@ -95,12 +98,14 @@ static void write_kernel(FILE *out, unsigned i, unsigned correlation, uint64_t t
             "      \"block\": [128, 1, 1],\n"
             "      \"est. achieved occupancy %%\": 7\n"
             "    }\n"
-            "  },\n", i % NAMES, time_us(time_ns, ts), correlation, correlation, 128 + i % 7);
+            "  },\n",
+            i % NAMES, time_us(time_ns, ts), correlation, correlation, 128 + i % 7);
     fprintf(out,
             "  {\n"
             "    \"ph\": \"f\", \"id\": %u, \"pid\": 0, \"tid\": 7, \"ts\": %s,\n"
             "    \"cat\": \"ac2g\", \"name\": \"ac2g\", \"bp\": \"e\"\n"
-            "  },\n", correlation, ts);
+            "  },\n",
+            correlation, ts);
 }
 
 /* Every kernel with its launch and two operators, every fourth with an event record too. */
@@ -124,7 +129,8 @@ static int write_profile(const char *path, unsigned operations)
     }
     fputs("  {\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 0, \"tid\": 0,"
           " \"args\": {\"name\": \"python\"}}\n"
-          "  ],\n  \"traceName\": \"bench\"\n}\n", out);
+          "  ],\n  \"traceName\": \"bench\"\n}\n",
+          out);
     return fclose(out);
 }
 
@@ -145,8 +151,9 @@ static int read_profile(const char *path)
     megabytes = (double)file.st_size / 1e6;
     grown = (double)(peak_bytes() - before);
     printf("%7.1f MB, %8u operations, %8u calls: %6.1f MB/s, %5.1f bytes an operation, %5.1f with calls "
-           "counted\n", megabytes, workload->op_count, workload->call_count, megabytes / took,
-           grown / workload->op_count, grown / (workload->op_count + workload->call_count));
+           "counted\n",
+           megabytes, workload->op_count, workload->call_count, megabytes / took, grown / workload->op_count,
+           grown / (workload->op_count + workload->call_count));
     gt_workload_free(workload);
     return 0;
 }

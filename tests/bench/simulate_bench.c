@@ -19,11 +19,13 @@ static double now_s(void)
 static struct gt_workload *make_workload(uint32_t operations, uint32_t streams, uint32_t blocks, uint32_t every)
 {
     struct gt_workload *w = gt_workload_new();
+    /* clang-format off */
     struct gt_kernel kernel = {
         .runs = GT_NONE, .arguments = GT_NONE,
         .name = gt_name(w, "k", 1), .grid = { blocks, 1, 1 }, .block = { 256, 1, 1 },
         .registers_per_thread = 32, .cost = GT_COST_NONE, .duration_ps = 5000000,
     };
+    /* clang-format on */
     uint32_t number = gt_workload_kernel(w, &kernel);
 
     gt_workload_add_gpu(w);

@@ -11,7 +11,9 @@
 enum { STREAMS = 4, SMS = 132, BLOCKS_MAX = 1000000 };
 
 /* Both clocks: the processor's tells the same on a machine that others use too. */
-struct instant { double wall_s, cpu_s; };
+struct instant {
+    double wall_s, cpu_s;
+};
 
 static double read_s(clockid_t clock)
 {
@@ -44,11 +46,13 @@ static void require(int64_t result, const struct gt_error *error)
 static struct gt_workload *make_workload(uint32_t operations)
 {
     struct gt_workload *w = gt_workload_new();
+    /* clang-format off */
     struct gt_kernel kernel = {
         .runs = GT_NONE, .arguments = GT_NONE,
         .name = gt_name(w, "k", 1), .grid = { SMS, 1, 1 }, .block = { 256, 1, 1 },
         .duration_ps = GT_TIME_NONE,
     };
+    /* clang-format on */
     uint32_t number = gt_workload_kernel(w, &kernel), launch = gt_name(w, "cudaLaunchKernel", 16);
 
     gt_workload_add_gpu(w);
@@ -75,13 +79,22 @@ static void send(const struct gt_probe *probe, uint32_t operations, struct gt_er
     for (uint32_t i = 0; i < operations; i++) {
         uint32_t op = i ^ 1; /* neighbours end in the other order; `operations` is even */
         gt_time_ps start_ps = (gt_time_ps)i * 5000000;
-        struct gt_call_record call = { .call = op, .start_ps = start_ps, .end_ps = start_ps + 2000000,
-                                       .cause_op = GT_NONE };
-        struct gt_op_record record = { .op = op, .submit_ps = start_ps, .start_ps = start_ps + 3000000,
-            .end_ps = start_ps + 9000000, .wait_ps = { 1000, 2000, 3000, 4000, 5000, 6000 },
-            .cause = GT_CAUSE_CALL, .cause_index = op };
-        struct gt_block_record blocks = { .op = op, .sm = i % SMS, .blocks = 1, .warps_per_block = 8,
-            .start_ps = record.start_ps, .end_ps = record.end_ps };
+        struct gt_call_record call = {
+            .call = op, .start_ps = start_ps, .end_ps = start_ps + 2000000, .cause_op = GT_NONE
+        };
+        struct gt_op_record record = { .op = op,
+                                       .submit_ps = start_ps,
+                                       .start_ps = start_ps + 3000000,
+                                       .end_ps = start_ps + 9000000,
+                                       .wait_ps = { 1000, 2000, 3000, 4000, 5000, 6000 },
+                                       .cause = GT_CAUSE_CALL,
+                                       .cause_index = op };
+        struct gt_block_record blocks = { .op = op,
+                                          .sm = i % SMS,
+                                          .blocks = 1,
+                                          .warps_per_block = 8,
+                                          .start_ps = record.start_ps,
+                                          .end_ps = record.end_ps };
 
         require(probe->blocks(probe->user, &blocks, error), error);
         require(probe->call(probe->user, &call, error), error);

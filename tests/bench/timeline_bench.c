@@ -10,19 +10,20 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char head[] =
-    "{\"gridtide\":1,\"name\":\"timeline\",\"device\":\"h200\"}\n"
-    "{\"thread\":\"main\"}\n"
-    "{\"stream\":13,\"flags\":[\"non_blocking\"]}\n"
-    "{\"stream\":14,\"flags\":[\"non_blocking\"]}\n"
-    "{\"stream\":15,\"flags\":[\"non_blocking\"]}\n"
-    "{\"kernel\":\"spin\",\"id\":0,\"grid\":[200],\"block\":[1024],\"registers\":16}\n"
-    "{\"kernel\":\"spin\",\"id\":1,\"grid\":[400],\"block\":[512],\"registers\":16}\n"
-    "{\"kernel\":\"spin\",\"id\":2,\"grid\":[64],\"block\":[256],\"registers\":16}\n";
+static const char head[] = "{\"gridtide\":1,\"name\":\"timeline\",\"device\":\"h200\"}\n"
+                           "{\"thread\":\"main\"}\n"
+                           "{\"stream\":13,\"flags\":[\"non_blocking\"]}\n"
+                           "{\"stream\":14,\"flags\":[\"non_blocking\"]}\n"
+                           "{\"stream\":15,\"flags\":[\"non_blocking\"]}\n"
+                           "{\"kernel\":\"spin\",\"id\":0,\"grid\":[200],\"block\":[1024],\"registers\":16}\n"
+                           "{\"kernel\":\"spin\",\"id\":1,\"grid\":[400],\"block\":[512],\"registers\":16}\n"
+                           "{\"kernel\":\"spin\",\"id\":2,\"grid\":[64],\"block\":[256],\"registers\":16}\n";
 
 /* One round: launches in turn on the three streams, then a wait for all. Nanoseconds. */
 enum { PERIOD_NS = 350000, SYNC_NS = 34998, SYNC_DURATION_NS = 310238 };
-static const struct launch { unsigned start, duration, op_start, op_duration; } launches[] = {
+static const struct launch {
+    unsigned start, duration, op_start, op_duration;
+} launches[] = {
     { 0, 4737, 7375, 77057 },       { 5149, 2804, 10512, 125600 },   { 8271, 3329, 83888, 27040 },
     { 11945, 3352, 86256, 114848 }, { 15845, 3873, 137488, 89472 },  { 20040, 3693, 124592, 26304 },
     { 24063, 3541, 202352, 94176 }, { 27936, 3218, 228240, 114145 }, { 31532, 3283, 178576, 65856 },
@@ -32,12 +33,15 @@ enum { LAUNCHES = sizeof launches / sizeof launches[0] };
 static void write_round(FILE *out, unsigned long long from_ns)
 {
     for (unsigned i = 0; i < LAUNCHES; i++)
-        fprintf(out, "{\"call\":\"launch\",\"name\":\"cudaLaunchKernel\",\"thread\":\"main\",\"stream\":%u,"
+        fprintf(out,
+                "{\"call\":\"launch\",\"name\":\"cudaLaunchKernel\",\"thread\":\"main\",\"stream\":%u,"
                 "\"start_ns\":%llu,\"duration_ns\":%u,\"kernel\":%u,\"op_start_ns\":%llu,\"op_duration_ns\":%u}\n",
-                13 + i % 3, from_ns + launches[i].start, launches[i].duration, i % 3,
-                from_ns + launches[i].op_start, launches[i].op_duration);
-    fprintf(out, "{\"call\":\"device_sync\",\"name\":\"cudaDeviceSynchronize\",\"thread\":\"main\",\"start_ns\":%llu,"
-            "\"duration_ns\":%d}\n", from_ns + SYNC_NS, SYNC_DURATION_NS);
+                13 + i % 3, from_ns + launches[i].start, launches[i].duration, i % 3, from_ns + launches[i].op_start,
+                launches[i].op_duration);
+    fprintf(out,
+            "{\"call\":\"device_sync\",\"name\":\"cudaDeviceSynchronize\",\"thread\":\"main\",\"start_ns\":%llu,"
+            "\"duration_ns\":%d}\n",
+            from_ns + SYNC_NS, SYNC_DURATION_NS);
 }
 
 static int write_trace(const char *path, unsigned long kernels)

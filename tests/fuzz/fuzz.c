@@ -107,11 +107,8 @@ static const struct reader {
     int (*read)(const char *path, struct gt_error *error);
     bool packed;
 } readers[] = {
-    { "input", read_input, true },
-    { "trace", read_trace, false },
-    { "simulate", simulate, false },
-    { "kineto", read_kineto, false },
-    { "nsys", read_nsys, false },
+    { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
+    { "kineto", read_kineto, false }, { "nsys", read_nsys, false },
 };
 
 static void die(const char *what, const char *why)

@@ -5,6 +5,7 @@
 #include "sim/base/error.h"
 
 /* What parsers trip over: numbers at the edges of types (the first, all valid), broken JSON, broken UTF-8. */
+/* clang-format off */
 static const char *const words[] = {
     "0", "1", "3", "17", "65535", "65536", "-1", "-0", "1e308", "-1e308", "1e-400", "1e999999999", "2147483647", "2147483648", "4294967295",
     "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551615",
@@ -13,6 +14,7 @@ static const char *const words[] = {
     "\xff\xfe", "\xc0\x80", "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", "{\"a\":{\"a\":{\"a\":{\"a\":", "/*", "//",
     "0x10", "NaN", "Infinity", "+1", ".5", "1.", "00",
 };
+/* clang-format on */
 enum { NUMBERS = 24, WORDS = sizeof words / sizeof words[0] };
 
 /* splitmix64: the whole state is one number, so a seed names a mutation. */
@@ -149,8 +151,8 @@ static void replace_number(struct bytes *bytes, uint64_t *random)
 
 typedef void mutator(struct bytes *bytes, uint64_t *random);
 static mutator *const mutators[] = {
-    flip_bit, set_byte, cut_end, cut_middle, insert_random, repeat, insert_word, replace_number,
-    replace_number, change_digit, change_digit,
+    flip_bit,    set_byte,       cut_end,        cut_middle,   insert_random, repeat,
+    insert_word, replace_number, replace_number, change_digit, change_digit,
 };
 
 void mutate(struct bytes *bytes, uint64_t seed)

@@ -39,9 +39,7 @@ static cudaError_t fault(void)
 
     if (code == cudaSuccess)
         code = cudaLibraryGetKernel(&kernel, library, "fault");
-    return code != cudaSuccess
-               ? code
-               : cudaLaunchKernel(kernel, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, NULL, 0, NULL);
+    return code != cudaSuccess ? code : cudaLaunchKernel(kernel, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, NULL, 0, NULL);
 }
 
 /* The player, and a fault of somebody's before repetition FAULT_AT; the first play warms up. */
@@ -57,6 +55,7 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
 static struct gt_workload *make_workload(uint64_t bytes)
 {
     struct gt_workload *workload = gt_workload_new();
+    /* clang-format off */
     struct gt_kernel kernel = {
         .name = gt_name(workload, "k", 1), .grid = { 8, 1, 1 }, .block = { 64, 1, 1 },
         .registers_per_thread = 32,
@@ -64,6 +63,7 @@ static struct gt_workload *make_workload(uint64_t bytes)
         .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE, .arguments = GT_NONE,
     };
+    /* clang-format on */
 
     gt_workload_add_gpu(workload);
     gt_workload_add_stream(workload);
@@ -94,9 +94,7 @@ static struct gt_workload *make_workload(uint64_t bytes)
 static uint32_t validate(struct gt_store *store, const struct gt_players *players, uint64_t bytes,
                          struct gt_error *error)
 {
-    struct gt_validation validation = {
-        .players = players, .store = store, .seed = 1, .repetitions = REPETITIONS
-    };
+    struct gt_validation validation = { .players = players, .store = store, .seed = 1, .repetitions = REPETITIONS };
     struct gt_validated validated = { .measured = 0 };
     struct gt_workload *workload = make_workload(bytes);
     struct gt_device device;
@@ -123,12 +121,10 @@ static int work(void *user, int died_of)
     struct gt_store *store = gt_store_open(shared->path, true, &error);
 
     faulty.play = play;
-    check(shared, died_of == 0 && store != NULL && gt_cuda_players.find(&facts, &error) == 0,
-          "there is a GPU");
+    check(shared, died_of == 0 && store != NULL && gt_cuda_players.find(&facts, &error) == 0, "there is a GPU");
     if (shared->processes++ == 0) {
         check(shared, validate(store, &gt_cuda_players, 4096, &error) == REPETITIONS, "a trace is played");
-        check(shared, validate(store, &faulty, 4096, &error) == FAULT_AT,
-              "what was measured before a fault is kept");
+        check(shared, validate(store, &faulty, 4096, &error) == FAULT_AT, "what was measured before a fault is kept");
         check(shared, strstr(error.text, "fault") != NULL, "and the fault is told");
         check(shared, gt_cuda_players.lost(), "the GPU is lost for this process");
         gt_store_close(store);
@@ -136,8 +132,8 @@ static int work(void *user, int died_of)
     }
     check(shared, validate(store, &gt_cuda_players, 4096, &error) == REPETITIONS, "the next trace is played");
     check(shared,
-          validate(store, &gt_cuda_players, 1ull << 40, &error) == 0
-              && strstr(error.text, "out of device memory") != NULL,
+          validate(store, &gt_cuda_players, 1ull << 40, &error) == 0 &&
+              strstr(error.text, "out of device memory") != NULL,
           "a copy of a terabyte does not fit, which is told");
     check(shared, validate(store, &gt_cuda_players, 4096, &error) == REPETITIONS, "the next trace is played");
     gt_store_close(store);
@@ -158,8 +154,7 @@ static int look_for_gpu(void *user, int died_of)
 
 int main(void)
 {
-    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     struct gt_error error = { "" };
     struct gt_store *store;
 

@@ -20,8 +20,8 @@ static struct {
     CUresult (*load)(CUmodule *module, const void *image);
     CUresult (*find)(CUfunction *function, CUmodule module, const char *name);
     CUresult (*launch)(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream,
-                       void **arguments, void **extra);
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void **arguments,
+                       void **extra);
 } driver;
 
 static int find_driver(void)
@@ -35,8 +35,8 @@ static int find_driver(void)
     *(void **)&driver.load = dlsym(library, "cuModuleLoadData");
     *(void **)&driver.find = dlsym(library, "cuModuleGetFunction");
     *(void **)&driver.launch = dlsym(library, "cuLaunchKernel");
-    return driver.retain != NULL && driver.set_current != NULL && driver.load != NULL && driver.find != NULL
-           && driver.launch != NULL;
+    return driver.retain != NULL && driver.set_current != NULL && driver.load != NULL && driver.find != NULL &&
+           driver.launch != NULL;
 }
 
 /* 0 where it could not be done, as while the driver is still being initialised. */
@@ -46,10 +46,10 @@ static int fault(void)
     CUmodule module;
     CUfunction function;
 
-    return driver.retain(&context, 0) == CUDA_SUCCESS && driver.set_current(context) == CUDA_SUCCESS
-           && driver.load(&module, fault_ptx) == CUDA_SUCCESS
-           && driver.find(&function, module, "fault") == CUDA_SUCCESS
-           && driver.launch(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, NULL, NULL) == CUDA_SUCCESS;
+    return driver.retain(&context, 0) == CUDA_SUCCESS && driver.set_current(context) == CUDA_SUCCESS &&
+           driver.load(&module, fault_ptx) == CUDA_SUCCESS &&
+           driver.find(&function, module, "fault") == CUDA_SUCCESS &&
+           driver.launch(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_PER_THREAD, NULL, NULL) == CUDA_SUCCESS;
 }
 
 static void *wait_for_file(void *user)

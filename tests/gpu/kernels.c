@@ -12,13 +12,14 @@
 enum { MEASUREMENTS = 50, WARM_UPS = 3, SEEDS = 2 };
 
 struct test_case {
-    const char *kernel, *arguments;  /* "name=value name=value"; the others as they fall back */
+    const char *kernel, *arguments; /* "name=value name=value"; the others as they fall back */
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes, registers_per_thread;
-    bool one_answer;                 /* whatever the input */
+    bool one_answer; /* whatever the input */
 };
 
 /* Small and awkward ones, to be right. */
+/* clang-format off */
 static const struct test_case small_cases[] = {
     {"empty", "", {1, 1, 1}, {1, 1, 1}, 0, 0, false},
     {"empty", "", {7, 5, 3}, {33, 3, 2}, 100000, 0, false},
@@ -123,8 +124,10 @@ static const struct test_case small_cases[] = {
     {"atomics", "counters=1 count=10003", {5, 1, 1}, {33, 3, 1}, 0, 0, false},
     {"atomics", "counters=100003 count=1000003", {50, 3, 1}, {256, 1, 1}, 0, 0, false},
 };
+/* clang-format on */
 
 /* Large enough for times that say something; each size checked too. */
+/* clang-format off */
 static const struct test_case timed_cases[] = {
     {"empty", "", {132, 1, 1}, {256, 1, 1}, 0, 0, false},
     {"spin", "cycles=20000", {132, 1, 1}, {1024, 1, 1}, 0, 0, false},
@@ -179,8 +182,10 @@ static const struct test_case timed_cases[] = {
     {"atomics", "counters=1 count=4194304", {528, 1, 1}, {256, 1, 1}, 0, 0, false},
     {"atomics", "counters=16777216 count=16777216", {1056, 1, 1}, {256, 1, 1}, 0, 0, false},
 };
+/* clang-format on */
 
 /* What must be refused before the launch, and a word that the refusal must hold. */
+/* clang-format off */
 static const struct { struct test_case test; const char *word; } refused_cases[] = {
     {{"empty", "", {0, 1, 1}, {32, 1, 1}, 0, 0, false}, "grid's x"},
     {{"empty", "", {1, 65536, 1}, {32, 1, 1}, 0, 0, false}, "65535"},
@@ -210,6 +215,7 @@ static const struct { struct test_case test; const char *word; } refused_cases[]
     {{"scan", "", {1, 1, 1}, {33, 1, 1}, 0, 0, false}, "whole warps"},
     {{"sort_block", "keys=100", {1, 1, 1}, {32, 1, 1}, 0, 0, false}, "power of two"},
 };
+/* clang-format on */
 
 static int tests_done, tests_failed;
 static bool sanitized;
@@ -236,7 +242,7 @@ static void require(cudaError_t status, const char *what)
 static const struct gt_library_kernel *set_up(const struct test_case *test, double *arguments,
                                               struct gt_gpu_launch *launch)
 {
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     const struct gt_library_kernel *kernel = gt_library_kernel_find(test->kernel, &error);
     char text[256], *rest = text, *word;
     snprintf(text, sizeof text, "%s", test->arguments);
@@ -253,8 +259,8 @@ static const struct gt_library_kernel *set_up(const struct test_case *test, doub
         exit(1);
     }
     *launch = (struct gt_gpu_launch){
-        .grid = {test->grid[0], test->grid[1], test->grid[2]},
-        .block = {test->block[0], test->block[1], test->block[2]},
+        .grid = { test->grid[0], test->grid[1], test->grid[2] },
+        .block = { test->block[0], test->block[1], test->block[2] },
         .dynamic_shared_bytes = test->dynamic_shared_bytes,
         .registers_per_thread = test->registers_per_thread,
         .arguments = arguments,
@@ -305,7 +311,7 @@ static void test_output(const struct test_case *test, uint64_t seeds)
     char name[512];
     double arguments[GT_LIBRARY_PARAMETERS];
     struct gt_gpu_launch launch;
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     const struct gt_library_kernel *kernel = set_up(test, arguments, &launch);
     describe(test, name, sizeof name);
     bool good = gt_library_accepts(kernel, &launch, &error) == 0;
@@ -323,7 +329,7 @@ static void test_refusal(const struct test_case *test, const char *word)
     char name[512];
     double arguments[GT_LIBRARY_PARAMETERS];
     struct gt_gpu_launch launch;
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     const struct gt_library_kernel *kernel = set_up(test, arguments, &launch);
     describe(test, name + snprintf(name, sizeof name, "refuses "), sizeof name - 8);
     int refused = gt_library_accepts(kernel, &launch, &error) < 0;
@@ -351,11 +357,11 @@ static void test_names(void)
 /* Registers to order: what the compiler took must fill the same 8-register step of the register file. */
 static void test_registers(void)
 {
-    const struct test_case test = {"spin", "", {1, 1, 1}, {32, 1, 1}, 0, 0, false};
+    const struct test_case test = { "spin", "", { 1, 1, 1 }, { 32, 1, 1 }, 0, 0, false };
     double arguments[GT_LIBRARY_PARAMETERS];
     struct gt_gpu_launch launch;
     const struct gt_library_kernel *spin = set_up(&test, arguments, &launch);
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     bool good = true;
     for (uint32_t ordered = 24; ordered <= 255; ordered++) {
         struct cudaFuncAttributes attributes;
@@ -364,19 +370,19 @@ static void test_registers(void)
         if ((uint32_t)(attributes.numRegs + 7) / 8 == (ordered + 7) / 8 && attributes.localSizeBytes == 0)
             continue;
         good = false;
-        gt_error_set(&error, "%u ordered: %d registers, %zu bytes of local memory", ordered,
-                     attributes.numRegs, attributes.localSizeBytes);
+        gt_error_set(&error, "%u ordered: %d registers, %zu bytes of local memory", ordered, attributes.numRegs,
+                     attributes.localSizeBytes);
     }
     report(good, "spin takes the registers ordered, 24 to 255, and spills none", error.text);
 }
 
 static void test_block_cycles(void)
 {
-    const struct test_case test = {"spin", "", {100, 1, 1}, {64, 1, 1}, 0, 0, false};
-    const uint64_t cycles[] = {5000, 80000, 20000};
+    const struct test_case test = { "spin", "", { 100, 1, 1 }, { 64, 1, 1 }, 0, 0, false };
+    const uint64_t cycles[] = { 5000, 80000, 20000 };
     double arguments[GT_LIBRARY_PARAMETERS];
     struct gt_gpu_launch launch;
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     const struct gt_library_kernel *spin = set_up(&test, arguments, &launch);
     void *list;
     allocate(spin, &launch);
@@ -384,8 +390,7 @@ static void test_block_cycles(void)
     require(cudaMemcpy(list, cycles, sizeof cycles, cudaMemcpyHostToDevice), "the list");
     launch.block_cycles = list;
     launch.block_cycles_length = 3;
-    bool good = gt_library_accepts(spin, &launch, &error) == 0 &&
-        gt_library_check(spin, &launch, 1, &error) == 0;
+    bool good = gt_library_accepts(spin, &launch, &error) == 0 && gt_library_check(spin, &launch, 1, &error) == 0;
     report(good, "spin with cycles by block", error.text);
     require(cudaFree(list), "the list's end");
     release(&launch);
@@ -433,8 +438,7 @@ static void print_excess(const struct gt_gpu_launch *launch)
     for (size_t i = 0; i < blocks; i++)
         excess[i] = (int64_t)(log[i].end_cycles - log[i].start_cycles) - (int64_t)launch->arguments[0];
     qsort(excess, blocks, sizeof *excess, by_cycles);
-    printf("#   blocks took %+" PRId64 " cycles beside those asked for (median; %+" PRId64
-           " to %+" PRId64 ")\n",
+    printf("#   blocks took %+" PRId64 " cycles beside those asked for (median; %+" PRId64 " to %+" PRId64 ")\n",
            excess[blocks / 2], excess[0], excess[blocks - 1]);
     free(log);
     free(excess);
@@ -456,8 +460,9 @@ static void print_times(const struct test_case *test)
     double without = median_us(kernel, &silent);
     describe(test, name, sizeof name);
     printf("# %s: %d registers, %zu B static shared; median of %d %.2f us, with log %.2f us"
-           " (%+.2f us, %+.2f%%)\n", name, attributes.numRegs, attributes.sharedSizeBytes, MEASUREMENTS,
-           without, with, with - without, 100 * (with - without) / without);
+           " (%+.2f us, %+.2f%%)\n",
+           name, attributes.numRegs, attributes.sharedSizeBytes, MEASUREMENTS, without, with, with - without,
+           100 * (with - without) / without);
     if (strcmp(test->kernel, "spin") == 0)
         print_excess(&launch);
     release(&launch);

@@ -1,9 +1,9 @@
 /* Arrays that grow, and ranks of sorted values. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -71,7 +71,7 @@ static void ranks_are_the_nearest(void **state)
     (void)state;
     assert_true(isnan(gt_median(values, 0)));
     assert_true(gt_median(values, 1) == 5);
-    assert_true(gt_median(values, 6) == 3);     /* the lower of the two in the middle */
+    assert_true(gt_median(values, 6) == 3); /* the lower of the two in the middle */
     assert_true(gt_percentile(values, 6, 0) == 1);
     assert_true(gt_percentile(values, 6, 50) == 3);
     assert_true(gt_percentile(values, 6, 51) == 4);

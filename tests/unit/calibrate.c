@@ -23,7 +23,7 @@ static void near(double value, double expected)
 
 static void medians_and_quartiles(void **state)
 {
-    double odd[] = {5, 1, 4, 2, 3}, even[] = {4, 1, 3, 2}, one[] = {7};
+    double odd[] = { 5, 1, 4, 2, 3 }, even[] = { 4, 1, 3, 2 }, one[] = { 7 };
     struct gt_summary summary = gt_summarise(odd, 5);
 
     (void)state;
@@ -44,7 +44,7 @@ static void medians_and_quartiles(void **state)
 /* 200 and 202 near, 260, 262 and 268 far: means 201 and 790 / 3, quartiles of each half. */
 static void halves_keep_the_mean(void **state)
 {
-    double samples[] = {262, 200, 268, 202, 260};
+    double samples[] = { 262, 200, 268, 202, 260 };
     struct gt_summary halves[2];
 
     (void)state;
@@ -61,7 +61,7 @@ static void halves_keep_the_mean(void **state)
 /* 4 us + bytes at 50 GB/s is found exactly; one point off moves the fit by its weight only. */
 static void lines_through_points(void **state)
 {
-    const double bytes[] = {4096, 65536, 1 << 20, 1 << 26};
+    const double bytes[] = { 4096, 65536, 1 << 20, 1 << 26 };
     double us[4];
     struct gt_line line;
 
@@ -82,7 +82,7 @@ static void lines_through_points(void **state)
 
 static void no_base_below_zero(void **state)
 {
-    const double x[] = {1, 2, 3}, y[] = {1, 3, 5};
+    const double x[] = { 1, 2, 3 }, y[] = { 1, 3, 5 };
     struct gt_line line = gt_fit_line(x, y, 3, false);
 
     (void)state;
@@ -108,7 +108,7 @@ static void clocks_are_tied(void **state)
 
 static void the_most_at_once(void **state)
 {
-    const struct gt_stay stays[] = {{0, 0, 10}, {0, 5, 15}, {1, 9, 20}, {1, 10, 30}, {0, 40, 50}};
+    const struct gt_stay stays[] = { { 0, 0, 10 }, { 0, 5, 15 }, { 1, 9, 20 }, { 1, 10, 30 }, { 0, 40, 50 } };
 
     (void)state;
     assert_int_equal(gt_most_at_once(stays, 5), 3); /* at 9: the fourth starts as the first ends */
@@ -119,7 +119,7 @@ static void the_most_at_once(void **state)
 /* SM 7 has two slots, freed at 10 and 12 and filled at 13 and 15; SM 3 has one. */
 static void slots_are_filled_in_order(void **state)
 {
-    struct gt_stay stays[] = {{7, 0, 10}, {3, 1, 5}, {7, 1, 12}, {3, 9, 20}, {7, 13, 30}, {7, 15, 40}};
+    struct gt_stay stays[] = { { 7, 0, 10 }, { 3, 1, 5 }, { 7, 1, 12 }, { 3, 9, 20 }, { 7, 13, 30 }, { 7, 15, 40 } };
     double gaps[6];
 
     (void)state;
@@ -132,13 +132,13 @@ static void slots_are_filled_in_order(void **state)
 /* Four SMs, taken in the order 2, 0, 3, 1; in one launch of two blocks another pair was taken. */
 static void order_of_sms(void **state)
 {
-    const uint32_t clean[] = {2, 2, 2, 0, 0, 2, 2, 3, 0, 0, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0};
+    const uint32_t clean[] = { 2, 2, 2, 0, 0, 2, 2, 3, 0, 0, 2, 3, 0, 1, 2, 3, 3, 2, 1, 0 };
     uint32_t odd[20], order[4];
     size_t alike;
 
     (void)state;
     assert_int_equal(gt_find_order(clean, 2, 4, order, &alike), 0);
-    assert_memory_equal(order, ((uint32_t[]){2, 0, 3, 1}), sizeof order);
+    assert_memory_equal(order, ((uint32_t[]){ 2, 0, 3, 1 }), sizeof order);
     assert_int_equal(alike, 8);
     memcpy(odd, clean, sizeof odd);
     odd[3] = 3;
@@ -154,7 +154,7 @@ static void order_of_sms(void **state)
 
 static void sets_of_sms(void **state)
 {
-    const uint32_t pairs[][2] = {{5, 1}, {1, 3}, {0, 2}, {3, 5}};
+    const uint32_t pairs[][2] = { { 5, 1 }, { 1, 3 }, { 0, 2 }, { 3, 5 } };
     uint32_t sizes[7];
     size_t rest;
 
@@ -185,7 +185,7 @@ static int remove_path(void **state)
 /* What is written is read back: numbers rounded, lists broken over lines, sources above each. */
 static void the_file_reads_back(void **state)
 {
-    const struct gt_summary summary = {3.6249, 3.5, 3.75, 400};
+    const struct gt_summary summary = { 3.6249, 3.5, 3.75, 400 };
     struct gt_calibration calibration;
     struct gt_device *device = gt_calloc(1, sizeof *device);
     struct gt_device_notes notes;
@@ -199,13 +199,12 @@ static void the_file_reads_back(void **state)
     gt_found_text(&calibration, "chip.name", "Test GPU", "device properties");
     gt_found_text(&calibration, "chip.sms", "132", "device properties");
     for (int i = 0; i < 132; i++)
-        snprintf(order + strlen(order), sizeof order - strlen(order), "%s%d", i > 0 ? "," : "",
-                 (i * 5 + 7) % 132);
+        snprintf(order + strlen(order), sizeof order - strlen(order), "%s%d", i > 0 ? "," : "", (i * 5 + 7) % 132);
     gt_found_text(&calibration, "chip.sm_order", order, "made up");
     memset(method, 'm', sizeof method - 1);
     method[sizeof method - 1] = '\0';
     gt_found(&calibration, "host.launch_call_us", summary.median, summary, "%s", method);
-    gt_found(&calibration, "copy.duplex_gbps", 103.4567, (struct gt_summary){0, 0, 0, 0}, "sum");
+    gt_found(&calibration, "copy.duplex_gbps", 103.4567, (struct gt_summary){ 0, 0, 0, 0 }, "sum");
     gt_found_known(&calibration, "block.registers_per_thread", "255", "vendor document: a book");
     gt_found_note(&calibration, "a note of %d words", 5);
     gt_not_found(&calibration, "copy.p2p_gbps", "no second GPU");
@@ -221,8 +220,7 @@ static void the_file_reads_back(void **state)
     for (size_t i = 0; i < gt_device_key_count; i++) {
         const char *key = gt_device_keys[i].key, *source = notes.keys[i];
         if (strcmp(key, "host.launch_call_us") == 0)
-            assert_non_null(strstr(source,
-                                   "driver 580.159.04: median 3.625, quartiles in 3.5 to 3.75, n 400; mmm"));
+            assert_non_null(strstr(source, "driver 580.159.04: median 3.625, quartiles in 3.5 to 3.75, n 400; mmm"));
         if (strcmp(key, "copy.p2p_gbps") == 0)
             assert_string_equal(source, "default, not measured: no second GPU");
         if (strcmp(key, "block.registers_per_thread") == 0)
@@ -248,7 +246,8 @@ static char *make_shipped(void)
     FILE *file = fopen(name, "w");
     assert_non_null(file);
     fputs("; source: a file\n[chip]\nname = Known GPU\nsms = 4\n[copy]\n; source: vendor document: a link\n"
-          "p2p_gbps = 400\n; source: old\nd2d_gbps = 1000\n", file);
+          "p2p_gbps = 400\n; source: old\nd2d_gbps = 1000\n",
+          file);
     fclose(file);
     return folder;
 }
@@ -268,7 +267,7 @@ static void remove_shipped(char *folder)
 /* What was not measured stays as in the file that comes with Gridtide for that GPU, and for no other. */
 static void what_is_not_found_stays(void **state)
 {
-    static const char *const names[] = {"Known GPU", "Other GPU"};
+    static const char *const names[] = { "Known GPU", "Other GPU" };
     struct gt_device *device = gt_calloc(1, sizeof *device);
     char *folder = make_shipped();
 
@@ -281,7 +280,7 @@ static void what_is_not_found_stays(void **state)
 
         gt_calibration_init(&calibration);
         gt_found_text(&calibration, "chip.name", names[other], "device properties");
-        gt_found(&calibration, "copy.d2d_gbps", 2000, (struct gt_summary){0, 0, 0, 0}, "new");
+        gt_found(&calibration, "copy.d2d_gbps", 2000, (struct gt_summary){ 0, 0, 0, 0 }, "new");
         gt_not_found(&calibration, "copy.p2p_gbps", "no second GPU");
         if (gt_calibration_write(&calibration, path, &error) != 0 ||
             gt_device_load_notes(path, device, &notes, &error) != 0)
@@ -291,8 +290,8 @@ static void what_is_not_found_stays(void **state)
         assert_int_equal(device->sms, other ? 80 : 4);
         for (size_t i = 0; i < gt_device_key_count; i++)
             if (strcmp(gt_device_keys[i].key, "copy.p2p_gbps") == 0)
-                assert_string_equal(notes.keys[i], other ? "default, not measured: no second GPU"
-                                                         : "vendor document: a link");
+                assert_string_equal(notes.keys[i],
+                                    other ? "default, not measured: no second GPU" : "vendor document: a link");
         gt_device_notes_free(&notes);
         gt_calibration_free(&calibration);
     }
@@ -304,8 +303,8 @@ static void what_is_not_found_stays(void **state)
 /* Findings sent through a pipe arrive as they were; three sets make one. */
 static void processes_are_combined(void **state)
 {
-    static const double values[] = {2.5, 1.5, 2.0};
-    const struct gt_calibration_options options = {.progress = NULL};
+    static const double values[] = { 2.5, 1.5, 2.0 };
+    const struct gt_calibration_options options = { .progress = NULL };
     struct gt_calibration sent, all[3], one;
     struct gt_error error;
     FILE *file = tmpfile();
@@ -313,7 +312,7 @@ static void processes_are_combined(void **state)
     (void)state;
     assert_non_null(file);
     for (int i = 0; i < 3; i++) {
-        const struct gt_summary summary = {values[i], values[i] - 0.25, values[i] + 0.25, 10};
+        const struct gt_summary summary = { values[i], values[i] - 0.25, values[i] + 0.25, 10 };
 
         gt_calibration_init(&sent);
         gt_calibration_init(&all[i]);
@@ -352,9 +351,9 @@ static void processes_are_combined(void **state)
 
 static void what_ends_early_is_an_error(void **state)
 {
-    static const char *const texts[] = { "", "when\ttoday\nfinding\t1\n",
-                                        "finding\t999999\t0\t1\t1\t1\t1\t5\tm\n", "error\tno GPU\n" };
-    const struct gt_calibration_options options = {.progress = NULL};
+    static const char *const texts[] = { "", "when\ttoday\nfinding\t1\n", "finding\t999999\t0\t1\t1\t1\t1\t5\tm\n",
+                                         "error\tno GPU\n" };
+    const struct gt_calibration_options options = { .progress = NULL };
 
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
@@ -376,7 +375,7 @@ static void what_ends_early_is_an_error(void **state)
 /* A value that its key does not allow is not taken; what does not fit together is not written. */
 static void nonsense_is_refused(void **state)
 {
-    const struct gt_summary none = {0, 0, 0, 0};
+    const struct gt_summary none = { 0, 0, 0, 0 };
     struct gt_calibration calibration;
     struct gt_error error;
 

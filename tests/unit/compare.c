@@ -1,9 +1,9 @@
 /* Errors worked out by hand from hand-made runs. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +53,11 @@ static void send(const struct gt_probe *probe, const struct row *rows, uint32_t 
 {
     for (uint32_t i = 0; i < count; i++) {
         gt_time_ps start_ps = (gt_time_ps)(rows[i].simulated_us * 1e6);
-        struct gt_op_record record = { .op = i, .submit_ps = 0, .start_ps = start_ps,
-            .end_ps = start_ps + (gt_time_ps)(rows[i].simulated_length_us * 1e6), .cause_index = GT_NONE };
+        struct gt_op_record record = { .op = i,
+                                       .submit_ps = 0,
+                                       .start_ps = start_ps,
+                                       .end_ps = start_ps + (gt_time_ps)(rows[i].simulated_length_us * 1e6),
+                                       .cause_index = GT_NONE };
 
         if (rows[i].simulated_us >= 0)
             assert_int_equal(probe->op(probe->user, &record, &error), 0);
@@ -82,7 +85,7 @@ static void computed_once(struct gt_store *store, int64_t simulated, int64_t mea
     assert_int_equal(gt_verdict_of(store, simulated, true, &first, &error), 0);
     *comparison = first.comparison;
     change(store, "SAVEPOINT before; UPDATE run_op SET end_ps = end_ps + 1000000000 WHERE run_id ="
-           " (SELECT max(run_id) FROM run)");
+                  " (SELECT max(run_id) FROM run)");
     assert_int_equal(gt_verdict_of(store, simulated, false, &again, &error), 0);
     assert_int_equal(again.repeats.median_run, measured);
     assert_int_equal(again.within, first.within);
@@ -96,7 +99,7 @@ static void computed_once(struct gt_store *store, int64_t simulated, int64_t mea
     assert_int_equal(gt_verdict_of(store, simulated, false, &again, &error), 0);
     assert_false(first.comparison.makespan_simulated_us == again.comparison.makespan_simulated_us);
     change(store, "ROLLBACK TO before; INSERT INTO run SELECT 9, trace_id, device_id, 'measured', '', 1, 1 FROM run"
-           " WHERE run_id = 1");
+                  " WHERE run_id = 1");
     assert_int_equal(gt_verdict_of(store, simulated, false, &again, &error), 0);
     assert_true(again.repeats.count == first.repeats.count + 1);
     change(store, "ROLLBACK TO before; RELEASE before");
@@ -144,8 +147,10 @@ static void compare(const struct row *rows, uint32_t count, struct gt_comparison
 static void by_hand(void **state)
 {
     static const struct row rows[] = {
-        { GT_OP_COPY, 100, 5, 7, 5 }, { GT_OP_KERNEL, 110, 5, 19, 5 },
-        { GT_OP_KERNEL, 120, 5, 26, 5 }, { GT_OP_MEMSET, 140, 10, 51, 11 },
+        { GT_OP_COPY, 100, 5, 7, 5 },
+        { GT_OP_KERNEL, 110, 5, 19, 5 },
+        { GT_OP_KERNEL, 120, 5, 26, 5 },
+        { GT_OP_MEMSET, 140, 10, 51, 11 },
     };
     struct gt_comparison comparison;
 
@@ -172,8 +177,9 @@ static void leaves_out_what_it_cannot_compare(void **state)
 {
     static const struct row rows[] = {
         { GT_OP_HOST_FUNCTION, 0, 1000, 0, 1000 },
-        { GT_OP_KERNEL, -1, 5, 1, 5 },         /* a stated duration is no measurement */
-        { GT_OP_KERNEL, 10, 10, 20, 10 }, { GT_OP_KERNEL, 20, 10, 30, 15 },
+        { GT_OP_KERNEL, -1, 5, 1, 5 }, /* a stated duration is no measurement */
+        { GT_OP_KERNEL, 10, 10, 20, 10 },
+        { GT_OP_KERNEL, 20, 10, 30, 15 },
     };
     struct gt_comparison comparison;
 
@@ -196,8 +202,8 @@ static void without_measurements_there_is_no_error(void **state)
     compare(rows, 2, &comparison);
     assert_int_equal(comparison.unmatched, 2);
     assert_near(comparison.makespan_simulated_us, 14);
-    assert_true(isnan(comparison.makespan_measured_us) && isnan(comparison.makespan_error_pct)
-                && isnan(comparison.start_error_us.median) && isnan(comparison.start_error_pct.p95));
+    assert_true(isnan(comparison.makespan_measured_us) && isnan(comparison.makespan_error_pct) &&
+                isnan(comparison.start_error_us.median) && isnan(comparison.start_error_pct.p95));
 }
 
 /* The order of starts may differ: each run is aligned at its own first. */
@@ -263,7 +269,9 @@ static int note_call(void *user, const struct gt_call_record *record, struct gt_
 static void measured_records_come_as_they_ended(void **state)
 {
     static const struct row rows[] = {
-        { GT_OP_KERNEL, 5, 10, -1, -1 }, { GT_OP_KERNEL, 6, 2, -1, -1 }, { GT_OP_KERNEL, 6, -1, -1, -1 },
+        { GT_OP_KERNEL, 5, 10, -1, -1 },
+        { GT_OP_KERNEL, 6, 2, -1, -1 },
+        { GT_OP_KERNEL, 6, -1, -1, -1 },
     };
     static const uint32_t expected[] = { 0, 101, 100 };
     const struct gt_probe probe = { .op = note_op, .call = note_call };
@@ -287,9 +295,11 @@ static double distance_pct(struct gt_store *store, const char *left, const char 
     char sql[400];
     double pct;
 
-    snprintf(sql, sizeof sql, "PRAGMA foreign_keys = OFF; DELETE FROM run_placement; DELETE FROM run_op;"
+    snprintf(sql, sizeof sql,
+             "PRAGMA foreign_keys = OFF; DELETE FROM run_placement; DELETE FROM run_op;"
              "INSERT INTO run_op (run_id, op_no, start_ps, end_ps) VALUES (1, 0, 0, 1), (2, 0, 0, 1);"
-             "INSERT INTO run_placement VALUES (1, 0, 0, '%s'), (2, 0, 0, '%s')", left, right);
+             "INSERT INTO run_placement VALUES (1, 0, 0, '%s'), (2, 0, 0, '%s')",
+             left, right);
     assert_int_equal(sqlite3_exec(gt_store_database(store)->sqlite, sql, NULL, NULL, NULL), SQLITE_OK);
     return gt_placement_distance(gt_store_database(store), 1, 2, &pct, &error) == 0 ? pct : -1;
 }
@@ -316,14 +326,10 @@ static void placements_are_compared_by_sm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(placements_are_compared_by_sm),
-        cmocka_unit_test(by_hand),
-        cmocka_unit_test(leaves_out_what_it_cannot_compare),
-        cmocka_unit_test(without_measurements_there_is_no_error),
-        cmocka_unit_test(aligns_at_each_first_start),
-        cmocka_unit_test(an_instant_has_no_percentage),
-        cmocka_unit_test(percentiles_are_by_nearest_rank),
-        cmocka_unit_test(measured_records_come_as_they_ended),
+        cmocka_unit_test(placements_are_compared_by_sm),     cmocka_unit_test(by_hand),
+        cmocka_unit_test(leaves_out_what_it_cannot_compare), cmocka_unit_test(without_measurements_there_is_no_error),
+        cmocka_unit_test(aligns_at_each_first_start),        cmocka_unit_test(an_instant_has_no_percentage),
+        cmocka_unit_test(percentiles_are_by_nearest_rank),   cmocka_unit_test(measured_records_come_as_they_ended),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

@@ -28,7 +28,7 @@ static void the_table_is_sorted_and_finds_itself(void **state)
 static void suffixes_do_not_count(void **state)
 {
     static const char *const launches[] = {
-        "cudaLaunchKernel_v7000", "cudaLaunchKernel_ptsz", "cudaLaunchKernel_v7000_ptsz",
+        "cudaLaunchKernel_v7000",      "cudaLaunchKernel_ptsz",    "cudaLaunchKernel_v7000_ptsz",
         "cudaLaunchKernel_ptsz_v7000", "cudaLaunchKernel_v2_ptds",
     };
 

@@ -13,7 +13,9 @@
 
 #include "traces/names/demangle.h"
 
-struct names { const char *name, *demangled, *function, *base; };
+struct names {
+    const char *name, *demangled, *function, *base;
+};
 
 static const struct names cases[] = {
     { "_Z17gemv2T_kernel_valIiLi128ELb0EEvT_", "void gemv2T_kernel_val<int, 128, false>(int)",
@@ -26,14 +28,14 @@ static const struct names cases[] = {
       "at::native::sum_functor<float>::operator()(at::TensorIterator&)::{lambda(float, float)#1}> > >(int)",
       NULL, NULL, "reduce_kernel" },
     { "void f<&A::operator< >(int)", NULL, "f<&A::operator< >", "f" },
-    { "void <unnamed>::elementwise_kernel<(int)128, (int)4>(int, T2)", NULL,
-      "elementwise_kernel<(int)128, (int)4>", "elementwise_kernel" },
+    { "void <unnamed>::elementwise_kernel<(int)128, (int)4>(int, T2)", NULL, "elementwise_kernel<(int)128, (int)4>",
+      "elementwise_kernel" },
     { "unsigned int a::hash(unsigned char const*) [clone .x]", NULL, "hash", "hash" },
     { "void a::f<int>", NULL, "f<int>", "f" },
     { "cutlass::gemm", NULL, "gemm", "gemm" },
     { "triton_poi_fused_add_0", NULL, "triton_poi_fused_add_0", "triton_poi_fused_add_0" },
-    { "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT", NULL,
-      "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT", "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT" },
+    { "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT", NULL, "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT",
+      "nvjet_sm90_hsh_256x128_64x4_1x2_h_bz_coopA_NNT" },
     /* No function's text. */
     { "Memcpy HtoD (Pageable -> Device)", NULL, "Memcpy HtoD (Pageable -> Device)",
       "Memcpy HtoD (Pageable -> Device)" },
@@ -91,8 +93,8 @@ static void a_name_that_doubles_is_left(void **state)
 /* As deep as a name that is looked at can be: no end of the stack. */
 static void a_deep_name_is_no_crash(void **state)
 {
-    static const char *const deepening[] = { "P", "K", "N1a", "1fI", "F", "DpT_", "X", "Dt", "L_Z", "S_I",
-                                             "M1a", "A_", "cv", "on" };
+    static const char *const deepening[] = { "P",  "K",   "N1a", "1fI", "F",  "DpT_", "X",
+                                             "Dt", "L_Z", "S_I", "M1a", "A_", "cv",   "on" };
     static char name[5000];
 
     (void)state;

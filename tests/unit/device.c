@@ -97,8 +97,8 @@ static void ranges_hold_at_their_ends(void **state)
 
 static void numbers_are_read_strictly(void **state)
 {
-    static const char *const junk[] = { "", " 1", "1 ", "1x", "+1", "0x10", "1e3", "nan", "inf", "1.", ".5",
-                                        "1,5", "--1", "\xff" };
+    static const char *const junk[] = { "",    " 1",  "1 ", "1x", "+1",  "0x10", "1e3",
+                                        "nan", "inf", "1.", ".5", "1,5", "--1",  "\xff" };
 
     (void)state;
     for (size_t i = 0; i < sizeof junk / sizeof junk[0]; i++) {
@@ -176,6 +176,7 @@ static void a_wrong_key_names_near_ones(void **state)
 
 static void checks_across_keys(void **state)
 {
+    /* clang-format off */
     static const struct { const char *key, *value, *reason; } wrong[] = {
         { "block.threads", "2049", "fits no SM" }, { "sm.threads", "4096", "sm.warps" },
         { "block.shared_bytes", "166913", "sm.shared_bytes" }, { "chip.gpc_sms", "40,39", "sums up to 79" },
@@ -183,6 +184,7 @@ static void checks_across_keys(void **state)
         { "chip.sm_order", "0-78,5", "twice" }, { "chip.sm_order", "1-80", "the last one is 79" },
         { "sm.registers", "255", "no warp" },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {

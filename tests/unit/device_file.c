@@ -88,7 +88,7 @@ static void lists_go_on_over_lines(void **state)
 static void sources_hold_for_what_is_below(void **state)
 {
     static const char text[] = "; source: one\n[chip]\nsms = 4\n# source: two\r\nclock_mhz = 5\n"
-        "[sm]\nwarps = 64\n";
+                               "[sm]\nwarps = 64\n";
     struct gt_device_notes notes;
 
     (void)state;
@@ -125,8 +125,8 @@ static void shipped_files_are_whole(void **state)
         for (size_t i = 0; i < gt_device_key_count; i++) {
             const char *key = gt_device_keys[i].key;
 
-            if (notes.keys[i] == NULL && strcmp(key, "chip.gpc_sms") != 0 &&
-                strcmp(key, "chip.sm_order") != 0 && strcmp(key, "sm.shared_carveouts_kib") != 0)
+            if (notes.keys[i] == NULL && strcmp(key, "chip.gpc_sms") != 0 && strcmp(key, "chip.sm_order") != 0 &&
+                strcmp(key, "sm.shared_carveouts_kib") != 0)
                 fail_msg("%s.ini leaves out %s", names[count], key);
             assert_true(notes.keys[i] == NULL || notes.keys[i][0] != '\0');
         }

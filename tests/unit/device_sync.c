@@ -10,7 +10,10 @@
 
 enum { STREAMS = 300 };
 
-struct seen { gt_time_ps last_op_end_ps, first_sync_end_ps, last_sync_end_ps; const struct gt_workload *workload; };
+struct seen {
+    gt_time_ps last_op_end_ps, first_sync_end_ps, last_sync_end_ps;
+    const struct gt_workload *workload;
+};
 
 static int see_op(void *user, const struct gt_op_record *record, struct gt_error *error)
 {

@@ -46,10 +46,12 @@ static int remove_folder(void **state)
 static struct gt_workload *make_workload(void)
 {
     struct gt_workload *workload = gt_workload_new();
-    struct gt_kernel kernel = { .runs = GT_NONE, .arguments = GT_NONE,
+    struct gt_kernel kernel = { .runs = GT_NONE,
+                                .arguments = GT_NONE,
                                 .name = gt_name(workload, "f<a,\"b\">\xff", 9),
                                 .grid = { 4, 1, 1 },
-                                .block = { 64, 1, 1 }, .duration_ps = GT_TIME_NONE };
+                                .block = { 64, 1, 1 },
+                                .duration_ps = GT_TIME_NONE };
 
     gt_workload_add_gpu(workload);
     gt_workload_add_stream(workload);
@@ -60,9 +62,14 @@ static struct gt_workload *make_workload(void)
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t call = gt_workload_add_call(workload), op = gt_workload_add_op(workload);
 
-        workload->calls[call] = (struct gt_call){ .start_ps = US * i, .duration_ps = US / 2, .name = GT_NONE,
-            .stream = i / 2, .event = GT_NONE, .first_op = op, .ops = 1,
-            .kind = i < 2 ? GT_CALL_LAUNCH : GT_CALL_COPY };
+        workload->calls[call] = (struct gt_call){ .start_ps = US * i,
+                                                  .duration_ps = US / 2,
+                                                  .name = GT_NONE,
+                                                  .stream = i / 2,
+                                                  .event = GT_NONE,
+                                                  .first_op = op,
+                                                  .ops = 1,
+                                                  .kind = i < 2 ? GT_CALL_LAUNCH : GT_CALL_COPY };
         workload->ops[op].call = call;
         workload->ops[op].stream = i / 2;
         workload->ops[op].kind = i < 2 ? GT_OP_KERNEL : GT_OP_COPY;
@@ -79,8 +86,9 @@ static struct gt_workload *make_workload(void)
 static void send_calls(const struct gt_probe *probe)
 {
     for (uint32_t i = 0; i < 3; i++) {
-        struct gt_call_record record = { .call = i, .start_ps = US * i, .end_ps = US * i + US / 2,
-                                         .cause_op = GT_NONE };
+        struct gt_call_record record = {
+            .call = i, .start_ps = US * i, .end_ps = US * i + US / 2, .cause_op = GT_NONE
+        };
 
         assert_int_equal(probe->call(probe->user, &record, &error), 0);
     }
@@ -92,15 +100,20 @@ static void send_run(const struct gt_probe *probe)
 
     send_calls(probe);
     for (uint32_t sm = 0; sm < 2; sm++) {
-        struct gt_block_record record = { .sm = sm, .blocks = 2, .first_block = 2 * sm, .warps_per_block = 2,
-                                          .start_ps = 1 * US, .end_ps = 4 * US };
+        struct gt_block_record record = {
+            .sm = sm, .blocks = 2, .first_block = 2 * sm, .warps_per_block = 2, .start_ps = 1 * US, .end_ps = 4 * US
+        };
 
         assert_int_equal(probe->blocks(probe->user, &record, &error), 0);
     }
     for (uint32_t i = 0; i < 3; i++) {
-        struct gt_op_record record = { .op = i, .submit_ps = 7, .start_ps = starts_ps[i],
-            .end_ps = starts_ps[i] + 3 * US + 1, .wait_ps = { 1500000 }, .cause = GT_CAUSE_CALL,
-            .cause_index = i };
+        struct gt_op_record record = { .op = i,
+                                       .submit_ps = 7,
+                                       .start_ps = starts_ps[i],
+                                       .end_ps = starts_ps[i] + 3 * US + 1,
+                                       .wait_ps = { 1500000 },
+                                       .cause = GT_CAUSE_CALL,
+                                       .cause_index = i };
 
         if (i == 0)
             record.end_ps = 4 * US;
@@ -163,7 +176,10 @@ static Perfetto__Protos__Trace *export_perfetto(void)
 /* How many slices are open on a track, by its number. */
 static int *open_slices(uint64_t uuid)
 {
-    static struct { uint64_t uuid; int open; } tracks[MOST_TRACKS];
+    static struct {
+        uint64_t uuid;
+        int open;
+    } tracks[MOST_TRACKS];
 
     for (size_t i = 0; i < MOST_TRACKS; i++)
         if (tracks[i].uuid == uuid || tracks[i].uuid == 0) {
@@ -293,8 +309,7 @@ static void bandwidth_is_that_of_the_copies(void **state)
 
     (void)state;
     for (size_t i = 0; i < trace->n_packet; i++)
-        if (trace->packet[i]->track_event != NULL &&
-            trace->packet[i]->track_event->has_double_counter_value &&
+        if (trace->packet[i]->track_event != NULL && trace->packet[i]->track_event->has_double_counter_value &&
             trace->packet[i]->trusted_packet_sequence_id == 5 && count < 16) {
             times[count] = trace->packet[i]->timestamp;
             values[count++] = trace->packet[i]->track_event->double_counter_value;
@@ -325,7 +340,8 @@ static void csv_has_a_row_for_each_operation_and_run(void **state)
         "bytes,submit_us,start_us,end_us,duration_us,wait_host_us,wait_stream_us,wait_event_us,wait_queue_us,"
         "wait_engine_us,wait_resource_us\r\n"
         "1,measured,toy,0,kernel,\"f<a,\"\"b\"\">\xff\",0,0,7,,0,4x1x1,64x1x1,,,,";
-    static const char copy[] = "\r\n2,simulated,toy,2,copy,copy h2d pinned,0,0,9,,2,,,h2d,pinned,4000,"
+    static const char copy[] =
+        "\r\n2,simulated,toy,2,copy,copy h2d pinned,0,0,9,,2,,,h2d,pinned,4000,"
         "0.000007,9.000000,12.000001,3.000001,1.500000,0.000000,0.000000,0.000000,0.000000,0.000000\r\n";
     size_t bytes, rows = 0;
     uint8_t *content = export_to("csv", &bytes);
@@ -353,8 +369,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(packets_are_in_order_and_slices_balance, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(tracks_show_both_runs, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(arrows_lead_from_calls_to_operations, make_folder, remove_folder),
-        cmocka_unit_test_setup_teardown(names_are_given_once_a_sequence_and_are_utf8, make_folder,
-                                        remove_folder),
+        cmocka_unit_test_setup_teardown(names_are_given_once_a_sequence_and_are_utf8, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(bandwidth_is_that_of_the_copies, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(the_same_store_gives_the_same_bytes, make_folder, remove_folder),
         cmocka_unit_test_setup_teardown(csv_has_a_row_for_each_operation_and_run, make_folder, remove_folder),

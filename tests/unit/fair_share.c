@@ -163,8 +163,8 @@ static void awkward_numbers(void **state)
             uint32_t r = share.demands[i].resource;
 
             assert_true(used[r] <= share.resources[r].capacity * (1 + 1e-9));
-            held += used[r] >= share.resources[r].capacity * (1 - 1e-9)
-                    && consumer->rate / consumer->speed >= highest[r] * (1 - 1e-9);
+            held += used[r] >= share.resources[r].capacity * (1 - 1e-9) &&
+                    consumer->rate / consumer->speed >= highest[r] * (1 - 1e-9);
         }
         assert_true(consumer->rate <= consumer->bound);
         assert_true(held > 0 || consumer->rate == consumer->bound);

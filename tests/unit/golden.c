@@ -12,10 +12,10 @@
 
 #include "sim/simulate.h"
 #include "sim/workload/restream.h"
-#include "traces/io/device_file.h"
-#include "traces/jsonl/trace.h"
 #include "tests/unit/golden_cost.h"
 #include "tests/unit/golden_directive.h"
+#include "traces/io/device_file.h"
+#include "traces/jsonl/trace.h"
 
 enum { MOST_FILES = 256, MOST_SMS = 256 };
 
@@ -51,12 +51,12 @@ static gt_time_ps us(double value)
     return (gt_time_ps)(value * 1e6 + 0.5);
 }
 
-static void check_times(const char *line, const char *what, unsigned number, gt_time_ps start_ps,
-                        gt_time_ps end_ps, double start_us, double end_us)
+static void check_times(const char *line, const char *what, unsigned number, gt_time_ps start_ps, gt_time_ps end_ps,
+                        double start_us, double end_us)
 {
     if (start_ps != us(start_us) || end_ps != us(end_us))
-        fail_msg("%s %u ran from %.6f to %.6f us: %s", what, number, (double)start_ps / 1e6,
-                 (double)end_ps / 1e6, line);
+        fail_msg("%s %u ran from %.6f to %.6f us: %s", what, number, (double)start_ps / 1e6, (double)end_ps / 1e6,
+                 line);
 }
 
 /* One directive about what came out; those about what goes in were read before. */
@@ -68,11 +68,11 @@ static void check_line(const char *line, const struct gt_workload *w, const stru
         return;
     assert_in_range(d.number, 0, (d.kind == GOLDEN_EXPECT_CALL ? w->call_count : w->op_count) - 1);
     if (d.kind == GOLDEN_EXPECT) {
-        check_times(line, "operation", d.number, seen->ops[d.number].start_ps, seen->ops[d.number].end_ps,
-                    d.start_us, d.end_us);
+        check_times(line, "operation", d.number, seen->ops[d.number].start_ps, seen->ops[d.number].end_ps, d.start_us,
+                    d.end_us);
     } else if (d.kind == GOLDEN_EXPECT_CALL) {
-        check_times(line, "call", d.number, seen->calls[d.number].start_ps, seen->calls[d.number].end_ps,
-                    d.start_us, d.end_us);
+        check_times(line, "call", d.number, seen->calls[d.number].start_ps, seen->calls[d.number].end_ps, d.start_us,
+                    d.end_us);
     } else if (d.kind == GOLDEN_EXPECT_BLOCKS) {
         assert_in_range(d.sm, 0, MOST_SMS - 1);
         if (seen->blocks[d.number][d.sm] != d.count)
@@ -82,7 +82,13 @@ static void check_line(const char *line, const struct gt_workload *w, const stru
     }
 }
 
-struct setting { struct gt_device device; struct gt_options options; uint32_t streams; char failure[256]; int outcomes; };
+struct setting {
+    struct gt_device device;
+    struct gt_options options;
+    uint32_t streams;
+    char failure[256];
+    int outcomes;
+};
 
 static void set_option(struct setting *setting, const struct golden_directive *d)
 {
@@ -131,7 +137,10 @@ static void each_line(char *text, void (*visit)(const char *line, void *user), v
         visit(line, user);
 }
 
-struct outcome { const struct gt_workload *workload; struct seen *seen; };
+struct outcome {
+    const struct gt_workload *workload;
+    struct seen *seen;
+};
 
 static void visit_setting(const char *line, void *user)
 {
@@ -212,15 +221,18 @@ static void test_golden(void **state)
 /* What is wrong in one place only is no directive; the same put right is one. */
 static void test_directives(void **state)
 {
+    /* clang-format off */
     static const char *const malformed[] = {
         "// expect-wait 0 hosts 1", "// expect-wait 0 event", "// expect-wait 0 event 1 2", "// expect 0 1", "// expect x 1 2",
         "// expect 0 1 2 us", "//expect 0 1", "// expects 0 1 2", "// Expect 0 1 2", "// expect-calls 0 1 2",
         "// expect-block 0 0 1", "// expect-blocks 0 0 1.5", "// expect-error", "// option blocks=of", "// option seed=x",
         "// option stream=2", "// set chip.sms", "// set chip.sms=2 3", "// cost",
     };
+    /* clang-format on */
     static const char *const good[] = {
-        "// expect-wait 0 event 1", "// expect 0 1 2.5", "// expect-call 0 1 2", "// expect-blocks 0 0 1",
-        "// expect-error too long", "// option blocks=off", "// option seed=7", "// set chip.sms=2", "// cost a 1 1",
+        "// expect-wait 0 event 1", "// expect 0 1 2.5",        "// expect-call 0 1 2",
+        "// expect-blocks 0 0 1",   "// expect-error too long", "// option blocks=off",
+        "// option seed=7",         "// set chip.sms=2",        "// cost a 1 1",
     };
 
     (void)state;

@@ -24,7 +24,7 @@ static struct golden_costs {
         struct gt_memory_use use;
         char kernel[32], resources[128];
         double cycles, waves[MOST_WAVES + 1][2];
-        bool launched;            /* the trace has its kernel */
+        bool launched; /* the trace has its kernel */
     } cost[MOST_COSTS];
     int count;
 } golden_costs;
@@ -60,8 +60,8 @@ static bool read_waves(struct golden_cost *cost, const char *text)
 /* WHAT=NUMBER ... */
 static bool known_resources(const char *text)
 {
-    static const char *const names[] = { "issue", "lsu", "l2", "dram", "atomic", "issue_run_length", "waits",
-                                         "latency", "writes" };
+    static const char *const names[] = { "issue", "lsu",     "l2",    "dram", "atomic", "issue_run_length",
+                                         "waits", "latency", "writes" };
     char name[32];
     double number;
     int used;
@@ -88,9 +88,8 @@ static bool golden_cost_line(const char *line)
     if (golden_costs.count == MOST_COSTS)
         return false;
     memset(cost, 0, sizeof *cost);
-    if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, waves,
-               cost->resources) < 3
-        || !read_waves(cost, waves) || !known_resources(cost->resources))
+    if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, waves, cost->resources) < 3 ||
+        !read_waves(cost, waves) || !known_resources(cost->resources))
         return false;
     cost->use.dram_write_bytes = (uint64_t)(100 * number_of(cost->resources, "writes="));
     cost->use.dram_read_bytes = 100 - cost->use.dram_write_bytes;
@@ -100,10 +99,12 @@ static bool golden_cost_line(const char *line)
 
 static void set_busy(double *busy, const char *text)
 {
+    /* clang-format off */
     static const struct { const char *name; enum gt_resource resource; } names[] = {
         { "issue=", GT_RESOURCE_ISSUE }, { "lsu=", GT_RESOURCE_LSU }, { "dram=", GT_RESOURCE_DRAM },
         { "l2=", GT_RESOURCE_L2_READ }, { "atomic=", GT_RESOURCE_ATOMIC },
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         busy[names[i].resource] = number_of(text, names[i].name);
@@ -146,14 +147,13 @@ static struct gt_kernel_model *golden_costs_of(const struct gt_workload *w, cons
             launch->wave_cycles = calloc(MOST_WAVES + 1, sizeof *launch->wave_cycles);
             for (int n = 1; n <= MOST_WAVES; n++)
                 for (int step = 0; step < GT_COMPETING; step++)
-                    launch->wave_cycles[n][step] = wave_at(cost->waves[n], gt_competing_sms(modelled, step),
-                                                            device->sms);
+                    launch->wave_cycles[n][step] =
+                        wave_at(cost->waves[n], gt_competing_sms(modelled, step), device->sms);
             set_busy(launch->result.busy, cost->resources);
             launch->result.issue_run_length = number_of(cost->resources, "issue_run_length=");
             launch->result.read_latency = number_of(cost->resources, "latency=");
             launch->result.warps_mean = 1;
-            launch->result.stalls[GT_STALL_LONG_SCOREBOARD] = cost->cycles
-                                                              * number_of(cost->resources, "waits=");
+            launch->result.stalls[GT_STALL_LONG_SCOREBOARD] = cost->cycles * number_of(cost->resources, "waits=");
         }
     }
     return modelled;

@@ -24,19 +24,26 @@
 #include "sim/workload/probe.h"
 
 enum golden_kind {
-    GOLDEN_PROSE, GOLDEN_MALFORMED,
-    GOLDEN_SET, GOLDEN_OPTION, GOLDEN_COST, /* what goes in */
-    GOLDEN_EXPECT, GOLDEN_EXPECT_WAIT, GOLDEN_EXPECT_CALL, GOLDEN_EXPECT_BLOCKS, GOLDEN_EXPECT_ERROR,
+    GOLDEN_PROSE,
+    GOLDEN_MALFORMED,
+    GOLDEN_SET,
+    GOLDEN_OPTION,
+    GOLDEN_COST, /* what goes in */
+    GOLDEN_EXPECT,
+    GOLDEN_EXPECT_WAIT,
+    GOLDEN_EXPECT_CALL,
+    GOLDEN_EXPECT_BLOCKS,
+    GOLDEN_EXPECT_ERROR,
 };
 
 struct golden_directive {
     enum golden_kind kind;
-    const char *rest;             /* behind its first word */
-    char key[64], value[64];      /* SET, OPTION */
-    unsigned number;              /* of the operation or call */
-    double start_us, end_us;      /* EXPECT_WAIT: how long is start_us */
+    const char *rest;        /* behind its first word */
+    char key[64], value[64]; /* SET, OPTION */
+    unsigned number;         /* of the operation or call */
+    double start_us, end_us; /* EXPECT_WAIT: how long is start_us */
     unsigned sm, count;
-    int reason;                   /* gt_wait */
+    int reason; /* gt_wait */
 };
 
 /* Has all of `text` been read, by its first `used` characters? */
@@ -68,16 +75,16 @@ static bool golden_read_times(struct golden_directive *d)
 {
     int used = 0;
 
-    return sscanf(d->rest, " %u %lf %lf%n", &d->number, &d->start_us, &d->end_us, &used) == 3
-           && golden_all_read(d->rest, used);
+    return sscanf(d->rest, " %u %lf %lf%n", &d->number, &d->start_us, &d->end_us, &used) == 3 &&
+           golden_all_read(d->rest, used);
 }
 
 static bool golden_read_blocks(struct golden_directive *d)
 {
     int used = 0;
 
-    return sscanf(d->rest, " %u %u %u%n", &d->number, &d->sm, &d->count, &used) == 3
-           && golden_all_read(d->rest, used);
+    return sscanf(d->rest, " %u %u %u%n", &d->number, &d->sm, &d->count, &used) == 3 &&
+           golden_all_read(d->rest, used);
 }
 
 static bool golden_read_wait(struct golden_directive *d)
@@ -85,8 +92,8 @@ static bool golden_read_wait(struct golden_directive *d)
     char reason[32];
     int used = 0;
 
-    if (sscanf(d->rest, " %u %31s %lf%n", &d->number, reason, &d->start_us, &used) != 3
-        || !golden_all_read(d->rest, used))
+    if (sscanf(d->rest, " %u %31s %lf%n", &d->number, reason, &d->start_us, &used) != 3 ||
+        !golden_all_read(d->rest, used))
         return false;
     for (d->reason = 0; d->reason < GT_WAITS; d->reason++) {
         if (strcmp(gt_wait_names[d->reason], reason) == 0)

@@ -32,7 +32,11 @@ static struct gt_workload *make_overlap(void)
 }
 
 /* A player that gives each operation what it is told to last, times `slower`. */
-struct playing { const struct gt_workload *workload; double slower; int plays; };
+struct playing {
+    const struct gt_workload *workload;
+    double slower;
+    int plays;
+};
 
 static int play(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe, struct gt_error *error)
 {

@@ -18,8 +18,9 @@ static void one_load(void)
 {
     set("memory.dram_gbps", "1");
     set("memory.dram_efficiency", "1");
-    accesses[0] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4,
-                                      .sectors_ideal = 4, .tag_requests = 1 };
+    accesses[0] = (struct gt_access){
+        .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4, .sectors_ideal = 4, .tag_requests = 1
+    };
     program.memory_count = 1;
     program.use = (struct gt_memory_use){ .l2_read_sectors = 4, .dram_read_bytes = 128 };
     struct gt_instruction *load = add(GT_PIPE_LSU, GT_ACTION_LOAD, 1);
@@ -33,10 +34,12 @@ static void one_load(void)
 /* One launch of `count` blocks of a warp. */
 static struct gt_kernel_model *modelled_launch(struct gt_workload *w, uint32_t count)
 {
+    /* clang-format off */
     struct gt_kernel kernel = {
         .runs = GT_NONE, .arguments = GT_NONE, .name = gt_name(w, "k", 1), .grid = { count, 1, 1 },
         .block = { 32, 1, 1 }, .cost = GT_COST_NONE, .duration_ps = GT_TIME_NONE, .program = &program,
     };
+    /* clang-format on */
     uint32_t number = gt_workload_kernel(w, &kernel), op = gt_workload_add_op(w);
 
     w->ops[op].kind = GT_OP_KERNEL;

@@ -15,8 +15,8 @@
 
 #include "sim/warp/kernel_model.h"
 #include "traces/compare/kernel_cycles.h"
-#include "traces/store/schema_sql.h"
 #include "traces/jsonl/trace.h"
+#include "traces/store/schema_sql.h"
 
 static char folder[64], path[96];
 static struct gt_error error;
@@ -43,6 +43,7 @@ static int remove_folder(void **state)
  * measurement, like the first. */
 static void errors_are_stated_over_launches_with_both(void **state)
 {
+    /* clang-format off */
     struct gt_kernel_row rows[] = {
         { .op = 0, .simulated = true, .measured_us = 4, .in_measured.cycles = 1000,
           .in_simulated = { .like_op = 0, .cycles = 1100, .warp_instructions = 50, .covered = 500 } },
@@ -53,6 +54,7 @@ static void errors_are_stated_over_launches_with_both(void **state)
         { .op = 3, .simulated = true, .measured_us = NAN, .in_measured.cycles = NAN,
           .in_simulated = { .like_op = 0, .cycles = 1100, .warp_instructions = 50, .covered = 500 } },
     };
+    /* clang-format on */
     struct gt_kernels kernels = { rows, 4, { .model_us = NAN } };
 
     (void)state;
@@ -115,11 +117,21 @@ static struct gt_workload *read_trace(void)
 static void fill_modelled(struct gt_kernel_model *modelled, struct gt_kernel_model_launch launches[2],
                           uint32_t launch_of[2], double *stalls, const struct gt_workload *workload)
 {
-    launches[0] = (struct gt_kernel_model_launch){ .op = 0, .launch.program = workload->kernels[0].program,
-        .result = { .cycles = 3300, .bound_cycles = 5, .launch_cycles = 2500, .run_cycles = 700,
-                    .drain_cycles = 100, .simulated = 2, .covered = 8, .issue_share = 0.25, .lsu_share = 0.5,
-                    .l2_bytes_per_cycle = 3, .dram_bytes_per_cycle = 2, .warps_mean = 1,
-                    .stalls_by_instruction = stalls } };
+    launches[0] = (struct gt_kernel_model_launch){ .op = 0,
+                                                   .launch.program = workload->kernels[0].program,
+                                                   .result = { .cycles = 3300,
+                                                               .bound_cycles = 5,
+                                                               .launch_cycles = 2500,
+                                                               .run_cycles = 700,
+                                                               .drain_cycles = 100,
+                                                               .simulated = 2,
+                                                               .covered = 8,
+                                                               .issue_share = 0.25,
+                                                               .lsu_share = 0.5,
+                                                               .l2_bytes_per_cycle = 3,
+                                                               .dram_bytes_per_cycle = 2,
+                                                               .warps_mean = 1,
+                                                               .stalls_by_instruction = stalls } };
     launches[0].result.issued[GT_PIPE_LSU] = 1;
     launches[0].result.issued[GT_PIPE_CBU] = 1;
     launches[1] = (struct gt_kernel_model_launch){ .op = 1, .failure = (char *)"no way" };
@@ -127,8 +139,9 @@ static void fill_modelled(struct gt_kernel_model *modelled, struct gt_kernel_mod
     stalls[GT_STALLS + GT_STALL_SELECTED] = 1;
     launch_of[0] = 0;
     launch_of[1] = 1;
-    *modelled = (struct gt_kernel_model){ .launches = launches, .count = 2, .launch_of = launch_of, .op_count = 2,
-                                      .clock_mhz = 1000 };
+    *modelled = (struct gt_kernel_model){
+        .launches = launches, .count = 2, .launch_of = launch_of, .op_count = 2, .clock_mhz = 1000
+    };
 }
 
 /* The two runs, stored; their numbers in *simulated and *measured. */
@@ -259,7 +272,7 @@ static void equal_launches_are_run_once(void **state)
     (void)state;
     gt_device_init(&device);
     assert_true(gt_has_programs(workload));
-    workload->profile_count = 0;    /* the same memory behaviour in both */
+    workload->profile_count = 0; /* the same memory behaviour in both */
     modelled = gt_model_kernels(workload, &device, &device, false, NULL, &error);
     assert_non_null(modelled);
     assert_int_equal(modelled->count, 1);
@@ -268,7 +281,7 @@ static void equal_launches_are_run_once(void **state)
     assert_null(modelled->launches[0].failure);
     assert_int_equal(modelled->launches[0].result.covered, 8);
     gt_kernel_model_free(modelled);
-    device.registers_per_sm = 256;  /* not a block fits */
+    device.registers_per_sm = 256; /* not a block fits */
     modelled = gt_model_kernels(workload, &device, &device, false, NULL, &error);
     assert_non_null(modelled);
     assert_non_null(strstr(gt_kernel_model_launch(modelled, 1)->failure, "registers"));

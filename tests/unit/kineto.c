@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "traces/import/cuda_api.h"
-#include "traces/kineto/kineto.h"
 #include "traces/kineto/internal.h"
+#include "traces/kineto/kineto.h"
 
 static const struct gt_import_options options;
 
@@ -174,29 +174,28 @@ static struct gt_workload *read_string(const char *text, size_t length, char *me
 }
 
 #define KERNEL "{\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"k\""
-#define KERNEL_ARGS "\"device\":0,\"context\":1,\"stream\":7,\"correlation\":1," \
-                    "\"grid\":[1,1,1],\"block\":[1,1,1]"
+#define KERNEL_ARGS                                              \
+    "\"device\":0,\"context\":1,\"stream\":7,\"correlation\":1," \
+    "\"grid\":[1,1,1],\"block\":[1,1,1]"
 
 static void test_errors(void **state)
 {
     static const struct {
         const char *text, *message;
     } cases[] = {
-        {"", ": byte 0: the file is empty"},
-        {"{}", ": byte 2: holds no list of events (traceEvents); not a Kineto trace"},
-        {"17", ": byte 2: holds no list of events (traceEvents); not a Kineto trace"},
-        {"{\"traceEvents\": [", ": byte 17: the JSON text ends too early; is the file complete?"},
-        {"{\"traceEvents\": [}", ": byte 18: not JSON: "},
-        {"{\"traceEvents\": []} x", ": byte "},
-        {"NaN", ": byte 1: not JSON: "},
-        {"[" KERNEL ",\"args\":{" KERNEL_ARGS "}}]",
-         ": byte 127: 'k' has no start time (ts) that is a number"},
-        {"[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"stream\":7,\"grid\":[4294967296]}}]",
-         ": byte 92: grid 4294967296 is out of range"},
-        {"[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"device\":-3}}]",
-         ": byte 73: device -3 is out of range"},
-        {"[" KERNEL ",\"ts\":1e300,\"args\":{" KERNEL_ARGS "}}]",
-         ": byte 138: 'k' has no start time (ts) that is a number"},
+        { "", ": byte 0: the file is empty" },
+        { "{}", ": byte 2: holds no list of events (traceEvents); not a Kineto trace" },
+        { "17", ": byte 2: holds no list of events (traceEvents); not a Kineto trace" },
+        { "{\"traceEvents\": [", ": byte 17: the JSON text ends too early; is the file complete?" },
+        { "{\"traceEvents\": [}", ": byte 18: not JSON: " },
+        { "{\"traceEvents\": []} x", ": byte " },
+        { "NaN", ": byte 1: not JSON: " },
+        { "[" KERNEL ",\"args\":{" KERNEL_ARGS "}}]", ": byte 127: 'k' has no start time (ts) that is a number" },
+        { "[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"stream\":7,\"grid\":[4294967296]}}]",
+          ": byte 92: grid 4294967296 is out of range" },
+        { "[" KERNEL ",\"ts\":1,\"dur\":1,\"args\":{\"device\":-3}}]", ": byte 73: device -3 is out of range" },
+        { "[" KERNEL ",\"ts\":1e300,\"args\":{" KERNEL_ARGS "}}]",
+          ": byte 138: 'k' has no start time (ts) that is a number" },
     };
     char message[GT_ERROR_TEXT_BYTES];
 
@@ -253,9 +252,8 @@ static void test_words_across_chunks(void **state)
 /* A NUL ends a name; what stands behind it must not be taken for the table of functions' own. */
 static void test_nul_in_name(void **state)
 {
-    static const char text[] =
-        "[{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaMemcpyAsync\\u0000_and_more\","
-        "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}]";
+    static const char text[] = "[{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaMemcpyAsync\\u0000_and_more\","
+                               "\"pid\":1,\"tid\":1,\"ts\":1,\"dur\":1}]";
     char message[GT_ERROR_TEXT_BYTES];
     struct gt_workload *workload = read_string(text, sizeof text - 1, message);
 
@@ -285,41 +283,40 @@ static void test_numbers(void **state)
         bool good;
         int64_t value;
     } cases[] = {
-        {"0", 0, true, 0},
-        {"-0", 3, true, 0},
-        {"17", 0, true, 17},
-        {"-17", 0, true, -17},
-        {"7.0", 0, true, 7},
-        {"4458676983543.183", 3, true, 4458676983543183},
-        {"1712195495519689.0", 3, true, 1712195495519689000},
-        {"1695835542514261", 3, true, 1695835542514261000},
-        {"0.0004", 3, true, 0},
-        {"0.0005", 3, true, 1},
-        {"100.29999999999999", 3, true, 100300},
-        {"100.30000000000001", 3, true, 100300},
-        {"1.5e0", 3, true, 1500},
-        {"1.712195495519689e15", 3, true, 1712195495519689000},
-        {"25E-1", 3, true, 2500},
-        {"-0.25", 3, true, -250},
-        {"1e-400", 3, true, 0},
-        {"0e400", 3, true, 0},
-        {"1e400", 3, false, 0},
-        {"4611686018427387000", 0, true, 4611686018427387000},
-        {"4611686018427388000", 0, false, 0},
-        {"99999999999999999999", 0, false, 0},
-        {"", 0, false, 0},
-        {"-", 0, false, 0},
-        {"x", 0, false, 0},
-        {"1x", 0, false, 0},
-        {"1.2.3", 3, false, 0},
+        { "0", 0, true, 0 },
+        { "-0", 3, true, 0 },
+        { "17", 0, true, 17 },
+        { "-17", 0, true, -17 },
+        { "7.0", 0, true, 7 },
+        { "4458676983543.183", 3, true, 4458676983543183 },
+        { "1712195495519689.0", 3, true, 1712195495519689000 },
+        { "1695835542514261", 3, true, 1695835542514261000 },
+        { "0.0004", 3, true, 0 },
+        { "0.0005", 3, true, 1 },
+        { "100.29999999999999", 3, true, 100300 },
+        { "100.30000000000001", 3, true, 100300 },
+        { "1.5e0", 3, true, 1500 },
+        { "1.712195495519689e15", 3, true, 1712195495519689000 },
+        { "25E-1", 3, true, 2500 },
+        { "-0.25", 3, true, -250 },
+        { "1e-400", 3, true, 0 },
+        { "0e400", 3, true, 0 },
+        { "1e400", 3, false, 0 },
+        { "4611686018427387000", 0, true, 4611686018427387000 },
+        { "4611686018427388000", 0, false, 0 },
+        { "99999999999999999999", 0, false, 0 },
+        { "", 0, false, 0 },
+        { "-", 0, false, 0 },
+        { "x", 0, false, 0 },
+        { "1x", 0, false, 0 },
+        { "1.2.3", 3, false, 0 },
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t value = -1;
 
-        assert_int_equal(kineto_number(cases[i].text, strlen(cases[i].text), cases[i].power, &value),
-                         cases[i].good);
+        assert_int_equal(kineto_number(cases[i].text, strlen(cases[i].text), cases[i].power, &value), cases[i].good);
         if (cases[i].good)
             assert_int_equal(value, cases[i].value);
     }
@@ -331,16 +328,11 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modern),
-        cmocka_unit_test(test_old),
-        cmocka_unit_test(test_not_numbers),
-        cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_blocking),
-        cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_truncations),
-        cmocka_unit_test(test_words_across_chunks),
-        cmocka_unit_test(test_nul_in_name),
-        cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_modern),      cmocka_unit_test(test_old),
+        cmocka_unit_test(test_not_numbers), cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_blocking),    cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_truncations), cmocka_unit_test(test_words_across_chunks),
+        cmocka_unit_test(test_nul_in_name), cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_numbers),
     };
 

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
-#include "sim/workload/program.h"
 #include "sim/warp/l2_reuse.h"
+#include "sim/workload/program.h"
 
 enum { KEEPS_BYTES = 10000 };
 
@@ -22,7 +22,9 @@ struct fixture {
 };
 static const uint32_t before[LAUNCHES] = { GT_NONE, 0, 1 };
 
-struct bytes { uint64_t read, written; };
+struct bytes {
+    uint64_t read, written;
+};
 
 static void set_up(struct fixture *f, struct bytes first, struct bytes second, struct bytes last)
 {
@@ -32,8 +34,11 @@ static void set_up(struct fixture *f, struct bytes first, struct bytes second, s
     f->device.warp.l2_reuse_bytes = KEEPS_BYTES;
     f->workload = gt_workload_new();
     for (int i = 0; i < LAUNCHES; i++) {
-        struct gt_kernel kernel = { .name = GT_NONE, .runs = GT_NONE, .arguments = GT_NONE,
-                                    .grid = { 4, 1, 1 }, .block = { 64, 1, 1 },
+        struct gt_kernel kernel = { .name = GT_NONE,
+                                    .runs = GT_NONE,
+                                    .arguments = GT_NONE,
+                                    .grid = { 4, 1, 1 },
+                                    .block = { 64, 1, 1 },
                                     .duration_ps = GT_TIME_NONE };
         uint32_t op = gt_workload_add_op(f->workload);
 
@@ -52,11 +57,12 @@ static double share(struct fixture *f)
     return gt_l2_reuse_fraction(&f->device, f->workload, LAST, before);
 }
 
-#define SHARE_IS(expected, ...) do { \
-        struct fixture f; \
-        set_up(&f, __VA_ARGS__); \
+#define SHARE_IS(expected, ...)               \
+    do {                                      \
+        struct fixture f;                     \
+        set_up(&f, __VA_ARGS__);              \
         assert_true(share(&f) == (expected)); \
-        gt_workload_free(f.workload); \
+        gt_workload_free(f.workload);         \
     } while (0)
 
 /* Of 4096 bytes read the one before read 1024 and wrote 512, the first one wrote 512. */
@@ -73,8 +79,7 @@ static void bytes_that_were_touched(void **state)
 static void as_far_back_as_l2_keeps(void **state)
 {
     (void)state;
-    SHARE_IS(9000.0 / 9984, ((struct bytes){ 4000, 4000 }), ((struct bytes){ 8000, 0 }),
-             ((struct bytes){ 9984, 0 }));
+    SHARE_IS(9000.0 / 9984, ((struct bytes){ 4000, 4000 }), ((struct bytes){ 8000, 0 }), ((struct bytes){ 9984, 0 }));
     SHARE_IS(1, ((struct bytes){ 0, 4000 }), ((struct bytes){ 20000, 0 }), ((struct bytes){ 9984, 0 }));
     SHARE_IS(0, ((struct bytes){ 0, 0 }), ((struct bytes){ 0, 8000 }), ((struct bytes){ 8000, 3200 }));
 }

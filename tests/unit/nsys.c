@@ -119,7 +119,7 @@ static void schema_2_9_reads_with_known_numbers(void **state)
     assert_int_equal(kernel->registers_per_thread, 32);
     assert_int_equal(kernel->static_shared_bytes, 512);
     assert_int_equal(kernel->dynamic_shared_bytes, 1024);
-    assert_string_equal(kernel_of(w, op_of(w, 7)), "scale");    /* demangledName 99 is not there */
+    assert_string_equal(kernel_of(w, op_of(w, 7)), "scale"); /* demangledName 99 is not there */
     assert_int_equal(w->streams[w->calls[2].stream].flags, GT_STREAM_LEGACY_DEFAULT);
     assert_int_equal(w->streams[w->calls[7].stream].flags, 0);
     assert_int_equal(warnings(w, "device-unknown"), 1);
@@ -134,7 +134,7 @@ static void without_sync_ids_a_wait_means_the_last_record_before(void **state)
     (void)state;
     assert_int_equal(w->event_count, 3);
     assert_int_equal(w->calls[5].kind, GT_CALL_EVENT_WAIT);
-    assert_int_equal(w->calls[5].event, w->calls[4].event);     /* not calls[3]'s, not calls[6]'s */
+    assert_int_equal(w->calls[5].event, w->calls[4].event); /* not calls[3]'s, not calls[6]'s */
     assert_int_equal(w->calls[5].stream, w->calls[7].stream);
     assert_int_equal(w->calls[4].stream, w->calls[2].stream);
     assert_int_equal(w->calls[8].kind, GT_CALL_EVENT_SYNC);
@@ -149,7 +149,7 @@ static void schema_3_13_takes_meanings_from_enum_tables(void **state)
     struct gt_workload *w = import("3.13", NULL);
 
     (void)state;
-    assert_int_equal(op_of(w, 2)->direction, GT_D2H);           /* 22, not the usual 2 */
+    assert_int_equal(op_of(w, 2)->direction, GT_D2H); /* 22, not the usual 2 */
     assert_int_equal(op_of(w, 2)->memory, GT_MEMORY_PINNED);
     assert_int_equal(op_of(w, 3)->kind, GT_OP_MEMSET);
     assert_int_equal(op_of(w, 3)->memory, GT_MEMORY_DEVICE);
@@ -172,11 +172,11 @@ static void nested_calls_go_into_the_outer_one(void **state)
     struct gt_workload *w = import("3.13", NULL);
 
     (void)state;
-    assert_int_equal(w->call_count, 6);                         /* of 8: two driver calls lie within */
+    assert_int_equal(w->call_count, 6); /* of 8: two driver calls lie within */
     assert_string_equal(gt_name_text(w, w->calls[0].name), "cudaLaunchKernel");
-    assert_int_equal(w->calls[0].ops, 1);                       /* though the kernel has the inner's number */
+    assert_int_equal(w->calls[0].ops, 1); /* though the kernel has the inner's number */
     assert_string_equal(gt_name_text(w, w->calls[5].name), "cudaFree");
-    assert_int_equal(w->calls[5].kind, GT_CALL_DEVICE_SYNC);    /* as the cuCtxSynchronize within */
+    assert_int_equal(w->calls[5].kind, GT_CALL_DEVICE_SYNC); /* as the cuCtxSynchronize within */
     /* Calls that overlap are cut. */
     assert_int_equal(w->calls[2].start_ps + w->calls[2].duration_ps, w->calls[3].start_ps);
     assert_int_equal(warnings(w, "overlapping-calls"), 1);
@@ -190,7 +190,7 @@ static void processes_are_kept_apart(void **state)
 
     (void)state;
     assert_int_equal(w->threads[other->thread].process, 2);
-    assert_int_equal(op_of(w, 1)->start_ps, 3500000);           /* its own kernel, of the same correlation */
+    assert_int_equal(op_of(w, 1)->start_ps, 3500000); /* its own kernel, of the same correlation */
     assert_int_not_equal(other->stream, w->calls[0].stream);
     assert_int_equal(w->streams[other->stream].id, 7);
     assert_int_not_equal(w->streams[other->stream].context, w->streams[w->calls[0].stream].context);
@@ -204,9 +204,9 @@ static void schema_3_24_joins_waits_by_sync_id(void **state)
     (void)state;
     assert_int_equal(w->calls[3].kind, GT_CALL_EVENT_RECORD);
     assert_int_equal(w->calls[5].kind, GT_CALL_EVENT_WAIT);
-    assert_int_equal(w->calls[5].event, w->calls[3].event);     /* not the later record of the same event */
+    assert_int_equal(w->calls[5].event, w->calls[3].event); /* not the later record of the same event */
     assert_int_not_equal(w->calls[4].event, w->calls[3].event);
-    assert_int_equal(w->calls[6].event, GT_NONE);               /* recorded before the recording began */
+    assert_int_equal(w->calls[6].event, GT_NONE); /* recorded before the recording began */
     assert_int_equal(w->calls[6].flags, GT_CALL_TARGET_UNKNOWN);
     assert_int_equal(warnings(w, "event-waits-unknown"), 1);
     /* The device in rows of events and waits is wrong: these are the streams of the kernels. */
@@ -225,7 +225,7 @@ static void graphs_own_their_operations(void **state)
     (void)state;
     assert_int_equal(w->calls[7].kind, GT_CALL_GRAPH_LAUNCH);
     assert_int_equal(w->calls[7].ops, 3);
-    assert_int_equal(op_of(w, 7)[0].kind, GT_OP_MEMSET);        /* by start, whatever their tables */
+    assert_int_equal(op_of(w, 7)[0].kind, GT_OP_MEMSET); /* by start, whatever their tables */
     assert_int_equal(w->kernels[op_of(w, 7)[1].kernel].grid[0], 2);
     assert_int_equal(w->kernels[op_of(w, 7)[2].kernel].grid[0], 1);
     assert_int_equal(warnings(w, "graph-edges-unknown"), 1);
@@ -263,8 +263,8 @@ static void what_was_not_recorded_is_counted(void **state)
     (void)state;
     assert_int_equal(op_of(w, 9)->direction, GT_P2P);
     assert_int_equal(w->gpus[op_of(w, 9)->peer_gpu].id, 1);
-    assert_int_equal(w->calls[10].kind, GT_CALL_OTHER);         /* cudaLaunchHostFunc */
-    assert_int_equal(w->calls[12].kind, GT_CALL_OTHER);         /* a launch without a kernel */
+    assert_int_equal(w->calls[10].kind, GT_CALL_OTHER); /* cudaLaunchHostFunc */
+    assert_int_equal(w->calls[12].kind, GT_CALL_OTHER); /* a launch without a kernel */
     assert_int_equal(w->calls[12].duration_ps, 0);
     assert_int_equal(warnings(w, "calls-without-operation"), 2);
     assert_int_equal(warnings(w, "calls-without-end"), 1);
@@ -275,28 +275,29 @@ static void what_was_not_recorded_is_counted(void **state)
 
 static void wrong_values_name_table_row_and_column(void **state)
 {
-    static const struct { const char *sql, *says; } cases[] = {
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE rowid = 2",
-         "table CUPTI_ACTIVITY_KIND_KERNEL, row 2: column start holds text"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -1 WHERE rowid = 1", "row 1: column start is -1"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 3 WHERE rowid = 2",
-         "row 2: it ends at 3, before its start"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 0", "column gridX is 0"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4294967296", "column gridX is 4294967296"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = x'00'", "column blockY holds bytes"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 1.5",
-         "registersPerThread holds a fraction"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -4096",
-         "CUPTI_ACTIVITY_KIND_MEMCPY, row 1: column bytes"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 9223372036854775807", "column deviceId"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = -9223372036854775808", "column start"},
-        {"UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 9223372036854775807, end = 9223372036854775807 "
-         "WHERE rowid = 1", "days apart"},
-        {"ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN streamId", "has no column streamId"},
-        {"UPDATE StringIds SET value = x'ff' WHERE id = 2", "table StringIds, id 2"},
-        {"DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; "
-         "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, nameId);"
-         "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (NULL, 1, 1, 1)", "column start holds nothing"},
+    static const struct {
+        const char *sql, *says;
+    } cases[] = {
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 'soon' WHERE rowid = 2",
+          "table CUPTI_ACTIVITY_KIND_KERNEL, row 2: column start holds text" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = -1 WHERE rowid = 1", "row 1: column start is -1" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET end = 3 WHERE rowid = 2", "row 2: it ends at 3, before its start" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 0", "column gridX is 0" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET gridX = 4294967296", "column gridX is 4294967296" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET blockY = x'00'", "column blockY holds bytes" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET registersPerThread = 1.5", "registersPerThread holds a fraction" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET bytes = -4096", "CUPTI_ACTIVITY_KIND_MEMCPY, row 1: column bytes" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_MEMCPY SET deviceId = 9223372036854775807", "column deviceId" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = -9223372036854775808", "column start" },
+        { "UPDATE CUPTI_ACTIVITY_KIND_RUNTIME SET start = 9223372036854775807, end = 9223372036854775807 "
+          "WHERE rowid = 1",
+          "days apart" },
+        { "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN streamId", "has no column streamId" },
+        { "UPDATE StringIds SET value = x'ff' WHERE id = 2", "table StringIds, id 2" },
+        { "DROP TABLE CUPTI_ACTIVITY_KIND_RUNTIME; "
+          "CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start, end, globalTid, nameId);"
+          "INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (NULL, 1, 1, 1)",
+          "column start holds nothing" },
     };
 
     (void)state;
@@ -308,11 +309,11 @@ static void wrong_values_name_table_row_and_column(void **state)
 
 static void columns_of_other_schemas_may_be_missing(void **state)
 {
-    struct gt_workload *w = import("2.9",
-        "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN staticSharedMemory;"
-        "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
-        "ALTER TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION DROP COLUMN syncType;"
-        "DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT");
+    struct gt_workload *w =
+        import("2.9", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN staticSharedMemory;"
+                      "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL DROP COLUMN demangledName;"
+                      "ALTER TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION DROP COLUMN syncType;"
+                      "DROP TABLE CUPTI_ACTIVITY_KIND_MEMCPY; DROP TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT");
 
     (void)state;
     assert_int_equal(w->op_count, 2);
@@ -331,7 +332,7 @@ static void columns_of_other_schemas_may_be_missing(void **state)
 
 static void other_databases_are_refused(void **state)
 {
-    static const char *const tables[] = {"KERNEL", "MEMCPY", "RUNTIME"};
+    static const char *const tables[] = { "KERNEL", "MEMCPY", "RUNTIME" };
     char sql[256] = "";
 
     (void)state;
@@ -399,7 +400,7 @@ static int make_folder(void **state)
 {
     (void)state;
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/a ?b#%%.sqlite", folder);  /* what means something in a URI */
+    snprintf(path, sizeof path, "%s/a ?b#%%.sqlite", folder); /* what means something in a URI */
     return 0;
 }
 
@@ -407,7 +408,7 @@ static int remove_folder(void **state)
 {
     (void)state;
     unlink(path);
-    return rmdir(folder);       /* fails where anything was written beside the file */
+    return rmdir(folder); /* fails where anything was written beside the file */
 }
 
 int main(void)

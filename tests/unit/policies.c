@@ -50,11 +50,13 @@ static gt_sm_index hop(void *state, const struct gt_placement_view *view)
     return GT_NONE;
 }
 
+/* clang-format off */
 static const struct gt_placement_policy hopping = {
     .named = { .name = "hop", .help = "every so many SMs",
                .parameters = { { "stride", "SMs from block to block", 1, 1, 64 } } },
     .create = make_number, .free = free_number, .pick = hop,
 };
+/* clang-format on */
 
 /* Arbitration: of the most urgent level, the grid behind `skip` others, if there are so many; asked once a turn. */
 static gt_grid_index skip_some(void *state, const struct gt_arbitration_view *view, gt_grid_index tried)
@@ -70,11 +72,13 @@ static gt_grid_index skip_some(void *state, const struct gt_arbitration_view *vi
     return grid;
 }
 
+/* clang-format off */
 static const struct gt_arbitration_policy skipping = {
     .named = { .name = "skip", .help = "a later grid first",
                .parameters = { { "skip", "grids left behind", 0, 0, 9 } } },
     .create = make_number, .free = free_number, .next = skip_some,
 };
+/* clang-format on */
 
 /* Warps: any that is ready, but one every so many cycles only. */
 static int slow(void *state, const struct gt_smsp *sub, const double *parameters, uint64_t now, uint64_t *next)
@@ -96,9 +100,10 @@ static int slow(void *state, const struct gt_smsp *sub, const double *parameters
 }
 
 static const struct gt_scheduler_policy slowness = {
-    .named = { .name = "slow", .help = "now and then",
-               .parameters = { { "every", "cycles", 1, 1, 100 } } },
-    .create = make_number, .free = free_number, .pick = slow,
+    .named = { .name = "slow", .help = "now and then", .parameters = { { "every", "cycles", 1, 1, 100 } } },
+    .create = make_number,
+    .free = free_number,
+    .pick = slow,
 };
 
 static struct gt_workload *read_text(const char *text)
@@ -117,7 +122,9 @@ static struct gt_workload *read_text(const char *text)
 }
 
 /* What a run told: the SM of each batch of blocks, the operation of each, and how often periods were passed over. */
-static struct { uint32_t count, sm[16], op[16], repeats; } told;
+static struct {
+    uint32_t count, sm[16], op[16], repeats;
+} told;
 
 static int take_blocks(void *user, const struct gt_block_record *record, struct gt_error *of)
 {
@@ -161,8 +168,8 @@ static void play(const char *text, const char *sms, const char *key, const char 
     gt_workload_free(workload);
 }
 
-#define TWO_GRIDS                                                                                \
-    "{\"gridtide\":1}\n{\"kernel\":\"k\",\"grid\":3,\"block\":32,\"block_us\":10}\n"               \
+#define TWO_GRIDS                                                                    \
+    "{\"gridtide\":1}\n{\"kernel\":\"k\",\"grid\":3,\"block\":32,\"block_us\":10}\n" \
     "{\"call\":\"launch\",\"kernel\":\"k\"}\n{\"call\":\"launch\",\"kernel\":\"k\"}\n"
 
 /* Four SMs, two grids of three blocks.  One SM on for each block, as the policy does unless told otherwise: 0, 1, 2,
@@ -220,8 +227,12 @@ static void an_arbitration_has_its_state_and_its_number(void **state)
  * cycle 24. */
 static void a_scheduler_has_its_state_and_its_number(void **state)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1, .blocks_per_sm = 1,
-                                     .cluster_blocks = 1, .scheduler = &slowness };
+    struct gt_warp_launch launch = { .program = &program,
+                                     .blocks = 1,
+                                     .warps_per_block = 1,
+                                     .blocks_per_sm = 1,
+                                     .cluster_blocks = 1,
+                                     .scheduler = &slowness };
 
     (void)state;
     for (int i = 0; i < 8; i++)

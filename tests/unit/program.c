@@ -12,7 +12,10 @@
 #include "sim/workload/workload.h"
 #include "traces/sass/program_make.h"
 
-struct line { const char *text; uint64_t executions; };
+struct line {
+    const char *text;
+    uint64_t executions;
+};
 
 /* 2 blocks of 4 warps unless the test says otherwise. */
 enum { BLOCKS = 2, WARPS = 4 };
@@ -36,13 +39,14 @@ static struct gt_program *make(const struct line *lines, const uint64_t *diverge
     struct gt_program *program;
 
     for (uint32_t i = 0; i < count; i++)
-        rows[i] = (struct gt_program_row){ .text = lines[i].text, .executions = lines[i].executions,
+        rows[i] = (struct gt_program_row){ .text = lines[i].text,
+                                           .executions = lines[i].executions,
                                            .divergent = divergent != NULL ? divergent[i] : 0 };
     program = make_rows(rows, count);
     free(rows);
     return program;
 }
-#define MAKE(lines) make(lines, NULL, sizeof(lines) / sizeof (lines)[0])
+#define MAKE(lines) make(lines, NULL, sizeof(lines) / sizeof(lines)[0])
 
 /* The block that begins at an instruction. */
 static const struct gt_basic_block *block_at(const struct gt_program *program, uint32_t instruction)
@@ -97,12 +101,9 @@ static void a_loop_has_trips(void **state)
 static void an_exit_ends_a_loop(void **state)
 {
     static const struct line lines[] = {
-        { "MOV R0, RZ", 8 },
-        { "FFMA R1, R1, R1, R1", 24 },
-        { "@P0 BRA 0x50", 24 },
-        { "FFMA R1, R1, R1, R1", 10 },
-        { "@P1 EXIT", 10 },
-        { "BRA 0x10", 16 },
+        { "MOV R0, RZ", 8 },    { "FFMA R1, R1, R1, R1", 24 },
+        { "@P0 BRA 0x50", 24 }, { "FFMA R1, R1, R1, R1", 10 },
+        { "@P1 EXIT", 10 },     { "BRA 0x10", 16 },
     };
     struct gt_program *program = MAKE(lines);
 
@@ -123,12 +124,8 @@ static void an_exit_ends_a_loop(void **state)
 static void loops_nest(void **state)
 {
     static const struct line lines[] = {
-        { "MOV R0, RZ", 8 },
-        { "MOV R1, RZ", 24 },
-        { "FADD R2, R2, R2", 240 },
-        { "@P0 BRA 0x20", 240 },
-        { "@P1 BRA 0x10", 24 },
-        { "EXIT", 8 },
+        { "MOV R0, RZ", 8 },     { "MOV R1, RZ", 24 },   { "FADD R2, R2, R2", 240 },
+        { "@P0 BRA 0x20", 240 }, { "@P1 BRA 0x10", 24 }, { "EXIT", 8 },
     };
     struct gt_program *program = MAKE(lines);
     const struct gt_basic_block *inner = block_at(program, 2), *outer = block_at(program, 1);
@@ -250,12 +247,9 @@ static void a_barrier_keeps_the_block_together(void **state)
 static void sides_of_a_divergence_meet(void **state)
 {
     static const struct line lines[] = {
-        { "BSSY B0, 0x50", 8 },
-        { "LDG.E R0, desc[UR4][R2.64]", 8 },
-        { "@P0 BRA 0x40", 8 },
-        { "FADD R1, R1, R1", 5 },
-        { "BSYNC B0", 10 },
-        { "EXIT", 8 },
+        { "BSSY B0, 0x50", 8 }, { "LDG.E R0, desc[UR4][R2.64]", 8 },
+        { "@P0 BRA 0x40", 8 },  { "FADD R1, R1, R1", 5 },
+        { "BSYNC B0", 10 },     { "EXIT", 8 },
     };
     struct gt_program *program = MAKE(lines);
     const struct gt_basic_block *branch = block_at(program, 0);
@@ -277,14 +271,8 @@ static void sides_of_a_divergence_meet(void **state)
 static void groups_merge_at_a_join(void **state)
 {
     static const struct line lines[] = {
-        { "BSSY B0, 0x60", 8 },
-        { "@P0 BRA 0x60", 8 },
-        { "FADD R1, R1, R1", 8 },
-        { "@P1 BRA 0x60", 8 },
-        { "FADD R1, R1, R1", 8 },
-        { "FADD R1, R1, R1", 8 },
-        { "BSYNC B0", 10 },
-        { "EXIT", 8 },
+        { "BSSY B0, 0x60", 8 },   { "@P0 BRA 0x60", 8 },    { "FADD R1, R1, R1", 8 }, { "@P1 BRA 0x60", 8 },
+        { "FADD R1, R1, R1", 8 }, { "FADD R1, R1, R1", 8 }, { "BSYNC B0", 10 },       { "EXIT", 8 },
     };
     static const uint64_t divergent[] = { 0, 8, 0, 8, 0, 0, 0, 0 };
     struct gt_program *program = make(lines, divergent, sizeof lines / sizeof lines[0]);
@@ -300,12 +288,8 @@ static void groups_merge_at_a_join(void **state)
 static void calls_come_back(void **state)
 {
     static const struct line lines[] = {
-        { "CALL.REL.NOINC 0x40", 8 },
-        { "FADD R1, R1, R1", 8 },
-        { "CALL.REL.NOINC 0x40", 8 },
-        { "EXIT", 8 },
-        { "MUFU.RCP R2, R2", 16 },
-        { "RET.REL.NODEC R4, 0x0", 16 },
+        { "CALL.REL.NOINC 0x40", 8 }, { "FADD R1, R1, R1", 8 },        { "CALL.REL.NOINC 0x40", 8 }, { "EXIT", 8 },
+        { "MUFU.RCP R2, R2", 16 },    { "RET.REL.NODEC R4, 0x0", 16 },
     };
     struct gt_program *program = MAKE(lines);
 
@@ -321,13 +305,8 @@ static void calls_come_back(void **state)
 static void computed_jumps_go_where_warps_came(void **state)
 {
     static const struct line lines[] = {
-        { "BRX R2 -0x10", 8 },
-        { "FADD R1, R1, R1", 3 },
-        { "BRA 0x60", 3 },
-        { "FMUL R1, R1, R1", 0 },
-        { "BRA 0x60", 0 },
-        { "MUFU.RCP R2, R2", 5 },
-        { "EXIT", 8 },
+        { "BRX R2 -0x10", 8 }, { "FADD R1, R1, R1", 3 }, { "BRA 0x60", 3 }, { "FMUL R1, R1, R1", 0 },
+        { "BRA 0x60", 0 },     { "MUFU.RCP R2, R2", 5 }, { "EXIT", 8 },
     };
     struct gt_program *program = MAKE(lines);
 

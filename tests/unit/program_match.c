@@ -8,20 +8,22 @@
 
 #include <cmocka.h>
 
-#include "sim/workload/program.h"
 #include "sim/warp/launch.h"
+#include "sim/workload/program.h"
 #include "traces/sass/program_match.h"
 
 /* "void a::f<int>(int)" and "void a::f<float>(int)" as their compiler named them. */
-#define F_INT "_ZN1a1fIiEEvi"
+#define F_INT   "_ZN1a1fIiEEvi"
 #define F_FLOAT "_ZN1a1fIfEEvi"
 
 /* A workload of launches, added one by one; profiled ones have a program each, which its key tells. */
-static uint32_t launch(struct gt_workload *w, const char *name, uint32_t grid, uint32_t block,
-                       const char *key)
+static uint32_t launch(struct gt_workload *w, const char *name, uint32_t grid, uint32_t block, const char *key)
 {
-    struct gt_kernel kernel = { .name = gt_name(w, name, strlen(name)), .grid = { grid, 1, 1 },
-                                .block = { block, 1, 1 }, .duration_ps = GT_TIME_NONE, .runs = GT_NONE,
+    struct gt_kernel kernel = { .name = gt_name(w, name, strlen(name)),
+                                .grid = { grid, 1, 1 },
+                                .block = { block, 1, 1 },
+                                .duration_ps = GT_TIME_NONE,
+                                .runs = GT_NONE,
                                 .arguments = GT_NONE };
     uint32_t op;
 
@@ -206,8 +208,9 @@ static void programs_outlast_the_profile(void **state)
 static void what_the_profiler_saw_goes_along(void **state)
 {
     struct fixture *f = *state;
-    struct gt_profile profile = { .cycles = 1000, .warp_instructions = 1600, .busiest_warp_instructions = 100,
-                                  .cluster = { 2, 1, 1 } };
+    struct gt_profile profile = {
+        .cycles = 1000, .warp_instructions = 1600, .busiest_warp_instructions = 100, .cluster = { 2, 1, 1 }
+    };
     struct gt_warp_launch played;
     struct gt_device device;
     struct gt_error error;

@@ -38,8 +38,9 @@ static void look(struct gt_bins *bins, struct seen *seen)
 
 static void add(struct gt_bins *bins, uint32_t sm, uint32_t blocks, uint64_t start_ps, uint64_t end_ps)
 {
-    struct gt_block_record record = { .sm = sm, .blocks = blocks, .warps_per_block = 4, .start_ps = start_ps,
-                                      .end_ps = end_ps };
+    struct gt_block_record record = {
+        .sm = sm, .blocks = blocks, .warps_per_block = 4, .start_ps = start_ps, .end_ps = end_ps
+    };
 
     gt_bins_add(bins, &record);
 }
@@ -89,7 +90,10 @@ static void doubles_when_it_must(void **state)
 static void agrees_with_a_plain_count(void **state)
 {
     enum { RECORDS = 500 };
-    static struct { uint32_t sm, blocks; uint64_t start_ps, end_ps; } made[RECORDS];
+    static struct {
+        uint32_t sm, blocks;
+        uint64_t start_ps, end_ps;
+    } made[RECORDS];
     struct gt_bins *bins = gt_bins_new();
     static struct seen seen;
     uint64_t random = 12345, now_ps = 0;
@@ -112,9 +116,8 @@ static void agrees_with_a_plain_count(void **state)
 
             for (int i = 0; i < RECORDS; i++)
                 if (made[i].sm == sm)
-                    expected += made[i].blocks
-                        * overlap(made[i].start_ps, made[i].end_ps, bin * seen.width_ps,
-                                  (bin + 1) * seen.width_ps);
+                    expected += made[i].blocks * overlap(made[i].start_ps, made[i].end_ps, bin * seen.width_ps,
+                                                         (bin + 1) * seen.width_ps);
             assert_int_equal(seen.block_ps[sm][bin], expected);
             assert_int_equal(seen.warp_ps[sm][bin], 4 * expected);
         }
@@ -125,17 +128,20 @@ static void agrees_with_a_plain_count(void **state)
 /* Intervals apart, touching, overlapping many times, of no length; from the middle of a bin. */
 static void repeated_ones_are_as_one_by_one(void **state)
 {
-    static const struct { uint64_t start_ps, end_ps, times, period_ps; } cases[] = {
+    static const struct {
+        uint64_t start_ps, end_ps, times, period_ps;
+    } cases[] = {
         { 0, 1000, 1, 5 }, { 1700, 2900, 1000, 3333 }, { 1700, 5033, 1000, 3333 }, { 123, 98765, 777, 1009 },
-        { 5, 5, 10, 7 }, { 250, 900, 50, 0 }, { 1, 2, 100000, 2 }, { 0, 512000, 3, 512000 },
+        { 5, 5, 10, 7 },   { 250, 900, 50, 0 },        { 1, 2, 100000, 2 },        { 0, 512000, 3, 512000 },
     };
     static struct seen seen, expected;
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct gt_bins *at_once = gt_bins_new(), *bins = gt_bins_new();
-        struct gt_block_record record = { .sm = 1, .blocks = 3, .warps_per_block = 4,
-                                          .start_ps = cases[i].start_ps, .end_ps = cases[i].end_ps };
+        struct gt_block_record record = {
+            .sm = 1, .blocks = 3, .warps_per_block = 4, .start_ps = cases[i].start_ps, .end_ps = cases[i].end_ps
+        };
 
         add(at_once, 0, 1, 100, 100100);
         add(bins, 0, 1, 100, 100100);

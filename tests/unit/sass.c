@@ -60,10 +60,12 @@ static void records_are_taken_apart(void **state)
 
 static void broken_records_say_why(void **state)
 {
+    /* clang-format off */
     static const struct { const char *text, *says; size_t length; } cases[] = {
         { "a,\"b", "within quotes", 4 }, { "\"a\"b,c\n", "behind its closing quote", 7 },
         { "a\0b\n", "NUL", 4 }, { "\"a\0b\"\n", "NUL", 6 },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -134,7 +136,11 @@ static void mnemonics_are_sorted(void **state)
     assert_null(gt_sass_find("L", 1));
 }
 
-struct parsed { struct gt_instruction i; struct gt_access access; struct gt_sass_flow flow; };
+struct parsed {
+    struct gt_instruction i;
+    struct gt_access access;
+    struct gt_sass_flow flow;
+};
 
 static struct parsed parse(const char *text)
 {
@@ -144,8 +150,7 @@ static struct parsed parse(const char *text)
     return parsed;
 }
 
-static void assert_operand(const struct parsed *parsed, unsigned index, int file, int number, int count,
-                           int flags)
+static void assert_operand(const struct parsed *parsed, unsigned index, int file, int number, int count, int flags)
 {
     const struct gt_operand *operand = &parsed->i.operands[index];
 
@@ -274,6 +279,7 @@ static void addresses_are_taken_apart(void **state)
 
 static void products_have_elements(void **state)
 {
+    /* clang-format off */
     static const struct { const char *text; int m, element; } cases[] = {
         { "HMMA.16816.F32 R4, R8, R12, R4", 16, GT_ELEMENT_16_BITS },
         { "HMMA.1688.F32.TF32 R4, R8, R12, R4", 16, GT_ELEMENT_32_BITS },
@@ -283,6 +289,7 @@ static void products_have_elements(void **state)
         { "DMMA.8x8x4 R4, R8, R12, R4", 8, GT_ELEMENT_64_BITS },
         { "QGMMA.64x256x32.F32.E4M3.E4M3 R24, gdesc[UR16], R24, gsb0", 64, GT_ELEMENT_8_BITS },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

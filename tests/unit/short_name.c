@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "plots/data/kernel_view.h"
-#include "traces/names/short_name.h"
 #include "plots/data/units.h"
+#include "traces/names/short_name.h"
 
 static void times_are_in_the_unit_that_suits(void **state)
 {
@@ -108,12 +108,16 @@ static void check_unique(const char *const names[], const char *const expected[]
 static void names_alike_show_where_they_differ(void **state)
 {
     static const char *const gemms[] = {
-        "sm80_gemm_f32f32_tilesize64x64_stage3_warps_tn_execute", "other",
-        "sm80_gemm_f32f32_tilesize64x32_stage3_warps_tn_execute", "other",
+        "sm80_gemm_f32f32_tilesize64x64_stage3_warps_tn_execute",
+        "other",
+        "sm80_gemm_f32f32_tilesize64x32_stage3_warps_tn_execute",
+        "other",
     };
+    /* clang-format off */
     static const char *const shown[] = {
         "sm80_gem…e64x64_stage3_…", "other", "sm80_gem…e64x32_stage3_…", "other",
     };
+    /* clang-format on */
     static const char *const same_function[] = { "void a::copy<float>(float*)", "void b::copy<float>(float*)",
                                                  "void a::copy<float>(float*, int)" };
     static const char *const functors[] = {
@@ -122,7 +126,8 @@ static void names_alike_show_where_they_differ(void **state)
         "void at::native::elementwise_kernel<4, at::native::CUDAFunctor_add<double>, std::array<char*, 3> >(int)",
     };
     static const char *const functors_shown[] = {
-        "elementwise…CUDAFunctor_add<float>…", "elementwise…BinaryFunctor<float>, …",
+        "elementwise…CUDAFunctor_add<float>…",
+        "elementwise…BinaryFunctor<float>, …",
         "elementwise…CUDAFunctor_add<double…",
     };
 
@@ -142,7 +147,7 @@ static void names_that_look_alike_are_numbered(void **state)
 
     (void)state;
     check_unique(unseen, NULL, 4, 16);
-    for (int i = 0; i < MANY; i++) {              /* they differ here and there, nine bits of them */
+    for (int i = 0; i < MANY; i++) { /* they differ here and there, nine bits of them */
         memset(texts[i], 'k', LONG);
         for (int bit = 0; bit < 9; bit++)
             texts[i][10 + 12 * bit] = i >> bit & 1 ? 'x' : 'y';
@@ -169,10 +174,12 @@ static void a_kernel_is_bound_by_what_works_or_else_by_what_warps_wait_for(void 
 {
     const struct gt_device device = { .clock_mhz = 1000,
                                       .warp = { .dram_gbps = 1000, .l2_read_bytes_per_cycle = 2000 } };
-    const struct gt_kernel_numbers nothing = { .dram_bytes_per_cycle = NAN, .l2_bytes_per_cycle = NAN,
-                                               .issue_share = NAN, .lsu_share = NAN };
-    struct gt_kernel_numbers numbers = { .dram_bytes_per_cycle = 600, .l2_bytes_per_cycle = 1100,
-                                         .issue_share = 0.1, .lsu_share = 0.2 };
+    const struct gt_kernel_numbers nothing = {
+        .dram_bytes_per_cycle = NAN, .l2_bytes_per_cycle = NAN, .issue_share = NAN, .lsu_share = NAN
+    };
+    struct gt_kernel_numbers numbers = {
+        .dram_bytes_per_cycle = 600, .l2_bytes_per_cycle = 1100, .issue_share = 0.1, .lsu_share = 0.2
+    };
     double reasons[GT_STALLS] = { 0 };
 
     (void)state;
@@ -225,7 +232,7 @@ static void names_leave_as_text(void **state)
 {
     (void)state;
     check_written(gt_html, "<a href=\"x\">'&", "&lt;a href=&quot;x&quot;&gt;&#39;&amp;");
-    check_written(gt_html, "\xE2\x80\xAE", "\\u202e");        /* turns the direction of what follows */
+    check_written(gt_html, "\xE2\x80\xAE", "\\u202e");              /* turns the direction of what follows */
     check_written(gt_html, "\xC0\xBC", "\xEF\xBF\xBD\xEF\xBF\xBD"); /* "<" the long way round */
     check_written(gt_plot_field, "a\tb\nc\\n\"`x`", "a\\\\u0009b\\\\u000ac\\\\n''`x`");
 }

@@ -24,12 +24,12 @@ static void summary_is_right(void **state)
     assert_int_equal(summary->kernels, 3);
     assert_int_equal(summary->copies, 3);
     assert_int_equal(summary->memsets, 1);
-    assert_int_equal(summary->makespan_ps, 41 * US);  /* 4 .. 45 */
-    assert_int_equal(summary->busy_ps, 34 * US);      /* 4 .. 32 and 39 .. 45 */
+    assert_int_equal(summary->makespan_ps, 41 * US); /* 4 .. 45 */
+    assert_int_equal(summary->busy_ps, 34 * US);     /* 4 .. 32 and 39 .. 45 */
     assert_int_equal(summary->idle_ps, 7 * US);
-    assert_int_equal(summary->kernel_ps, 22 * US);    /* 10 .. 26 and 39 .. 45 */
-    assert_int_equal(summary->copy_ps, 14 * US);      /* 4 .. 10 and 24 .. 32 */
-    assert_int_equal(summary->overlap_ps, 2 * US);    /* 24 .. 26 */
+    assert_int_equal(summary->kernel_ps, 22 * US); /* 10 .. 26 and 39 .. 45 */
+    assert_int_equal(summary->copy_ps, 14 * US);   /* 4 .. 10 and 24 .. 32 */
+    assert_int_equal(summary->overlap_ps, 2 * US); /* 24 .. 26 */
     assert_float_equal(summary->mean_running, 50.0 / 41, 1e-9);
     assert_int_equal(summary->peak_running, 2);
     assert_int_equal(summary->threads, 2);
@@ -46,8 +46,7 @@ static void summary_is_right(void **state)
 static void check_stream(const struct gt_stats *stats, size_t index, const uint64_t expected[10])
 {
     const struct gt_stats_stream *stream = &stats->streams[index];
-    gt_time_ps sum_ps = stream->busy_ps + stream->idle_before_ps + stream->idle_after_ps
-                      + stream->idle_unknown_ps;
+    gt_time_ps sum_ps = stream->busy_ps + stream->idle_before_ps + stream->idle_after_ps + stream->idle_unknown_ps;
 
     assert_int_equal(stream->busy_ps, expected[0] * US);
     assert_int_equal(stream->idle_before_ps, expected[1] * US);
@@ -76,9 +75,9 @@ static void streams_add_up_to_the_makespan(void **state)
 static void waits_that_do_not_add_up_leave_no_hole(void **state)
 {
     /* Too little (2 of 11 us): the rest has no reason; too much (20 us of 2): cut to what there was. */
-    struct gt_stats *stats = compute(*state,
-                    "UPDATE run_op SET wait_host_ps = 2e6, wait_queue_ps = 0 WHERE run_id = 1 AND op_no = 6;"
-                    "UPDATE run_op SET wait_stream_ps = 20e6 WHERE run_id = 1 AND op_no = 3");
+    struct gt_stats *stats =
+        compute(*state, "UPDATE run_op SET wait_host_ps = 2e6, wait_queue_ps = 0 WHERE run_id = 1 AND op_no = 6;"
+                        "UPDATE run_op SET wait_stream_ps = 20e6 WHERE run_id = 1 AND op_no = 3");
     check_stream(stats, 1, (uint64_t[]){ 18, 8, 2, 2, 2, 0, 0, 0, 0, 9 });
     gt_stats_free(stats);
 }
@@ -86,8 +85,7 @@ static void waits_that_do_not_add_up_leave_no_hole(void **state)
 /* A stream's operations may overlap (programmatic launches): its busy time is their union. */
 static void overlap_within_a_stream_counts_once(void **state)
 {
-    struct gt_stats *stats = compute(*state,
-                                     "UPDATE run_op SET start_ps = 9e6 WHERE run_id = 1 AND op_no = 1");
+    struct gt_stats *stats = compute(*state, "UPDATE run_op SET start_ps = 9e6 WHERE run_id = 1 AND op_no = 1");
 
     check_stream(stats, 0, (uint64_t[]){ 28, 0, 0, 12, 0, 0, 0, 0, 1, 0 });
     assert_int_equal(stats->summary.overlap_ps, 3 * US);
@@ -123,8 +121,7 @@ static void kernels_by_name(void **state)
 
 static void a_shape_that_fits_no_sm_has_no_occupancy(void **state)
 {
-    struct gt_stats *stats = compute(*state,
-                                     "UPDATE kernel SET static_shared_bytes = 70000 WHERE kernel_no = 1");
+    struct gt_stats *stats = compute(*state, "UPDATE kernel SET static_shared_bytes = 70000 WHERE kernel_no = 1");
 
     assert_int_equal(stats->kernels[1].blocks_per_sm, 0);
     assert_null(stats->kernels[1].limiter);
@@ -206,8 +203,8 @@ static void occupancy_over_time(void **state)
 static void many_bins_share_intervals(void **state)
 {
     struct gt_stats *stats = compute(*state, "DELETE FROM run_bin;"
-                                     "INSERT INTO run_bin VALUES (1, 0, 1, 40, 3e6, 1e6);"
-                                     "UPDATE counter SET value = 0.5e6 WHERE name = 'bin_ps'");
+                                             "INSERT INTO run_bin VALUES (1, 0, 1, 40, 3e6, 1e6);"
+                                             "UPDATE counter SET value = 0.5e6 WHERE name = 'bin_ps'");
 
     assert_int_equal(stats->interval_count, 41);
     assert_float_equal(stats->intervals[16].mean_warps, 3, 1e-9); /* bins 40, 41: 20 .. 21 us */
@@ -219,10 +216,10 @@ static void many_bins_share_intervals(void **state)
 static void host_functions_are_not_the_gpus(void **state)
 {
     struct gt_stats *stats = compute(*state, "UPDATE op SET kind = 'host_function' WHERE op_no = 4;"
-                                     "UPDATE run_op SET end_ps = 50e6 WHERE run_id = 1 AND op_no = 4");
+                                             "UPDATE run_op SET end_ps = 50e6 WHERE run_id = 1 AND op_no = 4");
 
     assert_int_equal(stats->summary.makespan_ps, 41 * US);
-    assert_int_equal(stats->summary.busy_ps, 32 * US); /* 4 .. 30 and 39 .. 45 */
+    assert_int_equal(stats->summary.busy_ps, 32 * US);                      /* 4 .. 30 and 39 .. 45 */
     check_stream(stats, 2, (uint64_t[]){ 17, 24, 0, 0, 0, 0, 0, 0, 0, 0 }); /* 28 .. 45 */
     gt_stats_free(stats);
 }
@@ -250,7 +247,7 @@ static void measured_runs_say_what_they_cannot_know(void **state)
 static void one_operation(void **state)
 {
     struct gt_stats *stats = compute(*state, "DELETE FROM run_op WHERE op_no <> 1; DELETE FROM run_call;"
-                                     "DELETE FROM run_block; DELETE FROM run_bin");
+                                             "DELETE FROM run_block; DELETE FROM run_bin");
 
     assert_int_equal(stats->summary.makespan_ps, 16 * US);
     assert_int_equal(stats->summary.busy_ps, 16 * US);
@@ -263,7 +260,7 @@ static void one_operation(void **state)
 static void an_operation_without_length(void **state)
 {
     struct gt_stats *stats = compute(*state, "DELETE FROM run_op WHERE op_no <> 1; DELETE FROM run_block;"
-                                     "DELETE FROM run_bin; UPDATE run_op SET end_ps = start_ps");
+                                             "DELETE FROM run_bin; UPDATE run_op SET end_ps = start_ps");
 
     assert_int_equal(stats->summary.makespan_ps, 0);
     assert_int_equal(stats->summary.peak_running, 0);
@@ -274,7 +271,7 @@ static void an_operation_without_length(void **state)
 static void an_empty_run(void **state)
 {
     struct gt_stats *stats = compute(*state, "DELETE FROM run_op; DELETE FROM run_call;"
-                                     "DELETE FROM run_block; DELETE FROM run_bin");
+                                             "DELETE FROM run_block; DELETE FROM run_bin");
 
     assert_int_equal(stats->summary.operations + stats->stream_count + stats->kernel_count, 0);
     assert_int_equal(stats->copy_count + stats->sm_count + stats->path_count, 0);
@@ -304,16 +301,13 @@ static void damaged_stores_are_refused(void **state)
 
     assert_refused(database, "UPDATE run_op SET end_ps = 11e6 WHERE run_id = 1 AND op_no = 2",
                    "operation 2 ends before it starts");
-    assert_refused(database, "UPDATE run_op SET start_ps = -5 WHERE run_id = 1 AND op_no = 2",
-                   "start_ps is -5");
+    assert_refused(database, "UPDATE run_op SET start_ps = -5 WHERE run_id = 1 AND op_no = 2", "start_ps is -5");
     assert_refused(database, "UPDATE run_op SET end_ps = 9e18 WHERE run_id = 1 AND op_no = 2", "end_ps is");
-    assert_refused(database, "UPDATE run_op SET end_ps = 'soon' WHERE run_id = 1 AND op_no = 2",
-                   "end_ps is soon");
+    assert_refused(database, "UPDATE run_op SET end_ps = 'soon' WHERE run_id = 1 AND op_no = 2", "end_ps is soon");
     assert_refused(database, "UPDATE run_op SET wait_host_ps = -1 WHERE run_id = 1 AND op_no = 2",
                    "wait_host_ps is -1");
     assert_refused(database, "DELETE FROM op WHERE op_no = 2", "operation 2 is not in the trace");
-    assert_refused(database, "UPDATE op SET kind = 'dance' WHERE op_no = 2",
-                   "operation 2: unknown kind 'dance'");
+    assert_refused(database, "UPDATE op SET kind = 'dance' WHERE op_no = 2", "operation 2: unknown kind 'dance'");
     assert_refused(database, "UPDATE op SET direction = 'up' WHERE op_no = 3", "unknown direction 'up'");
     assert_refused(database, "UPDATE op SET kernel_no = 9 WHERE op_no = 2", "operation 2: no such kernel");
     assert_refused(database, "UPDATE op SET stream_no = 9 WHERE op_no = 2", "operation 2: no stream 9");
@@ -329,6 +323,7 @@ static void damaged_stores_are_refused(void **state)
 
 int main(void)
 {
+    /* clang-format off */
     const struct CMUnitTest tests[] = {
         GOLDEN(summary_is_right), GOLDEN(streams_add_up_to_the_makespan),
         GOLDEN(waits_that_do_not_add_up_leave_no_hole), GOLDEN(overlap_within_a_stream_counts_once),
@@ -340,6 +335,7 @@ int main(void)
         GOLDEN(an_operation_without_length), GOLDEN(an_empty_run), GOLDEN(an_empty_store_has_no_run),
         GOLDEN(damaged_stores_are_refused),
     };
+    /* clang-format on */
 
     cmocka_set_message_output(CM_OUTPUT_TAP);
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,8 +13,8 @@
 #include <cmocka.h>
 #include <sqlite3.h>
 
-#include "traces/store/schema_sql.h"
 #include "traces/stats/stats.h"
+#include "traces/store/schema_sql.h"
 
 #define US UINT64_C(1000000)
 

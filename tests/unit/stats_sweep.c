@@ -75,7 +75,10 @@ static void memory_kinds_are_one_direction(void **state)
 }
 
 enum { RANDOM_OPS = 60, RANDOM_TIME = 200, RANDOM_ROUNDS = 200 };
-struct interval { uint32_t class; uint64_t start, end; };
+struct interval {
+    uint32_t class;
+    uint64_t start, end;
+};
 
 static int by_start(const void *left, const void *right)
 {
@@ -141,8 +144,10 @@ static void random_intervals_agree_with_counting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_is_nothing), cmocka_unit_test(touching_is_not_overlapping),
-        cmocka_unit_test(one_inside_another), cmocka_unit_test(memory_kinds_are_one_direction),
+        cmocka_unit_test(nothing_is_nothing),
+        cmocka_unit_test(touching_is_not_overlapping),
+        cmocka_unit_test(one_inside_another),
+        cmocka_unit_test(memory_kinds_are_one_direction),
         cmocka_unit_test(random_intervals_agree_with_counting),
     };
 

@@ -69,8 +69,9 @@ static struct told run(const struct gt_workload *workload, const struct gt_devic
 {
     struct gt_options options = GT_OPTIONS_DEFAULT;
     struct told told = { .hash = 1 };
-    struct gt_probe probe = { .user = &told, .op = take_op, .blocks = take_blocks,
-                              .repeat = at_once ? take_repeat : NULL };
+    struct gt_probe probe = {
+        .user = &told, .op = take_op, .blocks = take_blocks, .repeat = at_once ? take_repeat : NULL
+    };
     struct gt_error error = { "" };
 
     if (gt_simulate(workload, device, &options, &probe, &told.summary, &error) != 0)
@@ -102,24 +103,26 @@ static uint64_t compare(const char *text, const char *device_name, const char *k
     struct gt_error error = { "" };
     struct told slow, quick;
 
-    if (gt_device_load(device_name, &device, &error) != 0
-        || (key != NULL && gt_device_set(&device, key, value, &error) != 0))
+    if (gt_device_load(device_name, &device, &error) != 0 ||
+        (key != NULL && gt_device_set(&device, key, value, &error) != 0))
         fail_msg("%s", error.text);
     slow = run(workload, &device, false);
     quick = run(workload, &device, true);
-    if (slow.hash != quick.hash || slow.summary.events != quick.summary.events
-        || slow.summary.blocks != quick.summary.blocks || slow.summary.end_ps != quick.summary.end_ps)
+    if (slow.hash != quick.hash || slow.summary.events != quick.summary.events ||
+        slow.summary.blocks != quick.summary.blocks || slow.summary.end_ps != quick.summary.end_ps)
         fail_msg("not the same on %s with %s=%s: %s", device_name, key, value, text);
     assert_int_equal(slow.repeats, 0);
     gt_workload_free(workload);
     return quick.repeats;
 }
 
+/* clang-format off */
 static const char *const settings[][2] = {
     { NULL, NULL }, { "scheduling.placement", "round-robin" }, { "scheduling.placement", "first-fit" },
     { "scheduling.arbitration", "backfill" }, { "scheduling.retire_ns", "0" },
     { "scheduling.retire_ns", "70" },
 };
+/* clang-format on */
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 static const char *const costs[] = { "\"block_us\":10", "\"block_us\":0.05", "\"duration_us\":12345.678" };
 enum { COSTS = sizeof costs / sizeof costs[0] };
@@ -135,7 +138,8 @@ static void a_grid_alone_is_the_same(void **state)
     for (int i = 0; i < 4 * COSTS * SETTINGS; i++) {
         const char *const *set = settings[i % SETTINGS];
 
-        snprintf(text, sizeof text, "{\"gridtide\":1}\n{\"kernel\":\"k\",\"grid\":%u,\"block\":%d,%s}\n"
+        snprintf(text, sizeof text,
+                 "{\"gridtide\":1}\n{\"kernel\":\"k\",\"grid\":%u,\"block\":%d,%s}\n"
                  "{\"call\":\"launch\",\"kernel\":\"k\"}\n{\"call\":\"launch\",\"kernel\":\"k\"}\n",
                  blocks[i / SETTINGS % 4], 64 << i % 5, costs[i / SETTINGS / 4]);
         repeats += compare(text, i % 2 == 0 ? "h200" : "toy", set[0], set[1]);
@@ -152,8 +156,8 @@ static void append_work(char *text, size_t bytes, uint64_t *random)
         *random = *random * 6364136223846793005u + 1442695040888963407u;
         snprintf(text + strlen(text), bytes - strlen(text),
                  "{\"stream\":\"s%d\",\"priority\":-%u}\n"
-                 "{\"kernel\":\"k%d\",\"grid\":%u,\"block\":%u,%s}\n", i,
-                 (unsigned)(*random >> 60) % 3, i, sizes[(*random >> 50) % 6], 32u << (*random >> 40) % 6,
+                 "{\"kernel\":\"k%d\",\"grid\":%u,\"block\":%u,%s}\n",
+                 i, (unsigned)(*random >> 60) % 3, i, sizes[(*random >> 50) % 6], 32u << (*random >> 40) % 6,
                  costs[(*random >> 30) % COSTS]);
     }
     for (int i = 0; i < 8; i++) {
@@ -177,8 +181,7 @@ static void grids_among_others_are_the_same(void **state)
         char text[4000] = "{\"gridtide\":1}\n";
 
         append_work(text, sizeof text, &random);
-        repeats += compare(text, i % 3 == 0 ? "toy" : "h200", settings[i % SETTINGS][0],
-                           settings[i % SETTINGS][1]);
+        repeats += compare(text, i % 3 == 0 ? "toy" : "h200", settings[i % SETTINGS][0], settings[i % SETTINGS][1]);
     }
     assert_true(repeats > 1000);
 }
@@ -186,9 +189,9 @@ static void grids_among_others_are_the_same(void **state)
 /* As many blocks as CUDA lets a row of them be: one by one they would take minutes. */
 static void the_largest_grid_takes_no_time(void **state)
 {
-    struct gt_workload *workload = read_text(
-        "{\"gridtide\":1}\n{\"kernel\":\"k\",\"grid\":2147483647,\"block\":64,\"block_us\":1}\n"
-        "{\"call\":\"launch\",\"kernel\":\"k\"}\n");
+    struct gt_workload *workload =
+        read_text("{\"gridtide\":1}\n{\"kernel\":\"k\",\"grid\":2147483647,\"block\":64,\"block_us\":1}\n"
+                  "{\"call\":\"launch\",\"kernel\":\"k\"}\n");
     struct gt_options options = GT_OPTIONS_DEFAULT;
     struct gt_probe probe = { .user = NULL };
     struct gt_summary summary;

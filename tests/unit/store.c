@@ -40,10 +40,12 @@ static int remove_folder(void **state)
 static struct gt_workload *make_workload(void)
 {
     struct gt_workload *workload = gt_workload_new();
-    struct gt_kernel kernel = { .runs = GT_NONE, .arguments = GT_NONE,
+    struct gt_kernel kernel = { .runs = GT_NONE,
+                                .arguments = GT_NONE,
                                 .name = gt_name(workload, "saxpy", 5),
                                 .grid = { 4, 1, 1 },
-                                .block = { 64, 1, 1 }, .duration_ps = GT_TIME_NONE };
+                                .block = { 64, 1, 1 },
+                                .duration_ps = GT_TIME_NONE };
 
     gt_workload_add_gpu(workload);
     gt_workload_add_stream(workload);
@@ -52,9 +54,14 @@ static struct gt_workload *make_workload(void)
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t call = gt_workload_add_call(workload), op = gt_workload_add_op(workload);
 
-        workload->calls[call] = (struct gt_call){ .start_ps = 1000 * i, .duration_ps = 100, .name = GT_NONE,
-            .stream = i & 1, .event = GT_NONE, .first_op = op, .ops = 1,
-            .kind = i < 2 ? GT_CALL_LAUNCH : GT_CALL_COPY };
+        workload->calls[call] = (struct gt_call){ .start_ps = 1000 * i,
+                                                  .duration_ps = 100,
+                                                  .name = GT_NONE,
+                                                  .stream = i & 1,
+                                                  .event = GT_NONE,
+                                                  .first_op = op,
+                                                  .ops = 1,
+                                                  .kind = i < 2 ? GT_CALL_LAUNCH : GT_CALL_COPY };
         workload->ops[op].call = call;
         workload->ops[op].stream = i & 1;
         workload->ops[op].kind = i < 2 ? GT_OP_KERNEL : GT_OP_COPY;
@@ -76,15 +83,23 @@ static void send_run(struct gt_run_writer *writer, const gt_time_ps *starts_ps, 
     const struct gt_probe *probe = gt_run_writer_probe(writer);
 
     for (uint32_t i = 0; i < count; i++) {
-        struct gt_op_record record = { .op = i, .submit_ps = 7, .start_ps = starts_ps[i],
-            .end_ps = starts_ps[i] + 4000000, .wait_ps = { starts_ps[i] }, .cause = GT_CAUSE_CALL,
-            .cause_index = i };
+        struct gt_op_record record = { .op = i,
+                                       .submit_ps = 7,
+                                       .start_ps = starts_ps[i],
+                                       .end_ps = starts_ps[i] + 4000000,
+                                       .wait_ps = { starts_ps[i] },
+                                       .cause = GT_CAUSE_CALL,
+                                       .cause_index = i };
 
         assert_int_equal(probe->op(probe->user, &record, &error), 0);
     }
     for (uint32_t sm = 0; sm < 2; sm++) {
-        struct gt_block_record record = { .sm = sm, .blocks = 2, .first_block = 2 * sm, .warps_per_block = 2,
-            .start_ps = starts_ps[0], .end_ps = starts_ps[0] + 4000000 };
+        struct gt_block_record record = { .sm = sm,
+                                          .blocks = 2,
+                                          .first_block = 2 * sm,
+                                          .warps_per_block = 2,
+                                          .start_ps = starts_ps[0],
+                                          .end_ps = starts_ps[0] + 4000000 };
 
         assert_int_equal(probe->blocks(probe->user, &record, &error), 0);
     }
@@ -123,7 +138,7 @@ static char *ask(struct gt_store *store, const char *sql)
     assert_int_equal(sqlite3_prepare_v2(gt_store_database(store)->sqlite, sql, -1, &query, NULL), SQLITE_OK);
     if (sqlite3_step(query) == SQLITE_ROW)
         answer = strdup(sqlite3_column_type(query, 0) == SQLITE_NULL ? "null"
-                        : (const char *)sqlite3_column_text(query, 0));
+                                                                     : (const char *)sqlite3_column_text(query, 0));
     sqlite3_finalize(query);
     return answer;
 }
@@ -149,15 +164,15 @@ static void keeps_what_it_was_told(void **state)
     answers(store, "SELECT group_concat(name, ',') FROM (SELECT name FROM op_named ORDER BY op_no)",
             "saxpy,saxpy,copy h2d unknown");
     answers(store, "SELECT count(*) || ' ' || sum(whole) FROM run", "2 2");
-    answers(store, "SELECT group_concat(op_no || ':' || start_ps || '-' || end_ps) FROM run_op"
+    answers(store,
+            "SELECT group_concat(op_no || ':' || start_ps || '-' || end_ps) FROM run_op"
             " WHERE run_id = 1",
             "0:5000000-9000000,1:7000000-11000000");
     answers(store, "SELECT wait_host_ps FROM run_op WHERE run_id = 1", "null");
     answers(store, "SELECT submit_ps FROM run_op WHERE run_id = 1 AND op_no = 1", "1000");
     answers(store, "SELECT wait_host_ps || ' ' || cause_call FROM run_op WHERE run_id = 2 AND op_no = 1",
             "4000000 1");
-    answers(store, "SELECT group_concat(sm || ':' || first_block || '+' || blocks) FROM run_block",
-            "0:0+2,1:2+2");
+    answers(store, "SELECT group_concat(sm || ':' || first_block || '+' || blocks) FROM run_block", "0:0+2,1:2+2");
     answers(store, "SELECT sum(warp_ps) || ' ' || sum(block_ps) FROM run_bin", "32000000 16000000");
     answers(store, "SELECT value FROM counter WHERE run_id = 2 AND name = 'blocks_dropped'", "0");
     answers(store, "SELECT count(*) FROM pragma_foreign_key_check", "0");
@@ -300,8 +315,8 @@ static void damage_is_said(void **state)
     assert_int_equal(truncate(path, 8192), 0);
     store = gt_store_open(path, false, &error);
     if (store != NULL) {
-        assert_true(gt_verdict_find_runs(store, &simulated, &measured, &error) != 0
-                    || gt_compare(store, 2, 1, &comparison, &error) != 0);
+        assert_true(gt_verdict_find_runs(store, &simulated, &measured, &error) != 0 ||
+                    gt_compare(store, 2, 1, &comparison, &error) != 0);
         gt_store_close(store);
     }
     assert_non_null(strstr(error.text, path));
@@ -313,12 +328,9 @@ static void damage_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(keeps_what_it_was_told),
-        TEST(is_nowhere_before_the_commit),
-        TEST(takes_more_runs_whole),
-        TEST(refuses_what_is_no_store),
-        TEST(refuses_bad_targets),
-        TEST(a_stale_journal_goes_with_the_old_file),
+        TEST(keeps_what_it_was_told), TEST(is_nowhere_before_the_commit),
+        TEST(takes_more_runs_whole),  TEST(refuses_what_is_no_store),
+        TEST(refuses_bad_targets),    TEST(a_stale_journal_goes_with_the_old_file),
         TEST(damage_is_said),
     };
 

@@ -96,8 +96,10 @@ static void test_pages_in_circles(void **state)
     assert_non_null(store);
     assert_int_equal(gt_store_commit(store, &error), 0);
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(database, "INSERT INTO trace (trace_id, name) VALUES (1, 't');"
-                                  "INSERT INTO run VALUES (1, 1, 1, 'measured', '', 0, 1)", NULL, NULL, NULL),
+    assert_int_equal(sqlite3_exec(database,
+                                  "INSERT INTO trace (trace_id, name) VALUES (1, 't');"
+                                  "INSERT INTO run VALUES (1, 1, 1, 'measured', '', 0, 1)",
+                                  NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(database);
     make_endless(path);

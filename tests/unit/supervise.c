@@ -12,12 +12,14 @@
 
 #include "validate/gpu/supervise.h"
 
-struct shared { int calls, died_of[8]; pid_t process[8]; };
+struct shared {
+    int calls, died_of[8];
+    pid_t process[8];
+};
 
 static struct shared *share(void)
 {
-    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct shared *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     assert_true(shared != MAP_FAILED);
     return shared;
@@ -44,8 +46,8 @@ static int interrupted(void *user, int died_of)
 
     (void)died_of;
     shared->calls++;
-    kill(getppid(), SIGTERM);   /* which passes it on */
-    sleep(60);                  /* it does not come to that */
+    kill(getppid(), SIGTERM); /* which passes it on */
+    sleep(60);                /* it does not come to that */
     return 0;
 }
 

@@ -1,10 +1,10 @@
 /* Tables: RFC 4180 quoting, valid JSON, nothing where there is nothing. */
+#include <locale.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <locale.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,9 @@
 #include "sim/cmd/table_parts.h"
 
 static const struct gt_column columns[] = {
-    { "name", GT_COLUMN_WIDE }, { "busy_us", GT_COLUMN_NUMBER }, { "count", GT_COLUMN_NUMBER },
+    { "name", GT_COLUMN_WIDE },
+    { "busy_us", GT_COLUMN_NUMBER },
+    { "count", GT_COLUMN_NUMBER },
 };
 
 static struct gt_table *make_table(void)
@@ -55,7 +57,8 @@ static void csv_is_rfc_4180(void **state)
     struct gt_table *table = make_table();
 
     (void)state;
-    prints(GT_FORMAT_CSV, &table, 1, "name,busy_us,count\r\n"
+    prints(GT_FORMAT_CSV, &table, 1,
+           "name,busy_us,count\r\n"
            "\"a \"\"b\"\", c\nd \xff\",1234.56789,-9223372036854775808\r\n,,7\r\n");
     gt_table_free(table);
 }
@@ -114,7 +117,7 @@ static void people_get_columns(void **state)
     gt_table_free(empty);
 }
 
-#define MANGLED \
+#define MANGLED                                                                                       \
     "_ZN2at6native13reduce_kernelILi512ELi1ENS0_8ReduceOpIfNS0_14func_wrapper_tIfZNS0_11sum_functorI" \
     "fffEclERNS_14TensorIteratorEEUlffE_EEjfLi4ELi4EEEEEvT1_"
 #define SHORT "reduce_kernel<512, 1, at::native::Red…ed int, float, 4, 4> >"
@@ -123,7 +126,8 @@ static void people_get_columns(void **state)
 static void names_are_readable_for_people_and_as_traced_for_programs(void **state)
 {
     static const struct gt_column named[] = {
-        { "kernel", GT_COLUMN_NAME }, { "a_heading_of_thirty_characters", GT_COLUMN_NUMBER },
+        { "kernel", GT_COLUMN_NAME },
+        { "a_heading_of_thirty_characters", GT_COLUMN_NUMBER },
     };
     struct gt_table *table = gt_table_new("kernels", named, 2);
     char *people;
@@ -135,13 +139,15 @@ static void names_are_readable_for_people_and_as_traced_for_programs(void **stat
     gt_table_integer(table, 2);
     people = print(GT_FORMAT_TABLE, &table, 1);
     assert_non_null(strstr(people, "a_heading_of_thirty_characters kernel\n"));
-    assert_non_null(strstr(people, " 1 reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<"));
+    assert_non_null(
+        strstr(people, " 1 reduce_kernel<512, 1, at::native::ReduceOp<float, at::native::func_wrapper_t<"));
     assert_non_null(strstr(people, "#1}>, unsigned int, float, 4, 4> >\n"));
     assert_null(strstr(people, "…"));
     free(people);
-    prints(GT_FORMAT_CSV, &table, 1, "kernel,short_name,a_heading_of_thirty_characters\r\n"
-           MANGLED ",\"" SHORT "\",1\r\n,,2\r\n");
-    prints(GT_FORMAT_JSON, &table, 1, "{\n  \"kernels\": [\n    {\n      \"kernel\": \"" MANGLED "\",\n"
+    prints(GT_FORMAT_CSV, &table, 1,
+           "kernel,short_name,a_heading_of_thirty_characters\r\n" MANGLED ",\"" SHORT "\",1\r\n,,2\r\n");
+    prints(GT_FORMAT_JSON, &table, 1,
+           "{\n  \"kernels\": [\n    {\n      \"kernel\": \"" MANGLED "\",\n"
            "      \"short_name\": \"" SHORT "\",\n      \"a_heading_of_thirty_characters\": 1\n    },\n"
            "    {\n      \"kernel\": null,\n      \"short_name\": null,\n"
            "      \"a_heading_of_thirty_characters\": 2\n    }\n  ]\n}\n");
@@ -158,7 +164,8 @@ static void short_names_that_would_be_alike_differ(void **state)
     gt_table_integer(table, 1);
     gt_table_text(table, "f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, two, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>");
     gt_table_integer(table, 1);
-    prints(GT_FORMAT_CSV, &table, 1, "kernel,short_name,n\r\n"
+    prints(GT_FORMAT_CSV, &table, 1,
+           "kernel,short_name,n\r\n"
            "\"f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, one, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\","
            "\"f<aaaaaaaaaaaaaaaaaaa…one, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\",1\r\n"
            "\"f<aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, two, bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb>\","
@@ -182,7 +189,9 @@ static void prints_within(struct gt_table *table, size_t width, const char *expe
 static void what_is_too_wide_is_laid_out_anew(void **state)
 {
     static const struct gt_column named[] = {
-        { "kernel", GT_COLUMN_NAME }, { "mean_wait_us", GT_COLUMN_NUMBER }, { "note", GT_COLUMN_WIDE },
+        { "kernel", GT_COLUMN_NAME },
+        { "mean_wait_us", GT_COLUMN_NUMBER },
+        { "note", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("kernels", named, 3);
 
@@ -190,25 +199,29 @@ static void what_is_too_wide_is_laid_out_anew(void **state)
     gt_table_text(table, "a_kernel");
     gt_table_real(table, 12.5, 1);
     gt_table_text(table, "waits for the copy");
-    prints_within(table, 40, "mean_wait_us note               kernel\n"
-                             "        12.5 waits for the copy a_kernel\n");
-    prints_within(table, 39, "mean_ note               kernel\n"
-                             "wait_\n"
-                             "   us\n"
-                             " 12.5 waits for the copy a_kernel\n");
-    prints_within(table, 32, "kernel\n"
-                             "  mean_ note\n"
-                             "  wait_\n"
-                             "     us\n"
-                             "a_kernel\n"
-                             "   12.5 waits for the copy\n");
-    prints_within(table, 24, "kernel\n"
-                             "  mean_ note\n"
-                             "  wait_\n"
-                             "     us\n"
-                             "a_kernel\n"
-                             "   12.5 waits for the\n"
-                             "        copy\n");
+    prints_within(table, 40,
+                  "mean_wait_us note               kernel\n"
+                  "        12.5 waits for the copy a_kernel\n");
+    prints_within(table, 39,
+                  "mean_ note               kernel\n"
+                  "wait_\n"
+                  "   us\n"
+                  " 12.5 waits for the copy a_kernel\n");
+    prints_within(table, 32,
+                  "kernel\n"
+                  "  mean_ note\n"
+                  "  wait_\n"
+                  "     us\n"
+                  "a_kernel\n"
+                  "   12.5 waits for the copy\n");
+    prints_within(table, 24,
+                  "kernel\n"
+                  "  mean_ note\n"
+                  "  wait_\n"
+                  "     us\n"
+                  "a_kernel\n"
+                  "   12.5 waits for the\n"
+                  "        copy\n");
     gt_table_free(table);
 }
 

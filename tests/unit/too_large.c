@@ -87,7 +87,8 @@ static void texts_are_copied(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(too_many_elements_name_the_line), cmocka_unit_test(no_memory_is_said),
+        cmocka_unit_test(too_many_elements_name_the_line),
+        cmocka_unit_test(no_memory_is_said),
         cmocka_unit_test(texts_are_copied),
     };
 

@@ -76,6 +76,7 @@ static struct gt_workload *must_read(const char *text)
 
 static void times_are_exact(void **state)
 {
+    /* clang-format off */
     static const struct { const char *text; int exponent; uint64_t ps; } good[] = {
         { "0", 12, 0 }, { "1", 0, 1 }, { "1.5", 3, 1500 }, { "0.001", 3, 1 }, { "1e3", 6, 1000000000 },
         { "100.0000000000000000000000", 6, 100000000 }, { "4458676983543.183", 3, 4458676983543183 },
@@ -92,18 +93,19 @@ static void times_are_exact(void **state)
         { "4611686018427387905", 0, "too large" }, { "1e99999999999", 0, "too large" },
         { "99999999999999999999", 0, "too large" }, { "4611687", 12, "too large" },
     };
+    /* clang-format on */
     struct gt_error error;
     uint64_t ps;
 
     (void)state;
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        assert_int_equal(gt_decimal_parse(good[i].text, strlen(good[i].text), good[i].exponent,
-                                          GT_TIME_LIMIT_PS, &ps, &error), 0);
+        assert_int_equal(
+            gt_decimal_parse(good[i].text, strlen(good[i].text), good[i].exponent, GT_TIME_LIMIT_PS, &ps, &error), 0);
         assert_int_equal(ps, good[i].ps);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        assert_int_equal(gt_decimal_parse(bad[i].text, strlen(bad[i].text), bad[i].exponent,
-                                          GT_TIME_LIMIT_PS, &ps, &error), -1);
+        assert_int_equal(
+            gt_decimal_parse(bad[i].text, strlen(bad[i].text), bad[i].exponent, GT_TIME_LIMIT_PS, &ps, &error), -1);
         assert_non_null(strstr(error.text, bad[i].why));
     }
 }
@@ -122,12 +124,13 @@ static void same_text(const char *left, const char *right)
 }
 
 /* Elements of two arrays, byte for byte but for `name` and `line`, which are compared or left out. */
-#define SAME(array, i) do { \
+#define SAME(array, i)                                                   \
+    do {                                                                 \
         __typeof__(a->array[0]) left = a->array[i], right = b->array[i]; \
-        same_name(a, left.name, b, right.name); \
-        left.name = right.name = 0; \
-        CLEAR_LINE(left, right); \
-        assert_memory_equal(&left, &right, sizeof left); \
+        same_name(a, left.name, b, right.name);                          \
+        left.name = right.name = 0;                                      \
+        CLEAR_LINE(left, right);                                         \
+        assert_memory_equal(&left, &right, sizeof left);                 \
     } while (0)
 #define CLEAR_LINE(left, right) (void)0
 
@@ -292,9 +295,10 @@ static void every_call_survives(void **state)
 
 static void defaults_are_what_the_format_says(void **state)
 {
-    struct gt_workload *workload = must_read(HEADER KERNEL
-        "{\"call\":\"launch\",\"kernel\":\"k\"}\n{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":\"s1\"}\n"
-        "{\"call\":\"copy\",\"direction\":\"d2h\",\"bytes\":1,\"stream\":0}\n");
+    struct gt_workload *workload =
+        must_read(HEADER KERNEL
+                  "{\"call\":\"launch\",\"kernel\":\"k\"}\n{\"call\":\"launch\",\"kernel\":\"k\",\"stream\":\"s1\"}\n"
+                  "{\"call\":\"copy\",\"direction\":\"d2h\",\"bytes\":1,\"stream\":0}\n");
 
     (void)state;
     assert_int_equal(workload->thread_count, 1);
@@ -312,8 +316,11 @@ static void defaults_are_what_the_format_says(void **state)
 static void what_importers_make_survives(void **state)
 {
     struct gt_workload *workload = gt_workload_new();
-    struct gt_kernel kernel = { .grid = { INT32_MAX, 65535, 65535 }, .block = { 1, 1, 1 }, .duration_ps = 7,
-                                .runs = GT_NONE, .arguments = GT_NONE };
+    struct gt_kernel kernel = { .grid = { INT32_MAX, 65535, 65535 },
+                                .block = { 1, 1, 1 },
+                                .duration_ps = 7,
+                                .runs = GT_NONE,
+                                .arguments = GT_NONE };
 
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
@@ -385,7 +392,7 @@ static void keys_of_many_alike_are_short_and_quick(void **state)
         stream->gpu = 0;
         stream->context = i;
         stream->id = 7;
-        if (i % 2 == 1)     /* "7@0#3" and so on, which the others would be called */
+        if (i % 2 == 1) /* "7@0#3" and so on, which the others would be called */
             stream->name = gt_name(workload, name, (size_t)snprintf(name, sizeof name, "7@0#%u", i));
     }
     gt_keys_make(&keys, workload);
@@ -416,8 +423,9 @@ static void every_truncation_is_an_error_or_shorter(void **state)
         if (part == NULL)
             assert_non_null(strstr(error.text, "first.jsonl:"));
         else
-            assert_true(part->call_count < most && (every_call[cut] == '\n' || every_call[cut - 1] == '\n' ||
-                        every_call[cut] == '\r' || every_call[cut - 1] == '}' || part->call_count == 0));
+            assert_true(part->call_count < most &&
+                        (every_call[cut] == '\n' || every_call[cut - 1] == '\n' || every_call[cut] == '\r' ||
+                         every_call[cut - 1] == '}' || part->call_count == 0));
         gt_workload_free(part);
     }
     assert_int_equal(gt_trace_write(workload, second_path, &error), 0);
@@ -432,17 +440,19 @@ static void every_truncation_is_an_error_or_shorter(void **state)
 
 static void only_gridtide_traces_are_sniffed(void **state)
 {
+    /* clang-format off */
     static const struct { const char *text; int sure; } heads[] = {
         { "{\"gridtide\":1}\n", 100 }, { "# hello\n\n// world\n { \"gridtide\" : 1}", 100 },
         { "{\"schemaVersion\":1,\"gridtide\":1}", 0 }, { "", 0 },
         { "# only a comment", 0 }, { "[1]", 0 }, { "SQLite format 3", 0 }, { "{", 0 },
         { "x{\"gridtide\":1}", 0 },
     };
+    /* clang-format on */
 
     (void)state;
     for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
         size_t length = strlen(heads[i].text);
-        unsigned char *head = malloc(length + 1);   /* not NUL-ended: no byte behind it may be read */
+        unsigned char *head = malloc(length + 1); /* not NUL-ended: no byte behind it may be read */
 
         memcpy(head, heads[i].text, length);
         head = realloc(head, length != 0 ? length : 1);

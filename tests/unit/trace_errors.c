@@ -59,6 +59,7 @@ static void must_fail(unsigned line, const char *why)
         fail_msg("\"%s\" is not \"%s...%s\"", error.text, place, why);
 }
 
+/* clang-format off */
 static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 1, "", "without a header" },
     { 3, "# only\n# comments\n", "without a header" },
@@ -148,6 +149,7 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 1, "{\"gridtide\":1,\"settings\":{\"a\":1,\"a\":2}}\n", "given twice" },
     { 1, "{\"gridtide\":1,\"warnings\":[{}]}\n", "needs a \"kind\"" },
 };
+/* clang-format on */
 
 static void wrong_lines_are_named(void **state)
 {
@@ -161,8 +163,8 @@ static void wrong_lines_are_named(void **state)
 static void touching_calls_are_fine(void **state)
 {
     static const char text[] = HEADER "{\"call\":\"host_work\",\"start_us\":5,\"duration_us\":2}\n"
-                               "{\"call\":\"device_sync\",\"start_us\":7}\n"
-                               "{\"call\":\"device_sync\",\"start_us\":6,\"thread\":\"other\"}\n";
+                                      "{\"call\":\"device_sync\",\"start_us\":7}\n"
+                                      "{\"call\":\"device_sync\",\"start_us\":6,\"thread\":\"other\"}\n";
     struct gt_workload *workload;
 
     (void)state;
@@ -187,17 +189,19 @@ static void hostile_files_end_soon(void **state)
     must_fail(1, "longer than 64 MiB");
     free(text);
     put_file("", 0);
-    assert_int_equal(truncate(path, (off_t)5 << 30), 0);    /* 5 GiB of nothing */
+    assert_int_equal(truncate(path, (off_t)5 << 30), 0); /* 5 GiB of nothing */
     must_fail(1, "NUL");
 }
 
 static void a_wrong_workload_is_refused(void **state)
 {
     struct gt_workload *workload = gt_workload_new();
+    /* clang-format off */
     struct gt_kernel kernel = {
         .runs = GT_NONE, .arguments = GT_NONE,
         .name = GT_NONE, .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = 1,
     };
+    /* clang-format on */
     struct gt_error error;
 
     (void)state;
@@ -214,12 +218,13 @@ static void a_wrong_workload_is_refused(void **state)
     workload->ops[0].kernel = 0;
     assert_int_equal(gt_workload_check(workload, &error), 0);
 
-#define REFUSED(field, value) do { \
-        __typeof__(field) kept = field; \
-        field = value; \
-        assert_int_equal(gt_workload_check(workload, &error), -1); \
+#define REFUSED(field, value)                                         \
+    do {                                                              \
+        __typeof__(field) kept = field;                               \
+        field = value;                                                \
+        assert_int_equal(gt_workload_check(workload, &error), -1);    \
         assert_int_equal(gt_trace_write(workload, path, &error), -1); \
-        field = kept; \
+        field = kept;                                                 \
     } while (0)
     REFUSED(workload->calls[0].kind, GT_CALL_KINDS);
     REFUSED(workload->calls[0].thread, 1);

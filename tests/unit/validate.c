@@ -1,9 +1,9 @@
 /* Validation without a GPU: a player of the tests' own, and measured runs made by hand. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,11 +25,13 @@ static struct gt_device device;
 static struct gt_workload *make_workload(void)
 {
     struct gt_workload *workload = gt_workload_new();
+    /* clang-format off */
     struct gt_kernel kernel = {
         .name = gt_name(workload, "k", 1), .grid = { 8, 1, 1 }, .block = { 64, 1, 1 }, .cost = GT_COST_FIXED,
         .block_min_ps = 10000000, .block_max_ps = 10000000, .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE, .arguments = GT_NONE,
     };
+    /* clang-format on */
 
     gt_workload_add_gpu(workload);
     gt_workload_add_stream(workload);
@@ -57,10 +59,12 @@ static const uint32_t *sms;
 static uint32_t played, fail_at, stop_at, unseen_from = UINT32_MAX;
 static struct gt_other_gpu_users somebody;
 
-struct gt_player { const struct gt_workload *workload; };
+struct gt_player {
+    const struct gt_workload *workload;
+};
 
-static struct gt_player *open_player(const struct gt_workload *workload,
-                                     const struct gt_play_options *options, struct gt_error *why)
+static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
+                                     struct gt_error *why)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
 
@@ -79,9 +83,12 @@ static int left_by_a_kill(void)
     int count;
 
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
-    assert_int_equal(sqlite3_prepare_v2(database, "SELECT count(*) FROM run s WHERE kind = 'simulated' AND whole = 1"
+    assert_int_equal(sqlite3_prepare_v2(database,
+                                        "SELECT count(*) FROM run s WHERE kind = 'simulated' AND whole = 1"
                                         " AND NOT EXISTS (SELECT 1 FROM run m WHERE m.trace_id = s.trace_id"
-                                        " AND m.kind = 'measured' AND m.whole = 1)", -1, &query, NULL), SQLITE_OK);
+                                        " AND m.kind = 'measured' AND m.whole = 1)",
+                                        -1, &query, NULL),
+                     SQLITE_OK);
     assert_int_equal(sqlite3_step(query), SQLITE_ROW);
     count = sqlite3_column_int(query, 0);
     sqlite3_finalize(query);
@@ -104,10 +111,15 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
         if (i >= unseen_from && repetition == 0)
             continue;
         gt_time_ps start_ps = (gt_time_ps)((5 + i * (10 + late_us[repetition])) * 1e6);
-        struct gt_op_record op = { .op = i, .start_ps = start_ps, .end_ps = start_ps + 10000000,
-                                   .cause_index = GT_NONE };
-        struct gt_block_record blocks = { .op = i, .sm = sms[repetition], .blocks = 8, .warps_per_block = 2,
-                                          .start_ps = start_ps, .end_ps = op.end_ps };
+        struct gt_op_record op = {
+            .op = i, .start_ps = start_ps, .end_ps = start_ps + 10000000, .cause_index = GT_NONE
+        };
+        struct gt_block_record blocks = { .op = i,
+                                          .sm = sms[repetition],
+                                          .blocks = 8,
+                                          .warps_per_block = 2,
+                                          .start_ps = start_ps,
+                                          .end_ps = op.end_ps };
 
         assert_int_equal(probe->op(probe->user, &op, why), 0);
         assert_int_equal(probe->blocks(probe->user, &blocks, why), 0);
@@ -173,10 +185,12 @@ static int64_t query(struct gt_store *store, const char *sql)
 static int validate(struct gt_store *store, uint32_t repetitions, struct gt_validated *validated)
 {
     struct gt_workload *workload = make_workload();
+    /* clang-format off */
     struct gt_validation validation = {
         .players = &players, .store = store, .seed = 1, .repetitions = repetitions, .blocks = false,
         .recorded_on = &device, .stop = stop,
     };
+    /* clang-format on */
     int64_t device_id;
     int result;
 
@@ -209,10 +223,9 @@ static void the_median_repetition_is_compared(void **state)
     assert_near(validated.judgement.repeats.spread_pct, 100.0 * 8 / 22);
     assert_near(validated.judgement.comparison.makespan_measured_us, 22);
     assert_int_equal(query(store, "SELECT repetition FROM run JOIN comparison ON run_id = measured_run_id"
-                           " WHERE metric = 'repetitions' AND value = 5"), 3);
-    assert_int_equal(query(store,
-                           "SELECT count(*) FROM counter WHERE name = 'sm_clock_mhz' AND value = 1980"),
-                     5);
+                                  " WHERE metric = 'repetitions' AND value = 5"),
+                     3);
+    assert_int_equal(query(store, "SELECT count(*) FROM counter WHERE name = 'sm_clock_mhz' AND value = 1980"), 5);
     assert_int_equal(query(store, "SELECT count(*) FROM run_block"), 0);
     assert_int_equal(query(store, "SELECT count(*) FROM run_placement WHERE sm_blocks = '[8]'"), 10);
     gt_store_close(store);
@@ -245,9 +258,11 @@ static void the_order_is_that_of_all_repetitions(void **state)
 {
     static const double as_simulated[] = { 1, 3 }, other_way[] = { -15, -13 }, now_so[] = { -15, 1 };
     static const double too_close[] = { -15, -11.5 };
+    /* clang-format off */
     static const struct { const double *late; double pairs, wrong; } cases[] = {
         { as_simulated, 1, 0 }, { other_way, 1, 1 }, { now_so, 0, 0 }, { too_close, 0, 0 },
     };
+    /* clang-format on */
     static const uint32_t sm[] = { 0, 0 };
 
     (void)state;
@@ -266,8 +281,7 @@ static void the_order_is_that_of_all_repetitions(void **state)
         assert_int_equal(validate(store, 2, &validated), 0);
         assert_near(validated.judgement.repeats.order.pairs, cases[i].pairs);
         assert_near(validated.judgement.repeats.order.wrong, cases[i].wrong);
-        assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"),
-                         cases[i].wrong);
+        assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"), cases[i].wrong);
         assert_int_equal(gt_verdict_suite(store, &validated.judgement, 1, &suite, &error), 0);
         assert_near(suite.order_wrong, cases[i].wrong);
         gt_store_close(store);
@@ -409,8 +423,8 @@ static void a_surrogate_lasts_as_long(void **state)
     assert_int_equal(part.block_count, 1);
     assert_int_equal(workload->kernels[workload->ops[0].kernel].block_min_ps, part.block_ps[0]);
     assert_int_equal(gt_simulate(workload, &device, &options, &probe, &summary, &error), 0);
-    assert_true(fabs((double)summary.end_ps - (double)device.launch_call_ps - (double)device.launch_latency_ps
-                     - 300e6) < 3e6);
+    assert_true(fabs((double)summary.end_ps - (double)device.launch_call_ps - (double)device.launch_latency_ps -
+                     300e6) < 3e6);
     gt_part_free(&part);
     gt_workload_free(workload);
 }

@@ -21,7 +21,7 @@ static size_t take_line(const char *line, char *text)
     size_t length = 0;
 
     if (strncmp(line, ".B ", 3) == 0)
-        text[length++] = '\001';        /* a kind begins, and cannot be taken for a word of a text */
+        text[length++] = '\001'; /* a kind begins, and cannot be taken for a word of a text */
     if (*line == '.')
         line += strcspn(line, " \n");
     for (; *line != '\0'; line++) {

@@ -104,8 +104,9 @@ static void a_counting_wait_leaves_the_last_groups(void **state)
 
     (void)state;
     set("memory.l1_latency_cycles", "400");
-    accesses[0] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4,
-                                      .sectors_ideal = 4, .tag_requests = 1 };
+    accesses[0] = (struct gt_access){
+        .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4, .sectors_ideal = 4, .tag_requests = 1
+    };
     program.memory_count = 1;
     program.use.l1_load_hit = 1;
     for (int i = 0; i < 2; i++) {
@@ -117,10 +118,10 @@ static void a_counting_wait_leaves_the_last_groups(void **state)
     add_exit();
     close_block(GT_END_EXIT);
     run(1, 1, 1);
-    assert_int_equal((int)result.run_cycles, 401);      /* issued at 0, through the unit at 1 */
+    assert_int_equal((int)result.run_cycles, 401); /* issued at 0, through the unit at 1 */
     in->argument2 = 0;
     run(1, 1, 1);
-    assert_int_equal((int)result.run_cycles, 416 + 1);  /* the second one issued at 16 */
+    assert_int_equal((int)result.run_cycles, 416 + 1); /* the second one issued at 16 */
 }
 
 /* Warp 1 runs ten FFMA of 4 cycles, then both meet: it comes at 41, is taken in at 43, and the barrier opens
@@ -305,8 +306,9 @@ static void both_sides_of_a_divergence_run(void **state)
 /* 1,000 blocks in steady state: a few waves say what all of them would. */
 static void waves_are_extrapolated(void **state)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 20000, .warps_per_block = 8,
-                                     .blocks_per_sm = 4, .cluster_blocks = 1 };
+    struct gt_warp_launch launch = {
+        .program = &program, .blocks = 20000, .warps_per_block = 8, .blocks_per_sm = 4, .cluster_blocks = 1
+    };
     struct gt_warp_result all;
 
     (void)state;
@@ -346,8 +348,7 @@ static void long_loops_are_extrapolated(void **state)
     close_block(GT_END_EXIT);
     run(1, 1, 1);
     double all = result.run_cycles;
-    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
-                                     .blocks_per_sm = 1 };
+    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1, .blocks_per_sm = 1 };
     free(result.stalls_by_instruction);
     assert_int_equal(gt_warp_run(&device, &launch, &result, &error), 0);
     assert_true(result.simulated < 21000000);
@@ -398,8 +399,7 @@ static void a_wait_for_nothing_is_let_pass(void **state)
 /* A loop without a way out, as counts make it that contradict each other. */
 static void a_loop_without_end_is_given_up(void **state)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
-                                     .blocks_per_sm = 1 };
+    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1, .blocks_per_sm = 1 };
 
     (void)state;
     loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 1, .trips = 10 };
@@ -418,8 +418,9 @@ static void a_loop_without_end_is_given_up(void **state)
 /* Counts of 0 say nothing of how many blocks are enough: not all of 2^40. */
 static void blocks_that_count_nothing_are_extrapolated(void **state)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = UINT64_C(1) << 40, .warps_per_block = 1,
-                                     .blocks_per_sm = 1 };
+    struct gt_warp_launch launch = {
+        .program = &program, .blocks = UINT64_C(1) << 40, .warps_per_block = 1, .blocks_per_sm = 1
+    };
 
     (void)state;
     add_exit();
@@ -430,8 +431,7 @@ static void blocks_that_count_nothing_are_extrapolated(void **state)
 
 static void mistakes_are_told(void **state)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1,
-                                     .blocks_per_sm = 1 };
+    struct gt_warp_launch launch = { .program = &program, .blocks = 1, .warps_per_block = 1, .blocks_per_sm = 1 };
 
     (void)state;
     assert_int_equal(gt_warp_run(&device, &launch, &result, &error), -1);
@@ -447,17 +447,26 @@ static void mistakes_are_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_chain_takes_its_stall_counts), TEST(a_sub_partition_issues_one_a_cycle),
-        TEST(a_pipe_takes_one_an_interval), TEST(a_scoreboard_waits_for_shared_memory),
-        TEST(the_load_store_unit_serves_a_pass_a_cycle), TEST(a_counting_wait_leaves_the_last_groups),
-        TEST(a_barrier_opens_when_the_last_one_comes), TEST(trips_add_up),
-        TEST(loops_end_at_an_exit_in_the_last_trip), TEST(ratios_are_dealt_out),
+        TEST(a_chain_takes_its_stall_counts),
+        TEST(a_sub_partition_issues_one_a_cycle),
+        TEST(a_pipe_takes_one_an_interval),
+        TEST(a_scoreboard_waits_for_shared_memory),
+        TEST(the_load_store_unit_serves_a_pass_a_cycle),
+        TEST(a_counting_wait_leaves_the_last_groups),
+        TEST(a_barrier_opens_when_the_last_one_comes),
+        TEST(trips_add_up),
+        TEST(loops_end_at_an_exit_in_the_last_trip),
+        TEST(ratios_are_dealt_out),
         TEST(the_last_block_takes_a_rare_path),
-        TEST(both_sides_of_a_divergence_run), TEST(waves_are_extrapolated),
-        TEST(long_loops_are_extrapolated), TEST(a_phase_is_there_when_its_bytes_are),
+        TEST(both_sides_of_a_divergence_run),
+        TEST(waves_are_extrapolated),
+        TEST(long_loops_are_extrapolated),
+        TEST(a_phase_is_there_when_its_bytes_are),
         TEST(a_wait_for_nothing_is_let_pass),
-        TEST(a_loop_without_end_is_given_up), TEST(blocks_that_count_nothing_are_extrapolated),
-        TEST(mistakes_are_told), };
+        TEST(a_loop_without_end_is_given_up),
+        TEST(blocks_that_count_nothing_are_extrapolated),
+        TEST(mistakes_are_told),
+    };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

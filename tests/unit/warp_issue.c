@@ -74,7 +74,10 @@ static void add_ffma(uint8_t a, uint8_t b, uint8_t c, uint8_t reuse)
  * bank gives two an FFMA, 16 cycles: EXIT at 15. */
 static void operands_are_read_one_a_cycle_and_bank(void **state)
 {
-    static const struct { uint8_t b, reuse; int cycles; } cases[] = { { 10, 0, 23 }, { 10, 3, 9 }, { 9, 0, 15 } };
+    static const struct {
+        uint8_t b, reuse;
+        int cycles;
+    } cases[] = { { 10, 0, 23 }, { 10, 3, 9 }, { 9, 0, 15 } };
 
     (void)state;
     set("pipe.read_behind_cycles", "1");
@@ -95,9 +98,13 @@ static void operands_are_read_one_a_cycle_and_bank(void **state)
 /* Cycles of six blocks on two SMs with room for two; the busiest sub-partition executed `busiest`. */
 static int six_blocks(uint64_t busiest)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 6, .warps_per_block = 4,
-                                     .blocks_per_sm = 2, .cluster_blocks = 1,
-                                     .busiest_warp_instructions = busiest, .counted_sms = 2 };
+    struct gt_warp_launch launch = { .program = &program,
+                                     .blocks = 6,
+                                     .warps_per_block = 4,
+                                     .blocks_per_sm = 2,
+                                     .cluster_blocks = 1,
+                                     .busiest_warp_instructions = busiest,
+                                     .counted_sms = 2 };
 
     free(result.stalls_by_instruction);
     if (gt_warp_run(&device, &launch, &result, &error) != 0)
@@ -149,14 +156,16 @@ static void what_other_sms_executed_is_not_what_these_do(void **state)
  * fullest SM executes 9 instructions, with EXIT at 20.  The busiest of all executed 18. */
 static int rounds(uint64_t trips)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 2, .warps_per_block = 1,
-                                     .blocks_per_sm = 1, .cluster_blocks = 1,
+    struct gt_warp_launch launch = { .program = &program,
+                                     .blocks = 2,
+                                     .warps_per_block = 1,
+                                     .blocks_per_sm = 1,
+                                     .cluster_blocks = 1,
                                      .busiest_warp_instructions = 18 };
     struct gt_basic_block *body;
 
     program.instruction_count = program.block_count = program.edge_count = 0;
-    loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 2, .trips = trips,
-                                 .who = GT_WHO_BLOCK };
+    loops[0] = (struct gt_loop){ .head = 0, .parent = GT_NONE, .entries = 2, .trips = trips, .who = GT_WHO_BLOCK };
     program.loop_count = 1;
     program.warps = 2;
     add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 4);
@@ -255,6 +264,7 @@ static void a_warp_leaves_a_loop_as_one(void **state)
 
 int main(void)
 {
+    /* clang-format off */
     const struct CMUnitTest tests[] = {
         TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
         TEST(the_last_blocks_may_fill_an_sm), TEST(what_other_sms_executed_is_not_what_these_do), TEST(operands_are_read_one_a_cycle_and_bank),
@@ -262,6 +272,7 @@ int main(void)
         TEST(a_join_takes_the_time_of_a_jump),
         TEST(a_warp_leaves_a_loop_as_one),
     };
+    /* clang-format on */
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,8 +24,9 @@ static int loads(void **state)
     set("memory.l2_near_latency_cycles", "200");
     set("memory.l2_far_latency_cycles", "200");
     set("memory.dram_latency_cycles", "600");
-    accesses[0] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4,
-                                      .sectors_ideal = 4, .tag_requests = 1 };
+    accesses[0] = (struct gt_access){
+        .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4, .sectors_ideal = 4, .tag_requests = 1
+    };
     program.memory_count = 1;
     program.use = (struct gt_memory_use){ .l2_read_hit = 1 };
     return 0;
@@ -106,8 +107,8 @@ static void what_lies_beside_hits(void **state)
     assert_in_range((uint64_t)waited(first), 195, 205);
     assert_in_range((uint64_t)waited(second), 15, 25);
     code[1].operand_count = 1;
-    code[1].operands[0] = (struct gt_operand){ .file = GT_FILE_VECTOR, .number = 2, .count = 1,
-                                               .flags = GT_OPERAND_WRITTEN };
+    code[1].operands[0] =
+        (struct gt_operand){ .file = GT_FILE_VECTOR, .number = 2, .count = 1, .flags = GT_OPERAND_WRITTEN };
     run(2, 1, 2);
     assert_in_range((uint64_t)waited(second), 200, 240);
 }
@@ -138,8 +139,9 @@ static void what_others_wrote_is_in_l2(void **state)
     accesses[1] = accesses[0];
     accesses[1].bypass_l1 = true;
     program.memory_count = 2;
-    program.use = (struct gt_memory_use){ .l1_load_hit = 0, .l2_read_hit = 0.5, .l2_read_sectors = 8,
-                                          .dram_read_bytes = 4 * 32 };
+    program.use = (struct gt_memory_use){
+        .l1_load_hit = 0, .l2_read_hit = 0.5, .l2_read_sectors = 8, .dram_read_bytes = 4 * 32
+    };
     flag = load_and_wait(0, 1);
     data = load_and_wait(0, 1);
     code[0].memory = 1;
@@ -155,8 +157,9 @@ static void what_others_wrote_is_in_l2(void **state)
 static void dram_takes_different_times(void **state)
 {
     (void)state;
-    program.use = (struct gt_memory_use){ .l1_load_hit = 0, .l2_read_hit = 0, .l2_read_sectors = 80,
-                                          .dram_read_bytes = 80 * 32 };
+    program.use = (struct gt_memory_use){
+        .l1_load_hit = 0, .l2_read_hit = 0, .l2_read_sectors = 80, .dram_read_bytes = 80 * 32
+    };
     for (int i = 0; i < 20; i++)
         load_and_wait(0, 1);
     whole_program();
@@ -191,8 +194,9 @@ static void store(void)
 /* Four blocks on `sms` SMs: twice a read of 1280 bytes from L2, then 40 cycles of arithmetic. */
 static double four_blocks(const char *sms, const char *l2_bytes_per_cycle)
 {
-    struct gt_warp_launch launch = { .program = &program, .blocks = 4, .warps_per_block = 1, .blocks_per_sm = 2,
-                                     .cluster_blocks = 1, .full = true };
+    struct gt_warp_launch launch = {
+        .program = &program, .blocks = 4, .warps_per_block = 1, .blocks_per_sm = 2, .cluster_blocks = 1, .full = true
+    };
 
     set("chip.sms", sms);
     set("memory.l2_read_bytes_per_cycle", l2_bytes_per_cycle);
@@ -247,8 +251,9 @@ static void sectors_stored_in_part_are_looked_up_again(void **state)
     set("memory.l2_requests_per_cycle", "1");
     set("memory.l2_write_bytes_per_cycle", "1000000");
     set("memory.sm_write_bytes_per_cycle", "1000000");
-    accesses[1] = (struct gt_access){ .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 32,
-                                      .sectors_ideal = 32, .tag_requests = 32 };
+    accesses[1] = (struct gt_access){
+        .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 32, .sectors_ideal = 32, .tag_requests = 32
+    };
     program.memory_count = 2;
     store();
     code[0].memory = 1;
@@ -267,8 +272,9 @@ static void what_loads_miss_is_theirs(void **state)
     uint32_t load;
 
     (void)state;
-    program.use = (struct gt_memory_use){ .l2_read_hit = 0, .l2_read_sectors = 4, .l2_atomic_hit = 1,
-                                          .l2_atomic_sectors = 16, .dram_read_bytes = 4 * 32 };
+    program.use = (struct gt_memory_use){
+        .l2_read_hit = 0, .l2_read_sectors = 4, .l2_atomic_hit = 1, .l2_atomic_sectors = 16, .dram_read_bytes = 4 * 32
+    };
     load = load_and_wait(0, 1);
     whole_program();
     run(1, 1, 1);
@@ -305,8 +311,9 @@ static void what_stays_in_l2_makes_loads_wait(void **state)
     set("memory.dram_mixed_efficiency", "1");
     set("memory.dram_crowd_cycles", "1000");
     set("memory.dram_mixed_crowd_cycles", "1000");
-    program.use = (struct gt_memory_use){ .l2_read_hit = 0, .l2_read_sectors = 40, .l2_write_sectors = 40,
-                                          .dram_read_bytes = 40 * 32 };
+    program.use = (struct gt_memory_use){
+        .l2_read_hit = 0, .l2_read_sectors = 40, .l2_write_sectors = 40, .dram_read_bytes = 40 * 32
+    };
     for (int i = 0; i < 10; i++) {
         store();
         load_and_wait(0, 1);
@@ -324,6 +331,7 @@ static void what_stays_in_l2_makes_loads_wait(void **state)
 
 int main(void)
 {
+    /* clang-format off */
     const struct CMUnitTest tests[] = {
         LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
@@ -331,6 +339,7 @@ int main(void)
         LOADS(what_stays_in_l2_makes_loads_wait),
         LOADS(sectors_stored_in_part_are_looked_up_again),
     };
+    /* clang-format on */
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

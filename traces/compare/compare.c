@@ -12,25 +12,32 @@
 
 /* Rows of one run in order of operation. */
 struct cursor {
-    struct gt_query *rows;       /* op_no, start_ps, end_ps */
+    struct gt_query *rows; /* op_no, start_ps, end_ps */
     int64_t op, start_ps, end_ps;
     bool more;
 };
 
 /* From the first start to the last end of some operations of one run. */
-struct span { int64_t first_ps, last_ps; };
-#define NO_SPAN { INT64_MAX, INT64_MIN }
+struct span {
+    int64_t first_ps, last_ps;
+};
+#define NO_SPAN              \
+    {                        \
+        INT64_MAX, INT64_MIN \
+    }
 
 /* The walk through a trace's operations with both runs' rows beside it. */
 struct walk {
     struct gt_database *database;
     struct gt_error *error;
-    struct gt_query *ops;        /* op_no, kind */
+    struct gt_query *ops; /* op_no, kind */
     struct cursor simulated, measured;
     struct span simulated_span, measured_span, all_simulated_span;
-    struct starts { int64_t simulated_ps, measured_ps; } *matched;
+    struct starts {
+        int64_t simulated_ps, measured_ps;
+    } * matched;
     uint64_t count, room;
-    struct span *busy;        /* simulated operations, one by one */
+    struct span *busy; /* simulated operations, one by one */
     uint64_t busy_count, busy_room;
 };
 
@@ -45,8 +52,10 @@ static int advance(struct walk *walk, struct cursor *cursor)
     cursor->start_ps = gt_query_integer(cursor->rows, 1);
     cursor->end_ps = gt_query_integer(cursor->rows, 2);
     if (cursor->start_ps < 0 || cursor->end_ps < cursor->start_ps)
-        return gt_error_set(walk->error, "%s: damaged: operation %lld has impossible times; "
-                            "make it again with 'gridtide run'", walk->database->path, (long long)cursor->op);
+        return gt_error_set(walk->error,
+                            "%s: damaged: operation %lld has impossible times; "
+                            "make it again with 'gridtide run'",
+                            walk->database->path, (long long)cursor->op);
     return 0;
 }
 
@@ -87,11 +96,13 @@ static void keep_match(struct walk *walk, int64_t simulated_ps, int64_t measured
 /* Where operations of the kind named are counted; NULL for those that are not the GPU's. */
 static uint64_t *count_of(struct gt_comparison *comparison, const char *kind)
 {
+    /* clang-format off */
     const struct { enum gt_op_kind kind; uint64_t *count; } counts[] = {
         { GT_OP_KERNEL, &comparison->kernels },
         { GT_OP_COPY, &comparison->copies },
         { GT_OP_MEMSET, &comparison->memsets },
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
         if (kind != NULL && strcmp(kind, gt_op_kind_names[counts[i].kind]) == 0)
@@ -140,8 +151,7 @@ static int match_all(struct walk *walk, struct gt_comparison *comparison)
 
 static int begin_walk(struct walk *walk, int64_t simulated_run, int64_t measured_run)
 {
-    static const char run_ops[] =
-        "SELECT op_no, start_ps, end_ps FROM run_op WHERE run_id = ? ORDER BY op_no";
+    static const char run_ops[] = "SELECT op_no, start_ps, end_ps FROM run_op WHERE run_id = ? ORDER BY op_no";
     static const char trace_ops[] =
         "SELECT op_no, kind FROM op WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?)"
         " ORDER BY op_no";
@@ -227,9 +237,8 @@ static void state_errors(const struct walk *walk, struct gt_comparison *comparis
     }
     comparison->makespan_measured_us = length_us(&walk->measured_span);
     comparison->makespan_simulated_us = length_us(&walk->simulated_span);
-    comparison->makespan_error_pct =
-        percent_of(comparison->makespan_simulated_us - comparison->makespan_measured_us,
-                   comparison->makespan_measured_us);
+    comparison->makespan_error_pct = percent_of(comparison->makespan_simulated_us - comparison->makespan_measured_us,
+                                                comparison->makespan_measured_us);
     comparison->start_error_us = start_errors_us(walk);
     comparison->start_error_pct = (struct gt_spread){
         .median = percent_of(us->median, comparison->makespan_measured_us),
@@ -238,18 +247,23 @@ static void state_errors(const struct walk *walk, struct gt_comparison *comparis
     };
 }
 
-int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-               struct gt_comparison *comparison, struct gt_error *error)
+int gt_compare(struct gt_store *store, int64_t simulated_run, int64_t measured_run, struct gt_comparison *comparison,
+               struct gt_error *error)
 {
+    /* clang-format off */
     struct walk walk = {
         .database = gt_store_database(store), .error = error,
         .simulated_span = NO_SPAN, .measured_span = NO_SPAN, .all_simulated_span = NO_SPAN,
     };
+    /* clang-format on */
     int result;
 
     *comparison = (struct gt_comparison){
-        .makespan_measured_us = NAN, .makespan_simulated_us = NAN, .makespan_error_pct = NAN,
-        .start_error_us = { NAN, NAN, NAN }, .start_error_pct = { NAN, NAN, NAN },
+        .makespan_measured_us = NAN,
+        .makespan_simulated_us = NAN,
+        .makespan_error_pct = NAN,
+        .start_error_us = { NAN, NAN, NAN },
+        .start_error_pct = { NAN, NAN, NAN },
         .busy_simulated_pct = NAN,
     };
     result = begin_walk(&walk, simulated_run, measured_run);

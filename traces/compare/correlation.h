@@ -3,7 +3,9 @@
 #define GRIDTIDE_TRACES_COMPARE_CORRELATION_H
 
 /* Starts as all zero. */
-struct gt_correlation { double count, mean_x, mean_y, xx, yy, xy; };
+struct gt_correlation {
+    double count, mean_x, mean_y, xx, yy, xy;
+};
 
 void gt_correlation_add(struct gt_correlation *correlation, double x, double y);
 /* NAN where either side does not vary. */

@@ -24,9 +24,10 @@ static const char rows_sql[] =
 static bool read_numbers(struct gt_query *query, int column, struct gt_kernel_numbers *numbers)
 {
     double *const places[] = {
-        &numbers->cycles, &numbers->bound_cycles, &numbers->launch_cycles, &numbers->run_cycles,
-        &numbers->drain_cycles, &numbers->warp_instructions, &numbers->covered, &numbers->l2_bytes_per_cycle,
-        &numbers->dram_bytes_per_cycle, &numbers->issue_share, &numbers->lsu_share, &numbers->warps_mean,
+        &numbers->cycles,      &numbers->bound_cycles,       &numbers->launch_cycles,
+        &numbers->run_cycles,  &numbers->drain_cycles,       &numbers->warp_instructions,
+        &numbers->covered,     &numbers->l2_bytes_per_cycle, &numbers->dram_bytes_per_cycle,
+        &numbers->issue_share, &numbers->lsu_share,          &numbers->warps_mean,
     };
 
     numbers->like_op = (uint32_t)gt_query_integer(query, column);
@@ -43,9 +44,12 @@ static void read_row(struct gt_query *query, struct gt_kernels *kernels)
         kernels->rows = gt_realloc(kernels->rows, kernels->count * 2ull + 1, sizeof *kernels->rows);
     row = &kernels->rows[kernels->count++];
     *row = (struct gt_kernel_row){
-        .op = (uint32_t)gt_query_integer(query, 0), .kernel = (uint32_t)gt_query_integer(query, 1),
-        .launch = (uint32_t)gt_query_integer(query, 2), .name = gt_query_text(query, 3),
-        .measured_us = gt_query_real(query, 5), .error_pct = NAN,
+        .op = (uint32_t)gt_query_integer(query, 0),
+        .kernel = (uint32_t)gt_query_integer(query, 1),
+        .launch = (uint32_t)gt_query_integer(query, 2),
+        .name = gt_query_text(query, 3),
+        .measured_us = gt_query_real(query, 5),
+        .error_pct = NAN,
     };
     if (!gt_query_absent(query, 4))
         row->failure = gt_query_text(query, 4);
@@ -77,16 +81,17 @@ static void take_number(struct gt_query *query, void *user)
 }
 
 /* Numbering launches takes a walk through all operations: not where no kernel has cycles.  1, 0, or -1. */
-static int has_kernels(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                       struct gt_error *error)
+static int has_kernels(struct gt_store *store, int64_t simulated_run, int64_t measured_run, struct gt_error *error)
 {
     struct gt_query *query;
     double found = 0;
 
     if (!gt_store_has_kernels(store))
         return 0;
-    query = gt_query_new(gt_store_database(store), "SELECT EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)"
-                             " OR EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)", error);
+    query = gt_query_new(gt_store_database(store),
+                         "SELECT EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)"
+                         " OR EXISTS (SELECT 1 FROM run_kernel WHERE run_id = ?)",
+                         error);
     if (query != NULL) {
         gt_query_bind(query, 1, simulated_run);
         gt_query_bind(query, 2, measured_run);
@@ -94,8 +99,8 @@ static int has_kernels(struct gt_store *store, int64_t simulated_run, int64_t me
     return gt_kernels_each(query, take_number, &found, error) != 0 ? -1 : found > 0;
 }
 
-int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                    struct gt_kernels *kernels, struct gt_error *error)
+int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measured_run, struct gt_kernels *kernels,
+                    struct gt_error *error)
 {
     struct gt_query *query;
     int found;
@@ -114,7 +119,7 @@ int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measu
         return -1;
     gt_kernels_verdict(kernels);
     query = gt_query_new(gt_store_database(store), "SELECT value FROM counter WHERE run_id = ? AND name = 'model_us'",
-                             error);
+                         error);
     if (query != NULL)
         gt_query_bind(query, 1, simulated_run);
     return gt_kernels_each(query, take_number, &kernels->error.model_us, error);

@@ -8,44 +8,48 @@
 
 /* What one run says of a launch (table run_kernel); NAN where it does not. */
 struct gt_kernel_numbers {
-    uint32_t like_op;               /* its instructions' rows are those of this operation */
+    uint32_t like_op; /* its instructions' rows are those of this operation */
     double cycles, bound_cycles, launch_cycles, run_cycles, drain_cycles;
-    double warp_instructions;       /* simulated ones */
-    double covered;                 /* of the whole launch */
+    double warp_instructions; /* simulated ones */
+    double covered;           /* of the whole launch */
     double l2_bytes_per_cycle, dram_bytes_per_cycle;
     double issue_share, lsu_share, warps_mean;
 };
 
 struct gt_kernel_row {
-    uint32_t op, kernel;            /* op_no, kernel_no */
-    uint32_t launch;                /* the trace's kernel operations from 0 on */
+    uint32_t op, kernel; /* op_no, kernel_no */
+    uint32_t launch;     /* the trace's kernel operations from 0 on */
     char *name;
-    char *failure;                  /* why the warp tier has no cycles; NULL */
-    bool simulated, measured;       /* the run has a row of it */
+    char *failure;            /* why the warp tier has no cycles; NULL */
+    bool simulated, measured; /* the run has a row of it */
     struct gt_kernel_numbers in_simulated, in_measured;
-    double measured_us;             /* NAN: not known */
-    double error_pct;               /* of cycles; NAN: not both known */
+    double measured_us; /* NAN: not known */
+    double error_pct;   /* of cycles; NAN: not both known */
 };
 
 /* How far simulated cycles are from measured ones.  NAN where there is nothing to tell it from. */
 struct gt_kernel_error {
-    uint32_t launches, compared;    /* with cycles in either run; in both */
+    uint32_t launches, compared;            /* with cycles in either run; in both */
     double mape_pct, median_pct, worst_pct; /* of |error| */
     double pearson;
-    uint32_t short_launches;        /* of the compared ones: measured below GT_SHORT_KERNEL_US */
+    uint32_t short_launches; /* of the compared ones: measured below GT_SHORT_KERNEL_US */
     double short_mape_pct, long_mape_pct;
-    double warp_instructions;       /* that the model executed, equal launches once */
-    double covered;                 /* that they stand for, every launch */
-    double model_us;                /* wall-clock time of the model */
+    double warp_instructions; /* that the model executed, equal launches once */
+    double covered;           /* that they stand for, every launch */
+    double model_us;          /* wall-clock time of the model */
 };
 enum { GT_SHORT_KERNEL_US = 5 };
 
-struct gt_kernels { struct gt_kernel_row *rows; uint32_t count; struct gt_kernel_error error; };
+struct gt_kernels {
+    struct gt_kernel_row *rows;
+    uint32_t count;
+    struct gt_kernel_error error;
+};
 
 /* The kernels with cycles in one of two runs of a trace (0: there is no such run), as launched.  A store of
  * version 2 has none.  Returns 0 or -1; free in either case. */
-int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                    struct gt_kernels *kernels, struct gt_error *error);
+int gt_kernels_load(struct gt_store *store, int64_t simulated_run, int64_t measured_run, struct gt_kernels *kernels,
+                    struct gt_error *error);
 void gt_kernels_free(struct gt_kernels *kernels);
 
 /* kernel_error.c: fill error_pct of rows, and error but for model_us. */
@@ -62,19 +66,19 @@ struct gt_code_row {
 
 /* One launch from inside. */
 struct gt_kernel_stalls {
-    struct gt_code_row *code; uint32_t instructions;
-    double issued[GT_PIPES];        /* simulated warp instructions */
-    double *simulated, *measured;   /* [instruction * GT_STALLS + reason]: warp cycles; samples */
+    struct gt_code_row *code;
+    uint32_t instructions;
+    double issued[GT_PIPES];      /* simulated warp instructions */
+    double *simulated, *measured; /* [instruction * GT_STALLS + reason]: warp cycles; samples */
     double simulated_sum, measured_sum;
-    struct gt_kernel shape;         /* launch shape and resources only */
-    struct gt_device device;        /* as the run used it */
-    bool fits;                      /* a block does an SM; then: */
+    struct gt_kernel shape;  /* launch shape and resources only */
+    struct gt_device device; /* as the run used it */
+    bool fits;               /* a block does an SM; then: */
     struct gt_occupancy occupancy;
 };
 /* What the runs hold of `row` (one of the runs may be 0). Returns 0 or -1; free in either case. */
 int gt_kernel_load_stalls(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                          const struct gt_kernel_row *row, struct gt_kernel_stalls *stalls,
-                          struct gt_error *error);
+                          const struct gt_kernel_row *row, struct gt_kernel_stalls *stalls, struct gt_error *error);
 /* Where the warps of one launch are in one run, by reason, summed over its instructions. Returns 0 or -1. */
 int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, double reasons[GT_STALLS],
                       struct gt_error *error);

@@ -17,8 +17,8 @@ struct starts {
 };
 
 /* One run's starts: of the first run they make the list, of a later one they narrow it. */
-static int read_run(struct gt_query *query, int64_t run, uint32_t place,
-                    struct starts *starts, int64_t **ops, struct gt_error *error)
+static int read_run(struct gt_query *query, int64_t run, uint32_t place, struct starts *starts, int64_t **ops,
+                    struct gt_error *error)
 {
     uint64_t kept = 0, at = 0;
     int row;
@@ -29,8 +29,7 @@ static int read_run(struct gt_query *query, int64_t run, uint32_t place,
 
         if (place == 0 && at == starts->room) {
             starts->room = starts->room * 2 + 64;
-            starts->start_ps = gt_realloc(starts->start_ps, starts->room * starts->runs,
-                                          sizeof *starts->start_ps);
+            starts->start_ps = gt_realloc(starts->start_ps, starts->room * starts->runs, sizeof *starts->start_ps);
             *ops = gt_realloc(*ops, starts->room, sizeof **ops);
         }
         if (place == 0)
@@ -50,28 +49,26 @@ static int read_run(struct gt_query *query, int64_t run, uint32_t place,
     return row;
 }
 
-static int read_starts(struct gt_store *store, int64_t simulated_run, const int64_t *runs,
-                       struct starts *starts, struct gt_error *error)
+static int read_starts(struct gt_store *store, int64_t simulated_run, const int64_t *runs, struct starts *starts,
+                       struct gt_error *error)
 {
-    static const char sql[] =
-        "SELECT p.op_no, p.start_ps FROM run r JOIN run_op p ON p.run_id = r.run_id"
-        " JOIN op o ON o.trace_id = r.trace_id AND o.op_no = p.op_no AND o.kind = 'kernel'"
-        " WHERE r.run_id = ? ORDER BY p.op_no";
+    static const char sql[] = "SELECT p.op_no, p.start_ps FROM run r JOIN run_op p ON p.run_id = r.run_id"
+                              " JOIN op o ON o.trace_id = r.trace_id AND o.op_no = p.op_no AND o.kind = 'kernel'"
+                              " WHERE r.run_id = ? ORDER BY p.op_no";
     struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
     int64_t *ops = NULL;
     int result = query == NULL ? -1 : 0;
 
     for (uint32_t i = 0; i < starts->runs && result == 0; i++)
-        result = read_run(query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, &ops,
-                          error);
+        result = read_run(query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, &ops, error);
     gt_query_end(query);
     free(ops);
     return result;
 }
 
 /* How far apart two starts must be to be in any order at all. */
-static int read_resolution(struct gt_store *store, const int64_t *runs, uint32_t count,
-                           int64_t *resolution_ps, struct gt_error *error)
+static int read_resolution(struct gt_store *store, const int64_t *runs, uint32_t count, int64_t *resolution_ps,
+                           struct gt_error *error)
 {
     static const char sql[] = "SELECT value FROM counter WHERE run_id = ? AND name = 'clock_residual_ps'";
     struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);

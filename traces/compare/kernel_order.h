@@ -8,9 +8,9 @@
 enum { GT_ORDER_REACH = 1000 };
 
 struct gt_order {
-    double pairs;       /* of kernels whose order is certain: the first block of the same one started more
+    double pairs; /* of kernels whose order is certain: the first block of the same one started more
                          * than 2 us, or than the clocks' residual, before the other's in all measured runs */
-    double wrong;       /* of these, simulated the other way about, or at one time */
+    double wrong; /* of these, simulated the other way about, or at one time */
 };
 
 /* Both are NAN with fewer than two measured runs: nothing is certain that was seen once. `runs` are whole

@@ -29,11 +29,15 @@ static void take_code(struct gt_query *query, void *user)
     if ((stalls->instructions & (stalls->instructions - 1)) == 0)
         stalls->code = gt_realloc(stalls->code, stalls->instructions * 2ull + 1, sizeof *stalls->code);
     stalls->code[stalls->instructions++] = (struct gt_code_row){
-        .offset_bytes = (uint32_t)gt_query_integer(query, 0), .text = gt_query_text(query, 1),
+        .offset_bytes = (uint32_t)gt_query_integer(query, 0),
+        .text = gt_query_text(query, 1),
         .pipe = pipe < GT_PIPES ? (enum gt_pipe)pipe : GT_PIPE_NONE,
-        .executions = gt_query_real(query, 3), .threads = gt_query_real(query, 4),
-        .sectors = gt_query_real(query, 5), .sectors_ideal = gt_query_real(query, 6),
-        .wavefronts = gt_query_real(query, 7), .wavefronts_ideal = gt_query_real(query, 8),
+        .executions = gt_query_real(query, 3),
+        .threads = gt_query_real(query, 4),
+        .sectors = gt_query_real(query, 5),
+        .sectors_ideal = gt_query_real(query, 6),
+        .wavefronts = gt_query_real(query, 7),
+        .wavefronts_ideal = gt_query_real(query, 8),
     };
 }
 
@@ -47,7 +51,10 @@ static void take_issue(struct gt_query *query, void *user)
 }
 
 /* Rows of run_stall on their way into one run's array. */
-struct amounts { uint32_t instructions; double *by_reason, *sum; };
+struct amounts {
+    uint32_t instructions;
+    double *by_reason, *sum;
+};
 
 static void take_amount(struct gt_query *query, void *user)
 {
@@ -55,8 +62,8 @@ static void take_amount(struct gt_query *query, void *user)
     int64_t instruction = gt_query_integer(query, 0);
     int reason = find_name(gt_stall_names, GT_STALLS, gt_query_string(query, 1));
 
-    if (instruction < 0 || instruction >= amounts->instructions || reason == GT_STALLS
-        || !(gt_query_real(query, 2) > 0))
+    if (instruction < 0 || instruction >= amounts->instructions || reason == GT_STALLS ||
+        !(gt_query_real(query, 2) > 0))
         return;
     amounts->by_reason[instruction * GT_STALLS + reason] = gt_query_real(query, 2);
     *amounts->sum += gt_query_real(query, 2);
@@ -75,15 +82,16 @@ static int look_up(struct gt_store *store, const char *sql, int64_t first, uint3
     return gt_kernels_each(query, each, user, error);
 }
 
-static int load_amounts(struct gt_store *store, int64_t run, uint32_t op,
-                        const struct gt_kernel_stalls *stalls, double **by_reason, double *sum,
-                        struct gt_error *error)
+static int load_amounts(struct gt_store *store, int64_t run, uint32_t op, const struct gt_kernel_stalls *stalls,
+                        double **by_reason, double *sum, struct gt_error *error)
 {
     struct amounts amounts = { stalls->instructions, NULL, sum };
 
     amounts.by_reason = *by_reason = gt_calloc((uint64_t)stalls->instructions * GT_STALLS, sizeof **by_reason);
-    return look_up(store, "SELECT instruction_no, reason, amount FROM run_stall WHERE run_id = ?"
-                   " AND op_no = ?", run, op, take_amount, &amounts, error);
+    return look_up(store,
+                   "SELECT instruction_no, reason, amount FROM run_stall WHERE run_id = ?"
+                   " AND op_no = ?",
+                   run, op, take_amount, &amounts, error);
 }
 
 static void take_reason(struct gt_query *query, void *user)
@@ -98,8 +106,10 @@ int gt_kernel_reasons(struct gt_store *store, int64_t run, uint32_t like_op, dou
                       struct gt_error *error)
 {
     memset(reasons, 0, GT_STALLS * sizeof *reasons);
-    return look_up(store, "SELECT reason, total(amount) FROM run_stall WHERE run_id = ? AND op_no = ?"
-                   " GROUP BY reason", run, like_op, take_reason, reasons, error);
+    return look_up(store,
+                   "SELECT reason, total(amount) FROM run_stall WHERE run_id = ? AND op_no = ?"
+                   " GROUP BY reason",
+                   run, like_op, take_reason, reasons, error);
 }
 
 /* The device, and what the kernel takes of it. */
@@ -108,17 +118,16 @@ static int load_shape(struct gt_store *store, int64_t run, uint32_t kernel, stru
 {
     struct gt_database *database = gt_store_database(store);
 
-    if (gt_stored_device(database, run, &stalls->device, error) != 0
-            || gt_run_kernel(database, run, kernel, &stalls->shape, error) != 0)
+    if (gt_stored_device(database, run, &stalls->device, error) != 0 ||
+        gt_run_kernel(database, run, kernel, &stalls->shape, error) != 0)
         return gt_database_name_error(database, error);
-    stalls->fits = gt_kernel_threads(&stalls->shape) > 0
-                   && gt_occupancy_of(&stalls->device, &stalls->shape, &stalls->occupancy, NULL) == 0;
+    stalls->fits = gt_kernel_threads(&stalls->shape) > 0 &&
+                   gt_occupancy_of(&stalls->device, &stalls->shape, &stalls->occupancy, NULL) == 0;
     return 0;
 }
 
 int gt_kernel_load_stalls(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
-                          const struct gt_kernel_row *row, struct gt_kernel_stalls *stalls,
-                          struct gt_error *error)
+                          const struct gt_kernel_row *row, struct gt_kernel_stalls *stalls, struct gt_error *error)
 {
     static const char code_sql[] =
         "SELECT offset_bytes, text, pipe, executions, threads, sectors, sectors_ideal, wavefronts,"
@@ -127,17 +136,17 @@ int gt_kernel_load_stalls(struct gt_store *store, int64_t simulated_run, int64_t
     int64_t run = simulated_run != 0 ? simulated_run : measured_run;
 
     *stalls = (struct gt_kernel_stalls){ .fits = false };
-    if (load_shape(store, run, row->kernel, stalls, error) != 0
-        || look_up(store, code_sql, run, row->kernel, take_code, stalls, error) != 0)
+    if (load_shape(store, run, row->kernel, stalls, error) != 0 ||
+        look_up(store, code_sql, run, row->kernel, take_code, stalls, error) != 0)
         return -1;
-    if (look_up(store, "SELECT pipe, warp_instructions FROM run_issue WHERE run_id = ? AND op_no = ?",
-                simulated_run, row->in_simulated.like_op, take_issue, stalls, error) != 0)
+    if (look_up(store, "SELECT pipe, warp_instructions FROM run_issue WHERE run_id = ? AND op_no = ?", simulated_run,
+                row->in_simulated.like_op, take_issue, stalls, error) != 0)
         return -1;
     if (load_amounts(store, simulated_run, row->in_simulated.like_op, stalls, &stalls->simulated,
-                    &stalls->simulated_sum, error) != 0)
+                     &stalls->simulated_sum, error) != 0)
         return -1;
     return load_amounts(store, measured_run, row->in_measured.like_op, stalls, &stalls->measured,
-                       &stalls->measured_sum, error);
+                        &stalls->measured_sum, error);
 }
 
 void gt_kernel_stalls_free(struct gt_kernel_stalls *stalls)

@@ -13,10 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-#define MEMBER(name) offsetof(struct gt_verdict, name)
-#define REAL(name) MEMBER(name), GT_METRIC_REAL, NULL
-#define COUNT(name) MEMBER(name), GT_METRIC_COUNT, NULL
-#define COUNT32(name) MEMBER(name), GT_METRIC_COUNT32, NULL
+#define MEMBER(name)       offsetof(struct gt_verdict, name)
+#define REAL(name)         MEMBER(name), GT_METRIC_REAL, NULL
+#define COUNT(name)        MEMBER(name), GT_METRIC_COUNT, NULL
+#define COUNT32(name)      MEMBER(name), GT_METRIC_COUNT32, NULL
 #define COMPUTED(function) 0, GT_METRIC_REAL, function
 
 const struct gt_metric gt_metrics[] = {
@@ -40,7 +40,8 @@ const struct gt_metric gt_metrics[] = {
     { { "start_error_max_pct", "%", NAN, "the largest as a share of the measured makespan" },
       REAL(comparison.start_error_pct.max) },
     { { "start_error_allowed_share", "ratio", 1,
-        "the median over 1 % of the measured makespan or 2 us, whichever is larger" }, REAL(start_allowed_share) },
+        "the median over 1 % of the measured makespan or 2 us, whichever is larger" },
+      REAL(start_allowed_share) },
     { { "busy_simulated_pct", "%", NAN, "share of the simulated makespan in which an operation ran" },
       REAL(comparison.busy_simulated_pct) },
     { { "repetitions", "runs", NAN, "measured runs; the one whose makespan is the median is compared" },
@@ -110,7 +111,9 @@ void gt_metric_set(const struct gt_metric *metric, struct gt_verdict *verdict, d
 
     switch (metric->type) {
     case GT_METRIC_COUNT: *(uint64_t *)(void *)member = value > 0 && value < 1e18 ? (uint64_t)value : 0; break;
-    case GT_METRIC_COUNT32: *(uint32_t *)(void *)member = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0; break;
+    case GT_METRIC_COUNT32:
+        *(uint32_t *)(void *)member = value > 0 && value < UINT32_MAX ? (uint32_t)value : 0;
+        break;
     default: *(double *)(void *)member = value; break;
     }
 }

@@ -8,18 +8,21 @@
 /* Where a metric's value comes from: `compute`, or where that is NULL a member of the verdict, which is computed
  * with the others and filled again from the store. */
 struct gt_metric {
-    struct gt_metric_row row;       /* name, unit, threshold, help */
-    size_t member;                  /* offset in struct gt_verdict */
+    struct gt_metric_row row;                                                        /* name, unit, threshold, help */
+    size_t member;                                                                   /* offset in struct gt_verdict */
     enum gt_metric_type { GT_METRIC_REAL, GT_METRIC_COUNT, GT_METRIC_COUNT32 } type; /* of the member */
     /* Of the simulated run and of the measured one that stands for all (verdict->repeats.median_run), once all
      * members are filled. NAN: there is none. Returns 0 or -1. */
     int (*compute)(struct gt_store *store, const struct gt_verdict *verdict, double *value, struct gt_error *error);
 };
 extern const struct gt_metric gt_metrics[];
-extern const size_t gt_metric_count;    /* at most GT_METRICS_MAX */
+extern const size_t gt_metric_count; /* at most GT_METRICS_MAX */
 
 /* The same of several traces together: members of struct gt_suite. */
-struct gt_suite_metric { struct gt_metric_row row; size_t member; };
+struct gt_suite_metric {
+    struct gt_metric_row row;
+    size_t member;
+};
 extern const struct gt_suite_metric gt_suite_metrics[];
 extern const size_t gt_suite_metric_count;
 

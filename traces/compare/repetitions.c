@@ -8,8 +8,14 @@
 #include "traces/store/placement.h"
 #include "traces/store/query.h"
 
-struct measured { int64_t run; double makespan_us; };
-struct list { struct measured *runs; uint32_t count; };
+struct measured {
+    int64_t run;
+    double makespan_us;
+};
+struct list {
+    struct measured *runs;
+    uint32_t count;
+};
 
 static int by_makespan(const void *left, const void *right)
 {
@@ -21,8 +27,7 @@ static int by_makespan(const void *left, const void *right)
 }
 
 /* The whole measured runs of the trace that the simulated run played, shortest makespan first. */
-static int list_measured(struct gt_store *store, int64_t simulated_run, struct list *list,
-                         struct gt_error *error)
+static int list_measured(struct gt_store *store, int64_t simulated_run, struct list *list, struct gt_error *error)
 {
     static const char sql[] =
         "SELECT m.run_id, (SELECT coalesce((max(p.end_ps) - min(p.start_ps)) / 1e6, 0) FROM run_op p"
@@ -40,8 +45,7 @@ static int list_measured(struct gt_store *store, int64_t simulated_run, struct l
     gt_query_bind(query, 1, simulated_run);
     while ((row = gt_query_next(query, error)) == 1) {
         list->runs = gt_realloc(list->runs, list->count + 1ull, sizeof *list->runs);
-        list->runs[list->count++] = (struct measured){ gt_query_integer(query, 0),
-                                                       gt_query_real(query, 1) };
+        list->runs[list->count++] = (struct measured){ gt_query_integer(query, 0), gt_query_real(query, 1) };
     }
     gt_query_end(query);
     if (list->count > 0)
@@ -60,8 +64,8 @@ static int add_distance(struct gt_store *store, int64_t left, int64_t right, dou
     return 0;
 }
 
-static int place(struct gt_store *store, int64_t simulated_run, const struct list *list,
-                 struct gt_repeats *repeats, struct gt_error *error)
+static int place(struct gt_store *store, int64_t simulated_run, const struct list *list, struct gt_repeats *repeats,
+                 struct gt_error *error)
 {
     double *values = gt_calloc((uint64_t)list->count * list->count + 1, sizeof *values);
     uint32_t count = 0;
@@ -79,8 +83,8 @@ static int place(struct gt_store *store, int64_t simulated_run, const struct lis
     return result;
 }
 
-static int order(struct gt_store *store, int64_t simulated_run, const struct list *list,
-                 struct gt_order *order, struct gt_error *error)
+static int order(struct gt_store *store, int64_t simulated_run, const struct list *list, struct gt_order *order,
+                 struct gt_error *error)
 {
     int64_t *runs = gt_calloc(list->count + 1ull, sizeof *runs);
     int result;
@@ -92,22 +96,25 @@ static int order(struct gt_store *store, int64_t simulated_run, const struct lis
     return result;
 }
 
-static int find_median(struct gt_store *store, int64_t simulated_run, struct list *list,
-                       struct gt_repeats *repeats, struct gt_error *error)
+static int find_median(struct gt_store *store, int64_t simulated_run, struct list *list, struct gt_repeats *repeats,
+                       struct gt_error *error)
 {
     int result = list_measured(store, simulated_run, list, error);
 
     *repeats = (struct gt_repeats){
-        .count = list->count, .spread_pct = NAN,
-        .placement_pct = NAN, .placement_floor_pct = NAN, .order = { NAN, NAN },
+        .count = list->count,
+        .spread_pct = NAN,
+        .placement_pct = NAN,
+        .placement_floor_pct = NAN,
+        .order = { NAN, NAN },
     };
     if (result == 0 && list->count > 0) {
         const struct measured *median = &list->runs[(list->count - 1) / 2];
 
         repeats->median_run = median->run;
         if (list->count > 1 && median->makespan_us > 0)
-            repeats->spread_pct = 100 * (list->runs[list->count - 1].makespan_us - list->runs[0].makespan_us)
-                                / median->makespan_us;
+            repeats->spread_pct =
+                100 * (list->runs[list->count - 1].makespan_us - list->runs[0].makespan_us) / median->makespan_us;
     }
     return result;
 }
@@ -122,8 +129,7 @@ int gt_repeats_median(struct gt_store *store, int64_t simulated_run, struct gt_r
     return result;
 }
 
-int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repeats *repeats,
-                  struct gt_error *error)
+int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repeats *repeats, struct gt_error *error)
 {
     struct list list = { NULL, 0 };
     int result = find_median(store, simulated_run, &list, repeats, error);

@@ -19,8 +19,7 @@ struct gt_repeats {
 int gt_repeats_median(struct gt_store *store, int64_t simulated_run, struct gt_repeats *repeats,
                       struct gt_error *error);
 /* The measured runs that `simulated_run` is held against. Absent values are NAN. */
-int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repeats *repeats,
-                  struct gt_error *error);
+int gt_repeats_of(struct gt_store *store, int64_t simulated_run, struct gt_repeats *repeats, struct gt_error *error);
 
 /* Whole simulated runs that have a measured run, or (with none of these) whole simulated runs, by number:
  * *count of them in *runs, freed by the caller (NULL where there is none). Returns 0 or -1. */

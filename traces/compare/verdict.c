@@ -14,8 +14,7 @@ static const double allowed_share = 0.01, allowed_least_us = 2;
 
 static double excess_pct(const struct gt_repeats *repeats)
 {
-    return isnan(repeats->placement_floor_pct) ? NAN
-         : fmax(0, repeats->placement_pct - repeats->placement_floor_pct);
+    return isnan(repeats->placement_floor_pct) ? NAN : fmax(0, repeats->placement_pct - repeats->placement_floor_pct);
 }
 
 /* A value or a threshold that is not there exceeds nothing. */
@@ -47,11 +46,11 @@ static int compute(struct gt_store *store, struct gt_verdict *verdict, struct gt
     struct gt_comparison *comparison = &verdict->comparison;
     struct gt_repeats *repeats = &verdict->repeats;
 
-    if (gt_repeats_of(store, verdict->simulated_run, repeats, error) != 0
-            || gt_compare(store, verdict->simulated_run, repeats->median_run, comparison, error) != 0)
+    if (gt_repeats_of(store, verdict->simulated_run, repeats, error) != 0 ||
+        gt_compare(store, verdict->simulated_run, repeats->median_run, comparison, error) != 0)
         return -1;
-    verdict->start_allowed_share = comparison->start_error_us.median
-        / fmax(allowed_share * comparison->makespan_measured_us, allowed_least_us);
+    verdict->start_allowed_share =
+        comparison->start_error_us.median / fmax(allowed_share * comparison->makespan_measured_us, allowed_least_us);
     verdict->placement_excess_pct = excess_pct(repeats);
     for (size_t i = 0; i < gt_metric_count; i++) {
         const struct gt_metric *metric = &gt_metrics[i];
@@ -59,15 +58,13 @@ static int compute(struct gt_store *store, struct gt_verdict *verdict, struct gt
         verdict->values[i] = metric->compute == NULL ? gt_metric_get(metric, verdict) : NAN;
     }
     for (size_t i = 0; i < gt_metric_count && repeats->median_run != 0; i++)
-        if (gt_metrics[i].compute != NULL
-                && gt_metrics[i].compute(store, verdict, &verdict->values[i], error) != 0)
+        if (gt_metrics[i].compute != NULL && gt_metrics[i].compute(store, verdict, &verdict->values[i], error) != 0)
             return -1;
     return 0;
 }
 
 /* The measured run that the store has compared, where it has as many measured runs as it had then; 0. */
-static int stored_median(struct gt_store *store, int64_t simulated_run, int64_t *measured_run,
-                         struct gt_error *error)
+static int stored_median(struct gt_store *store, int64_t simulated_run, int64_t *measured_run, struct gt_error *error)
 {
     static const char sql[] =
         "SELECT c.measured_run_id FROM comparison c WHERE c.simulated_run_id = ?1 AND c.metric = 'repetitions'"
@@ -92,8 +89,8 @@ static int read_stored(struct gt_store *store, struct gt_verdict *verdict, struc
         return 0;
     for (size_t i = 0; i < gt_metric_count; i++)
         values[i] = (struct gt_metric_value){ gt_metrics[i].row.name, NAN };
-    if (gt_store_get_comparison(store, verdict->simulated_run, measured_run, values, gt_metric_count, &found, error)
-            != 0)
+    if (gt_store_get_comparison(store, verdict->simulated_run, measured_run, values, gt_metric_count, &found,
+                                error) != 0)
         return -1;
     if (found < gt_metric_count)
         return 0;
@@ -199,7 +196,7 @@ static void count_off(const struct gt_verdict *verdicts, uint32_t count, double 
         placed += !isnan(verdicts[i].placement_excess_pct);
         placed_off += verdicts[i].placement_excess_pct > allowed_excess_pct;
         if (!(verdicts[i].repeats.order.pairs > 0))
-            continue;   /* false with a NAN */
+            continue; /* false with a NAN */
         ordered++;
         order_off += verdicts[i].repeats.order.wrong > 0;
         suite->order_pairs += verdicts[i].repeats.order.pairs;
@@ -230,7 +227,7 @@ static int hold_suite(struct gt_store *store, const struct gt_verdict *verdicts,
 }
 
 int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, uint32_t count,
-                   struct gt_suite *suite, struct gt_error *error)
+                     struct gt_suite *suite, struct gt_error *error)
 {
     double *errors = gt_calloc(count + 1ull, sizeof *errors), allowed_excess_pct, sum = 0;
     const struct gt_metric *excess = gt_metric_find("placement_excess_pct");

@@ -16,7 +16,7 @@ struct gt_verdict {
     double start_allowed_share; /* of the median start error in 1 % of the makespan or 2 us; NAN: no pair */
     double placement_excess_pct;
     double values[GT_METRICS_MAX]; /* by place in gt_metrics (metrics.h) */
-    bool within;                /* every threshold of table metric holds */
+    bool within;                   /* every threshold of table metric holds */
 };
 /* `keep`: write it into the store, which must be open for writing. */
 int gt_verdict_of(struct gt_store *store, int64_t simulated_run, bool keep, struct gt_verdict *verdict,
@@ -33,18 +33,18 @@ int gt_verdict_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t
 
 /* Verdicts on several traces together. */
 struct gt_suite {
-    uint32_t traces;            /* those with a makespan error */
+    uint32_t traces;                                       /* those with a makespan error */
     double error_median_pct, error_p95_pct, error_max_pct; /* of |makespan error| */
-    double start_off_pct;       /* share of them whose start error is more than allowed */
-    double placement_off_pct;   /* share of those with placements that exceed the threshold */
-    double placement_within_pct;/* the rest */
+    double start_off_pct;                                  /* share of them whose start error is more than allowed */
+    double placement_off_pct;        /* share of those with placements that exceed the threshold */
+    double placement_within_pct;     /* the rest */
     double order_pairs, order_wrong; /* over all traces */
-    double order_off_pct;       /* share of those with certain orders that have a wrong one */
-    double mape_pct;            /* mean |makespan error| */
-    double pearson;             /* correlation of measured and simulated makespans; NAN of fewer than two */
-    bool within;                /* every suite threshold holds (of one trace: its own) */
+    double order_off_pct;            /* share of those with certain orders that have a wrong one */
+    double mape_pct;                 /* mean |makespan error| */
+    double pearson;                  /* correlation of measured and simulated makespans; NAN of fewer than two */
+    bool within;                     /* every suite threshold holds (of one trace: its own) */
 };
 int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, uint32_t count,
-                   struct gt_suite *suite, struct gt_error *error);
+                     struct gt_suite *suite, struct gt_error *error);
 
 #endif

@@ -19,8 +19,8 @@ static const char residency_sql[] =
 
 /* One of the two counters of a GPU: its track when it is new, its value in this bin. */
 static int write_counter(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
-                         enum gt_export_group group, uint64_t gpu, uint64_t bin, uint64_t bin_ps,
-                         bool *written, struct gt_error *error)
+                         enum gt_export_group group, uint64_t gpu, uint64_t bin, uint64_t bin_ps, bool *written,
+                         struct gt_error *error)
 {
     bool blocks = group == GT_GROUP_BLOCKS;
     char prefix[NAME_BYTES / 2], name[NAME_BYTES];
@@ -47,18 +47,16 @@ static int write_bin(struct gt_export *export, struct gt_perfetto_sequence *sequ
         return gt_error_set(error, "bin_ps is 0; the store is damaged");
     if (gt_query_number(query, 1, GT_TIME_LIMIT_PS / bin_ps, "bin", &bin, error) != 0)
         return -1;
-    if (write_counter(export, sequence, query, GT_GROUP_BLOCKS, gpu, bin, bin_ps, &written[gpu][0],
-                      error) != 0)
+    if (write_counter(export, sequence, query, GT_GROUP_BLOCKS, gpu, bin, bin_ps, &written[gpu][0], error) != 0)
         return -1;
     return write_counter(export, sequence, query, GT_GROUP_WARPS, gpu, bin, bin_ps, &written[gpu][1], error);
 }
 
-int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *sequence,
-                        struct gt_error *error)
+int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error)
 {
-    bool written[GT_MOST_GPUS][2] = {{false}};
-    struct gt_query *query = gt_export_query(export->database, residency_sql, export->run.run_id,
-                                          export->run.trace_id, error);
+    bool written[GT_MOST_GPUS][2] = { { false } };
+    struct gt_query *query =
+        gt_export_query(export->database, residency_sql, export->run.run_id, export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
     while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_bin(export, sequence, query, written, error) != 0)
@@ -108,11 +106,10 @@ static int write_blocks(struct gt_export *export, struct gt_perfetto_sequence *s
 {
     char prefix[NAME_BYTES / 2], name[NAME_BYTES];
     struct gt_perfetto_note notes[2];
-    struct gt_perfetto_slice slice = {.notes = notes, .note_count = 2, .category = "block"};
+    struct gt_perfetto_slice slice = { .notes = notes, .note_count = 2, .category = "block" };
     uint64_t op, gpu, sm, first, blocks;
     if (gt_export_number(query, 0, "op_no", &op, error) != 0 ||
-        gt_query_span(query, 1, "block of operation", (int64_t)op, &slice.start_ps, &slice.end_ps,
-                      error) != 0 ||
+        gt_query_span(query, 1, "block of operation", (int64_t)op, &slice.start_ps, &slice.end_ps, error) != 0 ||
         gt_query_number(query, 3, GT_MOST_GPUS - 1, "gpu_no", &gpu, error) != 0 ||
         gt_query_number(query, 5, MOST_SMS - 1, "sm", &sm, error) != 0 ||
         gt_query_number(query, 6, INT64_MAX, "first_block", &first, error) != 0 ||
@@ -122,9 +119,9 @@ static int write_blocks(struct gt_export *export, struct gt_perfetto_sequence *s
     snprintf(name, sizeof(name), "%sSM %" PRIu64, prefix, sm);
     struct gt_perfetto_track track = gt_export_track(export, GT_GROUP_SMS, gpu * MOST_SMS + sm, name);
     slice.name = gt_export_text(query, 8);
-    notes[0] = (struct gt_perfetto_note){"operation", NULL, op};
-    for (uint64_t i = 0; i < blocks && *left > 0; i++, --*left) {
-        notes[1] = (struct gt_perfetto_note){"block", NULL, first + i};
+    notes[0] = (struct gt_perfetto_note){ "operation", NULL, op };
+    for (uint64_t i = 0; i<blocks && * left> 0; i++, --*left) {
+        notes[1] = (struct gt_perfetto_note){ "block", NULL, first + i };
         if (gt_perfetto_slice(sequence, &track, &slice, error) != 0)
             return -1;
     }
@@ -136,8 +133,8 @@ int gt_export_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequ
     uint64_t left;
     if (begin_sms(export, &left, error) != 0)
         return -1;
-    struct gt_query *query = gt_export_query(export->database, blocks_sql, export->run.run_id,
-                                          export->run.trace_id, error);
+    struct gt_query *query =
+        gt_export_query(export->database, blocks_sql, export->run.run_id, export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
     while (row > 0 && left > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_blocks(export, sequence, query, &left, error) != 0)

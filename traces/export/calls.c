@@ -21,7 +21,7 @@ enum column { CALL, START, END, THREAD, NAME, KIND, THREAD_NAME, THREAD_ID, BLOC
 
 /* The call whose rows are being gathered. */
 struct gathered {
-    int64_t call;             /* -1: none */
+    int64_t call; /* -1: none */
     struct gt_perfetto_slice slice;
     struct gt_perfetto_track track;
     struct gt_perfetto_note notes[2];
@@ -29,8 +29,7 @@ struct gathered {
     size_t flow_room;
 };
 
-static int write_gathered(struct gathered *gathered, struct gt_perfetto_sequence *sequence,
-                          struct gt_error *error)
+static int write_gathered(struct gathered *gathered, struct gt_perfetto_sequence *sequence, struct gt_error *error)
 {
     if (gathered->call < 0)
         return 0;
@@ -57,12 +56,11 @@ static int begin_call(struct gt_export *export, struct gt_query *query, struct g
     gathered->call = (int64_t)call;
     gathered->name = gt_query_text(query, NAME);
     gathered->kind = gt_query_text(query, KIND);
-    snprintf(gathered->track_name, sizeof(gathered->track_name), "thread %s%s%s",
-             gt_export_text(query, THREAD_ID), gt_query_absent(query, THREAD_NAME) ? "" : " ",
-             gt_export_text(query, THREAD_NAME));
+    snprintf(gathered->track_name, sizeof(gathered->track_name), "thread %s%s%s", gt_export_text(query, THREAD_ID),
+             gt_query_absent(query, THREAD_NAME) ? "" : " ", gt_export_text(query, THREAD_NAME));
     gathered->track = gt_export_track(export, GT_GROUP_THREADS, thread, gathered->track_name);
-    gathered->notes[0] = (struct gt_perfetto_note){"call", NULL, call};
-    gathered->notes[1] = (struct gt_perfetto_note){"blocked_ns", NULL, blocked_ps / 1000};
+    gathered->notes[0] = (struct gt_perfetto_note){ "call", NULL, call };
+    gathered->notes[1] = (struct gt_perfetto_note){ "blocked_ns", NULL, blocked_ps / 1000 };
     slice->notes = gathered->notes;
     slice->note_count = blocked_ps > 0 ? 2 : 1;
     slice->flow_count = 0;
@@ -85,15 +83,15 @@ static int add_flow(struct gt_export *export, struct gt_query *query, struct gat
 
 int gt_export_calls(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error)
 {
-    struct gt_query *query = gt_export_query(export->database, calls_sql, export->run.run_id,
-                                          export->run.trace_id, error);
-    struct gathered gathered = {.call = -1};
+    struct gt_query *query =
+        gt_export_query(export->database, calls_sql, export->run.run_id, export->run.trace_id, error);
+    struct gathered gathered = { .call = -1 };
     int row = query != NULL ? 1 : -1;
     while (row > 0 && (row = gt_query_next(query, error)) > 0) {
         bool arrow = !gt_query_absent(query, OP);
-        if (arrow ? add_flow(export, query, &gathered, error) != 0
-                  : write_gathered(&gathered, sequence, error) != 0 ||
-                    begin_call(export, query, &gathered, error) != 0)
+        if (arrow
+                ? add_flow(export, query, &gathered, error) != 0
+                : write_gathered(&gathered, sequence, error) != 0 || begin_call(export, query, &gathered, error) != 0)
             row = -1;
     }
     if (row == 0)

@@ -5,8 +5,8 @@
 #include "traces/store/store.h"
 
 struct gt_exporter {
-    const char *name;         /* as typed: "perfetto", "csv" */
-    const char *help;         /* what it writes, in a sentence of the command's help */
+    const char *name; /* as typed: "perfetto", "csv" */
+    const char *help; /* what it writes, in a sentence of the command's help */
     /* Write all whole runs of `store` to `path`, whole or not at all (see output.h). The same
      * store gives the same bytes. Returns 0 or -1. */
     int (*write)(struct gt_store *store, const char *path, struct gt_error *error);

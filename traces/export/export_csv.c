@@ -10,6 +10,7 @@
 enum field { FIELD_TEXT, FIELD_NUMBER, FIELD_TIME };
 
 /* Columns of the file in order, as the query gives them. Times are picoseconds there. */
+/* clang-format off */
 static const struct { const char *name; enum field type; } columns[] = {
     {"run", FIELD_NUMBER}, {"run_kind", FIELD_TEXT}, {"trace", FIELD_TEXT}, {"op", FIELD_NUMBER},
     {"kind", FIELD_TEXT}, {"name", FIELD_TEXT}, {"gpu", FIELD_NUMBER}, {"context", FIELD_NUMBER},
@@ -19,6 +20,7 @@ static const struct { const char *name; enum field type; } columns[] = {
     {"wait_host_us", FIELD_TIME}, {"wait_stream_us", FIELD_TIME}, {"wait_event_us", FIELD_TIME},
     {"wait_queue_us", FIELD_TIME}, {"wait_engine_us", FIELD_TIME}, {"wait_resource_us", FIELD_TIME},
 };
+/* clang-format on */
 enum { COLUMNS = sizeof(columns) / sizeof(columns[0]) };
 
 static const char rows_sql[] =
@@ -105,5 +107,7 @@ static int write_csv(struct gt_store *store, const char *path, struct gt_error *
 }
 
 const struct gt_exporter gt_exporter_csv = {
-    "csv", "a row for each operation and run, times in microseconds.", write_csv,
+    "csv",
+    "a row for each operation and run, times in microseconds.",
+    write_csv,
 };

@@ -8,8 +8,8 @@
 enum { MOST_RUNS = 4095, TITLE_BYTES = 512, FIRST_SEQUENCE = 2 };
 
 typedef int write_part(struct gt_export *, struct gt_perfetto_sequence *, struct gt_error *);
-static write_part *const parts[] = {gt_export_calls, gt_export_ops, gt_export_copies, gt_export_bandwidth,
-                                    gt_export_residency, gt_export_blocks};
+static write_part *const parts[] = { gt_export_calls,     gt_export_ops,       gt_export_copies,
+                                     gt_export_bandwidth, gt_export_residency, gt_export_blocks };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static int write_parts(struct gt_export *export, struct gt_error *error)
@@ -28,25 +28,24 @@ static int write_parts(struct gt_export *export, struct gt_error *error)
 }
 
 /* Measured runs first, so that each simulated one stands below what it is to be compared with. */
-static const char runs_sql[] =
-    "SELECT run_id, trace_id, kind, t.name, d.name, options, repetition,"
-    " (SELECT count(*) FROM gpu g WHERE g.trace_id = r.trace_id) "
-    "FROM run r JOIN trace t USING (trace_id) JOIN device d USING (device_id) "
-    "WHERE whole = 1 AND ?1 = 0 ORDER BY trace_id, kind, run_id";
+static const char runs_sql[] = "SELECT run_id, trace_id, kind, t.name, d.name, options, repetition,"
+                               " (SELECT count(*) FROM gpu g WHERE g.trace_id = r.trace_id) "
+                               "FROM run r JOIN trace t USING (trace_id) JOIN device d USING (device_id) "
+                               "WHERE whole = 1 AND ?1 = 0 ORDER BY trace_id, kind, run_id";
 
 static int write_run(struct gt_export *export, struct gt_query *query, struct gt_error *error)
 {
     struct gt_export_run *run = &export->run;
     char title[TITLE_BYTES];
-    *run = (struct gt_export_run){gt_query_integer(query, 0), gt_query_integer(query, 1),
-                                  run->number + 1, gt_query_integer(query, 7) > 1, 0};
+    *run = (struct gt_export_run){ gt_query_integer(query, 0), gt_query_integer(query, 1), run->number + 1,
+                                   gt_query_integer(query, 7) > 1, 0 };
     if (run->number > MOST_RUNS)
         return gt_error_set(error, "more than %d runs in one store; export fewer", MOST_RUNS);
     const char *options = gt_export_text(query, 5);
     snprintf(title, sizeof(title), "%s: %s on %s, run %" PRId64 "%s%s", gt_export_text(query, 2),
              gt_export_text(query, 3), gt_export_text(query, 4), run->run_id, options[0] != '\0' ? ", " : "",
              options);
-    struct gt_perfetto_track process = {gt_export_uuid(run, GT_GROUP_RUN, 0), 0, (int)run->number, title};
+    struct gt_perfetto_track process = { gt_export_uuid(run, GT_GROUP_RUN, 0), 0, (int)run->number, title };
     if (gt_perfetto_process(export->output, &process, (int)run->number, error) != 0)
         return -1;
     return write_parts(export, error);
@@ -67,7 +66,7 @@ static int write_runs(struct gt_export *export, struct gt_error *error)
 
 static int write_perfetto(struct gt_store *store, const char *path, struct gt_error *error)
 {
-    struct gt_export export = {.database = gt_store_database(store)};
+    struct gt_export export = { .database = gt_store_database(store) };
     export.output = gt_output_open(path, error);
     if (export.output == NULL)
         return -1;
@@ -79,6 +78,8 @@ static int write_perfetto(struct gt_store *store, const char *path, struct gt_er
 }
 
 const struct gt_exporter gt_exporter_perfetto = {
-    "perfetto", "a protobuf trace for ui.perfetto.dev: host threads, streams, copies, SMs, counters, arrows "
-    "from calls to operations; a process a run.", write_perfetto,
+    "perfetto",
+    "a protobuf trace for ui.perfetto.dev: host threads, streams, copies, SMs, counters, arrows "
+    "from calls to operations; a process a run.",
+    write_perfetto,
 };

@@ -9,9 +9,9 @@
 /* One whole run of a store, as its trace in the Perfetto sense. */
 struct gt_export_run {
     int64_t run_id, trace_id;
-    uint64_t number;          /* 1, 2, ... in the order they are written */
-    bool several_gpus;        /* tracks then say which one */
-    uint32_t groups_written;  /* a bit each */
+    uint64_t number;         /* 1, 2, ... in the order they are written */
+    bool several_gpus;       /* tracks then say which one */
+    uint32_t groups_written; /* a bit each */
 };
 
 struct gt_export {
@@ -22,38 +22,43 @@ struct gt_export {
 
 /* A statement with ?1 and ?2 bound to a run and its trace; NULL with the error. */
 struct gt_query *gt_export_query(struct gt_database *database, const char *sql, int64_t run_id, int64_t trace_id,
-                              struct gt_error *error);
+                                 struct gt_error *error);
 
 /* A text column, "" for NULL; valid until the next row. */
 const char *gt_export_text(struct gt_query *query, int column);
 /* A column that numbers things; `what` names it. */
-int gt_export_number(struct gt_query *query, int column, const char *what, uint64_t *number,
-                     struct gt_error *error);
+int gt_export_number(struct gt_query *query, int column, const char *what, uint64_t *number, struct gt_error *error);
 
 /* What the tracks of a run are gathered under; also the kinds of track. */
-enum gt_export_group { GT_GROUP_RUN, GT_GROUP_THREADS, GT_GROUP_STREAMS, GT_GROUP_COPIES, GT_GROUP_BANDWIDTH,
-                       GT_GROUP_BLOCKS, GT_GROUP_WARPS, GT_GROUP_SMS, GT_GROUPS };
+enum gt_export_group {
+    GT_GROUP_RUN,
+    GT_GROUP_THREADS,
+    GT_GROUP_STREAMS,
+    GT_GROUP_COPIES,
+    GT_GROUP_BANDWIDTH,
+    GT_GROUP_BLOCKS,
+    GT_GROUP_WARPS,
+    GT_GROUP_SMS,
+    GT_GROUPS
+};
 
 /* The unique number of a track: the `index`th of a kind, counted from 0; the low bits are left to
  * gt_perfetto_slice for the tracks beside it. */
 uint64_t gt_export_uuid(const struct gt_export_run *run, enum gt_export_group group, uint64_t index);
 /* The `index`th track of a group; `name` must outlive it. */
-struct gt_perfetto_track gt_export_track(const struct gt_export *export, enum gt_export_group group,
-                                         uint64_t index, const char *name);
+struct gt_perfetto_track gt_export_track(const struct gt_export *export, enum gt_export_group group, uint64_t index,
+                                         const char *name);
 /* "GPU 1 " to stand before a track's name where there are several GPUs, else "". */
 void gt_export_gpu(const struct gt_export *export, int64_t gpu_id, char *text, size_t bytes);
 /* Write the track of a group, once a run. */
-int gt_export_group(struct gt_export *export, enum gt_export_group group, const char *name,
-                    struct gt_error *error);
+int gt_export_group(struct gt_export *export, enum gt_export_group group, const char *name, struct gt_error *error);
 
 /* The parts of a run: each reads its rows and writes them to its own sequence. */
 int gt_export_calls(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 int gt_export_ops(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 int gt_export_copies(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
-int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *sequence,
-                        struct gt_error *error);
-int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *sequence,
-                        struct gt_error *error);
+int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
+int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 int gt_export_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 
 /* The arrow from a call to one of its operations. */

@@ -11,19 +11,36 @@ enum { NAME_BYTES = 256, SHAPE_BYTES = 64, NOTES = 16, COPY_ROOM = 8, COPY_TRACK
 
 /* What an operation's row holds, by column. */
 enum column {
-    OP, START, END, KIND, STREAM, STREAM_NAME, STREAM_ID, GPU, GPU_ID, DIRECTION, MEMORY, BYTES, KERNEL,
-    GRID, BLOCK, REGISTERS, SHARED, SUBMIT, WAITS
+    OP,
+    START,
+    END,
+    KIND,
+    STREAM,
+    STREAM_NAME,
+    STREAM_ID,
+    GPU,
+    GPU_ID,
+    DIRECTION,
+    MEMORY,
+    BYTES,
+    KERNEL,
+    GRID,
+    BLOCK,
+    REGISTERS,
+    SHARED,
+    SUBMIT,
+    WAITS
 };
-#define COLUMNS \
-    "SELECT r.op_no, r.start_ps, r.end_ps, o.kind, o.stream_no, s.name, s.id, s.gpu_no, g.id, o.direction," \
-    " o.memory, o.bytes, k.name, printf('%d x %d x %d', grid_x, grid_y, grid_z)," \
-    " printf('%d x %d x %d', block_x, block_y, block_z), k.registers," \
+#define COLUMNS                                                                                              \
+    "SELECT r.op_no, r.start_ps, r.end_ps, o.kind, o.stream_no, s.name, s.id, s.gpu_no, g.id, o.direction,"  \
+    " o.memory, o.bytes, k.name, printf('%d x %d x %d', grid_x, grid_y, grid_z),"                            \
+    " printf('%d x %d x %d', block_x, block_y, block_z), k.registers,"                                       \
     " static_shared_bytes + dynamic_shared_bytes, r.submit_ps, wait_host_ps, wait_stream_ps, wait_event_ps," \
     " wait_queue_ps, wait_engine_ps, wait_resource_ps "
-#define TABLES \
+#define TABLES                                                          \
     "FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no " \
-    "JOIN stream s ON s.trace_id = ?2 AND s.stream_no = o.stream_no " \
-    "JOIN gpu g ON g.trace_id = ?2 AND g.gpu_no = s.gpu_no " \
+    "JOIN stream s ON s.trace_id = ?2 AND s.stream_no = o.stream_no "   \
+    "JOIN gpu g ON g.trace_id = ?2 AND g.gpu_no = s.gpu_no "            \
     "LEFT JOIN kernel k ON k.trace_id = ?2 AND k.kernel_no = o.kernel_no WHERE r.run_id = ?1 "
 static const char ops_sql[] = COLUMNS TABLES "ORDER BY r.start_ps, r.op_no";
 static const char copies_sql[] = COLUMNS TABLES "AND o.kind = 'copy' ORDER BY r.start_ps, r.op_no";
@@ -38,12 +55,12 @@ struct op {
 
 static void note_number(struct op *op, const char *name, uint64_t number)
 {
-    op->notes[op->slice.note_count++] = (struct gt_perfetto_note){name, NULL, number};
+    op->notes[op->slice.note_count++] = (struct gt_perfetto_note){ name, NULL, number };
 }
 
 static void note_text(struct op *op, struct gt_query *query, const char *name, int column)
 {
-    op->notes[op->slice.note_count++] = (struct gt_perfetto_note){name, gt_export_text(query, column), 0};
+    op->notes[op->slice.note_count++] = (struct gt_perfetto_note){ name, gt_export_text(query, column), 0 };
 }
 
 static void note_kernel(struct op *op, struct gt_query *query)
@@ -57,8 +74,8 @@ static void note_kernel(struct op *op, struct gt_query *query)
 /* When it was asked for and what it waited for; measured runs do not know. */
 static void note_waits(struct op *op, struct gt_query *query)
 {
-    static const char *const names[] = {"wait_host_ns", "wait_stream_ns", "wait_event_ns",
-                                        "wait_queue_ns", "wait_engine_ns", "wait_resource_ns"};
+    static const char *const names[] = { "wait_host_ns",  "wait_stream_ns", "wait_event_ns",
+                                         "wait_queue_ns", "wait_engine_ns", "wait_resource_ns" };
     if (!gt_query_absent(query, SUBMIT))
         note_number(op, "submit_ns", (uint64_t)gt_query_integer(query, SUBMIT) / 1000);
     for (int wait = 0; wait < GT_WAITS; wait++)
@@ -69,7 +86,7 @@ static void note_waits(struct op *op, struct gt_query *query)
 /* A row as a slice; its texts are good until the next row. */
 static int read_op(struct gt_query *query, struct op *op, struct gt_error *error)
 {
-    *op = (struct op){.slice = {.notes = op->notes, .name = op->name}};
+    *op = (struct op){ .slice = { .notes = op->notes, .name = op->name } };
     if (gt_export_number(query, OP, "op_no", &op->number, error) != 0 ||
         gt_query_span(query, START, "operation", (int64_t)op->number, &op->slice.start_ps, &op->slice.end_ps,
                       error) != 0 ||
@@ -122,8 +139,7 @@ static int write_copy(struct gt_export *export, struct gt_perfetto_sequence *seq
 {
     struct op op;
     char gpu[SHAPE_BYTES];
-    if (read_op(query, &op, error) != 0 ||
-        gt_export_group(export, GT_GROUP_COPIES, "copy engines", error) != 0)
+    if (read_op(query, &op, error) != 0 || gt_export_group(export, GT_GROUP_COPIES, "copy engines", error) != 0)
         return -1;
     gt_export_gpu(export, gt_query_integer(query, GPU_ID), gpu, sizeof(gpu));
     snprintf(op.track_name, sizeof(op.track_name), "%scopies %s", gpu, gt_export_text(query, DIRECTION));
@@ -137,8 +153,7 @@ typedef int write_row(struct gt_export *, struct gt_perfetto_sequence *, struct 
 static int write_rows(struct gt_export *export, struct gt_perfetto_sequence *sequence, const char *sql,
                       write_row *write, struct gt_error *error)
 {
-    struct gt_query *query = gt_export_query(export->database, sql, export->run.run_id, export->run.trace_id,
-                                          error);
+    struct gt_query *query = gt_export_query(export->database, sql, export->run.run_id, export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
     while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write(export, sequence, query, error) != 0)
@@ -160,15 +175,19 @@ int gt_export_copies(struct gt_export *export, struct gt_perfetto_sequence *sequ
 /* Where the rate of a direction changes: bytes a nanosecond (GB/s) that begin, and that end. */
 static const char bandwidth_sql[] =
     "WITH c AS (SELECT start_ps, end_ps, s.gpu_no, g.id, direction,"
-    " bytes * 1000.0 / (end_ps - start_ps) AS rate "
-    TABLES "AND o.kind = 'copy' AND end_ps > start_ps AND bytes > 0) "
+    " bytes * 1000.0 / (end_ps - start_ps) AS rate " TABLES
+    "AND o.kind = 'copy' AND end_ps > start_ps AND bytes > 0) "
     "SELECT at, gpu_no, id, direction, sum(rate), sum(copies) FROM ("
     "SELECT start_ps AS at, gpu_no, id, direction, rate, 1 AS copies FROM c UNION ALL "
     "SELECT end_ps, gpu_no, id, direction, -rate, -1 FROM c) "
     "GROUP BY at, gpu_no, direction ORDER BY at, gpu_no, direction";
 
 /* What goes on in one direction of one GPU. */
-struct flow { double gbps; int64_t copies; bool written; };
+struct flow {
+    double gbps;
+    int64_t copies;
+    bool written;
+};
 
 static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                       struct flow *flows, struct gt_error *error)
@@ -193,12 +212,11 @@ static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *seq
     return gt_perfetto_value(sequence, track.uuid, at_ps, flow->gbps, error);
 }
 
-int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *sequence,
-                        struct gt_error *error)
+int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error)
 {
     struct flow *flows = gt_calloc(COPY_TRACKS, sizeof(*flows));
-    struct gt_query *query = gt_export_query(export->database, bandwidth_sql, export->run.run_id,
-                                          export->run.trace_id, error);
+    struct gt_query *query =
+        gt_export_query(export->database, bandwidth_sql, export->run.run_id, export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
     while (row > 0 && (row = gt_query_next(query, error)) > 0)
         if (write_rate(export, sequence, query, flows, error) != 0)

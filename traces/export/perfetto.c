@@ -7,8 +7,8 @@
 
 #include "sim/base/heap.h"
 #include "sim/base/utf8.h"
-#include "traces/names/demangle.h"
 #include "traces/export/perfetto.pb-c.h"
+#include "traces/names/demangle.h"
 
 /* Sequence 1 is that of the descriptors of tracks. */
 enum { PS_PER_NS = 1000, NOTES = 24, DESCRIPTORS = 1 };
@@ -45,9 +45,9 @@ struct gt_perfetto_sequence {
     bool begun;
     struct interned *pools[POOLS];
     struct lanes *lanes;
-    struct gt_heap ends;      /* of slices that began, in ns; the stamp is the track's uuid */
+    struct gt_heap ends; /* of slices that began, in ns; the stamp is the track's uuid */
     uint64_t slices;
-    uint8_t *packed;          /* the buffer that packets are put together in */
+    uint8_t *packed; /* the buffer that packets are put together in */
     size_t packed_room;
 };
 
@@ -67,8 +67,8 @@ static int write_packet(struct gt_output *output, Packet *packet, uint8_t **buff
     return gt_output_write(output, *buffer, bytes, error);
 }
 
-static int write_descriptor(struct gt_output *output, const struct gt_perfetto_track *track,
-                            Descriptor *descriptor, struct gt_error *error)
+static int write_descriptor(struct gt_output *output, const struct gt_perfetto_track *track, Descriptor *descriptor,
+                            struct gt_error *error)
 {
     Packet packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
     uint8_t *buffer = NULL;
@@ -140,13 +140,15 @@ void gt_perfetto_sequence_free(struct gt_perfetto_sequence *sequence)
         return;
     for (int pool = 0; pool < POOLS; pool++) {
         struct interned *entry, *next;
-        HASH_ITER(hh, sequence->pools[pool], entry, next) {
+        HASH_ITER(hh, sequence->pools[pool], entry, next)
+        {
             HASH_DEL(sequence->pools[pool], entry);
             free(entry);
         }
     }
     struct lanes *lanes, *next;
-    HASH_ITER(hh, sequence->lanes, lanes, next) {
+    HASH_ITER(hh, sequence->lanes, lanes, next)
+    {
         HASH_DEL(sequence->lanes, lanes);
         free(lanes->free_ps);
         free(lanes);
@@ -174,16 +176,16 @@ static uint64_t intern(struct gt_perfetto_sequence *sequence, enum pool pool, co
     return entry->iid;
 }
 
-static int write_event(struct gt_perfetto_sequence *sequence, Event *event, Interned *data,
-                       uint64_t time_ns, struct gt_error *error)
+static int write_event(struct gt_perfetto_sequence *sequence, Event *event, Interned *data, uint64_t time_ns,
+                       struct gt_error *error)
 {
     Packet packet = PERFETTO__PROTOS__TRACE_PACKET__INIT;
     packet.has_timestamp = packet.has_trusted_packet_sequence_id = packet.has_sequence_flags = true;
     packet.timestamp = time_ns;
     packet.trusted_packet_sequence_id = sequence->number;
     packet.sequence_flags = sequence->begun
-        ? PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE
-        : PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
+                                ? PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_NEEDS_INCREMENTAL_STATE
+                                : PERFETTO__PROTOS__TRACE_PACKET__SEQUENCE_FLAGS__SEQ_INCREMENTAL_STATE_CLEARED;
     packet.track_event = event;
     packet.interned_data = data;
     sequence->begun = true;
@@ -225,7 +227,7 @@ static int take_lane(struct gt_perfetto_sequence *sequence, const struct gt_perf
         lane++;
     *uuid = track->uuid + lane;
     if (lane == lanes->count) {
-        struct gt_perfetto_track beside = {*uuid, track->parent, track->rank, track->name};
+        struct gt_perfetto_track beside = { *uuid, track->parent, track->rank, track->name };
         if (lane == GT_PERFETTO_LANES)
             return gt_error_set(error, "more than %d slices at once on track '%.60s'", GT_PERFETTO_LANES,
                                 track->name);
@@ -296,8 +298,7 @@ static void put_name(struct gt_perfetto_sequence *sequence, struct begin *begin,
     }
 }
 
-static void put_note(struct gt_perfetto_sequence *sequence, struct begin *begin,
-                     const struct gt_perfetto_note *note)
+static void put_note(struct gt_perfetto_sequence *sequence, struct begin *begin, const struct gt_perfetto_note *note)
 {
     struct interned *fresh;
     size_t at = begin->event.n_debug_annotations++;
@@ -320,8 +321,8 @@ static void put_note(struct gt_perfetto_sequence *sequence, struct begin *begin,
     begin->note_names[at].name = (char *)note->name;
 }
 
-static int write_begin(struct gt_perfetto_sequence *sequence, const struct gt_perfetto_slice *slice,
-                       uint64_t uuid, struct gt_error *error)
+static int write_begin(struct gt_perfetto_sequence *sequence, const struct gt_perfetto_slice *slice, uint64_t uuid,
+                       struct gt_error *error)
 {
     struct begin begin;
     begin.owned_count = 0;
@@ -338,10 +339,10 @@ static int write_begin(struct gt_perfetto_sequence *sequence, const struct gt_pe
     put_name(sequence, &begin, slice->name, slice->category);
     for (size_t i = 0; i < slice->note_count && i < NOTES; i++)
         put_note(sequence, &begin, &slice->notes[i]);
-    bool defines = begin.data.n_event_names > 0 || begin.data.n_event_categories > 0 ||
-                   begin.data.n_debug_annotation_names > 0;
-    int status = write_event(sequence, &begin.event, defines ? &begin.data : NULL,
-                             slice->start_ps / PS_PER_NS, error);
+    bool defines =
+        begin.data.n_event_names > 0 || begin.data.n_event_categories > 0 || begin.data.n_debug_annotation_names > 0;
+    int status =
+        write_event(sequence, &begin.event, defines ? &begin.data : NULL, slice->start_ps / PS_PER_NS, error);
     while (begin.owned_count > 0)
         free(begin.owned[--begin.owned_count]);
     return status;
@@ -356,13 +357,14 @@ int gt_perfetto_slice(struct gt_perfetto_sequence *sequence, const struct gt_per
         write_begin(sequence, slice, uuid, error) != 0)
         return -1;
     /* Among equal ends the slice that began last ends first, as nested slices do. */
-    gt_heap_push(&sequence->ends, (struct gt_heap_event){
-        .time_ps = slice->end_ps / PS_PER_NS, .order = UINT64_MAX - sequence->slices++, .stamp = uuid});
+    gt_heap_push(&sequence->ends, (struct gt_heap_event){ .time_ps = slice->end_ps / PS_PER_NS,
+                                                          .order = UINT64_MAX - sequence->slices++,
+                                                          .stamp = uuid });
     return 0;
 }
 
-int gt_perfetto_value(struct gt_perfetto_sequence *sequence, uint64_t counter, gt_time_ps time_ps,
-                      double value, struct gt_error *error)
+int gt_perfetto_value(struct gt_perfetto_sequence *sequence, uint64_t counter, gt_time_ps time_ps, double value,
+                      struct gt_error *error)
 {
     Event event = PERFETTO__PROTOS__TRACK_EVENT__INIT;
     event.has_type = event.has_track_uuid = event.has_double_counter_value = true;

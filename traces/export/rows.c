@@ -18,8 +18,7 @@ const char *gt_export_text(struct gt_query *query, int column)
     return text != NULL ? text : "";
 }
 
-int gt_export_number(struct gt_query *query, int column, const char *what, uint64_t *number,
-                     struct gt_error *error)
+int gt_export_number(struct gt_query *query, int column, const char *what, uint64_t *number, struct gt_error *error)
 {
     return gt_query_number(query, column, UINT32_MAX - 1, what, number, error);
 }

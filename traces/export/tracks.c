@@ -15,25 +15,24 @@ uint64_t gt_export_flow(const struct gt_export_run *run, uint64_t op)
     return run->number << 52 | (op + 1);
 }
 
-int gt_export_group(struct gt_export *export, enum gt_export_group group, const char *name,
-                    struct gt_error *error)
+int gt_export_group(struct gt_export *export, enum gt_export_group group, const char *name, struct gt_error *error)
 {
     struct gt_export_run *run = &export->run;
     /* A group's own track comes after all that the group holds. */
-    struct gt_perfetto_track track = {gt_export_uuid(run, group, UINT32_MAX),
-                                      gt_export_uuid(run, GT_GROUP_RUN, 0), (int)group, name};
+    struct gt_perfetto_track track = { gt_export_uuid(run, group, UINT32_MAX), gt_export_uuid(run, GT_GROUP_RUN, 0),
+                                       (int)group, name };
     if (run->groups_written >> group & 1)
         return 0;
     run->groups_written |= UINT32_C(1) << group;
     return gt_perfetto_track(export->output, &track, error);
 }
 
-struct gt_perfetto_track gt_export_track(const struct gt_export *export, enum gt_export_group group,
-                                         uint64_t index, const char *name)
+struct gt_perfetto_track gt_export_track(const struct gt_export *export, enum gt_export_group group, uint64_t index,
+                                         const char *name)
 {
-    return (struct gt_perfetto_track){
-        gt_export_uuid(&export->run, group, index), gt_export_uuid(&export->run, group, UINT32_MAX),
-        (int)(index < INT32_MAX ? index : INT32_MAX), name};
+    return (struct gt_perfetto_track){ gt_export_uuid(&export->run, group, index),
+                                       gt_export_uuid(&export->run, group, UINT32_MAX),
+                                       (int)(index < INT32_MAX ? index : INT32_MAX), name };
 }
 
 void gt_export_gpu(const struct gt_export *export, int64_t gpu_id, char *text, size_t bytes)

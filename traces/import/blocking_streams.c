@@ -12,25 +12,25 @@
 
 #include "traces/import/warnings.h"
 
-enum { STREAMS_MAX = 64 };      /* of a workload; with more the cost of pairs would show */
+enum { STREAMS_MAX = 64 }; /* of a workload; with more the cost of pairs would show */
 
 #define MICROSECOND_PS ((gt_time_ps)1000000)
-static const gt_time_ps clock_noise_ps = 3 * MICROSECOND_PS;    /* operations in order overlap by 2.6 us */
-static const gt_time_ps latency_ps = 12 * MICROSECOND_PS;       /* a launch needs so long without a wait */
-static const gt_time_ps prompt_ps = 20 * MICROSECOND_PS;        /* what waited starts so soon after */
+static const gt_time_ps clock_noise_ps = 3 * MICROSECOND_PS; /* operations in order overlap by 2.6 us */
+static const gt_time_ps latency_ps = 12 * MICROSECOND_PS;    /* a launch needs so long without a wait */
+static const gt_time_ps prompt_ps = 20 * MICROSECOND_PS;     /* what waited starts so soon after */
 
 /* What is known of a stream on the way through the calls. */
 struct seen {
-    gt_time_ps free_ps;         /* the latest end of its operations so far */
-    uint32_t last_op;           /* the one that ends then; GT_NONE: none yet */
-    uint32_t last_wait;         /* call that made it wait for an event; GT_NONE */
-    bool waited, overlapped;    /* as a blocking stream does; as only a non-blocking one can */
+    gt_time_ps free_ps;      /* the latest end of its operations so far */
+    uint32_t last_op;        /* the one that ends then; GT_NONE: none yet */
+    uint32_t last_wait;      /* call that made it wait for an event; GT_NONE */
+    bool waited, overlapped; /* as a blocking stream does; as only a non-blocking one can */
 };
 
 struct search {
     const struct gt_workload *workload;
     uint32_t sms;
-    uint32_t wait_anywhere;     /* last call that made an unknown stream wait */
+    uint32_t wait_anywhere; /* last call that made an unknown stream wait */
     struct seen seen[STREAMS_MAX];
 };
 

@@ -18,10 +18,10 @@ struct entry {
     uint32_t index;
 };
 struct gt_import_maps {
-    struct entry *streams;      /* process, gpu, context, stream */
-    struct entry *threads;      /* process, id */
-    struct entry *contexts;     /* process, gpu, context; index: the context's number as shown */
-    struct entry *owners;       /* (no process), gpu, context; index: processes that have it, less one */
+    struct entry *streams;  /* process, gpu, context, stream */
+    struct entry *threads;  /* process, id */
+    struct entry *contexts; /* process, gpu, context; index: the context's number as shown */
+    struct entry *owners;   /* (no process), gpu, context; index: processes that have it, less one */
 };
 
 /* Made-up context numbers of further processes with the same context are this far apart. */
@@ -39,7 +39,8 @@ static void free_entries(struct entry *entries)
 {
     struct entry *entry, *next;
 
-    HASH_ITER(hh, entries, entry, next) {
+    HASH_ITER(hh, entries, entry, next)
+    {
         HASH_DEL(entries, entry);
         free(entry);
     }
@@ -68,8 +69,12 @@ struct gt_import_call *gt_import_add_call(struct gt_import *import)
     gt_array_grow(import->calls, import->call_count, import->call_room);
     call = &import->calls[import->call_count++];
     *call = (struct gt_import_call){
-        .correlation = GT_NO_CORRELATION, .thread = GT_NONE, .name = GT_NONE, .stream = GT_NONE,
-        .event = GT_NONE, .kind = GT_CALL_OTHER,
+        .correlation = GT_NO_CORRELATION,
+        .thread = GT_NONE,
+        .name = GT_NONE,
+        .stream = GT_NONE,
+        .event = GT_NONE,
+        .kind = GT_CALL_OTHER,
     };
     return call;
 }
@@ -81,8 +86,12 @@ struct gt_import_op *gt_import_add_op(struct gt_import *import)
     gt_array_grow(import->ops, import->op_count, import->op_room);
     op = &import->ops[import->op_count++];
     *op = (struct gt_import_op){
-        .correlation = GT_NO_CORRELATION, .stream = GT_NONE, .kernel = GT_NONE, .peer_gpu = GT_NONE,
-        .call = GT_NONE, .memory = GT_MEMORY_UNKNOWN,
+        .correlation = GT_NO_CORRELATION,
+        .stream = GT_NONE,
+        .kernel = GT_NONE,
+        .peer_gpu = GT_NONE,
+        .call = GT_NONE,
+        .memory = GT_MEMORY_UNKNOWN,
     };
     return op;
 }
@@ -94,7 +103,9 @@ struct gt_import_target *gt_import_add_target(struct gt_import *import)
     gt_array_grow(import->targets, import->target_count, import->target_room);
     target = &import->targets[import->target_count++];
     *target = (struct gt_import_target){
-        .correlation = GT_NO_CORRELATION, .stream = GT_NONE, .event = GT_NONE,
+        .correlation = GT_NO_CORRELATION,
+        .stream = GT_NONE,
+        .event = GT_NONE,
     };
     return target;
 }
@@ -139,14 +150,13 @@ static uint32_t context_number(struct gt_import *import, uint64_t process, uint3
     if (own->index == GT_NONE) {
         struct entry *shared = find_or_add(&maps->owners, &(struct key){ .a = gpu, .b = context });
 
-        shared->index++;                /* from GT_NONE to 0 for the first */
+        shared->index++; /* from GT_NONE to 0 for the first */
         own->index = context + shared->index * CONTEXT_STEP;
     }
     return own->index;
 }
 
-uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context,
-                          uint64_t stream)
+uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context, uint64_t stream)
 {
     struct key key = { .process = process, .a = gpu, .b = context, .c = stream };
     struct entry *entry = find_or_add(&import->maps->streams, &key);

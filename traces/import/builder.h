@@ -20,12 +20,12 @@
 
 struct gt_import_call {
     int64_t start_ns, end_ns;
-    uint64_t process;           /* any number that tells processes apart, as in ops and targets */
+    uint64_t process; /* any number that tells processes apart, as in ops and targets */
     uint32_t correlation;
-    uint32_t thread;            /* gt_import_thread() */
-    uint32_t name;              /* gt_name() */
-    uint32_t stream, event;     /* GT_NONE until known */
-    uint8_t kind, flags;        /* gt_cuda_api_find() */
+    uint32_t thread;        /* gt_import_thread() */
+    uint32_t name;          /* gt_name() */
+    uint32_t stream, event; /* GT_NONE until known */
+    uint8_t kind, flags;    /* gt_cuda_api_find() */
 };
 
 struct gt_import_op {
@@ -33,10 +33,10 @@ struct gt_import_op {
     uint64_t process;
     uint64_t bytes;
     uint32_t correlation;
-    uint32_t stream;            /* gt_import_stream() */
-    uint32_t kernel;            /* gt_workload_kernel(); GT_NONE for copies and memsets */
-    uint32_t peer_gpu;          /* gt_import_gpu(); GT_NONE unless P2P */
-    uint32_t call;              /* set by gt_import_finish() */
+    uint32_t stream;   /* gt_import_stream() */
+    uint32_t kernel;   /* gt_workload_kernel(); GT_NONE for copies and memsets */
+    uint32_t peer_gpu; /* gt_import_gpu(); GT_NONE unless P2P */
+    uint32_t call;     /* set by gt_import_finish() */
     uint8_t kind, direction, memory;
 };
 
@@ -47,13 +47,16 @@ struct gt_import_target {
     uint32_t stream, event;
 };
 
-struct gt_import_maps;          /* how streams and threads are found by their numbers */
+struct gt_import_maps; /* how streams and threads are found by their numbers */
 
 struct gt_import {
     struct gt_workload *workload;
-    struct gt_import_call *calls;      uint32_t call_count, call_room;
-    struct gt_import_op *ops;          uint32_t op_count, op_room;
-    struct gt_import_target *targets;  uint32_t target_count, target_room;
+    struct gt_import_call *calls;
+    uint32_t call_count, call_room;
+    struct gt_import_op *ops;
+    uint32_t op_count, op_room;
+    struct gt_import_target *targets;
+    uint32_t target_count, target_room;
     struct gt_import_maps *maps;
 };
 

@@ -7,9 +7,9 @@
 #include "sim/workload/workload.h"
 
 struct gt_cuda_api {
-    const char *name;           /* without version suffixes */
+    const char *name; /* without version suffixes */
     enum gt_call_kind kind;
-    unsigned flags;             /* gt_call_flag: GT_CALL_SYNCHRONOUS for copies that wait */
+    unsigned flags; /* gt_call_flag: GT_CALL_SYNCHRONOUS for copies that wait */
 };
 /* Sorted by name, so that a test can hold the table to it. */
 extern const struct gt_cuda_api gt_cuda_apis[];

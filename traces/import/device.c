@@ -5,17 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "traces/names/gpu_names.h"
 #include "traces/import/warnings.h"
+#include "traces/names/gpu_names.h"
 
 /* CUDA C++ programming guide, table of technical specifications per compute capability.  A row
  * holds up to the next one. */
 static const struct capability {
-    int64_t version;            /* 10 x major + minor */
+    int64_t version; /* 10 x major + minor */
     uint32_t blocks_per_sm, shared_reserved_bytes;
 } capabilities[] = {
-    {50, 32, 0}, {75, 16, 0}, {80, 32, 1024}, {86, 16, 1024}, {89, 24, 1024}, {90, 32, 1024},
-    {120, 24, 1024},
+    { 50, 32, 0 },    { 75, 16, 0 },    { 80, 32, 1024 },  { 86, 16, 1024 },
+    { 89, 24, 1024 }, { 90, 32, 1024 }, { 120, 24, 1024 },
 };
 
 static void set_text(struct gt_import_device *draft, const char *key, const char *value)
@@ -51,8 +51,7 @@ void gt_import_device_set(struct gt_import_device *draft, const char *key, int64
     set_text(draft, key, text);
 }
 
-void gt_import_device_capability(struct gt_import_device *draft, int64_t major, int64_t minor,
-                                 bool blocks_too)
+void gt_import_device_capability(struct gt_import_device *draft, int64_t major, int64_t minor, bool blocks_too)
 {
     const struct capability *capability = NULL;
 

@@ -18,8 +18,7 @@ void gt_import_device_begin(struct gt_import_device *draft, struct gt_workload *
 void gt_import_device_set(struct gt_import_device *draft, const char *key, int64_t value);
 /* What profiles leave out but a compute capability implies: the shared memory that the driver keeps
  * and, where `blocks_too`, the blocks of an SM. */
-void gt_import_device_capability(struct gt_import_device *draft, int64_t major, int64_t minor,
-                                 bool blocks_too);
+void gt_import_device_capability(struct gt_import_device *draft, int64_t major, int64_t minor, bool blocks_too);
 /* Count what was refused ("device-values-refused") or does not fit together ("device-inconsistent"). */
 void gt_import_device_end(struct gt_import_device *draft);
 /* Instead of all these: count "device-unknown". */

@@ -23,7 +23,7 @@ static int compare_starts(const void *left, const void *right, void *user)
 static void order_calls(struct gt_import_finish *finish)
 {
     struct gt_import *import = finish->import;
-    uint32_t nested = finish->keyed;    /* calls added since are none */
+    uint32_t nested = finish->keyed; /* calls added since are none */
     uint32_t *order = gt_import_sorted(finish, import->call_count, compare_starts);
 
     finish->kept = 0;
@@ -48,14 +48,14 @@ static void order_ops(struct gt_import_finish *finish)
         next[i + 1] += next[i];
     for (uint32_t i = 0; i < import->op_count; i++)
         finish->op_order[next[import->ops[i].call]++] = i;
-    memmove(next + 1, next, import->call_count * sizeof *next);   /* each was moved on to the one behind it */
+    memmove(next + 1, next, import->call_count * sizeof *next); /* each was moved on to the one behind it */
     next[0] = 0;
     for (uint32_t i = 0; i < import->call_count; i++) {
         uint32_t ops = finish->first_op[i + 1] - finish->first_op[i];
 
         if (ops > 1)
-            qsort_r(&finish->op_order[finish->first_op[i]], ops, sizeof *finish->op_order,
-                    gt_import_compare_ops, finish);
+            qsort_r(&finish->op_order[finish->first_op[i]], ops, sizeof *finish->op_order, gt_import_compare_ops,
+                    finish);
     }
 }
 
@@ -74,8 +74,8 @@ static const struct target_rule {
 
 static bool asks_for_operations(uint8_t kind)
 {
-    return kind == GT_CALL_LAUNCH || kind == GT_CALL_GRAPH_LAUNCH || kind == GT_CALL_COPY ||
-           kind == GT_CALL_MEMSET || kind == GT_CALL_HOST_FUNCTION;
+    return kind == GT_CALL_LAUNCH || kind == GT_CALL_GRAPH_LAUNCH || kind == GT_CALL_COPY || kind == GT_CALL_MEMSET ||
+           kind == GT_CALL_HOST_FUNCTION;
 }
 
 /* The kind that fits a call's operations. */
@@ -131,10 +131,11 @@ static int set_origin(struct gt_import_finish *finish, const char *path, struct 
     }
     finish->origin_ns = first;
     if (last > first && (uint64_t)last - (uint64_t)first > GT_TIME_LIMIT_PS / 1000)
-        return gt_error_set(error, "%s: its times lie more than %llu days apart (%lld to %lld ns); "
-                            "the file is damaged or mixes clocks", path,
-                            (unsigned long long)(GT_TIME_LIMIT_PS / 1000000000000 / 86400),
-                            (long long)first, (long long)last);
+        return gt_error_set(error,
+                            "%s: its times lie more than %llu days apart (%lld to %lld ns); "
+                            "the file is damaged or mixes clocks",
+                            path, (unsigned long long)(GT_TIME_LIMIT_PS / 1000000000000 / 86400), (long long)first,
+                            (long long)last);
     return 0;
 }
 
@@ -153,7 +154,7 @@ static void write_calls(struct gt_import_finish *finish)
     workload->calls = gt_realloc(workload->calls, workload->call_room, sizeof *workload->calls);
     for (uint32_t i = 0; i < finish->kept; i++) {
         const struct gt_import_call *from = &finish->import->calls[finish->order[i]];
-        uint32_t index = gt_workload_add_call(workload);    /* may move the calls */
+        uint32_t index = gt_workload_add_call(workload); /* may move the calls */
         struct gt_call *call = &workload->calls[index];
 
         call->start_ps = since_origin_ps(finish, from->start_ns);
@@ -225,7 +226,7 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
         finish.into = NULL;
         order_ops(&finish);
         write_calls(&finish);
-        free(import->calls);        /* so that calls and operations are never all there twice */
+        free(import->calls); /* so that calls and operations are never all there twice */
         import->calls = NULL;
         import->call_count = import->call_room = 0;
         write_ops(&finish);

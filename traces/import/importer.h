@@ -33,13 +33,13 @@ typedef void gt_read_progress(void *user, uint64_t done_bytes, uint64_t total_by
 struct gt_import_options {
     gt_read_progress *progress;
     void *progress_user;
-    struct gt_input *input;   /* the file, open and nothing read but its head (gt_importer_find()): the caller's
+    struct gt_input *input; /* the file, open and nothing read but its head (gt_importer_find()): the caller's
                                  to close; NULL: a folder, or to be opened */
-    const char *keep;         /* folder to make and leave behind for formats that unpack files; NULL: none */
+    const char *keep;       /* folder to make and leave behind for formats that unpack files; NULL: none */
 };
 
 struct gt_importer {
-    const char *name;         /* as typed: "kineto", "nsys" */
+    const char *name; /* as typed: "kineto", "nsys" */
     const char *help;
     /* How sure it is, 0..100, from the first bytes (uncompressed) of the file. */
     int (*sniff)(const unsigned char *head, size_t bytes);
@@ -49,8 +49,7 @@ struct gt_importer {
     const char *const *endings;
     /* Read the file. Returns a checked workload, or NULL with "FILE: ..." (line, byte offset or
      * table named where there is one). */
-    struct gt_workload *(*read)(const char *path, const struct gt_import_options *options,
-                                struct gt_error *error);
+    struct gt_workload *(*read)(const char *path, const struct gt_import_options *options, struct gt_error *error);
 };
 
 #endif

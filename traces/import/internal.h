@@ -6,13 +6,13 @@
 
 struct gt_import_finish {
     struct gt_import *import;
-    uint32_t *by_key;           /* calls by (process, correlation), the outermost of equals first */
+    uint32_t *by_key; /* calls by (process, correlation), the outermost of equals first */
     uint32_t keyed;
-    uint32_t *into;             /* the call that a call lies within; GT_NONE: it is kept */
-    uint32_t *order;            /* the calls kept, in the workload's order */
+    uint32_t *into;  /* the call that a call lies within; GT_NONE: it is kept */
+    uint32_t *order; /* the calls kept, in the workload's order */
     uint32_t kept;
-    uint32_t *op_order;         /* operations grouped by call, in that order */
-    uint32_t *first_op;         /* of each gathered call, in op_order; the next one's is its end */
+    uint32_t *op_order; /* operations grouped by call, in that order */
+    uint32_t *first_op; /* of each gathered call, in op_order; the next one's is its end */
     int64_t origin_ns;
 };
 

@@ -10,7 +10,7 @@
 struct gt_tool_run {
     pid_t child;
     const char *name;
-    char *path;             /* where what it prints goes */
+    char *path; /* where what it prints goes */
 };
 
 /* Start arguments[0], found by PATH, with its standard output (and, `errors_too`, standard error) going into a

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KINETO_SYNCS \
+#define KINETO_SYNCS                                                                                                \
     "profile with experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True); where " \
     "that was so, record with Nsight Systems"
 #define NSYS_EVENTS "record with nsys profile --trace=cuda --cuda-event-trace=true"
-#define NSYS_AGAIN "export the report again with the nsys that recorded it"
+#define NSYS_AGAIN  "export the report again with the nsys that recorded it"
 #define NAME_DEVICE "name the GPU with gridtide run --device NAME"
-#define NCU_AGAIN "profile it again with ncu --set full"
+#define NCU_AGAIN   "profile it again with ncu --set full"
 
 const struct gt_warning_kind gt_warning_kinds[] = {
     { "call-names-missing", NULL, "calls whose name is not in StringIds; they only take host time", NSYS_AGAIN },
@@ -39,20 +39,21 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "launches, copies, memsets or host functions of which the GPU's part was not recorded (or was put into a "
       "graph); they only take host time",
       "call torch.cuda.synchronize() before the profile ends" },
-    { "copy-directions-unknown", NULL,
-      "copies whose name does not tell their direction; device to device was taken", NULL },
-    { "copy-kinds-unknown", NULL,
-      "copies of unknown kind; their direction was taken from the memories they join", NSYS_AGAIN },
+    { "copy-directions-unknown", NULL, "copies whose name does not tell their direction; device to device was taken",
+      NULL },
+    { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",
+      NSYS_AGAIN },
     { "counts-differ", NULL, "the source page and the whole launch count differently",
       "profile a launch that runs alike each time, or take what it says with care" },
-    { "cubins-unreadable", NULL, "cubins that cannot be read", "import the report itself (.ncu-rep), or copy it again" },
-    { "device-inconsistent", NULL,
-      "the device block contradicts itself or leaves out too much to build a GPU of it", NAME_DEVICE },
+    { "cubins-unreadable", NULL, "cubins that cannot be read",
+      "import the report itself (.ncu-rep), or copy it again" },
+    { "device-inconsistent", NULL, "the device block contradicts itself or leaves out too much to build a GPU of it",
+      NAME_DEVICE },
     { "device-unknown", NULL, "the profile does not say what GPU it was recorded on", NAME_DEVICE },
-    { "device-values-refused", NULL,
-      "numbers of the device block that no GPU can have; they were left out", NAME_DEVICE },
-    { "durations-unreadable", NULL,
-      "events whose duration (dur) is missing or negative; 0 was taken", "let the profile end before it is exported" },
+    { "device-values-refused", NULL, "numbers of the device block that no GPU can have; they were left out",
+      NAME_DEVICE },
+    { "durations-unreadable", NULL, "events whose duration (dur) is missing or negative; 0 was taken",
+      "let the profile end before it is exported" },
     { "event-queries-unknown", NULL, "event queries whose event was not recorded",
       "nothing that a profiler offers; add \"event\" to these calls in the trace" },
     { "event-records-unknown", NULL, "event records whose stream or event was not recorded",
@@ -74,8 +75,7 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "graph-edges-unknown", NULL,
       "graph launches of several operations; which of them waited for which was not recorded",
       "no profiler records it; add \"after\" to the nodes in the trace" },
-    { "graph-nodes-hidden", NULL,
-      "graph launches recorded as a whole, each taken for one kernel of one block",
+    { "graph-nodes-hidden", NULL, "graph launches recorded as a whole, each taken for one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
       "record with a newer PyTorch" },
@@ -90,21 +90,18 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "no-gpu-work", NULL, "the profile holds no kernel, copy or memset", "record the GPU's work too" },
     { "no-gpu-work", "kineto", "the profile holds no kernel, copy or memset",
       "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]" },
-    { "no-gpu-work", "nsys", "the profile holds no kernel, copy or memset",
-      "record with nsys profile --trace=cuda" },
+    { "no-gpu-work", "nsys", "the profile holds no kernel, copy or memset", "record with nsys profile --trace=cuda" },
     { "no-program", NULL, "launches of kernels that no profile has, by name and block: they last as measured",
       "profile these kernels with ncu --set full and give the imported report to --programs" },
     { "opcodes-unknown", NULL, "instructions that are not known; taken as simple ones", NULL },
-    { "overlapping-calls", NULL,
-      "calls of one thread overlapped without being nested; the earlier one was cut", NULL },
-    { "priorities-clamped", NULL,
-      "priorities of streams beyond 32 bits, which no stream has; the nearest was taken",
+    { "overlapping-calls", NULL, "calls of one thread overlapped without being nested; the earlier one was cut",
+      NULL },
+    { "priorities-clamped", NULL, "priorities of streams beyond 32 bits, which no stream has; the nearest was taken",
       "set \"priority\" of these streams in the trace" },
     { "priorities-out-of-range", NULL,
       "streams whose priority the device does not have; the nearest that it has was taken",
       "set \"priority\" of these streams from scheduling.priority_high (gridtide devices NAME) to 0" },
-    { "priorities-unknown", NULL,
-      "the profile does not say the priorities of streams: all are taken to be 0",
+    { "priorities-unknown", NULL, "the profile does not say the priorities of streams: all are taken to be 0",
       "record with PyTorch of April 2026 or later or with Nsight Systems, or set \"priority\" of the streams in the "
       "trace" },
     { "sizes-unknown", NULL, "copies or memsets that do not tell how many bytes; 0 was taken",
@@ -134,7 +131,7 @@ static const struct gt_warning_kind *find(const struct gt_workload *workload, co
         if (strcmp(row->kind, kind) != 0)
             continue;
         if (row->source == NULL || (workload->source != NULL && strcmp(row->source, workload->source) == 0))
-            found = row;    /* that of a source stands below that of any */
+            found = row; /* that of a source stands below that of any */
     }
     if (found == NULL)
         gt_bug("no warning '%s' in the table", kind);

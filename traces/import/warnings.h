@@ -9,10 +9,10 @@
 #include "sim/workload/workload.h"
 
 struct gt_warning_kind {
-    const char *kind;       /* a short hyphenated word, as stores and traces have it */
-    const char *source;     /* the importer that it is of ("kineto"); NULL: any for which there is no other row */
-    const char *text;       /* what is missing or odd, and what was taken instead */
-    const char *remedy;     /* what to do about it; NULL: nothing can be done */
+    const char *kind;   /* a short hyphenated word, as stores and traces have it */
+    const char *source; /* the importer that it is of ("kineto"); NULL: any for which there is no other row */
+    const char *text;   /* what is missing or odd, and what was taken instead */
+    const char *remedy; /* what to do about it; NULL: nothing can be done */
 };
 extern const struct gt_warning_kind gt_warning_kinds[]; /* sorted by kind, then source; ended by a NULL kind */
 

@@ -8,9 +8,7 @@ enum { FIRST_ROOM_BYTES = 4096, FIRST_FIELDS = 128, NUMBER_BYTES = 64, END = -1,
 
 void gt_csv_open(struct gt_csv *csv, struct gt_input *input)
 {
-    *csv = (struct gt_csv){
-        .input = input, .room = FIRST_ROOM_BYTES, .start_room = FIRST_FIELDS, .next_line = 1
-    };
+    *csv = (struct gt_csv){ .input = input, .room = FIRST_ROOM_BYTES, .start_room = FIRST_FIELDS, .next_line = 1 };
     csv->chunk = gt_realloc(NULL, GT_CSV_CHUNK_BYTES, 1);
     csv->text = gt_realloc(NULL, csv->room, 1);
     csv->starts = gt_realloc(NULL, csv->start_room, sizeof *csv->starts);

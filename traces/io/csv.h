@@ -11,14 +11,14 @@
 enum { GT_CSV_RECORD_LIMIT_BYTES = 16 << 20, GT_CSV_CHUNK_BYTES = 64 << 10 };
 
 struct gt_csv {
-    struct gt_input *input;     /* not owned */
-    char *chunk;                /* bytes read and not yet looked at */
+    struct gt_input *input; /* not owned */
+    char *chunk;            /* bytes read and not yet looked at */
     size_t chunk_at, chunk_end;
-    char *text;                 /* the record: its fields, unquoted, each NUL-ended */
+    char *text; /* the record: its fields, unquoted, each NUL-ended */
     size_t length, room;
-    size_t *starts;             /* of the fields in `text` */
+    size_t *starts; /* of the fields in `text` */
     uint32_t count, start_room;
-    uint64_t line;              /* where the record begins, from 1 */
+    uint64_t line; /* where the record begins, from 1 */
     uint64_t next_line;
 };
 

@@ -55,9 +55,9 @@ enum gt_decimal gt_decimal_read(const char *text, size_t length, int power, uint
         if (!is_digit(*at))
             return GT_DECIMAL_NONE;
         digits = true;
-        if (left-- == 0 ? __builtin_add_overflow(sum, *at >= '5', &sum)
-                        : __builtin_mul_overflow(sum, 10, &sum)
-                          || __builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum))
+        if (left-- == 0
+                ? __builtin_add_overflow(sum, *at >= '5', &sum)
+                : __builtin_mul_overflow(sum, 10, &sum) || __builtin_add_overflow(sum, (uint64_t)(*at - '0'), &sum))
             return GT_DECIMAL_TOO_LARGE;
     }
     for (; left > 0 && sum != 0; left--)
@@ -82,8 +82,8 @@ int gt_decimal_parse(const char *text, size_t length, int power, uint64_t limit,
 
 size_t gt_time_text_ns(gt_time_ps time, char text[GT_TIME_TEXT_BYTES])
 {
-    int length = snprintf(text, GT_TIME_TEXT_BYTES, "%llu.%03u", (unsigned long long)(time / 1000),
-                          (unsigned)(time % 1000));
+    int length =
+        snprintf(text, GT_TIME_TEXT_BYTES, "%llu.%03u", (unsigned long long)(time / 1000), (unsigned)(time % 1000));
 
     while (text[length - 1] == '0')
         length--;

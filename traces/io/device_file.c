@@ -10,23 +10,23 @@
 
 #include "traces/io/input.h"
 
-enum { FILE_BYTES = 1 << 20 };      /* more is no device file */
+enum { FILE_BYTES = 1 << 20 }; /* more is no device file */
 
 struct setting {
-    char *value;                    /* NULL: not in the file */
+    char *value; /* NULL: not in the file */
     char *source;
     unsigned line;
 };
 
 struct reading {
     const char *path;
-    char *text, *at, *end;          /* the whole file, the next line, its end */
-    unsigned line;                  /* of the line that inih holds */
-    bool continued;                 /* it began with a space */
-    char *source, *first_source;    /* of the values that follow, of the file; NULL: none said yet */
-    struct setting *settings;       /* one a row of gt_device_keys */
-    struct setting *last;           /* what a continued line belongs to */
-    unsigned error_line;            /* 0: all is well */
+    char *text, *at, *end;       /* the whole file, the next line, its end */
+    unsigned line;               /* of the line that inih holds */
+    bool continued;              /* it began with a space */
+    char *source, *first_source; /* of the values that follow, of the file; NULL: none said yet */
+    struct setting *settings;    /* one a row of gt_device_keys */
+    struct setting *last;        /* what a continued line belongs to */
+    unsigned error_line;         /* 0: all is well */
     struct gt_error error;
 };
 
@@ -102,8 +102,8 @@ static char *next_line(char *into, int room, void *user)
     if (length >= (size_t)room) {
         char limit[32];
         snprintf(limit, sizeof(limit), "%d", room - 2);
-        refuse(reading,
-               "a line of more than %s characters; continue lists on a line that begins with a space", limit);
+        refuse(reading, "a line of more than %s characters; continue lists on a line that begins with a space",
+               limit);
         return NULL;
     }
     memcpy(into, reading->at, length);
@@ -143,10 +143,9 @@ static int refuse_section(struct reading *reading, const char *section)
 
 static int continue_value(struct reading *reading, const char *value)
 {
-    if (reading->last == NULL ||
-        gt_device_keys[reading->last - reading->settings].type != GT_KEY_U32_LIST)
-        return refuse(reading,
-                      "a line that begins with a space goes on with a list, and '%.60s' follows none", value);
+    if (reading->last == NULL || gt_device_keys[reading->last - reading->settings].type != GT_KEY_U32_LIST)
+        return refuse(reading, "a line that begins with a space goes on with a list, and '%.60s' follows none",
+                      value);
     size_t length = strlen(reading->last->value);
     reading->last->value = gt_realloc(reading->last->value, length + strlen(value) + 1, 1);
     memcpy(reading->last->value + length, value, strlen(value) + 1);
@@ -178,8 +177,8 @@ static int take_value(void *user, const char *section, const char *name, const c
         snprintf(first, sizeof(first), "%u", setting->line);
         return refuse(reading, "this key was set before, in line %s", first);
     }
-    *setting = (struct setting){copy_text(value), copy_text(reading->source != NULL ? reading->source : ""),
-                                reading->line};
+    *setting = (struct setting){ copy_text(value), copy_text(reading->source != NULL ? reading->source : ""),
+                                 reading->line };
     reading->last = setting;
     return 1;
 }
@@ -190,8 +189,7 @@ static int apply(const struct reading *reading, struct gt_device *device, struct
     gt_device_init(device);
     for (size_t i = 0; i < gt_device_key_count; i++) {
         const struct setting *setting = &reading->settings[i];
-        if (setting->value != NULL &&
-            gt_device_set(device, gt_device_keys[i].key, setting->value, error) != 0)
+        if (setting->value != NULL && gt_device_set(device, gt_device_keys[i].key, setting->value, error) != 0)
             return gt_error_prefix(error, "%s:%u: ", reading->path, setting->line);
     }
     if (gt_device_check(device, error) != 0)
@@ -205,8 +203,7 @@ static int parse(struct reading *reading, struct gt_error *error)
     if (wrong_line < 0)
         return gt_error_set(error, "%s: out of memory", reading->path);
     if (wrong_line > 0 && (reading->error_line == 0 || (unsigned)wrong_line < reading->error_line))
-        return gt_error_set(error, "%s:%d: neither a [section] nor a line KEY = VALUE", reading->path,
-                            wrong_line);
+        return gt_error_set(error, "%s:%d: neither a [section] nor a line KEY = VALUE", reading->path, wrong_line);
     if (reading->error_line > 0)
         return gt_error_set(error, "%s:%u: %s", reading->path, reading->error_line, reading->error.text);
     for (size_t i = 0; i < gt_device_key_count; i++)
@@ -246,8 +243,11 @@ static int load_file(const char *path, struct gt_device *device, struct gt_devic
     char *text = read_whole(path, &length, error);
     if (text == NULL)
         return -1;
-    struct reading reading = {.path = path, .text = text, .at = text, .end = text + length,
-                              .settings = gt_calloc(gt_device_key_count, sizeof(struct setting))};
+    struct reading reading = { .path = path,
+                               .text = text,
+                               .at = text,
+                               .end = text + length,
+                               .settings = gt_calloc(gt_device_key_count, sizeof(struct setting)) };
     int status = parse(&reading, error) == 0 ? apply(&reading, device, error) : -1;
     if (status == 0 && notes != NULL)
         take_notes(&reading, notes);
@@ -259,8 +259,8 @@ int gt_device_load_notes(const char *name_or_path, struct gt_device *device, str
                          struct gt_error *error)
 {
     size_t length = strlen(name_or_path);
-    bool is_path = strchr(name_or_path, '/') != NULL ||
-                   (length >= 4 && strcmp(name_or_path + length - 4, ".ini") == 0);
+    bool is_path =
+        strchr(name_or_path, '/') != NULL || (length >= 4 && strcmp(name_or_path + length - 4, ".ini") == 0);
     if (is_path)
         return load_file(name_or_path, device, notes, error);
     char *path = gt_device_name_path(name_or_path, error);
@@ -280,5 +280,5 @@ void gt_device_notes_free(struct gt_device_notes *notes)
         free(notes->keys[i]);
     free(notes->keys);
     free(notes->file);
-    *notes = (struct gt_device_notes){NULL, NULL};
+    *notes = (struct gt_device_notes){ NULL, NULL };
 }

@@ -11,8 +11,8 @@
 
 /* Where a device file's values come from. */
 struct gt_device_notes {
-    char *file;               /* the first source comment; "" when there is none */
-    char **keys;              /* one a row of gt_device_keys: NULL where the file leaves the default */
+    char *file;  /* the first source comment; "" when there is none */
+    char **keys; /* one a row of gt_device_keys: NULL where the file leaves the default */
 };
 
 /* Read a device: a name without '/' and ".ini" is one of the device files that come with Gridtide,

@@ -61,8 +61,7 @@ static int unknown_name(const char *name, struct gt_error *error)
     for (size_t i = 0, at = 0; names[i] != NULL && at < sizeof(known); i++)
         at += (size_t)snprintf(known + at, sizeof(known) - at, "%s%s", i > 0 ? ", " : "", names[i]);
     gt_device_names_free(names);
-    return gt_error_set(error, "there is no device '%.60s'; there are %s, or give a file NAME.ini", name,
-                        known);
+    return gt_error_set(error, "there is no device '%.60s'; there are %s, or give a file NAME.ini", name, known);
 }
 
 char *gt_device_name_path(const char *name, struct gt_error *error)

@@ -19,17 +19,17 @@ struct format;
 
 struct gt_input {
     const struct format *format;
-    char *path;                     /* as people know it, for messages */
+    char *path; /* as people know it, for messages */
     unsigned holders;
     int fd;
-    bool is_file;                   /* a regular one, with a name */
-    uint64_t size, read;            /* of the file: all of it, and what was read from it */
-    bool ended;                     /* the file has no more bytes */
-    bool mid_stream;                /* a compressed stream has begun and not ended */
-    size_t raw_next, raw_end;       /* bytes of `raw` not yet decoded */
-    unsigned char *head;            /* decoded bytes that were looked at and not yet handed on */
+    bool is_file;             /* a regular one, with a name */
+    uint64_t size, read;      /* of the file: all of it, and what was read from it */
+    bool ended;               /* the file has no more bytes */
+    bool mid_stream;          /* a compressed stream has begun and not ended */
+    size_t raw_next, raw_end; /* bytes of `raw` not yet decoded */
+    unsigned char *head;      /* decoded bytes that were looked at and not yet handed on */
     size_t head_next, head_end;
-    bool failed;                    /* nothing more can be decoded, because of: */
+    bool failed; /* nothing more can be decoded, because of: */
     struct gt_error failure;
     z_stream gzip;
     ZSTD_DStream *zstd;
@@ -41,7 +41,7 @@ struct format {
     const char *name;
     unsigned char magic[4];
     size_t magic_bytes;
-    unsigned char first_mask;       /* bits of the first byte that count */
+    unsigned char first_mask; /* bits of the first byte that count */
     int (*open)(struct gt_input *input);
     /* Turn raw bytes into up to `bytes` bytes; 0: more raw bytes are needed. */
     ssize_t (*decode)(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error);
@@ -60,8 +60,8 @@ uint64_t gt_input_size(const struct gt_input *input)
 
 static int broken(const struct gt_input *input, struct gt_error *error, const char *why)
 {
-    return gt_error_set(error, "%s: broken %s data at byte %llu of the file: %s", input->path,
-                        input->format->name, (unsigned long long)gt_input_consumed(input), why);
+    return gt_error_set(error, "%s: broken %s data at byte %llu of the file: %s", input->path, input->format->name,
+                        (unsigned long long)gt_input_consumed(input), why);
 }
 
 static ssize_t plain_decode(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error)
@@ -99,7 +99,7 @@ static ssize_t gzip_decode(struct gt_input *input, void *buffer, size_t bytes, s
     z_stream *stream = &input->gzip;
     int status;
 
-    if (!input->mid_stream) {       /* the next of several members */
+    if (!input->mid_stream) { /* the next of several members */
         if (skip_padding(input))
             return 0;
         inflateReset(stream);
@@ -149,7 +149,7 @@ static const struct format formats[] = {
     { "zstd", { 0x28, 0xb5, 0x2f, 0xfd }, 4, 0xff, zstd_open, zstd_decode, zstd_close },
     /* The same behind a frame to be skipped, as parallel compressors put one at the start. */
     { "zstd", { 0x50, 0x2a, 0x4d, 0x18 }, 4, 0xf0, zstd_open, zstd_decode, zstd_close },
-    { "plain", { 0 }, 0, 0xff, NULL, plain_decode, NULL },   /* last: fits everything */
+    { "plain", { 0 }, 0, 0xff, NULL, plain_decode, NULL }, /* last: fits everything */
 };
 
 /* Append to `raw` what the file gives next. */
@@ -175,8 +175,7 @@ static bool begins_with_magic(const struct gt_input *input, const struct format 
 {
     if (format->magic_bytes == 0)
         return true;
-    return input->raw_end >= format->magic_bytes &&
-           (input->raw[0] & format->first_mask) == format->magic[0] &&
+    return input->raw_end >= format->magic_bytes && (input->raw[0] & format->first_mask) == format->magic[0] &&
            memcmp(input->raw + 1, format->magic + 1, format->magic_bytes - 1) == 0;
 }
 
@@ -204,8 +203,7 @@ static int open_file(struct gt_input *input, const char *path, struct gt_error *
 {
     struct stat status;
 
-    input->fd = is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                        : open(path, O_RDONLY | O_CLOEXEC);
+    input->fd = is_standard_input(path) ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
     if (input->fd < 0)
         return gt_error_set(error, "%s: cannot open: %s", input->path, strerror(errno));
     if (fstat(input->fd, &status) != 0)

@@ -25,8 +25,8 @@ bool gt_input_is_plain_file(const struct gt_input *input);
 /* Up to `bytes` bytes: the number read, 0 at the end, -1 with the reason (a truncated or broken
  * compressed stream says at which byte of the file). */
 ssize_t gt_input_read(struct gt_input *input, void *buffer, size_t bytes, struct gt_error *error);
-uint64_t gt_input_consumed(const struct gt_input *input);   /* bytes of the file itself */
-uint64_t gt_input_size(const struct gt_input *input);       /* of the file itself; 0 unknown */
+uint64_t gt_input_consumed(const struct gt_input *input); /* bytes of the file itself */
+uint64_t gt_input_size(const struct gt_input *input);     /* of the file itself; 0 unknown */
 void gt_input_close(struct gt_input *input);
 
 #endif

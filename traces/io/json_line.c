@@ -11,14 +11,14 @@ struct gt_json_line {
     yajl_handle yajl;
     struct gt_json_token *tokens;
     uint32_t count, room;
-    uint32_t open[GT_JSON_DEPTH_LIMIT];     /* the containers that are not yet closed */
+    uint32_t open[GT_JSON_DEPTH_LIMIT]; /* the containers that are not yet closed */
     uint32_t depth;
-    uint32_t objects;                       /* top-level values of this line */
+    uint32_t objects; /* top-level values of this line */
     const char *line;
     size_t length;
-    char *unescaped;                        /* strings that had escapes; never more than the line */
+    char *unescaped; /* strings that had escapes; never more than the line */
     size_t unescaped_used, unescaped_room;
-    const char *wrong;                      /* why a callback stopped the parser */
+    const char *wrong; /* why a callback stopped the parser */
 };
 
 static uint32_t offset(const struct gt_json_line *json)
@@ -115,11 +115,13 @@ static int on_end(void *context)
     return 1;
 }
 
+/* clang-format off */
 static const yajl_callbacks callbacks = {
     .yajl_null = on_null, .yajl_boolean = on_boolean, .yajl_number = on_number, .yajl_string = on_string,
     .yajl_start_map = on_object, .yajl_map_key = on_key, .yajl_end_map = on_end,
     .yajl_start_array = on_array, .yajl_end_array = on_end,
 };
+/* clang-format on */
 
 struct gt_json_line *gt_json_line_new(void)
 {
@@ -166,7 +168,7 @@ static void say_yajl_error(struct gt_json_line *json, struct gt_error *error)
 }
 
 const struct gt_json_token *gt_json_line_parse(struct gt_json_line *json, const char *line, size_t length,
-                                          struct gt_error *error)
+                                               struct gt_error *error)
 {
     yajl_status status;
 

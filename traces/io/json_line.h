@@ -14,14 +14,22 @@
 
 enum { GT_JSON_DEPTH_LIMIT = 32 };
 
-enum gt_json_type { GT_JSON_NULL, GT_JSON_FALSE, GT_JSON_TRUE, GT_JSON_NUMBER, GT_JSON_STRING,
-                    GT_JSON_KEY, GT_JSON_OBJECT, GT_JSON_ARRAY };
+enum gt_json_type {
+    GT_JSON_NULL,
+    GT_JSON_FALSE,
+    GT_JSON_TRUE,
+    GT_JSON_NUMBER,
+    GT_JSON_STRING,
+    GT_JSON_KEY,
+    GT_JSON_OBJECT,
+    GT_JSON_ARRAY
+};
 
 struct gt_json_token {
-    const char *text;       /* strings, keys (unescaped), numbers (as written): not NUL-ended */
+    const char *text; /* strings, keys (unescaped), numbers (as written): not NUL-ended */
     uint32_t length;
-    uint32_t span;          /* this token and all its children: token + span is the one behind them */
-    uint32_t raw_end;       /* offset in the line just behind this token and its children */
+    uint32_t span;    /* this token and all its children: token + span is the one behind them */
+    uint32_t raw_end; /* offset in the line just behind this token and its children */
     enum gt_json_type type;
 };
 
@@ -34,6 +42,6 @@ void gt_json_line_free(struct gt_json_line *json);
  * [0] is the object, good until the next call and as long as `line`; or NULL with "what is
  * wrong", the column named. */
 const struct gt_json_token *gt_json_line_parse(struct gt_json_line *json, const char *line, size_t length,
-                                          struct gt_error *error);
+                                               struct gt_error *error);
 
 #endif

@@ -33,8 +33,7 @@ static int make_room(struct gt_lines *lines, struct gt_error *error)
     if (memchr(lines->buffer, '\0', waiting) != NULL)
         return gt_error_set(error, "not text: a NUL byte in the line");
     if (waiting >= GT_LINE_LIMIT_BYTES)
-        return gt_error_set(error, "a line longer than %d MiB; is this the right file?",
-                            GT_LINE_LIMIT_BYTES >> 20);
+        return gt_error_set(error, "a line longer than %d MiB; is this the right file?", GT_LINE_LIMIT_BYTES >> 20);
     lines->room *= 2;
     lines->buffer = gt_realloc(lines->buffer, lines->room, 1);
     return 0;
@@ -79,7 +78,7 @@ int gt_lines_next(struct gt_lines *lines, char **text, size_t *length, struct gt
         if (lines->ended)
             return 0;
         if (refill(lines, error) != 0) {
-            lines->number++;    /* the line that could not be read */
+            lines->number++; /* the line that could not be read */
             return -1;
         }
     }

@@ -11,11 +11,11 @@
 enum { GT_LINE_LIMIT_BYTES = 64 << 20 };
 
 struct gt_lines {
-    struct gt_input *input;     /* not owned */
+    struct gt_input *input; /* not owned */
     char *buffer;
-    size_t begin, end, room;    /* bytes of `buffer` not yet handed on */
-    uint64_t number;            /* of the line last handed on, from 1 */
-    bool ended;                 /* `input` has no more */
+    size_t begin, end, room; /* bytes of `buffer` not yet handed on */
+    uint64_t number;         /* of the line last handed on, from 1 */
+    bool ended;              /* `input` has no more */
 };
 
 /* Start reading lines of `input`, which must outlive them. */

@@ -21,12 +21,12 @@ struct codec;
 
 struct gt_output {
     const struct codec *codec;
-    char *path;                     /* the final one; what messages name */
-    char *temporary;                /* NULL: written in place (a pipe, a device, standard output) */
+    char *path;      /* the final one; what messages name */
+    char *temporary; /* NULL: written in place (a pipe, a device, standard output) */
     int fd;
     z_stream gzip;
     ZSTD_CStream *zstd;
-    size_t used;                    /* bytes of `buffer` */
+    size_t used; /* bytes of `buffer` */
     unsigned char buffer[BUFFER_BYTES], coded[BUFFER_BYTES];
 };
 
@@ -34,7 +34,7 @@ struct gt_output {
 struct codec {
     const char *ending;
     int (*open)(struct gt_output *output);
-    int (*encode)(struct gt_output *output, bool last, struct gt_error *error);  /* all of `buffer` */
+    int (*encode)(struct gt_output *output, bool last, struct gt_error *error); /* all of `buffer` */
     void (*close)(struct gt_output *output);
 };
 
@@ -43,7 +43,8 @@ static int cannot_write(const struct gt_output *output, struct gt_error *error)
     if (errno == ENOSPC || errno == EDQUOT)
         return gt_error_set(error, "%s: the disk is full; make room or write elsewhere", output->path);
     if (errno == EFBIG)
-        return gt_error_set(error, "%s: cannot write: larger than a file may be (ulimit -f); raise the limit", output->path);
+        return gt_error_set(error, "%s: cannot write: larger than a file may be (ulimit -f); raise the limit",
+                            output->path);
     return gt_error_set(error, "%s: cannot write: %s", output->path, strerror(errno));
 }
 
@@ -128,7 +129,7 @@ static void zstd_close(struct gt_output *output)
 static const struct codec codecs[] = {
     { ".gz", gzip_open, gzip_encode, gzip_close },
     { ".zst", zstd_open, zstd_encode, zstd_close },
-    { "", NULL, plain_encode, NULL },       /* last: fits everything */
+    { "", NULL, plain_encode, NULL }, /* last: fits everything */
 };
 
 static const struct codec *codec_for(const char *path)
@@ -156,8 +157,9 @@ static int open_in_place(struct gt_output *output, const char *path, struct gt_e
     if (is_standard_output(path)) {
         fflush(stdout);
         output->fd = dup(STDOUT_FILENO);
-        return output->fd < 0 ? cannot_write(output, error) :
-               gt_writing_is_safe_to(output->fd, output->path, error) == 0 ? 1 : -1;
+        return output->fd < 0                                                ? cannot_write(output, error)
+               : gt_writing_is_safe_to(output->fd, output->path, error) == 0 ? 1
+                                                                             : -1;
     }
     if (stat(path, &status) != 0)
         return 0;

@@ -16,7 +16,7 @@ int gt_output_printf(struct gt_output *output, struct gt_error *error, const cha
     __attribute__((format(printf, 3, 4)));
 /* Finish: flush, sync, rename. On -1 nothing is left. `output` is gone either way. */
 int gt_output_commit(struct gt_output *output, struct gt_error *error);
-void gt_output_abandon(struct gt_output *output);   /* NULL allowed */
+void gt_output_abandon(struct gt_output *output); /* NULL allowed */
 
 /* For writers that need a path of their own (SQLite): a temporary name beside `path`
  * (malloced), registered for removal on a signal; commit renames it and frees the name. */

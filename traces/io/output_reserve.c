@@ -23,7 +23,7 @@ static const char *const side_endings[SIDE_FILES] = { "", "-journal", "-wal", "-
 /* Temporary files that are being written, by name, each with a lock held while we live, so that nobody sweeps it
  * away. */
 static struct reservation {
-    char *name;                     /* NULL: free */
+    char *name; /* NULL: free */
     int lock;
 } reservations[RESERVATIONS];
 

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 /* The files that are being read, in the order in which they were opened. */
-static struct file { dev_t device; ino_t inode; } *files;
+static struct file {
+    dev_t device;
+    ino_t inode;
+} * files;
 static uint32_t file_count;
 static bool watching;
 
@@ -69,8 +72,10 @@ void gt_reading_is_over(void)
 
 static int refuse(const char *path, struct gt_error *error)
 {
-    return gt_error_set(error, "%s: would be written over what is read, under this name or another; "
-                        "give another name with -o", path);
+    return gt_error_set(error,
+                        "%s: would be written over what is read, under this name or another; "
+                        "give another name with -o",
+                        path);
 }
 
 int gt_writing_is_safe(const char *path, struct gt_error *error)

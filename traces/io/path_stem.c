@@ -5,8 +5,7 @@
 
 /* In the order in which they are taken off. */
 static const char *const endings[] = {
-    ".gz", ".zst", ".json", ".jsonl", ".sqlite", ".ncu-rep", ".nsys-rep", ".qdrep", ".pt.trace",
-    ".trace",
+    ".gz", ".zst", ".json", ".jsonl", ".sqlite", ".ncu-rep", ".nsys-rep", ".qdrep", ".pt.trace", ".trace",
 };
 
 char *gt_path_stem(const char *path)
@@ -17,10 +16,10 @@ char *gt_path_stem(const char *path)
 
     for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++)
         if (strncmp(path, descriptors[i], strlen(descriptors[i])) == 0) {
-            free(stem);                             /* a number says nothing */
+            free(stem); /* a number says nothing */
             return strdup("input");
         }
-    while (length > 1 && stem[length - 1] == '/')   /* of a folder */
+    while (length > 1 && stem[length - 1] == '/') /* of a folder */
         stem[--length] = '\0';
     slash = strrchr(stem, '/');
     if (slash != NULL)

@@ -69,7 +69,7 @@ static void remove_all(void)
 static void on_signal(int number)
 {
     remove_all();
-    raise(number);                  /* the default action is back by now: SA_RESETHAND */
+    raise(number); /* the default action is back by now: SA_RESETHAND */
 }
 
 static void watch_ends(void)

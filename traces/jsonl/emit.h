@@ -5,17 +5,17 @@
 #include <yajl/yajl_gen.h>
 
 #include "sim/workload/workload.h"
-#include "traces/jsonl/keys.h"
 #include "traces/io/output.h"
+#include "traces/jsonl/keys.h"
 
 struct gt_emit {
     const struct gt_workload *workload;
     struct gt_output *output;
     struct gt_error *error;
     struct gt_keys keys;
-    uint32_t *extras;           /* indexes of the workload's extras, by (of, index), as they came in */
-    yajl_gen gen;               /* the part of a line that is not yet in `output` */
-    bool failed;                /* nothing more is written; `error` says why */
+    uint32_t *extras; /* indexes of the workload's extras, by (of, index), as they came in */
+    yajl_gen gen;     /* the part of a line that is not yet in `output` */
+    bool failed;      /* nothing more is written; `error` says why */
 };
 
 void gt_emit_begin(struct gt_emit *emit, const struct gt_workload *workload, struct gt_output *output,

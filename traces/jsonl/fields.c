@@ -13,7 +13,7 @@ enum { UNKNOWN_LIMIT = 64, NAME_SHOWN = 60, DOUBLE_BYTES = 64 };
 static const struct unit {
     const char *ending;
     size_t length;
-    int exponent;           /* of 10, in picoseconds */
+    int exponent; /* of 10, in picoseconds */
 } units[] = { { "_ns", 3, 3 }, { "_us", 3, 6 }, { "_ms", 3, 9 }, { "_s", 2, 12 }, { "_ps", 3, 0 } };
 enum { UNITS = sizeof units / sizeof units[0] };
 
@@ -37,8 +37,8 @@ static const char *const type_wants[] = {
 struct place {
     const struct gt_field *field;
     const struct gt_json_token *value;
-    int exponent;           /* of times */
-    const char *name;       /* as written, with its unit; not NUL-ended */
+    int exponent;     /* of times */
+    const char *name; /* as written, with its unit; not NUL-ended */
     int name_length;
     void *into;
 };
@@ -56,8 +56,8 @@ static int wrong_number(const struct place *place, const struct gt_json_token *n
     return gt_error_prefix(error, "\"%.*s\": %.*s ", place->name_length, place->name, shown, number->text);
 }
 
-static int read_whole(const struct place *place, const struct gt_json_token *value, uint64_t limit,
-                      uint64_t *number, struct gt_error *error)
+static int read_whole(const struct place *place, const struct gt_json_token *value, uint64_t limit, uint64_t *number,
+                      struct gt_error *error)
 {
     if (value->type != GT_JSON_NUMBER)
         return wrong_type(place, error);
@@ -87,8 +87,7 @@ static int read_i32(const struct place *place, struct gt_error *error)
     return 0;
 }
 
-int gt_field_double(const struct gt_json_token *value, const char *name, double *number,
-                    struct gt_error *error)
+int gt_field_double(const struct gt_json_token *value, const char *name, double *number, struct gt_error *error)
 {
     char text[DOUBLE_BYTES];
 
@@ -136,8 +135,7 @@ static int read_size3(const struct place *place, struct gt_error *error)
         if (read_whole(place, value, INT32_MAX, &number, error) != 0)
             return -1;
         if (number == 0)
-            return gt_error_set(error, "\"%s\" has a size of 0; every size is 1 at least",
-                                place->field->name);
+            return gt_error_set(error, "\"%s\" has a size of 0; every size is 1 at least", place->field->name);
         size[count++] = (uint32_t)number;
     }
     while (count < 3)
@@ -181,8 +179,7 @@ int gt_field_time(const struct gt_json_token *value, int exponent, const char *n
     int shown = value->length < 40 ? (int)value->length : 40;
 
     if (value->type != GT_JSON_NUMBER)
-        return gt_error_set(error, "\"%s\" must be a number, or a list of numbers where one is allowed",
-                            name);
+        return gt_error_set(error, "\"%s\" must be a number, or a list of numbers where one is allowed", name);
     if (gt_decimal_parse(value->text, value->length, exponent, GT_TIME_LIMIT_PS, time, error) != 0)
         return gt_error_prefix(error, "\"%s\": the time %.*s ", name, shown, value->text);
     return 0;
@@ -202,8 +199,7 @@ static int read_times(const struct place *place, struct gt_error *error)
 }
 
 /* Keep the token itself, if it is of one of two types. */
-static int keep(const struct place *place, enum gt_json_type type, enum gt_json_type other,
-                struct gt_error *error)
+static int keep(const struct place *place, enum gt_json_type type, enum gt_json_type other, struct gt_error *error)
 {
     if (place->value->type != type && place->value->type != other)
         return wrong_type(place, error);
@@ -220,11 +216,9 @@ static int read_ref(const struct place *place, struct gt_error *error)
 {
     uint64_t number;
 
-    if (place->value->type == GT_JSON_NUMBER &&
-        read_whole(place, place->value, UINT64_MAX, &number, error) != 0)
+    if (place->value->type == GT_JSON_NUMBER && read_whole(place, place->value, UINT64_MAX, &number, error) != 0)
         return -1;
-    return keep(place, place->value->type == GT_JSON_NUMBER ? GT_JSON_NUMBER : GT_JSON_STRING, GT_JSON_NULL,
-                error);
+    return keep(place, place->value->type == GT_JSON_NUMBER ? GT_JSON_NUMBER : GT_JSON_STRING, GT_JSON_NULL, error);
 }
 
 static int read_array(const struct place *place, struct gt_error *error)
@@ -238,18 +232,10 @@ static int read_object(const struct place *place, struct gt_error *error)
 }
 
 static int (*const readers[])(const struct place *place, struct gt_error *error) = {
-    [GT_FIELD_TIME] = read_time,
-    [GT_FIELD_TIMES] = read_times,
-    [GT_FIELD_U64] = read_u64,
-    [GT_FIELD_U32] = read_u32,
-    [GT_FIELD_I32] = read_i32,
-    [GT_FIELD_DOUBLE] = read_double,
-    [GT_FIELD_SIZE3] = read_size3,
-    [GT_FIELD_BOOL] = read_bool,
-    [GT_FIELD_CHOICE] = read_choice,
-    [GT_FIELD_TEXT] = read_text,
-    [GT_FIELD_REF] = read_ref,
-    [GT_FIELD_ARRAY] = read_array,
+    [GT_FIELD_TIME] = read_time,     [GT_FIELD_TIMES] = read_times, [GT_FIELD_U64] = read_u64,
+    [GT_FIELD_U32] = read_u32,       [GT_FIELD_I32] = read_i32,     [GT_FIELD_DOUBLE] = read_double,
+    [GT_FIELD_SIZE3] = read_size3,   [GT_FIELD_BOOL] = read_bool,   [GT_FIELD_CHOICE] = read_choice,
+    [GT_FIELD_TEXT] = read_text,     [GT_FIELD_REF] = read_ref,     [GT_FIELD_ARRAY] = read_array,
     [GT_FIELD_OBJECT] = read_object,
 };
 
@@ -346,7 +332,7 @@ static bool find_meant(const char *typed, const struct gt_field_table *table, ch
             size_t length = strlen(table->fields[i].name) + strlen(ending), typed_length = strlen(typed);
 
             if (typed_length > length + 1 || length > typed_length + 1)
-                continue;       /* most are told by that alone */
+                continue; /* most are told by that alone */
             snprintf(meant, bytes, "%s%s", table->fields[i].name, ending);
             if (gt_spelling_distance(typed, meant) == 1)
                 return true;
@@ -373,9 +359,8 @@ static void look_for_slip(const struct gt_json_token *key, const struct gt_field
                  "unknown field '%s' in %s, did you mean '%s'?", typed, table->what, meant);
 }
 
-static int check_unknown(const struct gt_json_token *const *seen, unsigned count,
-                         const struct gt_json_token *key, const struct gt_field_table *table,
-                         struct gt_error *error)
+static int check_unknown(const struct gt_json_token *const *seen, unsigned count, const struct gt_json_token *key,
+                         const struct gt_field_table *table, struct gt_error *error)
 {
     int shown = key->length < NAME_SHOWN ? (int)key->length : NAME_SHOWN;
 

@@ -13,14 +13,14 @@ enum { KERNEL_KEY_BYTES = 40 };
 
 struct taken {
     UT_hash_handle hh;
-    uint32_t copies;        /* keys made up from this one, itself counted */
+    uint32_t copies; /* keys made up from this one, itself counted */
     char key[];
 };
 
 /* The keys of one kind of thing, while they are given out. */
 struct giver {
     struct gt_key *keys;
-    struct taken *taken;    /* "s" and the text, or "n" and the number */
+    struct taken *taken; /* "s" and the text, or "n" and the number */
     uint64_t tried;
 };
 
@@ -92,7 +92,8 @@ static struct gt_key *end(struct giver *giver, uint64_t *tried)
     struct taken *taken, *next;
 
     *tried += giver->tried;
-    HASH_ITER(hh, giver->taken, taken, next) {
+    HASH_ITER(hh, giver->taken, taken, next)
+    {
         HASH_DEL(giver->taken, taken);
         free(taken);
     }

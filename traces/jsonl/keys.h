@@ -6,14 +6,14 @@
 
 /* A name where that is unique, else a number, else a name made up; different for each of its kind. */
 struct gt_key {
-    char *text;             /* NULL: the number is the key */
+    char *text; /* NULL: the number is the key */
     uint64_t number;
 };
 
 struct gt_keys {
-    struct gt_key *kernels, *streams, *events, *threads, *gpus;     /* one for each element */
-    char **names;           /* the workload's names as UTF-8 */
-    uint64_t tried;         /* keys looked at to find them: five for each at the most */
+    struct gt_key *kernels, *streams, *events, *threads, *gpus; /* one for each element */
+    char **names;                                               /* the workload's names as UTF-8 */
+    uint64_t tried; /* keys looked at to find them: five for each at the most */
 };
 
 void gt_keys_make(struct gt_keys *keys, const struct gt_workload *workload);

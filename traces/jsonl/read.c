@@ -13,15 +13,9 @@ enum { LINES_A_PROGRESS = 4096 };
 
 /* A call speaks of kernels, streams, events and threads, a stream of GPUs: so in this order. */
 const struct gt_jsonl_line gt_jsonl_lines[] = {
-    { "call", gt_jsonl_call },
-    { "gridtide", gt_jsonl_header },
-    { "kernel", gt_jsonl_kernel },
-    { "stream", gt_jsonl_stream },
-    { "event", gt_jsonl_event },
-    { "thread", gt_jsonl_thread },
-    { "gpu", gt_jsonl_gpu },
-    { "program", gt_jsonl_program },
-    { NULL, NULL },
+    { "call", gt_jsonl_call },     { "gridtide", gt_jsonl_header }, { "kernel", gt_jsonl_kernel },
+    { "stream", gt_jsonl_stream }, { "event", gt_jsonl_event },     { "thread", gt_jsonl_thread },
+    { "gpu", gt_jsonl_gpu },       { "program", gt_jsonl_program }, { NULL, NULL },
 };
 
 static bool has_key(const struct gt_json_token *object, const char *name)
@@ -39,13 +33,15 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
     const struct gt_jsonl_line *line = gt_jsonl_lines;
 
     if (!jsonl->header_read && !has_key(object, "gridtide"))
-        return gt_error_set(error, "not a Gridtide trace: its first line is a header, {\"gridtide\":%d}; "
-                            "use 'gridtide import' for traces of other tools", GT_TRACE_VERSION);
+        return gt_error_set(error,
+                            "not a Gridtide trace: its first line is a header, {\"gridtide\":%d}; "
+                            "use 'gridtide import' for traces of other tools",
+                            GT_TRACE_VERSION);
     while (line->key != NULL && !has_key(object, line->key))
         line++;
     if (line->key == NULL)
         return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
-                            "\"event\", \"thread\", \"gpu\", \"program\"");
+                                   "\"event\", \"thread\", \"gpu\", \"program\"");
     return line->read(jsonl, object, error);
 }
 
@@ -88,16 +84,16 @@ static int read_lines(struct gt_jsonl *jsonl, struct gt_lines *lines, const char
         if (jsonl->unknown.misspelt > 0 && jsonl->misspelt_line == 0)
             jsonl->misspelt_line = lines->number;
         if (options != NULL && options->progress != NULL && lines->number % LINES_A_PROGRESS == 0)
-            options->progress(options->progress_user, gt_input_consumed(lines->input),
-                              gt_input_size(lines->input));
+            options->progress(options->progress_user, gt_input_consumed(lines->input), gt_input_size(lines->input));
     }
     gt_json_line_free(json);
     if (status != 0)
         return gt_error_prefix(error, "%s:%llu: ", path, (unsigned long long)lines->number);
     if (!jsonl->header_read)
-        return gt_error_set(error, "%s:%llu: no trace in it: the file ends without a header line, "
-                            "{\"gridtide\":%d}", path, (unsigned long long)lines->number + 1,
-                            GT_TRACE_VERSION);
+        return gt_error_set(error,
+                            "%s:%llu: no trace in it: the file ends without a header line, "
+                            "{\"gridtide\":%d}",
+                            path, (unsigned long long)lines->number + 1, GT_TRACE_VERSION);
     return 0;
 }
 
@@ -149,8 +145,7 @@ static void close_refs(struct gt_jsonl *jsonl)
     gt_refs_free(jsonl->programs);
 }
 
-struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options,
-                                  struct gt_error *error)
+struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options, struct gt_error *error)
 {
     struct gt_jsonl jsonl = { .workload = gt_workload_new() };
     struct gt_input *input = gt_input_share(options != NULL ? options->input : NULL, path, error);

@@ -8,7 +8,7 @@
 /* Values that say "not given". */
 enum { NO_CHOICE = 0xff };
 #define NO_BYTES UINT64_MAX
-#define NO_U32 UINT32_MAX
+#define NO_U32   UINT32_MAX
 
 /* An operation's fields, in a node of a graph or flat in its call. */
 struct raw_op {
@@ -26,6 +26,7 @@ struct raw_call {
     bool synchronous, inferred, target_unknown;
 };
 
+/* clang-format off */
 #define OP_FIELDS(type, op) \
     { "kernel", GT_FIELD_REF, offsetof(type, op kernel), NULL, 0 }, \
     { "stream", GT_FIELD_REF, offsetof(type, op stream), NULL, 0 }, \
@@ -35,6 +36,7 @@ struct raw_call {
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }
+/* clang-format on */
 
 static const struct gt_field node_fields[] = {
     OP_FIELDS(struct raw_op, ),
@@ -63,10 +65,12 @@ static const struct gt_field call_fields[] = {
 static const struct gt_field_table call_table = GT_FIELD_TABLE("a call", call_fields);
 static const struct gt_field_table node_table = GT_FIELD_TABLE("a node", node_fields);
 
+/* clang-format off */
 static const struct raw_op op_defaults = {
     .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .bytes = NO_BYTES,
     .kind = NO_CHOICE, .direction = NO_CHOICE, .memory = NO_CHOICE,
 };
+/* clang-format on */
 
 static const struct gt_json_token default_stream = { .type = GT_JSON_NUMBER, .text = "0", .length = 1 };
 static const struct gt_json_token default_thread = { .type = GT_JSON_STRING, .text = "main", .length = 4 };
@@ -74,7 +78,9 @@ static const struct gt_json_token default_thread = { .type = GT_JSON_STRING, .te
 enum { AFTERS_LIMIT = UINT16_MAX };
 
 /* The operations a call's edges may name: `first` is what 0 stands for, all are below `end`. */
-struct op_range { uint32_t first, end; };
+struct op_range {
+    uint32_t first, end;
+};
 
 /* One operation a node may wait for: counted from the call's first one, negative ones are of calls before.
  * It may stand further down in its graph: the simulator tells circles. */
@@ -94,11 +100,11 @@ static int read_after(const struct gt_json_token *value, struct op_range range, 
         }
     }
     return gt_error_set(error, "\"after\" must list numbers of other nodes: 0 is the call's first node, "
-                        "-1 the last operation of the calls before");
+                               "-1 the last operation of the calls before");
 }
 
-static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list, struct op_range range,
-                       uint32_t op, struct gt_error *error)
+static int read_afters(struct gt_jsonl *jsonl, const struct gt_json_token *list, struct op_range range, uint32_t op,
+                       struct gt_error *error)
 {
     uint32_t before = 0;
 
@@ -127,8 +133,8 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
 }
 
 /* Add one of the `ops` operations of a call; `stream` is the call's, for an operation that names none. */
-static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw,
-                  uint32_t stream, struct gt_error *error)
+static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw, uint32_t stream,
+                  struct gt_error *error)
 {
     struct gt_workload *workload = jsonl->workload;
     uint32_t kernel = GT_NONE, peer = GT_NONE, index;
@@ -140,8 +146,7 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     if (raw->stream != NULL)
         stream = gt_jsonl_use_stream(jsonl, raw->stream);
     if (stream == GT_NONE)
-        return gt_error_set(error, "a %s runs in a stream; \"stream\" cannot be null",
-                            gt_op_kind_names[raw->kind]);
+        return gt_error_set(error, "a %s runs in a stream; \"stream\" cannot be null", gt_op_kind_names[raw->kind]);
     if (raw->kernel != NULL && gt_jsonl_use_kernel(jsonl, raw->kernel, &kernel, error) != 0)
         return -1;
     if (raw->peer_gpu != NULL && raw->peer_gpu->type != GT_JSON_NULL &&
@@ -167,8 +172,8 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     return read_afters(jsonl, raw->after, range, index, error);
 }
 
-static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes,
-                     const struct gt_json_token *object, struct gt_error *error)
+static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes, const struct gt_json_token *object,
+                     struct gt_error *error)
 {
     struct raw_op raw = op_defaults;
     uint64_t given;
@@ -183,16 +188,14 @@ static int read_node(struct gt_jsonl *jsonl, uint32_t call, uint32_t nodes,
         raw.kind = GT_OP_COPY;
     if (raw.kind == NO_CHOICE)
         return gt_error_set(error, "what is it? give \"kernel\", \"direction\" (of a copy) or "
-                            "\"kind\":\"memset\" or \"host_function\"");
+                                   "\"kind\":\"memset\" or \"host_function\"");
     if (add_op(jsonl, call, nodes, &raw, jsonl->workload->calls[call].stream, error) != 0)
         return -1;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_OP, jsonl->workload->op_count - 1);
-    return raw.profile == NULL ? 0
-                               : gt_jsonl_profile(jsonl, raw.profile, jsonl->workload->op_count - 1, error);
+    return raw.profile == NULL ? 0 : gt_jsonl_profile(jsonl, raw.profile, jsonl->workload->op_count - 1, error);
 }
 
-static int read_nodes(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json_token *list,
-                      struct gt_error *error)
+static int read_nodes(struct gt_jsonl *jsonl, uint32_t call, const struct gt_json_token *list, struct gt_error *error)
 {
     uint32_t nodes = 0, number = 0;
 
@@ -229,8 +232,8 @@ static bool has_flat_op(const struct raw_call *raw)
 
     return op->kernel != NULL || op->profile != NULL || op->after != NULL || op->peer_gpu != NULL ||
            op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE ||
-           op->start != GT_TIME_NONE || op->duration != GT_TIME_NONE || raw->grid[0] != 0 ||
-           raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
+           op->start != GT_TIME_NONE || op->duration != GT_TIME_NONE || raw->grid[0] != 0 || raw->block[0] != 0 ||
+           raw->dynamic_shared_bytes != NO_U32;
 }
 
 static int check_call(const struct raw_call *raw, const struct gt_call_rule *rule, struct gt_error *error)
@@ -261,7 +264,7 @@ static int add_flat_op(struct gt_jsonl *jsonl, uint32_t call, struct raw_call *r
     uint32_t stream = jsonl->workload->calls[call].stream;
 
     raw->op.kind = kind;
-    raw->op.stream = NULL;  /* the call has it */
+    raw->op.stream = NULL; /* the call has it */
     /* The time of a host function is the function's unless both are told. */
     if (kind == GT_OP_HOST_FUNCTION && raw->op.duration == GT_TIME_NONE) {
         raw->op.duration = raw->duration;
@@ -271,8 +274,8 @@ static int add_flat_op(struct gt_jsonl *jsonl, uint32_t call, struct raw_call *r
         return -1;
     if (kind == GT_OP_KERNEL)
         reshape(jsonl, raw, jsonl->workload->op_count - 1);
-    return raw->op.profile == NULL ? 0 :
-           gt_jsonl_profile(jsonl, raw->op.profile, jsonl->workload->op_count - 1, error);
+    return raw->op.profile == NULL ? 0
+                                   : gt_jsonl_profile(jsonl, raw->op.profile, jsonl->workload->op_count - 1, error);
 }
 
 static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_call *raw,
@@ -285,8 +288,7 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     if (stream == NULL && rule->stream && raw->kind != GT_CALL_STREAM_CREATE)
         stream = &default_stream;
     call->kind = raw->kind;
-    call->flags = (uint8_t)((raw->synchronous ? GT_CALL_SYNCHRONOUS : 0) |
-                            (raw->inferred ? GT_CALL_INFERRED : 0) |
+    call->flags = (uint8_t)((raw->synchronous ? GT_CALL_SYNCHRONOUS : 0) | (raw->inferred ? GT_CALL_INFERRED : 0) |
                             (raw->target_unknown ? GT_CALL_TARGET_UNKNOWN : 0));
     call->start_ps = raw->start;
     call->duration_ps = raw->duration;
@@ -302,10 +304,12 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
 
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
+    /* clang-format off */
     struct raw_call raw = {
         .thread = &default_thread, .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .op = op_defaults,
         .dynamic_shared_bytes = NO_U32,
     };
+    /* clang-format on */
     const struct gt_call_rule *rule;
     uint64_t given;
     uint32_t call;

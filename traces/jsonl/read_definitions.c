@@ -109,8 +109,10 @@ static int check_new(const struct gt_refs *refs, const struct gt_json_token *key
         return gt_error_set(error, "a %s needs a name or a number, not null", what);
     if (gt_refs_find(refs, key, &line) == GT_NONE)
         return 0;
-    return gt_error_set(error, "%s %.*s was defined or used before, on line %u; define it once, before its "
-                        "use", what, shown, key->text, line);
+    return gt_error_set(error,
+                        "%s %.*s was defined or used before, on line %u; define it once, before its "
+                        "use",
+                        what, shown, key->text, line);
 }
 
 static int read_flags(const struct gt_json_token *list, uint32_t *flags, struct gt_error *error)
@@ -123,7 +125,7 @@ static int read_flags(const struct gt_json_token *list, uint32_t *flags, struct 
             ;
         if (i == GT_STREAM_FLAG_NAMES)
             return gt_error_set(error, "\"flags\" may hold \"legacy_default\", \"per_thread_default\" and "
-                                "\"non_blocking\", nothing else");
+                                       "\"non_blocking\", nothing else");
         *flags |= gt_stream_flag_names[i].flag;
     }
     return 0;
@@ -280,8 +282,7 @@ int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, str
     return 0;
 }
 
-int gt_jsonl_use_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *gpu,
-                     struct gt_error *error)
+int gt_jsonl_use_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *gpu, struct gt_error *error)
 {
     uint64_t id;
 

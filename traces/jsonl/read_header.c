@@ -40,8 +40,7 @@ static char *copy_text(const struct gt_json_token *text)
     return text != NULL && text->type != GT_JSON_NULL ? strndup(text->text, text->length) : NULL;
 }
 
-static int read_settings(struct gt_workload *workload, const struct gt_json_token *settings,
-                         struct gt_error *error)
+static int read_settings(struct gt_workload *workload, const struct gt_json_token *settings, struct gt_error *error)
 {
     const struct gt_json_token *key = settings + 1;
 

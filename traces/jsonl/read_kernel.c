@@ -34,8 +34,7 @@ static const struct gt_field kernel_fields[] = {
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
 /* One cost for every block, or [least, most]. */
-static int read_block_cost(const struct gt_field_times *times, struct gt_kernel *kernel,
-                           struct gt_error *error)
+static int read_block_cost(const struct gt_field_times *times, struct gt_kernel *kernel, struct gt_error *error)
 {
     const struct gt_json_token *low = times->value, *high = times->value;
 
@@ -43,7 +42,7 @@ static int read_block_cost(const struct gt_field_times *times, struct gt_kernel 
     if (times->value->type == GT_JSON_ARRAY) {
         if (times->value->span != 3)
             return gt_error_set(error, "\"block\" time: a range is [least, most]; for a time a block use "
-                                "\"block_list_us\"");
+                                       "\"block_list_us\"");
         kernel->cost = GT_COST_RANGE;
         low = times->value + 1;
         high = times->value + 2;
@@ -56,8 +55,7 @@ static int read_block_cost(const struct gt_field_times *times, struct gt_kernel 
     return 0;
 }
 
-static int read_block_list(const struct gt_field_times *times, struct gt_kernel *kernel,
-                           struct gt_error *error)
+static int read_block_list(const struct gt_field_times *times, struct gt_kernel *kernel, struct gt_error *error)
 {
     const struct gt_json_token *list = times->value;
 
@@ -67,8 +65,8 @@ static int read_block_list(const struct gt_field_times *times, struct gt_kernel 
     kernel->block_list_length = 0;
     kernel->block_list_ps = gt_realloc(NULL, list->span - 1, sizeof *kernel->block_list_ps);
     for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span)
-        if (gt_field_time(value, times->exponent, "block_list",
-                          &kernel->block_list_ps[kernel->block_list_length++], error) != 0)
+        if (gt_field_time(value, times->exponent, "block_list", &kernel->block_list_ps[kernel->block_list_length++],
+                          error) != 0)
             return -1;
     return 0;
 }
@@ -98,8 +96,8 @@ static int read_argument(const struct gt_json_token *key, yajl_gen text, struct 
 }
 
 /* The arguments as a text without spaces, in the order given, so that equal ones are one name. */
-static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object,
-                          uint32_t *arguments, struct gt_error *error)
+static int read_arguments(struct gt_workload *workload, const struct gt_json_token *object, uint32_t *arguments,
+                          struct gt_error *error)
 {
     yajl_gen text = yajl_gen_alloc(NULL);
     const unsigned char *bytes;
@@ -146,8 +144,8 @@ static int read_program(struct gt_jsonl *jsonl, const struct raw_kernel *raw, st
     if (program == GT_NONE) {
         gt_refs_list(jsonl->programs, valid, sizeof valid);
         return gt_error_set(error, "no program %.*s has been defined above this line; defined so far:%s",
-                            raw->program->length < SHOWN ? (int)raw->program->length : SHOWN,
-                            raw->program->text, valid[0] != '\0' ? valid : " none");
+                            raw->program->length < SHOWN ? (int)raw->program->length : SHOWN, raw->program->text,
+                            valid[0] != '\0' ? valid : " none");
     }
     kernel->program = jsonl->workload->programs[program];
     return 0;
@@ -164,8 +162,10 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
     if (key->type == GT_JSON_NULL)
         return gt_error_set(error, "a kernel's \"id\" is a name or a number, not null");
     if (gt_refs_find(jsonl->kernels, key, &line) != GT_NONE)
-        return gt_error_set(error, "kernel %.*s is defined already, on line %u; give kernels of the same "
-                            "name an \"id\" each", shown, key->text, line);
+        return gt_error_set(error,
+                            "kernel %.*s is defined already, on line %u; give kernels of the same "
+                            "name an \"id\" each",
+                            shown, key->text, line);
     return 0;
 }
 
@@ -197,7 +197,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     index = gt_workload_kernel(jsonl->workload, &kernel);
     free(kernel.block_list_ps);
     gt_refs_add(jsonl->kernels, key, index, jsonl->line_number);
-    if (index == before)    /* of kernels that are the same, the first one's unknown fields stay */
+    if (index == before) /* of kernels that are the same, the first one's unknown fields stay */
         gt_jsonl_keep_unknown(jsonl, GT_EXTRA_KERNEL, index);
     return 0;
 }
@@ -213,6 +213,5 @@ int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref,
         return 0;
     gt_refs_list(jsonl->kernels, valid, sizeof valid);
     return gt_error_set(error, "no kernel %.*s has been defined above this line; defined so far:%s",
-                        ref->length < SHOWN ? (int)ref->length : SHOWN, ref->text,
-                        valid[0] != '\0' ? valid : none);
+                        ref->length < SHOWN ? (int)ref->length : SHOWN, ref->text, valid[0] != '\0' ? valid : none);
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "sim/workload/program.h"
-#include "traces/sass/cubin.h"
 #include "traces/jsonl/program.h"
+#include "traces/sass/cubin.h"
 #include "traces/sass/program_make.h"
 
 enum { SHOWN = 60, CONTROL_LIMIT = 1 << 21, MOST_WARPS_PER_BLOCK = 32 };
@@ -19,6 +19,7 @@ struct raw_program {
     uint32_t compute_capability, warps_per_block, registers, shared_bytes;
     struct gt_memory_use use;
 };
+/* clang-format off */
 #define USE_FIELDS(type, use) \
     { "l1_load_hit", GT_FIELD_DOUBLE, offsetof(type, use.l1_load_hit), NULL, 0 }, \
     { "l1_store_hit", GT_FIELD_DOUBLE, offsetof(type, use.l1_store_hit), NULL, 0 }, \
@@ -34,6 +35,7 @@ struct raw_program {
     { "l2_fabric_sectors", GT_FIELD_U64, offsetof(type, use.l2_fabric_sectors), NULL, 0 }, \
     { "dram_read_bytes", GT_FIELD_U64, offsetof(type, use.dram_read_bytes), NULL, 0 }, \
     { "dram_write_bytes", GT_FIELD_U64, offsetof(type, use.dram_write_bytes), NULL, 0 }
+/* clang-format on */
 
 static const struct gt_field program_fields[] = {
     { "program", GT_FIELD_REF, offsetof(struct raw_program, key), NULL, 0 },
@@ -63,8 +65,7 @@ struct raw_profile {
 static const struct gt_field profile_fields[] = {
     { "cycles", GT_FIELD_U64, offsetof(struct raw_profile, cycles), NULL, 0 },
     { "warp_instructions", GT_FIELD_U64, offsetof(struct raw_profile, warp_instructions), NULL, 0 },
-    { "busiest_warp_instructions", GT_FIELD_U64, offsetof(struct raw_profile, busiest_warp_instructions),
-      NULL, 0 },
+    { "busiest_warp_instructions", GT_FIELD_U64, offsetof(struct raw_profile, busiest_warp_instructions), NULL, 0 },
     { "sm_hz", GT_FIELD_DOUBLE, offsetof(struct raw_profile, sm_hz), NULL, 0 },
     { "cluster", GT_FIELD_SIZE3, offsetof(struct raw_profile, cluster), NULL, 0 },
     { "shared_carveout_bytes", GT_FIELD_U32, offsetof(struct raw_profile, shared_carveout_bytes), NULL, 0 },
@@ -73,10 +74,12 @@ static const struct gt_field profile_fields[] = {
 };
 static const struct gt_field_table profile_table = GT_FIELD_TABLE("a profile", profile_fields);
 
+/* clang-format off */
 static const struct gt_memory_use use_unknown = {
     .l1_load_hit = -1, .l1_store_hit = -1, .local_load_hit = -1, .local_store_hit = -1, .l2_read_hit = -1,
     .l2_write_hit = -1, .l2_atomic_hit = -1, .l2_atomic_slice_share = -1,
 };
+/* clang-format on */
 
 static int check_use(const struct gt_memory_use *use, struct gt_error *error)
 {
@@ -84,8 +87,7 @@ static int check_use(const struct gt_memory_use *use, struct gt_error *error)
         double rate = *(const double *)((const char *)use + gt_use_rates[i].offset);
 
         if (rate != -1 && (rate < 0 || rate > 1))
-            return gt_error_set(error, "\"%s\" is %g; a share of hits is from 0 to 1", gt_use_rates[i].name,
-                                rate);
+            return gt_error_set(error, "\"%s\" is %g; a share of hits is from 0 to 1", gt_use_rates[i].name, rate);
     }
     return 0;
 }
@@ -115,8 +117,7 @@ static uint32_t length_of(const struct gt_json_token *list)
 }
 
 /* Is the list there and as long as the code? */
-static int check_length(const struct gt_json_token *list, const char *name, uint32_t count,
-                        struct gt_error *error)
+static int check_length(const struct gt_json_token *list, const char *name, uint32_t count, struct gt_error *error)
 {
     if (list == NULL)
         return gt_error_set(error, "a program needs \"%s\", a list", name);
@@ -247,8 +248,7 @@ static int read_access(const struct gt_json_token *list, struct gt_program_row *
     return 0;
 }
 
-static int read_samples(const struct gt_json_token *list, uint32_t *samples, uint32_t count,
-                        struct gt_error *error)
+static int read_samples(const struct gt_json_token *list, uint32_t *samples, uint32_t count, struct gt_error *error)
 {
     for (const struct gt_json_token *entry = list + 1; entry < list + list->span; entry += entry->span) {
         uint64_t number;
@@ -279,8 +279,10 @@ static int check_program(struct gt_jsonl *jsonl, const struct raw_program *raw, 
                             GT_PROGRAM_MOST_INSTRUCTIONS);
     if (raw->warps == 0 || raw->warps > GT_PROGRAM_MOST_EXECUTIONS || raw->warps_per_block == 0 ||
         raw->warps_per_block > MOST_WARPS_PER_BLOCK)
-        return gt_error_set(error, "a program needs \"warps\", of the launch it was counted in, and "
-                            "\"warps_per_block\", 1 to %d", MOST_WARPS_PER_BLOCK);
+        return gt_error_set(error,
+                            "a program needs \"warps\", of the launch it was counted in, and "
+                            "\"warps_per_block\", 1 to %d",
+                            MOST_WARPS_PER_BLOCK);
     if (check_length(raw->control, "control", count, error) != 0 ||
         check_length(raw->executions, "executions", count, error) != 0)
         return -1;
@@ -300,8 +302,7 @@ static int add_program(struct gt_jsonl *jsonl, const struct raw_program *raw, st
     uint32_t unknown, first_unknown;
 
     if (read_numbers(raw, rows, count, error) != 0 ||
-        read_threads(raw->threads, "threads", rows, count, offsetof(struct gt_program_row, threads), error) !=
-            0 ||
+        read_threads(raw->threads, "threads", rows, count, offsetof(struct gt_program_row, threads), error) != 0 ||
         read_threads(raw->threads_on, "threads_on", rows, count, offsetof(struct gt_program_row, threads_on),
                      error) != 0 ||
         (raw->divergent != NULL && read_divergent(raw->divergent, rows, count, error) != 0) ||
@@ -343,8 +344,7 @@ int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object,
     return status;
 }
 
-int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op,
-                     struct gt_error *error)
+int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op, struct gt_error *error)
 {
     struct raw_profile raw = { .cluster = { 1, 1, 1 }, .use = use_unknown };
     struct gt_profile profile = { .op = op };

@@ -9,11 +9,11 @@
 
 struct gt_jsonl {
     struct gt_workload *workload;
-    const char *line;                   /* the text of the line at hand */
+    const char *line; /* the text of the line at hand */
     uint32_t line_number;
     bool header_read;
     struct gt_unknown unknown;
-    uint64_t misspelt_line;             /* of the first field that is one slip from a known one; 0: none */
+    uint64_t misspelt_line; /* of the first field that is one slip from a known one; 0: none */
     struct gt_refs *gpus, *streams, *threads, *events, *kernels, *programs;
 };
 
@@ -34,8 +34,7 @@ int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, str
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 /* The profile of operation `op`, the last one added. */
-int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op,
-                     struct gt_error *error);
+int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op, struct gt_error *error);
 
 /* What a reference (not NULL) means. Streams, events, threads and GPUs come into being when they are
  * first spoken of; a null is GT_NONE. */

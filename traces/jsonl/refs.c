@@ -28,7 +28,8 @@ static void free_table(struct ref *table)
 {
     struct ref *ref, *next;
 
-    HASH_ITER(hh, table, ref, next) {
+    HASH_ITER(hh, table, ref, next)
+    {
         HASH_DEL(table, ref);
         free(ref);
     }
@@ -74,7 +75,8 @@ void gt_refs_list(const struct gt_refs *refs, char *text, size_t bytes)
     size_t used = 0;
 
     text[0] = '\0';
-    HASH_ITER(hh, refs->texts, ref, next) {
+    HASH_ITER(hh, refs->texts, ref, next)
+    {
         int length = snprintf(text + used, bytes - used, " %.*s", (int)ref->hh.keylen, ref->key);
 
         if (length < 0 || used + (size_t)length + sizeof " ..." > bytes) {

@@ -25,7 +25,7 @@ const struct gt_stream_flag_name gt_stream_flag_names[GT_STREAM_FLAG_NAMES] = {
 uint8_t gt_usual_memory(const struct gt_op *op)
 {
     static const uint8_t of_copies[GT_DIRECTIONS] = {
-        [GT_H2D] = GT_MEMORY_PINNED, [GT_D2H] = GT_MEMORY_PINNED, [GT_D2D] = GT_MEMORY_DEVICE,
+        [GT_H2D] = GT_MEMORY_PINNED, [GT_D2H] = GT_MEMORY_PINNED,   [GT_D2D] = GT_MEMORY_DEVICE,
         [GT_P2P] = GT_MEMORY_DEVICE, [GT_H2H] = GT_MEMORY_PAGEABLE,
     };
 

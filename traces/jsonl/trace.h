@@ -9,8 +9,7 @@ enum { GT_TRACE_VERSION = 1 };
 
 /* Read a gridtide trace. Returns the workload (checked with gt_workload_check), or NULL with
  * "FILE:LINE: ..." in error. */
-struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options,
-                                  struct gt_error *error);
+struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options, struct gt_error *error);
 
 /* How sure it is, 0 or 100, that these first bytes (uncompressed) begin a gridtide trace. */
 int gt_trace_sniff(const unsigned char *head, size_t bytes);

@@ -58,8 +58,7 @@ static void emit_header(struct gt_emit *emit)
 
 /* The number and the name, where the key does not say them: a number stands for itself, a text is the
  * name of the thing that is the `index`th. */
-static void emit_identity(struct gt_emit *emit, const struct gt_key *key, uint32_t index, uint64_t id,
-                          uint32_t name)
+static void emit_identity(struct gt_emit *emit, const struct gt_key *key, uint32_t index, uint64_t id, uint32_t name)
 {
     const char *text = name == GT_NONE ? NULL : emit->keys.names[name];
 

@@ -2,9 +2,9 @@
 #include <string.h>
 
 #include "sim/workload/program.h"
-#include "traces/sass/cubin.h"
 #include "traces/jsonl/emit.h"
 #include "traces/jsonl/program.h"
+#include "traces/sass/cubin.h"
 
 const struct gt_use_field gt_use_rates[GT_USE_RATES] = {
     { "l1_load_hit", offsetof(struct gt_memory_use, l1_load_hit) },
@@ -27,8 +27,8 @@ const struct gt_use_field gt_use_counts[GT_USE_COUNTS] = {
 };
 
 const size_t gt_access_means[GT_ACCESS_MEANS] = {
-    offsetof(struct gt_access, sectors), offsetof(struct gt_access, sectors_ideal),
-    offsetof(struct gt_access, tag_requests), offsetof(struct gt_access, wavefronts),
+    offsetof(struct gt_access, sectors),          offsetof(struct gt_access, sectors_ideal),
+    offsetof(struct gt_access, tag_requests),     offsetof(struct gt_access, wavefronts),
     offsetof(struct gt_access, wavefronts_ideal), offsetof(struct gt_access, bulk_bytes),
 };
 
@@ -69,9 +69,8 @@ static void emit_code(struct gt_emit *emit, const struct gt_program *program)
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         const struct gt_instruction *instruction = &program->instructions[i];
         struct gt_sass_control control = {
-            instruction->stall_cycles,  instruction->yield,
-            instruction->write_barrier, instruction->read_barrier,
-            instruction->wait_mask,     instruction->reuse,
+            instruction->stall_cycles, instruction->yield,     instruction->write_barrier,
+            instruction->read_barrier, instruction->wait_mask, instruction->reuse,
         };
 
         gt_emit_number_value(emit, gt_sass_control_pack(&control));
@@ -151,8 +150,7 @@ static void emit_samples(struct gt_emit *emit, const struct gt_program *program)
                 continue;
             yajl_gen_array_open(emit->gen);
             gt_emit_number_value(emit, i);
-            yajl_gen_string(emit->gen, (const unsigned char *)gt_stall_names[stall],
-                            strlen(gt_stall_names[stall]));
+            yajl_gen_string(emit->gen, (const unsigned char *)gt_stall_names[stall], strlen(gt_stall_names[stall]));
             gt_emit_number_value(emit, samples);
             yajl_gen_array_close(emit->gen);
         }

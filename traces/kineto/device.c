@@ -10,14 +10,14 @@ static const struct {
     const char *key;
     enum kineto_property property;
 } numbers[] = {
-    {"chip.sms", KINETO_GPU_SMS},
-    {"chip.compute_major", KINETO_GPU_MAJOR},
-    {"chip.compute_minor", KINETO_GPU_MINOR},
-    {"sm.threads", KINETO_GPU_SM_THREADS},
-    {"sm.warp_threads", KINETO_GPU_WARP_THREADS},
-    {"sm.registers", KINETO_GPU_SM_REGISTERS},
-    {"sm.shared_bytes", KINETO_GPU_SM_SHARED},
-    {"block.threads", KINETO_GPU_BLOCK_THREADS},
+    { "chip.sms", KINETO_GPU_SMS },
+    { "chip.compute_major", KINETO_GPU_MAJOR },
+    { "chip.compute_minor", KINETO_GPU_MINOR },
+    { "sm.threads", KINETO_GPU_SM_THREADS },
+    { "sm.warp_threads", KINETO_GPU_WARP_THREADS },
+    { "sm.registers", KINETO_GPU_SM_REGISTERS },
+    { "sm.shared_bytes", KINETO_GPU_SM_SHARED },
+    { "block.threads", KINETO_GPU_BLOCK_THREADS },
 };
 
 static bool has(const struct kineto_gpu *gpu, enum kineto_property property)
@@ -32,8 +32,9 @@ static void set_derived(struct gt_import_device *draft, const struct kineto_gpu 
     int64_t warp = number[KINETO_GPU_WARP_THREADS];
 
     if (has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) || has(gpu, KINETO_GPU_BLOCK_SHARED))
-        gt_import_device_set(draft, "block.shared_bytes", number[has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) ?
-                             KINETO_GPU_BLOCK_SHARED_OPTIN : KINETO_GPU_BLOCK_SHARED]);
+        gt_import_device_set(draft, "block.shared_bytes",
+                             number[has(gpu, KINETO_GPU_BLOCK_SHARED_OPTIN) ? KINETO_GPU_BLOCK_SHARED_OPTIN
+                                                                            : KINETO_GPU_BLOCK_SHARED]);
     if (has(gpu, KINETO_GPU_WARP_THREADS) && has(gpu, KINETO_GPU_SM_THREADS) && warp > 0)
         gt_import_device_set(draft, "sm.warps", number[KINETO_GPU_SM_THREADS] / warp);
     if (has(gpu, KINETO_GPU_MAJOR) && has(gpu, KINETO_GPU_MINOR))
@@ -44,8 +45,9 @@ static void set_derived(struct gt_import_device *draft, const struct kineto_gpu 
 static const struct kineto_gpu *find_gpu(const struct kineto *kineto)
 {
     const struct gt_workload *workload = kineto->import.workload;
-    uint32_t id = kineto->import.op_count == 0 ? GT_NONE :
-                  workload->gpus[workload->streams[kineto->import.ops[0].stream].gpu].id;
+    uint32_t id = kineto->import.op_count == 0
+                      ? GT_NONE
+                      : workload->gpus[workload->streams[kineto->import.ops[0].stream].gpu].id;
 
     for (uint32_t i = 0; i < kineto->gpu_count; i++)
         if (has(&kineto->gpus[i], KINETO_GPU_ID) && kineto->gpus[i].number[KINETO_GPU_ID] == id)
@@ -71,7 +73,9 @@ uint32_t kineto_sms(const struct kineto *kineto)
     const struct kineto_gpu *gpu = kineto->gpus;
 
     return kineto->gpu_count > 0 && has(gpu, KINETO_GPU_SMS) && gpu->number[KINETO_GPU_SMS] > 0 &&
-           gpu->number[KINETO_GPU_SMS] < UINT32_MAX ? (uint32_t)gpu->number[KINETO_GPU_SMS] : 0;
+                   gpu->number[KINETO_GPU_SMS] < UINT32_MAX
+               ? (uint32_t)gpu->number[KINETO_GPU_SMS]
+               : 0;
 }
 
 void kineto_describe_device(struct kineto *kineto)

@@ -36,8 +36,8 @@ static int span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struc
     }
     *start_ns = event->number[KINETO_TS];
     if (__builtin_add_overflow(*start_ns, duration, end_ns))
-        return gt_error_set(error, "'%.*s' ends beyond the times that can be told",
-                            (int)event->name.length, event->name.length > 0 ? event->name.bytes : "");
+        return gt_error_set(error, "'%.*s' ends beyond the times that can be told", (int)event->name.length,
+                            event->name.length > 0 ? event->name.bytes : "");
     return 0;
 }
 
@@ -58,8 +58,7 @@ static bool is_stream(int64_t number)
 static uint32_t find_stream(struct kineto *kineto, int64_t device, int64_t context, int64_t number)
 {
     uint32_t streams = kineto->import.workload->stream_count;
-    uint32_t stream = gt_import_stream(&kineto->import, 0, (uint32_t)device, (uint32_t)context,
-                                       (uint64_t)number);
+    uint32_t stream = gt_import_stream(&kineto->import, 0, (uint32_t)device, (uint32_t)context, (uint64_t)number);
 
     /* PyTorch's own streams are all created non-blocking, and so are those of its libraries. */
     if (stream == streams)
@@ -69,11 +68,9 @@ static uint32_t find_stream(struct kineto *kineto, int64_t device, int64_t conte
 }
 
 /* Device and context of an event; a P2P copy has them under other names. */
-static int find_place(const struct kineto_event *event, int64_t *device, int64_t *context,
-                      struct gt_error *error)
+static int find_place(const struct kineto_event *event, int64_t *device, int64_t *context, struct gt_error *error)
 {
-    *device = number_or(event, KINETO_DEVICE,
-                        number_or(event, KINETO_IN_DEVICE, number_or(event, KINETO_PID, 0)));
+    *device = number_or(event, KINETO_DEVICE, number_or(event, KINETO_IN_DEVICE, number_or(event, KINETO_PID, 0)));
     *context = number_or(event, KINETO_CONTEXT, number_or(event, KINETO_IN_CONTEXT, 0));
     if (check_range(*device, "device", error) != 0 || check_range(*context, "context", error) != 0)
         return -1;
@@ -94,7 +91,7 @@ static struct gt_import_op *add_op(struct kineto *kineto, enum gt_op_kind kind, 
     index = find_stream(kineto, device, context, stream < 0 ? (uint32_t)stream : stream);
     if (kineto_has(event, KINETO_PRIORITY)) {
         kineto->has_priorities = true;
-        kineto->import.workload->streams[index].priority = 
+        kineto->import.workload->streams[index].priority =
             gt_import_priority(&kineto->import, event->number[KINETO_PRIORITY]);
     }
     op = gt_import_add_op(&kineto->import);
@@ -103,7 +100,7 @@ static struct gt_import_op *add_op(struct kineto *kineto, enum gt_op_kind kind, 
     op->correlation = correlation(event);
     op->stream = index;
     op->kind = (uint8_t)kind;
-    op->call = kineto->import.call_count;       /* until the join: how far the file had come */
+    op->call = kineto->import.call_count; /* until the join: how far the file had come */
     return op;
 }
 
@@ -129,9 +126,11 @@ static int take_kernel(struct kineto *kineto, struct gt_error *error)
     const struct kineto_event *event = &kineto->event;
     int64_t registers = number_or(event, KINETO_REGISTERS, 0);
     int64_t shared = number_or(event, KINETO_SHARED_BYTES, 0);
+    /* clang-format off */
     struct gt_kernel kernel = {
         .cost = GT_COST_NONE, .duration_ps = GT_TIME_NONE, .runs = GT_NONE, .arguments = GT_NONE,
     };
+    /* clang-format on */
     struct gt_import_op *op;
 
     if (read_shape(kineto, event->shape[0], "grid", kernel.grid, error) != 0 ||
@@ -142,10 +141,10 @@ static int take_kernel(struct kineto *kineto, struct gt_error *error)
     op = add_op(kineto, GT_OP_KERNEL, error);
     if (op == NULL)
         return -1;
-    kernel.name = gt_name(kineto->import.workload, event->name.length > 0 ? event->name.bytes : "",
-                          event->name.length);
+    kernel.name =
+        gt_name(kineto->import.workload, event->name.length > 0 ? event->name.bytes : "", event->name.length);
     kernel.registers_per_thread = (uint32_t)registers;
-    kernel.dynamic_shared_bytes = (uint32_t)shared;     /* static and dynamic: the profile has only the sum */
+    kernel.dynamic_shared_bytes = (uint32_t)shared; /* static and dynamic: the profile has only the sum */
     op->kernel = gt_workload_kernel(kineto->import.workload, &kernel);
     op->memory = GT_MEMORY_UNKNOWN;
     return 0;
@@ -156,8 +155,8 @@ static const struct {
     const char *name;
     enum gt_direction direction;
 } directions[] = {
-    {"HtoD", GT_H2D}, {"HtoA", GT_H2D}, {"DtoH", GT_D2H}, {"AtoH", GT_D2H}, {"DtoD", GT_D2D},
-    {"DtoA", GT_D2D}, {"AtoD", GT_D2D}, {"AtoA", GT_D2D}, {"HtoH", GT_H2H}, {"PtoP", GT_P2P},
+    { "HtoD", GT_H2D }, { "HtoA", GT_H2D }, { "DtoH", GT_D2H }, { "AtoH", GT_D2H }, { "DtoD", GT_D2D },
+    { "DtoA", GT_D2D }, { "AtoD", GT_D2D }, { "AtoA", GT_D2D }, { "HtoH", GT_H2H }, { "PtoP", GT_P2P },
 };
 
 /* What stands on either side of "->". */
@@ -165,8 +164,8 @@ static const struct {
     const char *name;
     enum gt_memory memory;
 } memories[] = {
-    {"Pageable", GT_MEMORY_PAGEABLE}, {"Pinned", GT_MEMORY_PINNED}, {"Device", GT_MEMORY_DEVICE},
-    {"Array", GT_MEMORY_DEVICE}, {"Managed", GT_MEMORY_MANAGED},
+    { "Pageable", GT_MEMORY_PAGEABLE }, { "Pinned", GT_MEMORY_PINNED },   { "Device", GT_MEMORY_DEVICE },
+    { "Array", GT_MEMORY_DEVICE },      { "Managed", GT_MEMORY_MANAGED },
 };
 
 static bool starts_with(const char *text, size_t length, const char *start)
@@ -326,7 +325,7 @@ static int take_mark(struct kineto *kineto, struct gt_error *error)
     int64_t device, context;
     struct kineto_mark *mark;
 
-    (void)error;                /* they only add to what calls tell */
+    (void)error; /* they only add to what calls tell */
     if (correlation(event) == GT_NO_CORRELATION || find_place(event, &device, &context, NULL) != 0)
         return 0;
     gt_array_grow(kineto->marks, kineto->mark_count, kineto->mark_room);
@@ -366,9 +365,9 @@ static int take_metadata(struct kineto *kineto, struct gt_error *error)
 int kineto_take_event(struct kineto *kineto, struct gt_error *error)
 {
     static int (*const take[])(struct kineto *, struct gt_error *) = {
-        [KINETO_UNKNOWN] = NULL, [KINETO_KERNEL] = take_kernel, [KINETO_COPY] = take_copy,
-        [KINETO_MEMSET] = take_memset, [KINETO_CALL] = take_call, [KINETO_SYNC] = take_mark,
-        [KINETO_RECORD] = take_mark, [KINETO_METADATA] = take_metadata, [KINETO_NO_INTEREST] = NULL,
+        [KINETO_UNKNOWN] = NULL,       [KINETO_KERNEL] = take_kernel,     [KINETO_COPY] = take_copy,
+        [KINETO_MEMSET] = take_memset, [KINETO_CALL] = take_call,         [KINETO_SYNC] = take_mark,
+        [KINETO_RECORD] = take_mark,   [KINETO_METADATA] = take_metadata, [KINETO_NO_INTEREST] = NULL,
     };
     const struct kineto_event *event = &kineto->event;
 

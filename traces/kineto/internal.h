@@ -19,29 +19,65 @@
 /* Whole numbers of an event, by the field they stand in. */
 enum kineto_field {
     /* of the event itself */
-    KINETO_TS, KINETO_DUR,      /* nanoseconds */
-    KINETO_PID, KINETO_TID,
+    KINETO_TS,
+    KINETO_DUR, /* nanoseconds */
+    KINETO_PID,
+    KINETO_TID,
     /* of its args */
-    KINETO_DEVICE, KINETO_CONTEXT, KINETO_STREAM, KINETO_CORRELATION, KINETO_BYTES, KINETO_REGISTERS,
-    KINETO_SHARED_BYTES, KINETO_PRIORITY, KINETO_FROM_DEVICE, KINETO_IN_DEVICE, KINETO_TO_DEVICE,
-    KINETO_IN_CONTEXT, KINETO_WAIT_STREAM, KINETO_WAIT_RECORD, KINETO_WAIT_EVENT, KINETO_EVENT,
+    KINETO_DEVICE,
+    KINETO_CONTEXT,
+    KINETO_STREAM,
+    KINETO_CORRELATION,
+    KINETO_BYTES,
+    KINETO_REGISTERS,
+    KINETO_SHARED_BYTES,
+    KINETO_PRIORITY,
+    KINETO_FROM_DEVICE,
+    KINETO_IN_DEVICE,
+    KINETO_TO_DEVICE,
+    KINETO_IN_CONTEXT,
+    KINETO_WAIT_STREAM,
+    KINETO_WAIT_RECORD,
+    KINETO_WAIT_EVENT,
+    KINETO_EVENT,
     KINETO_NUMBERS,
     /* and what is no whole number */
-    KINETO_PH = KINETO_NUMBERS, KINETO_CAT, KINETO_NAME, KINETO_ARGS, KINETO_ARG_NAME, KINETO_GRID,
-    KINETO_BLOCK, KINETO_OTHER
+    KINETO_PH = KINETO_NUMBERS,
+    KINETO_CAT,
+    KINETO_NAME,
+    KINETO_ARGS,
+    KINETO_ARG_NAME,
+    KINETO_GRID,
+    KINETO_BLOCK,
+    KINETO_OTHER
 };
 
 /* Of a device block. */
 enum kineto_property {
-    KINETO_GPU_ID, KINETO_GPU_MAJOR, KINETO_GPU_MINOR, KINETO_GPU_BLOCK_THREADS, KINETO_GPU_SM_THREADS,
-    KINETO_GPU_SM_REGISTERS, KINETO_GPU_WARP_THREADS, KINETO_GPU_BLOCK_SHARED, KINETO_GPU_BLOCK_SHARED_OPTIN,
-    KINETO_GPU_SM_SHARED, KINETO_GPU_SMS, KINETO_PROPERTIES, KINETO_GPU_NAME = KINETO_PROPERTIES
+    KINETO_GPU_ID,
+    KINETO_GPU_MAJOR,
+    KINETO_GPU_MINOR,
+    KINETO_GPU_BLOCK_THREADS,
+    KINETO_GPU_SM_THREADS,
+    KINETO_GPU_SM_REGISTERS,
+    KINETO_GPU_WARP_THREADS,
+    KINETO_GPU_BLOCK_SHARED,
+    KINETO_GPU_BLOCK_SHARED_OPTIN,
+    KINETO_GPU_SM_SHARED,
+    KINETO_GPU_SMS,
+    KINETO_PROPERTIES,
+    KINETO_GPU_NAME = KINETO_PROPERTIES
 };
 
 enum kineto_category {
-    KINETO_UNKNOWN,             /* not said yet */
-    KINETO_KERNEL, KINETO_COPY, KINETO_MEMSET, KINETO_CALL, KINETO_SYNC, KINETO_RECORD,
-    KINETO_METADATA,            /* ph "M" */
+    KINETO_UNKNOWN, /* not said yet */
+    KINETO_KERNEL,
+    KINETO_COPY,
+    KINETO_MEMSET,
+    KINETO_CALL,
+    KINETO_SYNC,
+    KINETO_RECORD,
+    KINETO_METADATA, /* ph "M" */
     KINETO_NO_INTEREST
 };
 
@@ -52,11 +88,11 @@ struct kineto_text {
 };
 
 struct kineto_event {
-    uint8_t phase;              /* the first letter of ph; 0: not said yet */
+    uint8_t phase; /* the first letter of ph; 0: not said yet */
     enum kineto_category category;
-    uint32_t present;           /* bit i: number[i] was there and is a whole number */
+    uint32_t present; /* bit i: number[i] was there and is a whole number */
     int64_t number[KINETO_NUMBERS];
-    int64_t shape[2][3];        /* grid, block; -1 where not said */
+    int64_t shape[2][3]; /* grid, block; -1 where not said */
     struct kineto_text name, arg_name;
 };
 
@@ -68,16 +104,16 @@ struct kineto_gpu {
 
 /* A cuda_sync or cuda_event entry: what the call of that correlation was about. */
 struct kineto_mark {
-    uint64_t process;           /* known once all is read */
+    uint64_t process; /* known once all is read */
     uint32_t correlation;
-    uint32_t event;             /* the event's number, KINETO_NOTHING where not said */
-    uint32_t record;            /* correlation of the record that was waited for, or KINETO_NOTHING */
-    uint32_t stream;            /* as in workload->streams; GT_NONE */
-    uint32_t record_stream;     /* where that record was put; GT_NONE */
-    uint32_t calls_before;      /* calls read before it */
-    bool is_record;             /* cuda_event */
+    uint32_t event;         /* the event's number, KINETO_NOTHING where not said */
+    uint32_t record;        /* correlation of the record that was waited for, or KINETO_NOTHING */
+    uint32_t stream;        /* as in workload->streams; GT_NONE */
+    uint32_t record_stream; /* where that record was put; GT_NONE */
+    uint32_t calls_before;  /* calls read before it */
+    bool is_record;         /* cuda_event */
 };
-#define KINETO_NOTHING UINT32_MAX
+#define KINETO_NOTHING    UINT32_MAX
 #define KINETO_NO_PROCESS UINT64_MAX
 
 struct kineto_thread_name {
@@ -87,14 +123,17 @@ struct kineto_thread_name {
 
 struct kineto {
     struct gt_import import;
-    struct kineto_event event;              /* the one being read */
-    struct kineto_gpu *gpus;                uint32_t gpu_count;
-    struct kineto_mark *marks;              uint32_t mark_count, mark_room;
-    struct kineto_thread_name *thread_names; uint32_t thread_name_count, thread_name_room;
-    bool several_processes;                 /* calls of more than one pid */
-    bool has_events;                        /* a list of events was there */
-    bool has_priorities;                    /* an operation says its stream's */
-    uint64_t last_pid, last_tid;            /* of `last_thread`, the last call's */
+    struct kineto_event event; /* the one being read */
+    struct kineto_gpu *gpus;
+    uint32_t gpu_count;
+    struct kineto_mark *marks;
+    uint32_t mark_count, mark_room;
+    struct kineto_thread_name *thread_names;
+    uint32_t thread_name_count, thread_name_room;
+    bool several_processes;      /* calls of more than one pid */
+    bool has_events;             /* a list of events was there */
+    bool has_priorities;         /* an operation says its stream's */
+    uint64_t last_pid, last_tid; /* of `last_thread`, the last call's */
     uint32_t last_thread;
 };
 
@@ -121,24 +160,23 @@ void kineto_describe_device(struct kineto *kineto);
 /* SMs of the first GPU that the profile describes; 0 where it describes none. */
 uint32_t kineto_sms(const struct kineto *kineto);
 
-
 /* The JSON side: yajl's callbacks with a struct kineto_json as their context. */
 struct kineto_json {
     struct kineto *kineto;
     struct gt_error *error;
-    uint64_t containers;        /* those open, the innermost in bit 0: 1 an object, 0 an array */
+    uint64_t containers; /* those open, the innermost in bit 0: 1 an object, 0 an array */
     unsigned depth;
-    unsigned skip;              /* how many open ones are of no interest */
-    bool skip_event;            /* the outermost of them is an event */
-    bool list;                  /* the file is a list of events */
+    unsigned skip;   /* how many open ones are of no interest */
+    bool skip_event; /* the outermost of them is an event */
+    bool list;       /* the file is a list of events */
     uint8_t state;
-    uint8_t field;              /* of the value to come */
-    uint8_t triple;             /* numbers of a grid or block read */
-    uint64_t values;            /* read so far */
+    uint8_t field;   /* of the value to come */
+    uint8_t triple;  /* numbers of a grid or block read */
+    uint64_t values; /* read so far */
 };
 enum { KINETO_DEPTH_MAX = 64 };
 struct yajl_callbacks_s;
 void kineto_json_begin(struct kineto_json *json, struct kineto *kineto, struct gt_error *error);
-const void *kineto_json_callbacks(void);    /* a const yajl_callbacks */
+const void *kineto_json_callbacks(void); /* a const yajl_callbacks */
 
 #endif

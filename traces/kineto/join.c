@@ -10,9 +10,9 @@
  * the one whose call is nearest in the file, since merged profiles stand one behind the other. */
 struct owners {
     struct kineto *kineto;
-    uint32_t *calls;            /* by correlation, then as in the file */
+    uint32_t *calls; /* by correlation, then as in the file */
     uint32_t call_count;
-    uint64_t *of_stream;        /* the process that was first to use a stream as it was read */
+    uint64_t *of_stream; /* the process that was first to use a stream as it was read */
     uint32_t streams;
 };
 
@@ -48,8 +48,7 @@ static uint64_t nearest_process(const struct owners *owners, uint32_t correlatio
         uint32_t middle = low + (high - low) / 2;
         uint32_t call = owners->calls[middle];
 
-        if (calls[call].correlation < correlation ||
-            (calls[call].correlation == correlation && call < position))
+        if (calls[call].correlation < correlation || (calls[call].correlation == correlation && call < position))
             low = middle + 1;
         else
             high = middle;
@@ -58,8 +57,9 @@ static uint64_t nearest_process(const struct owners *owners, uint32_t correlatio
     before = low > 0 && calls[owners->calls[low - 1]].correlation == correlation;
     if (after && before && position - owners->calls[low - 1] <= owners->calls[low] - position)
         after = false;
-    return after ? calls[owners->calls[low]].process :
-           before ? calls[owners->calls[low - 1]].process : KINETO_NO_PROCESS;
+    return after    ? calls[owners->calls[low]].process
+           : before ? calls[owners->calls[low - 1]].process
+                    : KINETO_NO_PROCESS;
 }
 
 /* The stream of that number which belongs to `process`: the one read, or one of its own. */
@@ -99,12 +99,12 @@ static void give_owners(struct owners *owners)
         if (op->process != KINETO_NO_PROCESS)
             own_op(owners, op, op->process);
     }
-    for (uint32_t i = 0; i < import->op_count; i++) {   /* now that streams have owners */
+    for (uint32_t i = 0; i < import->op_count; i++) { /* now that streams have owners */
         struct gt_import_op *op = &import->ops[i];
 
         if (op->process == KINETO_NO_PROCESS)
-            op->process = owners->of_stream[op->stream] != KINETO_NO_PROCESS ?
-                          owners->of_stream[op->stream] : import->calls[0].process;
+            op->process = owners->of_stream[op->stream] != KINETO_NO_PROCESS ? owners->of_stream[op->stream]
+                                                                             : import->calls[0].process;
     }
     for (uint32_t i = 0; i < owners->kineto->mark_count; i++) {
         struct kineto_mark *mark = &owners->kineto->marks[i];
@@ -144,7 +144,7 @@ static int compare_by_event(const void *left, const void *right)
 
     GT_ORDER(a->process, b->process);
     GT_ORDER(a->event, b->event);
-    GT_ORDER(a->correlation, b->correlation);  /* the order of the calls: CUPTI counts them */
+    GT_ORDER(a->correlation, b->correlation); /* the order of the calls: CUPTI counts them */
     GT_ORDER(a->is_record, b->is_record);
     GT_ORDER(a->stream, b->stream);
     return 0;
@@ -156,7 +156,7 @@ static int compare_by_record(const void *left, const void *right)
 
     GT_ORDER(a->process, b->process);
     GT_ORDER(a->record, b->record);
-    GT_ORDER(b->is_record, a->is_record);      /* the record itself knows its stream best */
+    GT_ORDER(b->is_record, a->is_record); /* the record itself knows its stream best */
     return compare_by_event(left, right);
 }
 
@@ -237,13 +237,12 @@ static void name_threads(struct kineto *kineto)
 
     if (kineto->thread_name_count == 0)
         return;
-    qsort(kineto->thread_names, kineto->thread_name_count, sizeof *kineto->thread_names,
-          compare_thread_names);
+    qsort(kineto->thread_names, kineto->thread_name_count, sizeof *kineto->thread_names, compare_thread_names);
     for (uint32_t i = 0; i < workload->thread_count; i++) {
         struct gt_thread *thread = &workload->threads[i];
         const struct kineto_thread_name key = { .process = thread->process, .id = thread->id };
-        const struct kineto_thread_name *name = bsearch(&key, kineto->thread_names, kineto->thread_name_count,
-                                                        sizeof key, compare_thread_names);
+        const struct kineto_thread_name *name =
+            bsearch(&key, kineto->thread_names, kineto->thread_name_count, sizeof key, compare_thread_names);
 
         if (name != NULL)
             thread->name = gt_name(workload, name->text, strlen(name->text));
@@ -281,6 +280,5 @@ void kineto_join(struct kineto *kineto)
     name_threads(kineto);
     gt_import_warn(kineto->import.workload, "no-gpu-work", kineto->import.op_count == 0);
     if (!kineto->has_priorities)
-        gt_import_warn(kineto->import.workload, "priorities-unknown",
-                       streams_beside_others(&kineto->import));
+        gt_import_warn(kineto->import.workload, "priorities-unknown", streams_beside_others(&kineto->import));
 }

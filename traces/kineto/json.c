@@ -9,16 +9,17 @@
 
 #include <yajl/yajl_parse.h>
 
-enum state {
-    AT_START, IN_TOP, IN_DEVICES, IN_DEVICE, IN_EVENTS, IN_EVENT, IN_ARGS, IN_TRIPLE, STATES
-};
+enum state { AT_START, IN_TOP, IN_DEVICES, IN_DEVICE, IN_EVENTS, IN_EVENT, IN_ARGS, IN_TRIPLE, STATES };
 enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES };
 
 struct key {
     uint8_t state, length, field;
     const char *text;
 };
-#define KEY(state, text, field) {state, sizeof text - 1, field, text}
+#define KEY(state, text, field)             \
+    {                                       \
+        state, sizeof text - 1, field, text \
+    }
 
 /* Of each state together. */
 static const struct key keys[] = {
@@ -68,7 +69,9 @@ enum { KEYS = sizeof keys / sizeof keys[0], LONGEST_KEY = 33 };
 
 /* What every other key is. */
 static const uint8_t other[STATES] = {
-    [IN_TOP] = TOP_OTHER, [IN_DEVICE] = KINETO_PROPERTIES + 1, [IN_EVENT] = KINETO_OTHER,
+    [IN_TOP] = TOP_OTHER,
+    [IN_DEVICE] = KINETO_PROPERTIES + 1,
+    [IN_EVENT] = KINETO_OTHER,
     [IN_ARGS] = KINETO_OTHER,
 };
 
@@ -89,11 +92,11 @@ static const struct category {
     const char *name;
     enum kineto_category category;
 } categories[] = {
-    {"kernel", KINETO_KERNEL}, {"gpu_memcpy", KINETO_COPY}, {"gpu_memset", KINETO_MEMSET},
-    {"cuda_runtime", KINETO_CALL}, {"cuda_driver", KINETO_CALL}, {"cuda_sync", KINETO_SYNC},
-    {"cuda_event", KINETO_RECORD},
-    {"Kernel", KINETO_KERNEL}, {"Memcpy", KINETO_COPY}, {"Memset", KINETO_MEMSET},   /* until 2022 */
-    {"Runtime", KINETO_CALL},
+    { "kernel", KINETO_KERNEL },     { "gpu_memcpy", KINETO_COPY },  { "gpu_memset", KINETO_MEMSET },
+    { "cuda_runtime", KINETO_CALL }, { "cuda_driver", KINETO_CALL }, { "cuda_sync", KINETO_SYNC },
+    { "cuda_event", KINETO_RECORD }, { "Kernel", KINETO_KERNEL },    { "Memcpy", KINETO_COPY },
+    { "Memset", KINETO_MEMSET }, /* until 2022 */
+    { "Runtime", KINETO_CALL },
 };
 
 static enum kineto_category category_of(const char *name, size_t length)
@@ -154,13 +157,13 @@ static int state_inside(const struct kineto_json *json, bool object)
 {
     switch (json->state) {
     case AT_START: return object ? IN_TOP : IN_EVENTS;
-    case IN_TOP: return object ? -1 : json->field == TOP_EVENTS ? IN_EVENTS :
-                        json->field == TOP_DEVICES ? IN_DEVICES : -1;
+    case IN_TOP:
+        return object ? -1 : json->field == TOP_EVENTS ? IN_EVENTS : json->field == TOP_DEVICES ? IN_DEVICES : -1;
     case IN_DEVICES: return object ? IN_DEVICE : -1;
     case IN_EVENTS: return object ? IN_EVENT : -1;
     case IN_EVENT: return object && json->field == KINETO_ARGS ? IN_ARGS : -1;
-    case IN_ARGS: return object ? -1 : json->field == KINETO_GRID ? IN_TRIPLE :
-                         json->field == KINETO_BLOCK ? IN_TRIPLE : -1;
+    case IN_ARGS:
+        return object ? -1 : json->field == KINETO_GRID ? IN_TRIPLE : json->field == KINETO_BLOCK ? IN_TRIPLE : -1;
     default: return -1;
     }
 }
@@ -196,8 +199,8 @@ static int on_open(struct kineto_json *json, bool object)
 static int on_close(struct kineto_json *json)
 {
     static const uint8_t around[STATES] = {
-        [IN_TOP] = AT_START, [IN_DEVICES] = IN_TOP, [IN_DEVICE] = IN_DEVICES, [IN_EVENTS] = IN_TOP,
-        [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT, [IN_TRIPLE] = IN_ARGS,
+        [IN_TOP] = AT_START,    [IN_DEVICES] = IN_TOP, [IN_DEVICE] = IN_DEVICES, [IN_EVENTS] = IN_TOP,
+        [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,  [IN_TRIPLE] = IN_ARGS,
     };
     bool end_of_event = json->state == IN_EVENT;
 
@@ -333,21 +336,12 @@ static void read_event_text(struct kineto_json *json, const char *text, size_t l
     struct kineto_event *event = &json->kineto->event;
 
     switch (json->field) {
-    case KINETO_PH:
-        read_phase(json, text, length);
-        break;
-    case KINETO_CAT:
-        read_category(json, text, length);
-        break;
-    case KINETO_NAME:
-        keep(&event->name, text, length);
-        break;
+    case KINETO_PH: read_phase(json, text, length); break;
+    case KINETO_CAT: read_category(json, text, length); break;
+    case KINETO_NAME: keep(&event->name, text, length); break;
     case KINETO_PID:
-    case KINETO_TID:
-        set_number(event, json->field, kineto_number_of_text(text, length));
-        break;
-    default:
-        break;
+    case KINETO_TID: set_number(event, json->field, kineto_number_of_text(text, length)); break;
+    default: break;
     }
 }
 
@@ -364,7 +358,7 @@ static int on_text(void *user, const unsigned char *bytes, size_t length)
     } else if (json->state == IN_ARGS && json->field == KINETO_ARG_NAME) {
         keep(&json->kineto->event.arg_name, text, length);
     } else if (json->state == IN_ARGS) {
-        return on_number(user, text, length);       /* numbers in quotes */
+        return on_number(user, text, length); /* numbers in quotes */
     } else if (json->state == IN_DEVICE && json->field == KINETO_GPU_NAME) {
         struct kineto_gpu *gpu = &json->kineto->gpus[json->kineto->gpu_count - 1];
 

@@ -14,8 +14,8 @@
 
 enum {
     CHUNK_BYTES = 64 * 1024,
-    TAIL_BYTES = 32,                    /* kept before a chunk: a word may begin in the one before */
-    TOKEN_MAX_BYTES = 16 * 1024 * 1024  /* yajl holds a text as a whole, and reads it again and again */
+    TAIL_BYTES = 32,                   /* kept before a chunk: a word may begin in the one before */
+    TOKEN_MAX_BYTES = 16 * 1024 * 1024 /* yajl holds a text as a whole, and reads it again and again */
 };
 
 struct reader {
@@ -25,18 +25,20 @@ struct reader {
     yajl_handle yajl;
     struct kineto_json json;
     struct kineto kineto;
-    uint64_t offset;                    /* of chunk[0] in the uncompressed text */
-    uint64_t values, values_offset;     /* how many there were, and where, when last looked at */
-    uint64_t words;                     /* NaN and the like that were read over */
-    bool in_word;                       /* the rest of such a word is in the next chunk */
+    uint64_t offset;                /* of chunk[0] in the uncompressed text */
+    uint64_t values, values_offset; /* how many there were, and where, when last looked at */
+    uint64_t words;                 /* NaN and the like that were read over */
+    bool in_word;                   /* the rest of such a word is in the next chunk */
     unsigned char bytes[TAIL_BYTES + CHUNK_BYTES];
 };
 
 static int sniff(const unsigned char *head, size_t bytes)
 {
+    /* clang-format off */
     static const char *const signs[] = {
         "\"traceEvents\"", "\"deviceProperties\"", "\"ph\"", "\"schemaVersion\"",
     };
+    /* clang-format on */
     size_t at = 0;
 
     while (at < bytes && isspace(head[at]))
@@ -80,7 +82,7 @@ static bool in_word(unsigned char c)
 /* The beginning of a word that C++ and Python print where JSON has no number: NaN, -inf, Infinity. */
 static bool is_no_number(const unsigned char *word, size_t length)
 {
-    static const char *const words[] = {"nan", "inf", "-nan", "-inf", "+inf"};
+    static const char *const words[] = { "nan", "inf", "-nan", "-inf", "+inf" };
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
         size_t compared = length < strlen(words[i]) ? length : strlen(words[i]);
@@ -167,9 +169,10 @@ static int check_token(struct reader *reader)
         reader->values_offset = reader->offset;
     }
     if (reader->offset - reader->values_offset > TOKEN_MAX_BYTES)
-        return gt_error_set(reader->error, "%s: byte %llu: no value ends within %d MiB; no Kineto trace has "
-                            "that", reader->path, (unsigned long long)reader->values_offset,
-                            TOKEN_MAX_BYTES >> 20);
+        return gt_error_set(reader->error,
+                            "%s: byte %llu: no value ends within %d MiB; no Kineto trace has "
+                            "that",
+                            reader->path, (unsigned long long)reader->values_offset, TOKEN_MAX_BYTES >> 20);
     return 0;
 }
 
@@ -191,8 +194,7 @@ static int read_text(struct reader *reader, const struct gt_import_options *opti
         if (check_token(reader) != 0)
             return -1;
         if (options != NULL && options->progress != NULL)
-            options->progress(options->progress_user, gt_input_consumed(reader->input),
-                              gt_input_size(reader->input));
+            options->progress(options->progress_user, gt_input_consumed(reader->input), gt_input_size(reader->input));
     }
 }
 
@@ -201,11 +203,15 @@ static int end_text(struct reader *reader)
     if (reader->offset == 0)
         return gt_error_set(reader->error, "%s: byte 0: the file is empty", reader->path);
     if (yajl_complete_parse(reader->yajl) != yajl_status_ok)
-        return gt_error_set(reader->error, "%s: byte %llu: the JSON text ends too early; is the file "
-                            "complete?", reader->path, (unsigned long long)reader->offset);
+        return gt_error_set(reader->error,
+                            "%s: byte %llu: the JSON text ends too early; is the file "
+                            "complete?",
+                            reader->path, (unsigned long long)reader->offset);
     if (!reader->kineto.has_events)
-        return gt_error_set(reader->error, "%s: byte %llu: holds no list of events (traceEvents); "
-                            "not a Kineto trace", reader->path, (unsigned long long)reader->offset);
+        return gt_error_set(reader->error,
+                            "%s: byte %llu: holds no list of events (traceEvents); "
+                            "not a Kineto trace",
+                            reader->path, (unsigned long long)reader->offset);
     return 0;
 }
 

@@ -13,15 +13,14 @@
  * follows (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069). */
 static bool is_unseen(uint32_t code)
 {
-    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c
-        || (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e)
-        || (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000
-        || (code & 0xfffe) == 0xfffe;
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0xad || code == 0x61c ||
+           (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2060 && code <= 0x206f) || code == 0xfeff || code >= 0xe0000 || (code & 0xfffe) == 0xfffe;
 }
 
 char *gt_clean_name(const char *text)
 {
-    enum { LONGEST = 6 };       /* letters for a byte: "\u0001" */
+    enum { LONGEST = 6 }; /* letters for a byte: "\u0001" */
     char *clean = gt_calloc(LONGEST * strlen(text) + 1ull, 1), *out = clean;
 
     while (*text != '\0') {

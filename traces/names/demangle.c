@@ -39,8 +39,7 @@ char *gt_demangle(const char *name)
     if (strncmp(name, "_Z", 2) != 0 || strlen(name) > MANGLED_MAX)
         return strdup(name);
     demangled.text = gt_realloc(NULL, DEMANGLED_MAX + 1, 1);
-    if (setjmp(demangled.too_long) == 0
-        && cplus_demangle_v3_callback(name, options, append, &demangled) != 0) {
+    if (setjmp(demangled.too_long) == 0 && cplus_demangle_v3_callback(name, options, append, &demangled) != 0) {
         demangled.text[demangled.length] = '\0';
         return gt_realloc(demangled.text, demangled.length + 1, 1);
     }
@@ -70,10 +69,16 @@ static size_t opaque_bytes(const char *text, const char *at)
 
 /* A function's own name in a text: [start, end) with its template arguments, which begin at `arguments`
  * (or at `end`). */
-struct function { const char *start, *arguments, *end; };
+struct function {
+    const char *start, *arguments, *end;
+};
 
 /* The walk so far; `spaced`: words stood before the name. */
-struct walk { struct function function; unsigned depth; bool spaced; };
+struct walk {
+    struct function function;
+    unsigned depth;
+    bool spaced;
+};
 
 /* A character at no depth: whether the name has ended, by the parameters that begin here. */
 static bool outside(struct walk *walk, const char *at)
@@ -156,8 +161,7 @@ static char *own_name(const char *name, bool with_arguments)
     }
     if (!find_function(text, &function))
         return text;
-    own = strndup(function.start, (size_t)((with_arguments ? function.end : function.arguments)
-                                           - function.start));
+    own = strndup(function.start, (size_t)((with_arguments ? function.end : function.arguments) - function.start));
     free(text);
     return own;
 }

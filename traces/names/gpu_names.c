@@ -6,13 +6,13 @@
 #include <string.h>
 
 static const struct {
-    const char *model;      /* a word of the name: no letter or digit on either side */
+    const char *model; /* a word of the name: no letter or digit on either side */
     const char *device;
 } gpus[] = {
-    {"H200", "h200"},
-    {"H100", "h100"},
-    {"A100", "a100"},
-    {"V100", "v100"},
+    { "H200", "h200" },
+    { "H100", "h100" },
+    { "A100", "a100" },
+    { "V100", "v100" },
 };
 
 static int holds_word(const char *text, const char *word)

@@ -94,15 +94,20 @@ char *gt_short_name(const char *name, size_t columns)
         return text;
     head = width_of(text, text + strcspn(text, "<") + 1);
     head = head > columns * 3 / 4 ? columns * 3 / 5 : (head + columns) / 2;
-    if (asprintf(&cut, "%.*s…%s", (int)(head_end(text, head) - text), text,
-                 tail_start(text, columns - head - 1)) < 0)
+    if (asprintf(&cut, "%.*s…%s", (int)(head_end(text, head) - text), text, tail_start(text, columns - head - 1)) < 0)
         gt_bug("asprintf failed");
     free(text);
     return cut;
 }
 
 /* A name among others: its place among them, its text, and how far that is the same as one beside it. */
-struct name { size_t index; const char *name; char *text; size_t alike; char *shorter; };
+struct name {
+    size_t index;
+    const char *name;
+    char *text;
+    size_t alike;
+    char *shorter;
+};
 
 static int by_name(const void *left, const void *right)
 {
@@ -167,7 +172,7 @@ static char *short_around(const char *text, size_t from, size_t columns)
 
     if (width_of(text, text + strlen(text)) <= columns)
         return strdup(text);
-    if (rest <= head_end(text, head + 1)) {       /* `from` is no further than where the text is cut */
+    if (rest <= head_end(text, head + 1)) { /* `from` is no further than where the text is cut */
         if (asprintf(&cut, "%.*s…", (int)(head_end(text, columns - 1) - text), text) < 0)
             gt_bug("asprintf failed");
         return cut;

@@ -13,7 +13,7 @@
 
 struct kernel_code {
     UT_hash_handle hh;
-    struct kernel_code *next;   /* of the same name, in another cubin */
+    struct kernel_code *next; /* of the same name, in another cubin */
     const char *name;
     struct gt_cubin_code code;
 };
@@ -84,7 +84,8 @@ void gt_ncu_code_free(struct gt_ncu_code *code)
 
     if (code == NULL)
         return;
-    HASH_ITER(hh, code->kernels, kernel, next) {
+    HASH_ITER(hh, code->kernels, kernel, next)
+    {
         HASH_DEL(code->kernels, kernel);
         while (kernel != NULL) {
             struct kernel_code *same = kernel->next;
@@ -116,9 +117,11 @@ static const char *mnemonic_of(const char *text)
 }
 
 /* The mnemonics whose place in the code shows that it is the code of the page: bits 0-11 of the encoding. */
+/* clang-format off */
 static const struct { const char *mnemonic; uint16_t bits; } landmarks[] = {
     { "EXIT", 0x94d }, { "NOP", 0x918 }, { "BSYNC", 0x941 },
 };
+/* clang-format on */
 
 /* Is the code at each landmark what the page says, and nowhere else? */
 static bool is_same_code(const struct gt_cubin_code *code, const struct gt_ncu_source *source)
@@ -189,8 +192,7 @@ bool gt_ncu_names_agree(const char *one, const char *other)
 
 /* The code of that very name; NULL with why not. */
 static const struct kernel_code *find_by_name(const struct kernel_code *named, uint32_t architecture,
-                                              const struct gt_ncu_source *source, bool surely,
-                                              struct gt_error *error)
+                                              const struct gt_ncu_source *source, bool surely, struct gt_error *error)
 {
     const struct kernel_code *found = named, *other = NULL;
 
@@ -215,11 +217,10 @@ static bool is_copy(const struct gt_cubin_code *one, const struct gt_cubin_code 
 
 /* The code that the page shows, for a name that is not as the cubins have it: of several kernels of the same
  * shape that whose name agrees.  NULL with why not. */
-static const struct kernel_code *find_by_code(const struct gt_ncu_code *code, const char *name,
-                                              uint32_t architecture, const struct gt_ncu_source *source,
-                                              struct gt_error *error)
+static const struct kernel_code *find_by_code(const struct gt_ncu_code *code, const char *name, uint32_t architecture,
+                                              const struct gt_ncu_source *source, struct gt_error *error)
 {
-    const struct kernel_code *found[2] = { NULL, NULL };    /* of another name, of one that agrees */
+    const struct kernel_code *found[2] = { NULL, NULL }; /* of another name, of one that agrees */
     bool several[2] = { false, false };
 
     for (const struct kernel_code *first = code->kernels; first != NULL; first = first->hh.next) {
@@ -236,9 +237,12 @@ static const struct kernel_code *find_by_code(const struct gt_ncu_code *code, co
     for (int agrees = 1; agrees >= 0; agrees--)
         if (found[agrees] != NULL && !several[agrees])
             return found[agrees];
-    gt_error_set(error, several[0] || several[1] ?
-                 "several kernels of the cubins may be %.200s; export the pages with --print-kernel-base mangled" :
-                 "no cubin holds code for %.200s", name);
+    gt_error_set(
+        error,
+        several[0] || several[1]
+            ? "several kernels of the cubins may be %.200s; export the pages with --print-kernel-base mangled"
+            : "no cubin holds code for %.200s",
+        name);
     return NULL;
 }
 

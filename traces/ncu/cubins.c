@@ -17,14 +17,19 @@
 
 enum { MACHINE_CUDA = 190, CUBIN_LIMIT_BYTES = 256 << 20 };
 
-struct wanted { UT_hash_handle hh; };
+struct wanted {
+    UT_hash_handle hh;
+};
 
 /* An image that was written; a report may hold it more than once. */
-struct image { const unsigned char *bytes; size_t length; };
+struct image {
+    const unsigned char *bytes;
+    size_t length;
+};
 
 struct cutter {
     const char *folder;
-    struct wanted *wanted;      /* kernels that were launched, by name */
+    struct wanted *wanted; /* kernels that were launched, by name */
     struct image *written;
     uint32_t count;
 };
@@ -42,7 +47,7 @@ static size_t cubin_length(const unsigned char *bytes, size_t left)
         header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shoff > left - sizeof(Elf64_Shdr))
         return 0;
     sections = header.e_shnum;
-    if (sections == 0) {        /* too many for the header: the first section has the number */
+    if (sections == 0) { /* too many for the header: the first section has the number */
         Elf64_Shdr first;
 
         memcpy(&first, bytes + header.e_shoff, sizeof first);
@@ -60,8 +65,7 @@ static size_t cubin_length(const unsigned char *bytes, size_t left)
         Elf64_Shdr section;
 
         memcpy(&section, bytes + header.e_shoff + i * sizeof section, sizeof section);
-        if (section.sh_type == SHT_NOBITS || section.sh_offset > left ||
-            section.sh_size > left - section.sh_offset)
+        if (section.sh_type == SHT_NOBITS || section.sh_offset > left || section.sh_size > left - section.sh_offset)
             continue;
         end = section.sh_offset + section.sh_size > end ? section.sh_offset + section.sh_size : end;
     }
@@ -69,7 +73,10 @@ static size_t cubin_length(const unsigned char *bytes, size_t left)
 }
 
 /* Whether one of the kernels looked at was launched. */
-struct search { const struct wanted *wanted; bool found; };
+struct search {
+    const struct wanted *wanted;
+    bool found;
+};
 
 static void look_up(void *user, const char *name, const struct gt_cubin_code *code)
 {
@@ -98,8 +105,7 @@ static bool is_wanted(const struct cutter *cutter, const unsigned char *bytes, s
     return search.found;
 }
 
-static int write_cubin(struct cutter *cutter, const unsigned char *bytes, size_t length,
-                       struct gt_error *error)
+static int write_cubin(struct cutter *cutter, const unsigned char *bytes, size_t length, struct gt_error *error)
 {
     char *path = NULL;
     FILE *file;
@@ -118,8 +124,7 @@ static int write_cubin(struct cutter *cutter, const unsigned char *bytes, size_t
     return status;
 }
 
-static int cut_cubins(struct cutter *cutter, const unsigned char *bytes, size_t length,
-                      struct gt_error *error)
+static int cut_cubins(struct cutter *cutter, const unsigned char *bytes, size_t length, struct gt_error *error)
 {
     const unsigned char *at = bytes, *end = bytes + length;
 
@@ -154,8 +159,7 @@ static int cut_report(struct cutter *cutter, const char *report, struct gt_error
     return status;
 }
 
-int gt_ncu_report_cut(const char *report, const struct gt_ncu_raw *raw, const char *folder,
-                      struct gt_error *error)
+int gt_ncu_report_cut(const char *report, const struct gt_ncu_raw *raw, const char *folder, struct gt_error *error)
 {
     struct cutter cutter = { .folder = folder };
     struct wanted *one, *next;
@@ -171,7 +175,8 @@ int gt_ncu_report_cut(const char *report, const struct gt_ncu_raw *raw, const ch
         }
     }
     status = cut_report(&cutter, report, error);
-    HASH_ITER(hh, cutter.wanted, one, next) {
+    HASH_ITER(hh, cutter.wanted, one, next)
+    {
         HASH_DEL(cutter.wanted, one);
         free(one);
     }

@@ -19,12 +19,12 @@
 
 #include <uthash.h>
 
-#include "traces/names/demangle.h"
-#include "traces/names/gpu_names.h"
 #include "traces/import/builder.h"
 #include "traces/import/device.h"
 #include "traces/io/path_stem.h"
 #include "traces/io/temporary.h"
+#include "traces/names/demangle.h"
+#include "traces/names/gpu_names.h"
 #include "traces/ncu/internal.h"
 
 enum { WARP_THREADS = 32, COUNTS_PERMILLE = 5, MOST_SHARED_BYTES = 256 << 10 };
@@ -43,12 +43,11 @@ struct ncu {
     struct known_program *programs;
     const char *folder;
     uint32_t thread, stream;
-    uint32_t launch;            /* the one at hand */
+    uint32_t launch; /* the one at hand */
 };
 
 /* Count a warning about the launch at hand; the text of a kind's first one is kept. */
-static void warn(struct ncu *ncu, const char *kind, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+static void warn(struct ncu *ncu, const char *kind, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void warn(struct ncu *ncu, const char *kind, const char *format, ...)
 {
     char what[GT_ERROR_TEXT_BYTES], text[GT_ERROR_TEXT_BYTES + 200];
@@ -91,17 +90,15 @@ static void share_bulk_bytes(const struct gt_ncu_launch *launch, struct gt_progr
 }
 
 /* All that makes a program what it is, as bytes. */
-static char *content_of(const struct gt_ncu_launch *launch, const struct gt_ncu_source *source,
-                        size_t *length)
+static char *content_of(const struct gt_ncu_launch *launch, const struct gt_ncu_source *source, size_t *length)
 {
     char *content = NULL;
     FILE *stream = open_memstream(&content, length);
 
     if (stream == NULL)
         gt_bug("no memory for a program");
-    fprintf(stream, "%s %u %u %u %u %u %u %u ", launch->name, launch->grid[0], launch->grid[1],
-            launch->grid[2], launch->block[0], launch->block[1], launch->block[2],
-            launch->compute_capability);
+    fprintf(stream, "%s %u %u %u %u %u %u %u ", launch->name, launch->grid[0], launch->grid[1], launch->grid[2],
+            launch->block[0], launch->block[1], launch->block[2], launch->compute_capability);
     fwrite(&launch->dynamic_shared_bytes, sizeof launch->dynamic_shared_bytes, 1, stream);
     for (uint32_t i = 0; i < source->count; i++)
         fprintf(stream, "%s %" PRIx32 " %" PRIx64 ";", source->rows[i].text, source->rows[i].control,
@@ -110,8 +107,8 @@ static char *content_of(const struct gt_ncu_launch *launch, const struct gt_ncu_
     return content;
 }
 
-static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program,
-                            const struct gt_flow_report *report, uint32_t unknown, uint32_t first_unknown)
+static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program, const struct gt_flow_report *report,
+                            uint32_t unknown, uint32_t first_unknown)
 {
     const struct gt_ncu_launch *launch = &ncu->raw.launches[ncu->launch];
     double counted = (double)program->warp_instructions, all = launch->warp_instructions;
@@ -120,8 +117,7 @@ static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program,
         warn(ncu, "opcodes-unknown",
              "%" PRIu32 " instructions that are not known, the first at 0x%x: %s; taken as "
              "simple ones",
-             unknown, first_unknown * GT_SASS_BYTES,
-             program->text + program->instructions[first_unknown].text);
+             unknown, first_unknown * GT_SASS_BYTES, program->text + program->instructions[first_unknown].text);
     if (all > 0 && fabs(counted - all) * 1000 > all * COUNTS_PERMILLE)
         warn(ncu, "counts-differ",
              "the source page counts %.0f warp instructions, the whole launch %.0f (%+.1f%%): "
@@ -150,7 +146,8 @@ static struct gt_program *make_program(struct ncu *ncu, struct gt_ncu_source *so
     struct gt_program head = {
         .registers_per_thread = launch->registers_allocated,
         .shared_bytes = of_an_sm(launch->allocated_shared_bytes),
-        .compute_capability = launch->compute_capability, .warps_per_block = warps_per_block(launch),
+        .compute_capability = launch->compute_capability,
+        .warps_per_block = warps_per_block(launch),
     };
     uint32_t unknown, first_unknown;
     struct gt_flow_report report;
@@ -178,8 +175,7 @@ static bool is_countable(const struct gt_ncu_launch *launch, const struct gt_ncu
 
     for (uint32_t i = 0; i < source->count; i++)
         executed += source->rows[i].executions;
-    return executed <= GT_PROGRAM_MOST_EXECUTIONS &&
-           launch->warp_instructions <= (double)GT_PROGRAM_MOST_EXECUTIONS;
+    return executed <= GT_PROGRAM_MOST_EXECUTIONS && launch->warp_instructions <= (double)GT_PROGRAM_MOST_EXECUTIONS;
 }
 
 /* Is it the page of another kernel?  Of names that do not tell, the code decides. */
@@ -234,6 +230,7 @@ static const struct gt_program *find_program(struct ncu *ncu)
 static uint32_t add_kernel(struct ncu *ncu, const struct gt_program *program)
 {
     const struct gt_ncu_launch *launch = &ncu->raw.launches[ncu->launch];
+    /* clang-format off */
     struct gt_kernel kernel = {
         .name = gt_name(ncu->workload, launch->name, strlen(launch->name)),
         .registers_per_thread = launch->registers,
@@ -241,6 +238,7 @@ static uint32_t add_kernel(struct ncu *ncu, const struct gt_program *program)
         .dynamic_shared_bytes = of_an_sm(launch->dynamic_shared_bytes),
         .duration_ps = GT_TIME_NONE, .runs = GT_NONE, .arguments = GT_NONE, .program = program,
     };
+    /* clang-format on */
 
     memcpy(kernel.grid, launch->grid, sizeof kernel.grid);
     memcpy(kernel.block, launch->block, sizeof kernel.block);
@@ -256,7 +254,9 @@ static void add_profile(struct ncu *ncu, uint32_t op)
 {
     const struct gt_ncu_launch *launch = &ncu->raw.launches[ncu->launch];
     struct gt_profile profile = {
-        .op = op, .cycles = (uint64_t)llround(launch->cycles), .sm_hz = launch->sm_hz > 0 ? launch->sm_hz : 0,
+        .op = op,
+        .cycles = (uint64_t)llround(launch->cycles),
+        .sm_hz = launch->sm_hz > 0 ? launch->sm_hz : 0,
         .warp_instructions = executed(launch->warp_instructions),
         .busiest_warp_instructions = executed(launch->busiest_warp_instructions),
         .shared_carveout_bytes = of_an_sm(launch->carveout_bytes),
@@ -332,7 +332,8 @@ static void free_parts(struct ncu *ncu)
 {
     struct known_program *known, *next;
 
-    HASH_ITER(hh, ncu->programs, known, next) {
+    HASH_ITER(hh, ncu->programs, known, next)
+    {
         HASH_DEL(ncu->programs, known);
         free(known->content);
         free(known);
@@ -341,8 +342,8 @@ static void free_parts(struct ncu *ncu)
     gt_ncu_raw_free(&ncu->raw);
 }
 
-static struct gt_workload *read_folder(const char *folder, const char *path,
-                                       const struct gt_import_options *options, struct gt_error *error)
+static struct gt_workload *read_folder(const char *folder, const char *path, const struct gt_import_options *options,
+                                       struct gt_error *error)
 {
     struct ncu ncu = { .workload = gt_workload_new(), .folder = folder };
     char *raw = NULL;
@@ -419,8 +420,7 @@ static struct gt_workload *read_report(struct gt_input *input, const char *path,
     return workload;
 }
 
-static struct gt_workload *read_ncu(const char *path, const struct gt_import_options *options,
-                                    struct gt_error *error)
+static struct gt_workload *read_ncu(const char *path, const struct gt_import_options *options, struct gt_error *error)
 {
     struct gt_workload *workload;
     struct gt_input *input;
@@ -438,7 +438,7 @@ static struct gt_workload *read_ncu(const char *path, const struct gt_import_opt
 
 static int sniff(const unsigned char *head, size_t bytes)
 {
-    static const char magic[4] = "NVR";     /* a report's first bytes, NUL included */
+    static const char magic[4] = "NVR"; /* a report's first bytes, NUL included */
 
     return bytes >= sizeof magic && memcmp(head, magic, sizeof magic) == 0 ? 90 : 0;
 }

@@ -19,6 +19,7 @@ enum { WARP_THREADS = 32, MOST_REGISTERS = 255, MOST_REGISTERS_ALLOCATED = 256, 
 
 /* How a column's value becomes one in bytes, seconds or 1/s.  What stands behind a slash ("Kbyte/block") does
  * not scale.  ncu counts in thousands: 1 Kbyte is 1000 bytes. */
+/* clang-format off */
 static const struct { const char *name; enum unit unit; double scale; } units[] = {
     { "byte", BYTES, 1 }, { "Kbyte", BYTES, 1e3 }, { "Mbyte", BYTES, 1e6 }, { "Gbyte", BYTES, 1e9 },
     { "Tbyte", BYTES, 1e12 },
@@ -29,10 +30,12 @@ static const struct { const char *name; enum unit unit; double scale; } units[] 
     { "cycle/second", HERTZ, 1 }, { "cycle/usecond", HERTZ, 1e6 }, { "cycle/nsecond", HERTZ, 1e9 },
     { "cycle/s", HERTZ, 1 }, { "cycle/us", HERTZ, 1e6 }, { "cycle/ns", HERTZ, 1e9 },
 };
+/* clang-format on */
 
 #define AT(field) offsetof(struct gt_ncu_launch, field)
 
 /* The metrics that are read, all doubles; names as ncu 2020 to 2025 print them. */
+/* clang-format off */
 static const struct metric { const char *name; size_t offset; enum unit unit; bool needed; } metrics[] = {
     { "gpc__cycles_elapsed.max", AT(cycles), PLAIN, true },
     { "gpu__time_duration.sum", AT(seconds), SECONDS, true },
@@ -77,6 +80,7 @@ static const struct metric { const char *name; size_t offset; enum unit unit; bo
     { "dram__bytes_read.sum", AT(dram_read_bytes), BYTES, false },
     { "dram__bytes_write.sum", AT(dram_write_bytes), BYTES, false },
 };
+/* clang-format on */
 enum { METRICS = sizeof metrics / sizeof metrics[0] };
 
 struct columns {
@@ -108,8 +112,11 @@ static int find_columns(const struct gt_csv *csv, struct columns *columns, struc
     columns->registers = find_column(csv, "launch__registers_per_thread");
     columns->registers_allocated = find_column(csv, "launch__registers_per_thread_allocated");
     if (columns->name == GT_NONE || columns->grid == GT_NONE || columns->block == GT_NONE)
-        return gt_error_set(error, "no column \"%s\"; %s", columns->name == GT_NONE ? "Kernel Name" :
-                            columns->grid == GT_NONE ? "Grid Size" : "Block Size", hint);
+        return gt_error_set(error, "no column \"%s\"; %s",
+                            columns->name == GT_NONE   ? "Kernel Name"
+                            : columns->grid == GT_NONE ? "Grid Size"
+                                                       : "Block Size",
+                            hint);
     for (uint32_t m = 0; m < METRICS; m++) {
         columns->metric[m] = find_column(csv, metrics[m].name);
         columns->scale[m] = 1;
@@ -128,8 +135,7 @@ static int scale_of(const char *text, enum unit unit, double *scale)
     if (unit == BYTES)
         length = strcspn(text, "/");
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (units[i].unit != unit || strlen(units[i].name) != length ||
-            strncmp(units[i].name, text, length) != 0)
+        if (units[i].unit != unit || strlen(units[i].name) != length || strncmp(units[i].name, text, length) != 0)
             continue;
         *scale = units[i].scale;
         return 0;
@@ -145,7 +151,7 @@ static int read_units(const struct gt_csv *csv, struct columns *columns, struct 
         if (columns->metric[m] == GT_NONE || scale_of(unit, metrics[m].unit, &columns->scale[m]) == 0)
             continue;
         if (unit[0] == '\0' && !metrics[m].needed)
-            columns->metric[m] = GT_NONE;   /* no launch has it */
+            columns->metric[m] = GT_NONE; /* no launch has it */
         else
             return gt_error_set(error,
                                 "column \"%s\" is in \"%.40s\", which is no unit that is known for it; "
@@ -161,8 +167,8 @@ static bool read_size(const char *text, uint32_t size[3])
     unsigned x, y, z;
     int end = 0;
 
-    if (sscanf(text, " ( %9u , %9u , %9u )%n", &x, &y, &z, &end) != 3 || end == 0 || text[end] != '\0' ||
-        x == 0 || y == 0 || z == 0)
+    if (sscanf(text, " ( %9u , %9u , %9u )%n", &x, &y, &z, &end) != 3 || end == 0 || text[end] != '\0' || x == 0 ||
+        y == 0 || z == 0)
         return false;
     size[0] = x;
     size[1] = y;
@@ -209,8 +215,8 @@ static int read_metrics(const struct gt_csv *csv, const struct columns *columns,
         if (gt_csv_number(text, &value) && value >= 0 && is_possible(value * columns->scale[m], &metrics[m]))
             *into = value * columns->scale[m];
         else if (metrics[m].needed)
-            return gt_error_set(error, "\"%s\" is \"%.40s\", not a number that a launch can have",
-                                metrics[m].name, text);
+            return gt_error_set(error, "\"%s\" is \"%.40s\", not a number that a launch can have", metrics[m].name,
+                                text);
     }
     return 0;
 }
@@ -221,9 +227,8 @@ static int read_launch(const struct gt_csv *csv, const struct columns *columns, 
     unsigned major, minor;
 
     if (!read_size(gt_csv_field(csv, columns->grid), launch->grid) ||
-        !read_size(gt_csv_field(csv, columns->block), launch->block) ||
-        launch->grid[1] > UINT16_MAX || launch->grid[2] > UINT16_MAX ||
-        (double)launch->grid[0] * launch->grid[1] * launch->grid[2] > MOST_BLOCKS ||
+        !read_size(gt_csv_field(csv, columns->block), launch->block) || launch->grid[1] > UINT16_MAX ||
+        launch->grid[2] > UINT16_MAX || (double)launch->grid[0] * launch->grid[1] * launch->grid[2] > MOST_BLOCKS ||
         launch->block[0] > 1024 || (uint64_t)launch->block[0] * launch->block[1] * launch->block[2] > 1024)
         return gt_error_set(error,
                             "grid \"%.40s\" of blocks \"%.40s\": not three sizes each, or more than a GPU "
@@ -235,8 +240,7 @@ static int read_launch(const struct gt_csv *csv, const struct columns *columns, 
     }
     launch->registers = small_number(csv, columns->registers, MOST_REGISTERS);
     launch->registers_allocated = registers_allocated(csv, columns->registers_allocated);
-    if (sscanf(gt_csv_field(csv, columns->capability), "%u.%u", &major, &minor) == 2 && major < 100 &&
-        minor < 10)
+    if (sscanf(gt_csv_field(csv, columns->capability), "%u.%u", &major, &minor) == 2 && major < 100 && minor < 10)
         launch->compute_capability = major * 10 + minor;
     return read_metrics(csv, columns, launch, error);
 }
@@ -261,8 +265,7 @@ static void leave_out(struct gt_ncu_raw *raw, const char *path, const struct gt_
 }
 
 /* The launches of the rows; those after a row that is no CSV are lost. */
-static void read_rows(struct gt_csv *csv, const struct columns *columns, const char *path,
-                      struct gt_ncu_raw *raw)
+static void read_rows(struct gt_csv *csv, const struct columns *columns, const char *path, struct gt_ncu_raw *raw)
 {
     struct gt_error wrong;
     int status;
@@ -319,11 +322,9 @@ void gt_ncu_raw_free(struct gt_ncu_raw *raw)
 /* The share of hits, or the report's percentage, or -1. */
 static double rate(double hit, double miss, double percent)
 {
-    double value = hit >= 0 && miss >= 0 && hit + miss > 0 ? hit / (hit + miss)
-                   : percent >= 0                          ? percent / 100
-                                                           : -1;
+    double value = hit >= 0 && miss >= 0 && hit + miss > 0 ? hit / (hit + miss) : percent >= 0 ? percent / 100 : -1;
 
-    return value > 1 ? 1 : value;   /* counters of different passes may say a little more */
+    return value > 1 ? 1 : value; /* counters of different passes may say a little more */
 }
 
 static uint64_t count_of(double value)

@@ -17,17 +17,19 @@ static int say_where_to_unpack(const char *report, struct gt_error *error)
 {
     char *stem = gt_path_stem(report);
 
-    gt_error_set(error, "Nsight Compute, which unpacks its reports, is not here (no ncu in PATH); where it is, run "
+    gt_error_set(error,
+                 "Nsight Compute, which unpacks its reports, is not here (no ncu in PATH); where it is, run "
                  "'gridtide import ncu %s -o %s.jsonl.zst' and go on with that trace, or unpack the report by hand "
-                 "(gridtide-traces(7))", report, stem);
+                 "(gridtide-traces(7))",
+                 report, stem);
     free(stem);
     return -1;
 }
 
 static int export_raw(const char *report, const char *folder, struct gt_error *error)
 {
-    char *arguments[] = { "ncu", "-i", (char *)(uintptr_t)report, "--page", "raw", "--csv",
-                          "--print-kernel-base", "mangled", NULL };
+    char *arguments[] = { "ncu",     "-i", (char *)(uintptr_t)report, "--page", "raw", "--csv", "--print-kernel-base",
+                          "mangled", NULL };
     struct gt_tool_run run;
     char *path = NULL;
     int result;

@@ -11,10 +11,22 @@
 enum { WARP_THREADS = 32, TEXT_BLOCK_BYTES = 64 << 10, MOST_SAMPLES = 1 << 30, MOST_AN_EXECUTION = 1 << 16 };
 
 enum column {
-    ADDRESS, SOURCE, EXECUTED, THREADS, THREADS_ON, DIVERGENT, SPACE, TAG_REQUESTS, SECTORS, SECTORS_IDEAL,
-    LOCAL_SECTORS, WAVEFRONTS, WAVEFRONTS_IDEAL,
+    ADDRESS,
+    SOURCE,
+    EXECUTED,
+    THREADS,
+    THREADS_ON,
+    DIVERGENT,
+    SPACE,
+    TAG_REQUESTS,
+    SECTORS,
+    SECTORS_IDEAL,
+    LOCAL_SECTORS,
+    WAVEFRONTS,
+    WAVEFRONTS_IDEAL,
     COLUMNS
 };
+/* clang-format off */
 static const struct { const char *name; bool needed; } columns[COLUMNS] = {
     [ADDRESS] = { "Address", true },
     [SOURCE] = { "Source", true },
@@ -30,9 +42,12 @@ static const struct { const char *name; bool needed; } columns[COLUMNS] = {
     [WAVEFRONTS] = { "L1 Wavefronts Shared", false },
     [WAVEFRONTS_IDEAL] = { "L1 Wavefronts Shared Ideal", false },
 };
+/* clang-format on */
 
 /* The profiler's names of stall reasons. */
-static const struct { const char *name; uint8_t stall;
+static const struct {
+    const char *name;
+    uint8_t stall;
 } stalls[] = {
     { "stall_barrier", GT_STALL_BARRIER },
     { "stall_branch_resolving", GT_STALL_BRANCH_RESOLVING },
@@ -62,8 +77,8 @@ struct reader {
     struct gt_csv csv;
     struct gt_ncu_source *source;
     uint32_t column[COLUMNS], stall[STALL_COLUMNS];
-    uint64_t base;              /* address of the first instruction */
-    size_t text_left;           /* in the last block of texts */
+    uint64_t base;    /* address of the first instruction */
+    size_t text_left; /* in the last block of texts */
     char *text_at;
 };
 
@@ -91,19 +106,17 @@ static int find_columns(struct reader *reader, struct gt_error *error)
 }
 
 /* A count; 0 where the column is not there, the field empty or a dash. */
-static int read_count(const struct reader *reader, enum column column, uint64_t *value,
-                      struct gt_error *error)
+static int read_count(const struct reader *reader, enum column column, uint64_t *value, struct gt_error *error)
 {
     const char *text = gt_csv_field(&reader->csv, reader->column[column]);
 
     *value = 0;
-    if (reader->column[column] == GT_NONE ||
-        ((text[0] == '\0' || strcmp(text, "-") == 0) && !columns[column].needed))
+    if (reader->column[column] == GT_NONE || ((text[0] == '\0' || strcmp(text, "-") == 0) && !columns[column].needed))
         return 0;
     if (!gt_csv_count(text, value) ||
         *value > (column == EXECUTED || column == DIVERGENT ? 1 : WARP_THREADS) * GT_PROGRAM_MOST_EXECUTIONS)
-        return gt_error_set(error, "\"%s\" is \"%.40s\", not a count that a launch can have",
-                            columns[column].name, text);
+        return gt_error_set(error, "\"%s\" is \"%.40s\", not a count that a launch can have", columns[column].name,
+                            text);
     return 0;
 }
 
@@ -156,8 +169,7 @@ static int read_address(struct reader *reader, struct gt_error *error)
     if (row == 0)
         reader->base = address;
     if (address != reader->base + (uint64_t)row * GT_SASS_BYTES)
-        return gt_error_set(error, "address 0x%" PRIx64 " does not follow the one before; rows are missing",
-                            address);
+        return gt_error_set(error, "address 0x%" PRIx64 " does not follow the one before; rows are missing", address);
     return 0;
 }
 
@@ -195,9 +207,11 @@ static int read_work(const struct reader *reader, enum column column, uint64_t e
 
 static int read_access(struct reader *reader, struct gt_program_row *row, struct gt_error *error)
 {
+    /* clang-format off */
     static const struct { const char *name; uint8_t space; } spaces[] = {
         { "Global", GT_SPACE_GLOBAL }, { "Local", GT_SPACE_LOCAL }, { "Shared", GT_SPACE_SHARED },
     };
+    /* clang-format on */
     const char *space = gt_csv_field(&reader->csv, reader->column[SPACE]);
     uint64_t tags, sectors, ideal, local, wavefronts, wavefronts_ideal;
 
@@ -212,8 +226,10 @@ static int read_access(struct reader *reader, struct gt_program_row *row, struct
         read_work(reader, WAVEFRONTS_IDEAL, row->executions, &wavefronts_ideal, error) != 0)
         return -1;
     row->access = (struct gt_access){
-        .sectors = mean(sectors + local, row->executions), .sectors_ideal = mean(ideal, row->executions),
-        .tag_requests = mean(tags, row->executions), .wavefronts = mean(wavefronts, row->executions),
+        .sectors = mean(sectors + local, row->executions),
+        .sectors_ideal = mean(ideal, row->executions),
+        .tag_requests = mean(tags, row->executions),
+        .wavefronts = mean(wavefronts, row->executions),
         .wavefronts_ideal = mean(wavefronts_ideal, row->executions),
     };
     return 0;
@@ -227,8 +243,8 @@ static void read_stalls(struct reader *reader)
 
     memset(samples, 0, GT_STALLS * sizeof *samples);
     for (uint32_t s = 0; s < STALL_COLUMNS; s++) {
-        if (reader->stall[s] == GT_NONE ||
-            !gt_csv_count(gt_csv_field(&reader->csv, reader->stall[s]), &value) || value > MOST_SAMPLES)
+        if (reader->stall[s] == GT_NONE || !gt_csv_count(gt_csv_field(&reader->csv, reader->stall[s]), &value) ||
+            value > MOST_SAMPLES)
             continue;
         samples[stalls[s].stall] = (uint32_t)value;
         source->sampled += value;
@@ -245,8 +261,7 @@ static int read_row(struct reader *reader, struct gt_error *error)
     if (source->count == source->room) {
         source->room = source->room == 0 ? 512 : source->room * 2;
         source->rows = gt_realloc(source->rows, source->room, sizeof *source->rows);
-        source->samples =
-            gt_realloc(source->samples, (uint64_t)source->room * GT_STALLS, sizeof *source->samples);
+        source->samples = gt_realloc(source->samples, (uint64_t)source->room * GT_STALLS, sizeof *source->samples);
     }
     row = &source->rows[source->count];
     *row = (struct gt_program_row){ .text = NULL };
@@ -273,8 +288,7 @@ static void rebase(struct reader *reader)
 
     for (uint32_t i = 0; i < reader->source->count; i++) {
         /* The texts are this reader's own, and an offset is never longer than the address. */
-        char *text = (char *)(uintptr_t)reader->source->rows[i].text, *at = strstr(text, "0x"), *end,
-             rest[64];
+        char *text = (char *)(uintptr_t)reader->source->rows[i].text, *at = strstr(text, "0x"), *end, rest[64];
         uint64_t value;
 
         for (; at != NULL; at = strstr(at + 2, "0x")) {

@@ -11,11 +11,11 @@
 
 enum { START, END, THREAD, CORRELATION, NAME, CALL_COLUMNS };
 static const struct gt_nsys_column call_columns[CALL_COLUMNS] = {
-    [START] = {"start", GT_NSYS_VALUE, GT_NSYS_TIME},
-    [END] = {"end", GT_NSYS_COLUMN, GT_NSYS_TIME},
-    [THREAD] = {"globalTid", GT_NSYS_VALUE, GT_NSYS_ANY},
-    [CORRELATION] = {"correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32},
-    [NAME] = {"nameId", GT_NSYS_COLUMN, GT_NSYS_ANY},
+    [START] = { "start", GT_NSYS_VALUE, GT_NSYS_TIME },
+    [END] = { "end", GT_NSYS_COLUMN, GT_NSYS_TIME },
+    [THREAD] = { "globalTid", GT_NSYS_VALUE, GT_NSYS_ANY },
+    [CORRELATION] = { "correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [NAME] = { "nameId", GT_NSYS_COLUMN, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table call_table = { "CUPTI_ACTIVITY_KIND_RUNTIME", call_columns, CALL_COLUMNS };
 
@@ -36,15 +36,15 @@ static int read_call(void *user, const struct gt_nsys_rows *rows, struct gt_erro
     call = gt_import_add_call(&nsys->import);
     call->start_ns = value[START];
     call->end_ns = value[END];
-    if (value[END] < value[START]) {    /* NULL is less than any */
+    if (value[END] < value[START]) { /* NULL is less than any */
         call->end_ns = value[START];
         gt_import_warn(workload, "calls-without-end", 1);
     }
     call->process = process;
     if (value[CORRELATION] != GT_NSYS_NULL)
         call->correlation = (uint64_t)value[CORRELATION];
-    call->thread = gt_import_thread(&nsys->import, process, gt_nsys_shown_process(process),
-                                    (uint64_t)value[THREAD] & 0xffffff);
+    call->thread =
+        gt_import_thread(&nsys->import, process, gt_nsys_shown_process(process), (uint64_t)value[THREAD] & 0xffffff);
     call->name = name;
     if (api != NULL) {
         call->kind = api->kind;
@@ -59,27 +59,41 @@ int gt_nsys_read_calls(struct gt_nsys *nsys, struct gt_error *error)
 }
 
 /* The first columns of event records and of synchronisations. */
-enum { DEVICE, CONTEXT, STREAM, MEANT_BY, PROCESS, EVENT, SYNC_ID, RECORD_COLUMNS, TYPE = RECORD_COLUMNS,
-       SYNC_COLUMNS };
-#define RECORD_COLUMN_ROWS \
-    [DEVICE] = {"deviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32}, \
-    [CONTEXT] = {"contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32}, \
-    [STREAM] = {"streamId", GT_NSYS_MAY_LACK, GT_NSYS_U32}, \
-    [MEANT_BY] = {"correlationId", GT_NSYS_COLUMN, GT_NSYS_U32}, \
-    [PROCESS] = {"globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY}, \
-    [EVENT] = {"eventId", GT_NSYS_MAY_LACK, GT_NSYS_ANY}, \
-    [SYNC_ID] = {"eventSyncId", GT_NSYS_MAY_LACK, GT_NSYS_ANY}
+enum {
+    DEVICE,
+    CONTEXT,
+    STREAM,
+    MEANT_BY,
+    PROCESS,
+    EVENT,
+    SYNC_ID,
+    RECORD_COLUMNS,
+    TYPE = RECORD_COLUMNS,
+    SYNC_COLUMNS
+};
+#define RECORD_COLUMN_ROWS                                         \
+    [DEVICE] = { "deviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },      \
+    [CONTEXT] = { "contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },    \
+    [STREAM] = { "streamId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },      \
+    [MEANT_BY] = { "correlationId", GT_NSYS_COLUMN, GT_NSYS_U32 }, \
+    [PROCESS] = { "globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY },    \
+    [EVENT] = { "eventId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },        \
+    [SYNC_ID] = { "eventSyncId", GT_NSYS_MAY_LACK, GT_NSYS_ANY }
 
 static const struct gt_nsys_column record_columns[RECORD_COLUMNS] = { RECORD_COLUMN_ROWS };
 static const struct gt_nsys_table record_table = {
-    "CUPTI_ACTIVITY_KIND_CUDA_EVENT", record_columns, RECORD_COLUMNS,
+    "CUPTI_ACTIVITY_KIND_CUDA_EVENT",
+    record_columns,
+    RECORD_COLUMNS,
 };
 static const struct gt_nsys_column sync_columns[SYNC_COLUMNS] = {
     RECORD_COLUMN_ROWS,
-    [TYPE] = {"syncType", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
+    [TYPE] = { "syncType", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table sync_table = {
-    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", sync_columns, SYNC_COLUMNS,
+    "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION",
+    sync_columns,
+    SYNC_COLUMNS,
 };
 
 /* The call that a row explains, and the stream it meant. */
@@ -170,15 +184,15 @@ static const struct gt_nsys_record *last_record(const struct gt_nsys *nsys, cons
 struct sync_reader {
     struct gt_nsys *nsys;
     struct gt_nsys_meanings types;
-    bool by_event_id;           /* records are sorted by event, for rows without eventSyncId */
+    bool by_event_id; /* records are sorted by event, for rows without eventSyncId */
 };
 enum { MEANS_STREAM = 1, MEANS_EVENT = 2 };
 static const struct gt_nsys_meaning known_sync_types[] = {
-    {0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", MEANS_STREAM | MEANS_EVENT},
-    {1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", MEANS_EVENT},
-    {2, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT", MEANS_STREAM | MEANS_EVENT},
-    {3, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE", MEANS_STREAM},
-    {4, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE", 0},
+    { 0, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_UNKNOWN", MEANS_STREAM | MEANS_EVENT },
+    { 1, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE", MEANS_EVENT },
+    { 2, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT", MEANS_STREAM | MEANS_EVENT },
+    { 3, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE", MEANS_STREAM },
+    { 4, "CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE", 0 },
 };
 
 /* The event that a row means: that very record where eventSyncId says so, else the last record
@@ -186,7 +200,9 @@ static const struct gt_nsys_meaning known_sync_types[] = {
 static uint32_t event_meant(const struct sync_reader *reader, const int64_t *value)
 {
     struct gt_nsys_record key = {
-        .process = gt_nsys_process(value[PROCESS]), .event_id = value[EVENT], .sync_id = value[SYNC_ID],
+        .process = gt_nsys_process(value[PROCESS]),
+        .event_id = value[EVENT],
+        .sync_id = value[SYNC_ID],
         .event = UINT32_MAX,
     };
     const struct gt_nsys_record *record;
@@ -214,13 +230,13 @@ static int read_sync(void *user, const struct gt_nsys_rows *rows, struct gt_erro
     struct sync_reader *reader = user;
     const int64_t *value = rows->value;
     int64_t type = value[TYPE];
-    int means = type < 0 || type >= GT_NSYS_MEANINGS || reader->types.of[type] < 0
-                    ? MEANS_STREAM | MEANS_EVENT : reader->types.of[type];
+    int means = type < 0 || type >= GT_NSYS_MEANINGS || reader->types.of[type] < 0 ? MEANS_STREAM | MEANS_EVENT
+                                                                                   : reader->types.of[type];
     struct gt_import_target *target;
 
     (void)error;
     if (has_sync_id(value) == reader->by_event_id)
-        return 0;               /* the other pass's */
+        return 0; /* the other pass's */
     target = add_target(reader->nsys, value);
     if (!(means & MEANS_STREAM))
         target->stream = GT_NONE;
@@ -233,8 +249,8 @@ int gt_nsys_read_syncs(struct gt_nsys *nsys, struct gt_error *error)
 {
     struct sync_reader reader = { .nsys = nsys };
 
-    if (gt_nsys_read_meanings(nsys, "ENUM_CUPTI_SYNC_TYPE", known_sync_types, SIZE(known_sync_types),
-                              &reader.types, error) != 0)
+    if (gt_nsys_read_meanings(nsys, "ENUM_CUPTI_SYNC_TYPE", known_sync_types, SIZE(known_sync_types), &reader.types,
+                              error) != 0)
         return -1;
     for (int pass = 0; pass < 2; pass++) {
         reader.by_event_id = pass == 1;

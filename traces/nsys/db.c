@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, const char *sql,
-                                  struct gt_error *error)
+struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, const char *sql, struct gt_error *error)
 {
     struct gt_query *query = gt_query_new(&db->base, sql, error);
 
@@ -78,8 +77,8 @@ static char *select_columns(struct gt_nsys_db *db, const struct gt_nsys_table *t
     return NULL;
 }
 
-int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db,
-                      const struct gt_nsys_table *table, struct gt_error *error)
+int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db, const struct gt_nsys_table *table,
+                      struct gt_error *error)
 {
     int there = gt_nsys_db_has_table(db, table->name, error);
     char *sql;
@@ -105,8 +104,8 @@ int gt_nsys_row_error(const struct gt_nsys_rows *rows, struct gt_error *error, c
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    return gt_error_set(error, "%s: table %s, row %lld: %s", rows->db->path, rows->table->name,
-                        (long long)rows->row, text);
+    return gt_error_set(error, "%s: table %s, row %lld: %s", rows->db->path, rows->table->name, (long long)rows->row,
+                        text);
 }
 
 static int read_value(struct gt_nsys_rows *rows, int i, struct gt_error *error)
@@ -148,8 +147,8 @@ void gt_nsys_rows_close(struct gt_nsys_rows *rows)
 }
 
 int gt_nsys_each_row(struct gt_nsys_db *db, const struct gt_nsys_table *table,
-                     int (*row)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error),
-                     void *user, struct gt_error *error)
+                     int (*row)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error), void *user,
+                     struct gt_error *error)
 {
     struct gt_nsys_rows rows;
     int status = gt_nsys_rows_open(&rows, db, table, error);

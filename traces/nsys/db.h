@@ -13,8 +13,8 @@
 
 struct gt_nsys_db {
     struct gt_database base;
-    const char *path;           /* for messages; the caller's */
-    void *image;                /* an unpacked copy in an unlinked temporary file, mapped; or NULL */
+    const char *path; /* for messages; the caller's */
+    void *image;      /* an unpacked copy in an unlinked temporary file, mapped; or NULL */
     size_t image_bytes;
 };
 
@@ -33,14 +33,14 @@ int gt_nsys_db_has_table(struct gt_nsys_db *db, const char *table, struct gt_err
 #define GT_NSYS_NULL INT64_MIN
 
 enum gt_nsys_need {
-    GT_NSYS_MAY_LACK,           /* column and value may be missing */
-    GT_NSYS_COLUMN,             /* the column must be there, values may be NULL */
-    GT_NSYS_VALUE,              /* every row must have a value */
+    GT_NSYS_MAY_LACK, /* column and value may be missing */
+    GT_NSYS_COLUMN,   /* the column must be there, values may be NULL */
+    GT_NSYS_VALUE,    /* every row must have a value */
 };
 struct gt_nsys_column {
     const char *name;
     enum gt_nsys_need need;
-    int64_t low, high;          /* other values are errors */
+    int64_t low, high; /* other values are errors */
 };
 enum { GT_NSYS_COLUMNS = 24 };
 struct gt_nsys_table {
@@ -53,13 +53,13 @@ struct gt_nsys_rows {
     struct gt_nsys_db *db;
     const struct gt_nsys_table *table;
     struct gt_query *query;
-    int64_t row;                /* rowid, for messages */
+    int64_t row;                    /* rowid, for messages */
     int64_t value[GT_NSYS_COLUMNS]; /* of the row at hand, as in table->columns */
 };
 
 /* Begin to read a table in the order of its rows. 1; 0: there is no such table; -1. */
-int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db,
-                      const struct gt_nsys_table *table, struct gt_error *error);
+int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db, const struct gt_nsys_table *table,
+                      struct gt_error *error);
 /* The next row: 1; 0 after the last; -1. */
 int gt_nsys_rows_next(struct gt_nsys_rows *rows, struct gt_error *error);
 /* Ends it; needed only after gt_nsys_rows_open gave 1. */
@@ -69,11 +69,10 @@ int gt_nsys_row_error(const struct gt_nsys_rows *rows, struct gt_error *error, c
     __attribute__((format(printf, 3, 4)));
 /* Read every row of a table that may be missing: `row` is called for each and returns 0 or -1. */
 int gt_nsys_each_row(struct gt_nsys_db *db, const struct gt_nsys_table *table,
-                     int (*row)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error),
-                     void *user, struct gt_error *error);
+                     int (*row)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error), void *user,
+                     struct gt_error *error);
 
 /* A statement that reads `table` (named in errors); NULL with the reason. The caller ends it. */
-struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, const char *sql,
-                                  struct gt_error *error);
+struct gt_query *gt_nsys_db_query(struct gt_nsys_db *db, const char *table, const char *sql, struct gt_error *error);
 
 #endif

@@ -6,24 +6,36 @@
 #include "traces/import/device.h"
 
 enum {
-    ID, SM_COUNT, COMPUTE_MAJOR, COMPUTE_MINOR, CLOCK_HZ, WARPS, WARP_THREADS, BLOCKS, REGISTERS,
-    SHARED, SHARED_OPTIN, BLOCK_THREADS, ENGINES, GPU_COLUMNS
+    ID,
+    SM_COUNT,
+    COMPUTE_MAJOR,
+    COMPUTE_MINOR,
+    CLOCK_HZ,
+    WARPS,
+    WARP_THREADS,
+    BLOCKS,
+    REGISTERS,
+    SHARED,
+    SHARED_OPTIN,
+    BLOCK_THREADS,
+    ENGINES,
+    GPU_COLUMNS
 };
 #define COUNT GT_NSYS_MAY_LACK, 0, INT64_MAX
 static const struct gt_nsys_column gpu_columns[GPU_COLUMNS] = {
-    [ID] = {"id", GT_NSYS_VALUE, GT_NSYS_ANY},
-    [SM_COUNT] = {"smCount", COUNT},
-    [COMPUTE_MAJOR] = {"computeMajor", COUNT},
-    [COMPUTE_MINOR] = {"computeMinor", COUNT},
-    [CLOCK_HZ] = {"clockRate", COUNT},
-    [WARPS] = {"maxWarpsPerSm", COUNT},
-    [WARP_THREADS] = {"threadsPerWarp", COUNT},
-    [BLOCKS] = {"maxBlocksPerSm", COUNT},
-    [REGISTERS] = {"maxRegistersPerSm", COUNT},
-    [SHARED] = {"maxShmemPerSm", COUNT},
-    [SHARED_OPTIN] = {"maxShmemPerBlockOptin", COUNT},
-    [BLOCK_THREADS] = {"maxThreadsPerBlock", COUNT},
-    [ENGINES] = {"asyncEngines", COUNT},
+    [ID] = { "id", GT_NSYS_VALUE, GT_NSYS_ANY },
+    [SM_COUNT] = { "smCount", COUNT },
+    [COMPUTE_MAJOR] = { "computeMajor", COUNT },
+    [COMPUTE_MINOR] = { "computeMinor", COUNT },
+    [CLOCK_HZ] = { "clockRate", COUNT },
+    [WARPS] = { "maxWarpsPerSm", COUNT },
+    [WARP_THREADS] = { "threadsPerWarp", COUNT },
+    [BLOCKS] = { "maxBlocksPerSm", COUNT },
+    [REGISTERS] = { "maxRegistersPerSm", COUNT },
+    [SHARED] = { "maxShmemPerSm", COUNT },
+    [SHARED_OPTIN] = { "maxShmemPerBlockOptin", COUNT },
+    [BLOCK_THREADS] = { "maxThreadsPerBlock", COUNT },
+    [ENGINES] = { "asyncEngines", COUNT },
 };
 static const struct gt_nsys_table gpu_table = { "TARGET_INFO_GPU", gpu_columns, GPU_COLUMNS };
 
@@ -33,18 +45,18 @@ static const struct {
     const char *key;
     int64_t unit, limit;
 } direct_keys[] = {
-    {SM_COUNT, "chip.sms", 1, 0},
-    {COMPUTE_MAJOR, "chip.compute_major", 1, 0},
-    {CLOCK_HZ, "chip.clock_mhz", 1000000, 0},
-    {WARPS, "sm.warps", 1, 0},
-    {BLOCKS, "sm.blocks", 1, 0},
-    {WARP_THREADS, "sm.warp_threads", 1, 0},
-    {REGISTERS, "sm.registers", 1, 0},
-    {SHARED, "sm.shared_bytes", 1, 0},
-    {BLOCK_THREADS, "block.threads", 1, 0},
-    {SHARED_OPTIN, "block.shared_bytes", 1, 0},
+    { SM_COUNT, "chip.sms", 1, 0 },
+    { COMPUTE_MAJOR, "chip.compute_major", 1, 0 },
+    { CLOCK_HZ, "chip.clock_mhz", 1000000, 0 },
+    { WARPS, "sm.warps", 1, 0 },
+    { BLOCKS, "sm.blocks", 1, 0 },
+    { WARP_THREADS, "sm.warp_threads", 1, 0 },
+    { REGISTERS, "sm.registers", 1, 0 },
+    { SHARED, "sm.shared_bytes", 1, 0 },
+    { BLOCK_THREADS, "block.threads", 1, 0 },
+    { SHARED_OPTIN, "block.shared_bytes", 1, 0 },
     /* Engines beyond one a direction and one for copies within the device serve peers. */
-    {ENGINES, "copy.engines", 1, 3},
+    { ENGINES, "copy.engines", 1, 3 },
 };
 
 static void set_keys(struct gt_import_device *draft, const int64_t *value)
@@ -53,7 +65,7 @@ static void set_keys(struct gt_import_device *draft, const int64_t *value)
         int64_t number = value[direct_keys[i].column];
 
         if (number == GT_NSYS_NULL || number < direct_keys[i].unit)
-            continue;           /* 0 is "not known" */
+            continue; /* 0 is "not known" */
         number /= direct_keys[i].unit;
         if (direct_keys[i].limit != 0 && number > direct_keys[i].limit)
             number = direct_keys[i].limit;
@@ -63,8 +75,7 @@ static void set_keys(struct gt_import_device *draft, const int64_t *value)
         gt_import_device_set(draft, "chip.compute_minor", value[COMPUTE_MINOR]);
         gt_import_device_capability(draft, value[COMPUTE_MAJOR], value[COMPUTE_MINOR], value[BLOCKS] <= 0);
     }
-    if (value[WARPS] > 0 && value[WARPS] < 1 << 20 && value[WARP_THREADS] > 0 &&
-        value[WARP_THREADS] < 1 << 10)
+    if (value[WARPS] > 0 && value[WARPS] < 1 << 20 && value[WARP_THREADS] > 0 && value[WARP_THREADS] < 1 << 10)
         gt_import_device_set(draft, "sm.threads", value[WARPS] * value[WARP_THREADS]);
 }
 
@@ -101,7 +112,7 @@ static int read_gpu(void *user, const struct gt_nsys_rows *rows, struct gt_error
     while (gpu < workload->gpu_count && (int64_t)workload->gpus[gpu].id != rows->value[ID])
         gpu++;
     if (gpu == workload->gpu_count || workload->gpus[gpu].name != GT_NONE)
-        return 0;               /* not used, or described before (by another host) */
+        return 0; /* not used, or described before (by another host) */
     if (read_gpu_name(nsys, rows->row, &name, error) != 0)
         return -1;
     workload->gpus[gpu].name = name;

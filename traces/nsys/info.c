@@ -24,12 +24,12 @@ struct gt_nsys_stream_info {
     uint64_t shown_process;
     int64_t context, stream;
     int32_t priority;
-    uint32_t flags;             /* gt_stream_flag */
+    uint32_t flags; /* gt_stream_flag */
 };
 
 /* Fill `meanings` from an ENUM_ table's names, or where there is none from the known numbers. */
-int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct gt_nsys_meaning *known,
-                          size_t count, struct gt_nsys_meanings *meanings, struct gt_error *error)
+int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct gt_nsys_meaning *known, size_t count,
+                          struct gt_nsys_meanings *meanings, struct gt_error *error)
 {
     int there = gt_nsys_db_has_table(&nsys->db, table, error), status;
     struct gt_query *rows;
@@ -61,22 +61,24 @@ int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct 
 
 enum { STREAM, PROCESS, CONTEXT, PRIORITY, FLAG, STREAM_COLUMNS };
 static const struct gt_nsys_column stream_columns[STREAM_COLUMNS] = {
-    [STREAM] = {"streamId", GT_NSYS_VALUE, GT_NSYS_ANY},
-    [PROCESS] = {"processId", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [CONTEXT] = {"contextId", GT_NSYS_COLUMN, GT_NSYS_ANY},
-    [PRIORITY] = {"priority", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [FLAG] = {"flag", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
+    [STREAM] = { "streamId", GT_NSYS_VALUE, GT_NSYS_ANY },
+    [PROCESS] = { "processId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [CONTEXT] = { "contextId", GT_NSYS_COLUMN, GT_NSYS_ANY },
+    [PRIORITY] = { "priority", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [FLAG] = { "flag", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table stream_table = {
-    "TARGET_INFO_CUDA_STREAM", stream_columns, STREAM_COLUMNS,
+    "TARGET_INFO_CUDA_STREAM",
+    stream_columns,
+    STREAM_COLUMNS,
 };
 
 static const struct gt_nsys_meaning known_stream_types[] = {
-    {0, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_UNKNOWN", 0},
-    {1, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT", 0},
-    {2, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING", GT_STREAM_NON_BLOCKING},
-    {3, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL", GT_STREAM_LEGACY_DEFAULT},
-    {4, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_PER_THREAD", GT_STREAM_PER_THREAD_DEFAULT},
+    { 0, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_UNKNOWN", 0 },
+    { 1, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_DEFAULT", 0 },
+    { 2, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NON_BLOCKING", GT_STREAM_NON_BLOCKING },
+    { 3, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_NULL", GT_STREAM_LEGACY_DEFAULT },
+    { 4, "CUPTI_ACTIVITY_STREAM_CREATE_FLAG_PER_THREAD", GT_STREAM_PER_THREAD_DEFAULT },
 };
 
 struct stream_reader {
@@ -143,8 +145,7 @@ int gt_nsys_read_streams(struct gt_nsys *nsys, struct gt_error *error)
     struct stream_reader reader = { .nsys = nsys };
 
     if (gt_nsys_read_meanings(nsys, "ENUM_CUPTI_STREAM_TYPE", known_stream_types,
-                              sizeof known_stream_types / sizeof known_stream_types[0], &reader.types,
-                              error) != 0 ||
+                              sizeof known_stream_types / sizeof known_stream_types[0], &reader.types, error) != 0 ||
         gt_nsys_each_row(&nsys->db, &stream_table, read_stream, &reader, error) != 0)
         return -1;
     if (nsys->stream_info_count > 1)
@@ -156,7 +157,8 @@ void gt_nsys_info_free(struct gt_nsys *nsys)
 {
     struct gt_nsys_context *context, *next;
 
-    HASH_ITER(hh, nsys->contexts, context, next) {
+    HASH_ITER(hh, nsys->contexts, context, next)
+    {
         HASH_DEL(nsys->contexts, context);
         free(context);
     }
@@ -203,8 +205,7 @@ static void describe(struct gt_nsys *nsys, struct gt_stream *added, uint64_t pro
         added->flags = GT_STREAM_LEGACY_DEFAULT;
 }
 
-uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
-                        int64_t stream)
+uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context, int64_t stream)
 {
     struct gt_workload *workload = nsys->import.workload;
     uint32_t before = workload->stream_count, number;
@@ -224,8 +225,7 @@ uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, 
     return number;
 }
 
-uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
-                              int64_t stream)
+uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context, int64_t stream)
 {
     const struct gt_nsys_context *of;
 

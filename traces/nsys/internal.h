@@ -2,20 +2,20 @@
 #ifndef GRIDTIDE_TRACES_NSYS_INTERNAL_H
 #define GRIDTIDE_TRACES_NSYS_INTERNAL_H
 
-#include "traces/import/cuda_api.h"
 #include "traces/import/builder.h"
+#include "traces/import/cuda_api.h"
 #include "traces/nsys/db.h"
 
-struct gt_nsys_string;          /* StringIds met so far */
-struct gt_nsys_context;         /* which device a context is on */
-struct gt_nsys_stream_info;     /* TARGET_INFO_CUDA_STREAM */
+struct gt_nsys_string;      /* StringIds met so far */
+struct gt_nsys_context;     /* which device a context is on */
+struct gt_nsys_stream_info; /* TARGET_INFO_CUDA_STREAM */
 
 /* One cudaEventRecord. */
 struct gt_nsys_record {
     uint64_t process;
-    int64_t event_id, sync_id;  /* GT_NSYS_NULL where the schema has none */
+    int64_t event_id, sync_id; /* GT_NSYS_NULL where the schema has none */
     uint64_t correlation;
-    uint32_t event;             /* in the workload */
+    uint32_t event; /* in the workload */
 };
 
 /* Which number of an ENUM_ table means what. */
@@ -39,9 +39,9 @@ struct gt_nsys {
 };
 
 /* Ranges that columns are held to. */
-#define GT_NSYS_ANY (INT64_MIN + 1), INT64_MAX
-#define GT_NSYS_TIME 0, INT64_MAX
-#define GT_NSYS_U32 0, UINT32_MAX
+#define GT_NSYS_ANY    (INT64_MIN + 1), INT64_MAX
+#define GT_NSYS_TIME   0, INT64_MAX
+#define GT_NSYS_U32    0, UINT32_MAX
 #define GT_NSYS_DEVICE 0, 65535
 
 /* A process as in globalPid and globalTid: host, virtual machine and process number. */
@@ -65,19 +65,18 @@ int gt_nsys_api_name(struct gt_nsys *nsys, int64_t id, uint32_t *name, const str
 
 /* info.c: what is said about streams, contexts, GPUs, threads. */
 struct gt_nsys_meaning {
-    int number;                 /* where the file has no such table */
-    const char *name;           /* in the column "name" where it has */
+    int number;       /* where the file has no such table */
+    const char *name; /* in the column "name" where it has */
     int meaning;
 };
-int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct gt_nsys_meaning *known,
-                          size_t count, struct gt_nsys_meanings *meanings, struct gt_error *error);
-int gt_nsys_read_streams(struct gt_nsys *nsys, struct gt_error *error);   /* before any operation */
-int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error);      /* after all operations */
-int gt_nsys_read_threads(struct gt_nsys *nsys, struct gt_error *error);   /* after all calls */
+int gt_nsys_read_meanings(struct gt_nsys *nsys, const char *table, const struct gt_nsys_meaning *known, size_t count,
+                          struct gt_nsys_meanings *meanings, struct gt_error *error);
+int gt_nsys_read_streams(struct gt_nsys *nsys, struct gt_error *error); /* before any operation */
+int gt_nsys_read_gpus(struct gt_nsys *nsys, struct gt_error *error);    /* after all operations */
+int gt_nsys_read_threads(struct gt_nsys *nsys, struct gt_error *error); /* after all calls */
 void gt_nsys_info_free(struct gt_nsys *nsys);
 /* The stream of an operation, whose device is to be trusted. */
-uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
-                        int64_t stream);
+uint32_t gt_nsys_stream(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context, int64_t stream);
 /* The stream that a synchronisation or event means: on its context's device, where that is known
  * (the device in such rows is not always right). GT_NONE for numbers that mean no stream. */
 uint32_t gt_nsys_stream_meant(struct gt_nsys *nsys, uint64_t process, int64_t device, int64_t context,
@@ -88,6 +87,6 @@ int gt_nsys_read_ops(struct gt_nsys *nsys, struct gt_error *error);
 /* calls.c: calls, event records, waits and synchronisations. */
 int gt_nsys_read_calls(struct gt_nsys *nsys, struct gt_error *error);
 int gt_nsys_read_records(struct gt_nsys *nsys, struct gt_error *error);
-int gt_nsys_read_syncs(struct gt_nsys *nsys, struct gt_error *error);     /* after the records */
+int gt_nsys_read_syncs(struct gt_nsys *nsys, struct gt_error *error); /* after the records */
 
 #endif

@@ -10,7 +10,7 @@ struct gt_nsys_string {
     UT_hash_handle hh;
     struct string_key {
         int64_t id;
-        int64_t is_api;         /* the same text is kept whole and without its version */
+        int64_t is_api; /* the same text is kept whole and without its version */
     } key;
     uint32_t name;
     const struct gt_cuda_api *api;
@@ -22,7 +22,8 @@ int gt_nsys_names_open(struct gt_nsys *nsys, struct gt_error *error)
 
     if (there != 1)
         return there;
-    nsys->string_query = gt_nsys_db_query(&nsys->db, "StringIds", "SELECT value FROM main.StringIds WHERE id = ?1", error);
+    nsys->string_query =
+        gt_nsys_db_query(&nsys->db, "StringIds", "SELECT value FROM main.StringIds WHERE id = ?1", error);
     return nsys->string_query == NULL ? -1 : 0;
 }
 
@@ -31,7 +32,8 @@ void gt_nsys_names_close(struct gt_nsys *nsys)
     struct gt_nsys_string *string, *next;
 
     gt_query_end(nsys->string_query);
-    HASH_ITER(hh, nsys->strings, string, next) {
+    HASH_ITER(hh, nsys->strings, string, next)
+    {
         HASH_DEL(nsys->strings, string);
         free(string);
     }

@@ -17,7 +17,7 @@ static int sniff(const unsigned char *head, size_t bytes)
 static int check_is_export(struct gt_nsys *nsys, struct gt_error *error)
 {
     static const char *const tables[] = {
-        "CUPTI_ACTIVITY_KIND_KERNEL", "CUPTI_ACTIVITY_KIND_MEMCPY", "CUPTI_ACTIVITY_KIND_MEMSET",
+        "CUPTI_ACTIVITY_KIND_KERNEL",      "CUPTI_ACTIVITY_KIND_MEMCPY",  "CUPTI_ACTIVITY_KIND_MEMSET",
         "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "CUPTI_ACTIVITY_KIND_RUNTIME",
     };
 
@@ -27,7 +27,8 @@ static int check_is_export(struct gt_nsys *nsys, struct gt_error *error)
         if (there != 0)
             return there < 0 ? -1 : 0;
     }
-    return gt_error_set(error, "%s: a database without any table of CUDA work (CUPTI_ACTIVITY_KIND_KERNEL, "
+    return gt_error_set(error,
+                        "%s: a database without any table of CUDA work (CUPTI_ACTIVITY_KIND_KERNEL, "
                         "..._RUNTIME, ...); record with 'nsys profile --trace=cuda' and export that",
                         nsys->db.path);
 }
@@ -44,16 +45,8 @@ static const char *const endings[] = { ".nsys-rep", ".qdrep", NULL };
 /* In this order: streams are described before they are met, contexts are known from operations
  * before events and synchronisations, whose devices are not to be trusted, need them. */
 static int (*const steps[])(struct gt_nsys *nsys, struct gt_error *error) = {
-    check_is_export,
-    gt_nsys_names_open,
-    gt_nsys_read_streams,
-    gt_nsys_read_ops,
-    gt_nsys_read_calls,
-    gt_nsys_read_records,
-    gt_nsys_read_syncs,
-    gt_nsys_read_gpus,
-    gt_nsys_read_threads,
-    say_if_no_gpu_work,
+    check_is_export,      gt_nsys_names_open, gt_nsys_read_streams, gt_nsys_read_ops,     gt_nsys_read_calls,
+    gt_nsys_read_records, gt_nsys_read_syncs, gt_nsys_read_gpus,    gt_nsys_read_threads, say_if_no_gpu_work,
 };
 
 /* By its name: the first bytes of a report are not documented. */

@@ -13,8 +13,14 @@
 
 /* The database header (sqlite.org/fileformat.html, 1.3). */
 enum {
-    HEADER_BYTES = 100, PAGE_SIZE_AT = 16, WRITE_VERSION_AT = 18, READ_VERSION_AT = 19, CHANGES_AT = 24,
-    PAGES_AT = 28, VALID_FOR_AT = 92, CHUNK_BYTES = 256 * 1024
+    HEADER_BYTES = 100,
+    PAGE_SIZE_AT = 16,
+    WRITE_VERSION_AT = 18,
+    READ_VERSION_AT = 19,
+    CHANGES_AT = 24,
+    PAGES_AT = 28,
+    VALID_FOR_AT = 92,
+    CHUNK_BYTES = 256 * 1024
 };
 static const char magic[16] = "SQLite format 3";
 
@@ -42,11 +48,12 @@ static int check_header(const char *path, const unsigned char *header, size_t by
     if (bytes == 0)
         return gt_error_set(error, "%s: the file is empty", path);
     if (bytes < sizeof magic || memcmp(header, magic, sizeof magic) != 0)
-        return gt_error_set(error, "%s: not an SQLite database; make one from a report with "
-                            "'nsys export --type sqlite REPORT.nsys-rep'", path);
+        return gt_error_set(error,
+                            "%s: not an SQLite database; make one from a report with "
+                            "'nsys export --type sqlite REPORT.nsys-rep'",
+                            path);
     if (bytes < HEADER_BYTES)
-        return gt_error_set(error, "%s: cut short after %zu bytes, within the database's header", path,
-                            bytes);
+        return gt_error_set(error, "%s: cut short after %zu bytes, within the database's header", path, bytes);
     return 0;
 }
 
@@ -55,8 +62,8 @@ static int check_length(const char *path, const unsigned char *header, uint64_t 
     uint64_t stated = stated_bytes(header);
 
     if (bytes < stated)
-        return gt_error_set(error, "%s: cut short: %llu bytes of a database of %llu; copy or export it again",
-                            path, (unsigned long long)bytes, (unsigned long long)stated);
+        return gt_error_set(error, "%s: cut short: %llu bytes of a database of %llu; copy or export it again", path,
+                            (unsigned long long)bytes, (unsigned long long)stated);
     return 0;
 }
 
@@ -72,8 +79,7 @@ static int open_temporary(struct gt_error *error)
     strcpy(stpcpy(name, folder), "/gridtide-nsys-XXXXXX");
     fd = mkostemp(name, O_CLOEXEC);
     if (fd < 0)
-        return gt_error_set(error, "no temporary file in %s to unpack to: %s (set TMPDIR)", folder,
-                            strerror(errno));
+        return gt_error_set(error, "no temporary file in %s to unpack to: %s (set TMPDIR)", folder, strerror(errno));
     unlink(name);
     return fd;
 }
@@ -103,8 +109,10 @@ static int write_full(int fd, const unsigned char *buffer, size_t bytes, struct 
         if (put < 0 && errno == EINTR)
             continue;
         if (put < 0)
-            return gt_error_set(error, "the temporary file to unpack to cannot be written: %s "
-                                "(set TMPDIR to a folder with room)", strerror(errno));
+            return gt_error_set(error,
+                                "the temporary file to unpack to cannot be written: %s "
+                                "(set TMPDIR to a folder with room)",
+                                strerror(errno));
         buffer += put;
         bytes -= (size_t)put;
     }
@@ -158,8 +166,7 @@ static int open_packed(struct gt_nsys_db *db, struct gt_input *input, const stru
     uint64_t bytes = 0;
     int fd = open_temporary(error), status;
 
-    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path)
-                    : unpack(db->path, input, fd, options, &bytes, error);
+    status = fd < 0 ? gt_error_prefix(error, "%s: ", db->path) : unpack(db->path, input, fd, options, &bytes, error);
     if (status == 0) {
         db->image = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         db->image_bytes = bytes;

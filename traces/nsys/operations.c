@@ -5,14 +5,13 @@
 
 /* The first columns of every table of operations. */
 enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, OP_COLUMNS };
-#define OP_COLUMN_ROWS \
-    [START] = {"start", GT_NSYS_VALUE, GT_NSYS_TIME}, \
-    [END] = {"end", GT_NSYS_VALUE, GT_NSYS_TIME}, \
-    [DEVICE] = {"deviceId", GT_NSYS_VALUE, GT_NSYS_DEVICE}, \
-    [CONTEXT] = {"contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32}, \
-    [STREAM] = {"streamId", GT_NSYS_VALUE, GT_NSYS_U32}, \
-    [CORRELATION] = {"correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32}, \
-    [PROCESS] = {"globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY}
+#define OP_COLUMN_ROWS                                                                                  \
+    [START] = { "start", GT_NSYS_VALUE, GT_NSYS_TIME }, [END] = { "end", GT_NSYS_VALUE, GT_NSYS_TIME }, \
+    [DEVICE] = { "deviceId", GT_NSYS_VALUE, GT_NSYS_DEVICE },                                           \
+    [CONTEXT] = { "contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },                                         \
+    [STREAM] = { "streamId", GT_NSYS_VALUE, GT_NSYS_U32 },                                              \
+    [CORRELATION] = { "correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },                                 \
+    [PROCESS] = { "globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY }
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint32_t or_zero(int64_t value)
@@ -21,8 +20,8 @@ static uint32_t or_zero(int64_t value)
 }
 
 /* What every operation has; NULL with an error. */
-static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_nsys_rows *rows,
-                                   enum gt_op_kind kind, struct gt_error *error)
+static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, enum gt_op_kind kind,
+                                   struct gt_error *error)
 {
     const int64_t *value = rows->value;
     struct gt_import_op *op;
@@ -45,30 +44,42 @@ static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_nsys_ro
 }
 
 enum {
-    DEMANGLED = OP_COLUMNS, SHORT, MANGLED, REGISTERS, GRID_X, GRID_Y, GRID_Z, BLOCK_X, BLOCK_Y, BLOCK_Z,
-    STATIC_SHARED, DYNAMIC_SHARED, KERNEL_COLUMNS
+    DEMANGLED = OP_COLUMNS,
+    SHORT,
+    MANGLED,
+    REGISTERS,
+    GRID_X,
+    GRID_Y,
+    GRID_Z,
+    BLOCK_X,
+    BLOCK_Y,
+    BLOCK_Z,
+    STATIC_SHARED,
+    DYNAMIC_SHARED,
+    KERNEL_COLUMNS
 };
 static const struct gt_nsys_column kernel_columns[KERNEL_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [DEMANGLED] = {"demangledName", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [SHORT] = {"shortName", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [MANGLED] = {"mangledName", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [REGISTERS] = {"registersPerThread", GT_NSYS_MAY_LACK, GT_NSYS_U32},
-    [GRID_X] = {"gridX", GT_NSYS_VALUE, 1, UINT32_MAX},
-    [GRID_Y] = {"gridY", GT_NSYS_VALUE, 1, UINT32_MAX},
-    [GRID_Z] = {"gridZ", GT_NSYS_VALUE, 1, UINT32_MAX},
-    [BLOCK_X] = {"blockX", GT_NSYS_VALUE, 1, UINT32_MAX},
-    [BLOCK_Y] = {"blockY", GT_NSYS_VALUE, 1, UINT32_MAX},
-    [BLOCK_Z] = {"blockZ", GT_NSYS_VALUE, 1, UINT32_MAX},
-    [STATIC_SHARED] = {"staticSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32},
-    [DYNAMIC_SHARED] = {"dynamicSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32},
+    [DEMANGLED] = { "demangledName", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [SHORT] = { "shortName", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [MANGLED] = { "mangledName", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [REGISTERS] = { "registersPerThread", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [GRID_X] = { "gridX", GT_NSYS_VALUE, 1, UINT32_MAX },
+    [GRID_Y] = { "gridY", GT_NSYS_VALUE, 1, UINT32_MAX },
+    [GRID_Z] = { "gridZ", GT_NSYS_VALUE, 1, UINT32_MAX },
+    [BLOCK_X] = { "blockX", GT_NSYS_VALUE, 1, UINT32_MAX },
+    [BLOCK_Y] = { "blockY", GT_NSYS_VALUE, 1, UINT32_MAX },
+    [BLOCK_Z] = { "blockZ", GT_NSYS_VALUE, 1, UINT32_MAX },
+    [STATIC_SHARED] = { "staticSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [DYNAMIC_SHARED] = { "dynamicSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
 };
 static const struct gt_nsys_table kernel_table = {
-    "CUPTI_ACTIVITY_KIND_KERNEL", kernel_columns, KERNEL_COLUMNS,
+    "CUPTI_ACTIVITY_KIND_KERNEL",
+    kernel_columns,
+    KERNEL_COLUMNS,
 };
 
-static int kernel_name(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, uint32_t *name,
-                       struct gt_error *error)
+static int kernel_name(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, uint32_t *name, struct gt_error *error)
 {
     static const int choice[] = { DEMANGLED, SHORT, MANGLED };
 
@@ -89,7 +100,8 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
     struct gt_nsys *nsys = user;
     const int64_t *value = rows->value;
     struct gt_kernel kernel = {
-        .runs = GT_NONE, .arguments = GT_NONE,
+        .runs = GT_NONE,
+        .arguments = GT_NONE,
         .grid = { (uint32_t)value[GRID_X], (uint32_t)value[GRID_Y], (uint32_t)value[GRID_Z] },
         .block = { (uint32_t)value[BLOCK_X], (uint32_t)value[BLOCK_Y], (uint32_t)value[BLOCK_Z] },
         .registers_per_thread = or_zero(value[REGISTERS]),
@@ -111,11 +123,13 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
 enum { GRAPH = OP_COLUMNS, GRAPH_EXEC, GRAPH_COLUMNS };
 static const struct gt_nsys_column graph_columns[GRAPH_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [GRAPH] = {"graphId", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [GRAPH_EXEC] = {"graphExecId", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
+    [GRAPH] = { "graphId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [GRAPH_EXEC] = { "graphExecId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table graph_table = {
-    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", graph_columns, GRAPH_COLUMNS,
+    "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
+    graph_columns,
+    GRAPH_COLUMNS,
 };
 
 /* Only the start and end of a whole graph were recorded: it stands as one kernel of one block. */
@@ -124,10 +138,12 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
     int64_t id = rows->value[rows->value[GRAPH] != GT_NSYS_NULL ? GRAPH : GRAPH_EXEC];
+    /* clang-format off */
     struct gt_kernel kernel = {
         .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE, .arguments = GT_NONE,
     };
+    /* clang-format on */
     struct gt_import_op *op = add_op(nsys, rows, GT_OP_KERNEL, error);
     char name[40];
     int length = snprintf(name, sizeof name, "graph %lld", id == GT_NSYS_NULL ? 0 : (long long)id);
@@ -143,39 +159,33 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
 enum { BYTES = OP_COLUMNS, COPY_KIND, SOURCE_KIND, TARGET_KIND, SOURCE_DEVICE, TARGET_DEVICE, COPY_COLUMNS };
 static const struct gt_nsys_column copy_columns[COPY_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [BYTES] = {"bytes", GT_NSYS_VALUE, 0, INT64_MAX},
-    [COPY_KIND] = {"copyKind", GT_NSYS_VALUE, GT_NSYS_ANY},
-    [SOURCE_KIND] = {"srcKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [TARGET_KIND] = {"dstKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
-    [SOURCE_DEVICE] = {"srcDeviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32},
-    [TARGET_DEVICE] = {"dstDeviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32},
+    [BYTES] = { "bytes", GT_NSYS_VALUE, 0, INT64_MAX },
+    [COPY_KIND] = { "copyKind", GT_NSYS_VALUE, GT_NSYS_ANY },
+    [SOURCE_KIND] = { "srcKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [TARGET_KIND] = { "dstKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
+    [SOURCE_DEVICE] = { "srcDeviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [TARGET_DEVICE] = { "dstDeviceId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
 };
 static const struct gt_nsys_table copy_table = { "CUPTI_ACTIVITY_KIND_MEMCPY", copy_columns, COPY_COLUMNS };
 
 static const struct gt_nsys_meaning known_copy_kinds[] = {
-    {1, "CUDA_MEMCPY_KIND_HTOD", GT_H2D},
-    {2, "CUDA_MEMCPY_KIND_DTOH", GT_D2H},
-    {3, "CUDA_MEMCPY_KIND_HTOA", GT_H2D},
-    {4, "CUDA_MEMCPY_KIND_ATOH", GT_D2H},
-    {5, "CUDA_MEMCPY_KIND_ATOA", GT_D2D},
-    {6, "CUDA_MEMCPY_KIND_ATOD", GT_D2D},
-    {7, "CUDA_MEMCPY_KIND_DTOA", GT_D2D},
-    {8, "CUDA_MEMCPY_KIND_DTOD", GT_D2D},
-    {9, "CUDA_MEMCPY_KIND_HTOH", GT_H2H},
-    {10, "CUDA_MEMCPY_KIND_PTOP", GT_P2P},
-    {11, "CUDA_MEMCPY_KIND_UVM_HTOD", GT_H2D},
-    {12, "CUDA_MEMCPY_KIND_UVM_DTOH", GT_D2H},
-    {13, "CUDA_MEMCPY_KIND_UVM_DTOD", GT_D2D},
+    { 1, "CUDA_MEMCPY_KIND_HTOD", GT_H2D },      { 2, "CUDA_MEMCPY_KIND_DTOH", GT_D2H },
+    { 3, "CUDA_MEMCPY_KIND_HTOA", GT_H2D },      { 4, "CUDA_MEMCPY_KIND_ATOH", GT_D2H },
+    { 5, "CUDA_MEMCPY_KIND_ATOA", GT_D2D },      { 6, "CUDA_MEMCPY_KIND_ATOD", GT_D2D },
+    { 7, "CUDA_MEMCPY_KIND_DTOA", GT_D2D },      { 8, "CUDA_MEMCPY_KIND_DTOD", GT_D2D },
+    { 9, "CUDA_MEMCPY_KIND_HTOH", GT_H2H },      { 10, "CUDA_MEMCPY_KIND_PTOP", GT_P2P },
+    { 11, "CUDA_MEMCPY_KIND_UVM_HTOD", GT_H2D }, { 12, "CUDA_MEMCPY_KIND_UVM_DTOH", GT_D2H },
+    { 13, "CUDA_MEMCPY_KIND_UVM_DTOD", GT_D2D },
 };
 static const struct gt_nsys_meaning known_memory_kinds[] = {
-    {0, "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE", GT_MEMORY_PAGEABLE},
-    {1, "CUDA_MEMOPR_MEMORY_KIND_PINNED", GT_MEMORY_PINNED},
-    {2, "CUDA_MEMOPR_MEMORY_KIND_DEVICE", GT_MEMORY_DEVICE},
-    {3, "CUDA_MEMOPR_MEMORY_KIND_ARRAY", GT_MEMORY_DEVICE},
-    {4, "CUDA_MEMOPR_MEMORY_KIND_MANAGED", GT_MEMORY_MANAGED},
-    {5, "CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC", GT_MEMORY_DEVICE},
-    {6, "CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC", GT_MEMORY_MANAGED},
-    {7, "CUDA_MEMOPR_MEMORY_KIND_UNKNOWN", GT_MEMORY_UNKNOWN},
+    { 0, "CUDA_MEMOPR_MEMORY_KIND_PAGEABLE", GT_MEMORY_PAGEABLE },
+    { 1, "CUDA_MEMOPR_MEMORY_KIND_PINNED", GT_MEMORY_PINNED },
+    { 2, "CUDA_MEMOPR_MEMORY_KIND_DEVICE", GT_MEMORY_DEVICE },
+    { 3, "CUDA_MEMOPR_MEMORY_KIND_ARRAY", GT_MEMORY_DEVICE },
+    { 4, "CUDA_MEMOPR_MEMORY_KIND_MANAGED", GT_MEMORY_MANAGED },
+    { 5, "CUDA_MEMOPR_MEMORY_KIND_DEVICE_STATIC", GT_MEMORY_DEVICE },
+    { 6, "CUDA_MEMOPR_MEMORY_KIND_MANAGED_STATIC", GT_MEMORY_MANAGED },
+    { 7, "CUDA_MEMOPR_MEMORY_KIND_UNKNOWN", GT_MEMORY_UNKNOWN },
 };
 
 static int meaning(const struct gt_nsys_meanings *meanings, int64_t number, int otherwise)
@@ -238,11 +248,13 @@ static int read_copy(void *user, const struct gt_nsys_rows *rows, struct gt_erro
 enum { SET_BYTES = OP_COLUMNS, MEMORY_KIND, MEMSET_COLUMNS };
 static const struct gt_nsys_column memset_columns[MEMSET_COLUMNS] = {
     OP_COLUMN_ROWS,
-    [SET_BYTES] = {"bytes", GT_NSYS_VALUE, 0, INT64_MAX},
-    [MEMORY_KIND] = {"memKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY},
+    [SET_BYTES] = { "bytes", GT_NSYS_VALUE, 0, INT64_MAX },
+    [MEMORY_KIND] = { "memKind", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table memset_table = {
-    "CUPTI_ACTIVITY_KIND_MEMSET", memset_columns, MEMSET_COLUMNS,
+    "CUPTI_ACTIVITY_KIND_MEMSET",
+    memset_columns,
+    MEMSET_COLUMNS,
 };
 
 static int read_memset(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
@@ -261,10 +273,10 @@ static const struct {
     const struct gt_nsys_table *table;
     int (*read)(void *user, const struct gt_nsys_rows *rows, struct gt_error *error);
 } op_tables[] = {
-    {&kernel_table, read_kernel},
-    {&copy_table, read_copy},
-    {&memset_table, read_memset},
-    {&graph_table, read_graph},
+    { &kernel_table, read_kernel },
+    { &copy_table, read_copy },
+    { &memset_table, read_memset },
+    { &graph_table, read_graph },
 };
 
 int gt_nsys_read_ops(struct gt_nsys *nsys, struct gt_error *error)

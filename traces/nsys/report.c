@@ -15,16 +15,26 @@ static int say_where_to_export(const char *report, struct gt_error *error)
 {
     char *stem = gt_path_stem(report);
 
-    gt_error_set(error, "%s: Nsight Systems, which reads its reports, is not here (no nsys in PATH); where it is, run "
-                 "'nsys export --type sqlite --output %s.sqlite %s' and import %s.sqlite", report, stem, report, stem);
+    gt_error_set(error,
+                 "%s: Nsight Systems, which reads its reports, is not here (no nsys in PATH); where it is, run "
+                 "'nsys export --type sqlite --output %s.sqlite %s' and import %s.sqlite",
+                 report, stem, report, stem);
     free(stem);
     return -1;
 }
 
 static int export_report(const char *report, char *database, char *said, struct gt_error *error)
 {
-    char *arguments[] = { "nsys", "export", "--type", "sqlite", "--force-overwrite", "true", "--output", database,
-                          (char *)(uintptr_t)report, NULL };
+    char *arguments[] = { "nsys",
+                          "export",
+                          "--type",
+                          "sqlite",
+                          "--force-overwrite",
+                          "true",
+                          "--output",
+                          database,
+                          (char *)(uintptr_t)report,
+                          NULL };
     struct gt_tool_run run;
     int result = gt_tool_start(&run, arguments, strdup(said), true);
 
@@ -42,7 +52,7 @@ int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct 
     char *folder, *database, *said;
     int status = -1;
 
-    of_export.input = NULL;     /* it is the report's */
+    of_export.input = NULL; /* it is the report's */
     if (access(report, R_OK) != 0)
         return gt_error_set(error, "%s: cannot open: %s", report, strerror(errno));
     if (gt_reading_begins_at(report, error) != 0)
@@ -54,7 +64,7 @@ int gt_nsys_report_open(struct gt_nsys_db *db, const char *report, const struct 
         gt_bug("asprintf failed");
     if (export_report(report, database, said, error) == 0)
         status = gt_nsys_db_open(db, database, &of_export, error);
-    gt_temporary_remove(folder);    /* SQLite has the database open */
+    gt_temporary_remove(folder); /* SQLite has the database open */
     db->path = report;
     free(folder);
     free(database);

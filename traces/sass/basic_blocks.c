@@ -7,11 +7,13 @@
 static bool ends_block(const struct gt_sass_flow *flow)
 {
     switch (flow->kind) {
-    case GT_SASS_BRANCH: case GT_SASS_SWITCH: case GT_SASS_CALL: case GT_SASS_RETURN: case GT_SASS_EXIT:
-    case GT_SASS_JOIN:
-        return true;
-    default:
-        return false;
+    case GT_SASS_BRANCH:
+    case GT_SASS_SWITCH:
+    case GT_SASS_CALL:
+    case GT_SASS_RETURN:
+    case GT_SASS_EXIT:
+    case GT_SASS_JOIN: return true;
+    default: return false;
     }
 }
 
@@ -20,11 +22,11 @@ static uint8_t end_of(const struct gt_sass_flow *flow)
     switch (flow->kind) {
     case GT_SASS_BRANCH: return GT_END_BRANCH;
     case GT_SASS_SWITCH: return GT_END_SWITCH;
-    case GT_SASS_CALL:   return GT_END_CALL;
+    case GT_SASS_CALL: return GT_END_CALL;
     case GT_SASS_RETURN: return GT_END_RETURN;
-    case GT_SASS_EXIT:   return GT_END_EXIT;
-    case GT_SASS_JOIN:   return GT_END_JOIN;
-    default:             return GT_END_FALL;
+    case GT_SASS_EXIT: return GT_END_EXIT;
+    case GT_SASS_JOIN: return GT_END_JOIN;
+    default: return GT_END_FALL;
     }
 }
 
@@ -41,9 +43,8 @@ static bool *find_leaders(const struct gt_build *build)
 
         if (flow->has_target)
             leader[flow->target] = true;
-        if (ends_block(flow) ||
-            (i + 1 < program->instruction_count &&
-             program->instructions[i].executions != program->instructions[i + 1].executions))
+        if (ends_block(flow) || (i + 1 < program->instruction_count &&
+                                 program->instructions[i].executions != program->instructions[i + 1].executions))
             leader[i + 1] = true;
     }
     return leader;
@@ -62,8 +63,11 @@ static void cut_blocks(struct gt_build *build, const bool *leader)
         if (leader[i]) {
             block = &program->blocks[program->block_count++];
             *block = (struct gt_basic_block){
-                .first = i, .executions = program->instructions[i].executions,
-                .resume = GT_NONE, .join = GT_NONE, .loop = GT_NONE,
+                .first = i,
+                .executions = program->instructions[i].executions,
+                .resume = GT_NONE,
+                .join = GT_NONE,
+                .loop = GT_NONE,
             };
         }
         block->count++;
@@ -137,8 +141,7 @@ static void add_edges(struct gt_build *build, uint32_t b, const bool *orphan)
         if (flow->has_target)
             gt_build_add_edge(build, b, build->block_of[flow->target]);
         break;
-    case GT_END_RETURN:
-        break;
+    case GT_END_RETURN: break;
     case GT_END_EXIT:
         if (next && flow->conditional)
             gt_build_add_edge(build, b, b + 1);

@@ -13,13 +13,13 @@
 
 /* How well counts and flow agree. */
 struct gt_flow_report {
-    double imbalance;           /* warp instructions that the flow cannot explain, as a share of all */
-    uint32_t worst;             /* instruction where most of them are; GT_NONE */
-    uint64_t arrive;            /* what the flow brings there ... */
-    uint64_t counted;           /* ... and what the profiler counted */
+    double imbalance; /* warp instructions that the flow cannot explain, as a share of all */
+    uint32_t worst;   /* instruction where most of them are; GT_NONE */
+    uint64_t arrive;  /* what the flow brings there ... */
+    uint64_t counted; /* ... and what the profiler counted */
 };
 
-enum { GT_FLOW_LIMIT_PERMILLE = 5 };    /* more than this is worth a warning */
+enum { GT_FLOW_LIMIT_PERMILLE = 5 }; /* more than this is worth a warning */
 
 /* Several times what compilers make.  Work grows with the square of blocks and with how deep loops nest. */
 enum { GT_FLOW_MOST_BLOCKS = 8192, GT_FLOW_MOST_EDGES = 8 * GT_FLOW_MOST_BLOCKS, GT_FLOW_MOST_DEPTH = 64 };
@@ -27,17 +27,17 @@ enum { GT_FLOW_MOST_BLOCKS = 8192, GT_FLOW_MOST_EDGES = 8 * GT_FLOW_MOST_BLOCKS,
 struct gt_build {
     struct gt_program *program;
     const struct gt_sass_flow *flows; /* one an instruction; target: an instruction's index */
-    const uint64_t *divergent;  /* one an instruction: how often a branch split its warp; NULL: not counted */
-    uint32_t *block_of;         /* instruction -> basic block */
-    bool *known;                /* edge -> its count is settled */
-    uint32_t *edge_from;        /* edge -> basic block */
-    uint32_t *in_first, *in;    /* edges into block b: in[in_first[b]] .. in[in_first[b + 1] - 1] */
+    const uint64_t *divergent;        /* one an instruction: how often a branch split its warp; NULL: not counted */
+    uint32_t *block_of;               /* instruction -> basic block */
+    bool *known;                      /* edge -> its count is settled */
+    uint32_t *edge_from;              /* edge -> basic block */
+    uint32_t *in_first, *in;          /* edges into block b: in[in_first[b]] .. in[in_first[b + 1] - 1] */
     uint32_t edge_room;
     uint32_t *dominator;        /* block -> immediate dominator, GT_NONE: a root or never reached */
     uint32_t *order, *position; /* blocks in reverse postorder; block -> place in `order`, GT_NONE */
     uint32_t ordered;
-    uint8_t *taint;             /* instruction -> gt_taint bits of what it reads */
-    bool too_large;             /* more than GT_FLOW_MOST_...: nothing more is to be done */
+    uint8_t *taint; /* instruction -> gt_taint bits of what it reads */
+    bool too_large; /* more than GT_FLOW_MOST_...: nothing more is to be done */
 };
 
 /* Make blocks, edges and loops of a program whose instructions (text, fields, executions), warps and

@@ -10,10 +10,11 @@
 #include "traces/io/input.h"
 
 enum {
-    MACHINE_CUDA = 190,         /* EM_CUDA */
-    OSABI_CUDA_V2 = 0x41,       /* from CUDA 13 on: the architecture is in bits 8-15 of the flags, not 0-7 */
+    MACHINE_CUDA = 190,   /* EM_CUDA */
+    OSABI_CUDA_V2 = 0x41, /* from CUDA 13 on: the architecture is in bits 8-15 of the flags, not 0-7 */
     LIMIT_BYTES = 256 << 20,
-    CONTROL_BIT = 105, CONTROL_BITS = 21,
+    CONTROL_BIT = 105,
+    CONTROL_BITS = 21,
 };
 
 struct gt_cubin {
@@ -21,7 +22,7 @@ struct gt_cubin {
     size_t length;
     Elf *elf;
     uint32_t architecture;
-    size_t names;               /* section of section names */
+    size_t names; /* section of section names */
 };
 
 static int read_whole(struct gt_cubin *cubin, const char *path, struct gt_error *error)
@@ -42,9 +43,7 @@ static int read_whole(struct gt_cubin *cubin, const char *path, struct gt_error 
     gt_input_close(input);
     if (got < 0)
         return -1;
-    return got == 0
-               ? 0
-               : gt_error_set(error, "%s: more than %d MiB; no cubin is so large", path, LIMIT_BYTES >> 20);
+    return got == 0 ? 0 : gt_error_set(error, "%s: more than %d MiB; no cubin is so large", path, LIMIT_BYTES >> 20);
 }
 
 /* Does the file hold all that its header speaks of? */
@@ -53,8 +52,7 @@ static bool is_whole(Elf *elf, const GElf_Ehdr *header, size_t length)
     size_t sections;
 
     if (elf_getshdrnum(elf, &sections) != 0 || sections == 0 || header->e_shoff > length ||
-        header->e_shentsize != sizeof(Elf64_Shdr) ||
-        sections > (length - header->e_shoff) / header->e_shentsize)
+        header->e_shentsize != sizeof(Elf64_Shdr) || sections > (length - header->e_shoff) / header->e_shentsize)
         return false;
     for (size_t i = 1; i < sections; i++) {
         GElf_Shdr section;
@@ -75,17 +73,15 @@ static int open_elf(struct gt_cubin *cubin, const char *path, struct gt_error *e
     if (elf_version(EV_CURRENT) == EV_NONE)
         return gt_error_set(error, "%s: libelf does not work here", path);
     cubin->elf = elf_memory(cubin->bytes, cubin->length);
-    if (cubin->elf == NULL || gelf_getehdr(cubin->elf, &header) == NULL ||
-        gelf_getclass(cubin->elf) != ELFCLASS64)
+    if (cubin->elf == NULL || gelf_getehdr(cubin->elf, &header) == NULL || gelf_getclass(cubin->elf) != ELFCLASS64)
         return gt_error_set(error, "%s: not a cubin (a 64-bit ELF file)", path);
     if (header.e_machine != MACHINE_CUDA)
         return gt_error_set(error, "%s: an ELF file for another machine (number %u), not a cubin", path,
                             (unsigned)header.e_machine);
     if (!is_whole(cubin->elf, &header, cubin->length) || elf_getshdrstrndx(cubin->elf, &cubin->names) != 0)
-        return gt_error_set(error, "%s: the cubin is cut off or broken; cut it out of the report again",
-                            path);
-    cubin->architecture = header.e_ident[EI_OSABI] == OSABI_CUDA_V2 ? header.e_flags >> 8 & 0xff :
-                          header.e_flags & 0xff;
+        return gt_error_set(error, "%s: the cubin is cut off or broken; cut it out of the report again", path);
+    cubin->architecture =
+        header.e_ident[EI_OSABI] == OSABI_CUDA_V2 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
     return 0;
 }
 
@@ -154,14 +150,17 @@ void gt_sass_control(const unsigned char instruction[GT_SASS_BYTES], struct gt_s
 uint32_t gt_sass_control_pack(const struct gt_sass_control *control)
 {
     return control->stall_cycles | (uint32_t)control->yield << 4 | (uint32_t)control->write_barrier << 5 |
-           (uint32_t)control->read_barrier << 8 | (uint32_t)control->wait_mask << 11 |
-           (uint32_t)control->reuse << 17;
+           (uint32_t)control->read_barrier << 8 | (uint32_t)control->wait_mask << 11 | (uint32_t)control->reuse << 17;
 }
 
 void gt_sass_control_unpack(uint32_t packed, struct gt_sass_control *control)
 {
     *control = (struct gt_sass_control){
-        .stall_cycles = packed & 15, .yield = packed >> 4 & 1, .write_barrier = packed >> 5 & 7,
-        .read_barrier = packed >> 8 & 7, .wait_mask = packed >> 11 & 63, .reuse = packed >> 17 & 15,
+        .stall_cycles = packed & 15,
+        .yield = packed >> 4 & 1,
+        .write_barrier = packed >> 5 & 7,
+        .read_barrier = packed >> 8 & 7,
+        .wait_mask = packed >> 11 & 63,
+        .reuse = packed >> 17 & 15,
     };
 }

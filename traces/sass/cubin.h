@@ -7,13 +7,13 @@
 
 #include "sim/base/error.h"
 
-enum { GT_SASS_BYTES = 16 };    /* of an instruction, Volta and later */
+enum { GT_SASS_BYTES = 16 }; /* of an instruction, Volta and later */
 
 /* The code of one kernel: the bytes of its section .text.NAME. */
 struct gt_cubin_code {
     const unsigned char *bytes; /* as long as the cubin */
     size_t length;
-    uint32_t architecture;      /* 90 for sm_90 */
+    uint32_t architecture; /* 90 for sm_90 */
 };
 
 struct gt_cubin;

@@ -7,7 +7,7 @@
 static uint32_t open_region(const struct gt_build *build, uint32_t b)
 {
     const struct gt_program *program = build->program;
-    uint32_t closed = 0;        /* bit n: barrier n has been passed by a BSYNC */
+    uint32_t closed = 0; /* bit n: barrier n has been passed by a BSYNC */
 
     for (; b != GT_NONE; b = build->dominator[b]) {
         const struct gt_basic_block *block = &program->blocks[b];
@@ -57,8 +57,8 @@ static bool collects(const struct gt_build *build, uint32_t b)
 {
     const struct gt_basic_block *block = &build->program->blocks[b];
 
-    return block->end == GT_END_JOIN && block->edge_count == 1
-           && build->flows[block->first + block->count - 1].kind != GT_SASS_JOIN;
+    return block->end == GT_END_JOIN && block->edge_count == 1 &&
+           build->flows[block->first + block->count - 1].kind != GT_SASS_JOIN;
 }
 
 /* The first WARPSYNC that both sides of a branch come to; without a `region` any join.  What follows it, or
@@ -76,8 +76,8 @@ static uint32_t first_common_join(const struct gt_build *build, uint32_t b, uint
     for (uint32_t i = build->position[b] + 1; i < end && i < build->ordered && found == region; i++) {
         const struct gt_basic_block *join = &program->blocks[build->order[i]];
 
-        if (marks[build->order[i]] == 3 && join->end == GT_END_JOIN && join->edge_count == 1
-            && (region == GT_NONE || collects(build, build->order[i])))
+        if (marks[build->order[i]] == 3 && join->end == GT_END_JOIN && join->edge_count == 1 &&
+            (region == GT_NONE || collects(build, build->order[i])))
             found = program->edges[join->first_edge].to;
     }
     free(marks);
@@ -125,8 +125,8 @@ static void find_ways_out(struct gt_build *build)
         } while (changed);
         for (uint32_t e = 0; e < program->edge_count; e++)
             if (program->blocks[build->edge_from[e]].loop == l)
-                program->edges[e].leads_out = program->edges[e].to != program->loops[l].head &&
-                                              out[program->edges[e].to];
+                program->edges[e].leads_out =
+                    program->edges[e].to != program->loops[l].head && out[program->edges[e].to];
     }
     free(out);
 }

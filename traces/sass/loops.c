@@ -11,8 +11,7 @@
 /* The successors of a block, edges first, then what a call returns to. */
 static uint32_t successors(const struct gt_basic_block *block)
 {
-    return block->end == GT_END_CALL ? (block->resume != GT_NONE && block->executions > 0)
-                                     : block->edge_count;
+    return block->end == GT_END_CALL ? (block->resume != GT_NONE && block->executions > 0) : block->edge_count;
 }
 
 static uint32_t successor(const struct gt_program *program, const struct gt_basic_block *block, uint32_t i)
@@ -236,8 +235,7 @@ static void find_loops(struct gt_build *build)
     for (uint32_t e = 0; e < program->edge_count; e++) {
         uint32_t from = build->edge_from[e];
 
-        program->edges[e].back = program->blocks[from].end != GT_END_CALL &&
-                                 build->position[from] != GT_NONE &&
+        program->edges[e].back = program->blocks[from].end != GT_END_CALL && build->position[from] != GT_NONE &&
                                  gt_build_dominates(build, program->edges[e].to, from);
     }
     program->loops = gt_calloc(build->ordered + 1ull, sizeof *program->loops);
@@ -247,7 +245,9 @@ static void find_loops(struct gt_build *build)
         if (back_edges_into(build, head) == 0)
             continue;
         program->loops[program->loop_count] = (struct gt_loop){
-            .head = head, .parent = GT_NONE, .trips = program->blocks[head].executions,
+            .head = head,
+            .parent = GT_NONE,
+            .trips = program->blocks[head].executions,
         };
         fill_loop(build, program->loop_count++, stack, seen);
     }
@@ -269,16 +269,15 @@ static bool polls(const struct gt_program *program, const struct gt_basic_block 
 /* Whether warps end in a block behind which others go on. */
 static bool ends_some(const struct gt_program *program, const struct gt_basic_block *block)
 {
-    return block->end == GT_END_EXIT && block->edge_count > 0
-           && program->edges[block->first_edge].executions < block->executions;
+    return block->end == GT_END_EXIT && block->edge_count > 0 &&
+           program->edges[block->first_edge].executions < block->executions;
 }
 
 bool gt_build_ends(const struct gt_build *build, uint32_t b, uint32_t loop)
 {
     const struct gt_program *program = build->program;
 
-    return program->loops[loop].ends && program->blocks[b].loop == loop
-           && ends_some(program, &program->blocks[b]);
+    return program->loops[loop].ends && program->blocks[b].loop == loop && ends_some(program, &program->blocks[b]);
 }
 
 /* Loops without an edge that leads out of them, in which warps end.  Not where warps split: there sides of

@@ -8,9 +8,11 @@
 
 #include "traces/sass/sass.h"
 
+/* clang-format off */
 #define OP(name, pipe, action, space, flow, results, registers) \
     { name, GT_PIPE_##pipe, GT_ACTION_##action, GT_SPACE_##space, GT_SASS_##flow, GT_SASS_##results, \
       GT_SASS_##registers }
+/* clang-format on */
 
 /* Sorted by name: found by bisection. */
 static const struct gt_sass_opcode opcodes[] = {
@@ -226,7 +228,10 @@ static const struct gt_sass_opcode opcodes[] = {
     OP("YIELD", CBU, COMPUTE, NONE, NEXT, NO_RESULT, SINGLE),
 };
 
-struct mnemonic { const char *text; uint32_t length; };
+struct mnemonic {
+    const char *text;
+    uint32_t length;
+};
 
 static int compare(const void *key, const void *row)
 {

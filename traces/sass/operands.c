@@ -6,7 +6,12 @@
 
 #include "sim/workload/workload.h"
 
-enum { MOST_REGISTER = 255, WARP_THREADS = 32, REGISTER_BITS = 32, MOST_OFFSET_BYTES = 1 << 30 /* 24 bits in machine code */ };
+enum {
+    MOST_REGISTER = 255,
+    WARP_THREADS = 32,
+    REGISTER_BITS = 32,
+    MOST_OFFSET_BYTES = 1 << 30 /* 24 bits in machine code */
+};
 
 bool gt_sass_is_word(char c)
 {
@@ -22,11 +27,15 @@ static uint32_t matrix_registers(const struct gt_sass_parts *parts, unsigned ope
     if (strcmp(parts->opcode->name, "DMMA") == 0)
         in = out = 64;
     else if (strcmp(parts->opcode->name, "HMMA") != 0 && strcmp(parts->opcode->name, "HGMMA") != 0)
-        in = gt_sass_has(parts, ".S4") || gt_sass_has(parts, ".U4") ? 4 : parts->opcode->name[0] == 'B' ? 1 : 8, out = 32;
+        in = gt_sass_has(parts, ".S4") || gt_sass_has(parts, ".U4") ? 4
+             : parts->opcode->name[0] == 'B'                        ? 1
+                                                                    : 8,
+        out = 32;
     else if (gt_sass_has(parts, ".TF32"))
         in = 32;
-    bits = operand == 1 ? parts->m * parts->k * in : operand == 2 ? parts->n * parts->k * in :
-           parts->m * parts->n * out;
+    bits = operand == 1   ? parts->m * parts->k * in
+           : operand == 2 ? parts->n * parts->k * in
+                          : parts->m * parts->n * out;
     bits /= threads * REGISTER_BITS;
     return bits == 0 ? 1 : bits > UINT8_MAX ? UINT8_MAX : bits;
 }
@@ -37,14 +46,10 @@ static uint32_t register_count(const struct gt_sass_parts *parts, unsigned opera
     if (address || pair)
         return pair ? 2 : 1;
     switch (parts->opcode->registers) {
-    case GT_SASS_DOUBLE:
-        return 2;
-    case GT_SASS_DATA:
-        return parts->width_bytes < 4 ? 1 : parts->width_bytes / 4;
-    case GT_SASS_MATRIX:
-        return matrix_registers(parts, operand);
-    default:
-        return gt_sass_has(parts, ".WIDE") && (operand == 0 || operand == 3) ? 2 : 1;
+    case GT_SASS_DOUBLE: return 2;
+    case GT_SASS_DATA: return parts->width_bytes < 4 ? 1 : parts->width_bytes / 4;
+    case GT_SASS_MATRIX: return matrix_registers(parts, operand);
+    default: return gt_sass_has(parts, ".WIDE") && (operand == 0 || operand == 3) ? 2 : 1;
     }
 }
 
@@ -60,8 +65,9 @@ const char *gt_sass_register_at(const char *at, struct gt_operand *operand)
     number = strtoul(at + uniform + 1, &end, 10);
     if (gt_sass_is_word(*end) || number > MOST_REGISTER)
         return NULL;
-    operand->file = predicate ? (uniform ? GT_FILE_UNIFORM_PREDICATE : GT_FILE_PREDICATE) :
-                    uniform ? GT_FILE_UNIFORM : GT_FILE_VECTOR;
+    operand->file = predicate ? (uniform ? GT_FILE_UNIFORM_PREDICATE : GT_FILE_PREDICATE)
+                    : uniform ? GT_FILE_UNIFORM
+                              : GT_FILE_VECTOR;
     operand->number = (uint8_t)number;
     operand->count = 1;
     operand->flags = 0;
@@ -94,17 +100,18 @@ static bool is_result(const struct gt_sass_parts *parts, unsigned operand, bool 
             return *state < 2;
         *state = *state == 0 ? 1 : 2;
         return *state == 1;
-    case GT_SASS_PREDICATES:
-        *state = predicate ? *state : 2;
-        return predicate && *state < 2 && operand < 2;
-    default:
-        return false;
+    case GT_SASS_PREDICATES: *state = predicate ? *state : 2; return predicate && *state < 2 && operand < 2;
+    default: return false;
     }
 }
 
 /* Where the text is among the operands: which of them, how many of those up to it are no predicates, and where
  * the text of this one begins. */
-struct cursor { unsigned operand, values; int depth; const char *begins; };
+struct cursor {
+    unsigned operand, values;
+    int depth;
+    const char *begins;
+};
 
 static void begin_operand(struct cursor *cursor, const char *text)
 {

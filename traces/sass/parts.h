@@ -10,10 +10,10 @@ struct gt_sass_parts {
     const struct gt_sass_opcode *opcode;
     const char *modifiers; /* from the first dot of the mnemonic on, "" if none; `modifiers_length` long */
     size_t modifiers_length;
-    const char *operands;       /* behind the mnemonic */
-    bool guarded;               /* begins with a guard, be it @PT */
-    uint32_t width_bytes;       /* of memory instructions */
-    uint32_t m, n, k;           /* of matrix instructions */
+    const char *operands; /* behind the mnemonic */
+    bool guarded;         /* begins with a guard, be it @PT */
+    uint32_t width_bytes; /* of memory instructions */
+    uint32_t m, n, k;     /* of matrix instructions */
 };
 
 /* Has the mnemonic this modifier, ".U8", whole? */

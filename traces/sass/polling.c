@@ -11,7 +11,9 @@
 enum { STEPS = 12, SMALL_INSTRUCTIONS = 12 };
 
 /* The way from a failed try to behind it: edges in order. */
-struct way { uint32_t edges[STEPS], count; };
+struct way {
+    uint32_t edges[STEPS], count;
+};
 
 static bool waits(const struct gt_program *program, const struct gt_basic_block *block)
 {
@@ -49,8 +51,7 @@ static uint32_t way_on(const struct gt_program *program, uint32_t b)
 }
 
 /* Does the way that leaves `from` for `b` poll and come back to `behind`? */
-static bool find_way(const struct gt_program *program, uint32_t from, uint32_t b, uint32_t behind,
-                     struct way *way)
+static bool find_way(const struct gt_program *program, uint32_t from, uint32_t b, uint32_t behind, struct way *way)
 {
     bool polled = false;
 
@@ -74,8 +75,7 @@ static void scale(struct gt_program *program, uint32_t b, uint64_t kept, uint64_
 
     block->executions = (uint64_t)((double)block->executions * (double)kept / (double)of);
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++)
-        program->edges[e].executions = (uint64_t)((double)program->edges[e].executions * (double)kept /
-                                                  (double)of);
+        program->edges[e].executions = (uint64_t)((double)program->edges[e].executions * (double)kept / (double)of);
 }
 
 /* Take visits out of a block that goes on by `on`, with its tries in the same share. */

@@ -32,8 +32,8 @@ static void copy_texts(struct gt_program *program, const struct gt_program_row *
     }
 }
 
-static void add_access(struct gt_program *program, struct gt_instruction *instruction,
-                       const struct gt_access *access, const struct gt_program_row *row)
+static void add_access(struct gt_program *program, struct gt_instruction *instruction, const struct gt_access *access,
+                       const struct gt_program_row *row)
 {
     struct gt_access *added = &program->memory[program->memory_count];
 
@@ -55,13 +55,13 @@ static void resolve_target(struct gt_sass_flow *flow, uint32_t count)
 {
     if (!flow->has_target)
         return;
-    flow->has_target = flow->target % GT_PROGRAM_INSTRUCTION_BYTES == 0 &&
-                       flow->target / GT_PROGRAM_INSTRUCTION_BYTES < count;
+    flow->has_target =
+        flow->target % GT_PROGRAM_INSTRUCTION_BYTES == 0 && flow->target / GT_PROGRAM_INSTRUCTION_BYTES < count;
     flow->target /= GT_PROGRAM_INSTRUCTION_BYTES;
 }
 
-static void fill(struct gt_program *program, uint32_t i, const struct gt_program_row *row,
-                 struct gt_sass_flow *flow, bool *known)
+static void fill(struct gt_program *program, uint32_t i, const struct gt_program_row *row, struct gt_sass_flow *flow,
+                 bool *known)
 {
     struct gt_instruction *instruction = &program->instructions[i];
     struct gt_sass_control control;
@@ -82,9 +82,8 @@ static void fill(struct gt_program *program, uint32_t i, const struct gt_program
     add_access(program, instruction, &access, row);
 }
 
-struct gt_program *gt_program_make(const struct gt_program *head, const struct gt_program_row *rows,
-                                   uint32_t count, struct gt_flow_report *report, uint32_t *unknown,
-                                   uint32_t *first_unknown)
+struct gt_program *gt_program_make(const struct gt_program *head, const struct gt_program_row *rows, uint32_t count,
+                                   struct gt_flow_report *report, uint32_t *unknown, uint32_t *first_unknown)
 {
     struct gt_program *program = gt_calloc(1, sizeof *program);
     struct gt_sass_flow *flows = gt_calloc(count, sizeof *flows);
@@ -92,9 +91,13 @@ struct gt_program *gt_program_make(const struct gt_program *head, const struct g
     bool known;
 
     *program = (struct gt_program){
-        .key = strdup(head->key), .registers_per_thread = head->registers_per_thread,
-        .shared_bytes = head->shared_bytes, .compute_capability = head->compute_capability,
-        .warps = head->warps, .warps_per_block = head->warps_per_block, .use = head->use,
+        .key = strdup(head->key),
+        .registers_per_thread = head->registers_per_thread,
+        .shared_bytes = head->shared_bytes,
+        .compute_capability = head->compute_capability,
+        .warps = head->warps,
+        .warps_per_block = head->warps_per_block,
+        .use = head->use,
         .instruction_count = count,
     };
     program->instructions = gt_calloc(count, sizeof *program->instructions);

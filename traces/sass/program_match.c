@@ -11,9 +11,9 @@
 /* A kernel's names, from what was traced to what a reader would call it. */
 struct names {
     const char *traced;
-    char *whole;         /* demangled, without blanks: profilers set these differently */
-    char *base;          /* the function alone */
-    bool bare;           /* traced as the function alone */
+    char *whole; /* demangled, without blanks: profilers set these differently */
+    char *base;  /* the function alone */
+    bool bare;   /* traced as the function alone */
 };
 
 /* A profiled launch that kernels may take the program of. */
@@ -22,8 +22,8 @@ struct offer {
     const struct gt_kernel *kernel;
     struct gt_program *program;
     const struct gt_profile *profile;
-    double clock_share;  /* see gt_program */
-    uint32_t source;     /* which profile it is of */
+    double clock_share; /* see gt_program */
+    uint32_t source;    /* which profile it is of */
 };
 
 struct offers {
@@ -34,7 +34,7 @@ struct offers {
 /* What a kernel of the timeline may take: launches of one profile and grid, in their order. */
 struct choice {
     const struct offer **items;
-    uint32_t count, next;  /* whose turn it is */
+    uint32_t count, next; /* whose turn it is */
     bool chosen;
 };
 
@@ -114,8 +114,12 @@ static void collect(struct offers *offers, struct gt_workload *workload, uint32_
             continue;
         offers->items = gt_realloc(offers->items, offers->count + 1ull, sizeof *offers->items);
         offers->items[offers->count++] = (struct offer){
-            .names = names_of(workload, kernel), .kernel = kernel, .program = program, .source = source,
-            .profile = profile, .clock_share = clock_share(workload, profile),
+            .names = names_of(workload, kernel),
+            .kernel = kernel,
+            .program = program,
+            .source = source,
+            .profile = profile,
+            .clock_share = clock_share(workload, profile),
         };
     }
 }
@@ -129,8 +133,8 @@ static double distance(const struct gt_kernel *a, const struct gt_kernel *b)
 }
 
 /* Is `offer` better for the kernel than the ones found, as good (0), or worse (-1)? */
-static int compare(const struct gt_kernel *kernel, const struct offer *offer, int matched,
-                   const struct offer *best, int best_match)
+static int compare(const struct gt_kernel *kernel, const struct offer *offer, int matched, const struct offer *best,
+                   int best_match)
 {
     double nearer;
 
@@ -139,13 +143,15 @@ static int compare(const struct gt_kernel *kernel, const struct offer *offer, in
     nearer = distance(kernel, best->kernel) - distance(kernel, offer->kernel);
     if (nearer != 0)
         return nearer > 0 ? 1 : -1;
-    return best->source == offer->source && memcmp(best->kernel->grid, offer->kernel->grid,
-                                                   sizeof best->kernel->grid) == 0 ? 0 : -1;
+    return best->source == offer->source &&
+                   memcmp(best->kernel->grid, offer->kernel->grid, sizeof best->kernel->grid) == 0
+               ? 0
+               : -1;
 }
 
 /* The best offers for a kernel, and how it went. */
 static enum gt_program_match choose(const struct offers *offers, const struct names *names,
-                             const struct gt_kernel *kernel, struct choice *choice)
+                                    const struct gt_kernel *kernel, struct choice *choice)
 {
     enum gt_program_match failure = GT_MATCH_UNKNOWN;
     const struct offer *best = NULL;
@@ -214,7 +220,7 @@ static void attach(struct gt_workload *timeline, uint32_t op, struct choice *cho
 }
 
 static enum gt_program_match find(struct gt_workload *timeline, uint32_t number, const struct offers *offers,
-                           struct choice *choice)
+                                  struct choice *choice)
 {
     struct names names;
     enum gt_program_match how;
@@ -229,7 +235,7 @@ static enum gt_program_match find(struct gt_workload *timeline, uint32_t number,
 }
 
 static void match_all(struct gt_workload *timeline, const struct offers *offers, struct choice *choices,
-                       struct gt_program_matches *matches)
+                      struct gt_program_matches *matches)
 {
     for (uint32_t i = 0; i < timeline->op_count; i++) {
         uint32_t number = timeline->ops[i].kernel;
@@ -247,7 +253,7 @@ static void match_all(struct gt_workload *timeline, const struct offers *offers,
 }
 
 void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
-                        struct gt_program_matches *matches)
+                       struct gt_program_matches *matches)
 {
     struct choice *choices = gt_calloc(timeline->kernel_count + 1ull, sizeof *choices);
     struct offers offers = { .count = 0 };

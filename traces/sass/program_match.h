@@ -10,20 +10,20 @@
 
 /* What became of a kernel of the timeline. */
 enum gt_program_match {
-    GT_MATCH_UNUSED,       /* no operation launches it */
-    GT_MATCH_OWN,          /* had a program */
-    GT_MATCH_SAME,         /* has that of a launch of its own shape */
-    GT_MATCH_SCALED,       /* of a launch of another grid: counts are a warp's, so they fit any */
-    GT_MATCH_OTHER_BLOCK,  /* none: it was profiled with blocks of another shape only */
-    GT_MATCH_UNKNOWN,      /* none: no profiled kernel is called so */
+    GT_MATCH_UNUSED,      /* no operation launches it */
+    GT_MATCH_OWN,         /* had a program */
+    GT_MATCH_SAME,        /* has that of a launch of its own shape */
+    GT_MATCH_SCALED,      /* of a launch of another grid: counts are a warp's, so they fit any */
+    GT_MATCH_OTHER_BLOCK, /* none: it was profiled with blocks of another shape only */
+    GT_MATCH_UNKNOWN,     /* none: no profiled kernel is called so */
     GT_MATCHES
 };
 
 struct gt_program_matches {
-    uint8_t *how;                   /* gt_program_match, by kernel that the timeline had; free() it */
-    uint32_t count;                 /* of them */
+    uint8_t *how;   /* gt_program_match, by kernel that the timeline had; free() it */
+    uint32_t count; /* of them */
     uint64_t kernels[GT_MATCHES];
-    uint64_t launches[GT_MATCHES];  /* operations of these kernels */
+    uint64_t launches[GT_MATCHES]; /* operations of these kernels */
 };
 
 /* Give every kernel of `timeline` that has no program that of a launch in `profiled`, `count` workloads.  Of
@@ -38,6 +38,6 @@ struct gt_program_matches {
  * Programs are shared: `profiled` may be freed afterwards.  Kernels that found none stay as they
  * were. */
 void gt_match_programs(struct gt_workload *timeline, struct gt_workload *const *profiled, uint32_t count,
-                        struct gt_program_matches *matches);
+                       struct gt_program_matches *matches);
 
 #endif

@@ -53,10 +53,12 @@ static bool last_number(const char *operands, uint64_t *value)
 
 static uint32_t memory_width(const struct gt_sass_parts *parts)
 {
+    /* clang-format off */
     static const struct { const char *modifier; uint32_t bytes; } widths[] = {
         { ".128", 16 }, { ".64", 8 }, { ".U8", 1 }, { ".S8", 1 }, { ".U16", 2 }, { ".S16", 2 },
         { ".M88.4", 16 }, { ".MT88.4", 16 }, { ".M88.2", 8 }, { ".MT88.2", 8 }, /* LDSM, STSM */
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof widths / sizeof widths[0]; i++)
         if (gt_sass_has(parts, widths[i].modifier))
@@ -67,12 +69,13 @@ static uint32_t memory_width(const struct gt_sass_parts *parts)
 /* ".64x256x16" or ".16816": rows, columns and depth. */
 static void matrix_shape(struct gt_sass_parts *parts)
 {
-    static const struct { const char *text; uint32_t m, n, k;
+    static const struct {
+        const char *text;
+        uint32_t m, n, k;
     } shapes[] = {
-        { ".884", 8, 8, 4 },       { ".1684", 16, 8, 4 },     { ".1688", 16, 8, 8 },
-        { ".16816", 16, 8, 16 },   { ".16832", 16, 8, 32 },   { ".16864", 16, 8, 64 },
-        { ".168128", 16, 8, 128 }, { ".168256", 16, 8, 256 }, { ".8816", 8, 8, 16 },
-        { ".8832", 8, 8, 32 },
+        { ".884", 8, 8, 4 },     { ".1684", 16, 8, 4 },   { ".1688", 16, 8, 8 },     { ".16816", 16, 8, 16 },
+        { ".16832", 16, 8, 32 }, { ".16864", 16, 8, 64 }, { ".168128", 16, 8, 128 }, { ".168256", 16, 8, 256 },
+        { ".8816", 8, 8, 16 },   { ".8832", 8, 8, 32 },
     };
     char *end;
 
@@ -109,8 +112,7 @@ static void fill_depbar(const struct gt_sass_parts *parts, struct gt_instruction
     const char *board = strstr(parts->operands, "SB");
     long left = number_at(parts, 1);
 
-    instruction->argument =
-        board != NULL && board[2] >= '0' && board[2] <= '9' ? (uint16_t)(board[2] - '0') : 0;
+    instruction->argument = board != NULL && board[2] >= '0' && board[2] <= '9' ? (uint16_t)(board[2] - '0') : 0;
     instruction->argument2 = (uint16_t)(left > 0 ? left : 0);
 }
 
@@ -149,8 +151,7 @@ static void fill_syncs(const struct gt_sass_parts *parts, struct gt_instruction 
 static void fill_commit(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
 {
     (void)parts;
-    instruction->argument =
-        instruction->write_barrier != GT_NO_BARRIER ? instruction->write_barrier : UINT8_MAX;
+    instruction->argument = instruction->write_barrier != GT_NO_BARRIER ? instruction->write_barrier : UINT8_MAX;
 }
 
 static void fill_sleep(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
@@ -169,8 +170,8 @@ static void fill_bulk(const struct gt_sass_parts *parts, struct gt_instruction *
 
 static void fill_branch(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
 {
-    instruction->guard_decides = parts->guarded && parts->modifiers_length == 0
-                                 && strncmp(parts->operands, " 0x", 3) == 0;
+    instruction->guard_decides =
+        parts->guarded && parts->modifiers_length == 0 && strncmp(parts->operands, " 0x", 3) == 0;
 }
 
 static void fill_elect(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
@@ -181,12 +182,14 @@ static void fill_elect(const struct gt_sass_parts *parts, struct gt_instruction 
 
 static void fill_special(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
 {
+    /* clang-format off */
     static const struct { const char *name; enum gt_special special; } registers[] = {
         { "SR_TID", GT_SPECIAL_THREAD },      { "SR_LANEID", GT_SPECIAL_LANE },
         { "SR_CTAID", GT_SPECIAL_BLOCK },     { "SR_CgaCtaId", GT_SPECIAL_BLOCK },
         { "SR_VIRTID", GT_SPECIAL_MACHINE },  { "SR_VIRTUALSMID", GT_SPECIAL_MACHINE },
         { "SR_CLOCK", GT_SPECIAL_MACHINE },   { "SR_GLOBALTIMER", GT_SPECIAL_MACHINE },
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof registers / sizeof registers[0]; i++)
         if (strstr(parts->operands, registers[i].name) != NULL)
@@ -196,10 +199,12 @@ static void fill_special(const struct gt_sass_parts *parts, struct gt_instructio
 /* ".GE", and where a number that is none counts as well, ".GEU". */
 static void fill_comparison(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
 {
+    /* clang-format off */
     static const struct { const char *modifier; enum gt_compare compare; } comparisons[] = {
         { ".GE", GT_COMPARE_AT_LEAST }, { ".GT", GT_COMPARE_GREATER }, { ".NE", GT_COMPARE_UNEQUAL },
         { ".LE", GT_COMPARE_AT_MOST },  { ".LT", GT_COMPARE_LESS },    { ".EQ", GT_COMPARE_EQUAL },
     };
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof comparisons / sizeof comparisons[0]; i++)
         if (strncmp(parts->modifiers, comparisons[i].modifier, 3) == 0)
@@ -211,22 +216,24 @@ static const struct special {
     const char *name;
     void (*fill)(const struct gt_sass_parts *parts, struct gt_instruction *instruction);
 } specials[] = {
-    { "ARRIVES", fill_commit },    { "BAR", fill_barrier },         { "BRA", fill_branch },
-    { "CS2R", fill_special },      { "DEPBAR", fill_depbar },       { "DSETP", fill_comparison },
-    { "ELECT", fill_elect },       { "FSETP", fill_comparison },    { "ISETP", fill_comparison },
-    { "LDGDEPBAR", fill_commit },  { "NANOSLEEP", fill_sleep },     { "S2R", fill_special },
-    { "S2UR", fill_special },      { "SYNCS", fill_syncs },         { "UBLKCP", fill_bulk },
+    { "ARRIVES", fill_commit },    { "BAR", fill_barrier },          { "BRA", fill_branch },
+    { "CS2R", fill_special },      { "DEPBAR", fill_depbar },        { "DSETP", fill_comparison },
+    { "ELECT", fill_elect },       { "FSETP", fill_comparison },     { "ISETP", fill_comparison },
+    { "LDGDEPBAR", fill_commit },  { "NANOSLEEP", fill_sleep },      { "S2R", fill_special },
+    { "S2UR", fill_special },      { "SYNCS", fill_syncs },          { "UBLKCP", fill_bulk },
     { "UISETP", fill_comparison }, { "USETMAXREG", fill_setmaxreg }, { "WARPGROUP", fill_warpgroup },
 };
 
 /* Of a matrix product: its shape, and by what is in its modifiers its elements, 16 bits where nothing is. */
 static void fill_product(const struct gt_sass_parts *parts, struct gt_instruction *instruction)
 {
+    /* clang-format off */
     static const struct { const char *modifier; enum gt_element element; } elements[] = {
         { ".TF32", GT_ELEMENT_32_BITS }, { ".S8", GT_ELEMENT_8_BITS },   { ".U8", GT_ELEMENT_8_BITS },
         { ".E4M3", GT_ELEMENT_8_BITS },  { ".E5M2", GT_ELEMENT_8_BITS }, { ".S4", GT_ELEMENT_4_BITS },
         { ".U4", GT_ELEMENT_4_BITS },
     };
+    /* clang-format on */
 
     instruction->gmma_m = (uint8_t)parts->m;
     instruction->gmma_n = (uint16_t)parts->n;
@@ -254,7 +261,8 @@ static void fill_access(const struct gt_sass_parts *parts, struct gt_access *acc
         return;
     access->address = gt_sass_address(parts->operands);
     access->width_bytes = parts->opcode->pipe == GT_PIPE_TMA ? 0 : (uint8_t)parts->width_bytes;
-    access->bypass_l1 = gt_sass_has(parts, ".BYPASS") || gt_sass_has(parts, ".STRONG.GPU") || gt_sass_has(parts, ".STRONG.SYS");
+    access->bypass_l1 =
+        gt_sass_has(parts, ".BYPASS") || gt_sass_has(parts, ".STRONG.GPU") || gt_sass_has(parts, ".STRONG.SYS");
 }
 
 static void fill_flow(const struct gt_sass_parts *parts, bool guarded, struct gt_sass_flow *flow)
@@ -267,8 +275,8 @@ static void fill_flow(const struct gt_sass_parts *parts, bool guarded, struct gt
     flow->conditional = guarded || gt_sass_has(parts, ".DIV") || gt_sass_has(parts, ".CONV") ||
                         (gt_sass_register_at(at, &predicate) != NULL && gt_sass_is_predicate(&predicate));
     /* A computed jump and a return name where they count from, not where they go. */
-    flow->has_target = flow->kind != GT_SASS_NEXT && flow->kind != GT_SASS_SWITCH &&
-                       flow->kind != GT_SASS_RETURN && last_number(parts->operands, &flow->target);
+    flow->has_target = flow->kind != GT_SASS_NEXT && flow->kind != GT_SASS_SWITCH && flow->kind != GT_SASS_RETURN &&
+                       last_number(parts->operands, &flow->target);
     if (barrier != NULL && barrier[1] >= '0' && barrier[1] <= '9')
         flow->barrier = (uint8_t)strtoul(barrier + 1, NULL, 10);
 }
@@ -298,9 +306,8 @@ static const char *parse_guard(const char *text, struct gt_instruction *instruct
 bool gt_sass_parse(const char *text, struct gt_instruction *instruction, struct gt_access *access,
                    struct gt_sass_flow *flow)
 {
-    static const struct gt_sass_opcode unknown = {
-        "", GT_PIPE_ALU, GT_ACTION_COMPUTE, GT_SPACE_NONE, GT_SASS_NEXT, GT_SASS_FIRST, GT_SASS_SINGLE
-    };
+    static const struct gt_sass_opcode unknown = { "",           GT_PIPE_ALU,   GT_ACTION_COMPUTE, GT_SPACE_NONE,
+                                                   GT_SASS_NEXT, GT_SASS_FIRST, GT_SASS_SINGLE };
     struct gt_sass_parts parts = { 0 };
     bool guarded, known;
     uint32_t length;

@@ -6,15 +6,19 @@
 
 enum { FILES = 4, REGISTERS = 256, LOOK_BACK = 64 };
 
-struct state { uint8_t of[FILES][REGISTERS]; };
+struct state {
+    uint8_t of[FILES][REGISTERS];
+};
 
 /* What an instruction brings in by itself. */
 static uint8_t own_taint(const struct gt_program *program, const struct gt_instruction *instruction)
 {
+    /* clang-format off */
     static const uint8_t of_special[] = {
         [GT_SPECIAL_OTHER] = 0, [GT_SPECIAL_THREAD] = GT_TAINT_THREAD, [GT_SPECIAL_LANE] = GT_TAINT_LANE,
         [GT_SPECIAL_BLOCK] = GT_TAINT_BLOCK, [GT_SPECIAL_MACHINE] = GT_TAINT_DATA,
     };
+    /* clang-format on */
     uint8_t action = instruction->action, space;
 
     if (action == GT_ACTION_SPECIAL && of_special[instruction->special] != 0)
@@ -31,8 +35,7 @@ static uint8_t own_taint(const struct gt_program *program, const struct gt_instr
     return space == GT_SPACE_CONSTANT ? 0 : GT_TAINT_DATA;
 }
 
-static uint8_t step(const struct gt_program *program, const struct gt_instruction *instruction,
-                    struct state *state)
+static uint8_t step(const struct gt_program *program, const struct gt_instruction *instruction, struct state *state)
 {
     uint8_t read = own_taint(program, instruction);
     bool guarded = false;
@@ -127,9 +130,9 @@ static bool writes(const struct gt_instruction *instruction, const struct gt_ope
 enum gt_side gt_program_side(const struct gt_program *program, uint32_t instruction)
 {
     static const uint8_t side_of[] = {
-        [GT_COMPARE_NONE] = GT_SIDE_UNKNOWN,  [GT_COMPARE_AT_LEAST] = GT_SIDE_HIGH,
-        [GT_COMPARE_GREATER] = GT_SIDE_HIGH,  [GT_COMPARE_UNEQUAL] = GT_SIDE_HIGH,
-        [GT_COMPARE_AT_MOST] = GT_SIDE_LOW,   [GT_COMPARE_LESS] = GT_SIDE_LOW,
+        [GT_COMPARE_NONE] = GT_SIDE_UNKNOWN, [GT_COMPARE_AT_LEAST] = GT_SIDE_HIGH,
+        [GT_COMPARE_GREATER] = GT_SIDE_HIGH, [GT_COMPARE_UNEQUAL] = GT_SIDE_HIGH,
+        [GT_COMPARE_AT_MOST] = GT_SIDE_LOW,  [GT_COMPARE_LESS] = GT_SIDE_LOW,
         [GT_COMPARE_EQUAL] = GT_SIDE_LOW,
     };
     const struct gt_operand *guard = guard_of(program, instruction);

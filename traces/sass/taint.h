@@ -5,11 +5,11 @@
 #include "sim/workload/program.h"
 
 enum gt_taint {
-    GT_TAINT_THREAD = 1,        /* the thread's number in its block */
-    GT_TAINT_LANE = 2,          /* the thread's number in its warp */
-    GT_TAINT_BLOCK = 4,         /* the block's number in the grid */
-    GT_TAINT_DATA = 8,          /* memory, clocks, other threads */
-    GT_TAINT_WAIT = 16          /* whether an mbarrier was ready */
+    GT_TAINT_THREAD = 1, /* the thread's number in its block */
+    GT_TAINT_LANE = 2,   /* the thread's number in its warp */
+    GT_TAINT_BLOCK = 4,  /* the block's number in the grid */
+    GT_TAINT_DATA = 8,   /* memory, clocks, other threads */
+    GT_TAINT_WAIT = 16   /* whether an mbarrier was ready */
 };
 
 /* For each instruction the gt_taint bits of what it reads, `taint[instruction]`, 0 where no warp came:

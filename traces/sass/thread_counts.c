@@ -17,8 +17,7 @@ static bool threads_counted(const struct gt_program *program)
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         const struct gt_instruction *in = &program->instructions[i];
 
-        if (in->executions > 0 && in->threads > 0 &&
-            (in->threads < WARP_THREADS || in->threads_on < WARP_THREADS))
+        if (in->executions > 0 && in->threads > 0 && (in->threads < WARP_THREADS || in->threads_on < WARP_THREADS))
             return true;
     }
     return false;

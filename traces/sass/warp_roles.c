@@ -12,7 +12,7 @@
 
 struct roles {
     struct gt_build *build;
-    uint8_t *together;          /* block -> whether its instructions hold warps of a thread block together */
+    uint8_t *together; /* block -> whether its instructions hold warps of a thread block together */
 };
 enum { NONE, SOME /* of a group of warps */, ALL };
 
@@ -50,13 +50,13 @@ static uint8_t together(const struct gt_program *program, const struct gt_instru
 {
     switch (instruction->action) {
     case GT_ACTION_BARRIER_SYNC:
-        return instruction->argument2 == 0 || instruction->argument2 >= program->warps_per_block * 32 ? ALL
-                                                                                                      : SOME;
-    case GT_ACTION_BARRIER_ARRIVE: case GT_ACTION_GMMA: case GT_ACTION_MBARRIER_WAIT:
-    case GT_ACTION_MBARRIER_ARRIVE: case GT_ACTION_CLUSTER_WAIT:
-        return SOME;
-    default:
-        return NONE;
+        return instruction->argument2 == 0 || instruction->argument2 >= program->warps_per_block * 32 ? ALL : SOME;
+    case GT_ACTION_BARRIER_ARRIVE:
+    case GT_ACTION_GMMA:
+    case GT_ACTION_MBARRIER_WAIT:
+    case GT_ACTION_MBARRIER_ARRIVE:
+    case GT_ACTION_CLUSTER_WAIT: return SOME;
+    default: return NONE;
     }
 }
 
@@ -86,8 +86,7 @@ static uint8_t together_behind(const struct roles *roles, uint32_t b)
     for (uint32_t e = block->first_edge; e < block->first_edge + block->edge_count; e++) {
         uint32_t to = program->edges[e].to;
 
-        if (build->dominator[to] != b || program->edges[e].back ||
-            build->in_first[to + 1] - build->in_first[to] != 1)
+        if (build->dominator[to] != b || program->edges[e].back || build->in_first[to + 1] - build->in_first[to] != 1)
             continue;
         for (uint32_t x = 0; x < program->block_count; x++)
             if (roles->together[x] > most && gt_build_dominates(build, to, x))
@@ -152,7 +151,7 @@ static void split_by_role(struct gt_program *program, const struct gt_basic_bloc
         return;
     }
     counts[0] = whole_warps(block, edge[0].executions, block->warps);
-    if (block->end == GT_END_EXIT) {    /* the edge is for those that do not meet the condition */
+    if (block->end == GT_END_EXIT) { /* the edge is for those that do not meet the condition */
         edge[0].warps = side == GT_SIDE_LOW ? high_warps(rest, counts[0]) : low_warps(rest, counts[0]);
         return;
     }
@@ -215,13 +214,14 @@ static void judge_loop(struct roles *roles, uint32_t l)
         if (!gt_build_in_loop(build, b, l))
             continue;
         held = roles->together[b] > held ? roles->together[b] : held;
-        if ((program->blocks[b].loop == l && program->blocks[b].choice == GT_CHOICE_LOOP)
-            || gt_build_ends(build, b, l))
+        if ((program->blocks[b].loop == l && program->blocks[b].choice == GT_CHOICE_LOOP) ||
+            gt_build_ends(build, b, l))
             taint |= condition_taint(roles, &program->blocks[b]) & ~GT_TAINT_LANE;
     }
-    loop->who = held != NONE || taint == 0 || taint == GT_TAINT_BLOCK ? GT_WHO_BLOCK :
-                taint == GT_TAINT_THREAD ? GT_WHO_ROLE :
-                taint & GT_TAINT_DATA ? GT_WHO_VISIT : GT_WHO_WARP;
+    loop->who = held != NONE || taint == 0 || taint == GT_TAINT_BLOCK ? GT_WHO_BLOCK
+                : taint == GT_TAINT_THREAD                            ? GT_WHO_ROLE
+                : taint & GT_TAINT_DATA                               ? GT_WHO_VISIT
+                                                                      : GT_WHO_WARP;
 }
 
 void gt_build_roles(struct gt_build *build)

@@ -7,8 +7,8 @@
 /* The newest whole run of that kind in *run_id: 1, 0 where there is none, -1. */
 static int newest_run(struct gt_database *database, const char *kind, int64_t *run_id, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database, "SELECT max(run_id) FROM run WHERE kind = ?1 AND whole = 1",
-                                          error);
+    struct gt_query *query =
+        gt_query_new(database, "SELECT max(run_id) FROM run WHERE kind = ?1 AND whole = 1", error);
     int row;
 
     if (query == NULL)
@@ -41,8 +41,8 @@ int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct
 
 static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
 {
-    if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0
-        || gt_stats_sms(work, error) != 0 || gt_stats_walk(work, error) != 0)
+    if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0 || gt_stats_sms(work, error) != 0 ||
+        gt_stats_walk(work, error) != 0)
         return gt_database_name_error(work->database, error);
     return 0;
 }

@@ -25,8 +25,8 @@ struct path_call {
     uint32_t part;
 };
 
-struct part_key {                     /* of a part, while the walk lasts */
-    char *text;                       /* the kind as one character, then the name */
+struct part_key { /* of a part, while the walk lasts */
+    char *text;   /* the kind as one character, then the name */
     uint32_t part;
     UT_hash_handle hh;
 };
@@ -35,7 +35,7 @@ struct walk {
     struct gt_stats_work *work;
     struct gt_error *error;
     struct gt_query *op_query, *call_query;
-    uint32_t *call_before;            /* by call: the one before it on its thread, or GT_NONE */
+    uint32_t *call_before; /* by call: the one before it on its thread, or GT_NONE */
     size_t calls;
     struct part_key *parts;
     size_t part_room;
@@ -114,8 +114,7 @@ static uint32_t op_part(struct walk *walk, struct gt_query *query)
         return part_of(walk, GT_PATH_MEMSET, "");
     if (kind != NULL && strcmp(kind, gt_op_kind_names[GT_OP_HOST_FUNCTION]) == 0)
         return part_of(walk, GT_PATH_HOST_FUNCTION, "");
-    return part_of(walk, GT_PATH_KERNEL,
-                   kernel < walk->work->kernels ? walk->work->kernel_names[kernel] : "");
+    return part_of(walk, GT_PATH_KERNEL, kernel < walk->work->kernels ? walk->work->kernel_names[kernel] : "");
 }
 
 static int read_op(struct walk *walk, uint32_t number, struct path_op *op)
@@ -144,8 +143,8 @@ static int read_call(struct walk *walk, uint32_t number, struct path_call *call)
 
     if (result != 1)
         return result;
-    if (gt_query_span(query, 0, "call", number, &call->start_ps, &call->end_ps, walk->error) != 0
-        || gt_query_number(query, 2, GT_TIME_LIMIT_PS, "blocked_ps", &call->blocked_ps, walk->error) != 0)
+    if (gt_query_span(query, 0, "call", number, &call->start_ps, &call->end_ps, walk->error) != 0 ||
+        gt_query_number(query, 2, GT_TIME_LIMIT_PS, "blocked_ps", &call->blocked_ps, walk->error) != 0)
         return -1;
     call->call = number;
     call->cause_op = index_column(query, 3);
@@ -251,19 +250,20 @@ static int walk_back(struct walk *walk)
 /* One 4-byte number a call is all that the walk keeps in memory of the trace. */
 static int load_threads(struct walk *walk, struct gt_error *error)
 {
-    struct gt_query *query = gt_stats_query(walk->work, "SELECT call_no, thread_no FROM call WHERE trace_id = ?2"
-                                   " ORDER BY call_no", error);
-    uint32_t *last = NULL;            /* by thread */
+    struct gt_query *query = gt_stats_query(walk->work,
+                                            "SELECT call_no, thread_no FROM call WHERE trace_id = ?2"
+                                            " ORDER BY call_no",
+                                            error);
+    uint32_t *last = NULL; /* by thread */
     size_t room = 0, threads = 0;
     int result = -1;
 
     while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         uint64_t thread;
 
-        if ((size_t)gt_query_integer(query, 0) != walk->calls
-            || gt_query_number(query, 1, walk->calls + UINT16_MAX, "thread_no", &thread, error) != 0) {
-            result = gt_error_set(error, "call %zu is missing or of no thread; the store is damaged",
-                                  walk->calls);
+        if ((size_t)gt_query_integer(query, 0) != walk->calls ||
+            gt_query_number(query, 1, walk->calls + UINT16_MAX, "thread_no", &thread, error) != 0) {
+            result = gt_error_set(error, "call %zu is missing or of no thread; the store is damaged", walk->calls);
             break;
         }
         gt_array_grow(walk->call_before, walk->calls, room);
@@ -284,9 +284,11 @@ static int load_threads(struct walk *walk, struct gt_error *error)
 static int find_ends(struct walk *walk)
 {
     struct gt_stats *stats = walk->work->stats;
-    struct gt_query *query = gt_stats_query(walk->work, "SELECT min(start_ps), (SELECT call_no FROM run_call"
-                                   " WHERE run_id = ?1 ORDER BY end_ps DESC, call_no DESC LIMIT 1)"
-                                   " FROM run_call WHERE run_id = ?1", walk->error);
+    struct gt_query *query = gt_stats_query(walk->work,
+                                            "SELECT min(start_ps), (SELECT call_no FROM run_call"
+                                            " WHERE run_id = ?1 ORDER BY end_ps DESC, call_no DESC LIMIT 1)"
+                                            " FROM run_call WHERE run_id = ?1",
+                                            walk->error);
     bool calls = query != NULL && gt_query_next(query, walk->error) == 1 && !gt_query_absent(query, 0);
     uint32_t last_call = calls ? index_column(query, 1) : GT_NONE;
     int result = query == NULL ? -1 : 0;
@@ -318,8 +320,10 @@ static int has_causes(struct gt_stats_work *work, struct gt_error *error)
 
     if (work->stats->run.simulated)
         return 1;
-    query = gt_stats_query(work, "SELECT 1 FROM run_op WHERE run_id = ?1"
-                     " AND (cause_call IS NOT NULL OR cause_op IS NOT NULL) LIMIT 1", error);
+    query = gt_stats_query(work,
+                           "SELECT 1 FROM run_op WHERE run_id = ?1"
+                           " AND (cause_call IS NOT NULL OR cause_op IS NOT NULL) LIMIT 1",
+                           error);
     result = query == NULL ? -1 : gt_query_next(query, error);
     gt_query_end(query);
     return result;
@@ -327,14 +331,17 @@ static int has_causes(struct gt_stats_work *work, struct gt_error *error)
 
 static int open_queries(struct walk *walk)
 {
-    walk->op_query = gt_stats_query(walk->work,
-        "SELECT r.submit_ps, r.start_ps, r.end_ps, r.cause_call, r.cause_op, o.call_no, o.kind,"
-        " o.kernel_no, o.direction FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no"
-        " WHERE r.run_id = ?1 AND r.op_no = ?3", walk->error);
+    walk->op_query =
+        gt_stats_query(walk->work,
+                       "SELECT r.submit_ps, r.start_ps, r.end_ps, r.cause_call, r.cause_op, o.call_no, o.kind,"
+                       " o.kernel_no, o.direction FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no"
+                       " WHERE r.run_id = ?1 AND r.op_no = ?3",
+                       walk->error);
     walk->call_query = gt_stats_query(walk->work,
-        "SELECT r.start_ps, r.end_ps, r.blocked_ps, r.cause_op, c.kind, c.name"
-        " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
-        " WHERE r.run_id = ?1 AND r.call_no = ?3", walk->error);
+                                      "SELECT r.start_ps, r.end_ps, r.blocked_ps, r.cause_op, c.kind, c.name"
+                                      " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
+                                      " WHERE r.run_id = ?1 AND r.call_no = ?3",
+                                      walk->error);
     return walk->op_query == NULL || walk->call_query == NULL ? -1 : 0;
 }
 
@@ -342,7 +349,8 @@ static void close_walk(struct walk *walk)
 {
     struct part_key *key, *next;
 
-    HASH_ITER(hh, walk->parts, key, next) {
+    HASH_ITER(hh, walk->parts, key, next)
+    {
         HASH_DEL(walk->parts, key);
         free(key->text);
         free(key);
@@ -358,8 +366,7 @@ int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error)
     int known = has_causes(work, error), result = known < 0 ? -1 : 0;
 
     if (known == 0)
-        gt_stats_note(work->stats, "critical_path",
-                      "not known: the run does not say what let each thing start");
+        gt_stats_note(work->stats, "critical_path", "not known: the run does not say what let each thing start");
     if (known == 1) {
         work->stats->path_file = gt_path_file_new(error);
         if (work->stats->path_file == NULL || load_threads(&walk, error) != 0 || open_queries(&walk) != 0)

@@ -9,12 +9,12 @@
 struct gt_stats_work {
     struct gt_database *database;
     struct gt_stats *stats;
-    struct gt_kernel *shapes;         /* the trace's kernels by kernel_no: launch shape only */
-    char **kernel_names;              /* by kernel_no */
+    struct gt_kernel *shapes; /* the trace's kernels by kernel_no: launch shape only */
+    char **kernel_names;      /* by kernel_no */
     size_t kernels;
-    uint32_t *gpu_ids;                /* by gpu_no */
+    uint32_t *gpu_ids; /* by gpu_no */
     size_t gpus;
-    uint32_t last_op;                 /* the one that ends the makespan, from gt_stats_ops() */
+    uint32_t last_op; /* the one that ends the makespan, from gt_stats_ops() */
 };
 
 /* Each fills its part of work->stats, in this order. Return 0 or -1. */
@@ -41,7 +41,7 @@ struct gt_path_file *gt_path_file_new(struct gt_error *error);
 int gt_path_file_add(struct gt_path_file *path, gt_time_ps from_ps, uint32_t part, uint32_t op, uint32_t call,
                      struct gt_error *error);
 int gt_path_file_finish(struct gt_stats *stats, struct gt_error *error);
-void gt_path_file_free(struct gt_path_file *path);                        /* NULL allowed */
+void gt_path_file_free(struct gt_path_file *path); /* NULL allowed */
 
 /* A statement over the run's database; the parameters ?1 and ?2 are bound to the run and the trace. */
 struct gt_query *gt_stats_query(struct gt_stats_work *work, const char *sql, struct gt_error *error);

@@ -9,7 +9,7 @@
 /* One launch shape that was launched. */
 struct shape {
     const char *name;
-    uint32_t kernel;                  /* kernel_no */
+    uint32_t kernel; /* kernel_no */
     struct gt_launches launches;
 };
 
@@ -34,8 +34,7 @@ static int by_total(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static void set_occupancy(struct gt_stats_kernel *out, const struct gt_device *device,
-                          const struct gt_kernel *shape)
+static void set_occupancy(struct gt_stats_kernel *out, const struct gt_device *device, const struct gt_kernel *shape)
 {
     struct gt_occupancy occupancy;
 
@@ -63,8 +62,7 @@ static void add_shape(struct gt_stats_kernel *out, gt_time_ps *wait_ps, const st
 }
 
 /* The launched shapes, same names together, each name's longest first. */
-static size_t list_shapes(const struct gt_stats_work *work, const struct gt_launches *launches,
-                          struct shape *shapes)
+static size_t list_shapes(const struct gt_stats_work *work, const struct gt_launches *launches, struct shape *shapes)
 {
     size_t count = 0;
 
@@ -83,7 +81,7 @@ void gt_stats_kernels(struct gt_stats_work *work, const struct gt_launches *laun
     gt_time_ps all_ps = 0;
 
     stats->kernels = gt_calloc(count + 1, sizeof *stats->kernels);
-    for (size_t i = 0; i < count; ) {
+    for (size_t i = 0; i < count;) {
         struct gt_stats_kernel *out = &stats->kernels[stats->kernel_count++];
         gt_time_ps wait_ps = 0;
         size_t first = i;

@@ -8,9 +8,11 @@
 static int load_run(struct gt_stats_work *work, struct gt_error *error)
 {
     struct gt_stats_run *run = &work->stats->run;
-    struct gt_query *query = gt_stats_query(work, "SELECT run.trace_id, run.device_id, run.kind = 'simulated',"
-                                   " run.options, trace.name FROM run JOIN trace USING (trace_id)"
-                                   " WHERE run_id = ?1", error);
+    struct gt_query *query = gt_stats_query(work,
+                                            "SELECT run.trace_id, run.device_id, run.kind = 'simulated',"
+                                            " run.options, trace.name FROM run JOIN trace USING (trace_id)"
+                                            " WHERE run_id = ?1",
+                                            error);
     int result = query == NULL ? -1 : gt_query_next(query, error);
 
     if (result == 1) {
@@ -36,15 +38,15 @@ static int next_is(struct gt_query *query, size_t index, const char *what, struc
 
 static int load_gpus(struct gt_stats_work *work, struct gt_error *error)
 {
-    struct gt_query *query = gt_stats_query(work, "SELECT gpu_no, id FROM gpu WHERE trace_id = ?2 ORDER BY gpu_no",
-                                   error);
+    struct gt_query *query =
+        gt_stats_query(work, "SELECT gpu_no, id FROM gpu WHERE trace_id = ?2 ORDER BY gpu_no", error);
     int result = -1;
 
     while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         uint64_t id;
 
-        if (next_is(query, work->gpus, "gpu", error) != 0
-            || gt_query_number(query, 1, UINT32_MAX, "gpu.id", &id, error) != 0) {
+        if (next_is(query, work->gpus, "gpu", error) != 0 ||
+            gt_query_number(query, 1, UINT32_MAX, "gpu.id", &id, error) != 0) {
             result = -1;
             break;
         }
@@ -58,8 +60,10 @@ static int load_gpus(struct gt_stats_work *work, struct gt_error *error)
 static int load_streams(struct gt_stats_work *work, struct gt_error *error)
 {
     struct gt_stats *stats = work->stats;
-    struct gt_query *query = gt_stats_query(work, "SELECT stream_no, gpu_no, id, name FROM stream WHERE trace_id = ?2"
-                                   " ORDER BY stream_no", error);
+    struct gt_query *query = gt_stats_query(work,
+                                            "SELECT stream_no, gpu_no, id, name FROM stream WHERE trace_id = ?2"
+                                            " ORDER BY stream_no",
+                                            error);
     uint64_t last_gpu = work->gpus == 0 ? 0 : work->gpus - 1;
     size_t room = 0;
     int result = -1;
@@ -68,8 +72,8 @@ static int load_streams(struct gt_stats_work *work, struct gt_error *error)
         struct gt_stats_stream *stream;
         uint64_t gpu;
 
-        if (next_is(query, stats->stream_count, "stream", error) != 0
-            || gt_query_number(query, 1, last_gpu, "stream.gpu_no", &gpu, error) != 0) {
+        if (next_is(query, stats->stream_count, "stream", error) != 0 ||
+            gt_query_number(query, 1, last_gpu, "stream.gpu_no", &gpu, error) != 0) {
             result = -1;
             break;
         }
@@ -79,8 +83,10 @@ static int load_streams(struct gt_stats_work *work, struct gt_error *error)
         }
         stream = &stats->streams[stats->stream_count];
         *stream = (struct gt_stats_stream){
-            .stream = (uint32_t)stats->stream_count++, .gpu = work->gpus == 0 ? 0 : work->gpu_ids[gpu],
-            .id = (uint64_t)gt_query_integer(query, 2), .name = gt_query_text(query, 3),
+            .stream = (uint32_t)stats->stream_count++,
+            .gpu = work->gpus == 0 ? 0 : work->gpu_ids[gpu],
+            .id = (uint64_t)gt_query_integer(query, 2),
+            .name = gt_query_text(query, 3),
         };
     }
     gt_query_end(query);
@@ -89,9 +95,11 @@ static int load_streams(struct gt_stats_work *work, struct gt_error *error)
 
 static int load_kernels(struct gt_stats_work *work, struct gt_error *error)
 {
-    struct gt_query *query = gt_stats_query(work, "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y,"
-                                   " block_z, registers, static_shared_bytes, dynamic_shared_bytes"
-                                   " FROM kernel WHERE trace_id = ?2 ORDER BY kernel_no", error);
+    struct gt_query *query = gt_stats_query(work,
+                                            "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y,"
+                                            " block_z, registers, static_shared_bytes, dynamic_shared_bytes"
+                                            " FROM kernel WHERE trace_id = ?2 ORDER BY kernel_no",
+                                            error);
     size_t room = 0;
     int result = -1;
 
@@ -117,9 +125,9 @@ static int load_kernels(struct gt_stats_work *work, struct gt_error *error)
 
 int gt_stats_load(struct gt_stats_work *work, struct gt_error *error)
 {
-    if (load_run(work, error) != 0
-        || gt_stored_device(work->database, work->stats->run.run_id, &work->stats->run.device, error) != 0
-        || load_gpus(work, error) != 0 || load_streams(work, error) != 0 || load_kernels(work, error) != 0)
+    if (load_run(work, error) != 0 ||
+        gt_stored_device(work->database, work->stats->run.run_id, &work->stats->run.device, error) != 0 ||
+        load_gpus(work, error) != 0 || load_streams(work, error) != 0 || load_kernels(work, error) != 0)
         return -1;
     return 0;
 }

@@ -18,7 +18,7 @@ enum { OP_NO, START, END, KIND, STREAM, KERNEL, DIRECTION, MEMORY, BYTES, WAITS 
 struct op_row {
     int64_t op;
     gt_time_ps start_ps, end_ps, wait_ps[GT_WAITS];
-    bool waits;                       /* the row has reasons */
+    bool waits; /* the row has reasons */
     uint32_t kind, direction, memory, class;
     uint64_t stream, kernel, bytes;
 };
@@ -26,16 +26,20 @@ struct op_row {
 struct ops {
     struct gt_stats_work *work;
     struct gt_sweep sweep;
-    struct gt_launches *launches;     /* by kernel_no */
-    struct { gt_time_ps first_ps, last_ps; } *ends; /* by stream: its first start, latest end so far */
-    struct { uint64_t count, bytes; } classes[GT_CLASSES];
-    gt_time_ps running_ps;            /* sum of the durations */
+    struct gt_launches *launches; /* by kernel_no */
+    struct {
+        gt_time_ps first_ps, last_ps;
+    } * ends; /* by stream: its first start, latest end so far */
+    struct {
+        uint64_t count, bytes;
+    } classes[GT_CLASSES];
+    gt_time_ps running_ps; /* sum of the durations */
     bool waits_seen;
 };
 
 /* The number of a name in a table; a missing one is `absent` where that is not GT_NONE. */
-static int find_name(struct gt_query *query, int column, const char *const *names, uint32_t count,
-                     uint32_t absent, uint32_t *found, struct gt_error *error)
+static int find_name(struct gt_query *query, int column, const char *const *names, uint32_t count, uint32_t absent,
+                     uint32_t *found, struct gt_error *error)
 {
     const char *text = gt_query_string(query, column);
 
@@ -56,8 +60,8 @@ static int read_waits(struct gt_query *query, struct op_row *row, struct gt_erro
         row->wait_ps[i] = 0;
         if (gt_query_absent(query, WAITS + i))
             continue;
-        if (gt_query_number(query, WAITS + i, GT_TIME_LIMIT_PS, gt_query_column(query, WAITS + i),
-                            &row->wait_ps[i], error) != 0)
+        if (gt_query_number(query, WAITS + i, GT_TIME_LIMIT_PS, gt_query_column(query, WAITS + i), &row->wait_ps[i],
+                            error) != 0)
             return -1;
         row->waits = true;
     }
@@ -68,12 +72,10 @@ static int read_copy(struct gt_query *query, struct op_row *row, struct gt_error
 {
     uint32_t none = row->kind == GT_OP_COPY ? GT_NONE : GT_H2D; /* a memset has no direction */
 
-    if (find_name(query, DIRECTION, gt_direction_names, GT_DIRECTIONS, none, &row->direction, error) != 0
-        || find_name(query, MEMORY, gt_memory_names, GT_MEMORIES, GT_MEMORY_UNKNOWN, &row->memory,
-                     error) != 0)
+    if (find_name(query, DIRECTION, gt_direction_names, GT_DIRECTIONS, none, &row->direction, error) != 0 ||
+        find_name(query, MEMORY, gt_memory_names, GT_MEMORIES, GT_MEMORY_UNKNOWN, &row->memory, error) != 0)
         return -1;
-    return gt_query_absent(query, BYTES) ? 0
-         : gt_query_number(query, BYTES, INT64_MAX, "bytes", &row->bytes, error);
+    return gt_query_absent(query, BYTES) ? 0 : gt_query_number(query, BYTES, INT64_MAX, "bytes", &row->bytes, error);
 }
 
 static int read_row(struct ops *ops, struct gt_query *query, struct op_row *row, struct gt_error *error)
@@ -82,22 +84,20 @@ static int read_row(struct ops *ops, struct gt_query *query, struct op_row *row,
 
     *row = (struct op_row){ .op = gt_query_integer(query, OP_NO) };
     if (gt_query_absent(query, KIND))
-        return gt_error_set(error, "operation %lld is not in the trace; the store is damaged",
-                            (long long)row->op);
+        return gt_error_set(error, "operation %lld is not in the trace; the store is damaged", (long long)row->op);
     if (gt_query_span(query, START, "operation", row->op, &row->start_ps, &row->end_ps, error) != 0)
         return -1;
-    if (find_name(query, KIND, gt_op_kind_names, GT_OP_KINDS, GT_NONE, &row->kind, error) != 0
-        || gt_query_number(query, STREAM, UINT32_MAX, "stream_no", &row->stream, error) != 0
-        || read_waits(query, row, error) != 0)
+    if (find_name(query, KIND, gt_op_kind_names, GT_OP_KINDS, GT_NONE, &row->kind, error) != 0 ||
+        gt_query_number(query, STREAM, UINT32_MAX, "stream_no", &row->stream, error) != 0 ||
+        read_waits(query, row, error) != 0)
         return gt_error_prefix(error, "operation %lld: ", (long long)row->op);
     if (row->stream >= work->stats->stream_count)
         return gt_error_set(error, "operation %lld: no stream %llu; the store is damaged", (long long)row->op,
                             (unsigned long long)row->stream);
-    if (row->kind == GT_OP_KERNEL
-        && (gt_query_number(query, KERNEL, UINT32_MAX, "kernel_no", &row->kernel, error) != 0
-            || row->kernel >= work->kernels))
-        return gt_error_set(error, "operation %lld: no such kernel; the store is damaged",
-                            (long long)row->op);
+    if (row->kind == GT_OP_KERNEL &&
+        (gt_query_number(query, KERNEL, UINT32_MAX, "kernel_no", &row->kernel, error) != 0 ||
+         row->kernel >= work->kernels))
+        return gt_error_set(error, "operation %lld: no such kernel; the store is damaged", (long long)row->op);
     if ((row->kind == GT_OP_COPY || row->kind == GT_OP_MEMSET) && read_copy(query, row, error) != 0)
         return gt_error_prefix(error, "operation %lld: ", (long long)row->op);
     row->class = gt_class_of(row->kind, row->direction, row->memory);
@@ -106,8 +106,7 @@ static int read_row(struct ops *ops, struct gt_query *query, struct op_row *row,
 
 static gt_time_ps into_makespan(const struct gt_stats_summary *summary, gt_time_ps time_ps)
 {
-    return time_ps < summary->start_ps ? summary->start_ps
-         : time_ps > summary->end_ps ? summary->end_ps : time_ps;
+    return time_ps < summary->start_ps ? summary->start_ps : time_ps > summary->end_ps ? summary->end_ps : time_ps;
 }
 
 /* Deal a stream's idle time before an operation out to the operation's reasons; what they
@@ -160,8 +159,10 @@ static void add_row(struct ops *ops, const struct op_row *row)
 {
     struct gt_stats_summary *summary = &ops->work->stats->summary;
     uint64_t *const counts[GT_OP_KINDS] = {
-        [GT_OP_KERNEL] = &summary->kernels, [GT_OP_COPY] = &summary->copies,
-        [GT_OP_MEMSET] = &summary->memsets, [GT_OP_HOST_FUNCTION] = &summary->host_functions,
+        [GT_OP_KERNEL] = &summary->kernels,
+        [GT_OP_COPY] = &summary->copies,
+        [GT_OP_MEMSET] = &summary->memsets,
+        [GT_OP_HOST_FUNCTION] = &summary->host_functions,
     };
 
     summary->operations++;
@@ -199,8 +200,7 @@ static void finish_streams(struct ops *ops)
         stream->idle_before_ps = ops->ends[i].first_ps - summary->start_ps;
         stream->idle_after_ps = summary->end_ps - ops->ends[i].last_ps;
         for (int wait = 0; wait < GT_WAITS; wait++)
-            summary->idle_wait_ps[wait] = gt_time_add(summary->idle_wait_ps[wait],
-                                                      stream->idle_wait_ps[wait]);
+            summary->idle_wait_ps[wait] = gt_time_add(summary->idle_wait_ps[wait], stream->idle_wait_ps[wait]);
         stats->streams[kept++] = *stream;
     }
     stats->stream_count = kept;
@@ -217,8 +217,7 @@ static void finish_summary(struct ops *ops)
     summary->copy_ps = ops->sweep.copy_ps;
     summary->overlap_ps = ops->sweep.overlap_ps;
     summary->peak_running = ops->sweep.peak;
-    summary->mean_running = summary->makespan_ps == 0 ? NAN
-                          : (double)ops->running_ps / (double)summary->makespan_ps;
+    summary->mean_running = summary->makespan_ps == 0 ? NAN : (double)ops->running_ps / (double)summary->makespan_ps;
     summary->waits_known = ops->waits_seen;
     if (!summary->waits_known && summary->operations > 0)
         gt_stats_note(stats, "streams", "why a stream stood idle is not known: the run has no wait reasons");
@@ -231,7 +230,7 @@ static void finish_copies(struct ops *ops)
     struct gt_stats *stats = ops->work->stats;
 
     stats->copies = gt_calloc(GT_CLASS_KERNEL, sizeof *stats->copies);
-    for (uint32_t class = 0; class < GT_CLASS_KERNEL; class++) {
+    for (uint32_t class = 0; class < GT_CLASS_KERNEL; class ++) {
         const struct gt_sweep_class *sums = &ops->sweep.classes[class];
         bool copy = class < GT_CLASS_MEMSET;
         struct gt_stats_copy *out = &stats->copies[stats->copy_count];
@@ -241,10 +240,10 @@ static void finish_copies(struct ops *ops)
         stats->copy_count++;
         *out = (struct gt_stats_copy){
             .kind = gt_op_kind_names[copy ? GT_OP_COPY : GT_OP_MEMSET],
-            .count = ops->classes[class].count, .bytes = ops->classes[class].bytes,
+            .count = ops->classes[class].count,
+            .bytes = ops->classes[class].bytes,
             .busy_ps = sums->busy_ps,
-            .gbps = sums->busy_ps == 0 ? NAN
-                  : (double)ops->classes[class].bytes / (double)sums->busy_ps * 1e3,
+            .gbps = sums->busy_ps == 0 ? NAN : (double)ops->classes[class].bytes / (double)sums->busy_ps * 1e3,
             .kernel_overlap_ps = sums->kernel_overlap_ps,
             .other_direction_overlap_ps = sums->other_overlap_ps,
         };
@@ -258,20 +257,24 @@ static void finish_copies(struct ops *ops)
 static int add_threads(struct gt_stats_work *work, struct gt_error *error)
 {
     struct gt_stats_summary *summary = &work->stats->summary;
-    struct gt_query *query = gt_stats_query(work, "SELECT count(DISTINCT c.thread_no), coalesce(sum(blocked_ps), 0)"
-                                   " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
-                                   " WHERE r.run_id = ?1", error);
+    struct gt_query *query =
+        gt_stats_query(work,
+                       "SELECT count(DISTINCT c.thread_no), coalesce(sum(blocked_ps), 0)"
+                       " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
+                       " WHERE r.run_id = ?1",
+                       error);
     uint64_t threads, blocked_ps;
     int result = -1;
 
-    if (query != NULL && gt_query_next(query, error) == 1
-        && gt_query_number(query, 0, UINT32_MAX, "thread count", &threads, error) == 0
-        && gt_query_number(query, 1, INT64_MAX, "sum of blocked_ps", &blocked_ps, error) == 0) {
+    if (query != NULL && gt_query_next(query, error) == 1 &&
+        gt_query_number(query, 0, UINT32_MAX, "thread count", &threads, error) == 0 &&
+        gt_query_number(query, 1, INT64_MAX, "sum of blocked_ps", &blocked_ps, error) == 0) {
         summary->threads = (uint32_t)threads;
         summary->blocked_ps = blocked_ps;
         summary->blocked_known = work->stats->run.simulated || blocked_ps > 0;
         if (!summary->blocked_known)
-            gt_stats_note(work->stats, "summary", "how long host threads were blocked is not known: "
+            gt_stats_note(work->stats, "summary",
+                          "how long host threads were blocked is not known: "
                           "a recorded call does not say which part of it was waiting");
         result = 0;
     }
@@ -283,9 +286,11 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
 static int find_makespan(struct gt_stats_work *work, bool every, struct gt_error *error)
 {
     struct gt_stats_summary *summary = &work->stats->summary;
-    struct gt_query *query = gt_stats_query(work, "SELECT min(start_ps), max(end_ps) FROM run_op WHERE run_id = ?1"
-                                   " AND (?3 OR op_no NOT IN (SELECT op_no FROM op WHERE trace_id = ?2"
-                                   " AND kind = 'host_function'))", error);
+    struct gt_query *query = gt_stats_query(work,
+                                            "SELECT min(start_ps), max(end_ps) FROM run_op WHERE run_id = ?1"
+                                            " AND (?3 OR op_no NOT IN (SELECT op_no FROM op WHERE trace_id = ?2"
+                                            " AND kind = 'host_function'))",
+                                            error);
     int result = -1;
 
     if (query != NULL) {
@@ -295,8 +300,7 @@ static int find_makespan(struct gt_stats_work *work, bool every, struct gt_error
     if (result == 0 && gt_query_absent(query, 0))
         result = every ? 0 : find_makespan(work, true, error);
     else if (result == 0)
-        result = gt_query_span(query, 0, "run", work->stats->run.run_id, &summary->start_ps, &summary->end_ps,
-                               error);
+        result = gt_query_span(query, 0, "run", work->stats->run.run_id, &summary->start_ps, &summary->end_ps, error);
     gt_query_end(query);
     summary->makespan_ps = summary->end_ps - summary->start_ps;
     return result;

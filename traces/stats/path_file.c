@@ -10,13 +10,13 @@
 /* A segment in the file; it ends where the one written before it begins. */
 struct step {
     gt_time_ps from_ps;
-    uint32_t part, op, call;          /* part: in stats->path as found; op, call: or GT_NONE */
+    uint32_t part, op, call; /* part: in stats->path as found; op, call: or GT_NONE */
     uint32_t reserved;
 };
 
 struct gt_path_file {
     FILE *file;
-    uint32_t *rank;                   /* in stats->path of a part as found */
+    uint32_t *rank; /* in stats->path of a part as found */
 };
 
 enum { STEPS_AT_ONCE = 4096 };
@@ -81,7 +81,7 @@ int gt_path_file_finish(struct gt_stats *stats, struct gt_error *error)
     for (size_t i = 0; i < count; i++) {
         struct gt_stats_path_part *part = &stats->path[order[i]];
 
-        if (part->segments == 0) {    /* met, but no time passed in it */
+        if (part->segments == 0) { /* met, but no time passed in it */
             free(part->name);
             continue;
         }
@@ -101,14 +101,16 @@ static int64_t number_of(uint32_t index)
     return index == GT_NONE ? -1 : (int64_t)index;
 }
 
-static int show(const struct gt_stats *stats, const struct step *step, gt_time_ps to_ps,
-                gt_stats_segment_fn *each, void *user, struct gt_error *error)
+static int show(const struct gt_stats *stats, const struct step *step, gt_time_ps to_ps, gt_stats_segment_fn *each,
+                void *user, struct gt_error *error)
 {
     const struct gt_stats_path_part *part = &stats->path[stats->path_file->rank[step->part]];
+    /* clang-format off */
     struct gt_stats_segment segment = {
         .kind = part->kind, .name = part->name, .from_ps = step->from_ps, .to_ps = to_ps,
         .op = number_of(step->op), .call = number_of(step->call),
     };
+    /* clang-format on */
 
     return each(user, &segment, error);
 }
@@ -124,8 +126,8 @@ int gt_stats_path(struct gt_stats *stats, gt_stats_segment_fn *each, void *user,
         size_t count = left < STEPS_AT_ONCE ? left : STEPS_AT_ONCE;
 
         left -= count;
-        if (fseeko(stats->path_file->file, (off_t)(left * sizeof *steps), SEEK_SET) != 0
-            || fread(steps, sizeof *steps, count, stats->path_file->file) != count) {
+        if (fseeko(stats->path_file->file, (off_t)(left * sizeof *steps), SEEK_SET) != 0 ||
+            fread(steps, sizeof *steps, count, stats->path_file->file) != count) {
             result = file_error(error);
             break;
         }

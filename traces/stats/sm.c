@@ -6,7 +6,7 @@
 
 /* What is summed while rows pass. */
 struct sm_sums {
-    double warp_ps;                   /* resident warps times picoseconds: may pass 64 bits */
+    double warp_ps; /* resident warps times picoseconds: may pass 64 bits */
     gt_time_ps busy_ps;
     uint64_t blocks;
 };
@@ -19,20 +19,22 @@ struct span {
 
 struct sms {
     struct gt_stats_work *work;
-    struct sm_sums *sums;             /* by gpu_no, SM */
+    struct sm_sums *sums; /* by gpu_no, SM */
     uint64_t bin_ps;
-    uint64_t first_bin, bins, group;  /* of the makespan; `group` bins make an interval */
+    uint64_t first_bin, bins, group; /* of the makespan; `group` bins make an interval */
     double interval_warp_ps[GT_STATS_INTERVALS_MAX];
     bool *gpu_seen;
-    bool dropped;                     /* run_block does not hold all */
-    struct span *spans;               /* of run_block */
+    bool dropped;       /* run_block does not hold all */
+    struct span *spans; /* of run_block */
     size_t span_count, span_room;
 };
 
 static int read_counter(struct gt_stats_work *work, const char *name, uint64_t *value, struct gt_error *error)
 {
-    struct gt_query *query = gt_stats_query(work, "SELECT CAST(value AS INTEGER) FROM counter"
-                                   " WHERE run_id = ?1 AND name = ?3", error);
+    struct gt_query *query = gt_stats_query(work,
+                                            "SELECT CAST(value AS INTEGER) FROM counter"
+                                            " WHERE run_id = ?1 AND name = ?3",
+                                            error);
     int result = -1;
 
     *value = 0;
@@ -56,8 +58,8 @@ static struct sm_sums *sums_of(struct sms *sms, struct gt_query *query, struct g
         gt_error_set(error, "blocks on a device without SMs; the store is damaged");
         return NULL;
     }
-    if (gt_query_number(query, 0, sms->work->gpus - 1, "gpu_no", &gpu, error) != 0
-        || gt_query_number(query, 1, count - 1, "sm", &sm, error) != 0)
+    if (gt_query_number(query, 0, sms->work->gpus - 1, "gpu_no", &gpu, error) != 0 ||
+        gt_query_number(query, 1, count - 1, "sm", &sm, error) != 0)
         return NULL;
     sms->gpu_seen[gpu] = true;
     return &sms->sums[gpu * count + sm];
@@ -68,9 +70,9 @@ static int add_bin(struct sms *sms, struct gt_query *query, struct gt_error *err
     struct sm_sums *sums = sums_of(sms, query, error);
     uint64_t bin, warp_ps, block_ps;
 
-    if (sums == NULL || gt_query_number(query, 2, GT_TIME_LIMIT_PS, "bin", &bin, error) != 0
-        || gt_query_number(query, 3, INT64_MAX, "warp_ps", &warp_ps, error) != 0
-        || gt_query_number(query, 4, INT64_MAX, "block_ps", &block_ps, error) != 0)
+    if (sums == NULL || gt_query_number(query, 2, GT_TIME_LIMIT_PS, "bin", &bin, error) != 0 ||
+        gt_query_number(query, 3, INT64_MAX, "warp_ps", &warp_ps, error) != 0 ||
+        gt_query_number(query, 4, INT64_MAX, "block_ps", &block_ps, error) != 0)
         return gt_error_prefix(error, "run_bin: ");
     sums->warp_ps += (double)warp_ps;
     if (sms->dropped)
@@ -86,9 +88,9 @@ static int add_blocks(struct sms *sms, struct gt_query *query, struct gt_error *
     gt_time_ps start_ps, end_ps;
     uint64_t blocks;
 
-    if (sums == NULL || gt_query_span(query, 2, "a block of operation", gt_query_integer(query, 5),
-                                      &start_ps, &end_ps, error) != 0
-        || gt_query_number(query, 4, UINT32_MAX, "blocks", &blocks, error) != 0)
+    if (sums == NULL ||
+        gt_query_span(query, 2, "a block of operation", gt_query_integer(query, 5), &start_ps, &end_ps, error) != 0 ||
+        gt_query_number(query, 4, UINT32_MAX, "blocks", &blocks, error) != 0)
         return gt_error_prefix(error, "run_block: ");
     if (sms->span_count == sms->span_room) {
         sms->span_room = sms->span_room == 0 ? 4096 : 2 * sms->span_room;
@@ -130,8 +132,8 @@ static void add_busy_times(struct sms *sms)
     }
 }
 
-static int each_row(struct sms *sms, const char *sql,
-                    int (*add)(struct sms *, struct gt_query *, struct gt_error *), struct gt_error *error)
+static int each_row(struct sms *sms, const char *sql, int (*add)(struct sms *, struct gt_query *, struct gt_error *),
+                    struct gt_error *error)
 {
     struct gt_query *query = gt_stats_query(sms->work, sql, error);
     int result = -1;
@@ -172,9 +174,13 @@ static void finish_sms(struct sms *sms)
             double warps = makespan_ps == 0 ? NAN : sums->warp_ps / makespan_ps;
 
             stats->sms[stats->sm_count++] = (struct gt_stats_sm){
-                .gpu = sms->work->gpu_ids[gpu], .sm = sm, .busy_ps = sums->busy_ps, .mean_warps = warps,
+                .gpu = sms->work->gpu_ids[gpu],
+                .sm = sm,
+                .busy_ps = sums->busy_ps,
+                .mean_warps = warps,
                 .occupancy = warps / stats->run.device.warps_per_sm,
-                .blocks_known = !sms->dropped, .blocks = sms->dropped ? 0 : sums->blocks,
+                .blocks_known = !sms->dropped,
+                .blocks = sms->dropped ? 0 : sums->blocks,
             };
         }
     }
@@ -182,7 +188,8 @@ static void finish_sms(struct sms *sms)
     if (stats->sm_count == 0)
         gt_stats_note(stats, "sms", "not known: the run has no blocks (a measured run, or --blocks off)");
     else if (sms->dropped)
-        gt_stats_note(stats, "sms", "busy times are upper bounds, from intervals: the store does not keep "
+        gt_stats_note(stats, "sms",
+                      "busy times are upper bounds, from intervals: the store does not keep "
                       "every block of so many");
 }
 
@@ -220,16 +227,20 @@ int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error)
 
     sms.sums = gt_calloc(work->gpus * work->stats->run.device.sms + 1, sizeof *sms.sums);
     sms.gpu_seen = gt_calloc(work->gpus + 1, sizeof *sms.gpu_seen);
-    if (read_counter(work, "bin_ps", &sms.bin_ps, error) == 0
-        && read_counter(work, "blocks_dropped", &dropped, error) == 0) {
+    if (read_counter(work, "bin_ps", &sms.bin_ps, error) == 0 &&
+        read_counter(work, "blocks_dropped", &dropped, error) == 0) {
         sms.dropped = dropped > 0;
         plan_intervals(&sms);
-        result = each_row(&sms, "SELECT gpu_no, sm, bin, warp_ps, block_ps FROM run_bin WHERE run_id = ?1"
-                          " ORDER BY gpu_no, sm, bin", add_bin, error);
+        result = each_row(&sms,
+                          "SELECT gpu_no, sm, bin, warp_ps, block_ps FROM run_bin WHERE run_id = ?1"
+                          " ORDER BY gpu_no, sm, bin",
+                          add_bin, error);
     }
     if (result == 0 && !sms.dropped)
-        result = each_row(&sms, "SELECT gpu_no, sm, start_ps, end_ps, blocks, op_no FROM run_block"
-                          " WHERE run_id = ?1", add_blocks, error);
+        result = each_row(&sms,
+                          "SELECT gpu_no, sm, start_ps, end_ps, blocks, op_no FROM run_block"
+                          " WHERE run_id = ?1",
+                          add_blocks, error);
     if (result == 0) {
         add_busy_times(&sms);
         finish_sms(&sms);

@@ -24,36 +24,36 @@
 struct gt_stats_run {
     int64_t run_id, trace_id, device_id;
     bool simulated;
-    char *trace, *options;            /* the trace's name; the run's options */
-    struct gt_device device;          /* as the run used it */
+    char *trace, *options;   /* the trace's name; the run's options */
+    struct gt_device device; /* as the run used it */
 };
 
 struct gt_stats_summary {
     uint64_t operations, kernels, copies, memsets, host_functions;
-    gt_time_ps start_ps, end_ps;      /* of the makespan; without GPU operations, of all operations */
+    gt_time_ps start_ps, end_ps;              /* of the makespan; without GPU operations, of all operations */
     gt_time_ps makespan_ps, busy_ps, idle_ps; /* busy: any GPU operation running */
-    gt_time_ps kernel_ps, copy_ps;    /* any kernel, any copy running */
-    gt_time_ps overlap_ps;            /* kernels and copies at once */
-    double mean_running;              /* GPU operations at once, over the makespan */
+    gt_time_ps kernel_ps, copy_ps;            /* any kernel, any copy running */
+    gt_time_ps overlap_ps;                    /* kernels and copies at once */
+    double mean_running;                      /* GPU operations at once, over the makespan */
     uint64_t peak_running;
-    uint32_t threads;                 /* host threads that called */
+    uint32_t threads; /* host threads that called */
     bool blocked_known;
-    gt_time_ps blocked_ps;            /* sum over the host threads */
+    gt_time_ps blocked_ps; /* sum over the host threads */
     bool waits_known;
-    gt_time_ps idle_wait_ps[GT_WAITS];/* idle between operations by reason, summed over the streams */
+    gt_time_ps idle_wait_ps[GT_WAITS]; /* idle between operations by reason, summed over the streams */
 };
 
 /* busy + idle_before + idle_after + all of idle_wait + idle_unknown = makespan. */
 struct gt_stats_stream {
-    uint32_t stream;                  /* stream_no in the trace */
-    uint32_t gpu;                     /* its GPU's own number */
-    uint64_t id;                      /* the stream's own number */
-    char *name;                       /* "" where it has none */
+    uint32_t stream; /* stream_no in the trace */
+    uint32_t gpu;    /* its GPU's own number */
+    uint64_t id;     /* the stream's own number */
+    char *name;      /* "" where it has none */
     uint64_t operations;
     gt_time_ps busy_ps;
     gt_time_ps idle_before_ps, idle_after_ps; /* its first operation, its last */
-    gt_time_ps idle_wait_ps[GT_WAITS];/* between its operations, by reason */
-    gt_time_ps idle_unknown_ps;       /* between its operations, without a reason in the store */
+    gt_time_ps idle_wait_ps[GT_WAITS];        /* between its operations, by reason */
+    gt_time_ps idle_unknown_ps;               /* between its operations, without a reason in the store */
 };
 
 /* All launches of one kernel name.  The launch shape is the one that took most time. */
@@ -61,46 +61,49 @@ struct gt_stats_kernel {
     char *name;
     uint64_t count;
     gt_time_ps total_ps, min_ps, max_ps;
-    double mean_ps, share;            /* of all kernels' time */
-    double mean_wait_resource_ps;     /* NAN: not known */
-    uint32_t shapes;                  /* distinct launch shapes of this name */
+    double mean_ps, share;        /* of all kernels' time */
+    double mean_wait_resource_ps; /* NAN: not known */
+    uint32_t shapes;              /* distinct launch shapes of this name */
     uint32_t grid[3], block[3];
-    uint64_t blocks;                  /* in one grid */
-    uint32_t blocks_per_sm;           /* that fit an SM at once; 0: the shape does not fit the device */
-    double waves, occupancy;          /* device-fulls of the grid; share of the warps; NAN: does not fit */
-    const char *limiter;              /* what bounds blocks_per_sm; NULL: does not fit */
+    uint64_t blocks;         /* in one grid */
+    uint32_t blocks_per_sm;  /* that fit an SM at once; 0: the shape does not fit the device */
+    double waves, occupancy; /* device-fulls of the grid; share of the warps; NAN: does not fit */
+    const char *limiter;     /* what bounds blocks_per_sm; NULL: does not fit */
 };
 
 struct gt_stats_copy {
-    const char *kind;                 /* "copy" or "memset" */
-    char direction[16], memory[16];   /* as in the store; "" where absent */
+    const char *kind;               /* "copy" or "memset" */
+    char direction[16], memory[16]; /* as in the store; "" where absent */
     uint64_t count, bytes;
-    gt_time_ps busy_ps;               /* any of these running */
-    double gbps;                      /* bytes over busy time; NAN when that is 0 */
-    gt_time_ps kernel_overlap_ps;     /* with any kernel */
+    gt_time_ps busy_ps;                    /* any of these running */
+    double gbps;                           /* bytes over busy time; NAN when that is 0 */
+    gt_time_ps kernel_overlap_ps;          /* with any kernel */
     gt_time_ps other_direction_overlap_ps; /* with copies of any other direction */
 };
 
 struct gt_stats_sm {
     uint32_t gpu, sm;
-    gt_time_ps busy_ps;               /* any block resident; at most that when sms_estimated */
-    double mean_warps, occupancy;     /* resident over the makespan; share of the SM's warps */
+    gt_time_ps busy_ps;           /* any block resident; at most that when sms_estimated */
+    double mean_warps, occupancy; /* resident over the makespan; share of the SM's warps */
     bool blocks_known;
     uint64_t blocks;
 };
 
-struct gt_stats_interval {            /* of the occupancy over time */
+struct gt_stats_interval { /* of the occupancy over time */
     gt_time_ps from_ps, to_ps;
-    double mean_warps, occupancy;     /* resident on all SMs; share of the device's warps */
+    double mean_warps, occupancy; /* resident on all SMs; share of the device's warps */
 };
 
 enum gt_path_kind {
-    GT_PATH_KERNEL, GT_PATH_COPY, GT_PATH_MEMSET, GT_PATH_HOST_FUNCTION, /* an operation runs */
-    GT_PATH_LAUNCH,                   /* from a call to the operation it let start */
-    GT_PATH_GAP,                      /* from an operation to the one it let start */
-    GT_PATH_API,                      /* a host call */
-    GT_PATH_HOST_WORK,                /* a host thread's own work, between calls or as one */
-    GT_PATH_UNKNOWN,                  /* before something whose cause is not in the store */
+    GT_PATH_KERNEL,
+    GT_PATH_COPY,
+    GT_PATH_MEMSET,
+    GT_PATH_HOST_FUNCTION, /* an operation runs */
+    GT_PATH_LAUNCH,        /* from a call to the operation it let start */
+    GT_PATH_GAP,           /* from an operation to the one it let start */
+    GT_PATH_API,           /* a host call */
+    GT_PATH_HOST_WORK,     /* a host thread's own work, between calls or as one */
+    GT_PATH_UNKNOWN,       /* before something whose cause is not in the store */
     GT_PATH_KINDS
 };
 extern const char *const gt_path_kind_names[GT_PATH_KINDS];
@@ -109,36 +112,46 @@ extern const char *const gt_path_kind_names[GT_PATH_KINDS];
 struct gt_stats_segment {
     enum gt_path_kind kind;
     const char *name;
-    int64_t op, call;                 /* which one; -1: none */
+    int64_t op, call; /* which one; -1: none */
     gt_time_ps from_ps, to_ps;
 };
-struct gt_stats_path_part {           /* all segments of a kind and name, most time first */
+struct gt_stats_path_part { /* all segments of a kind and name, most time first */
     enum gt_path_kind kind;
     char *name;
     uint64_t segments;
     gt_time_ps total_ps;
-    double share;                     /* of the path */
+    double share; /* of the path */
 };
 
 /* Why something is absent or estimated; `section` as on the command's output. */
-struct gt_stats_note { const char *section; const char *text; };
+struct gt_stats_note {
+    const char *section;
+    const char *text;
+};
 
 enum { GT_STATS_INTERVALS_MAX = 64, GT_STATS_NOTES_MAX = 8 };
 
 struct gt_stats {
     struct gt_stats_run run;
     struct gt_stats_summary summary;
-    struct gt_stats_stream *streams;     size_t stream_count;   /* by stream number */
-    struct gt_stats_kernel *kernels;     size_t kernel_count;   /* most total time first */
-    struct gt_stats_copy *copies;        size_t copy_count;
-    struct gt_stats_sm *sms;             size_t sm_count;       /* by GPU and SM */
-    bool sms_estimated;               /* busy times from bins: upper bounds */
-    struct gt_stats_interval *intervals; size_t interval_count;
-    struct gt_stats_path_part *path;     size_t path_count;
+    struct gt_stats_stream *streams;
+    size_t stream_count; /* by stream number */
+    struct gt_stats_kernel *kernels;
+    size_t kernel_count; /* most total time first */
+    struct gt_stats_copy *copies;
+    size_t copy_count;
+    struct gt_stats_sm *sms;
+    size_t sm_count;    /* by GPU and SM */
+    bool sms_estimated; /* busy times from bins: upper bounds */
+    struct gt_stats_interval *intervals;
+    size_t interval_count;
+    struct gt_stats_path_part *path;
+    size_t path_count;
     uint64_t path_segments;
     gt_time_ps path_start_ps, path_end_ps; /* the first call; the makespan's end (or the last call) */
-    struct gt_stats_note notes[GT_STATS_NOTES_MAX]; size_t note_count;
-    struct gt_path_file *path_file;   /* the segments, in a temporary file */
+    struct gt_stats_note notes[GT_STATS_NOTES_MAX];
+    size_t note_count;
+    struct gt_path_file *path_file; /* the segments, in a temporary file */
 };
 
 /* The newest whole run of that kind ("simulated", "measured"). Returns its id, or -1 with an

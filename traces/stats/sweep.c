@@ -78,8 +78,8 @@ void gt_sweep_add(struct gt_sweep *sweep, uint32_t class, gt_time_ps start_ps, g
     advance(sweep, start_ps);
     if (end_ps <= start_ps)
         return;
-    gt_heap_push(&sweep->ends, (struct gt_heap_event){ .time_ps = end_ps, .order = sweep->sequence++,
-                                                       .subject = class });
+    gt_heap_push(&sweep->ends,
+                 (struct gt_heap_event){ .time_ps = end_ps, .order = sweep->sequence++, .subject = class });
     count(sweep, class, 1);
     if (sweep->running > sweep->peak)
         sweep->peak = sweep->running;

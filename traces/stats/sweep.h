@@ -19,18 +19,18 @@ enum {
 uint32_t gt_class_of(enum gt_op_kind kind, enum gt_direction direction, enum gt_memory memory);
 
 struct gt_sweep_class {
-    uint64_t running;                 /* now */
-    gt_time_ps busy_ps;               /* any of the class running */
-    gt_time_ps kernel_overlap_ps;     /* ... and any kernel */
-    gt_time_ps other_overlap_ps;      /* ... and a copy of another direction */
+    uint64_t running;             /* now */
+    gt_time_ps busy_ps;           /* any of the class running */
+    gt_time_ps kernel_overlap_ps; /* ... and any kernel */
+    gt_time_ps other_overlap_ps;  /* ... and a copy of another direction */
 };
 
 /* Starts zeroed. */
 struct gt_sweep {
-    struct gt_heap ends;              /* of what runs */
+    struct gt_heap ends; /* of what runs */
     uint64_t sequence;
     gt_time_ps now_ps;
-    uint32_t active;                  /* classes with something running: a bit each */
+    uint32_t active; /* classes with something running: a bit each */
     uint64_t running, peak;
     uint64_t copies_running, direction_running[GT_DIRECTIONS];
     gt_time_ps busy_ps, copy_ps, overlap_ps; /* anything; any copy; kernels and copies at once */

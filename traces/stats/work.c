@@ -4,9 +4,11 @@
 #include "traces/stats/internal.h"
 
 const char *const gt_path_kind_names[GT_PATH_KINDS] = {
-    [GT_PATH_KERNEL] = "kernel", [GT_PATH_COPY] = "copy", [GT_PATH_MEMSET] = "memset",
-    [GT_PATH_HOST_FUNCTION] = "host function", [GT_PATH_LAUNCH] = "launch latency", [GT_PATH_GAP] = "gap",
-    [GT_PATH_API] = "host API", [GT_PATH_HOST_WORK] = "host work", [GT_PATH_UNKNOWN] = "unknown",
+    [GT_PATH_KERNEL] = "kernel",         [GT_PATH_COPY] = "copy",
+    [GT_PATH_MEMSET] = "memset",         [GT_PATH_HOST_FUNCTION] = "host function",
+    [GT_PATH_LAUNCH] = "launch latency", [GT_PATH_GAP] = "gap",
+    [GT_PATH_API] = "host API",          [GT_PATH_HOST_WORK] = "host work",
+    [GT_PATH_UNKNOWN] = "unknown",
 };
 
 void gt_stats_note(struct gt_stats *stats, const char *section, const char *text)

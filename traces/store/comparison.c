@@ -56,8 +56,10 @@ int gt_store_put_comparison(struct gt_store *store, int64_t simulated_run, int64
 int gt_store_get_comparison(struct gt_store *store, int64_t simulated_run, int64_t measured_run,
                             struct gt_metric_value *values, size_t count, size_t *found, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(gt_store_database(store), "SELECT metric, value FROM comparison"
-                                          " WHERE simulated_run_id = ?1 AND measured_run_id = ?2", error);
+    struct gt_query *query = gt_query_new(gt_store_database(store),
+                                          "SELECT metric, value FROM comparison"
+                                          " WHERE simulated_run_id = ?1 AND measured_run_id = ?2",
+                                          error);
     int row;
 
     *found = 0;
@@ -83,8 +85,8 @@ int gt_store_get_comparison(struct gt_store *store, int64_t simulated_run, int64
 int gt_store_threshold(struct gt_store *store, const struct gt_metric_row *metric, double *threshold,
                        struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(gt_store_database(store), "SELECT threshold FROM metric WHERE metric = ?1",
-                                          error);
+    struct gt_query *query =
+        gt_query_new(gt_store_database(store), "SELECT threshold FROM metric WHERE metric = ?1", error);
     int row;
 
     *threshold = metric->threshold;

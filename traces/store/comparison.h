@@ -6,8 +6,15 @@
 #include "traces/store/store.h"
 
 /* What a metric is (table metric); `threshold` is the largest that is within, NAN: there is none. */
-struct gt_metric_row { const char *name, *unit; double threshold; const char *help; };
-struct gt_metric_value { const char *name; double value; };
+struct gt_metric_row {
+    const char *name, *unit;
+    double threshold;
+    const char *help;
+};
+struct gt_metric_value {
+    const char *name;
+    double value;
+};
 
 /* Keep the values of one simulated and one measured run, in place of older ones, and what their metrics are where
  * the store does not say yet. */

@@ -28,8 +28,10 @@ int gt_database_fail(struct gt_database *database, struct gt_error *error)
     if (code == SQLITE_CORRUPT || code == SQLITE_NOTADB)
         return gt_error_set(error, "%s: damaged (%s); %s", path, text, database->again);
     if (gt_guard_stopped(&database->guard))
-        return gt_error_set(error, "%s: damaged: reading it takes far more work than a file of its size can "
-                            "need; %s", path, database->again);
+        return gt_error_set(error,
+                            "%s: damaged: reading it takes far more work than a file of its size can "
+                            "need; %s",
+                            path, database->again);
     if (code == SQLITE_ERROR) /* of statements that fit every store: a table or a column is not there */
         return gt_error_set(error, "%s: %s; %s", path, text, database->again);
     return gt_error_set(error, "%s: %s", path, text);
@@ -46,8 +48,7 @@ int gt_database_name_error(const struct gt_database *database, struct gt_error *
 
 int gt_database_run(struct gt_database *database, const char *sql, struct gt_error *error)
 {
-    return sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK ? 0
-           : gt_database_fail(database, error);
+    return sqlite3_exec(database->sqlite, sql, NULL, NULL, NULL) == SQLITE_OK ? 0 : gt_database_fail(database, error);
 }
 
 struct sqlite3_stmt *gt_database_prepare(struct gt_database *database, const char *sql, struct gt_error *error)
@@ -62,8 +63,8 @@ struct sqlite3_stmt *gt_database_prepare(struct gt_database *database, const cha
 
 bool gt_database_begin_reading(struct gt_database *database)
 {
-    return sqlite3_get_autocommit(database->sqlite) != 0
-           && sqlite3_exec(database->sqlite, "BEGIN", NULL, NULL, NULL) == SQLITE_OK;
+    return sqlite3_get_autocommit(database->sqlite) != 0 &&
+           sqlite3_exec(database->sqlite, "BEGIN", NULL, NULL, NULL) == SQLITE_OK;
 }
 
 void gt_database_end_reading(struct gt_database *database)
@@ -121,8 +122,8 @@ int gt_database_open_image(struct gt_database *database, const char *path, void 
     *database = (struct gt_database){ .path = gt_strdup(path), .again = "export it again" };
     status = sqlite3_open_v2(":memory:", &database->sqlite, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL);
     if (status == SQLITE_OK)
-        status = sqlite3_deserialize(database->sqlite, "main", image, (sqlite3_int64)bytes,
-                                     (sqlite3_int64)bytes, SQLITE_DESERIALIZE_READONLY);
+        status = sqlite3_deserialize(database->sqlite, "main", image, (sqlite3_int64)bytes, (sqlite3_int64)bytes,
+                                     SQLITE_DESERIALIZE_READONLY);
     return guard_foreign(database, bytes, status, error);
 }
 

@@ -13,9 +13,9 @@ struct sqlite3_stmt;
 
 struct gt_database {
     struct sqlite3 *sqlite;
-    char *path;               /* as the user knows it, for errors */
-    const char *again;        /* what to do where it is damaged: "export it again" */
-    struct gt_guard guard;    /* of a file that somebody else may have made */
+    char *path;            /* as the user knows it, for errors */
+    const char *again;     /* what to do where it is damaged: "export it again" */
+    struct gt_guard guard; /* of a file that somebody else may have made */
 };
 
 /* Files of other programs, guarded (guard.h), never written to nor beside: the file of that name, or `image`,

@@ -114,8 +114,12 @@ static void kernel_value(sqlite3_context *result, const void *workload, uint64_t
     switch (column) {
     case 1: sqlite3_result_int64(result, (int64_t)row); return;
     case 2: sqlite3_result_text(result, gt_name_text(w, kernel->name), -1, SQLITE_STATIC); return;
-    case 3: case 4: case 5: sqlite3_result_int64(result, kernel->grid[column - 3]); return;
-    case 6: case 7: case 8: sqlite3_result_int64(result, kernel->block[column - 6]); return;
+    case 3:
+    case 4:
+    case 5: sqlite3_result_int64(result, kernel->grid[column - 3]); return;
+    case 6:
+    case 7:
+    case 8: sqlite3_result_int64(result, kernel->block[column - 6]); return;
     case 9: sqlite3_result_int64(result, kernel->registers_per_thread); return;
     case 10: sqlite3_result_int64(result, kernel->static_shared_bytes); return;
     default: sqlite3_result_int64(result, kernel->dynamic_shared_bytes); return;
@@ -158,7 +162,7 @@ static void op_value(sqlite3_context *result, const void *workload, uint64_t row
 static const struct definition {
     const char *table;
     int columns;
-    size_t count_offset;      /* of the number of rows, in struct gt_workload */
+    size_t count_offset; /* of the number of rows, in struct gt_workload */
     row_value *value;
 } definitions[] = {
     { "warning", 4, offsetof(struct gt_workload, warning_count), warning_value },
@@ -197,10 +201,12 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
     for (int i = 0; i < DEFINITIONS; i++)
         total += row_count(&definitions[i], workload);
     for (int i = 0; i < DEFINITIONS && result == 0; i++) {
+        /* clang-format off */
         const struct gt_row_source source = {
             .table = definitions[i].table, .columns = definitions[i].columns, .id = id,
             .count = row_count(&definitions[i], workload), .value = definitions[i].value, .user = workload,
         };
+        /* clang-format on */
 
         result = gt_store_insert(store, &source, &done, total, error);
     }
@@ -210,7 +216,7 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
 }
 
 int64_t gt_store_put_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
-                       struct gt_error *error)
+                           struct gt_error *error)
 {
     int64_t id;
 

@@ -6,16 +6,17 @@
 
 /* Tables with rows of a run, and of a trace: those that refer to others first. */
 static const char *const run_tables[] = {
-    "run_stall", "run_issue", "run_kernel", "counter", "run_bin", "run_placement", "run_block", "run_op",
-    "run_call",
+    "run_stall", "run_issue", "run_kernel", "counter", "run_bin", "run_placement", "run_block", "run_op", "run_call",
 };
 static const char *const trace_tables[] = {
     "run", "op", "call", "instruction", "kernel", "thread", "stream", "gpu", "warning", "trace",
 };
-enum { RUN_TABLES = sizeof run_tables / sizeof run_tables[0],
-       TRACE_TABLES = sizeof trace_tables / sizeof trace_tables[0] };
+enum {
+    RUN_TABLES = sizeof run_tables / sizeof run_tables[0],
+    TRACE_TABLES = sizeof trace_tables / sizeof trace_tables[0]
+};
 
-#define UNMEASURED \
+#define UNMEASURED                                                                           \
     "(SELECT trace_id FROM trace t WHERE trace_id >= ?1 AND NOT EXISTS (SELECT 1 FROM run r" \
     " WHERE r.trace_id = t.trace_id AND r.kind = 'measured' AND r.whole = 1))"
 #define UNMEASURED_RUNS "(SELECT run_id FROM run WHERE trace_id IN " UNMEASURED ")"
@@ -35,8 +36,7 @@ static int drop(struct gt_store *store, const char *sql, int64_t from_trace, str
 
 static int drop_all(struct gt_store *store, int64_t from_trace, struct gt_error *error)
 {
-    int result = drop(store, "DELETE FROM comparison WHERE simulated_run_id IN " UNMEASURED_RUNS, from_trace,
-                      error);
+    int result = drop(store, "DELETE FROM comparison WHERE simulated_run_id IN " UNMEASURED_RUNS, from_trace, error);
     char sql[400];
 
     for (int i = 0; i < RUN_TABLES && result == 0; i++) {

@@ -25,14 +25,18 @@ static int count_steps(void *user)
 
 void gt_guard_database(struct gt_guard *guard, sqlite3 *sqlite, uint64_t file_bytes)
 {
+    /* clang-format off */
     static const struct { int option, on; } options[] = {
         { SQLITE_DBCONFIG_DEFENSIVE, 1 }, { SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0 },
         { SQLITE_DBCONFIG_ENABLE_VIEW, 0 }, { SQLITE_DBCONFIG_ENABLE_TRIGGER, 0 },
     };
-    static const struct { int limit, most; } limits[] = {
-        { SQLITE_LIMIT_LENGTH, 1 << 26 }, { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 },
-        { SQLITE_LIMIT_EXPR_DEPTH, 100 }, { SQLITE_LIMIT_COMPOUND_SELECT, 16 }, { SQLITE_LIMIT_ATTACHED, 0 },
-        { SQLITE_LIMIT_TRIGGER_DEPTH, 1 }, { SQLITE_LIMIT_WORKER_THREADS, 0 },
+    /* clang-format on */
+    static const struct {
+        int limit, most;
+    } limits[] = {
+        { SQLITE_LIMIT_LENGTH, 1 << 26 },     { SQLITE_LIMIT_SQL_LENGTH, 1 << 20 }, { SQLITE_LIMIT_EXPR_DEPTH, 100 },
+        { SQLITE_LIMIT_COMPOUND_SELECT, 16 }, { SQLITE_LIMIT_ATTACHED, 0 },         { SQLITE_LIMIT_TRIGGER_DEPTH, 1 },
+        { SQLITE_LIMIT_WORKER_THREADS, 0 },
     };
 
     *guard = (struct gt_guard){ .sqlite = sqlite, .file_bytes = file_bytes };

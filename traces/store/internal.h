@@ -7,14 +7,14 @@
 #include "traces/store/store.h"
 
 enum {
-    GT_STORE_APPLICATION = 1196708164,                /* as in schema.sql */
-    GT_STORE_OLDEST = 2,      /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
-    GT_STORE_VERSION = 3      /* as schema_kernels.sql makes it */
+    GT_STORE_APPLICATION = 1196708164, /* as in schema.sql */
+    GT_STORE_OLDEST = 2, /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
+    GT_STORE_VERSION = 3 /* as schema_kernels.sql makes it */
 };
 
 struct gt_store {
     struct gt_database base;
-    char *temporary;          /* where a new one is built; NULL for an existing one */
+    char *temporary; /* where a new one is built; NULL for an existing one */
     int version;
     gt_store_progress *progress;
     void *progress_user;

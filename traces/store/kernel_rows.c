@@ -65,8 +65,7 @@ int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct
 
     if (!gt_has_programs(workload))
         return 0;
-    result = begin_rows(&rows, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        trace_id);
+    result = begin_rows(&rows, "INSERT INTO instruction VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", trace_id);
     for (uint32_t k = 0; k < workload->kernel_count && result == 0; k++) {
         const struct gt_program *program = workload->kernels[k].program;
 
@@ -80,8 +79,7 @@ int gt_store_instructions(struct gt_store *store, int64_t trace_id, const struct
     return result;
 }
 
-static const char cycles_sql[] =
-    "INSERT INTO run_kernel VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+static const char cycles_sql[] = "INSERT INTO run_kernel VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 static const char stall_sql[] = "INSERT INTO run_stall VALUES (?, ?, ?, ?, ?)";
 
 /* SQLite makes NULL of a NAN. */
@@ -163,8 +161,8 @@ static int write_stalls(struct rows *rows, const struct gt_kernel_model *modelle
         const double *amounts = launch->failure == NULL ? launch->result.stalls_by_instruction : NULL;
 
         sqlite3_bind_int64(rows->insert, 2, launch->op);
-        for (uint32_t j = 0; amounts != NULL && j < launch->launch.program->instruction_count * GT_STALLS
-             && result == 0; j++)
+        for (uint32_t j = 0;
+             amounts != NULL && j < launch->launch.program->instruction_count * GT_STALLS && result == 0; j++)
             result = write_stall(rows, j, amounts[j]);
     }
     return result;
@@ -194,8 +192,8 @@ static int write_simulated(struct rows *rows, int64_t run_id, const struct gt_ke
 /* Bytes of all its sectors a cycle; NAN where the profile has none. */
 static double l2_bytes_per_cycle(const struct gt_profile *profile)
 {
-    double sectors = (double)profile->use.l2_read_sectors + (double)profile->use.l2_write_sectors
-                     + (double)profile->use.l2_atomic_sectors;
+    double sectors = (double)profile->use.l2_read_sectors + (double)profile->use.l2_write_sectors +
+                     (double)profile->use.l2_atomic_sectors;
 
     return sectors > 0 && profile->cycles > 0 ? sectors * SECTOR_BYTES / (double)profile->cycles : NAN;
 }
@@ -216,7 +214,7 @@ static uint32_t *first_ops(const struct gt_workload *workload)
 
     for (uint32_t k = 0; k < workload->kernel_count; k++)
         first[k] = GT_NONE;
-    for (uint32_t i = workload->profile_count; i-- > 0; )
+    for (uint32_t i = workload->profile_count; i-- > 0;)
         first[workload->ops[workload->profiles[i].op].kernel] = workload->profiles[i].op;
     return first;
 }
@@ -279,6 +277,5 @@ int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt
 {
     struct rows rows = { .store = store, .error = error };
 
-    return modelled != NULL ? write_simulated(&rows, run_id, modelled)
-                            : write_measured(&rows, run_id, workload);
+    return modelled != NULL ? write_simulated(&rows, run_id, modelled) : write_measured(&rows, run_id, workload);
 }

@@ -57,29 +57,32 @@ static int send_op(const struct gt_workload *workload, const struct item *item, 
                    struct gt_error *error)
 {
     const struct gt_op *op = &workload->ops[item->index];
+    /* clang-format off */
     struct gt_op_record record = {
         .op = item->index, .submit_ps = GT_TIME_NONE, .start_ps = op->start_ps, .end_ps = item->end_ps,
         .cause = GT_CAUSE_NONE, .cause_index = GT_NONE,
     };
+    /* clang-format on */
 
     if (op->call != GT_NONE && (workload->calls[op->call].flags & GT_CALL_INFERRED) == 0)
         record.submit_ps = workload->calls[op->call].start_ps;
     return probe->op != NULL ? probe->op(probe->user, &record, error) : 0;
 }
 
-static int send_call(const struct gt_workload *workload, const struct item *item,
-                     const struct gt_probe *probe, struct gt_error *error)
+static int send_call(const struct gt_workload *workload, const struct item *item, const struct gt_probe *probe,
+                     struct gt_error *error)
 {
     struct gt_call_record record = {
-        .call = item->index, .start_ps = workload->calls[item->index].start_ps, .end_ps = item->end_ps,
+        .call = item->index,
+        .start_ps = workload->calls[item->index].start_ps,
+        .end_ps = item->end_ps,
         .cause_op = GT_NONE,
     };
 
     return probe->call != NULL ? probe->call(probe->user, &record, error) : 0;
 }
 
-int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
-                         struct gt_error *error)
+int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe, struct gt_error *error)
 {
     struct item *items = gt_realloc(NULL, (uint64_t)workload->op_count + workload->call_count, sizeof *items);
     uint64_t ops = collect_ops(workload, items), count = ops;

@@ -73,7 +73,9 @@ char *gt_placement_text(const struct gt_placement *placement, uint32_t op, uint3
 }
 
 /* A list on its way out of the store. */
-struct list { uint32_t *blocks, sms, room; };
+struct list {
+    uint32_t *blocks, sms, room;
+};
 
 /* Read "[8,0,8]". */
 static int read_list(struct list *list, const char *text, uint32_t op, struct gt_error *error)
@@ -119,10 +121,12 @@ static int take_row(struct gt_query *query, struct list *list, gt_placement_fn *
 int gt_placement_each(struct gt_database *database, int64_t run_id, gt_placement_fn *each, void *user,
                       struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
-        "SELECT p.op_no, p.gpu_no, p.sm_blocks, o.start_ps, o.end_ps FROM run_placement p"
-        " JOIN run_op o ON o.run_id = p.run_id AND o.op_no = p.op_no WHERE p.run_id = ?1"
-        " ORDER BY p.op_no, p.gpu_no", error);
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT p.op_no, p.gpu_no, p.sm_blocks, o.start_ps, o.end_ps FROM run_placement p"
+                     " JOIN run_op o ON o.run_id = p.run_id AND o.op_no = p.op_no WHERE p.run_id = ?1"
+                     " ORDER BY p.op_no, p.gpu_no",
+                     error);
     struct list list = { NULL, 0, 0 };
     int row;
 
@@ -143,7 +147,8 @@ static double difference(const struct list *left, const struct list *right)
     double sum = 0;
 
     for (uint32_t sm = 0; sm < left->sms || sm < right->sms; sm++)
-        sum += fabs((sm < left->sms ? (double)left->blocks[sm] : 0) - (sm < right->sms ? (double)right->blocks[sm] : 0));
+        sum +=
+            fabs((sm < left->sms ? (double)left->blocks[sm] : 0) - (sm < right->sms ? (double)right->blocks[sm] : 0));
     return sum;
 }
 
@@ -156,8 +161,8 @@ static int add_differences(struct gt_query *query, double *moved, double *blocks
     while ((row = gt_query_next(query, error)) == 1) {
         uint32_t op = (uint32_t)gt_query_integer(query, 0);
 
-        if (read_list(&left, gt_query_string(query, 1), op, error) != 0
-                || read_list(&right, gt_query_string(query, 2), op, error) != 0)
+        if (read_list(&left, gt_query_string(query, 1), op, error) != 0 ||
+            read_list(&right, gt_query_string(query, 2), op, error) != 0)
             break;
         *moved += difference(&left, &right) / 2;
         for (uint32_t sm = 0; sm < left.sms; sm++)
@@ -171,10 +176,12 @@ static int add_differences(struct gt_query *query, double *moved, double *blocks
 int gt_placement_distance(struct gt_database *database, int64_t left_run, int64_t right_run, double *pct,
                           struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
-        "SELECT a.op_no, a.sm_blocks, b.sm_blocks FROM run_placement a"
-        " JOIN run_placement b ON b.run_id = ?2 AND b.op_no = a.op_no AND b.gpu_no = a.gpu_no"
-        " WHERE a.run_id = ?1", error);
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT a.op_no, a.sm_blocks, b.sm_blocks FROM run_placement a"
+                     " JOIN run_placement b ON b.run_id = ?2 AND b.op_no = a.op_no AND b.gpu_no = a.gpu_no"
+                     " WHERE a.run_id = ?1",
+                     error);
     double moved = 0, blocks = 0;
     int result;
 

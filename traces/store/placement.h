@@ -9,7 +9,7 @@ struct gt_placement;
 
 /* Counts for the operations 0 .. ops - 1, all empty. */
 struct gt_placement *gt_placement_new(uint32_t ops);
-void gt_placement_free(struct gt_placement *placement);   /* NULL allowed */
+void gt_placement_free(struct gt_placement *placement); /* NULL allowed */
 /* A record, `times` times. */
 void gt_placement_add(struct gt_placement *placement, const struct gt_block_record *record, uint64_t times);
 /* The counts of one operation as a JSON list, by SM number, without zeros at its end: "[8,8,0,8]". NULL
@@ -18,8 +18,8 @@ char *gt_placement_text(const struct gt_placement *placement, uint32_t op, uint3
 
 /* One kernel's blocks in a run (table run_placement): blocks[0 .. sms - 1] by SM. */
 struct gt_placement_row {
-    uint32_t op, gpu;               /* op_no, gpu_no */
-    gt_time_ps start_ps, end_ps;    /* of the operation */
+    uint32_t op, gpu;            /* op_no, gpu_no */
+    gt_time_ps start_ps, end_ps; /* of the operation */
     const uint32_t *blocks;
     uint32_t sms;
 };

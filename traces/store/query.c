@@ -8,7 +8,7 @@
 struct gt_query {
     struct gt_database *database;
     sqlite3_stmt *statement;
-    const char *table;        /* named in errors; or NULL */
+    const char *table; /* named in errors; or NULL */
 };
 
 struct gt_query *gt_query_new(struct gt_database *database, const char *sql, struct gt_error *error)
@@ -141,7 +141,7 @@ const char *gt_query_kind(struct gt_query *query, int column)
 {
     static const char *const kinds[] = {
         [SQLITE_INTEGER] = "an integer", [SQLITE_FLOAT] = "a fraction", [SQLITE_TEXT] = "text",
-        [SQLITE_BLOB] = "bytes", [SQLITE_NULL] = "nothing",
+        [SQLITE_BLOB] = "bytes",         [SQLITE_NULL] = "nothing",
     };
 
     return kinds[sqlite3_column_type(query->statement, column)];
@@ -165,11 +165,10 @@ int gt_query_number(struct gt_query *query, int column, uint64_t limit, const ch
 int gt_query_span(struct gt_query *query, int column, const char *what, int64_t number, gt_time_ps *start_ps,
                   gt_time_ps *end_ps, struct gt_error *error)
 {
-    if (gt_query_number(query, column, GT_TIME_LIMIT_PS, "start_ps", start_ps, error) != 0
-        || gt_query_number(query, column + 1, GT_TIME_LIMIT_PS, "end_ps", end_ps, error) != 0)
+    if (gt_query_number(query, column, GT_TIME_LIMIT_PS, "start_ps", start_ps, error) != 0 ||
+        gt_query_number(query, column + 1, GT_TIME_LIMIT_PS, "end_ps", end_ps, error) != 0)
         return gt_error_prefix(error, "%s %lld: ", what, (long long)number);
     if (*end_ps < *start_ps)
-        return gt_error_set(error, "%s %lld ends before it starts; the store is damaged", what,
-                            (long long)number);
+        return gt_error_set(error, "%s %lld ends before it starts; the store is damaged", what, (long long)number);
     return 0;
 }

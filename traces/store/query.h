@@ -30,14 +30,14 @@ int gt_query_one(struct gt_database *database, const char *sql, int64_t first, i
 
 /* A column of the row at hand. Text is valid until the next row; NULL for NULL. */
 bool gt_query_absent(struct gt_query *query, int column);
-int64_t gt_query_integer(struct gt_query *query, int column);             /* 0 for NULL */
-double gt_query_real(struct gt_query *query, int column);                 /* NAN for NULL */
+int64_t gt_query_integer(struct gt_query *query, int column); /* 0 for NULL */
+double gt_query_real(struct gt_query *query, int column);     /* NAN for NULL */
 const char *gt_query_string(struct gt_query *query, int column);
-char *gt_query_text(struct gt_query *query, int column);                  /* malloced; "" for NULL */
-const char *gt_query_column(struct gt_query *query, int column);          /* its name */
+char *gt_query_text(struct gt_query *query, int column);         /* malloced; "" for NULL */
+const char *gt_query_column(struct gt_query *query, int column); /* its name */
 bool gt_query_is_integer(struct gt_query *query, int column);
 bool gt_query_is_text(struct gt_query *query, int column);
-const char *gt_query_kind(struct gt_query *query, int column);            /* "an integer", "text", ... */
+const char *gt_query_kind(struct gt_query *query, int column); /* "an integer", "text", ... */
 
 /* A column that must be a whole number up to `limit`; `what` names it in the error, which has no path yet. */
 int gt_query_number(struct gt_query *query, int column, uint64_t limit, const char *what, uint64_t *number,

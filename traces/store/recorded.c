@@ -11,11 +11,13 @@
 
 int gt_recorded_gpu(struct gt_database *database, struct gt_recorded_gpu *gpu, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
-        "SELECT d.name, d.sms, k.value, l.value FROM run r JOIN device d USING (device_id)"
-        " JOIN device_key k ON k.device_id = d.device_id AND k.key = 'chip.compute_major'"
-        " JOIN device_key l ON l.device_id = d.device_id AND l.key = 'chip.compute_minor'"
-        " WHERE r.kind = 'measured' AND r.whole = 1 LIMIT 1", error);
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT d.name, d.sms, k.value, l.value FROM run r JOIN device d USING (device_id)"
+                     " JOIN device_key k ON k.device_id = d.device_id AND k.key = 'chip.compute_major'"
+                     " JOIN device_key l ON l.device_id = d.device_id AND l.key = 'chip.compute_minor'"
+                     " WHERE r.kind = 'measured' AND r.whole = 1 LIMIT 1",
+                     error);
     int row;
 
     if (query == NULL)
@@ -23,7 +25,8 @@ int gt_recorded_gpu(struct gt_database *database, struct gt_recorded_gpu *gpu, s
     row = gt_query_next(query, error);
     if (row == 1) {
         *gpu = (struct gt_recorded_gpu){
-            .sms = (uint32_t)gt_query_integer(query, 1), .compute_major = (uint32_t)gt_query_integer(query, 2),
+            .sms = (uint32_t)gt_query_integer(query, 1),
+            .compute_major = (uint32_t)gt_query_integer(query, 2),
             .compute_minor = (uint32_t)gt_query_integer(query, 3),
         };
         snprintf(gpu->name, sizeof gpu->name, "%s", gt_query_string(query, 0));
@@ -35,9 +38,11 @@ int gt_recorded_gpu(struct gt_database *database, struct gt_recorded_gpu *gpu, s
 int gt_recorded_find(struct gt_database *database, const char *trace, struct gt_recorded *recorded,
                      struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
+    struct gt_query *query = gt_query_new(
+        database,
         "SELECT r.run_id, r.trace_id, r.options FROM run r JOIN trace t USING (trace_id)"
-        " WHERE t.name = ?1 AND r.kind = 'measured' AND r.whole = 1 ORDER BY r.trace_id DESC, r.repetition", error);
+        " WHERE t.name = ?1 AND r.kind = 'measured' AND r.whole = 1 ORDER BY r.trace_id DESC, r.repetition",
+        error);
     int row;
 
     *recorded = (struct gt_recorded){ .count = 0 };
@@ -69,11 +74,13 @@ typedef bool same_row(struct gt_query *row, const struct gt_workload *workload, 
 static bool same_kernel(struct gt_query *row, const struct gt_workload *workload, uint32_t i)
 {
     const struct gt_kernel *kernel = &workload->kernels[i];
+    /* clang-format off */
     const uint64_t shape[] = {
         kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
         kernel->block[2], kernel->registers_per_thread, kernel->static_shared_bytes,
         kernel->dynamic_shared_bytes,
     };
+    /* clang-format on */
     bool same = true;
 
     for (int k = 0; k < (int)(sizeof shape / sizeof shape[0]); k++)
@@ -85,18 +92,18 @@ static bool same_call(struct gt_query *row, const struct gt_workload *workload, 
 {
     const struct gt_call *call = &workload->calls[i];
 
-    return gt_query_integer(row, 1) == call->thread
-           && strcmp(gt_query_string(row, 2), gt_call_kind_names[call->kind]) == 0;
+    return gt_query_integer(row, 1) == call->thread &&
+           strcmp(gt_query_string(row, 2), gt_call_kind_names[call->kind]) == 0;
 }
 
 static bool same_op(struct gt_query *row, const struct gt_workload *workload, uint32_t i)
 {
     const struct gt_op *op = &workload->ops[i];
 
-    return gt_query_integer(row, 1) == op->call && gt_query_integer(row, 2) == op->stream
-           && gt_query_integer(row, 3) == (op->kernel == GT_NONE ? -1 : (int64_t)op->kernel)
-           && gt_query_integer(row, 4) == (int64_t)op->bytes
-           && strcmp(gt_query_string(row, 5), gt_op_kind_names[op->kind]) == 0;
+    return gt_query_integer(row, 1) == op->call && gt_query_integer(row, 2) == op->stream &&
+           gt_query_integer(row, 3) == (op->kernel == GT_NONE ? -1 : (int64_t)op->kernel) &&
+           gt_query_integer(row, 4) == (int64_t)op->bytes &&
+           strcmp(gt_query_string(row, 5), gt_op_kind_names[op->kind]) == 0;
 }
 
 /* Has the trace `count` rows, numbered from 0 on in the first column, each the same?  1, 0, or -1. */
@@ -122,6 +129,7 @@ static int same_rows(struct gt_database *database, int64_t trace_id, const char 
 int gt_recorded_is_of(struct gt_database *database, const struct gt_recorded *recorded,
                       const struct gt_workload *workload, struct gt_error *error)
 {
+    /* clang-format off */
     const struct { const char *sql; same_row *same; uint32_t count; } tables[] = {
         { "SELECT kernel_no, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
           " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1 ORDER BY kernel_no",
@@ -131,11 +139,12 @@ int gt_recorded_is_of(struct gt_database *database, const struct gt_recorded *re
         { "SELECT op_no, call_no, stream_no, coalesce(kernel_no, -1), coalesce(bytes, 0), kind FROM op"
           " WHERE trace_id = ?1 ORDER BY op_no", same_op, workload->op_count },
     };
+    /* clang-format on */
     int same = 1;
 
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && same == 1; i++)
-        same = same_rows(database, recorded->trace_id, tables[i].sql, tables[i].same, workload, tables[i].count,
-                         error);
+        same =
+            same_rows(database, recorded->trace_id, tables[i].sql, tables[i].same, workload, tables[i].count, error);
     return same;
 }
 
@@ -146,18 +155,23 @@ static gt_time_ps column_ps(struct gt_query *query, int column)
 
 static int send_calls(struct gt_database *database, int64_t run, const struct gt_probe *probe, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database, "SELECT call_no, start_ps, end_ps, blocked_ps FROM run_call WHERE run_id = ?1"
-              " ORDER BY call_no", error);
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT call_no, start_ps, end_ps, blocked_ps FROM run_call WHERE run_id = ?1"
+                     " ORDER BY call_no",
+                     error);
     int row;
 
     if (query == NULL)
         return -1;
     gt_query_bind(query, 1, run);
     while ((row = gt_query_next(query, error)) == 1) {
+        /* clang-format off */
         struct gt_call_record record = {
             .call = (uint32_t)gt_query_integer(query, 0), .start_ps = column_ps(query, 1),
             .end_ps = column_ps(query, 2), .blocked_ps = column_ps(query, 3), .cause_op = GT_NONE,
         };
+        /* clang-format on */
 
         if (probe->call != NULL && probe->call(probe->user, &record, error) != 0)
             break;
@@ -168,18 +182,22 @@ static int send_calls(struct gt_database *database, int64_t run, const struct gt
 
 static int send_ops(struct gt_database *database, int64_t run, const struct gt_probe *probe, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database, "SELECT op_no, coalesce(submit_ps, start_ps), start_ps, end_ps FROM run_op"
-              " WHERE run_id = ?1 ORDER BY end_ps, op_no", error);
+    struct gt_query *query = gt_query_new(database,
+                                          "SELECT op_no, coalesce(submit_ps, start_ps), start_ps, end_ps FROM run_op"
+                                          " WHERE run_id = ?1 ORDER BY end_ps, op_no",
+                                          error);
     int row;
 
     if (query == NULL)
         return -1;
     gt_query_bind(query, 1, run);
     while ((row = gt_query_next(query, error)) == 1) {
+        /* clang-format off */
         struct gt_op_record record = {
             .op = (uint32_t)gt_query_integer(query, 0), .submit_ps = column_ps(query, 1),
             .start_ps = column_ps(query, 2), .end_ps = column_ps(query, 3), .cause_index = GT_NONE,
         };
+        /* clang-format on */
 
         if (probe->op != NULL && probe->op(probe->user, &record, error) != 0)
             break;
@@ -192,8 +210,9 @@ static int send_ops(struct gt_database *database, int64_t run, const struct gt_p
 static int send_placement(void *user, const struct gt_placement_row *row, struct gt_error *error)
 {
     const struct gt_probe *probe = user;
-    struct gt_block_record record = { .op = row->op, .gpu = row->gpu, .start_ps = row->start_ps,
-                                      .end_ps = row->end_ps, .warps_per_block = 1 };
+    struct gt_block_record record = {
+        .op = row->op, .gpu = row->gpu, .start_ps = row->start_ps, .end_ps = row->end_ps, .warps_per_block = 1
+    };
 
     for (record.sm = 0; record.sm < row->sms; record.sm++) {
         record.blocks = row->blocks[record.sm];
@@ -229,9 +248,9 @@ static int check_run(struct gt_database *database, const struct gt_recorded *rec
 int gt_recorded_play(struct gt_database *database, const struct gt_recorded *recorded, int64_t run_id,
                      const struct gt_probe *probe, struct gt_error *error)
 {
-    if (check_run(database, recorded, run_id, error) != 0
-            || (probe->call != NULL && send_calls(database, run_id, probe, error) != 0)
-            || (probe->op != NULL && send_ops(database, run_id, probe, error) != 0))
+    if (check_run(database, recorded, run_id, error) != 0 ||
+        (probe->call != NULL && send_calls(database, run_id, probe, error) != 0) ||
+        (probe->op != NULL && send_ops(database, run_id, probe, error) != 0))
         return -1;
     if (probe->blocks == NULL)
         return 0;
@@ -241,9 +260,11 @@ int gt_recorded_play(struct gt_database *database, const struct gt_recorded *rec
 int gt_recorded_counters(struct gt_database *database, int64_t run_id, gt_counter_fn *each, void *user,
                          struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
+    struct gt_query *query = gt_query_new(
+        database,
         "SELECT name, value FROM counter WHERE run_id = ?1 AND name <> 'bin_ps' AND name NOT LIKE 'blocks%'"
-        " ORDER BY name", error);
+        " ORDER BY name",
+        error);
     int row;
 
     if (query == NULL)

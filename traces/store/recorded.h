@@ -7,12 +7,19 @@
 #include "traces/store/database.h"
 
 /* The GPU of the store's measured runs: 1; 0 where it has none. */
-struct gt_recorded_gpu { char name[128]; uint32_t sms, compute_major, compute_minor; };
+struct gt_recorded_gpu {
+    char name[128];
+    uint32_t sms, compute_major, compute_minor;
+};
 int gt_recorded_gpu(struct gt_database *database, struct gt_recorded_gpu *gpu, struct gt_error *error);
 
 /* The whole measured runs of the trace of that name, by repetition; of the newest one where several have the
  * name. Freed by the caller with gt_recorded_free(), in either case. Returns 0, with a count that may be. */
-struct gt_recorded { int64_t trace_id, *run_ids; uint32_t count; char *options; };
+struct gt_recorded {
+    int64_t trace_id, *run_ids;
+    uint32_t count;
+    char *options;
+};
 int gt_recorded_find(struct gt_database *database, const char *trace, struct gt_recorded *recorded,
                      struct gt_error *error);
 void gt_recorded_free(struct gt_recorded *recorded);

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_WIDTH_PS 1000  /* 1 ns: below what any block lasts */
-#define COUNT_LIMIT (UINT64_C(1) << 32) /* warps of one record; no SM holds so many */
+#define FIRST_WIDTH_PS 1000                /* 1 ns: below what any block lasts */
+#define COUNT_LIMIT    (UINT64_C(1) << 32) /* warps of one record; no SM holds so many */
 
 /* A sum over time: `partial` holds what only part of a bin had, in count times picoseconds;
  * `step` the change of what fills bins from this one on.  128 bits: absurd input must not wrap. */
@@ -12,8 +12,13 @@ struct sum {
     unsigned __int128 partial[GT_BINS];
     int64_t step[GT_BINS + 1];
 };
-struct sm_bins { struct sum warps, blocks; };
-struct gpu_bins { struct sm_bins **sms; uint32_t sm_count; };
+struct sm_bins {
+    struct sum warps, blocks;
+};
+struct gpu_bins {
+    struct sm_bins **sms;
+    uint32_t sm_count;
+};
 
 struct gt_bins {
     struct gpu_bins *gpus;
@@ -155,10 +160,9 @@ static unsigned __int128 time_before(uint64_t time_ps, uint64_t start_ps, uint64
     begun = begun < times ? begun : times;
     over = over < times ? over : times;
     /* The starts of those that go on, i from over to begun - 1. */
-    starts = (unsigned __int128)(begun - over) * start_ps
-             + (over < begun ? (unsigned __int128)(over + begun - 1) * (begun - over) / 2 * period_ps : 0);
-    return (unsigned __int128)over * (end_ps - start_ps) + (unsigned __int128)(begun - over) * time_ps
-           - starts;
+    starts = (unsigned __int128)(begun - over) * start_ps +
+             (over < begun ? (unsigned __int128)(over + begun - 1) * (begun - over) / 2 * period_ps : 0);
+    return (unsigned __int128)over * (end_ps - start_ps) + (unsigned __int128)(begun - over) * time_ps - starts;
 }
 
 void gt_bins_add_repeated(struct gt_bins *bins, const struct gt_block_record *record, uint64_t times,
@@ -175,8 +179,8 @@ void gt_bins_add_repeated(struct gt_bins *bins, const struct gt_block_record *re
         double_width(bins);
     found = find(bins, record->gpu, record->sm);
     for (uint64_t bin = 0; bin < GT_BINS; bin++) {
-        unsigned __int128 upto = time_before((bin + 1) * bins->width_ps, record->start_ps, record->end_ps,
-                                             times, period_ps);
+        unsigned __int128 upto =
+            time_before((bin + 1) * bins->width_ps, record->start_ps, record->end_ps, times, period_ps);
 
         found->warps.partial[bin] += (upto - before) * (warps < COUNT_LIMIT ? warps : COUNT_LIMIT);
         found->blocks.partial[bin] += (upto - before) * record->blocks;
@@ -193,9 +197,8 @@ static int visit_sm(struct gt_bins *bins, uint32_t gpu, uint32_t sm, gt_bins_vis
     settle(&found->warps, bins->width_ps);
     settle(&found->blocks, bins->width_ps);
     for (uint32_t bin = 0; bin < GT_BINS; bin++)
-        if ((found->warps.partial[bin] != 0 || found->blocks.partial[bin] != 0)
-                && visit(user, gpu, sm, bin, capped(found->warps.partial[bin]),
-                         capped(found->blocks.partial[bin])) != 0)
+        if ((found->warps.partial[bin] != 0 || found->blocks.partial[bin] != 0) &&
+            visit(user, gpu, sm, bin, capped(found->warps.partial[bin]), capped(found->blocks.partial[bin])) != 0)
             return -1;
     return 0;
 }

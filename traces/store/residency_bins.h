@@ -26,8 +26,7 @@ uint64_t gt_bins_width_ps(const struct gt_bins *bins);
 
 /* Every bin in which something was resident, in order of GPU, SM, bin. Sums are capped at INT64_MAX.
  * `visit` returns 0, or -1 to stop. */
-typedef int gt_bins_visit(void *user, uint32_t gpu, uint32_t sm, uint32_t bin, int64_t warp_ps,
-                          int64_t block_ps);
+typedef int gt_bins_visit(void *user, uint32_t gpu, uint32_t sm, uint32_t bin, int64_t warp_ps, int64_t block_ps);
 int gt_bins_each(struct gt_bins *bins, gt_bins_visit *visit, void *user);
 
 #endif

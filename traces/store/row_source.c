@@ -12,8 +12,15 @@ struct window {
     uint64_t next, end;
 };
 
-struct table { sqlite3_vtab base; const struct window *window; };
-struct cursor { sqlite3_vtab_cursor base; const struct gt_row_source *source; uint64_t row, end; };
+struct table {
+    sqlite3_vtab base;
+    const struct window *window;
+};
+struct cursor {
+    sqlite3_vtab_cursor base;
+    const struct gt_row_source *source;
+    uint64_t row, end;
+};
 
 static int connect(sqlite3 *database, void *window, int count, const char *const *arguments, sqlite3_vtab **made,
                    char **message)
@@ -120,11 +127,13 @@ static int give_row_number(sqlite3_vtab_cursor *base, sqlite3_int64 *number)
 }
 
 /* No xCreate: the table is there by itself, and nothing of it goes into the file. */
+/* clang-format off */
 static const sqlite3_module module = {
     .xConnect = connect, .xDisconnect = disconnect, .xBestIndex = best_index, .xOpen = open_cursor,
     .xClose = close_cursor, .xFilter = begin, .xNext = next_row, .xEof = at_end, .xColumn = give_value,
     .xRowid = give_row_number,
 };
+/* clang-format on */
 static const char name[] = "gridtide_rows";
 
 static void write_statement(const struct gt_row_source *source, char *sql, size_t bytes)

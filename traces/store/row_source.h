@@ -7,7 +7,7 @@
 
 struct gt_row_source {
     const char *table;
-    int columns;                /* of the table, at most 16; the first is `id` in every row */
+    int columns; /* of the table, at most 16; the first is `id` in every row */
     int64_t id;
     uint64_t count;
     /* False where there is no row of that number. NULL: there are all. */

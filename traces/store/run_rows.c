@@ -8,7 +8,7 @@
 /* Where a row goes: the caller's function, of whatever type, behind one that reads the columns. */
 struct receiver {
     int (*take)(const struct receiver *receiver, struct gt_query *query, struct gt_error *error);
-    const void *each;         /* a pointer to the caller's function */
+    const void *each; /* a pointer to the caller's function */
     void *user;
 };
 
@@ -31,7 +31,11 @@ static int each_row(struct gt_database *database, const char *sql, int64_t first
 }
 
 #define EACH(type) (*(type *const *)receiver->each)
-#define RECEIVER(take) &(const struct receiver){ take, &each, user }
+#define RECEIVER(take)       \
+    &(const struct receiver) \
+    {                        \
+        take, &each, user    \
+    }
 
 static int take_key(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
 {
@@ -43,9 +47,10 @@ static int take_key(const struct receiver *receiver, struct gt_query *query, str
 int gt_run_device_keys(struct gt_database *database, int64_t run_id, gt_device_key_fn *each, void *user,
                        struct gt_error *error)
 {
-    return each_row(database, "SELECT key, value FROM device_key WHERE device_id ="
-                    " (SELECT device_id FROM run WHERE run_id = ?1) ORDER BY key", run_id, 0, RECEIVER(take_key),
-                    error);
+    return each_row(database,
+                    "SELECT key, value FROM device_key WHERE device_id ="
+                    " (SELECT device_id FROM run WHERE run_id = ?1) ORDER BY key",
+                    run_id, 0, RECEIVER(take_key), error);
 }
 
 static int set_key(void *user, const char *key, const char *value, struct gt_error *error)
@@ -54,11 +59,12 @@ static int set_key(void *user, const char *key, const char *value, struct gt_err
 }
 
 /* The device table's own columns hold even where the keys are not in the store. */
-static int read_limits(struct gt_database *database, int64_t run_id, struct gt_device *device,
-                       struct gt_error *error)
+static int read_limits(struct gt_database *database, int64_t run_id, struct gt_device *device, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database, "SELECT name, sms, warps_per_sm FROM device WHERE device_id ="
-                                          " (SELECT device_id FROM run WHERE run_id = ?1)", error);
+    struct gt_query *query = gt_query_new(database,
+                                          "SELECT name, sms, warps_per_sm FROM device WHERE device_id ="
+                                          " (SELECT device_id FROM run WHERE run_id = ?1)",
+                                          error);
     uint64_t sms, warps;
     int result;
 
@@ -68,8 +74,8 @@ static int read_limits(struct gt_database *database, int64_t run_id, struct gt_d
     result = gt_query_next(query, error);
     if (result == 0)
         gt_error_set(error, "run %" PRId64 " has no device; the store is damaged", run_id);
-    if (result != 1 || gt_query_number(query, 1, GT_DEVICE_MAX_SMS, "device.sms", &sms, error) != 0
-        || gt_query_number(query, 2, UINT16_MAX, "device.warps_per_sm", &warps, error) != 0) {
+    if (result != 1 || gt_query_number(query, 1, GT_DEVICE_MAX_SMS, "device.sms", &sms, error) != 0 ||
+        gt_query_number(query, 2, UINT16_MAX, "device.warps_per_sm", &warps, error) != 0) {
         gt_query_end(query);
         return -1;
     }
@@ -90,11 +96,13 @@ int gt_stored_device(struct gt_database *database, int64_t run_id, struct gt_dev
 
 int gt_kernel_shape(struct gt_query *query, int column, struct gt_kernel *shape, struct gt_error *error)
 {
+    /* clang-format off */
     uint32_t *const fields[] = {
         &shape->grid[0], &shape->grid[1], &shape->grid[2],
         &shape->block[0], &shape->block[1], &shape->block[2],
         &shape->registers_per_thread, &shape->static_shared_bytes, &shape->dynamic_shared_bytes,
     };
+    /* clang-format on */
 
     *shape = (struct gt_kernel){ 0 };
     for (int i = 0; i < (int)(sizeof fields / sizeof fields[0]); i++) {
@@ -110,10 +118,12 @@ int gt_kernel_shape(struct gt_query *query, int column, struct gt_kernel *shape,
 int gt_run_kernel(struct gt_database *database, int64_t run_id, uint32_t kernel, struct gt_kernel *shape,
                   struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
-        "SELECT grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, static_shared_bytes,"
-        " dynamic_shared_bytes FROM kernel WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?1)"
-        " AND kernel_no = ?2", error);
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT grid_x, grid_y, grid_z, block_x, block_y, block_z, registers, static_shared_bytes,"
+                     " dynamic_shared_bytes FROM kernel WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?1)"
+                     " AND kernel_no = ?2",
+                     error);
     int result;
 
     if (query == NULL)
@@ -139,15 +149,19 @@ static int take_name(const struct receiver *receiver, struct gt_query *query, st
 int gt_run_kernel_names(struct gt_database *database, int64_t run_id, gt_kernel_name_fn *each, void *user,
                         struct gt_error *error)
 {
-    return each_row(database, "SELECT name FROM kernel WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?1)"
-                    " ORDER BY kernel_no", run_id, 0, RECEIVER(take_name), error);
+    return each_row(database,
+                    "SELECT name FROM kernel WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?1)"
+                    " ORDER BY kernel_no",
+                    run_id, 0, RECEIVER(take_name), error);
 }
 
 int gt_run_names(struct gt_database *database, int64_t run_id, struct gt_run_names *names, struct gt_error *error)
 {
-    struct gt_query *query = gt_query_new(database,
-        "SELECT t.name, d.name, r.options FROM run r JOIN trace t ON t.trace_id = r.trace_id"
-        " JOIN device d ON d.device_id = r.device_id WHERE r.run_id = ?1", error);
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT t.name, d.name, r.options FROM run r JOIN trace t ON t.trace_id = r.trace_id"
+                     " JOIN device d ON d.device_id = r.device_id WHERE r.run_id = ?1",
+                     error);
     int row;
 
     *names = (struct gt_run_names){ .trace = NULL };
@@ -183,29 +197,34 @@ static int take_warning(const struct receiver *receiver, struct gt_query *query,
 int gt_run_warnings(struct gt_database *database, int64_t run_id, gt_warning_fn *each, void *user,
                     struct gt_error *error)
 {
-    return each_row(database, "SELECT w.kind, w.count, w.text FROM run r JOIN trace t ON t.trace_id = r.trace_id"
+    return each_row(database,
+                    "SELECT w.kind, w.count, w.text FROM run r JOIN trace t ON t.trace_id = r.trace_id"
                     " JOIN warning w ON w.trace_id IN (t.trace_id, t.base_trace_id)"
-                    " WHERE r.run_id = ?1 GROUP BY w.kind ORDER BY w.kind", run_id, 0, RECEIVER(take_warning), error);
+                    " WHERE r.run_id = ?1 GROUP BY w.kind ORDER BY w.kind",
+                    run_id, 0, RECEIVER(take_warning), error);
 }
 
 static int take_op(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
 {
+    /* clang-format off */
     const struct gt_run_op op = {
         .stream = gt_query_integer(query, 0), .kind = gt_query_string(query, 1),
         .kernel = gt_query_is_integer(query, 2) ? gt_query_integer(query, 2) : -1,
         .direction = gt_query_string(query, 3), .start_ps = gt_query_integer(query, 4),
         .end_ps = gt_query_integer(query, 5), .bytes = gt_query_integer(query, 6),
     };
+    /* clang-format on */
 
     return EACH(gt_run_op_fn)(receiver->user, &op, error);
 }
 
 int gt_run_ops(struct gt_database *database, int64_t run_id, gt_run_op_fn *each, void *user, struct gt_error *error)
 {
-    return each_row(database, "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, p.start_ps, p.end_ps, o.bytes"
+    return each_row(database,
+                    "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, p.start_ps, p.end_ps, o.bytes"
                     " FROM run_op p JOIN op o ON o.op_no = p.op_no WHERE p.run_id = ?1"
-                    " AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) ORDER BY p.op_no", run_id, 0,
-                    RECEIVER(take_op), error);
+                    " AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) ORDER BY p.op_no",
+                    run_id, 0, RECEIVER(take_op), error);
 }
 
 static int take_starts(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
@@ -216,7 +235,8 @@ static int take_starts(const struct receiver *receiver, struct gt_query *query, 
 int gt_run_pair_starts(struct gt_database *database, int64_t simulated_run, int64_t measured_run,
                        gt_pair_start_fn *each, void *user, struct gt_error *error)
 {
-    return each_row(database, "SELECT s.start_ps, m.start_ps FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
+    return each_row(database,
+                    "SELECT s.start_ps, m.start_ps FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
                     " JOIN op o ON o.op_no = s.op_no WHERE s.run_id = ?1 AND m.run_id = ?2"
                     " AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) AND o.kind <> 'host_function'",
                     simulated_run, measured_run, RECEIVER(take_starts), error);
@@ -226,7 +246,9 @@ int gt_run_bin_ps(struct gt_database *database, int64_t run_id, int64_t *bin_ps,
 {
     *bin_ps = 0;
     return gt_query_one(database, "SELECT CAST(value AS INTEGER) FROM counter WHERE run_id = ?1 AND name = 'bin_ps'",
-                        run_id, 0, bin_ps, error) < 0 ? -1 : 0;
+                        run_id, 0, bin_ps, error) < 0
+               ? -1
+               : 0;
 }
 
 static int take_bin(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
@@ -239,7 +261,9 @@ static int take_bin(const struct receiver *receiver, struct gt_query *query, str
 
 int gt_run_bins(struct gt_database *database, int64_t run_id, gt_bin_fn *each, void *user, struct gt_error *error)
 {
-    return each_row(database, "SELECT g.id, b.sm, b.bin, b.warp_ps FROM run_bin b JOIN gpu g"
+    return each_row(database,
+                    "SELECT g.id, b.sm, b.bin, b.warp_ps FROM run_bin b JOIN gpu g"
                     " ON g.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) AND g.gpu_no = b.gpu_no"
-                    " WHERE b.run_id = ?1", run_id, 0, RECEIVER(take_bin), error);
+                    " WHERE b.run_id = ?1",
+                    run_id, 0, RECEIVER(take_bin), error);
 }

@@ -28,20 +28,25 @@ int gt_run_kernel_names(struct gt_database *database, int64_t run_id, gt_kernel_
                         struct gt_error *error);
 
 /* What a run is called by: malloced; free in either case. */
-struct gt_run_names { char *trace, *device, *options; };
+struct gt_run_names {
+    char *trace, *device, *options;
+};
 int gt_run_names(struct gt_database *database, int64_t run_id, struct gt_run_names *names, struct gt_error *error);
 void gt_run_names_free(struct gt_run_names *names);
 
 /* What the import could not know of the trace and of the one that it was made from, by kind. */
-struct gt_warning_row { const char *kind, *text; int64_t count; };
+struct gt_warning_row {
+    const char *kind, *text;
+    int64_t count;
+};
 typedef int gt_warning_fn(void *user, const struct gt_warning_row *row, struct gt_error *error);
 int gt_run_warnings(struct gt_database *database, int64_t run_id, gt_warning_fn *each, void *user,
                     struct gt_error *error);
 
 /* The operations of a run, by number. */
 struct gt_run_op {
-    int64_t stream, kernel;         /* stream_no; kernel_no, -1: is none */
-    const char *kind, *direction;   /* NULL: has none */
+    int64_t stream, kernel;       /* stream_no; kernel_no, -1: is none */
+    const char *kind, *direction; /* NULL: has none */
     int64_t start_ps, end_ps, bytes;
 };
 typedef int gt_run_op_fn(void *user, const struct gt_run_op *op, struct gt_error *error);
@@ -53,7 +58,9 @@ int gt_run_pair_starts(struct gt_database *database, int64_t simulated_run, int6
                        gt_pair_start_fn *each, void *user, struct gt_error *error);
 
 /* Residency over time: the width of a bin (0: the run has none), and every bin in which warps were resident. */
-struct gt_bin_row { int64_t gpu_id, sm, bin, warp_ps; };
+struct gt_bin_row {
+    int64_t gpu_id, sm, bin, warp_ps;
+};
 typedef int gt_bin_fn(void *user, const struct gt_bin_row *row, struct gt_error *error);
 int gt_run_bin_ps(struct gt_database *database, int64_t run_id, int64_t *bin_ps, struct gt_error *error);
 int gt_run_bins(struct gt_database *database, int64_t run_id, gt_bin_fn *each, void *user, struct gt_error *error);

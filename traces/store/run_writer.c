@@ -14,7 +14,10 @@
 
 enum { BLOCK_ROWS_MAX = 1000000 };
 
-struct counter { char *name; double value; };
+struct counter {
+    char *name;
+    double value;
+};
 
 struct gt_run_writer {
     struct gt_store *store;
@@ -25,17 +28,17 @@ struct gt_run_writer {
     char *options;
     uint32_t repetition;
     bool measured;
-    struct gt_call_record *calls;         /* by call; .call is GT_NONE where there was none */
-    struct gt_op_record *ops;             /* by operation; .op likewise */
+    struct gt_call_record *calls; /* by call; .call is GT_NONE where there was none */
+    struct gt_op_record *ops;     /* by operation; .op likewise */
     uint64_t call_rows, op_rows;
-    struct gt_block_record *blocks;       /* the first ones */
+    struct gt_block_record *blocks; /* the first ones */
     uint64_t block_rows, block_room, blocks_dropped;
     struct gt_bins *bins;
-    struct gt_placement *placement;       /* NULL: not kept */
-    bool awaits;                          /* whole only with the next run */
-    bool drop_blocks;                     /* neither every block nor the residency is kept */
-    bool kernels;                         /* cycles are kept: */
-    const struct gt_kernel_model *modelled;   /* these, or NULL: of the workload's profiles */
+    struct gt_placement *placement;         /* NULL: not kept */
+    bool awaits;                            /* whole only with the next run */
+    bool drop_blocks;                       /* neither every block nor the residency is kept */
+    bool kernels;                           /* cycles are kept: */
+    const struct gt_kernel_model *modelled; /* these, or NULL: of the workload's profiles */
     struct counter *counters;
     uint32_t counter_count;
 };
@@ -126,19 +129,29 @@ static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_er
 }
 
 struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
-                              const char *kind, const char *options, uint32_t repetition,
-                              const struct gt_workload *workload, const struct gt_device *device,
-                              struct gt_error *error)
+                                          const char *kind, const char *options, uint32_t repetition,
+                                          const struct gt_workload *workload, const struct gt_device *device,
+                                          struct gt_error *error)
 {
     struct gt_run_writer *writer = gt_calloc(1, sizeof *writer);
 
     (void)device;
     (void)error;
     *writer = (struct gt_run_writer){
-        .store = store, .workload = workload, .trace_id = trace_id, .device_id = device_id, .kind = kind,
-        .options = strdup(options), .repetition = repetition, .measured = strcmp(kind, "measured") == 0,
-        .probe = { .user = writer, .call = take_call, .op = take_op, .blocks = take_blocks,
-                   .repeat = take_repeat, .progress = take_progress },
+        .store = store,
+        .workload = workload,
+        .trace_id = trace_id,
+        .device_id = device_id,
+        .kind = kind,
+        .options = strdup(options),
+        .repetition = repetition,
+        .measured = strcmp(kind, "measured") == 0,
+        .probe = { .user = writer,
+                   .call = take_call,
+                   .op = take_op,
+                   .blocks = take_blocks,
+                   .repeat = take_repeat,
+                   .progress = take_progress },
         .bins = gt_bins_new(),
         .calls = gt_realloc(NULL, workload->call_count, sizeof *writer->calls),
         .ops = gt_realloc(NULL, workload->op_count, sizeof *writer->ops),
@@ -202,7 +215,7 @@ struct writing {
     struct gt_store *store;
     sqlite3_stmt *insert;
     int64_t run_id;
-    uint64_t done, total;     /* rows */
+    uint64_t done, total; /* rows */
     struct gt_error *error;
 };
 
@@ -239,9 +252,11 @@ static void call_value(sqlite3_context *result, const void *user, uint64_t row, 
 
 static int write_calls(struct writing *writing)
 {
-    return insert_records(writing, (struct gt_row_source){
-        .table = "run_call", .columns = 6, .count = writing->writer->workload->call_count, .holds = holds_call,
-        .value = call_value });
+    return insert_records(writing, (struct gt_row_source){ .table = "run_call",
+                                                           .columns = 6,
+                                                           .count = writing->writer->workload->call_count,
+                                                           .holds = holds_call,
+                                                           .value = call_value });
 }
 
 static bool holds_op(const void *user, uint64_t row)
@@ -272,9 +287,11 @@ static void op_value(sqlite3_context *result, const void *user, uint64_t row, in
 
 static int write_ops(struct writing *writing)
 {
-    return insert_records(writing, (struct gt_row_source){
-        .table = "run_op", .columns = 7 + GT_WAITS, .count = writing->writer->workload->op_count, .holds = holds_op,
-        .value = op_value });
+    return insert_records(writing, (struct gt_row_source){ .table = "run_op",
+                                                           .columns = 7 + GT_WAITS,
+                                                           .count = writing->writer->workload->op_count,
+                                                           .holds = holds_op,
+                                                           .value = op_value });
 }
 
 static int compare_blocks(const void *left, const void *right)
@@ -309,8 +326,9 @@ static int write_blocks(struct writing *writing)
 
     if (writer->block_rows > 0)
         qsort(writer->blocks, writer->block_rows, sizeof *writer->blocks, compare_blocks);
-    return insert_records(writing, (struct gt_row_source){
-        .table = "run_block", .columns = 8, .count = writer->block_rows, .value = block_value });
+    return insert_records(
+        writing, (struct gt_row_source){
+                     .table = "run_block", .columns = 8, .count = writer->block_rows, .value = block_value });
 }
 
 static int write_placement(struct writing *writing)
@@ -364,7 +382,7 @@ static int write_counters(struct writing *writing)
 }
 
 static const struct table {
-    const char *insert;       /* place 1 is the run */
+    const char *insert; /* place 1 is the run */
     int (*write)(struct writing *writing);
 } tables[] = {
     { "INSERT INTO run_placement VALUES (?, ?, ?, ?)", write_placement },
@@ -395,8 +413,8 @@ static int64_t insert_run(struct gt_run_writer *writer, struct gt_error *error)
 /* Runs of this trace that waited for this one. */
 static int complete_awaiting(struct gt_run_writer *writer, struct gt_error *error)
 {
-    sqlite3_stmt *update = gt_store_prepare(writer->store, "UPDATE run SET whole = 1 WHERE trace_id = ? AND whole = 0",
-                                            error);
+    sqlite3_stmt *update =
+        gt_store_prepare(writer->store, "UPDATE run SET whole = 1 WHERE trace_id = ? AND whole = 0", error);
     int result;
 
     if (update == NULL)
@@ -409,7 +427,9 @@ static int complete_awaiting(struct gt_run_writer *writer, struct gt_error *erro
 
 static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
 {
-    struct writing writing = { .writer = writer, .store = writer->store, .error = error,
+    struct writing writing = { .writer = writer,
+                               .store = writer->store,
+                               .error = error,
                                .total = writer->call_rows + writer->op_rows + writer->block_rows };
     int result = 0;
 

@@ -28,9 +28,9 @@ static const char reader_settings[] =
     "PRAGMA query_only = ON; PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON;";
 
 /* The tables that the schemas make. */
-#define TABLES \
+#define TABLES                                                                                              \
     "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run'," \
-    " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric'," \
+    " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric',"    \
     " 'instruction', 'run_kernel', 'run_issue', 'run_stall'"
 
 enum { BUSY_MS = 5000 };
@@ -38,8 +38,10 @@ enum { BUSY_MS = 5000 };
 int gt_store_fail(struct gt_store *store, struct gt_error *error)
 {
     if (sqlite3_errcode(store->base.sqlite) == SQLITE_NOTADB)
-        return gt_error_set(error, "%s: not a Gridtide store, not even an SQLite database; "
-                            "make one with 'gridtide run'", store->base.path);
+        return gt_error_set(error,
+                            "%s: not a Gridtide store, not even an SQLite database; "
+                            "make one with 'gridtide run'",
+                            store->base.path);
     return gt_database_fail(&store->base, error);
 }
 
@@ -174,8 +176,8 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
     }
     store->temporary = temporary;
     store->version = GT_STORE_VERSION;
-    if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0
-            && gt_store_run(store, gt_schema_kernels_sql, error) == 0)
+    if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0 &&
+        gt_store_run(store, gt_schema_kernels_sql, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -240,16 +242,19 @@ static int check_identity(struct gt_store *store, struct gt_error *error)
 {
     int64_t application = 0, version = 0;
 
-    if (gt_query_one(&store->base, "PRAGMA application_id", 0, 0, &application, error) < 0
-            || gt_query_one(&store->base, "PRAGMA user_version", 0, 0, &version, error) < 0)
+    if (gt_query_one(&store->base, "PRAGMA application_id", 0, 0, &application, error) < 0 ||
+        gt_query_one(&store->base, "PRAGMA user_version", 0, 0, &version, error) < 0)
         return gt_store_fail(store, error);
     if (application != GT_STORE_APPLICATION)
-        return gt_error_set(error, "%s: an SQLite database but not a Gridtide store; "
-                            "make one with 'gridtide run'", store->base.path);
+        return gt_error_set(error,
+                            "%s: an SQLite database but not a Gridtide store; "
+                            "make one with 'gridtide run'",
+                            store->base.path);
     if (version < GT_STORE_OLDEST || version > GT_STORE_VERSION)
-        return gt_error_set(error, "%s: a store of version %lld, this Gridtide has version %d; "
-                            "make it again with 'gridtide run'", store->base.path, (long long)version,
-                            GT_STORE_VERSION);
+        return gt_error_set(error,
+                            "%s: a store of version %lld, this Gridtide has version %d; "
+                            "make it again with 'gridtide run'",
+                            store->base.path, (long long)version, GT_STORE_VERSION);
     store->version = (int)version;
     return 0;
 }
@@ -269,9 +274,10 @@ static int check_tables(struct gt_store *store, struct gt_error *error)
         return -1;
     code = sqlite3_step(query);
     if (code == SQLITE_ROW)
-        result = gt_error_set(error, "%s: damaged: %s is not the table that a Gridtide store has of that name; "
-                              "make it again with 'gridtide run'", store->base.path,
-                              (const char *)sqlite3_column_text(query, 0));
+        result = gt_error_set(error,
+                              "%s: damaged: %s is not the table that a Gridtide store has of that name; "
+                              "make it again with 'gridtide run'",
+                              store->base.path, (const char *)sqlite3_column_text(query, 0));
     else if (code != SQLITE_DONE)
         result = gt_store_fail(store, error);
     sqlite3_finalize(query);
@@ -283,8 +289,8 @@ static int upgrade(struct gt_store *store, struct gt_error *error)
 {
     if (store->version == GT_STORE_VERSION)
         return 0;
-    if (gt_store_begin(store, error) != 0
-            || gt_store_finish(store, gt_store_run(store, gt_schema_kernels_sql, error), error) != 0)
+    if (gt_store_begin(store, error) != 0 ||
+        gt_store_finish(store, gt_store_run(store, gt_schema_kernels_sql, error), error) != 0)
         return -1;
     store->version = GT_STORE_VERSION;
     return 0;
@@ -328,9 +334,9 @@ struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error 
     store = open_file(path, path, error);
     if (store == NULL)
         return NULL;
-    if (guard_file(store, error) == 0 && check_identity(store, error) == 0 && check_tables(store, error) == 0
-            && gt_store_run(store, writable ? shared_settings : reader_settings, error) == 0
-            && (!writable || upgrade(store, error) == 0))
+    if (guard_file(store, error) == 0 && check_identity(store, error) == 0 && check_tables(store, error) == 0 &&
+        gt_store_run(store, writable ? shared_settings : reader_settings, error) == 0 &&
+        (!writable || upgrade(store, error) == 0))
         return store;
     gt_store_close(store);
     return NULL;

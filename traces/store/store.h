@@ -11,14 +11,14 @@ struct gt_store;
 
 /* A new store that will become `path` at gt_store_commit(): built under a temporary name. */
 struct gt_store *gt_store_create(const char *path, struct gt_error *error);
-int gt_store_commit(struct gt_store *store, struct gt_error *error);      /* frees; on -1 nothing is left */
-void gt_store_abandon(struct gt_store *store);                            /* NULL allowed */
+int gt_store_commit(struct gt_store *store, struct gt_error *error); /* frees; on -1 nothing is left */
+void gt_store_abandon(struct gt_store *store);                       /* NULL allowed */
 
 /* An existing store, to read (writable false) or to add whole runs to (true).
  * Refuses what is not a Gridtide store or has another version, saying so. */
 struct gt_store *gt_store_open(const char *path, bool writable, struct gt_error *error);
 void gt_store_close(struct gt_store *store);
-struct gt_database *gt_store_database(struct gt_store *store);            /* for queries (query.h) */
+struct gt_database *gt_store_database(struct gt_store *store); /* for queries (query.h) */
 
 /* Whether it has the tables of kernels' cycles; stores of version 2 do not. */
 bool gt_store_has_kernels(const struct gt_store *store);
@@ -31,7 +31,7 @@ void gt_store_watch(struct gt_store *store, gt_store_progress *progress, void *u
 /* Put the definitions of a device / a trace in; returns the new id, or -1. */
 int64_t gt_store_put_device(struct gt_store *store, const struct gt_device *device, struct gt_error *error);
 int64_t gt_store_put_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
-                       struct gt_error *error);
+                           struct gt_error *error);
 
 /* Say that an option made trace `trace_id` out of `base_trace_id`, with the same operation numbers:
  * its runs are compared with the measured runs of that one. Returns 0 or -1. */
@@ -50,9 +50,9 @@ int gt_store_close_or_remove(struct gt_store *store, struct gt_error *error);
  * "measured" or "simulated"; measured runs have no waits and no causes. */
 struct gt_run_writer;
 struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_id, int64_t device_id,
-                              const char *kind, const char *options, uint32_t repetition,
-                              const struct gt_workload *workload, const struct gt_device *device,
-                              struct gt_error *error);
+                                          const char *kind, const char *options, uint32_t repetition,
+                                          const struct gt_workload *workload, const struct gt_device *device,
+                                          struct gt_error *error);
 /* Keep, beside the rest, how many blocks of each kernel each SM got (table run_placement), for runs that
  * are held against each other; without `blocks_too` that instead of every block and the residency over
  * time. Before the first record. */
@@ -67,14 +67,14 @@ void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_ke
 void gt_run_writer_await(struct gt_run_writer *writer);
 const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer);
 int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double value, struct gt_error *error);
-int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error);        /* the run's id, or -1 */
-void gt_run_writer_free(struct gt_run_writer *writer);    /* of one that was not ended: nothing is written; NULL allowed */
+int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error); /* the run's id, or -1 */
+void gt_run_writer_free(
+    struct gt_run_writer *writer); /* of one that was not ended: nothing is written; NULL allowed */
 
 /* Send what the trace recorded through a probe, as a "measured" run would: calls and operations
  * that have measured times, where at least one operation has; their origin is the workload's.
  * Calls that an importer made up are left out. Returns the number of operations sent, -1 on error. */
-int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe,
-                         struct gt_error *error);
+int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_probe *probe, struct gt_error *error);
 
 /* The counter of a run with a change: the number of the run without it, which `gridtide run` stores first. */
 #define GT_COUNTER_WITHOUT_RUN "without_run_id"
@@ -83,7 +83,10 @@ int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_pro
 int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baseline, struct gt_error *error);
 
 /* The trace that a run is of, as it was recorded or typed: before any option changed it. */
-struct gt_run_trace { int64_t trace_id; char *name; /* malloced; NULL: no such run */ };
+struct gt_run_trace {
+    int64_t trace_id;
+    char *name; /* malloced; NULL: no such run */
+};
 int gt_store_run_trace(struct gt_store *store, int64_t run, struct gt_run_trace *trace, struct gt_error *error);
 
 #endif

@@ -9,6 +9,5 @@ int gt_calibrate(struct gt_calibration *calibration, const struct gt_calibration
 {
     (void)options;
     gt_calibration_init(calibration);
-    return gt_error_set(error,
-                        "calibration was not built; install the CUDA toolkit and configure --with-cuda=DIR");
+    return gt_error_set(error, "calibration was not built; install the CUDA toolkit and configure --with-cuda=DIR");
 }

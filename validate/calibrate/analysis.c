@@ -20,10 +20,10 @@ static double quantile(const double *sorted, size_t count, double share)
 struct gt_summary gt_summarise(double *samples, size_t count)
 {
     if (count == 0)
-        return (struct gt_summary){0, 0, 0, 0};
+        return (struct gt_summary){ 0, 0, 0, 0 };
     qsort(samples, count, sizeof(*samples), gt_by_double);
-    return (struct gt_summary){quantile(samples, count, 0.5), quantile(samples, count, 0.25),
-                               quantile(samples, count, 0.75), count};
+    return (struct gt_summary){ quantile(samples, count, 0.5), quantile(samples, count, 0.25),
+                                quantile(samples, count, 0.75), count };
 }
 
 void gt_summarise_halves(double *samples, size_t count, struct gt_summary halves[2])
@@ -50,7 +50,7 @@ struct gt_line gt_fit_line(const double *x, const double *y, size_t count, bool 
         sum_xx += weight * x[i] * x[i];
         sum_xy += weight * x[i] * y[i];
     }
-    struct gt_line line = {.slope = (weights * sum_xy - sum_x * sum_y) / (weights * sum_xx - sum_x * sum_x)};
+    struct gt_line line = { .slope = (weights * sum_xy - sum_x * sum_y) / (weights * sum_xx - sum_x * sum_x) };
     line.base = (sum_y - line.slope * sum_x) / weights;
     if (line.base < 0) {
         line.base = 0;
@@ -64,16 +64,14 @@ struct gt_line gt_fit_line(const double *x, const double *y, size_t count, bool 
 struct gt_clock_tie gt_clock_tie_of(uint64_t sent_ns, uint64_t gpu_ns, uint64_t received_ns)
 {
     uint64_t middle_ns = sent_ns + (received_ns - sent_ns) / 2;
-    return (struct gt_clock_tie){gpu_ns, (int64_t)(middle_ns - gpu_ns),
-                                 (int64_t)(received_ns - sent_ns + 1) / 2};
+    return (struct gt_clock_tie){ gpu_ns, (int64_t)(middle_ns - gpu_ns), (int64_t)(received_ns - sent_ns + 1) / 2 };
 }
 
 double gt_clock_host_ns(const struct gt_clock_tie *before, const struct gt_clock_tie *after, uint64_t gpu_ns)
 {
     double share = 0;
     if (after->gpu_ns != before->gpu_ns)
-        share = (double)(int64_t)(gpu_ns - before->gpu_ns) /
-                (double)(int64_t)(after->gpu_ns - before->gpu_ns);
+        share = (double)(int64_t)(gpu_ns - before->gpu_ns) / (double)(int64_t)(after->gpu_ns - before->gpu_ns);
     /* In integers first: the GPU's clock counts from 1970, too long for a double; the host's from the
      * machine's start. */
     return (double)(int64_t)(gpu_ns + (uint64_t)before->offset_ns) +

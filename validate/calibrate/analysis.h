@@ -22,7 +22,7 @@ void gt_summarise_halves(double *samples, size_t count, struct gt_summary halves
 /* A straight line y = base + slope * x. */
 struct gt_line {
     double base, slope;
-    double worst;             /* the largest |fit - y| / max(y, 1) */
+    double worst; /* the largest |fit - y| / max(y, 1) */
 };
 
 /* Least squares over points with y >= 0. `relative` weighs each point by 1 / max(y, 1), so that 1 % of a
@@ -62,7 +62,6 @@ int gt_find_order(const uint32_t *seen, size_t repeats, size_t count, uint32_t *
 
 /* Which of `count` things belong together: `pairs` names two at a time. Writes the size of each set of
  * more than one, sorted by its lowest member, and returns how many; `rest` is how many were in none. */
-size_t gt_find_sets(const uint32_t (*pairs)[2], size_t pair_count, size_t count, uint32_t *sizes,
-                    size_t *rest);
+size_t gt_find_sets(const uint32_t (*pairs)[2], size_t pair_count, size_t count, uint32_t *sizes, size_t *rest);
 
 #endif

@@ -37,8 +37,7 @@ static int find_gpu(struct gt_bench *bench)
 {
     int count = 0;
     cudaError_t status = cudaGetDeviceCount(&count);
-    if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice ||
-        (status == cudaSuccess && count == 0))
+    if (status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice || (status == cudaSuccess && count == 0))
         return gt_error_set(bench->error, "there is no GPU to calibrate: %s",
                             status == cudaSuccess ? "CUDA shows none" : cudaGetErrorString(status));
     if (gt_bench_check(bench, status, "cudaGetDeviceCount()") != 0)
@@ -78,7 +77,7 @@ static int make_things(struct gt_bench *bench)
 /* The SM clock now: cycles over time of one long spin on every SM. */
 static int measure_mhz(struct gt_bench *bench, double *mhz)
 {
-    const struct gt_bench_spin spin = {(uint32_t)bench->gpu.multiProcessorCount, 32, 0, 0, warm_up_us, 0, 0};
+    const struct gt_bench_spin spin = { (uint32_t)bench->gpu.multiProcessorCount, 32, 0, 0, warm_up_us, 0, 0 };
     if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0 || gt_bench_read(bench, 1) != 0)
         return -1;
     *mhz = (double)(bench->blocks[0].end_cycles - bench->blocks[0].start_cycles) * 1000.0 /
@@ -110,8 +109,7 @@ int gt_bench_open(struct gt_bench *bench)
         return -1;
     /* Kernels are recorded first, as for traces: after that CUPTI times copies within the device
      * otherwise. */
-    if (gt_cupti_begin(true, bench->error) != 0 || warm_up(bench) != 0 ||
-        gt_cupti_end(&none, bench->error) != 0)
+    if (gt_cupti_begin(true, bench->error) != 0 || warm_up(bench) != 0 || gt_cupti_end(&none, bench->error) != 0)
         return -1;
     return gt_cupti_begin(bench->kernels, bench->error);
 }
@@ -159,17 +157,19 @@ int gt_bench_launch(struct gt_bench *bench, const struct gt_bench_spin *spin, ui
     struct gt_bench_arguments arguments;
     gt_bench_arguments(bench, spin, first_record, &arguments);
     if (spin->cluster == 0) {
-        GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_spin, (dim3){spin->blocks, 1, 1},
-                                (dim3){spin->threads, 1, 1}, arguments.pointers, spin->shared_bytes, stream));
+        GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_spin, (dim3){ spin->blocks, 1, 1 },
+                                (dim3){ spin->threads, 1, 1 }, arguments.pointers, spin->shared_bytes, stream));
         return 0;
     }
-    cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
+    cudaLaunchAttribute attribute = { .id = cudaLaunchAttributeClusterDimension };
     attribute.val.clusterDim.x = spin->cluster;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
+    /* clang-format off */
     const cudaLaunchConfig_t config = {
         .gridDim = {spin->blocks, 1, 1}, .blockDim = {spin->threads, 1, 1},
         .dynamicSmemBytes = spin->shared_bytes, .stream = stream, .attrs = &attribute, .numAttrs = 1,
     };
+    /* clang-format on */
     GT_TRY(cudaLaunchKernelExC(&config, (const void *)gt_calibrate_spin, arguments.pointers));
     return 0;
 }
@@ -191,7 +191,7 @@ int gt_bench_read(struct gt_bench *bench, uint32_t count)
 struct gt_stay gt_bench_span(const struct gt_bench *bench, uint32_t first_record, uint32_t count)
 {
     const struct gt_block_log *block = &bench->blocks[first_record];
-    struct gt_stay span = {block->sm, block->start_ns, block->end_ns};
+    struct gt_stay span = { block->sm, block->start_ns, block->end_ns };
     for (uint32_t i = 1; i < count; i++) {
         if (block[i].start_ns < span.start_ns)
             span.start_ns = block[i].start_ns;
@@ -206,8 +206,8 @@ int gt_bench_close_gate(struct gt_bench *bench, cudaStream_t stream, double limi
     const volatile uint32_t *gate = &bench->mail->gate;
     uint32_t open = ++bench->gates;
     uint64_t limit_ns = (uint64_t)(limit_us * 1000);
-    void *arguments[] = {&gate, &open, &limit_ns};
-    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_gate, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0,
+    void *arguments[] = { &gate, &open, &limit_ns };
+    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_gate, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, arguments, 0,
                             stream));
     return 0;
 }
@@ -223,11 +223,11 @@ int gt_bench_tie(struct gt_bench *bench, struct gt_clock_tie *tie)
     volatile uint64_t *reply = &bench->mail->reply;
     uint32_t count = EXCHANGES;
     uint64_t limit_ns = 100000000, last = 0;
-    void *arguments[] = {&request, &reply, &count, &limit_ns};
+    void *arguments[] = { &request, &reply, &count, &limit_ns };
     bench->mail->request = 0;
     bench->mail->reply = 0;
     tie->residual_ns = INT64_MAX;
-    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_ping, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0,
+    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_ping, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, arguments, 0,
                             bench->streams[0]));
     for (uint32_t i = 1; i <= EXCHANGES; i++) {
         uint64_t sent_ns = gt_clock_ns(), received_ns, gpu_ns;
@@ -298,7 +298,7 @@ int gt_bench_elapsed_us(struct gt_bench *bench, cudaEvent_t from, cudaEvent_t to
 
 struct gt_summary gt_bench_mean(const struct gt_summary *parts, size_t count)
 {
-    struct gt_summary mean = {0, 0, 0, 0};
+    struct gt_summary mean = { 0, 0, 0, 0 };
     for (size_t i = 0; i < count; i++) {
         mean.median += parts[i].median / (double)count;
         mean.low += parts[i].low / (double)count;

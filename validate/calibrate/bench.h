@@ -16,7 +16,7 @@ enum {
     GT_BENCH_STREAMS = 4,
     GT_BENCH_EVENTS = 128,
     GT_BENCH_MARKS = 64,
-    GT_BENCH_BLOCKS = 1 << 16,            /* records of the log */
+    GT_BENCH_BLOCKS = 1 << 16, /* records of the log */
     GT_BENCH_BUFFER_BYTES = 256 << 20,
     GT_BENCH_PAGEABLE_BYTES = 64 << 20,
 };
@@ -30,29 +30,29 @@ struct gt_bench_mail {
 struct gt_bench {
     struct gt_calibration *found;
     struct gt_error *error;
-    bool kernels;                         /* CUPTI records kernels too, not copies and memsets alone */
+    bool kernels; /* CUPTI records kernels too, not copies and memsets alone */
     struct cudaDeviceProp gpu;
     cudaStream_t streams[GT_BENCH_STREAMS];
-    cudaEvent_t events[GT_BENCH_EVENTS];  /* with times, */
-    cudaEvent_t marks[GT_BENCH_MARKS];    /* without: these cost the GPU nothing */
-    cudaGraphExec_t graph;                /* the last one launched, if any */
-    struct gt_block_log *log, *blocks;    /* on the device; as gt_bench_read() brought it here */
+    cudaEvent_t events[GT_BENCH_EVENTS]; /* with times, */
+    cudaEvent_t marks[GT_BENCH_MARKS];   /* without: these cost the GPU nothing */
+    cudaGraphExec_t graph;               /* the last one launched, if any */
+    struct gt_block_log *log, *blocks;   /* on the device; as gt_bench_read() brought it here */
     volatile struct gt_bench_mail *mail;
-    void *pinned, *device[2];             /* GT_BENCH_BUFFER_BYTES each */
-    void *pageable;                       /* GT_BENCH_PAGEABLE_BYTES */
-    void *peer;                           /* GT_BENCH_BUFFER_BYTES on another GPU; NULL: none */
-    uint32_t gates;                       /* closed so far */
-    double mhz;                           /* SM clock, after the warm-up */
-    double clock_ns;                      /* what two readings of the host's clock lie apart */
-    struct gt_gpu_record *records;        /* as gt_bench_take_records() left them */
+    void *pinned, *device[2];      /* GT_BENCH_BUFFER_BYTES each */
+    void *pageable;                /* GT_BENCH_PAGEABLE_BYTES */
+    void *peer;                    /* GT_BENCH_BUFFER_BYTES on another GPU; NULL: none */
+    uint32_t gates;                /* closed so far */
+    double mhz;                    /* SM clock, after the warm-up */
+    double clock_ns;               /* what two readings of the host's clock lie apart */
+    struct gt_gpu_record *records; /* as gt_bench_take_records() left them */
     size_t record_count;
 };
 
 /* A CUDA call of a function that returns int and has `bench` in scope. */
-#define GT_TRY(call)                                                                                       \
-    do {                                                                                                   \
-        if (gt_bench_check(bench, (call), #call) != 0)                                                     \
-            return -1;                                                                                     \
+#define GT_TRY(call)                                   \
+    do {                                               \
+        if (gt_bench_check(bench, (call), #call) != 0) \
+            return -1;                                 \
     } while (0)
 int gt_bench_check(struct gt_bench *bench, cudaError_t status, const char *call);
 
@@ -73,8 +73,8 @@ void gt_bench_idle_us(double us);
 /* One launch of gt_calibrate_spin. */
 struct gt_bench_spin {
     uint32_t blocks, threads, shared_bytes, cluster; /* cluster 0: none */
-    double us, step_us;                   /* block b waits us + b % kinds * step_us */
-    uint32_t kinds;                       /* 0: 1 */
+    double us, step_us;                              /* block b waits us + b % kinds * step_us */
+    uint32_t kinds;                                  /* 0: 1 */
 };
 /* Its blocks write log records from `first_record` on. */
 int gt_bench_launch(struct gt_bench *bench, const struct gt_bench_spin *spin, uint32_t first_record,

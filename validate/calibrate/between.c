@@ -13,7 +13,7 @@ enum { PERIOD = sizeof(turns) - 1, COPIES = TURNS / PERIOD * 4 };
 
 /* Kernels by their blocks' logs, copies by CUPTI; both on the host's clock. */
 struct timeline {
-    bool events;              /* turn by turn on another stream, through an event; else in one stream */
+    bool events; /* turn by turn on another stream, through an event; else in one stream */
     struct gt_clock_tie before, after;
     double start_ns[TURNS], end_ns[TURNS];
     double gaps_us[SAMPLES];
@@ -23,8 +23,9 @@ struct timeline {
 /* Lengths differ, since an engine may look for work at times of its own. */
 static int ask(struct gt_bench *bench, uint32_t turn, cudaStream_t stream)
 {
-    const struct gt_bench_spin spin = {(uint32_t)bench->gpu.multiProcessorCount, 256, 0, 0,
-                                       20 + rand() % 1000 * 0.01, 0, 0};
+    const struct gt_bench_spin spin = {
+        (uint32_t)bench->gpu.multiProcessorCount, 256, 0, 0, 20 + rand() % 1000 * 0.01, 0, 0
+    };
     size_t bytes = (size_t)(200 + rand() % 100) << 10;
     if (turns[turn % PERIOD] == 'K')
         return gt_bench_launch(bench, &spin, turn * spin.blocks, stream);
@@ -77,7 +78,7 @@ static int read_times(struct gt_bench *bench, struct timeline *timeline)
 
 static int measure(struct gt_bench *bench, const char *key, bool events)
 {
-    struct timeline timeline = {.events = events};
+    struct timeline timeline = { .events = events };
     for (int r = -1; r < ROUNDS; r++) { /* the first is not kept */
         if (gt_bench_tie(bench, &timeline.before) != 0 || gt_bench_take_records(bench) != 0 ||
             play(bench, &timeline) != 0 || gt_bench_tie(bench, &timeline.after) != 0 ||
@@ -97,5 +98,6 @@ int gt_calibrate_between(struct gt_bench *bench)
 {
     return measure(bench, "latency.engine_gap_us", false) != 0 ||
                    measure(bench, "latency.engine_event_gap_us", true) != 0
-               ? -1 : 0;
+               ? -1
+               : 0;
 }

@@ -16,28 +16,28 @@ enum { PROCESSES = 7 };
 
 /* The first is always measured: what the others find is of no use without it. */
 const struct gt_calibration_group gt_calibration_groups[] = {
-    {"limits", "properties of the device; always measured", gt_calibrate_limits, false},
-    {"connections", "streams with a hardware queue of their own", gt_calibrate_connections, true},
-    {"clock", "SM clock when busy, step of the global timer", gt_calibrate_clock, false},
-    {"structure", "placement order and GPCs", gt_calibrate_structure, false},
-    {"dispatch", "blocks handed out, slots filled again, SMs left", gt_calibrate_dispatch, false},
-    {"policies", "whose block is next, on which SM; priorities", gt_calibrate_policies, false},
-    {"queues", "resident grids, launches in flight", gt_calibrate_queues, false},
-    {"calls", "CPU time of calls", gt_calibrate_calls, false},
-    {"launches", "CPU time of launches, by several threads at once", gt_calibrate_launches, false},
-    {"gaps", "between kernels: in a stream, by events, in graphs", gt_calibrate_gaps, false},
-    {"between", "from kernels to copies, and from one engine to another", gt_calibrate_between, false},
-    {"copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false},
-    {"pageable", "copies of pageable memory: inline, by buffers", gt_calibrate_pageable, false},
-    {"link", "both directions at once, engines, copies within the device", gt_calibrate_link, false},
-    {"turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false},
-    {"latency", "between host and GPU, both ways", gt_calibrate_latency, false},
-    {"pipes", "an SM's pipes: intervals and latencies of instructions", gt_calibrate_pipes, false},
-    {"waits", "barriers, fences, jumps, special registers, the clock", gt_calibrate_waits, false},
-    {"code", "code and constants that no cache has yet", gt_calibrate_code, false},
-    {"memory", "latency of L1, L2 and DRAM", gt_calibrate_memory, false},
-    {"rates", "what L2 and DRAM move, atomics", gt_calibrate_rates, false},
-    {"hopper", "bulk copies and products of warp groups", gt_calibrate_hopper, false},
+    { "limits", "properties of the device; always measured", gt_calibrate_limits, false },
+    { "connections", "streams with a hardware queue of their own", gt_calibrate_connections, true },
+    { "clock", "SM clock when busy, step of the global timer", gt_calibrate_clock, false },
+    { "structure", "placement order and GPCs", gt_calibrate_structure, false },
+    { "dispatch", "blocks handed out, slots filled again, SMs left", gt_calibrate_dispatch, false },
+    { "policies", "whose block is next, on which SM; priorities", gt_calibrate_policies, false },
+    { "queues", "resident grids, launches in flight", gt_calibrate_queues, false },
+    { "calls", "CPU time of calls", gt_calibrate_calls, false },
+    { "launches", "CPU time of launches, by several threads at once", gt_calibrate_launches, false },
+    { "gaps", "between kernels: in a stream, by events, in graphs", gt_calibrate_gaps, false },
+    { "between", "from kernels to copies, and from one engine to another", gt_calibrate_between, false },
+    { "copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false },
+    { "pageable", "copies of pageable memory: inline, by buffers", gt_calibrate_pageable, false },
+    { "link", "both directions at once, engines, copies within the device", gt_calibrate_link, false },
+    { "turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false },
+    { "latency", "between host and GPU, both ways", gt_calibrate_latency, false },
+    { "pipes", "an SM's pipes: intervals and latencies of instructions", gt_calibrate_pipes, false },
+    { "waits", "barriers, fences, jumps, special registers, the clock", gt_calibrate_waits, false },
+    { "code", "code and constants that no cache has yet", gt_calibrate_code, false },
+    { "memory", "latency of L1, L2 and DRAM", gt_calibrate_memory, false },
+    { "rates", "what L2 and DRAM move, atomics", gt_calibrate_rates, false },
+    { "hopper", "bulk copies and products of warp groups", gt_calibrate_hopper, false },
 };
 const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
 
@@ -68,8 +68,7 @@ static void describe(struct gt_calibration *calibration)
     cudaRuntimeGetVersion(&runtime);
     strftime(day, sizeof(day), "%Y-%m-%d", gmtime_r(&now, &date));
     snprintf(calibration->when, sizeof(calibration->when), "%s, driver %s", day, driver);
-    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d", runtime / 1000,
-             runtime % 1000 / 10);
+    snprintf(calibration->system, sizeof(calibration->system), "CUDA %d.%d", runtime / 1000, runtime % 1000 / 10);
 }
 
 static int find_group(const char *name, struct gt_error *error)
@@ -86,15 +85,14 @@ static int find_group(const char *name, struct gt_error *error)
 
 static bool wanted(const struct gt_calibration_options *options, size_t group)
 {
-    return options->only == NULL || group == 0 || strcmp(options->only,
-                                                         gt_calibration_groups[group].name) == 0;
+    return options->only == NULL || group == 0 || strcmp(options->only, gt_calibration_groups[group].name) == 0;
 }
 
 /* What one process has to do. */
 struct task {
     const struct gt_calibration_options *options;
     bool first;
-    FILE *out;                /* to the process that asked */
+    FILE *out; /* to the process that asked */
 };
 
 /* The wanted groups of those that go before CUDA is used, which one process measures for all; or of
@@ -114,7 +112,7 @@ static int measure_groups(struct gt_bench *bench, const struct task *task, bool 
 
 static int measure(struct gt_calibration *calibration, const struct task *task, struct gt_error *error)
 {
-    struct gt_bench bench = {.found = calibration, .error = error};
+    struct gt_bench bench = { .found = calibration, .error = error };
     gt_calibration_init(calibration);
     int status = measure_groups(&bench, task, true);
     if (status == 0)
@@ -130,7 +128,7 @@ static int measure(struct gt_calibration *calibration, const struct task *task, 
 _Noreturn static void measure_in_child(struct task *task, int pipe)
 {
     struct gt_calibration calibration;
-    struct gt_error error = {""};
+    struct gt_error error = { "" };
     task->out = fdopen(pipe, "w");
     int status = task->out != NULL ? measure(&calibration, task, &error) : -1;
     if (task->out != NULL)
@@ -142,7 +140,7 @@ _Noreturn static void measure_in_child(struct task *task, int pipe)
 static int measure_once(struct gt_calibration *calibration, const struct gt_calibration_options *options,
                         size_t number, struct gt_error *error)
 {
-    struct task task = {options, number == 0, NULL};
+    struct task task = { options, number == 0, NULL };
     int ends[2];
     if (pipe(ends) != 0)
         return gt_error_set(error, "no pipe for another process: %s", strerror(errno));

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "validate/calibrate/thread_team.h"
 #include "validate/calibrate/groups.h"
+#include "validate/calibrate/thread_team.h"
 
 enum { BURSTS = 40, ROUNDS = 8, SAMPLES_MOST = BURSTS * ROUNDS };
 enum { GRAPHS = 2, SMALL_BYTES = 4096, COPY_BYTES = 65536, FILL_BYTES = 1 << 20, KINDS_MOST = 4 };
-static const int graph_nodes[GRAPHS] = {4, 20};
+static const int graph_nodes[GRAPHS] = { 4, 20 };
 
 /* What the calls work on; round by round they go to other streams. */
 struct objects {
@@ -16,7 +16,7 @@ struct objects {
     cudaStream_t stream, other, created_stream;
     cudaEvent_t mark, created_event;
     cudaGraphExec_t graphs[GRAPHS];
-    struct samples *samples;  /* a row's each */
+    struct samples *samples; /* a row's each */
 };
 
 static cudaError_t launch(struct objects *objects)
@@ -24,21 +24,21 @@ static cudaError_t launch(struct objects *objects)
     struct gt_block_log *log = NULL;
     uint64_t cycles = 0, step = 0;
     uint32_t kinds = 1;
-    void *arguments[] = {&log, &cycles, &step, &kinds};
-    return cudaLaunchKernel((const void *)gt_calibrate_spin, (dim3){1, 1, 1}, (dim3){32, 1, 1}, arguments, 0,
+    void *arguments[] = { &log, &cycles, &step, &kinds };
+    return cudaLaunchKernel((const void *)gt_calibrate_spin, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, arguments, 0,
                             objects->stream);
 }
 
 static cudaError_t copy_up(struct objects *objects)
 {
-    return cudaMemcpyAsync(objects->bench->device[0], objects->bench->pinned, COPY_BYTES,
-                           cudaMemcpyHostToDevice, objects->stream);
+    return cudaMemcpyAsync(objects->bench->device[0], objects->bench->pinned, COPY_BYTES, cudaMemcpyHostToDevice,
+                           objects->stream);
 }
 
 static cudaError_t copy_down(struct objects *objects)
 {
-    return cudaMemcpyAsync(objects->bench->pinned, objects->bench->device[0], COPY_BYTES,
-                           cudaMemcpyDeviceToHost, objects->stream);
+    return cudaMemcpyAsync(objects->bench->pinned, objects->bench->device[0], COPY_BYTES, cudaMemcpyDeviceToHost,
+                           objects->stream);
 }
 
 static cudaError_t fill_little(struct objects *objects)
@@ -126,30 +126,30 @@ static cudaError_t ask_pointer(struct objects *objects)
  * order, so that they meet each other's traces in caches and queues as in a program; the idle ones
  * once behind the rounds of a burst, when the GPU has nothing to do. */
 struct timed_call {
-    const char *key, *name;   /* key NULL: it is there for the others */
+    const char *key, *name; /* key NULL: it is there for the others */
     cudaError_t (*make)(struct objects *objects);
     bool idle;
 };
 
 static const struct timed_call timed_calls[] = {
-    {NULL, "kernel", launch, false},
-    {"host.copy_call_us", "up", copy_up, false},
-    {"host.copy_call_us", "down", copy_down, false},
-    {"host.memset_call_us", "4 KiB", fill_little, false},
-    {"host.memset_call_us", "1 MiB", fill, false},
-    {"host.event_call_us", "create", create_event, false},
-    {"host.event_call_us", "record", record_event, false},
-    {"host.event_call_us", "wait", wait_event, false},
-    {"host.event_call_us", "query", query_event, false},
-    {"host.graph_call_us", "4 kernels in a row", launch_small_graph, false},
-    {"host.graph_call_us", "20", launch_graph, false},
-    {"host.other_call_us", "IsCapturing", ask_capture, false},
-    {"host.other_call_us", "DeviceGetAttribute", ask_attribute, false},
-    {"host.other_call_us", "PointerGetAttributes", ask_pointer, false},
-    {"host.sync_call_us", "stream", sync_stream, true},
-    {"host.sync_call_us", "event", sync_event, true},
-    {"host.sync_call_us", "device", sync_device, true},
-    {"host.stream_call_us", "create", create_stream, true},
+    { NULL, "kernel", launch, false },
+    { "host.copy_call_us", "up", copy_up, false },
+    { "host.copy_call_us", "down", copy_down, false },
+    { "host.memset_call_us", "4 KiB", fill_little, false },
+    { "host.memset_call_us", "1 MiB", fill, false },
+    { "host.event_call_us", "create", create_event, false },
+    { "host.event_call_us", "record", record_event, false },
+    { "host.event_call_us", "wait", wait_event, false },
+    { "host.event_call_us", "query", query_event, false },
+    { "host.graph_call_us", "4 kernels in a row", launch_small_graph, false },
+    { "host.graph_call_us", "20", launch_graph, false },
+    { "host.other_call_us", "IsCapturing", ask_capture, false },
+    { "host.other_call_us", "DeviceGetAttribute", ask_attribute, false },
+    { "host.other_call_us", "PointerGetAttributes", ask_pointer, false },
+    { "host.sync_call_us", "stream", sync_stream, true },
+    { "host.sync_call_us", "event", sync_event, true },
+    { "host.sync_call_us", "device", sync_device, true },
+    { "host.stream_call_us", "create", create_stream, true },
 };
 enum { CALLS = sizeof(timed_calls) / sizeof(timed_calls[0]) };
 
@@ -226,15 +226,14 @@ static void state(struct gt_bench *bench, const struct timed_call *calls, const 
     char each[GT_FINDING_METHOD_BYTES] = "";
     struct gt_summary mean = gt_bench_mean(parts, count);
     for (size_t i = 0; i < count; i++)
-        snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%s %.2f", i > 0 ? ", " : "",
-                 calls[i].name, parts[i].median);
-    gt_found(bench->found, calls[0].key, mean.median, mean, "%s%s", count > 1 ? "mean of " : "CPU time, ",
-             each);
+        snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%s %.2f", i > 0 ? ", " : "", calls[i].name,
+                 parts[i].median);
+    gt_found(bench->found, calls[0].key, mean.median, mean, "%s%s", count > 1 ? "mean of " : "CPU time, ", each);
 }
 
 int gt_calibrate_calls(struct gt_bench *bench)
 {
-    struct objects objects = {.bench = bench, .stream = bench->streams[0]};
+    struct objects objects = { .bench = bench, .stream = bench->streams[0] };
     struct gt_summary parts[KINDS_MOST];
     size_t kinds = 0;
     int status = 0;

@@ -8,8 +8,12 @@
 #include "validate/calibrate/groups.h"
 
 enum {
-    WARP_THREADS = 32, PASSES = 2, CONSTANT_READINGS = GT_CODE_CONSTANTS + 1, FEW_CONSTANTS = 4,
-    MOST_SMS = GT_DEVICE_MAX_SMS, JUMP_ALL = 15
+    WARP_THREADS = 32,
+    PASSES = 2,
+    CONSTANT_READINGS = GT_CODE_CONSTANTS + 1,
+    FEW_CONSTANTS = 4,
+    MOST_SMS = GT_DEVICE_MAX_SMS,
+    JUMP_ALL = 15
 };
 
 /* The clock between the first and the last reading of a pass. */
@@ -24,7 +28,7 @@ static int measure_lines(struct gt_bench *bench)
     static uint32_t clocks[MOST_SMS * PASSES * GT_CODE_LINES];
     uint32_t *to = (uint32_t *)bench->log, sms = (uint32_t)bench->gpu.multiProcessorCount;
     float seed = 1.5f;
-    void *arguments[] = {&to, &seed};
+    void *arguments[] = { &to, &seed };
     double samples[MOST_SMS], again[MOST_SMS];
     if (gt_bench_run(bench, (const void *)gt_calibrate_lines, sms, WARP_THREADS, arguments) != 0 ||
         gt_bench_bring(bench, clocks, to, sms * PASSES * GT_CODE_LINES * sizeof(*clocks)) != 0)
@@ -36,8 +40,7 @@ static int measure_lines(struct gt_bench *bench)
     }
     struct gt_summary cold = gt_summarise(samples, sms), warm = gt_summarise(again, sms);
     gt_found(bench->found, "warp.fetch_next_cycles", cold.median, cold,
-             "a line of straight code, first launch of a process, all SMs; %.1f when it runs again",
-             warm.median);
+             "a line of straight code, first launch of a process, all SMs; %.1f when it runs again", warm.median);
     return 0;
 }
 
@@ -46,7 +49,7 @@ static int measure_far(struct gt_bench *bench)
 {
     uint64_t *cycles = (uint64_t *)bench->log, seen[MOST_SMS * PASSES];
     uint32_t masks = JUMP_ALL, sms = (uint32_t)bench->gpu.multiProcessorCount;
-    void *arguments[] = {&masks, &cycles};
+    void *arguments[] = { &masks, &cycles };
     double samples[MOST_SMS];
     if (gt_bench_run(bench, (const void *)gt_calibrate_far, sms, 1, arguments) != 0 ||
         gt_bench_bring(bench, seen, cycles, sms * PASSES * sizeof(*seen)) != 0)
@@ -65,7 +68,7 @@ static int constant_cycles(struct gt_bench *bench, uint32_t constants, struct gt
 {
     enum { BLOCKS = 4, ROUNDS = 2, READINGS = BLOCKS * PASSES * CONSTANT_READINGS };
     uint32_t *to = (uint32_t *)bench->log, clocks[READINGS], mask = constants * GT_CODE_CONSTANT_WORDS - 1;
-    void *arguments[] = {&to, &mask};
+    void *arguments[] = { &to, &mask };
     double samples[BLOCKS * ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
         if (gt_bench_run(bench, (const void *)gt_calibrate_constants, BLOCKS, WARP_THREADS, arguments) != 0 ||
@@ -84,13 +87,12 @@ static int measure_constants(struct gt_bench *bench)
 {
     struct gt_summary few, many;
     GT_TRY(gt_calibrate_fill_constants());
-    if (constant_cycles(bench, FEW_CONSTANTS, &few) != 0 ||
-        constant_cycles(bench, GT_CODE_CONSTANTS, &many) != 0)
+    if (constant_cycles(bench, FEW_CONSTANTS, &few) != 0 || constant_cycles(bench, GT_CODE_CONSTANTS, &many) != 0)
         return -1;
     struct gt_summary more = gt_summary_less(many, few.median);
     gt_found(bench->found, "warp.constant_miss_cycles", more.median, more,
-             "constants of 16 KiB that wait for each other, %.0f cycles each, less %.0f of 1 KiB",
-             many.median, few.median);
+             "constants of 16 KiB that wait for each other, %.0f cycles each, less %.0f of 1 KiB", many.median,
+             few.median);
     return 0;
 }
 

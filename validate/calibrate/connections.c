@@ -18,7 +18,7 @@ static const double first_us = 4000;
  * there from the beginning have a queue of their own. */
 static int count_queues(struct gt_bench *bench, uint32_t *queues)
 {
-    const struct gt_bench_spin first = {1, 32, 0, 0, first_us, 0, 0}, second = {1, 32, 0, 0, 10, 0, 0};
+    const struct gt_bench_spin first = { 1, 32, 0, 0, first_us, 0, 0 }, second = { 1, 32, 0, 0, 10, 0, 0 };
     cudaStream_t streams[STREAMS];
     for (int i = 0; i < STREAMS; i++)
         GT_TRY(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking));
@@ -37,8 +37,8 @@ static int count_queues(struct gt_bench *bench, uint32_t *queues)
 /* What the process does: the count, or why there is none, into the pipe. */
 static void measure_in_child(struct gt_bench *bench, int connections, int pipe)
 {
-    struct gt_error error = {""};
-    struct gt_bench own = {.found = bench->found, .error = &error};
+    struct gt_error error = { "" };
+    struct gt_bench own = { .found = bench->found, .error = &error };
     char text[16], answer[GT_ERROR_TEXT_BYTES + 16];
     uint32_t queues = 0;
     snprintf(text, sizeof(text), "%d", connections);
@@ -80,7 +80,7 @@ static int queues_with(struct gt_bench *bench, int connections, uint32_t *queues
 
 int gt_calibrate_connections(struct gt_bench *bench)
 {
-    static const int settings[] = {AS_IT_IS, 1, 8, 32};
+    static const int settings[] = { AS_IT_IS, 1, 8, 32 };
     uint32_t queues[4];
     const char *set = getenv(variable);
     char text[16];
@@ -89,8 +89,7 @@ int gt_calibrate_connections(struct gt_bench *bench)
             return -1;
     snprintf(text, sizeof(text), "%u", queues[0]);
     gt_found_text(bench->found, "scheduling.connections", text,
-                  "of %d streams so many began at once with %s %s; with 1, 8, 32: %u, %u, %u", STREAMS,
-                      variable,
+                  "of %d streams so many began at once with %s %s; with 1, 8, 32: %u, %u, %u", STREAMS, variable,
                   set != NULL ? set : "unset", queues[1], queues[2], queues[3]);
     return 0;
 }

@@ -18,21 +18,21 @@ struct transfer {
 };
 
 static const struct transfer transfers[] = {
-    {"copy.h2d_pinned_latency_us", "copy.h2d_pinned_gbps", HERE, PINNED},
-    {"copy.d2h_pinned_latency_us", "copy.d2h_pinned_gbps", PINNED, HERE},
-    {"copy.d2d_latency_us", "copy.d2d_gbps", HERE, HERE},
-    {"copy.p2p_latency_us", "copy.p2p_gbps", THERE, HERE},
-    {"copy.memset_latency_us", "copy.memset_gbps", HERE, NOWHERE},
+    { "copy.h2d_pinned_latency_us", "copy.h2d_pinned_gbps", HERE, PINNED },
+    { "copy.d2h_pinned_latency_us", "copy.d2h_pinned_gbps", PINNED, HERE },
+    { "copy.d2d_latency_us", "copy.d2d_gbps", HERE, HERE },
+    { "copy.p2p_latency_us", "copy.p2p_gbps", THERE, HERE },
+    { "copy.memset_latency_us", "copy.memset_gbps", HERE, NOWHERE },
 };
 enum { TRANSFERS = sizeof(transfers) / sizeof(transfers[0]) };
 
 static int queue(struct gt_bench *bench, const struct transfer *transfer, size_t bytes)
 {
-    void *const to[] = {bench->pinned, bench->device[0], bench->peer, NULL};
-    void *const from[] = {bench->pinned, bench->device[1], bench->peer, NULL};
-    enum cudaMemcpyKind kind = transfer->to == HERE     ? cudaMemcpyHostToDevice
-                               : transfer->to == THERE  ? cudaMemcpyDefault
-                                                        : cudaMemcpyDeviceToHost;
+    void *const to[] = { bench->pinned, bench->device[0], bench->peer, NULL };
+    void *const from[] = { bench->pinned, bench->device[1], bench->peer, NULL };
+    enum cudaMemcpyKind kind = transfer->to == HERE    ? cudaMemcpyHostToDevice
+                               : transfer->to == THERE ? cudaMemcpyDefault
+                                                       : cudaMemcpyDeviceToHost;
     if (transfer->to == HERE && transfer->from == HERE)
         kind = cudaMemcpyDeviceToDevice;
     if (transfer->from == NOWHERE)
@@ -47,8 +47,7 @@ static int queue(struct gt_bench *bench, const struct transfer *transfer, size_t
  * largest comes first, so that none finds what it copies in the GPU's cache. */
 static int time_sizes(struct gt_bench *bench, const struct transfer *transfer, double *us)
 {
-    if (gt_bench_take_records(bench) != 0 ||
-        gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 ||
+    if (gt_bench_take_records(bench) != 0 || gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 ||
         queue(bench, transfer, LEAST_BYTES) != 0)
         return -1;
     for (int i = SIZES - 1; i >= 0; i--)
@@ -73,7 +72,10 @@ static void state(struct gt_bench *bench, const struct transfer *transfer, doubl
         bytes[s] = (double)((size_t)LEAST_BYTES << 2 * s);
         medians[s] = gt_summarise(us[s], ROUNDS).median;
         snprintf(each + strlen(each), sizeof(each) - strlen(each), "%s%.*f", s > 0 ? "," : "",
-                 medians[s] < 9.995 ? 2 : medians[s] < 99.95 ? 1 : 0, medians[s]);
+                 medians[s] < 9.995   ? 2
+                 : medians[s] < 99.95 ? 1
+                                      : 0,
+                 medians[s]);
     }
     for (int r = 0; r < ROUNDS; r++) {
         double one[SIZES];
@@ -85,8 +87,7 @@ static void state(struct gt_bench *bench, const struct transfer *transfer, doubl
     }
     struct gt_line line = gt_fit_line(bytes, medians, SIZES, true);
     gt_found(bench->found, transfer->latency_key, line.base, gt_summarise(latencies, ROUNDS),
-             "fit to medians of 4 KiB to %.0f MiB, off by up to %.0f%%", bytes[SIZES - 1] / 0x1p20,
-             line.worst * 100);
+             "fit to medians of 4 KiB to %.0f MiB, off by up to %.0f%%", bytes[SIZES - 1] / 0x1p20, line.worst * 100);
     gt_found(bench->found, transfer->rate_key, 1 / (line.slope * 1000), gt_summarise(rates, ROUNDS),
              "same fit; us of 4 KiB, 16 KiB and on by fours: %s", each);
 }
@@ -120,8 +121,7 @@ static int submit_us(struct gt_bench *bench, const struct transfer *transfer, do
     if (gt_bench_take_records(bench) != 0)
         return -1;
     if (bench->record_count != SUBMIT_ROUNDS)
-        return gt_error_set(bench->error, "CUPTI told of %zu of %d copies", bench->record_count,
-                            SUBMIT_ROUNDS);
+        return gt_error_set(bench->error, "CUPTI told of %zu of %d copies", bench->record_count, SUBMIT_ROUNDS);
     for (int i = 0; i < SUBMIT_ROUNDS; i++)
         us[i] = gt_bench_us(called_ns[i], bench->records[i].start_ns);
     return 0;
@@ -138,8 +138,7 @@ static int measure_submit(struct gt_bench *bench)
     }
     struct gt_summary both = gt_bench_mean(parts, 2);
     gt_found(bench->found, "latency.copy_submit_us", fmax(0, both.median), both,
-             "call's end to CUPTI's start, 4 KiB, idle GPU; up %.2f, down %.2f", parts[0].median,
-             parts[1].median);
+             "call's end to CUPTI's start, 4 KiB, idle GPU; up %.2f, down %.2f", parts[0].median, parts[1].median);
     return 0;
 }
 
@@ -156,8 +155,9 @@ static int find_peer(struct gt_bench *bench)
     GT_TRY(cudaMalloc(&bench->peer, GT_BENCH_BUFFER_BYTES));
     GT_TRY(cudaSetDevice(0));
     cudaError_t status = cudaDeviceEnablePeerAccess(1, 0);
-    return status == cudaErrorPeerAccessAlreadyEnabled ? 0
-        : gt_bench_check(bench, status, "cudaDeviceEnablePeerAccess()");
+    return status == cudaErrorPeerAccessAlreadyEnabled
+               ? 0
+               : gt_bench_check(bench, status, "cudaDeviceEnablePeerAccess()");
 }
 
 int gt_calibrate_copies(struct gt_bench *bench)

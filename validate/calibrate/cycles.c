@@ -7,11 +7,10 @@
 
 enum { FLUSH_THREADS = 1024 };
 
-int gt_bench_run(struct gt_bench *bench, const void *kernel, uint32_t blocks, uint32_t threads,
-                 void **arguments)
+int gt_bench_run(struct gt_bench *bench, const void *kernel, uint32_t blocks, uint32_t threads, void **arguments)
 {
-    GT_TRY(cudaLaunchKernel(kernel, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, arguments, 0,
-                            bench->streams[0]));
+    GT_TRY(
+        cudaLaunchKernel(kernel, (dim3){ blocks, 1, 1 }, (dim3){ threads, 1, 1 }, arguments, 0, bench->streams[0]));
     GT_TRY(cudaStreamSynchronize(bench->streams[0]));
     return 0;
 }
@@ -35,7 +34,7 @@ int gt_bench_flush_l2(struct gt_bench *bench)
     void *to = bench->device[1];
     uint64_t bytes = GT_BENCH_BUFFER_BYTES;
     uint32_t rounds = 1;
-    void *arguments[] = {&log, &from, &to, &bytes, &rounds};
+    void *arguments[] = { &log, &from, &to, &bytes, &rounds };
     return gt_bench_run(bench, (const void *)gt_calibrate_read, (uint32_t)bench->gpu.multiProcessorCount,
                         FLUSH_THREADS, arguments);
 }

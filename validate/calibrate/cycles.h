@@ -6,8 +6,7 @@
 #include "validate/calibrate/bench.h"
 
 /* Launch a kernel on the first stream, arguments as cudaLaunchKernel takes them, and wait for it. */
-int gt_bench_run(struct gt_bench *bench, const void *kernel, uint32_t blocks, uint32_t threads,
-                 void **arguments);
+int gt_bench_run(struct gt_bench *bench, const void *kernel, uint32_t blocks, uint32_t threads, void **arguments);
 
 /* `bytes` from the device's memory. */
 int gt_bench_bring(struct gt_bench *bench, void *to, const void *from, size_t bytes);
@@ -21,19 +20,17 @@ double gt_bench_known(const struct gt_bench *bench, const char *key);
 /* All numbers of a summary less `less`; times `factor`; `amount` over them, low and high changing places. */
 static inline struct gt_summary gt_summary_less(struct gt_summary summary, double less)
 {
-    return (struct gt_summary){summary.median - less, summary.low - less, summary.high - less, summary.count};
+    return (struct gt_summary){ summary.median - less, summary.low - less, summary.high - less, summary.count };
 }
 
 static inline struct gt_summary gt_summary_times(struct gt_summary summary, double factor)
 {
-    return (struct gt_summary){summary.median * factor, summary.low * factor, summary.high * factor,
-                               summary.count};
+    return (struct gt_summary){ summary.median * factor, summary.low * factor, summary.high * factor, summary.count };
 }
 
 static inline struct gt_summary gt_summary_rate(double amount, struct gt_summary summary)
 {
-    return (struct gt_summary){amount / summary.median, amount / summary.high, amount / summary.low,
-                               summary.count};
+    return (struct gt_summary){ amount / summary.median, amount / summary.high, amount / summary.low, summary.count };
 }
 
 #endif

@@ -66,6 +66,7 @@ static int measure_shared_unit(struct gt_bench *bench)
 /* What the programming guide's table of compute capabilities says of dividing an SM's memory. */
 static void state_carveouts(struct gt_bench *bench)
 {
+    /* clang-format off */
     static const struct { int major, minor; const char *kib; } known[] = {
         {7, 0, "8,16,32,64,96"},
         {7, 5, "32,64"},
@@ -77,6 +78,7 @@ static void state_carveouts(struct gt_bench *bench)
         {10, 0, "8,16,32,64,100,132,164,196,228"},
         {12, 0, "8,16,32,64,100"},
     };
+    /* clang-format on */
     char text[96];
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
         if (known[i].major == bench->gpu.major && known[i].minor == bench->gpu.minor) {
@@ -90,19 +92,19 @@ int gt_calibrate_limits(struct gt_bench *bench)
 {
     const struct cudaDeviceProp *gpu = &bench->gpu;
     const struct property properties[] = {
-        {"chip.sms", (uint64_t)gpu->multiProcessorCount},
-        {"chip.compute_major", (uint64_t)gpu->major},
-        {"chip.compute_minor", (uint64_t)gpu->minor},
-        {"sm.threads", (uint64_t)gpu->maxThreadsPerMultiProcessor},
-        {"sm.warps", (uint64_t)(gpu->maxThreadsPerMultiProcessor / gpu->warpSize)},
-        {"sm.blocks", (uint64_t)gpu->maxBlocksPerMultiProcessor},
-        {"sm.warp_threads", (uint64_t)gpu->warpSize},
-        {"sm.registers", (uint64_t)gpu->regsPerMultiprocessor},
-        {"sm.shared_bytes", gpu->sharedMemPerMultiprocessor},
-        {"sm.shared_reserved_bytes", gpu->reservedSharedMemPerBlock},
-        {"memory.l2_bytes", (uint64_t)gpu->l2CacheSize},
-        {"block.threads", (uint64_t)gpu->maxThreadsPerBlock},
-        {"block.shared_bytes", gpu->sharedMemPerBlockOptin},
+        { "chip.sms", (uint64_t)gpu->multiProcessorCount },
+        { "chip.compute_major", (uint64_t)gpu->major },
+        { "chip.compute_minor", (uint64_t)gpu->minor },
+        { "sm.threads", (uint64_t)gpu->maxThreadsPerMultiProcessor },
+        { "sm.warps", (uint64_t)(gpu->maxThreadsPerMultiProcessor / gpu->warpSize) },
+        { "sm.blocks", (uint64_t)gpu->maxBlocksPerMultiProcessor },
+        { "sm.warp_threads", (uint64_t)gpu->warpSize },
+        { "sm.registers", (uint64_t)gpu->regsPerMultiprocessor },
+        { "sm.shared_bytes", gpu->sharedMemPerMultiprocessor },
+        { "sm.shared_reserved_bytes", gpu->reservedSharedMemPerBlock },
+        { "memory.l2_bytes", (uint64_t)gpu->l2CacheSize },
+        { "block.threads", (uint64_t)gpu->maxThreadsPerBlock },
+        { "block.shared_bytes", gpu->sharedMemPerBlockOptin },
     };
     char text[32];
     gt_found_text(bench->found, "chip.name", gpu->name, "device properties");
@@ -116,8 +118,8 @@ int gt_calibrate_limits(struct gt_bench *bench)
         gt_found_known(bench->found, "block.registers_per_thread", "255",
                        "vendor document: CUDA programming guide, compute capability 5.0 and later");
     }
-    gt_found_note(bench->found, "L2 cache %d bytes, %d copy engines, device memory %.1f GiB",
-                  gpu->l2CacheSize, gpu->asyncEngineCount, (double)gpu->totalGlobalMem / 0x1p30);
+    gt_found_note(bench->found, "L2 cache %d bytes, %d copy engines, device memory %.1f GiB", gpu->l2CacheSize,
+                  gpu->asyncEngineCount, (double)gpu->totalGlobalMem / 0x1p30);
     state_carveouts(bench);
     return measure_shared_unit(bench);
 }
@@ -128,8 +130,8 @@ static int measure_ticks(struct gt_bench *bench)
     uint64_t *ticks = bench->device[0], seen[TICKS];
     uint32_t count = TICKS;
     double steps[TICKS];
-    void *arguments[] = {&ticks, &count};
-    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_ticks, (dim3){1, 1, 1}, (dim3){1, 1, 1}, arguments, 0,
+    void *arguments[] = { &ticks, &count };
+    GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_ticks, (dim3){ 1, 1, 1 }, (dim3){ 1, 1, 1 }, arguments, 0,
                             bench->streams[0]));
     GT_TRY(cudaDeviceSynchronize());
     GT_TRY(cudaMemcpy(seen, ticks, sizeof(seen), cudaMemcpyDeviceToHost));
@@ -146,7 +148,7 @@ int gt_calibrate_clock(struct gt_bench *bench)
 {
     static double mhz[CLOCK_SAMPLES];
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
-    const struct gt_bench_spin spin = {sms, 256, gt_bench_one_block_bytes(bench), 0, 5000, 0, 0};
+    const struct gt_bench_spin spin = { sms, 256, gt_bench_one_block_bytes(bench), 0, 5000, 0, 0 };
     size_t count = 0;
     for (int round = 0; round < CLOCK_ROUNDS; round++) {
         if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0 || gt_bench_read(bench, sms) != 0)

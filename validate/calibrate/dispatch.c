@@ -7,14 +7,13 @@
 #include "sim/base/sort.h"
 #include "validate/calibrate/groups.h"
 
-enum { ROUNDS = 15, SHAPES = 4, REFILL_WAVES = 8, TOGETHER_NS = 1 << 17,
-       TOGETHER_MOST_NS = 2000 };
+enum { ROUNDS = 15, SHAPES = 4, REFILL_WAVES = 8, TOGETHER_NS = 1 << 17, TOGETHER_MOST_NS = 2000 };
 
 /* From the first block's start to the last one's, in one wave of `blocks` an SM. */
 static int first_wave_ns(struct gt_bench *bench, uint32_t blocks_per_sm, double *ns)
 {
     uint32_t blocks = blocks_per_sm * (uint32_t)bench->gpu.multiProcessorCount;
-    const struct gt_bench_spin spin = {blocks, 32, 0, 0, 30, 0, 0};
+    const struct gt_bench_spin spin = { blocks, 32, 0, 0, 30, 0, 0 };
     uint64_t first = UINT64_MAX, last = 0;
     if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0 || gt_bench_read(bench, blocks) != 0)
         return -1;
@@ -31,8 +30,8 @@ static int measure_dispatch(struct gt_bench *bench)
 {
     double blocks[SHAPES], ns[SHAPES][ROUNDS], medians[SHAPES], slopes[ROUNDS];
     uint32_t most = (uint32_t)bench->gpu.maxBlocksPerMultiProcessor;
-    const uint32_t per_sm[SHAPES] = {1, most / 8, most / 4,
-                                     most / 2}; /* more would keep each other from starting */
+    const uint32_t per_sm[SHAPES] = { 1, most / 8, most / 4,
+                                      most / 2 }; /* more would keep each other from starting */
     for (int s = 0; s < SHAPES; s++) {
         blocks[s] = (double)per_sm[s] * bench->gpu.multiProcessorCount;
         for (int r = -1; r < ROUNDS; r++) /* the first loads the code and is not kept */
@@ -60,7 +59,7 @@ static int measure_block_start(struct gt_bench *bench)
 {
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
     uint32_t per_sm = (uint32_t)bench->gpu.maxBlocksPerMultiProcessor / 2, blocks = per_sm * sms;
-    const struct gt_bench_spin spin = {blocks, 32, 0, 0, 30, 0, 0};
+    const struct gt_bench_spin spin = { blocks, 32, 0, 0, 30, 0, 0 };
     const char *dispatch_ns = gt_finding_of(bench->found, "scheduling.dispatch_ns")->value;
     double turn = dispatch_ns != NULL ? strtod(dispatch_ns, NULL) * 1e-3 * bench->mhz * sms : 0;
     double *starts = gt_calloc(blocks, sizeof(*starts)), *samples = gt_calloc(sms, sizeof(*samples));
@@ -80,8 +79,8 @@ static int measure_block_start(struct gt_bench *bench)
     if (status == 0) {
         struct gt_summary summary = gt_summarise(samples, seen);
         gt_found(bench->found, "warp.block_start_cycles", summary.median, summary,
-                 "from one of %u blocks of a wave to the next on an SM, less %.1f in which every SM gets one",
-                 per_sm, turn);
+                 "from one of %u blocks of a wave to the next on an SM, less %.1f in which every SM gets one", per_sm,
+                 turn);
     }
     free(samples);
     free(starts);
@@ -93,7 +92,7 @@ static int refill_ns(struct gt_bench *bench, uint32_t threads, double *gaps, siz
 {
     uint32_t per_sm = (uint32_t)bench->gpu.maxThreadsPerMultiProcessor / threads;
     uint32_t blocks = per_sm * (uint32_t)bench->gpu.multiProcessorCount * REFILL_WAVES;
-    const struct gt_bench_spin spin = {blocks, threads, 0, 0, 20, 0.37, 97};
+    const struct gt_bench_spin spin = { blocks, threads, 0, 0, 20, 0.37, 97 };
     if (blocks > GT_BENCH_BLOCKS)
         blocks = GT_BENCH_BLOCKS;
     struct gt_stay *stays = gt_calloc(blocks, sizeof(*stays));
@@ -110,7 +109,7 @@ static int refill_ns(struct gt_bench *bench, uint32_t threads, double *gaps, siz
 
 static int measure_refill(struct gt_bench *bench)
 {
-    static const uint32_t threads[2] = {1024, 256};
+    static const uint32_t threads[2] = { 1024, 256 };
     double *gaps = gt_calloc(GT_BENCH_BLOCKS, sizeof(*gaps));
     struct gt_summary parts[2];
     int status = 0;
@@ -122,8 +121,8 @@ static int measure_refill(struct gt_bench *bench)
     if (status == 0) {
         struct gt_summary both = gt_bench_mean(parts, 2);
         gt_found(bench->found, "scheduling.refill_ns", both.median, both,
-                 "a block's end to the next one's start in its slot; %u threads %.0f, %u threads %.0f",
-                 threads[0], parts[0].median, threads[1], parts[1].median);
+                 "a block's end to the next one's start in its slot; %u threads %.0f, %u threads %.0f", threads[0],
+                 parts[0].median, threads[1], parts[1].median);
     }
     free(gaps);
     return status;
@@ -134,14 +133,14 @@ static int measure_refill(struct gt_bench *bench)
 static int gap_behind(struct gt_bench *bench, uint32_t per_sm, double *ns)
 {
     uint32_t blocks = per_sm * (uint32_t)bench->gpu.multiProcessorCount;
-    const struct gt_bench_spin next = {1, 32, 0, 0, 5, 0, 0};
+    const struct gt_bench_spin next = { 1, 32, 0, 0, 5, 0, 0 };
     struct gt_block_log *log = bench->log;
     uint64_t period_ns = TOGETHER_NS, cycles = (uint64_t)(bench->mhz * 1.024 + 0.5);
-    void *arguments[] = {&log, &period_ns, &cycles};
+    void *arguments[] = { &log, &period_ns, &cycles };
     double *ends_ns = gt_calloc(blocks, sizeof(*ends_ns));
-    int status = gt_bench_check(bench, cudaLaunchKernel((const void *)gt_calibrate_together,
-                                                        (dim3){blocks, 1, 1},
-                                                        (dim3){32, 1, 1}, arguments, 0, bench->streams[0]),
+    int status = gt_bench_check(bench,
+                                cudaLaunchKernel((const void *)gt_calibrate_together, (dim3){ blocks, 1, 1 },
+                                                 (dim3){ 32, 1, 1 }, arguments, 0, bench->streams[0]),
                                 "cudaLaunchKernel()");
     if (status == 0)
         status = gt_bench_launch(bench, &next, blocks, bench->streams[0]);
@@ -159,7 +158,7 @@ static int gap_behind(struct gt_bench *bench, uint32_t per_sm, double *ns)
 static int measure_retire(struct gt_bench *bench)
 {
     uint32_t most = (uint32_t)bench->gpu.maxBlocksPerMultiProcessor;
-    const uint32_t per_sm[SHAPES] = {1, most / 4, most / 2, most};
+    const uint32_t per_sm[SHAPES] = { 1, most / 4, most / 2, most };
     double x[SHAPES], slopes[ROUNDS], y[SHAPES];
     size_t count = 0;
     for (int r = -1; r < ROUNDS; r++) { /* the first is not kept */
@@ -186,5 +185,7 @@ static int measure_retire(struct gt_bench *bench)
 int gt_calibrate_dispatch(struct gt_bench *bench)
 {
     return measure_dispatch(bench) != 0 || measure_block_start(bench) != 0 || measure_refill(bench) != 0 ||
-           measure_retire(bench) != 0 ? -1 : 0;
+                   measure_retire(bench) != 0
+               ? -1
+               : 0;
 }

@@ -16,7 +16,7 @@ enum { LINE_COLUMNS = 100, SOURCE_COLUMNS = 185, SOURCE_BYTES = 512, NUMBER_BYTE
 
 void gt_calibration_init(struct gt_calibration *calibration)
 {
-    *calibration = (struct gt_calibration){.note_count = 0};
+    *calibration = (struct gt_calibration){ .note_count = 0 };
     calibration->findings = gt_calloc(gt_device_key_count, sizeof(*calibration->findings));
 }
 
@@ -68,7 +68,7 @@ static struct gt_finding *take(struct gt_calibration *calibration, const char *k
     free(finding->value);
     finding->value = NULL;
     finding->known = false;
-    finding->summary = (struct gt_summary){0, 0, 0, 0};
+    finding->summary = (struct gt_summary){ 0, 0, 0, 0 };
     if (gt_device_set(scratch, key, value, &error) == 0)
         finding->value = strdup(value);
     else
@@ -97,8 +97,7 @@ void gt_found(struct gt_calibration *calibration, const char *key, double value,
     va_end(arguments);
 }
 
-void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method,
-                   ...)
+void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method, ...)
 {
     va_list arguments;
     struct gt_finding *finding = take(calibration, key, value);
@@ -109,8 +108,7 @@ void gt_found_text(struct gt_calibration *calibration, const char *key, const ch
     va_end(arguments);
 }
 
-void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value,
-                    const char *method)
+void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value, const char *method)
 {
     gt_found_text(calibration, key, value, "%s", method);
     calibration->findings[row_of(key) - gt_device_keys].known = true;
@@ -171,16 +169,14 @@ static int make_whole(const struct gt_calibration *calibration, struct whole *wh
         load_shipped(whole, name->value);
     for (size_t i = 0; status == 0 && i < gt_device_key_count; i++)
         if (calibration->findings[i].value != NULL)
-            status = gt_device_set(&whole->device, gt_device_keys[i].key, calibration->findings[i].value,
-                                   error);
+            status = gt_device_set(&whole->device, gt_device_keys[i].key, calibration->findings[i].value, error);
     if (status == 0)
         status = gt_device_check(&whole->device, error);
     return status == 0 ? 0 : gt_error_prefix(error, "what was measured makes no device: ");
 }
 
 /* "; source: ..." of one key. */
-static void source_text(const struct gt_calibration *calibration, const struct whole *whole, size_t row,
-                        char *text)
+static void source_text(const struct gt_calibration *calibration, const struct whole *whole, size_t row, char *text)
 {
     const struct gt_device_key *key = &gt_device_keys[row];
     const struct gt_finding *finding = &calibration->findings[row];
@@ -198,8 +194,8 @@ static void source_text(const struct gt_calibration *calibration, const struct w
         number_text(key, finding->summary.median, median);
         number_text(key, finding->summary.low, low);
         number_text(key, finding->summary.high, high);
-        snprintf(text, SOURCE_BYTES, "measured %s: median %s, quartiles in %s to %s, n %zu; %s",
-                 calibration->when, median, low, high, finding->summary.count, finding->method);
+        snprintf(text, SOURCE_BYTES, "measured %s: median %s, quartiles in %s to %s, n %zu; %s", calibration->when,
+                 median, low, high, finding->summary.count, finding->method);
     }
 }
 
@@ -269,13 +265,11 @@ static int write_key(const struct gt_calibration *calibration, struct whole *who
     return write_value(output, name, finding->value != NULL ? finding->value : value, error);
 }
 
-static int write_head(const struct gt_calibration *calibration, struct gt_output *output,
-                      struct gt_error *error)
+static int write_head(const struct gt_calibration *calibration, struct gt_output *output, struct gt_error *error)
 {
     const struct gt_finding *name = gt_finding_of(calibration, "chip.name");
     const char *chip = name->value != NULL ? name->value : "unnamed GPU";
-    int status = gt_output_printf(output, error,
-                                  "; %s\n; source: measured on an %s, %s, %s, by gridtide calibrate\n",
+    int status = gt_output_printf(output, error, "; %s\n; source: measured on an %s, %s, %s, by gridtide calibrate\n",
                                   chip, chip, calibration->when, calibration->system);
     for (size_t i = 0; status == 0 && i < calibration->note_count; i++)
         status = gt_output_printf(output, error, "; %s\n", calibration->notes[i]);

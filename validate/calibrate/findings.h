@@ -20,8 +20,8 @@ struct gt_finding {
 };
 
 struct gt_calibration {
-    struct gt_finding *findings;          /* one a row of gt_device_keys */
-    char when[64], system[64];            /* the day and the driver; the runtime */
+    struct gt_finding *findings;                                 /* one a row of gt_device_keys */
+    char when[64], system[64];                                   /* the day and the driver; the runtime */
     char notes[GT_CALIBRATION_NOTES][GT_CALIBRATION_LINE_BYTES]; /* found, but no key holds it */
     size_t note_count;
 };
@@ -31,16 +31,14 @@ struct gt_calibration {
 void gt_found(struct gt_calibration *calibration, const char *key, double value, struct gt_summary summary,
               const char *method, ...) __attribute__((format(printf, 5, 6)));
 /* The same for what is read rather than measured, as text. */
-void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method,
-                   ...) __attribute__((format(printf, 4, 5)));
+void gt_found_text(struct gt_calibration *calibration, const char *key, const char *value, const char *method, ...)
+    __attribute__((format(printf, 4, 5)));
 /* The value stands in documents, which `method` names. */
-void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value,
-                    const char *method);
+void gt_found_known(struct gt_calibration *calibration, const char *key, const char *value, const char *method);
 void gt_not_found(struct gt_calibration *calibration, const char *key, const char *why, ...)
     __attribute__((format(printf, 3, 4)));
 /* Something worth knowing that no key holds. */
-void gt_found_note(struct gt_calibration *calibration, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void gt_found_note(struct gt_calibration *calibration, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The finding of a key; the key must be one. */
 const struct gt_finding *gt_finding_of(const struct gt_calibration *calibration, const char *key);
 

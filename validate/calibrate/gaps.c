@@ -57,15 +57,14 @@ static int in_graph(struct gt_bench *bench, const struct gt_bench_spin *spin)
 }
 
 static const struct chain chains[] = {
-    {"latency.stream_gap_us", "block's end to start, one stream", in_stream},
-    {"latency.event_gap_us", "block's end to start, by events on two streams", through_events},
-    {"latency.graph_gap_us", "block's end to start, graph of kernels in a row", in_graph},
+    { "latency.stream_gap_us", "block's end to start, one stream", in_stream },
+    { "latency.event_gap_us", "block's end to start, by events on two streams", through_events },
+    { "latency.graph_gap_us", "block's end to start, graph of kernels in a row", in_graph },
 };
 enum { CHAINS = sizeof(chains) / sizeof(chains[0]) };
 
 /* Play a chain once; its gaps by the kernels' own logs. */
-static int play(struct gt_bench *bench, const struct chain *chain, const struct gt_bench_spin *spin,
-                double *gaps)
+static int play(struct gt_bench *bench, const struct chain *chain, const struct gt_bench_spin *spin, double *gaps)
 {
     if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0 || chain->queue(bench, spin) != 0)
         return -1;
@@ -83,26 +82,26 @@ static int play(struct gt_bench *bench, const struct chain *chain, const struct 
 
 static int measure_chain(struct gt_bench *bench, const struct chain *chain)
 {
-    const uint32_t blocks[SHAPES] = {1, 2 * (uint32_t)bench->gpu.multiProcessorCount};
+    const uint32_t blocks[SHAPES] = { 1, 2 * (uint32_t)bench->gpu.multiProcessorCount };
     struct gt_summary parts[SHAPES];
     double gaps[ROUNDS * GAPS];
     for (int s = 0; s < SHAPES; s++) {
-        const struct gt_bench_spin spin = {blocks[s], 256, 0, 0, kernel_us, 0, 0};
+        const struct gt_bench_spin spin = { blocks[s], 256, 0, 0, kernel_us, 0, 0 };
         for (int r = -1; r < ROUNDS; r++) /* the first is not kept */
             if (play(bench, chain, &spin, &gaps[(r < 0 ? 0 : r) * GAPS]) != 0)
                 return -1;
         parts[s] = gt_summarise(gaps, ROUNDS * GAPS);
     }
     struct gt_summary both = gt_bench_mean(parts, SHAPES);
-    gt_found(bench->found, chain->key, both.median, both, "%s; %u block %.2f, %u blocks %.2f", chain->how,
-             blocks[0], parts[0].median, blocks[1], parts[1].median);
+    gt_found(bench->found, chain->key, both.median, both, "%s; %u block %.2f, %u blocks %.2f", chain->how, blocks[0],
+             parts[0].median, blocks[1], parts[1].median);
     return 0;
 }
 
 /* Median gap in chains of kernels in `streams` streams at once, each stream on a connection of its own. */
 static int busy_gap(struct gt_bench *bench, cudaStream_t *streams, uint32_t count, double *us)
 {
-    const struct gt_bench_spin spin = {1, 32, 0, 0, BUSY_KERNEL_US, 0, 0};
+    const struct gt_bench_spin spin = { 1, 32, 0, 0, BUSY_KERNEL_US, 0, 0 };
     double gaps[BUSY_MOST * BUSY_CHAIN];
     size_t seen = 0;
     if (gt_bench_close_gate(bench, bench->streams[0], hold_us) != 0)
@@ -162,8 +161,7 @@ static int measure_busy(struct gt_bench *bench)
                  gt_summarise(gaps[c], BUSY_ROUNDS).median);
     struct gt_summary crowd = gt_summarise(bases, BUSY_ROUNDS), busy = gt_summarise(slopes, BUSY_ROUNDS);
     gt_found(bench->found, "latency.crowd_us", crowd.median, crowd,
-             "gaps in chains in %d to %d streams at once: %s; line from the third on", BUSY_LEAST, BUSY_MOST,
-             each);
+             "gaps in chains in %d to %d streams at once: %s; line from the third on", BUSY_LEAST, BUSY_MOST, each);
     gt_found(bench->found, "latency.busy_connection_us", busy.median, busy, "same line");
     return 0;
 }
@@ -185,8 +183,7 @@ static int measure_events(struct gt_bench *bench)
     for (int i = 1; i < EVENT_PAIRS; i++)
         if (us[i] - us[i - 1] > 0.0005 && (step == 0 || us[i] - us[i - 1] < step))
             step = us[i] - us[i - 1];
-    gt_found_note(bench->found,
-                  "events in a row: %.3f us apart (quartiles %.3f to %.3f), in steps of %.3f us",
+    gt_found_note(bench->found, "events in a row: %.3f us apart (quartiles %.3f to %.3f), in steps of %.3f us",
                   summary.median, summary.low, summary.high, step);
     return 0;
 }

@@ -9,9 +9,16 @@
 #include "validate/calibrate/groups.h"
 
 enum {
-    BLOCKS = 4, ROUNDS = 32, SETTLE = 8, APART = 65536, THREADS = 32, GROUP_THREADS = 128, COPY_BYTES = 128,
-    WGMMA_ROUNDS = 16, SAMPLES = BLOCKS * (ROUNDS - SETTLE),
-    SUB_PRODUCTS = 16 * 128 * 16  /* multiply-adds of m64n128k16 in one sub-partition */
+    BLOCKS = 4,
+    ROUNDS = 32,
+    SETTLE = 8,
+    APART = 65536,
+    THREADS = 32,
+    GROUP_THREADS = 128,
+    COPY_BYTES = 128,
+    WGMMA_ROUNDS = 16,
+    SAMPLES = BLOCKS * (ROUNDS - SETTLE),
+    SUB_PRODUCTS = 16 * 128 * 16 /* multiply-adds of m64n128k16 in one sub-partition */
 };
 
 /* Cycles of a copy, from its issue until it has arrived; none where the GPU has no such. */
@@ -20,7 +27,7 @@ static int copy_cycles(struct gt_bench *bench, uint32_t bytes, struct gt_summary
     const void *from = bench->device[1];
     uint64_t apart = APART;
     uint32_t rounds = ROUNDS, *cycles = (uint32_t *)bench->log, taken[BLOCKS * ROUNDS];
-    void *arguments[] = {&from, &apart, &bytes, &rounds, &cycles};
+    void *arguments[] = { &from, &apart, &bytes, &rounds, &cycles };
     double samples[SAMPLES];
     size_t count = 0;
     GT_TRY(cudaMemset(cycles, 0, sizeof(taken)));
@@ -38,7 +45,7 @@ static int product_cycles(struct gt_bench *bench, uint32_t many, struct gt_summa
 {
     uint64_t *cycles = (uint64_t *)bench->log, taken[BLOCKS];
     uint32_t rounds = WGMMA_ROUNDS;
-    void *arguments[] = {&many, &rounds, &cycles};
+    void *arguments[] = { &many, &rounds, &cycles };
     double samples[BLOCKS];
     size_t count = 0;
     for (int round = 0; round < 2; round++) { /* the first one's code is in no cache */
@@ -61,7 +68,8 @@ static int measure_copies(struct gt_bench *bench)
     if (copy_cycles(bench, COPY_BYTES, &copy) != 0)
         return -1;
     double load = (gt_bench_known(bench, "memory.l2_near_latency_cycles") +
-                   gt_bench_known(bench, "memory.l2_far_latency_cycles")) / 2;
+                   gt_bench_known(bench, "memory.l2_far_latency_cycles")) /
+                  2;
     if (copy.count == 0 || load <= 0) {
         gt_not_found(bench->found, "memory.bulk_latency_cycles",
                      copy.count == 0 ? "there are no bulk copies" : "latency of L2 not measured with it");
@@ -69,8 +77,8 @@ static int measure_copies(struct gt_bench *bench)
     }
     struct gt_summary more = gt_summary_less(copy, load);
     gt_found(bench->found, "memory.bulk_latency_cycles", fmax(0, more.median), more,
-             "bulk copy of %d bytes in L2, %.0f cycles until it is seen, less a load's %.0f", COPY_BYTES,
-             copy.median, load);
+             "bulk copy of %d bytes in L2, %.0f cycles until it is seen, less a load's %.0f", COPY_BYTES, copy.median,
+             load);
     return 0;
 }
 
@@ -87,8 +95,8 @@ static int measure_products(struct gt_bench *bench)
         return 0;
     }
     double each = (twice.median - many.median) / GT_WGMMA_MANY;
-    struct gt_summary rate = gt_summary_rate(SUB_PRODUCTS * (double)GT_WGMMA_MANY,
-                                             gt_summary_less(twice, many.median));
+    struct gt_summary rate =
+        gt_summary_rate(SUB_PRODUCTS * (double)GT_WGMMA_MANY, gt_summary_less(twice, many.median));
     gt_found(bench->found, "pipe.gmma_per_cycle", rate.median, rate,
              "wgmma.m64n128k16 in FP16, operands in shared memory, many in a row: %.1f cycles each", each);
     lone = gt_summary_less(lone, each);

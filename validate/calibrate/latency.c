@@ -25,7 +25,7 @@ enum answer { STREAM_SYNCHRONIZE, DEVICE_SYNCHRONIZE, HOST_FUNCTION };
 /* A kernel on an idle GPU, and an answer to it. */
 static int play(struct gt_bench *bench, enum answer answer, struct exchange *exchange)
 {
-    const struct gt_bench_spin spin = {1, 32, 0, 0, kernel_us, 0, 0};
+    const struct gt_bench_spin spin = { 1, 32, 0, 0, kernel_us, 0, 0 };
     cudaStream_t stream = bench->streams[0];
     if (gt_bench_tie(bench, &exchange->before) != 0 || gt_bench_take_records(bench) != 0)
         return -1;
@@ -49,8 +49,7 @@ static int play(struct gt_bench *bench, enum answer answer, struct exchange *exc
 }
 
 /* Microseconds from each call's end to the kernel's start, and from its end to the answer. */
-static void spans(const struct gt_bench *bench, const struct exchange *exchange, double *start_us,
-                  double *answer_us)
+static void spans(const struct gt_bench *bench, const struct exchange *exchange, double *start_us, double *answer_us)
 {
     for (int i = 0; i < ROUNDS; i++) {
         double start_ns = gt_clock_host_ns(&exchange->before, &exchange->after, bench->blocks[i].start_ns);
@@ -63,8 +62,7 @@ static void spans(const struct gt_bench *bench, const struct exchange *exchange,
 static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how,
                   double residual_us)
 {
-    gt_found(bench->found, key, fmax(0, summary.median), summary, "%s; clocks tied to %.2f us", how,
-             residual_us);
+    gt_found(bench->found, key, fmax(0, summary.median), summary, "%s; clocks tied to %.2f us", how, residual_us);
 }
 
 int gt_calibrate_latency(struct gt_bench *bench)
@@ -81,8 +79,7 @@ int gt_calibrate_latency(struct gt_bench *bench)
     residual_us = (double)(exchange.before.residual_ns + exchange.after.residual_ns) / 2000;
     spans(bench, &exchange, start_us, answer_us);
     state(bench, "latency.launch_us", gt_summarise(start_us, ROUNDS),
-          "launch call's end to the block's start, idle GPU",
-          residual_us);
+          "launch call's end to the block's start, idle GPU", residual_us);
     returns[0] = gt_summarise(answer_us, ROUNDS);
     struct gt_summary both = gt_bench_mean(returns, 2);
     gt_found(bench->found, "host.sync_return_us", fmax(0, both.median), both,
@@ -95,9 +92,9 @@ int gt_calibrate_latency(struct gt_bench *bench)
     spans(bench, &exchange, start_us, answer_us);
     state(bench, "latency.host_function_us", gt_summarise(answer_us, ROUNDS),
           "block's end to the first line of a host function behind it", residual_us);
-    gt_found_note(bench->found,
-                  "host and GPU clocks: tied to within %.2f us; the GPU's gained %.3f us a second",
-                  residual_us, (double)(exchange.before.offset_ns - exchange.after.offset_ns) * 1e6 /
-                  (double)(exchange.after.gpu_ns - exchange.before.gpu_ns));
+    gt_found_note(bench->found, "host and GPU clocks: tied to within %.2f us; the GPU's gained %.3f us a second",
+                  residual_us,
+                  (double)(exchange.before.offset_ns - exchange.after.offset_ns) * 1e6 /
+                      (double)(exchange.after.gpu_ns - exchange.before.gpu_ns));
     return 0;
 }

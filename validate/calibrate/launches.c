@@ -2,8 +2,8 @@
  * into each of many streams, and by several threads at once. */
 #include <math.h>
 
-#include "validate/calibrate/thread_team.h"
 #include "validate/calibrate/groups.h"
+#include "validate/calibrate/thread_team.h"
 
 enum { LAUNCHES = 40, ROUNDS = 16, STREAMS = 64 };
 static const double kernel_us = 1;
@@ -13,7 +13,7 @@ static const double kernel_us = 1;
 struct launches {
     const struct gt_bench *bench;
     cudaStream_t streams[STREAMS];
-    bool many;                /* one launch into every stream, where it counts */
+    bool many; /* one launch into every stream, where it counts */
     double us[GT_CREW_MOST];
 };
 
@@ -21,7 +21,7 @@ struct launches {
  * after a rest. */
 static cudaError_t launch(const struct launches *launches, uint32_t stream, bool all, double *us)
 {
-    const struct gt_bench_spin spin = {1, 32, 0, 0, kernel_us, 0, 0};
+    const struct gt_bench_spin spin = { 1, 32, 0, 0, kernel_us, 0, 0 };
     uint32_t count = all ? STREAMS : LAUNCHES;
     struct gt_bench_arguments arguments;
     cudaError_t status = cudaSuccess;
@@ -30,7 +30,7 @@ static cudaError_t launch(const struct launches *launches, uint32_t stream, bool
     for (uint32_t i = 0; i < count && status == cudaSuccess; i++) {
         if (i == 1)
             start_ns = gt_clock_ns();
-        status = cudaLaunchKernel((const void *)gt_calibrate_spin, (dim3){1, 1, 1}, (dim3){32, 1, 1},
+        status = cudaLaunchKernel((const void *)gt_calibrate_spin, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 },
                                   arguments.pointers, 0, launches->streams[all ? i : stream]);
     }
     *us = gt_bench_us(start_ns, gt_clock_ns()) / (count - 1);
@@ -84,8 +84,8 @@ static int measure_contention(struct gt_bench *bench, struct launches *launches)
     gt_found(bench->found, "host.launch_call_us", alone.median, alone,
              "mean of %d launches of 1 us in a row into a stream", LAUNCHES - 1);
     gt_found(bench->found, "host.contention_us", slope.median, slope,
-             "launches of 1, 2, 3, 4 threads at once, each into its stream: %.2f, %.2f, %.2f, %.2f",
-             medians[0], medians[1], medians[2], medians[3]);
+             "launches of 1, 2, 3, 4 threads at once, each into its stream: %.2f, %.2f, %.2f, %.2f", medians[0],
+             medians[1], medians[2], medians[3]);
     return 0;
 }
 
@@ -110,7 +110,7 @@ static int measure_first(struct gt_bench *bench, struct launches *launches)
 
 int gt_calibrate_launches(struct gt_bench *bench)
 {
-    struct launches launches = {.bench = bench};
+    struct launches launches = { .bench = bench };
     int status = 0;
     for (int i = 0; status == 0 && i < STREAMS; i++)
         status = gt_bench_check(bench, cudaStreamCreate(&launches.streams[i]), "cudaStreamCreate()");

@@ -10,8 +10,7 @@ enum { DUPLEX_PIECES = 5, DUPLEX_BYTES = 64 << 20, DUPLEX_ROUNDS = 7 };
 static const double hold_us = 50000, alone_hold_us = 400;
 
 /* Copies of PIECE_BYTES, one after the other, with events before the first and behind each. */
-static int queue_pieces(struct gt_bench *bench, enum cudaMemcpyKind kind, int pieces, int stream,
-                        cudaEvent_t *events)
+static int queue_pieces(struct gt_bench *bench, enum cudaMemcpyKind kind, int pieces, int stream, cudaEvent_t *events)
 {
     char *host = (char *)bench->pinned + (kind == cudaMemcpyDeviceToHost ? GT_BENCH_BUFFER_BYTES / 2 : 0);
     void *to = kind == cudaMemcpyDeviceToHost ? host : bench->device[0];
@@ -45,7 +44,7 @@ static int open_gate(struct gt_bench *bench)
 static int duplex_gbps(struct gt_bench *bench, double *up_gbps, double *down_gbps)
 {
     double gbps[2][PIECES];
-    int count[2] = {0, 0};
+    int count[2] = { 0, 0 };
     if (gt_bench_take_records(bench) != 0 || close_gate(bench) != 0)
         return -1;
     for (int way = 0; way < 2; way++) {
@@ -66,8 +65,7 @@ static int duplex_gbps(struct gt_bench *bench, double *up_gbps, double *down_gbp
             gbps[way][count[way]++] = (double)record->bytes / (double)(record->end_ns - record->start_ns);
     }
     if (count[0] != DUPLEX_PIECES || count[1] != DUPLEX_PIECES)
-        return gt_error_set(bench->error, "CUPTI told of %zu of %d copies", bench->record_count,
-                            2 * DUPLEX_PIECES);
+        return gt_error_set(bench->error, "CUPTI told of %zu of %d copies", bench->record_count, 2 * DUPLEX_PIECES);
     *up_gbps = gt_summarise(&gbps[0][1], DUPLEX_PIECES - 2).median;
     *down_gbps = gt_summarise(&gbps[1][1], DUPLEX_PIECES - 2).median;
     return 0;
@@ -110,8 +108,7 @@ static int load_us(struct gt_bench *bench, const struct load *loads, int count, 
         return -1;
     *us = 0;
     for (int i = 0; i < count; i++) {
-        if (gt_bench_elapsed_us(bench, bench->events[0],
-                                bench->events[1 + i * (PIECES + 1) + loads[i].pieces],
+        if (gt_bench_elapsed_us(bench, bench->events[0], bench->events[1 + i * (PIECES + 1) + loads[i].pieces],
                                 &end_us) != 0)
             return -1;
         *us = fmax(*us, end_us);
@@ -123,7 +120,7 @@ static int load_us(struct gt_bench *bench, const struct load *loads, int count, 
  * most of a few tries counts: what can go on together does not always. */
 static int overlap(struct gt_bench *bench, struct load first, struct load second, double *share)
 {
-    const struct load both[2] = {first, second};
+    const struct load both[2] = { first, second };
     double first_us, second_us, both_us;
     *share = -1;
     for (int i = 0; i < OVERLAP_TRIES; i++) {
@@ -137,8 +134,8 @@ static int overlap(struct gt_bench *bench, struct load first, struct load second
 
 static int measure_engines(struct gt_bench *bench)
 {
-    const struct load up = {cudaMemcpyHostToDevice, 4}, down = {cudaMemcpyDeviceToHost, 4},
-                      inside = {cudaMemcpyDeviceToDevice, PIECES};
+    const struct load up = { cudaMemcpyHostToDevice, 4 }, down = { cudaMemcpyDeviceToHost, 4 },
+                      inside = { cudaMemcpyDeviceToDevice, PIECES };
     double same, opposite, within;
     int count = bench->gpu.asyncEngineCount;
     char text[16];
@@ -156,7 +153,7 @@ static int measure_engines(struct gt_bench *bench)
 /* Whether a copy within the device waits for a kernel of another stream. */
 static int measure_within(struct gt_bench *bench)
 {
-    const struct gt_bench_spin spin = {1, 32, 0, 0, alone_hold_us, 0, 0};
+    const struct gt_bench_spin spin = { 1, 32, 0, 0, alone_hold_us, 0, 0 };
     int waited = 0;
     for (int i = 0; i < ALONE_TRIES; i++) {
         if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0)

@@ -7,12 +7,20 @@
 #include "validate/calibrate/groups.h"
 
 enum {
-    ROUNDS = 4, RING_THREADS = 256, RING_BLOCKS = 256,
-    L1_STRIDE = 128, L1_NODES = 64,
-    L2_STRIDE = 512, L2_NODES = 1024, L2_SMS = 16,
-    DRAM_STRIDE = 4096, DRAM_NODES = GT_BENCH_BUFFER_BYTES / DRAM_STRIDE, DRAM_STEPS = 4096,
-    LINES_OF_NODE = 32, LINE = 128,
-    LEAST_APART = 1               /* cycles that are told from none */
+    ROUNDS = 4,
+    RING_THREADS = 256,
+    RING_BLOCKS = 256,
+    L1_STRIDE = 128,
+    L1_NODES = 64,
+    L2_STRIDE = 512,
+    L2_NODES = 1024,
+    L2_SMS = 16,
+    DRAM_STRIDE = 4096,
+    DRAM_NODES = GT_BENCH_BUFFER_BYTES / DRAM_STRIDE,
+    DRAM_STEPS = 4096,
+    LINES_OF_NODE = 32,
+    LINE = 128,
+    LEAST_APART = 1 /* cycles that are told from none */
 };
 
 /* What the model adds of its own to a load that it serves at once: a pass of the load/store unit, and, in
@@ -24,7 +32,7 @@ static const uint64_t scattered = 2654435761;
 
 struct ring {
     uint64_t stride_bytes, nodes, factor; /* of gt_calibrate_ring */
-    uint32_t shuffle, warm, steps; /* steps before those that count, and those */
+    uint32_t shuffle, warm, steps;        /* steps before those that count, and those */
     bool pass_l1;
 };
 
@@ -33,19 +41,18 @@ static int make_ring(struct gt_bench *bench, const struct ring *ring)
     void *at = bench->device[1];
     uint64_t stride = ring->stride_bytes, nodes = ring->nodes, factor = ring->factor;
     uint32_t shuffle = ring->shuffle;
-    void *arguments[] = {&at, &stride, &nodes, &factor, &shuffle};
+    void *arguments[] = { &at, &stride, &nodes, &factor, &shuffle };
     return gt_bench_run(bench, (const void *)gt_calibrate_ring, RING_BLOCKS, RING_THREADS, arguments);
 }
 
 /* Cycles of a step on each of `blocks` SMs; and of each step, where `each` is not NULL: [block][step]. */
-static int walk(struct gt_bench *bench, const struct ring *ring, uint32_t blocks, uint32_t *each,
-                double *mean)
+static int walk(struct gt_bench *bench, const struct ring *ring, uint32_t blocks, uint32_t *each, double *mean)
 {
     void *at = bench->device[1];
     uint64_t *cycles = (uint64_t *)bench->log, taken[L2_SMS];
     uint32_t warm = ring->warm, steps = ring->steps, l2 = ring->pass_l1;
     uint32_t *log = (uint32_t *)(cycles + L2_SMS), *latencies = each != NULL ? log : NULL;
-    void *arguments[] = {&at, &warm, &steps, &l2, &latencies, &cycles};
+    void *arguments[] = { &at, &warm, &steps, &l2, &latencies, &cycles };
     if (gt_bench_run(bench, (const void *)gt_calibrate_walk, blocks, 1, arguments) != 0 ||
         gt_bench_bring(bench, taken, cycles, blocks * sizeof(*taken)) != 0)
         return -1;
@@ -56,7 +63,7 @@ static int walk(struct gt_bench *bench, const struct ring *ring, uint32_t blocks
 
 static int measure_l1(struct gt_bench *bench)
 {
-    const struct ring ring = {L1_STRIDE, L1_NODES, scattered, 0, L1_NODES, 16 * L1_NODES, false};
+    const struct ring ring = { L1_STRIDE, L1_NODES, scattered, 0, L1_NODES, 16 * L1_NODES, false };
     double samples[ROUNDS * L2_SMS];
     if (make_ring(bench, &ring) != 0)
         return -1;
@@ -73,7 +80,7 @@ static int measure_l1(struct gt_bench *bench)
 static int measure_l2(struct gt_bench *bench)
 {
     static uint32_t each[L2_SMS * L2_NODES];
-    const struct ring ring = {L2_STRIDE, L2_NODES, scattered, 0, L2_NODES, L2_NODES, true};
+    const struct ring ring = { L2_STRIDE, L2_NODES, scattered, 0, L2_NODES, L2_NODES, true };
     double chain[L2_SMS], timed[L2_SMS];
     struct gt_summary halves[2][L2_SMS];
     if (make_ring(bench, &ring) != 0 || walk(bench, &ring, L2_SMS, NULL, chain) != 0 ||
@@ -113,8 +120,8 @@ static int walk_dram(struct gt_bench *bench, const struct ring *ring, uint32_t *
  * and the highest tenth lie ln 9 of its mean apart. */
 static int measure_dram(struct gt_bench *bench)
 {
-    const struct ring row = {LINE, GT_BENCH_BUFFER_BYTES / LINE, 1, 0, 0, DRAM_STEPS, true},
-        apart = {DRAM_STRIDE, DRAM_NODES, scattered, LINES_OF_NODE, 0, DRAM_STEPS, true};
+    const struct ring row = { LINE, GT_BENCH_BUFFER_BYTES / LINE, 1, 0, 0, DRAM_STEPS, true },
+                      apart = { DRAM_STRIDE, DRAM_NODES, scattered, LINES_OF_NODE, 0, DRAM_STEPS, true };
     double least[ROUNDS], spread[ROUNDS], more[ROUNDS], rows[ROUNDS];
     for (int round = 0; round < ROUNDS; round++) {
         static uint32_t each[DRAM_STEPS];
@@ -132,15 +139,13 @@ static int measure_dram(struct gt_bench *bench)
     }
     struct gt_summary summary = gt_summarise(least, ROUNDS), mean = gt_summarise(rows, ROUNDS);
     gt_found(bench->found, "memory.dram_latency_cycles", summary.median, summary,
-             "lines in a row that each wait for the one before, %.0f cycles, less dram_spread_cycles",
-             mean.median);
+             "lines in a row that each wait for the one before, %.0f cycles, less dram_spread_cycles", mean.median);
     summary = gt_summarise(spread, ROUNDS);
     gt_found(bench->found, "memory.dram_spread_cycles", summary.median, summary,
              "from the lowest tenth of these to the highest, by ln 9");
     summary = gt_summarise(more, ROUNDS);
     if (summary.median < LEAST_APART)
-        gt_not_found(bench->found, "memory.dram_apart_cycles",
-                     "lines 4 KiB apart in no order took no longer");
+        gt_not_found(bench->found, "memory.dram_apart_cycles", "lines 4 KiB apart in no order took no longer");
     else
         gt_found(bench->found, "memory.dram_apart_cycles", summary.median, summary,
                  "what lines 4 KiB apart in no order take more than those in a row");

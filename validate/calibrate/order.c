@@ -82,8 +82,7 @@ static uint32_t root_of(const uint32_t *parent, uint32_t thing)
     return thing;
 }
 
-size_t gt_find_sets(const uint32_t (*pairs)[2], size_t pair_count, size_t count, uint32_t *sizes,
-                    size_t *rest)
+size_t gt_find_sets(const uint32_t (*pairs)[2], size_t pair_count, size_t count, uint32_t *sizes, size_t *rest)
 {
     uint32_t *parent = gt_calloc(2 * count + 1, sizeof(*parent)), *members = parent + count;
     size_t sets = 0;

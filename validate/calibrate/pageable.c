@@ -13,14 +13,13 @@ static const double hold_us = 400;
  * kernel's end, or `most` were: how many were. */
 static int copies_back(struct gt_bench *bench, size_t bytes, uint32_t most, uint32_t *back)
 {
-    const struct gt_bench_spin spin = {1, 32, 0, 0, hold_us, 0, 0};
+    const struct gt_bench_spin spin = { 1, 32, 0, 0, hold_us, 0, 0 };
     cudaError_t status = cudaErrorNotReady;
     if (gt_bench_launch(bench, &spin, 0, bench->streams[0]) != 0)
         return -1;
     GT_TRY(cudaEventRecord(bench->marks[0], bench->streams[0]));
     for (*back = 0; *back < most; ++*back) {
-        GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pageable, bytes, cudaMemcpyHostToDevice,
-                               bench->streams[0]));
+        GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pageable, bytes, cudaMemcpyHostToDevice, bench->streams[0]));
         status = cudaEventQuery(bench->marks[0]);
         if (status != cudaErrorNotReady)
             break;
@@ -91,8 +90,7 @@ static int measure_buffers(struct gt_bench *bench, size_t *inlined, size_t *chun
     char text[16];
     snprintf(text, sizeof(text), "%u", buffers);
     gt_found_text(bench->found, "copy.staging_buffers", text,
-                  "so many copies up of %zu KiB returned before the kernel before them had ended",
-                  whole / 8 >> 10);
+                  "so many copies up of %zu KiB returned before the kernel before them had ended", whole / 8 >> 10);
     state_bytes(bench, "copy.staging_chunk_bytes", *chunk, "pageable_stage_bytes by staging_buffers");
     if (largest_back(bench, buffers + 1, *chunk, inlined) != 0)
         return -1;
@@ -159,10 +157,10 @@ static void state_line(struct gt_bench *bench, const struct series *series, cons
         latencies[r] = one.base;
         rates[r] = 1 / (one.slope * 1000);
     }
-    gt_found(bench->found, latency_key, line.base, gt_summarise(latencies, ROUNDS),
-             "%s, off by up to %.0f%%", what, line.worst * 100);
-    gt_found(bench->found, rate_key, 1 / (line.slope * 1000), gt_summarise(rates, ROUNDS),
-             "same fit; us: %s", series->each);
+    gt_found(bench->found, latency_key, line.base, gt_summarise(latencies, ROUNDS), "%s, off by up to %.0f%%", what,
+             line.worst * 100);
+    gt_found(bench->found, rate_key, 1 / (line.slope * 1000), gt_summarise(rates, ROUNDS), "same fit; us: %s",
+             series->each);
 }
 
 /* The rate of what comes behind the first chunk, whose time is the first of the series. */
@@ -187,8 +185,8 @@ int gt_calibrate_pageable(struct gt_bench *bench)
     if (measure_buffers(bench, &inlined, &chunk) != 0)
         return -1;
     double small_most = inlined > 2 * SMALL_LEAST ? (double)inlined : GT_BENCH_PAGEABLE_BYTES;
-    if (time_series(bench, cudaMemcpyHostToDevice, SMALL_LEAST,
-                    pow(small_most / SMALL_LEAST, 1.0 / (SIZES - 1)), &series) != 0)
+    if (time_series(bench, cudaMemcpyHostToDevice, SMALL_LEAST, pow(small_most / SMALL_LEAST, 1.0 / (SIZES - 1)),
+                    &series) != 0)
         return -1;
     state_line(bench, &series, "copy.h2d_pageable_latency_us", "copy.h2d_pageable_gbps",
                inlined > 2 * SMALL_LEAST ? "fit to 1 KiB to inline_bytes" : "fit to 1 KiB to 64 MiB");

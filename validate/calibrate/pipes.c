@@ -10,8 +10,14 @@
 #include "validate/calibrate/groups.h"
 
 enum {
-    SUBS = 4, BLOCKS = 4, ROUNDS = 4, TRIPS = 64, WARPS = 8, WARP_THREADS = 32,
-    SPANS = SUBS * WARPS * BLOCKS, SAMPLES = BLOCKS * ROUNDS
+    SUBS = 4,
+    BLOCKS = 4,
+    ROUNDS = 4,
+    TRIPS = 64,
+    WARPS = 8,
+    WARP_THREADS = 32,
+    SPANS = SUBS * WARPS * BLOCKS,
+    SAMPLES = BLOCKS * ROUNDS
 };
 
 /* The clock tells no more than hundredths of a cycle. */
@@ -19,9 +25,9 @@ enum {
 
 /* How a loop is run. */
 struct load {
-    int chains;                   /* 0: one; 1: as many as do not wait for each other */
-    uint32_t warps;               /* of a sub-partition */
-    bool one_sub;                 /* the other three sub-partitions have none */
+    int chains;     /* 0: one; 1: as many as do not wait for each other */
+    uint32_t warps; /* of a sub-partition */
+    bool one_sub;   /* the other three sub-partitions have none */
 };
 
 static const struct gt_pipe_kernel *find(const char *name)
@@ -37,9 +43,9 @@ static const struct gt_pipe_kernel *find(const char *name)
 static int loop_cycles(struct gt_bench *bench, const void *kernel, const struct load *load, double *cycles)
 {
     uint32_t warps = load->warps * SUBS, every = load->one_sub ? SUBS : 1, b = 3, c = 5, d = 0;
-    struct gt_pipe_run run = {bench->device[1], TRIPS, every, 0x9e3779b9};
+    struct gt_pipe_run run = { bench->device[1], TRIPS, every, 0x9e3779b9 };
     struct gt_warp_span spans[SPANS];
-    void *arguments[] = {&run, &b, &c, &d};
+    void *arguments[] = { &run, &b, &c, &d };
     if (gt_bench_run(bench, kernel, BLOCKS, warps * WARP_THREADS, arguments) != 0 ||
         gt_bench_bring(bench, spans, run.spans, BLOCKS * warps * sizeof(*spans)) != 0)
         return -1;
@@ -77,23 +83,23 @@ static int measure(struct gt_bench *bench, const struct gt_pipe_kernel *pipe, co
 /* No instruction takes less of a sub-partition. */
 #define LEAST_CYCLES 0.1
 
-static const struct load in_turn = {0, 1, false}, filled = {1, WARPS, false}, filled_sub = {1, WARPS, true};
+static const struct load in_turn = { 0, 1, false }, filled = { 1, WARPS, false }, filled_sub = { 1, WARPS, true };
 
 /* The loops that say by themselves what a key means. */
 static const struct row {
     const char *instruction, *latency, *interval; /* NULL: not from this one */
-    bool one_sub;                 /* what all four sub-partitions have in common is not to be the limit */
+    bool one_sub; /* what all four sub-partitions have in common is not to be the limit */
 } rows[] = {
-    {"lop3.b32", "pipe.alu_latency_cycles", "pipe.alu_interval_cycles", false},
-    {"fma.f32", "pipe.fma_latency_cycles", "pipe.fma_interval_cycles", false},
-    {"mad.lo.s32", "pipe.fmaheavy_latency_cycles", "pipe.fmaheavy_interval_cycles", false},
-    {"fma.f16x2 by halves", "pipe.fp16_latency_cycles", "pipe.fp16_interval_cycles", false},
-    {"fma.f64", "pipe.fp64_latency_cycles", NULL, false},
-    {"ex2.approx.f32", "pipe.xu_latency_cycles", "pipe.xu_interval_cycles", false},
-    {"shf.l.b32, uniform", "pipe.uniform_latency_cycles", "pipe.uniform_interval_cycles", false},
-    {"shfl.sync.bfly", "pipe.shuffle_latency_cycles", NULL, false},
-    {"ld.shared.u32", "memory.shared_latency_cycles", "pipe.lsu_interval_cycles", true},
-    {"mma.m16n8k16.f32.f16", "pipe.tensor_latency_cycles", NULL, false},
+    { "lop3.b32", "pipe.alu_latency_cycles", "pipe.alu_interval_cycles", false },
+    { "fma.f32", "pipe.fma_latency_cycles", "pipe.fma_interval_cycles", false },
+    { "mad.lo.s32", "pipe.fmaheavy_latency_cycles", "pipe.fmaheavy_interval_cycles", false },
+    { "fma.f16x2 by halves", "pipe.fp16_latency_cycles", "pipe.fp16_interval_cycles", false },
+    { "fma.f64", "pipe.fp64_latency_cycles", NULL, false },
+    { "ex2.approx.f32", "pipe.xu_latency_cycles", "pipe.xu_interval_cycles", false },
+    { "shf.l.b32, uniform", "pipe.uniform_latency_cycles", "pipe.uniform_interval_cycles", false },
+    { "shfl.sync.bfly", "pipe.shuffle_latency_cycles", NULL, false },
+    { "ld.shared.u32", "memory.shared_latency_cycles", "pipe.lsu_interval_cycles", true },
+    { "mma.m16n8k16.f32.f16", "pipe.tensor_latency_cycles", NULL, false },
 };
 
 static int measure_row(struct gt_bench *bench, const struct row *row)
@@ -109,8 +115,8 @@ static int measure_row(struct gt_bench *bench, const struct row *row)
     if (row->interval != NULL) {
         if (measure(bench, pipe, row->one_sub ? &filled_sub : &filled, &summary) != 0)
             return -1;
-        gt_found(bench->found, row->interval, summary.median, summary, "%s in %d warps of %s",
-                 row->instruction, WARPS, row->one_sub ? "one sub-partition" : "each sub-partition");
+        gt_found(bench->found, row->interval, summary.median, summary, "%s in %d warps of %s", row->instruction,
+                 WARPS, row->one_sub ? "one sub-partition" : "each sub-partition");
     }
     return 0;
 }
@@ -127,8 +133,8 @@ static int measure_matrix(struct gt_bench *bench)
     struct gt_summary rate = gt_summary_rate(products / 2, gt_summary_less(deep, half.median));
     struct gt_summary start = gt_summary_less(deep, products / rate.median);
     gt_found(bench->found, "pipe.mma_per_cycle", rate.median, rate,
-             "mma.m16n8k16.f32.f16, %.2f cycles, less m16n8k8, %.2f; %d warps of each sub-partition",
-             deep.median, half.median, WARPS);
+             "mma.m16n8k16.f32.f16, %.2f cycles, less m16n8k8, %.2f; %d warps of each sub-partition", deep.median,
+             half.median, WARPS);
     gt_found(bench->found, "pipe.mma_start_cycles", fmax(0, start.median), start,
              "mma.m16n8k16.f32.f16, %.2f cycles, less its products at that rate", deep.median);
     return 0;
@@ -156,7 +162,8 @@ static int measure_doubles(struct gt_bench *bench)
     struct gt_summary both = gt_bench_mean(parts, 2);
     gt_found(bench->found, "pipe.fp64_interval_cycles", both.median, both,
              "mean of fma.f64 that reads two registers, %.1f, and three, %.1f; %d warps of each "
-             "sub-partition", parts[0].median, parts[1].median, WARPS);
+             "sub-partition",
+             parts[0].median, parts[1].median, WARPS);
     return 0;
 }
 
@@ -182,8 +189,10 @@ static int measure_constants(struct gt_bench *bench)
 /* What no key holds. */
 static int measure_others(struct gt_bench *bench)
 {
-    static const char *const names[] = {"fma.f16x2", "ldmatrix.x4", "mma.m16n8k16.f16.f16",
-                                        "mma.m16n8k8.f32.tf32", "mma.m16n8k32.s32.s8", "mma.m8n8k4.f64"};
+    static const char *const names[] = {
+        "fma.f16x2",           "ldmatrix.x4",   "mma.m16n8k16.f16.f16", "mma.m16n8k8.f32.tf32",
+        "mma.m16n8k32.s32.s8", "mma.m8n8k4.f64"
+    };
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         struct gt_summary latency, interval;
         if (measure(bench, find(names[i]), &in_turn, &latency) != 0 ||
@@ -192,7 +201,8 @@ static int measure_others(struct gt_bench *bench)
         if (interval.median > LEAST_CYCLES) /* the GPU has it */
             gt_found_note(bench->found,
                           "%s: %.1f cycles where each waits for the one before, %.2f in %d warps of each "
-                          "sub-partition", names[i], latency.median, interval.median, WARPS);
+                          "sub-partition",
+                          names[i], latency.median, interval.median, WARPS);
     }
     return 0;
 }

@@ -45,8 +45,10 @@ static int measure_arbitration(struct gt_bench *bench)
 {
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
     const struct pair pair = {
-        {sms * WAVES, 32, gt_bench_one_block_bytes(bench), 0, wave_us, 0, 0}, {sms, 32, 0, 0, 20, 0, 0},
-        bench->streams[0], bench->streams[1],
+        { sms * WAVES, 32, gt_bench_one_block_bytes(bench), 0, wave_us, 0, 0 },
+        { sms, 32, 0, 0, 20, 0, 0 },
+        bench->streams[0],
+        bench->streams[1],
     };
     int early = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -59,8 +61,7 @@ static int measure_arbitration(struct gt_bench *bench)
                       "blocks that had room began %s a kernel of %d waves had handed out its last, %d of %d",
                       early == 0 ? "only after" : "before", WAVES, ROUNDS, ROUNDS);
     else
-        gt_not_found(bench->found, "scheduling.arbitration", "a later kernel passed in %d of %d rounds",
-                     early,
+        gt_not_found(bench->found, "scheduling.arbitration", "a later kernel passed in %d of %d rounds", early,
                      ROUNDS);
     return 0;
 }
@@ -71,9 +72,10 @@ static int measure_placement(struct gt_bench *bench)
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount, half = sms / 2, on_free = 0, all = 0;
     bool *taken = gt_calloc(GT_DEVICE_MAX_SMS, sizeof(*taken));
     const struct pair pair = {
-        {half, (uint32_t)bench->gpu.maxThreadsPerBlock, 0, 0, wave_us, 0, 0},
-            {sms - half, 64, 0, 0, wave_us, 0, 0},
-        bench->streams[0], bench->streams[1],
+        { half, (uint32_t)bench->gpu.maxThreadsPerBlock, 0, 0, wave_us, 0, 0 },
+        { sms - half, 64, 0, 0, wave_us, 0, 0 },
+        bench->streams[0],
+        bench->streams[1],
     };
     int status = 0;
     for (int round = 0; status == 0 && round < ROUNDS; round++) {
@@ -90,11 +92,10 @@ static int measure_placement(struct gt_bench *bench)
         return -1;
     if (on_free >= all - all / 20)
         gt_found_text(bench->found, "scheduling.placement", "most-room",
-                      "half of the SMs partly taken, %u of the next kernel's %u blocks went to the others",
-                      on_free, all);
+                      "half of the SMs partly taken, %u of the next kernel's %u blocks went to the others", on_free,
+                      all);
     else
-        gt_not_found(bench->found, "scheduling.placement",
-                     "only %u of %u blocks went to the SMs with more room",
+        gt_not_found(bench->found, "scheduling.placement", "only %u of %u blocks went to the SMs with more room",
                      on_free, all);
     return 0;
 }
@@ -104,8 +105,10 @@ static int differs(struct gt_bench *bench, int lower, int upper, bool *differ)
 {
     uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
     struct pair pair = {
-        {sms * WAVES, 32, gt_bench_one_block_bytes(bench), 0, wave_us, 0, 0},
-        {sms, 32, gt_bench_one_block_bytes(bench), 0, 20, 0, 0}, NULL, NULL,
+        { sms * WAVES, 32, gt_bench_one_block_bytes(bench), 0, wave_us, 0, 0 },
+        { sms, 32, gt_bench_one_block_bytes(bench), 0, 20, 0, 0 },
+        NULL,
+        NULL,
     };
     int early = 0, status = 0;
     GT_TRY(cudaStreamCreateWithPriority(&pair.filling_stream, cudaStreamNonBlocking, lower));
@@ -135,14 +138,13 @@ static int measure_priorities(struct gt_bench *bench)
     char text[16];
     snprintf(text, sizeof(text), "%d", greatest);
     gt_found_text(bench->found, "scheduling.priority_high", text,
-                  "range %d to %d, %d levels that pass the one below in %d rounds each%s", least, greatest,
-                  distinct, ROUNDS, differ ? "; yet equal levels passed too" : "");
+                  "range %d to %d, %d levels that pass the one below in %d rounds each%s", least, greatest, distinct,
+                  ROUNDS, differ ? "; yet equal levels passed too" : "");
     return 0;
 }
 
 int gt_calibrate_policies(struct gt_bench *bench)
 {
-    return measure_arbitration(bench) != 0 || measure_placement(bench) != 0 || measure_priorities(bench) != 0
-               ? -1
-               : 0;
+    return measure_arbitration(bench) != 0 || measure_placement(bench) != 0 || measure_priorities(bench) != 0 ? -1
+                                                                                                              : 0;
 }

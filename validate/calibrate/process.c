@@ -65,8 +65,7 @@ static void take_progress(struct receiver *receiver, char **fields)
 {
     if (receiver->options->progress != NULL)
         receiver->options->progress(receiver->options->user, fields[1],
-                                    receiver->earlier + strtoul(fields[0], NULL, 10),
-                                    receiver->total);
+                                    receiver->earlier + strtoul(fields[0], NULL, 10), receiver->total);
 }
 
 static void take_finding(struct receiver *receiver, char **fields)
@@ -76,9 +75,8 @@ static void take_finding(struct receiver *receiver, char **fields)
         return;
     struct gt_finding *finding = &receiver->calibration->findings[row];
     finding->known = fields[1][0] == '1';
-    finding->summary = (struct gt_summary){strtod(fields[2], NULL), strtod(fields[3], NULL),
-                                           strtod(fields[4], NULL),
-                                           strtoul(fields[5], NULL, 10)};
+    finding->summary = (struct gt_summary){ strtod(fields[2], NULL), strtod(fields[3], NULL), strtod(fields[4], NULL),
+                                            strtoul(fields[5], NULL, 10) };
     free(finding->value);
     finding->value = fields[6][0] != '\0' ? strdup(fields[6]) : NULL;
     snprintf(finding->method, sizeof(finding->method), "%s", fields[7]);
@@ -116,14 +114,14 @@ static const struct {
     int fields;
     void (*take)(struct receiver *receiver, char **fields);
 } lines[] = {
-    {"progress", 2, take_progress}, {"finding", 8, take_finding}, {"when", 1, take_when},
-        {"system", 1, take_system},
-    {"note", 1, take_note}, {"error", 1, take_error}, {"end", 1, take_end},
+    { "progress", 2, take_progress }, { "finding", 8, take_finding }, { "when", 1, take_when },
+    { "system", 1, take_system },     { "note", 1, take_note },       { "error", 1, take_error },
+    { "end", 1, take_end },
 };
 
 static void take_line(struct receiver *receiver, char *line)
 {
-    char *fields[FIELDS_MOST] = {NULL};
+    char *fields[FIELDS_MOST] = { NULL };
     int count = 0;
     line[strcspn(line, "\n")] = '\0';
     for (char *field; count < FIELDS_MOST && (field = strsep(&line, "\t")) != NULL; count++)
@@ -133,11 +131,10 @@ static void take_line(struct receiver *receiver, char *line)
             lines[i].take(receiver, fields + 1);
 }
 
-int gt_calibration_receive(FILE *in, struct gt_calibration *calibration,
-                           const struct gt_calibration_options *options, size_t earlier, size_t total,
-                           struct gt_error *error)
+int gt_calibration_receive(FILE *in, struct gt_calibration *calibration, const struct gt_calibration_options *options,
+                           size_t earlier, size_t total, struct gt_error *error)
 {
-    struct receiver receiver = {calibration, options, earlier, total, error, false, false};
+    struct receiver receiver = { calibration, options, earlier, total, error, false, false };
     char *line = NULL;
     size_t room = 0;
     while (getline(&line, &room, in) > 0)
@@ -153,7 +150,7 @@ int gt_calibration_receive(FILE *in, struct gt_calibration *calibration,
 static int by_number(const void *a, const void *b)
 {
     const struct gt_finding *left = *(const struct gt_finding *const *)a,
-        *right = *(const struct gt_finding *const *)b;
+                            *right = *(const struct gt_finding *const *)b;
     double x = strtod(left->value, NULL), y = strtod(right->value, NULL);
     return (x > y) - (x < y);
 }
@@ -165,20 +162,17 @@ static void combine_numbers(const struct gt_finding **found, size_t count, struc
     const struct gt_finding *middle = found[(count - 1) / 2];
     one->value = strdup(middle->value);
     memcpy(one->method, middle->method, sizeof(one->method));
-    one->summary = (struct gt_summary){0, middle->summary.low, middle->summary.high, 0};
+    one->summary = (struct gt_summary){ 0, middle->summary.low, middle->summary.high, 0 };
     for (size_t i = 0; i < count; i++) {
         medians[i] = found[i]->summary.median;
-        one->summary.low = found[i]->summary.low < one->summary.low ? found[i]->summary.low
-            : one->summary.low;
-        one->summary.high = found[i]->summary.high > one->summary.high ? found[i]->summary.high
-            : one->summary.high;
+        one->summary.low = found[i]->summary.low < one->summary.low ? found[i]->summary.low : one->summary.low;
+        one->summary.high = found[i]->summary.high > one->summary.high ? found[i]->summary.high : one->summary.high;
         one->summary.count += found[i]->summary.count;
     }
     one->summary.median = gt_summarise(medians, count).median;
 }
 
-static void combine_row(const struct gt_calibration *all, size_t count, size_t row,
-                        struct gt_calibration *one)
+static void combine_row(const struct gt_calibration *all, size_t count, size_t row, struct gt_calibration *one)
 {
     const struct gt_finding *found[PROCESSES_MOST];
     struct gt_finding *into = &one->findings[row];

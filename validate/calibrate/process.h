@@ -12,7 +12,7 @@
 
 /* What the caller of gt_calibrate wants. */
 struct gt_calibration_options {
-    const char *only;                     /* a group's name; NULL: all. Device properties are always read */
+    const char *only; /* a group's name; NULL: all. Device properties are always read */
     void (*progress)(void *user, const char *group, size_t done, size_t total); /* NULL: none */
     void *user;
 };
@@ -24,9 +24,8 @@ void gt_calibration_send_progress(FILE *out, const char *group, size_t done);
 
 /* Read it back, telling `options->progress` of groups (`earlier` of `total` were done before).
  * Returns -1 with the sender's error, or where its lines end early. */
-int gt_calibration_receive(FILE *in, struct gt_calibration *calibration,
-                           const struct gt_calibration_options *options, size_t earlier, size_t total,
-                           struct gt_error *error);
+int gt_calibration_receive(FILE *in, struct gt_calibration *calibration, const struct gt_calibration_options *options,
+                           size_t earlier, size_t total, struct gt_error *error);
 
 /* Make one of several: the median of values and of medians, the lowest and highest quartiles, the number of
  * all samples, the method of the process whose value it is. What is not a number is the first one's; a

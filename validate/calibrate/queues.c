@@ -10,7 +10,7 @@ static const double grid_us = 6000, hold_us = 150000, blocked_us = 20000;
 /* The most grids of one block that ran at once when `grids` were asked for, a stream each. */
 static int most_grids(struct gt_bench *bench, cudaStream_t *streams, uint32_t grids, size_t *most)
 {
-    const struct gt_bench_spin spin = {1, 32, 0, 0, grid_us, 0, 0};
+    const struct gt_bench_spin spin = { 1, 32, 0, 0, grid_us, 0, 0 };
     struct gt_stay stays[GRIDS_MOST];
     for (uint32_t i = 0; i < grids; i++)
         if (gt_bench_launch(bench, &spin, i, streams[i]) != 0)
@@ -25,7 +25,7 @@ static int most_grids(struct gt_bench *bench, cudaStream_t *streams, uint32_t gr
 
 static int measure_grids(struct gt_bench *bench)
 {
-    static const uint32_t asked[] = {160, GRIDS_MOST};
+    static const uint32_t asked[] = { 160, GRIDS_MOST };
     cudaStream_t streams[GRIDS_MOST];
     double most[2 * GRID_ROUNDS];
     for (int i = 0; i < GRIDS_MOST; i++)
@@ -40,8 +40,7 @@ static int measure_grids(struct gt_bench *bench)
         GT_TRY(cudaStreamDestroy(streams[i]));
     struct gt_summary summary = gt_summarise(most, 2 * GRID_ROUNDS);
     gt_found(bench->found, "scheduling.resident_grids", summary.median, summary,
-             "one-block spins of %.0f ms on %u and %u streams, the most at once", grid_us / 1000, asked[0],
-                 asked[1]);
+             "one-block spins of %.0f ms on %u and %u streams, the most at once", grid_us / 1000, asked[0], asked[1]);
     return 0;
 }
 
@@ -55,7 +54,7 @@ static int launches_in_flight(struct gt_bench *bench, double *depth)
         return -1;
     while (launched < DEPTH_MOST && call_us < blocked_us) {
         uint64_t start_ns = gt_clock_ns();
-        GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_empty, (dim3){1, 1, 1}, (dim3){32, 1, 1}, NULL, 0,
+        GT_TRY(cudaLaunchKernel((const void *)gt_calibrate_empty, (dim3){ 1, 1, 1 }, (dim3){ 32, 1, 1 }, NULL, 0,
                                 stream));
         call_us = (double)(gt_clock_ns() - start_ns) / 1000;
         launched++;
@@ -73,8 +72,7 @@ static int measure_depth(struct gt_bench *bench)
         if (launches_in_flight(bench, &depths[i]) != 0)
             return -1;
         if (depths[i] == 0) {
-            gt_not_found(bench->found, "scheduling.launch_queue_depth", "%d launches did not block",
-                         DEPTH_MOST);
+            gt_not_found(bench->found, "scheduling.launch_queue_depth", "%d launches did not block", DEPTH_MOST);
             return 0;
         }
     }

@@ -45,11 +45,11 @@ static void *play(void *user)
 
 int gt_thread_team_play(struct gt_bench *bench, uint32_t threads, gt_thread_team_part *part, void *user)
 {
-    struct crew crew = {.part = part, .user = user};
+    struct crew crew = { .part = part, .user = user };
     struct member members[GT_CREW_MOST];
     uint32_t started = 0;
     for (; started < threads; started++) {
-        members[started] = (struct member){.crew = &crew, .number = started};
+        members[started] = (struct member){ .crew = &crew, .number = started };
         if (pthread_create(&members[started].handle, NULL, play, &members[started]) != 0)
             break;
     }

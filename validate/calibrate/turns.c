@@ -13,8 +13,8 @@ static int ask(struct gt_bench *bench, cudaStream_t *streams)
 {
     GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pinned, FIRST_BYTES, cudaMemcpyHostToDevice, streams[0]));
     for (size_t i = 0; i < COPIES; i++)
-        GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pinned, COPY_BYTES + i * STEP_BYTES,
-                               cudaMemcpyHostToDevice, streams[i % STREAMS]));
+        GT_TRY(cudaMemcpyAsync(bench->device[0], bench->pinned, COPY_BYTES + i * STEP_BYTES, cudaMemcpyHostToDevice,
+                               streams[i % STREAMS]));
     return 0;
 }
 
@@ -85,15 +85,15 @@ int gt_calibrate_turns(struct gt_bench *bench)
     }
     struct gt_summary summary = gt_summarise(queues, ROUNDS);
     gt_found(bench->found, "copy.queues", summary.median, summary,
-             "%d copies up on each of %d streams behind a long one: every so many streams came out together",
-             EACH, STREAMS);
+             "%d copies up on each of %d streams behind a long one: every so many streams came out together", EACH,
+             STREAMS);
     parts[0] = gt_summarise(gaps_us, ROUNDS * COPIES);
     if (chain_gaps(bench, cudaMemcpyHostToDevice, &parts[1]) != 0 ||
         chain_gaps(bench, cudaMemcpyDeviceToHost, &parts[2]) != 0)
         return -1;
     struct gt_summary all = gt_bench_mean(parts, 3);
     gt_found(bench->found, "copy.gap_us", all.median, all,
-             "mean of those copies %.2f, and of copies in a row in one stream, up %.2f, down %.2f",
-             parts[0].median, parts[1].median, parts[2].median);
+             "mean of those copies %.2f, and of copies in a row in one stream, up %.2f, down %.2f", parts[0].median,
+             parts[1].median, parts[2].median);
     return 0;
 }

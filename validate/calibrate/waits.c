@@ -8,15 +8,23 @@
 #include "validate/calibrate/groups.h"
 
 enum {
-    BLOCKS = 4, ROUNDS = 4, TRIPS = 32, WARP_THREADS = 32, SUBS = 4, WIDTHS = 5, SAMPLES = BLOCKS * ROUNDS,
-    WAIT_CYCLES = 100000, SPECIAL_READS = 256, CLUSTER = 2,
+    BLOCKS = 4,
+    ROUNDS = 4,
+    TRIPS = 32,
+    WARP_THREADS = 32,
+    SUBS = 4,
+    WIDTHS = 5,
+    SAMPLES = BLOCKS * ROUNDS,
+    WAIT_CYCLES = 100000,
+    SPECIAL_READS = 256,
+    CLUSTER = 2,
     FENCE_INSTRUCTIONS = 4 /* that __threadfence is on Hopper: MEMBAR, ERRBAR, CGAERRBAR, CCTL */
 };
 
 /* Run a kernel that leaves `words` numbers a block at `to`, ROUNDS times and one before:
  * samples[round][block][word]. */
-static int sample(struct gt_bench *bench, const void *kernel, uint32_t threads, void **arguments,
-                  uint32_t words, uint64_t *samples)
+static int sample(struct gt_bench *bench, const void *kernel, uint32_t threads, void **arguments, uint32_t words,
+                  uint64_t *samples)
 {
     for (int round = -1; round < ROUNDS; round++) {
         size_t bytes = BLOCKS * words * sizeof(*samples);
@@ -32,7 +40,7 @@ static int sync_cycles(struct gt_bench *bench, uint32_t kind, uint32_t warps, st
 {
     uint64_t *cycles = (uint64_t *)bench->log, taken[SAMPLES];
     uint32_t trips = TRIPS;
-    void *arguments[] = {&kind, &trips, &cycles};
+    void *arguments[] = { &kind, &trips, &cycles };
     double samples[SAMPLES];
     if (sample(bench, (const void *)gt_calibrate_sync, warps * WARP_THREADS, arguments, 1, taken) != 0)
         return -1;
@@ -45,7 +53,7 @@ static int sync_cycles(struct gt_bench *bench, uint32_t kind, uint32_t warps, st
 /* The SM takes in the warps of a block one after the other. */
 static int measure_barrier(struct gt_bench *bench)
 {
-    static const uint32_t widths[WIDTHS] = {1, 4, 8, 16, 32}; /* warps of a block */
+    static const uint32_t widths[WIDTHS] = { 1, 4, 8, 16, 32 }; /* warps of a block */
     double warps[WIDTHS], cycles[WIDTHS], bases[WIDTHS], slopes[WIDTHS];
     struct gt_summary summary;
     for (int i = 0; i < WIDTHS; i++) {
@@ -61,7 +69,8 @@ static int measure_barrier(struct gt_bench *bench)
     }
     gt_found(bench->found, "warp.barrier_cycles", line.base, gt_summarise(bases, WIDTHS),
              "__syncthreads() in a row; %.1f cycles with one warp, %.1f with 4, %.1f with 8, %.1f with 16, "
-             "%.1f with 32", cycles[0], cycles[1], cycles[2], cycles[3], cycles[4]);
+             "%.1f with 32",
+             cycles[0], cycles[1], cycles[2], cycles[3], cycles[4]);
     gt_found(bench->found, "warp.barrier_warp_cycles", line.slope, gt_summarise(slopes, WIDTHS),
              "the same barriers, for each warp");
     return 0;
@@ -86,7 +95,7 @@ static int jump_cycles(struct gt_bench *bench, bool taken, bool straight, struct
     for (uint32_t longer = 0; longer < 2; longer++) {
         uint64_t *cycles = (uint64_t *)bench->log;
         uint32_t masks = taken ? 15 : 0, trips = TRIPS, without = straight;
-        void *arguments[] = {&masks, &trips, &without, &longer, &cycles};
+        void *arguments[] = { &masks, &trips, &without, &longer, &cycles };
         if (sample(bench, (const void *)gt_calibrate_jump, 1, arguments, 1, seen[longer]) != 0)
             return -1;
     }
@@ -106,8 +115,8 @@ static int measure_jump(struct gt_bench *bench)
     double less = passed.median - straight.median;
     struct gt_summary more = gt_summary_less(taken, less);
     gt_found(bench->found, "warp.branch_cycles", more.median, more,
-             "branches over %d instructions, %.1f cycles, less %.1f where they are not taken",
-             GT_CODE_SKIPPED, taken.median, less);
+             "branches over %d instructions, %.1f cycles, less %.1f where they are not taken", GT_CODE_SKIPPED,
+             taken.median, less);
     return 0;
 }
 
@@ -116,15 +125,18 @@ static int measure_cluster(struct gt_bench *bench)
 {
     uint64_t *cycles = (uint64_t *)bench->log, taken[BLOCKS];
     uint32_t kind = GT_SYNC_CLUSTER, trips = TRIPS;
-    void *arguments[] = {&kind, &trips, &cycles};
+    void *arguments[] = { &kind, &trips, &cycles };
     double samples[SAMPLES];
-    double barrier = gt_bench_known(bench, "warp.barrier_cycles") +
-                     SUBS * gt_bench_known(bench, "warp.barrier_warp_cycles");
-    cudaLaunchAttribute attribute = {.id = cudaLaunchAttributeClusterDimension};
+    double barrier =
+        gt_bench_known(bench, "warp.barrier_cycles") + SUBS * gt_bench_known(bench, "warp.barrier_warp_cycles");
+    cudaLaunchAttribute attribute = { .id = cudaLaunchAttributeClusterDimension };
     attribute.val.clusterDim.x = CLUSTER;
     attribute.val.clusterDim.y = attribute.val.clusterDim.z = 1;
-    const cudaLaunchConfig_t config = {.gridDim = {BLOCKS, 1, 1}, .blockDim = {SUBS * WARP_THREADS, 1, 1},
-                                       .stream = bench->streams[0], .attrs = &attribute, .numAttrs = 1};
+    const cudaLaunchConfig_t config = { .gridDim = { BLOCKS, 1, 1 },
+                                        .blockDim = { SUBS * WARP_THREADS, 1, 1 },
+                                        .stream = bench->streams[0],
+                                        .attrs = &attribute,
+                                        .numAttrs = 1 };
     if (bench->gpu.major < 9) {
         gt_not_found(bench->found, "warp.cluster_barrier_cycles", "there are no clusters");
         return 0;
@@ -135,8 +147,7 @@ static int measure_cluster(struct gt_bench *bench)
         if (gt_bench_bring(bench, taken, cycles, sizeof(taken)) != 0)
             return -1;
         for (int i = 0; round >= 0 && i < BLOCKS; i++)
-            samples[round * BLOCKS + i] =
-                fmax(0, (double)taken[i] / (TRIPS * GT_CODE_BODY) - barrier);
+            samples[round * BLOCKS + i] = fmax(0, (double)taken[i] / (TRIPS * GT_CODE_BODY) - barrier);
     }
     struct gt_summary summary = gt_summarise(samples, SAMPLES);
     gt_found(bench->found, "warp.cluster_barrier_cycles", summary.median, summary,
@@ -148,7 +159,7 @@ static int measure_special(struct gt_bench *bench)
 {
     uint64_t *cycles = (uint64_t *)bench->log, taken[2 * SAMPLES];
     uint32_t trips = SPECIAL_READS;
-    void *arguments[] = {&trips, &cycles};
+    void *arguments[] = { &trips, &cycles };
     double samples[SAMPLES];
     if (sample(bench, (const void *)gt_calibrate_special, WARP_THREADS, arguments, 2, taken) != 0)
         return -1;
@@ -162,16 +173,14 @@ static int measure_special(struct gt_bench *bench)
 
 static int measure_waiting(struct gt_bench *bench)
 {
-    uint64_t *cycles = (uint64_t *)bench->log, *trips = cycles + BLOCKS, wanted = WAIT_CYCLES,
-             taken[2 * SAMPLES];
-    void *arguments[] = {&wanted, &cycles, &trips};
+    uint64_t *cycles = (uint64_t *)bench->log, *trips = cycles + BLOCKS, wanted = WAIT_CYCLES, taken[2 * SAMPLES];
+    void *arguments[] = { &wanted, &cycles, &trips };
     double samples[SAMPLES];
     if (sample(bench, (const void *)gt_calibrate_wait, 1, arguments, 2, taken) != 0)
         return -1;
     for (int i = 0; i < SAMPLES; i++) {
         const uint64_t *round = taken + i / BLOCKS * 2 * BLOCKS;
-        samples[i] =
-            (double)round[i % BLOCKS] / (double)round[BLOCKS + i % BLOCKS] / GT_CODE_WAIT_INSTRUCTIONS;
+        samples[i] = (double)round[i % BLOCKS] / (double)round[BLOCKS + i % BLOCKS] / GT_CODE_WAIT_INSTRUCTIONS;
     }
     struct gt_summary summary = gt_summarise(samples, SAMPLES);
     gt_found(bench->found, "warp.waiting_cycles", summary.median, summary,
@@ -182,6 +191,7 @@ static int measure_waiting(struct gt_bench *bench)
 int gt_calibrate_waits(struct gt_bench *bench)
 {
     return measure_barrier(bench) != 0 || measure_cluster(bench) != 0 || measure_fence(bench) != 0 ||
-           measure_jump(bench) != 0 || measure_special(bench) != 0 ||
-           measure_waiting(bench) != 0 ? -1 : 0;
+                   measure_jump(bench) != 0 || measure_special(bench) != 0 || measure_waiting(bench) != 0
+               ? -1
+               : 0;
 }

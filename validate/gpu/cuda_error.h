@@ -10,9 +10,10 @@
 int gt_cuda_fail(const char *what, cudaError_t code, struct gt_error *error);
 
 /* Make the call; where it fails, return -1 from this function with the reason. */
-#define GT_CUDA(call, error) do { \
-        cudaError_t code_ = (call); \
-        if (code_ != cudaSuccess) \
+#define GT_CUDA(call, error)                          \
+    do {                                              \
+        cudaError_t code_ = (call);                   \
+        if (code_ != cudaSuccess)                     \
             return gt_cuda_fail(#call, code_, error); \
     } while (0)
 

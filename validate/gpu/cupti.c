@@ -13,31 +13,39 @@
 enum { BUFFER_BYTES = 4 << 20, BUFFER_ALIGNMENT = 8 };
 
 /* The part of CUPTI that is used, by the names that its header gives. */
+/* clang-format off */
 #define CUPTI_FUNCTIONS(F) \
-    F(cuptiActivityRegisterTimestampCallback) F(cuptiActivityRegisterCallbacks) F(cuptiActivityEnable) \
-    F(cuptiActivityDisable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) \
-    F(cuptiActivityGetNumDroppedRecords) \
-    F(cuptiGetResultString) F(cuptiGetGraphNodeId) F(cuptiSubscribe) F(cuptiEnableCallback)
+    F(cuptiActivityRegisterTimestampCallback) \
+    F(cuptiActivityRegisterCallbacks) \
+    F(cuptiActivityEnable) F(cuptiActivityDisable) F(cuptiActivityFlushAll) F(cuptiActivityGetNextRecord) \
+        F(cuptiActivityGetNumDroppedRecords) F(cuptiGetResultString) F(cuptiGetGraphNodeId) F(cuptiSubscribe) \
+            F(cuptiEnableCallback)
+/* clang-format on */
 static struct {
 #define MEMBER(name) __typeof__(&name) name;
     CUPTI_FUNCTIONS(MEMBER)
 #undef MEMBER
 } cupti;
+/* clang-format off */
 static const struct { const char *name; size_t offset; } functions[] = {
 #define ROW(name) { #name, offsetof(__typeof__(cupti), name) },
     CUPTI_FUNCTIONS(ROW)
 #undef ROW
 };
+/* clang-format on */
 
 /* Where a toolkit keeps it when the linker does not know. */
 static const char *const libraries[] = {
-    "libcupti.so.13", "/usr/local/cuda/lib64/libcupti.so.13",
+    "libcupti.so.13",
+    "/usr/local/cuda/lib64/libcupti.so.13",
     "/usr/local/cuda/extras/CUPTI/lib64/libcupti.so.13",
     "/usr/local/cuda-13.0/extras/CUPTI/lib64/libcupti.so.13",
 };
 
 /* An instantiated graph has copies of the nodes that were put in. */
-struct clone { uint64_t copy, original; };
+struct clone {
+    uint64_t copy, original;
+};
 
 static struct gt_activity activity;
 static struct clone *clones;
@@ -74,16 +82,22 @@ static void take_kernel(const CUpti_Activity *any)
 {
     const CUpti_ActivityKernel10 *record = (const CUpti_ActivityKernel10 *)any;
 
-    add_gpu((struct gt_gpu_record){ .start_ns = record->start, .end_ns = record->end, .kind = GT_OP_KERNEL,
-                                    .node = original_of(record->graphNodeId), .correlation = record->correlationId });
+    add_gpu((struct gt_gpu_record){ .start_ns = record->start,
+                                    .end_ns = record->end,
+                                    .kind = GT_OP_KERNEL,
+                                    .node = original_of(record->graphNodeId),
+                                    .correlation = record->correlationId });
 }
 
 static void take_copy(const CUpti_Activity *any)
 {
     const CUpti_ActivityMemcpy6 *record = (const CUpti_ActivityMemcpy6 *)any;
 
-    add_gpu((struct gt_gpu_record){ .start_ns = record->start, .end_ns = record->end, .kind = GT_OP_COPY,
-                                    .node = original_of(record->graphNodeId), .bytes = record->bytes,
+    add_gpu((struct gt_gpu_record){ .start_ns = record->start,
+                                    .end_ns = record->end,
+                                    .kind = GT_OP_COPY,
+                                    .node = original_of(record->graphNodeId),
+                                    .bytes = record->bytes,
                                     .correlation = record->correlationId });
 }
 
@@ -92,8 +106,11 @@ static void take_peer_copy(const CUpti_Activity *any)
 {
     const CUpti_ActivityMemcpyPtoP4 *record = (const CUpti_ActivityMemcpyPtoP4 *)any;
 
-    add_gpu((struct gt_gpu_record){ .start_ns = record->start, .end_ns = record->end, .kind = GT_OP_COPY,
-                                    .node = original_of(record->graphNodeId), .bytes = record->bytes,
+    add_gpu((struct gt_gpu_record){ .start_ns = record->start,
+                                    .end_ns = record->end,
+                                    .kind = GT_OP_COPY,
+                                    .node = original_of(record->graphNodeId),
+                                    .bytes = record->bytes,
                                     .correlation = record->correlationId });
 }
 
@@ -101,11 +118,15 @@ static void take_memset(const CUpti_Activity *any)
 {
     const CUpti_ActivityMemset4 *record = (const CUpti_ActivityMemset4 *)any;
 
-    add_gpu((struct gt_gpu_record){ .start_ns = record->start, .end_ns = record->end, .kind = GT_OP_MEMSET,
-                                    .node = original_of(record->graphNodeId), .bytes = record->bytes,
+    add_gpu((struct gt_gpu_record){ .start_ns = record->start,
+                                    .end_ns = record->end,
+                                    .kind = GT_OP_MEMSET,
+                                    .node = original_of(record->graphNodeId),
+                                    .bytes = record->bytes,
                                     .correlation = record->correlationId });
 }
 
+/* clang-format off */
 static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity *any); } takers[] = {
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, take_kernel },
     { CUPTI_ACTIVITY_KIND_KERNEL, take_kernel },
@@ -113,6 +134,7 @@ static const struct { CUpti_ActivityKind kind; void (*take)(const CUpti_Activity
     { CUPTI_ACTIVITY_KIND_MEMCPY2, take_peer_copy },
     { CUPTI_ACTIVITY_KIND_MEMSET, take_memset },
 };
+/* clang-format on */
 
 static void CUPTIAPI give_buffer(uint8_t **buffer, size_t *bytes, size_t *records)
 {
@@ -143,8 +165,8 @@ static void take_clone(const CUpti_GraphData *graph)
 {
     struct clone clone;
 
-    if (cupti.cuptiGetGraphNodeId(graph->node, &clone.copy) != CUPTI_SUCCESS
-            || cupti.cuptiGetGraphNodeId(graph->originalNode, &clone.original) != CUPTI_SUCCESS)
+    if (cupti.cuptiGetGraphNodeId(graph->node, &clone.copy) != CUPTI_SUCCESS ||
+        cupti.cuptiGetGraphNodeId(graph->originalNode, &clone.original) != CUPTI_SUCCESS)
         return;
     clones = gt_realloc(clones, clone_count + 1ull, sizeof *clones);
     clones[clone_count++] = clone;
@@ -178,9 +200,10 @@ static int fail(const char *what, CUptiResult code, struct gt_error *error)
     return gt_error_set(error, "CUPTI: %s: %s", what, text != NULL ? text : "unknown error");
 }
 
-#define TRY(call, error) do { \
-        CUptiResult code_ = cupti.call; \
-        if (code_ != CUPTI_SUCCESS) \
+#define TRY(call, error)                      \
+    do {                                      \
+        CUptiResult code_ = cupti.call;       \
+        if (code_ != CUPTI_SUCCESS)           \
             return fail(#call, code_, error); \
     } while (0)
 
@@ -192,7 +215,7 @@ static int load(struct gt_error *error)
         library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
     if (library == NULL)
         return gt_error_set(error, "no libcupti.so.13; install cuda-cupti of CUDA 13, or put its folder into "
-                            "LD_LIBRARY_PATH");
+                                   "LD_LIBRARY_PATH");
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
         void *function = dlsym(library, functions[i].name);
 
@@ -219,6 +242,7 @@ int gt_cupti_open(struct gt_error *error)
 
 /* The calls that ask for work on the GPU; those that launch kernels are left alone where kernels tell
  * about themselves. */
+/* clang-format off */
 static const struct { CUpti_CallbackId id; bool kernels; } calls[] = {
     { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, false },
     { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, false },
@@ -236,6 +260,7 @@ static const struct { CUpti_ActivityKind kind; bool kernels; } kinds[] = {
     { CUPTI_ACTIVITY_KIND_MEMSET, false },
     { CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, true },
 };
+/* clang-format on */
 
 static int watch_calls(bool on, struct gt_error *error)
 {
@@ -247,7 +272,7 @@ static int watch_calls(bool on, struct gt_error *error)
 
 int gt_cupti_begin(bool kernels, struct gt_error *error)
 {
-    TRY(cuptiActivityFlushAll(0), error);   /* what is none of it */
+    TRY(cuptiActivityFlushAll(0), error); /* what is none of it */
     activity.gpu_count = activity.api_count = activity.dropped = 0;
     kernels_on = kernels;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

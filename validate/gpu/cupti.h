@@ -17,24 +17,24 @@
 /* The host's clock, in nanoseconds. */
 uint64_t gt_clock_ns(void);
 
-struct gt_gpu_record {           /* a kernel, copy or memset */
+struct gt_gpu_record { /* a kernel, copy or memset */
     uint64_t start_ns, end_ns;
-    uint64_t node;               /* of a graph: what gt_cupti_node() says of the node as it was made; else 0 */
-    uint64_t bytes;              /* copies and memsets */
-    uint32_t correlation;        /* of the call that asked for it */
-    uint8_t kind;                /* gt_op_kind */
+    uint64_t node;        /* of a graph: what gt_cupti_node() says of the node as it was made; else 0 */
+    uint64_t bytes;       /* copies and memsets */
+    uint32_t correlation; /* of the call that asked for it */
+    uint8_t kind;         /* gt_op_kind */
 };
 
-struct gt_api_record {           /* a call of the runtime that asked for such work */
+struct gt_api_record { /* a call of the runtime that asked for such work */
     uint32_t correlation;
-    uint32_t mark;               /* what its thread had last given gt_cupti_mark() */
+    uint32_t mark; /* what its thread had last given gt_cupti_mark() */
 };
 
 struct gt_activity {
     struct gt_gpu_record *gpu;
     struct gt_api_record *api;
     uint64_t gpu_count, gpu_room, api_count, api_room;
-    uint64_t dropped;            /* records that CUPTI had no room for */
+    uint64_t dropped; /* records that CUPTI had no room for */
 };
 
 /* Get ready, once, before the first CUDA call of the process. Returns 0, or -1 with what is missing. */

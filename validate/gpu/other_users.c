@@ -10,8 +10,14 @@
 
 /* NVML's own types, as far as needed (its API reference, "Device Queries"); no toolkit has to be there. */
 typedef struct device *nvml_device;
-struct process_info { unsigned pid; unsigned long long used_bytes; unsigned gpu_instance, compute_instance; };
-struct utilisation { unsigned gpu_pct, memory_pct; };
+struct process_info {
+    unsigned pid;
+    unsigned long long used_bytes;
+    unsigned gpu_instance, compute_instance;
+};
+struct utilisation {
+    unsigned gpu_pct, memory_pct;
+};
 
 enum { MOST_PROCESSES = 64, BUS_ID_BYTES = 32 };
 /* What an idle GPU may show. */
@@ -25,12 +31,14 @@ static int (*list_processes)(nvml_device device, unsigned *count, struct process
 static int (*read_utilisation)(nvml_device device, struct utilisation *utilisation);
 static nvml_device gpu;
 
+/* clang-format off */
 static const struct { const char *name; void *function; } functions[] = {
     { "nvmlInit_v2", &start_nvml },
     { "nvmlDeviceGetHandleByPciBusId_v2", &find_device },
     { "nvmlDeviceGetComputeRunningProcesses_v3", &list_processes },
     { "nvmlDeviceGetUtilizationRates", &read_utilisation },
 };
+/* clang-format on */
 
 static bool open_nvml(void)
 {
@@ -44,8 +52,8 @@ static bool open_nvml(void)
             return false;
         memcpy(functions[i].function, &function, sizeof function);
     }
-    return library != NULL && cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0) == cudaSuccess
-           && start_nvml() == 0 && find_device(bus_id, &gpu) == 0;
+    return library != NULL && cudaDeviceGetPCIBusId(bus_id, sizeof bus_id, 0) == cudaSuccess && start_nvml() == 0 &&
+           find_device(bus_id, &gpu) == 0;
 }
 
 uint32_t gt_other_gpu_users_processes(void)
@@ -65,8 +73,7 @@ static uint32_t busy_pct(void)
 {
     struct utilisation utilisation = { 0, 0 };
 
-    return read_utilisation(gpu, &utilisation) == 0 && utilisation.gpu_pct > IDLE_PCT ? utilisation.gpu_pct
-                                                                                      : 0;
+    return read_utilisation(gpu, &utilisation) == 0 && utilisation.gpu_pct > IDLE_PCT ? utilisation.gpu_pct : 0;
 }
 
 void gt_other_gpu_users_begin(struct gt_other_gpu_users *others)

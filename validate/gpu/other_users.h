@@ -6,8 +6,8 @@
 
 /* Others on the GPU: what is measured then is not the trace's alone. */
 struct gt_other_gpu_users {
-    uint32_t processes;              /* that are known to use it now */
-    uint32_t busy_pct;               /* of the second before we used it somebody else did; 0: hardly */
+    uint32_t processes; /* that are known to use it now */
+    uint32_t busy_pct;  /* of the second before we used it somebody else did; 0: hardly */
 };
 
 /* Ask for the GPU that CUDA counts as the first one. Before this process has used it: how busy others kept

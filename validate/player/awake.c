@@ -10,7 +10,10 @@
 
 #include "validate/player/internal.h"
 
-struct keeper { struct gt_player *player; int cpu; };
+struct keeper {
+    struct gt_player *player;
+    int cpu;
+};
 
 static bool settle(int cpu)
 {
@@ -19,8 +22,8 @@ static bool settle(int cpu)
 
     CPU_ZERO(&set);
     CPU_SET(cpu, &set);
-    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0
-        && pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest) == 0;
+    return pthread_setaffinity_np(pthread_self(), sizeof set, &set) == 0 &&
+           pthread_setschedparam(pthread_self(), SCHED_IDLE, &lowest) == 0;
 }
 
 /* One that would not be last is none. */
@@ -62,8 +65,8 @@ bool gt_player_keep_cpu_awake(struct gt_player *player)
     bool all = true;
     cpu_set_t set;
 
-    if (player->thread_count != 1 || !has_host_functions(player->workload)
-        || sched_getaffinity(0, sizeof set, &set) != 0)
+    if (player->thread_count != 1 || !has_host_functions(player->workload) ||
+        sched_getaffinity(0, sizeof set, &set) != 0)
         return false;
     player->keepers = gt_calloc((uint64_t)CPU_COUNT(&set) + 1, sizeof *player->keepers);
     for (int i = 0; i < CPU_SETSIZE; i++)

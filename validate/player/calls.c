@@ -48,8 +48,10 @@ void gt_player_schedule(struct gt_player *player)
 }
 
 static const enum cudaMemcpyKind copy_kinds[GT_DIRECTIONS] = {
-    [GT_H2D] = cudaMemcpyHostToDevice, [GT_D2H] = cudaMemcpyDeviceToHost,
-    [GT_D2D] = cudaMemcpyDeviceToDevice, [GT_H2H] = cudaMemcpyHostToHost,
+    [GT_H2D] = cudaMemcpyHostToDevice,
+    [GT_D2H] = cudaMemcpyDeviceToHost,
+    [GT_D2D] = cudaMemcpyDeviceToDevice,
+    [GT_H2H] = cudaMemcpyHostToHost,
 };
 
 static void CUDART_CB host_function(void *user)
@@ -72,14 +74,10 @@ cudaError_t gt_player_issue(struct gt_player *player, uint32_t number, cudaStrea
         launch = play->launch;
         launch.stream = stream;
         return play->library->launch(&launch);
-    case GT_OP_COPY:
-        return cudaMemcpyAsync(play->to, play->from, op->bytes, copy_kinds[op->direction], stream);
-    case GT_OP_MEMSET:
-        return cudaMemsetAsync(play->to, 0, op->bytes, stream);
-    case GT_OP_HOST_FUNCTION:
-        return cudaLaunchHostFunc(stream, host_function, play);
-    case GT_OP_KINDS:
-        break;
+    case GT_OP_COPY: return cudaMemcpyAsync(play->to, play->from, op->bytes, copy_kinds[op->direction], stream);
+    case GT_OP_MEMSET: return cudaMemsetAsync(play->to, 0, op->bytes, stream);
+    case GT_OP_HOST_FUNCTION: return cudaLaunchHostFunc(stream, host_function, play);
+    case GT_OP_KINDS: break;
     }
     return cudaErrorInvalidValue;
 }
@@ -110,8 +108,8 @@ static cudaError_t issue_all(struct gt_player *player, const struct gt_call *cal
 /* The synchronous forms exist for the legacy default stream only. */
 static bool plain(const struct gt_player *player, const struct gt_call *call)
 {
-    return call->flags & GT_CALL_SYNCHRONOUS && call->ops == 1
-        && stream_of(player, player->workload->ops[call->first_op].stream) == cudaStreamLegacy;
+    return call->flags & GT_CALL_SYNCHRONOUS && call->ops == 1 &&
+           stream_of(player, player->workload->ops[call->first_op].stream) == cudaStreamLegacy;
 }
 
 static cudaError_t copy(struct gt_player *player, uint32_t number)
@@ -142,8 +140,9 @@ static cudaError_t issue(struct gt_player *player, uint32_t number)
 static cudaError_t launch_graph(struct gt_player *player, uint32_t number)
 {
     const struct gt_call *call = &player->workload->calls[number];
-    cudaStream_t stream = stream_of(player, call->stream != GT_NONE || call->ops == 0 ? call->stream
-                                            : player->workload->ops[call->first_op].stream);
+    cudaStream_t stream =
+        stream_of(player, call->stream != GT_NONE || call->ops == 0 ? call->stream
+                                                                    : player->workload->ops[call->first_op].stream);
     uint32_t end = call->first_op + call->ops;
     cudaError_t code = cudaSuccess;
 
@@ -164,11 +163,10 @@ static cudaError_t create_stream(struct gt_player *player, uint32_t number)
     uint32_t stream = player->workload->calls[number].stream;
     const struct gt_stream *like = &player->workload->streams[stream == GT_NONE ? 0 : stream];
     uint32_t place = atomic_fetch_add(&player->spare_stream_count, 1);
-    unsigned flags = stream != GT_NONE && like->flags & GT_STREAM_NON_BLOCKING ? cudaStreamNonBlocking
-                                                                               : cudaStreamDefault;
+    unsigned flags =
+        stream != GT_NONE && like->flags & GT_STREAM_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
 
-    return cudaStreamCreateWithPriority(&player->spare_streams[place], flags,
-                                        stream == GT_NONE ? 0 : like->priority);
+    return cudaStreamCreateWithPriority(&player->spare_streams[place], flags, stream == GT_NONE ? 0 : like->priority);
 }
 
 static cudaError_t create_event(struct gt_player *player, uint32_t number)
@@ -236,7 +234,7 @@ static cudaError_t work(struct gt_player *player, uint32_t number)
 
 static const struct act {
     cudaError_t (*act)(struct gt_player *player, uint32_t number);
-    bool event;                     /* it must be known which */
+    bool event; /* it must be known which */
     bool stream;
 } acts[GT_CALL_KINDS] = {
     [GT_CALL_HOST_WORK] = { work, false, false },
@@ -260,8 +258,8 @@ static const struct act {
 /* Is it known what the call is about? What is not is played as far as its times tell what it waited for. */
 static bool playable(const struct gt_call *call)
 {
-    return (call->event != GT_NONE || !acts[call->kind].event)
-           && (call->stream != GT_NONE || !acts[call->kind].stream);
+    return (call->event != GT_NONE || !acts[call->kind].event) &&
+           (call->stream != GT_NONE || !acts[call->kind].stream);
 }
 
 static void fail(struct gt_player *player, uint32_t number, cudaError_t code)
@@ -280,8 +278,8 @@ static void walk(struct gt_play_thread *thread)
     struct gt_player *player = thread->player;
     uint64_t last_ns = player->origin_ns;
 
-    for (uint32_t i = 0;
-         i < thread->call_count && !atomic_load_explicit(&player->failed, memory_order_relaxed); i++) {
+    for (uint32_t i = 0; i < thread->call_count && !atomic_load_explicit(&player->failed, memory_order_relaxed);
+         i++) {
         uint32_t number = thread->calls[i];
         const struct gt_call *what = &player->workload->calls[number];
         struct gt_play_call *call = &player->calls[number];
@@ -336,9 +334,8 @@ int gt_player_walk(struct gt_player *player, struct gt_error *error)
     atomic_store(&player->ready, 0);
     atomic_store(&player->go_ns, 0);
     atomic_store(&player->failed, false);
-    while (started < player->thread_count
-           && pthread_create(&player->threads[started].handle, NULL, run_thread, &player->threads[started])
-                  == 0)
+    while (started < player->thread_count &&
+           pthread_create(&player->threads[started].handle, NULL, run_thread, &player->threads[started]) == 0)
         started++;
     if (started < player->thread_count) {
         gt_error_set(&player->failure, "no more than %u host threads can be started", started);

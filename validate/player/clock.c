@@ -14,9 +14,11 @@ static int spin(struct gt_player *player, const char *cycles, uint32_t blocks, s
 {
     const struct gt_library_kernel *kernel = gt_library_kernel_find("spin", error);
     double arguments[GT_LIBRARY_PARAMETERS];
+    /* clang-format off */
     struct gt_gpu_launch launch = {
         .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 }, .stream = player->own, .arguments = arguments, .log = log,
     };
+    /* clang-format on */
 
     if (kernel == NULL)
         return -1;
@@ -63,8 +65,7 @@ int gt_player_measure_clock(struct gt_player *player, struct gt_error *error)
 }
 
 /* CUPTI's record of a kernel, on the host's clock, holds the kernel's blocks, on the GPU's timer. */
-static void narrow(struct gt_alignment *alignment, const struct gt_gpu_record *record,
-                   const struct gt_block_log *log)
+static void narrow(struct gt_alignment *alignment, const struct gt_gpu_record *record, const struct gt_block_log *log)
 {
     int64_t low_ns = (int64_t)(record->start_ns - log->start_ns), high_ns = (int64_t)(record->end_ns - log->end_ns);
 
@@ -101,7 +102,8 @@ static int bracket(const struct gt_activity *activity, const struct gt_block_log
         return gt_error_set(error, "CUPTI recorded %llu of %d kernels; is another profiler at work?",
                             (unsigned long long)count, ALIGNMENTS);
     qsort(activity->gpu, count, sizeof *activity->gpu, by_start);
-    *alignment = (struct gt_alignment){ .gpu_ns = (int64_t)logs[ALIGNMENTS / 2].start_ns, .low_ns = INT64_MIN,
+    *alignment = (struct gt_alignment){ .gpu_ns = (int64_t)logs[ALIGNMENTS / 2].start_ns,
+                                        .low_ns = INT64_MIN,
                                         .high_ns = INT64_MAX };
     for (int i = WARM; i < ALIGNMENTS; i++)
         narrow(alignment, &activity->gpu[i], &logs[i]);

@@ -38,9 +38,9 @@ static bool released(const struct gt_workload *workload, const struct gt_replay 
 {
     const struct gt_call *call = &workload->calls[number];
 
-    return replay->blocking_op[number] != GT_NONE
-        && ((call->kind == GT_CALL_STREAM_SYNC && call->stream == GT_NONE)
-            || (call->kind == GT_CALL_EVENT_SYNC && call->event == GT_NONE));
+    return replay->blocking_op[number] != GT_NONE &&
+           ((call->kind == GT_CALL_STREAM_SYNC && call->stream == GT_NONE) ||
+            (call->kind == GT_CALL_EVENT_SYNC && call->event == GT_NONE));
 }
 
 static int need_event(struct gt_player *player, uint32_t op, struct gt_error *error)

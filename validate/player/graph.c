@@ -12,7 +12,7 @@ static bool dependencies_of(const struct gt_player *player, const struct gt_call
     for (uint32_t i = player->edges_from[op]; i < player->edges_from[op + 1]; i++) {
         uint32_t before = player->edges[i];
 
-        if (before < call->first_op)    /* of an earlier call */
+        if (before < call->first_op) /* of an earlier call */
             continue;
         if (nodes[before - call->first_op] == NULL)
             return false;
@@ -41,8 +41,8 @@ static int add_node(struct gt_player *player, cudaGraph_t graph, uint32_t op, co
 }
 
 /* Nodes may stand in any order: pass after pass, those whose dependencies are there. */
-static int fill_graph(struct gt_player *player, const struct gt_call *call, cudaGraph_t graph,
-                      cudaGraphNode_t *nodes, cudaGraphNode_t *before, struct gt_error *error)
+static int fill_graph(struct gt_player *player, const struct gt_call *call, cudaGraph_t graph, cudaGraphNode_t *nodes,
+                      cudaGraphNode_t *before, struct gt_error *error)
 {
     uint32_t left = call->ops, left_before = 0;
 
@@ -106,8 +106,8 @@ int gt_player_graphs(struct gt_player *player, struct gt_error *error)
     const struct gt_workload *workload = player->workload;
 
     for (uint32_t i = 0; i < workload->call_count; i++)
-        if (workload->calls[i].kind == GT_CALL_GRAPH_LAUNCH && workload->calls[i].ops > 0
-                && make_graph(player, i, error) != 0)
+        if (workload->calls[i].kind == GT_CALL_GRAPH_LAUNCH && workload->calls[i].ops > 0 &&
+            make_graph(player, i, error) != 0)
             return -1;
     return 0;
 }

@@ -30,51 +30,53 @@
 #define GT_NO_LOG UINT64_MAX
 
 struct gt_play_op {
-    const struct gt_library_kernel *library;     /* kernels */
+    const struct gt_library_kernel *library; /* kernels */
     struct gt_gpu_launch launch;
     double arguments[GT_LIBRARY_PARAMETERS];
     uint64_t blocks;
-    uint64_t first_log;                          /* in logs; GT_NO_LOG: CUPTI says when it ran */
-    void *to, *from;                             /* copies and memsets */
-    uint64_t node;                               /* in a graph: gt_cupti_node() */
-    uint64_t start_ns, end_ns;                   /* when it ran; end 0: not known */
-    uint64_t spin_ns;                            /* host functions: for how long */
-    cudaEvent_t done;                            /* for others that streams do not make wait; or NULL */
-    atomic_bool asked;                           /* its event has been recorded in this repetition */
+    uint64_t first_log;        /* in logs; GT_NO_LOG: CUPTI says when it ran */
+    void *to, *from;           /* copies and memsets */
+    uint64_t node;             /* in a graph: gt_cupti_node() */
+    uint64_t start_ns, end_ns; /* when it ran; end 0: not known */
+    uint64_t spin_ns;          /* host functions: for how long */
+    cudaEvent_t done;          /* for others that streams do not make wait; or NULL */
+    atomic_bool asked;         /* its event has been recorded in this repetition */
 };
 
 struct gt_play_call {
     uint64_t start_ns, end_ns;
-    cudaGraphExec_t graph;                       /* graph launches */
-    uint32_t blocking_op;                        /* synchronisations without a target: the op awaited */
+    cudaGraphExec_t graph; /* graph launches */
+    uint32_t blocking_op;  /* synchronisations without a target: the op awaited */
 };
 
 struct gt_play_thread {
     struct gt_player *player;
-    const uint32_t *calls;                       /* in order */
+    const uint32_t *calls; /* in order */
     uint32_t call_count;
     pthread_t handle;
 };
 
 /* The GPU's timer against the host's clock at one moment: host = GPU + offset, which is between the two. */
-struct gt_alignment { int64_t gpu_ns, low_ns, high_ns; };
+struct gt_alignment {
+    int64_t gpu_ns, low_ns, high_ns;
+};
 
 struct gt_player {
     const struct gt_workload *workload;
     struct gt_play_options options;
     char description[256];
-    struct gt_play_op *ops;                      /* as the workload's */
+    struct gt_play_op *ops; /* as the workload's */
     struct gt_play_call *calls;
     cudaStream_t *streams;
-    cudaEvent_t *events;                         /* of one repetition */
-    struct gt_play_thread *threads;              /* those that make calls */
+    cudaEvent_t *events;            /* of one repetition */
+    struct gt_play_thread *threads; /* those that make calls */
     uint32_t thread_count;
-    uint32_t *thread_calls;                      /* what their lists point into */
-    uint32_t *edges_from, *edges;                /* i follows edges[edges_from[i]] and on, up to i + 1's */
-    uint64_t *waits_ns;                          /* per call: the thread's own work before it */
-    void **memory, **pinned, **pageable;         /* to be freed */
+    uint32_t *thread_calls;              /* what their lists point into */
+    uint32_t *edges_from, *edges;        /* i follows edges[edges_from[i]] and on, up to i + 1's */
+    uint64_t *waits_ns;                  /* per call: the thread's own work before it */
+    void **memory, **pinned, **pageable; /* to be freed */
     uint32_t memory_count, pinned_count, pageable_count;
-    struct gt_block_log *logs, *logs_here;       /* on the GPU; fetched */
+    struct gt_block_log *logs, *logs_here; /* on the GPU; fetched */
     uint64_t log_count;
     bool kernels_recorded;                       /* CUPTI records kernels, which costs each a little */
     cudaStream_t own;                            /* for what is not the trace's */
@@ -83,23 +85,23 @@ struct gt_player {
     void *warm_gpu, *warm_host;
     cudaEvent_t warm_event;
     cudaGraphExec_t warm_graph;
-    double clock_mhz, overshoot_cycles;          /* a spinning block runs so much longer than asked */
+    double clock_mhz, overshoot_cycles; /* a spinning block runs so much longer than asked */
     struct gt_alignment before, after;
-    uint64_t untraced_ns;                        /* from the first call to the last while nobody records */
-    uint64_t origin_ns;                          /* when the threads set off */
-    pthread_t *keepers;                          /* of the CPUs awake */
+    uint64_t untraced_ns; /* from the first call to the last while nobody records */
+    uint64_t origin_ns;   /* when the threads set off */
+    pthread_t *keepers;   /* of the CPUs awake */
     uint32_t keeper_count;
-    atomic_bool over;                            /* they may end */
-    uint64_t unplayed;                           /* calls whose target is not known */
-    cudaStream_t *spare_streams;                 /* made by calls of the trace */
+    atomic_bool over;            /* they may end */
+    uint64_t unplayed;           /* calls whose target is not known */
+    cudaStream_t *spare_streams; /* made by calls of the trace */
     cudaEvent_t *spare_events;
     atomic_uint spare_stream_count, spare_event_count;
     atomic_uint ready;
-    atomic_uint_fast64_t go_ns;                  /* 0: not yet */
+    atomic_uint_fast64_t go_ns; /* 0: not yet */
     atomic_bool failed;
     struct gt_error failure;
     pthread_mutex_t lock;
-    bool broken;                                 /* the GPU must be given up after an error */
+    bool broken; /* the GPU must be given up after an error */
 };
 
 /* memory.c */
@@ -125,7 +127,7 @@ int gt_player_graphs(struct gt_player *player, struct gt_error *error);
 void gt_player_free_graphs(struct gt_player *player);
 
 /* calls.c */
-void gt_player_schedule(struct gt_player *player);            /* who calls what, and the gaps between */
+void gt_player_schedule(struct gt_player *player); /* who calls what, and the gaps between */
 cudaError_t gt_player_issue(struct gt_player *player, uint32_t op, cudaStream_t stream);
 /* All threads through all calls, and everything on the GPU to its end. */
 int gt_player_walk(struct gt_player *player, struct gt_error *error);

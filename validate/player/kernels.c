@@ -17,8 +17,7 @@ static int place(const struct gt_player *player, uint32_t op, struct gt_error *e
     const struct gt_workload *workload = player->workload;
     const struct gt_kernel *kernel = &workload->kernels[workload->ops[op].kernel];
 
-    return gt_error_prefix(error,
-                           "%.300s:%u: kernel '%.200s': ", workload->path != NULL ? workload->path : "trace",
+    return gt_error_prefix(error, "%.300s:%u: kernel '%.200s': ", workload->path != NULL ? workload->path : "trace",
                            kernel->line, gt_name_text(workload, kernel->name));
 }
 
@@ -65,7 +64,7 @@ static int one_time(const struct gt_player *player, struct gt_play_op *op, gt_ti
 }
 
 static int upload_block_cycles(struct gt_player *player, struct gt_play_op *op, const struct gt_part *part,
-                      struct gt_error *error)
+                               struct gt_error *error)
 {
     uint64_t bytes = (uint64_t)part->block_count * sizeof(uint64_t), *cycles;
     void *memory = gt_player_device_memory(player, bytes, error);
@@ -100,15 +99,14 @@ static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel)
 {
     memcpy(op->launch.grid, kernel->grid, sizeof op->launch.grid);
     memcpy(op->launch.block, kernel->block, sizeof op->launch.block);
-    op->launch.dynamic_shared_bytes = kernel->dynamic_shared_bytes
-                                      + (op->library->registers_to_order ? kernel->static_shared_bytes : 0);
+    op->launch.dynamic_shared_bytes =
+        kernel->dynamic_shared_bytes + (op->library->registers_to_order ? kernel->static_shared_bytes : 0);
     op->launch.registers_per_thread = op->library->registers_to_order ? kernel->registers_per_thread : 0;
     op->launch.arguments = op->arguments;
     op->blocks = gt_kernel_blocks(kernel);
 }
 
-static int set_launch(struct gt_player *player, uint32_t number, const struct gt_part *part,
-                      struct gt_error *error)
+static int set_launch(struct gt_player *player, uint32_t number, const struct gt_part *part, struct gt_error *error)
 {
     struct gt_play_op *op = &player->ops[number];
     const struct gt_kernel *kernel = &player->workload->kernels[player->workload->ops[number].kernel];

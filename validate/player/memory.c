@@ -87,7 +87,9 @@ static void *pageable_memory(struct gt_player *player, uint64_t bytes, struct gt
 typedef void *allocate(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 
 /* The two ends of a copy, by direction; the host's end is pageable where the trace says so. */
-static const struct ends { allocate *to, *from; } ends[GT_DIRECTIONS] = {
+static const struct ends {
+    allocate *to, *from;
+} ends[GT_DIRECTIONS] = {
     [GT_H2D] = { gt_player_device_memory, gt_player_pinned_memory },
     [GT_D2H] = { gt_player_pinned_memory, gt_player_device_memory },
     [GT_D2D] = { gt_player_device_memory, gt_player_device_memory },
@@ -102,8 +104,9 @@ static allocate *end_of(allocate *usual, const struct gt_op *op)
 /* Do two operations share their buffers? */
 static bool alike(const struct gt_op *a, const struct gt_op *b)
 {
-    return a->kind == b->kind && (a->kind == GT_OP_MEMSET || (a->direction == b->direction
-           && (a->memory == GT_MEMORY_PAGEABLE) == (b->memory == GT_MEMORY_PAGEABLE)));
+    return a->kind == b->kind &&
+           (a->kind == GT_OP_MEMSET ||
+            (a->direction == b->direction && (a->memory == GT_MEMORY_PAGEABLE) == (b->memory == GT_MEMORY_PAGEABLE)));
 }
 
 static bool needs_buffer(const struct gt_op *op)

@@ -29,8 +29,8 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
 
     code = cudaGetDeviceCount(&count);
     if (code != cudaSuccess || count == 0)
-        return gt_error_set(error, "no CUDA GPU: %s", code != cudaSuccess ? cudaGetErrorString(code)
-                            : "the driver knows none");
+        return gt_error_set(error, "no CUDA GPU: %s",
+                            code != cudaSuccess ? cudaGetErrorString(code) : "the driver knows none");
     if (gt_cupti_open(error) != 0)
         return -1;
     gt_other_gpu_users_begin(&at_start);
@@ -97,11 +97,11 @@ static int prepare(struct gt_player *player, struct gt_error *error)
 {
     GT_CUDA(cudaSetDevice(0), error);
     GT_CUDA(cudaStreamCreateWithFlags(&player->own, cudaStreamNonBlocking), error);
-    for (int i = 0; i < 3; i++)     /* an idle GPU takes a while to come up to its clock */
+    for (int i = 0; i < 3; i++) /* an idle GPU takes a while to come up to its clock */
         if (gt_player_measure_clock(player, error) != 0)
             return -1;
-    if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0
-            || gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
+    if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0 ||
+        gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
         return -1;
     if (gt_player_make_warm(player, error) != 0)
         return -1;
@@ -109,8 +109,7 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     look_for_memsets(player);
     gt_player_schedule(player);
     snprintf(player->description, sizeof player->description, "seed=%llu%s%s",
-             (unsigned long long)player->options.seed,
-             player->options.surrogates ? " kernels=surrogates" : "",
+             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "",
              gt_player_keep_cpu_awake(player) ? " cpus=awake" : "");
     if (gt_player_graphs(player, error) != 0)
         return -1;
@@ -156,8 +155,8 @@ static void close_player(struct gt_player *player)
     free(player);
 }
 
-static struct gt_player *open_player(const struct gt_workload *workload,
-                                     const struct gt_play_options *options, struct gt_error *error)
+static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
+                                     struct gt_error *error)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
 
@@ -243,7 +242,8 @@ static int warm_up(struct gt_player *player, struct gt_error *error)
         return -1;
     player->untraced_ns = gt_player_span_ns(player);
     return gt_cupti_begin(player->kernels_recorded, error) == 0 && walk(player, error) == 0
-        ? gt_cupti_end(&activity, error) : -1;
+               ? gt_cupti_end(&activity, error)
+               : -1;
 }
 
 static int play_once(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
@@ -253,9 +253,9 @@ static int play_once(struct gt_player *player, const struct gt_probe *probe, str
 
     if (probe == NULL)
         return warm_up(player, error);
-    if (gt_player_align(player, &player->before, error) != 0
-        || gt_cupti_begin(player->kernels_recorded, error) != 0 || walk(player, error) != 0
-        || gt_cupti_end(&activity, error) != 0)
+    if (gt_player_align(player, &player->before, error) != 0 ||
+        gt_cupti_begin(player->kernels_recorded, error) != 0 || walk(player, error) != 0 ||
+        gt_cupti_end(&activity, error) != 0)
         return -1;
     return send(player, activity, probe, result, error);
 }

@@ -47,8 +47,9 @@ static const struct gt_api_record *find_api(const struct gt_activity *activity, 
 {
     struct gt_api_record key = { .correlation = correlation };
 
-    return activity->api_count == 0 ? NULL
-         : bsearch(&key, activity->api, activity->api_count, sizeof *activity->api, by_correlation);
+    return activity->api_count == 0
+               ? NULL
+               : bsearch(&key, activity->api, activity->api_count, sizeof *activity->api, by_correlation);
 }
 
 /* The operation of a call that a record is of: by its graph node, else the first of its kind without. */
@@ -80,7 +81,7 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
         uint32_t op;
 
         if (record->start_ns < player->origin_ns || (api != NULL && api->mark == GT_NONE))
-            continue;   /* the player's own */
+            continue; /* the player's own */
         op = api == NULL ? GT_NONE : op_of(player, api->mark, record);
         if (op == GT_NONE) {
             unmatched++;
@@ -97,8 +98,9 @@ static int time_by_blocks(struct gt_player *player, struct gt_error *error)
 {
     if (player->log_count == 0)
         return 0;
-    GT_CUDA(cudaMemcpy(player->logs_here, player->logs, player->log_count * sizeof *player->logs,
-                       cudaMemcpyDeviceToHost), error);
+    GT_CUDA(
+        cudaMemcpy(player->logs_here, player->logs, player->log_count * sizeof *player->logs, cudaMemcpyDeviceToHost),
+        error);
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
         struct gt_play_op *op = &player->ops[i];
         uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -125,11 +127,13 @@ static int send_op(struct gt_player *player, const struct item *item, const stru
 {
     const struct gt_play_op *op = &player->ops[item->index];
     const struct gt_play_call *call = &player->calls[player->workload->ops[item->index].call];
+    /* clang-format off */
     struct gt_op_record record = {
         .op = item->index, .submit_ps = since_origin(player, call->start_ns),
         .start_ps = since_origin(player, op->start_ns), .end_ps = since_origin(player, op->end_ns),
         .cause = GT_CAUSE_NONE, .cause_index = GT_NONE,
     };
+    /* clang-format on */
 
     return probe->op != NULL ? probe->op(probe->user, &record, error) : 0;
 }
@@ -139,8 +143,10 @@ static int send_call(struct gt_player *player, const struct item *item, const st
 {
     const struct gt_play_call *call = &player->calls[item->index];
     struct gt_call_record record = {
-        .call = item->index, .start_ps = since_origin(player, call->start_ns),
-        .end_ps = since_origin(player, call->end_ns), .cause_op = GT_NONE,
+        .call = item->index,
+        .start_ps = since_origin(player, call->start_ns),
+        .end_ps = since_origin(player, call->end_ns),
+        .cause_op = GT_NONE,
     };
 
     return probe->call != NULL ? probe->call(probe->user, &record, error) : 0;
@@ -149,8 +155,7 @@ static int send_call(struct gt_player *player, const struct item *item, const st
 static int send_items(struct gt_player *player, const struct gt_probe *probe, struct gt_error *error)
 {
     const struct gt_workload *workload = player->workload;
-    struct item *items = gt_realloc(NULL, (uint64_t)workload->op_count + workload->call_count + 1,
-                                    sizeof *items);
+    struct item *items = gt_realloc(NULL, (uint64_t)workload->op_count + workload->call_count + 1, sizeof *items);
     uint64_t count = 0;
     int result = 0;
 
@@ -187,8 +192,12 @@ static void list_blocks(const struct gt_player *player, uint32_t number, struct 
         const struct gt_block_log *log = &player->logs_here[op->first_log + i];
 
         records[i] = (struct gt_block_record){
-            .op = number, .gpu = player->workload->streams[what->stream].gpu, .sm = log->sm, .blocks = 1,
-            .first_block = i, .warps_per_block = (uint32_t)((threads + 31) / 32),
+            .op = number,
+            .gpu = player->workload->streams[what->stream].gpu,
+            .sm = log->sm,
+            .blocks = 1,
+            .first_block = i,
+            .warps_per_block = (uint32_t)((threads + 31) / 32),
             .start_ps = since_origin(player, gt_player_host_ns(player, log->start_ns)),
             .end_ps = since_origin(player, gt_player_host_ns(player, log->end_ns)),
         };
@@ -223,8 +232,8 @@ static double worst_order_ns(const struct gt_player *player)
     double worst = 0;
 
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
-        double early = (double)player->calls[player->workload->ops[i].call].start_ns
-                       - (double)player->ops[i].start_ns;
+        double early =
+            (double)player->calls[player->workload->ops[i].call].start_ns - (double)player->ops[i].start_ns;
 
         if (player->ops[i].end_ns != 0 && early > worst)
             worst = early;

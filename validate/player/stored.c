@@ -11,7 +11,7 @@
 struct gt_player {
     struct gt_recorded recorded;
     uint32_t next;
-    char *names[GT_PLAY_COUNTERS];   /* of the counters of the repetition played last */
+    char *names[GT_PLAY_COUNTERS]; /* of the counters of the repetition played last */
 };
 
 static struct gt_store *stored;
@@ -37,7 +37,8 @@ static int find(struct gt_gpu_facts *facts, struct gt_error *error)
         return -1;
     if (found == 0)
         return gt_error_set(error, "the store has no measured runs; name one that gridtide validate made");
-    *facts = (struct gt_gpu_facts){ .sms = gpu.sms, .compute_major = gpu.compute_major,
+    *facts = (struct gt_gpu_facts){ .sms = gpu.sms,
+                                    .compute_major = gpu.compute_major,
                                     .compute_minor = gpu.compute_minor };
     snprintf(facts->name, sizeof facts->name, "%s (as stored)", gpu.name);
     return 0;
@@ -64,13 +65,12 @@ static int prepare(struct gt_player *player, const struct gt_workload *workload,
         return gt_error_set(error, "the store has no measured run of '%.200s'; validate it on a GPU", name);
     same = gt_recorded_is_of(database, &player->recorded, workload, error);
     if (same == 0)
-        gt_error_set(error, "the store has measured another trace of the name '%.200s'; validate it on a GPU",
-                     name);
+        gt_error_set(error, "the store has measured another trace of the name '%.200s'; validate it on a GPU", name);
     return same == 1 ? 0 : -1;
 }
 
-static struct gt_player *open_player(const struct gt_workload *workload,
-                                     const struct gt_play_options *options, struct gt_error *error)
+static struct gt_player *open_player(const struct gt_workload *workload, const struct gt_play_options *options,
+                                     struct gt_error *error)
 {
     struct gt_player *player = gt_calloc(1, sizeof *player);
 
@@ -81,7 +81,10 @@ static struct gt_player *open_player(const struct gt_workload *workload,
     return NULL;
 }
 
-struct keeping { struct gt_player *player; struct gt_play_result *result; };
+struct keeping {
+    struct gt_player *player;
+    struct gt_play_result *result;
+};
 
 /* Non-zero where there is no room for more. */
 static int keep_counter(void *user, const char *name, double value)
@@ -109,8 +112,7 @@ static int play(struct gt_player *player, const struct gt_probe *probe, struct g
         return 0;
     if (player->next == player->recorded.count)
         return gt_error_set(error,
-                            "the store has %" PRIu32
-                            " measured runs of it and no more; ask for fewer with --repeat",
+                            "the store has %" PRIu32 " measured runs of it and no more; ask for fewer with --repeat",
                             player->recorded.count);
     run = player->recorded.run_ids[player->next++];
     if (gt_recorded_play(database, &player->recorded, run, probe, error) != 0)
@@ -124,6 +126,8 @@ static const char *describe(const struct gt_player *player)
     return player->recorded.options;
 }
 
+/* clang-format off */
 const struct gt_players gt_stored_players = {
     .find = find, .open = open_player, .play = play, .describe = describe, .close = close_player,
 };
+/* clang-format on */

@@ -13,7 +13,10 @@ static const uint64_t round_ns = 400000;
 static struct gt_gpu_launch nothing(struct gt_player *player)
 {
     return (struct gt_gpu_launch){
-        .grid = { 1, 1, 1 }, .block = { 32, 1, 1 }, .stream = player->own, .arguments = player->warm_arguments,
+        .grid = { 1, 1, 1 },
+        .block = { 32, 1, 1 },
+        .stream = player->own,
+        .arguments = player->warm_arguments,
     };
 }
 

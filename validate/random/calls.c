@@ -79,8 +79,8 @@ void gt_script_launch(struct gt_script *script, uint32_t thread, uint32_t stream
 /* Sizes about the steps at which the driver and the engines change their ways, and any between. */
 static uint32_t draw_bytes(struct gt_chance *chance)
 {
-    static const uint32_t corners[] = { 4, 4096, 65535, 65536, 65537, 1 << 20, (1 << 20) + 4, 2 << 20, (2 << 20) + 4,
-                                        4 << 20, 8 << 20 };
+    static const uint32_t corners[] = { 4,       4096,          65535,   65536,  65537, 1 << 20, (1 << 20) + 4,
+                                        2 << 20, (2 << 20) + 4, 4 << 20, 8 << 20 };
 
     return gt_chance_in(chance, 1, 2) ? gt_chance_pick(chance, corners, sizeof corners / sizeof *corners)
                                       : gt_chance_scale(chance, 4, 16 << 20);
@@ -98,8 +98,8 @@ void gt_script_copy(struct gt_script *script, uint32_t thread, uint32_t stream)
     struct gt_chance *chance = &script->chance;
     const char *direction = draw_direction(chance);
     uint32_t bytes = draw_bytes(chance);
-    bool pageable = script->pageable && direction[1] == '2' && direction[0] != direction[2]
-        && gt_chance_in(chance, 1, 3);
+    bool pageable =
+        script->pageable && direction[1] == '2' && direction[0] != direction[2] && gt_chance_in(chance, 1, 3);
 
     begin_call(script, "copy", thread);
     say_stream(script, stream);
@@ -175,7 +175,8 @@ void gt_script_sync(struct gt_script *script, uint32_t thread)
     case 1:
         if (script->events > 0) {
             begin_call(script, "event_sync", thread);
-            end_call(script, ",\"event\":\"e%" PRIu32 "\"", gt_chance_between(&script->chance, 0, script->events - 1));
+            end_call(script, ",\"event\":\"e%" PRIu32 "\"",
+                     gt_chance_between(&script->chance, 0, script->events - 1));
             return;
         } /* fall through */
     default:

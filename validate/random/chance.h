@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gt_chance { uint64_t state; };
+struct gt_chance {
+    uint64_t state;
+};
 
 /* A source that `seed`, `text` and `number` decide: sources of different texts or numbers have nothing in common. */
 struct gt_chance gt_chance_of(uint64_t seed, const char *text, uint64_t number);

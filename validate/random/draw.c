@@ -58,7 +58,8 @@ char *gt_draw_text(const struct gt_draws *draws, uint32_t number)
     const struct gt_family *family = draws->families[number % draws->family_count];
     struct gt_script script = {
         .chance = gt_chance_of(draws->seed, family->name, number / draws->family_count),
-        .threads = 1, .left_us = WORK_US,
+        .threads = 1,
+        .left_us = WORK_US,
     };
     char *text = NULL, name[128];
     size_t bytes;

@@ -5,11 +5,20 @@
 
 /* The SM whose corners are drawn: an H200's (sim/devices/h200.ini). On another GPU the same traces are less pointed. */
 enum {
-    SMS = 132, SM_THREADS = 2048, SM_WARPS = 64, SM_BLOCKS = 32, SM_REGISTERS = 65536,
-    SM_SHARED = 233472, RESERVED_SHARED = 1024, BLOCK_SHARED = 232448, WARP = 32
+    SMS = 132,
+    SM_THREADS = 2048,
+    SM_WARPS = 64,
+    SM_BLOCKS = 32,
+    SM_REGISTERS = 65536,
+    SM_SHARED = 233472,
+    RESERVED_SHARED = 1024,
+    BLOCK_SHARED = 232448,
+    WARP = 32
 };
 
-struct shape { uint32_t threads, registers, shared_bytes, per_sm; };
+struct shape {
+    uint32_t threads, registers, shared_bytes, per_sm;
+};
 
 static uint32_t least_of(uint32_t a, uint32_t b)
 {
@@ -83,9 +92,7 @@ static void write_times(struct gt_script *script, uint32_t longest_us, uint32_t 
     *mean_us = least;
     switch (gt_chance_between(chance, 0, 5)) {
     case 0:
-    case 1:
-        fprintf(script->out, ",\"block_us\":%" PRIu32, least);
-        break;
+    case 1: fprintf(script->out, ",\"block_us\":%" PRIu32, least); break;
     case 2: {
         uint32_t longer = least * gt_chance_between(chance, 2, 6);
 
