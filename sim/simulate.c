@@ -20,17 +20,17 @@
 #include "sim/stream/stream.h"
 
 static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
-    [GT_HANDLE_THREAD] = { gt_thread_handler },
-    [GT_HANDLE_STREAM] = { gt_stream_handler },
-    [GT_HANDLE_TIMED_OP] = { gt_timed_op_handler },
-    [GT_HANDLE_BLOCKS] = { gt_blocks_handler, gt_blocks_take_next },
-    [GT_HANDLE_GRID] = { gt_grid_handler },
-    [GT_HANDLE_COPY] = { gt_copy_handler },
-    [GT_HANDLE_ENGINE] = { gt_engine_handler },
-    [GT_HANDLE_NODE] = { gt_node_handler },
-    [GT_HANDLE_EXCLUSIVE_COPY] = { gt_exclusive_copy_handler },
-    [GT_HANDLE_RESIDENT_GROUP] = { gt_resident_group_handler },
-    [GT_HANDLE_BLOCK_PROGRESS] = { gt_block_progress_handler },
+    [GT_HANDLE_THREAD] = { .handle = gt_thread_handler },
+    [GT_HANDLE_STREAM] = { .handle = gt_stream_handler },
+    [GT_HANDLE_TIMED_OP] = { .handle = gt_timed_op_handler },
+    [GT_HANDLE_BLOCKS] = { .handle = gt_blocks_handler, .take_next = gt_blocks_take_next },
+    [GT_HANDLE_GRID] = { .handle = gt_grid_handler },
+    [GT_HANDLE_COPY] = { .handle = gt_copy_handler },
+    [GT_HANDLE_ENGINE] = { .handle = gt_engine_handler },
+    [GT_HANDLE_NODE] = { .handle = gt_node_handler },
+    [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
+    [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },
+    [GT_HANDLE_BLOCK_PROGRESS] = { .handle = gt_block_progress_handler },
 };
 
 static const struct gt_op_rule op_rules[GT_OP_KINDS] = {

@@ -355,7 +355,7 @@ static void as_profiled(struct gt_warp_launch *launch)
     if (program->cluster_blocks > 0)
         launch->cluster_blocks = program->cluster_blocks;
     double executed = (double)program->launch_warp_instructions * warps / profiled;
-    launch->warp_instructions = (uint64_t)(fmin(executed, INT64_MAX) + 0.5);
+    launch->warp_instructions = (uint64_t)(fmin(executed, (double)INT64_MAX) + 0.5);
     /* How unevenly another grid loads the sub-partitions is not known. */
     if (warps == profiled)
         launch->busiest_warp_instructions = program->busiest_warp_instructions;
