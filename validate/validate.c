@@ -202,7 +202,7 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
     result = play(&work);
     validated->lost = validation->players->lost != NULL && validation->players->lost();
     /* Repetitions before a failure count; the failure is what is told. */
-    if (validated->measured > 0 && gt_verdict_of(validation->store, work.simulated_run, true, &validated->judgement,
+    if (validated->measured > 0 && gt_verdict_of(validation->store, work.simulated_run, true, &validated->verdict,
                                                  result == 0 ? error : &judging) != 0)
         return -1;
     return result;

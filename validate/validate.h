@@ -80,7 +80,7 @@ struct gt_validation {
 };
 
 struct gt_validated {
-    struct gt_verdict judgement;      /* good where measured > 0 */
+    struct gt_verdict verdict;        /* good where measured > 0 */
     uint32_t measured;                /* repetitions in the store */
     uint64_t unseen;                  /* operations without a time in one of them, the worst one's */
     struct gt_other_gpu_users others; /* the most of them at any time */

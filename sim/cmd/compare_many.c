@@ -102,7 +102,7 @@ void gt_subject_json(yajl_gen json, const struct gt_subject *subject, const stru
 /* What only several measured runs can tell. */
 static void json_judgement(yajl_gen json, const struct gt_judged *judged)
 {
-    const struct gt_repeats *repeats = &judged->judgement.repeats;
+    const struct gt_repeats *repeats = &judged->verdict.repeats;
 
     json_count(json, "repetitions", repeats->count);
     json_number(json, "makespan_spread_pct", repeats->spread_pct);
@@ -131,10 +131,10 @@ static int print_json(struct gt_store *store, const struct gt_judged *judged, ui
     for (uint32_t i = 0; i < count && result == 0; i++) {
         struct gt_subject subject = { .warnings = NULL };
 
-        result = gt_subject_open(store, judged[i].judgement.simulated_run, &subject, error);
+        result = gt_subject_open(store, judged[i].verdict.simulated_run, &subject, error);
         if (result == 0) {
             yajl_gen_map_open(json);
-            gt_subject_json(json, &subject, &judged[i].judgement.comparison);
+            gt_subject_json(json, &subject, &judged[i].verdict.comparison);
             json_judgement(json, &judged[i]);
             yajl_gen_map_close(json);
         }
@@ -151,14 +151,14 @@ static int print_json(struct gt_store *store, const struct gt_judged *judged, ui
 static int print_tables(struct gt_store *store, const struct gt_judged *judged, uint32_t count, enum gt_format format,
                         struct gt_error *error)
 {
-    struct gt_verdict *judgements = gt_calloc(count, sizeof *judgements);
+    struct gt_verdict *verdicts = gt_calloc(count, sizeof *verdicts);
     struct gt_suite suite;
     int result;
 
     for (uint32_t i = 0; i < count; i++)
-        judgements[i] = judged[i].judgement;
-    result = gt_verdict_suite(store, judgements, count, &suite, error);
-    free(judgements);
+        verdicts[i] = judged[i].verdict;
+    result = gt_verdict_suite(store, verdicts, count, &suite, error);
+    free(verdicts);
     if (result != 0)
         return -1;
     if (format == GT_FORMAT_CSV) {
@@ -175,7 +175,7 @@ static int print_tables(struct gt_store *store, const struct gt_judged *judged, 
 static int judge(struct gt_store *store, int64_t run, struct gt_judged *judged, struct gt_error *error)
 {
     struct gt_subject subject = { .warnings = NULL };
-    int result = gt_verdict_of(store, run, false, &judged->judgement, error);
+    int result = gt_verdict_of(store, run, false, &judged->verdict, error);
 
     if (result == 0)
         result = gt_subject_open(store, run, &subject, error);

@@ -13,9 +13,9 @@ enum { NAME_WIDTH = 36, ROW_WIDTH = 128 /* of a line that has a name and all fig
 
 const char *gt_judged_verdict(const struct gt_judged *judged)
 {
-    if (isnan(judged->judgement.comparison.makespan_error_pct))
+    if (isnan(judged->verdict.comparison.makespan_error_pct))
         return NULL;
-    return judged->judgement.within ? "ok" : "off";
+    return judged->verdict.within ? "ok" : "off";
 }
 
 /* A terminal that is too narrow for a line a trace gets two: the name, and what was found below it. */
@@ -54,8 +54,8 @@ static void print_real(FILE *out, int width, int decimals, double value)
 
 static void print_figures(FILE *out, const struct gt_judged *row, const int *widths)
 {
-    const struct gt_comparison *comparison = &row->judgement.comparison;
-    const struct gt_repeats *repeats = &row->judgement.repeats;
+    const struct gt_comparison *comparison = &row->verdict.comparison;
+    const struct gt_repeats *repeats = &row->verdict.repeats;
 
     print_real(out, widths[0], 2, comparison->makespan_measured_us);
     print_real(out, widths[1], 2, comparison->makespan_simulated_us);
@@ -72,9 +72,9 @@ static void print_figures(FILE *out, const struct gt_judged *row, const int *wid
 
 static void print_notes(FILE *out, const struct gt_judged *row)
 {
-    const struct gt_comparison *comparison = &row->judgement.comparison;
+    const struct gt_comparison *comparison = &row->verdict.comparison;
 
-    if (row->judgement.repeats.count > 0 && comparison->unmatched > 0)
+    if (row->verdict.repeats.count > 0 && comparison->unmatched > 0)
         fprintf(out, ", %" PRIu64 " of %" PRIu64 " operations not seen", comparison->unmatched,
                 comparison->unmatched + comparison->matched);
     fputs(row->surrogates ? ", surrogates\n" : "\n", out);
@@ -117,21 +117,21 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
     struct gt_table *table = gt_table_new("traces", columns, sizeof columns / sizeof columns[0]);
 
     for (uint32_t i = 0; i < count; i++) {
-        const struct gt_verdict *judgement = &rows[i].judgement;
+        const struct gt_verdict *verdict = &rows[i].verdict;
 
         gt_table_text(table, rows[i].name);
-        gt_table_integer(table, judgement->repeats.count);
-        gt_table_real(table, judgement->comparison.makespan_measured_us, 3);
-        gt_table_real(table, judgement->comparison.makespan_simulated_us, 3);
-        gt_table_real(table, judgement->comparison.makespan_error_pct, 3);
-        gt_table_real(table, judgement->repeats.spread_pct, 3);
-        gt_table_real(table, judgement->comparison.start_error_us.median, 3);
-        gt_table_real(table, judgement->start_allowed_share, 3);
-        gt_table_real(table, judgement->repeats.placement_pct, 2);
-        gt_table_real(table, judgement->repeats.placement_floor_pct, 2);
-        gt_table_real(table, judgement->repeats.order.wrong, 0);
-        gt_table_real(table, judgement->repeats.order.pairs, 0);
-        gt_table_integer(table, (int64_t)judgement->comparison.unmatched);
+        gt_table_integer(table, verdict->repeats.count);
+        gt_table_real(table, verdict->comparison.makespan_measured_us, 3);
+        gt_table_real(table, verdict->comparison.makespan_simulated_us, 3);
+        gt_table_real(table, verdict->comparison.makespan_error_pct, 3);
+        gt_table_real(table, verdict->repeats.spread_pct, 3);
+        gt_table_real(table, verdict->comparison.start_error_us.median, 3);
+        gt_table_real(table, verdict->start_allowed_share, 3);
+        gt_table_real(table, verdict->repeats.placement_pct, 2);
+        gt_table_real(table, verdict->repeats.placement_floor_pct, 2);
+        gt_table_real(table, verdict->repeats.order.wrong, 0);
+        gt_table_real(table, verdict->repeats.order.pairs, 0);
+        gt_table_integer(table, (int64_t)verdict->comparison.unmatched);
         gt_table_text(table, rows[i].surrogates ? "surrogates" : "library");
         gt_table_text(table, gt_judged_verdict(&rows[i]));
     }

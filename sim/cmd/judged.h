@@ -8,7 +8,7 @@
 struct gt_judged {
     char *name;      /* of the trace */
     bool surrogates; /* kernels stood in for a program's */
-    struct gt_verdict judgement;
+    struct gt_verdict verdict;
 };
 
 /* Line by line, while the work goes on: the heading, one trace, the summary at the end. */

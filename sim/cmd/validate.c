@@ -1,5 +1,4 @@
 /* validate.c - `gridtide validate`: traces simulated, played on a GPU, held against each other. */
-#include <argp.h>
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -8,116 +7,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "sim/cmd/cmd.h"
 #include "sim/cmd/judged.h"
-#include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
+#include "sim/cmd/validate_arguments.h"
 #include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
 #include "validate/player/stored.h"
-#include "validate/random/draw.h"
 #include "validate/validate.h"
-
-enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
-enum {
-    OPTION_REPEAT = 256,
-    OPTION_SURROGATES,
-    OPTION_CHECK,
-    OPTION_BLOCKS,
-    OPTION_MEASURED,
-    OPTION_RANDOM,
-    OPTION_DRAW_SEED,
-    OPTION_FAMILIES
-};
-enum { RANDOM_MAX = 1000000 };
-
-struct arguments {
-    char **traces;
-    size_t trace_count;
-    const char *output, *measured;
-    const char *families; /* of random traces; NULL: all */
-    uint32_t random;      /* traces to draw; 0: files are named */
-    uint64_t draw_seed;
-    struct gt_draws draws;
-    uint32_t repetitions;
-    struct gt_model_options model;
-    enum gt_format format;
-    bool surrogates, check, blocks;
-};
-
-static const struct argp_option options[] = {
-    { "repeat", OPTION_REPEAT, "N", 0, "Times that each trace is played and kept, after one that is not (default 5)",
-      0 },
-    { "surrogates", OPTION_SURROGATES, NULL, 0,
-      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0 },
-    { "measured", OPTION_MEASURED, "OLD.db", 0,
-      "Take what this store has measured, and need no GPU: simulate anew and compare", 0 },
-    { "random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files", 0 },
-    { "draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0 },
-    { "families", OPTION_FAMILIES, "LIST", 0,
-      "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
-      "all, in turn)",
-      0 },
-    { "output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0 },
-    { "check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0 },
-    { "blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0 },
-    { "format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0 },
-    { 0 },
-};
-
-static error_t parse_option(int key, char *text, struct argp_state *state)
-{
-    struct arguments *arguments = state->input;
-
-    switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->model; return 0;
-    case OPTION_REPEAT:
-        arguments->repetitions = (uint32_t)gt_option_number(state, "repeat", text, 1, REPETITIONS_MAX);
-        return 0;
-    case OPTION_MEASURED: arguments->measured = text; return 0;
-    case OPTION_RANDOM:
-        arguments->random = (uint32_t)gt_option_number(state, "random", text, 1, RANDOM_MAX);
-        return 0;
-    case OPTION_DRAW_SEED:
-        arguments->draw_seed = (uint64_t)gt_option_number(state, "draw-seed", text, 0, INT64_MAX);
-        return 0;
-    case OPTION_FAMILIES: arguments->families = text; return 0;
-    case OPTION_SURROGATES: arguments->surrogates = true; return 0;
-    case OPTION_CHECK: arguments->check = true; return 0;
-    case OPTION_BLOCKS: arguments->blocks = gt_option_either(state, "blocks", text, "on", "off") == 0; return 0;
-    case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case 'o': arguments->output = text; return 0;
-    case ARGP_KEY_ARGS:
-        arguments->traces = state->argv + state->next;
-        arguments->trace_count = (size_t)(state->argc - state->next);
-        return 0;
-    case ARGP_KEY_END:
-        if (arguments->random == 0 && arguments->trace_count == 0)
-            argp_error(state, "name a trace to validate, or say --random");
-        if (arguments->random > 0 && arguments->trace_count > 0)
-            argp_error(state, "--random draws traces: name none");
-        if (arguments->random == 0 && arguments->families != NULL)
-            argp_error(state, "--families says which traces --random draws: say how many");
-        return 0;
-    default: return ARGP_ERR_UNKNOWN;
-    }
-}
-
-/* clang-format off */
-static const struct argp parser = {
-    options, parse_option, "[TRACE...]",
-    "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
-    "other.\v"
-    "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is "
-    "the median and of the simulated one; error; spread: slowest less fastest measured makespan; start: "
-    "median error of operations' starts; placed: blocks on other SMs than measured, and floor: the same "
-    "between two measured runs; order: pairs of kernels that start in the same order in all measured runs, "
-    "but not in the simulated one. Interrupted, it ends with what was measured.",
-    gt_model_children, NULL, NULL,
-};
-/* clang-format on */
 
 static volatile sig_atomic_t interrupted;
 
@@ -149,7 +47,7 @@ enum { NAME_BYTES = 512 };
 
 /* The whole command: what it works on. */
 struct work {
-    struct arguments *arguments;
+    struct gt_validate_arguments *arguments;
     struct shared *shared;
     struct gt_judged *rows;    /* shared too */
     char (*names)[NAME_BYTES]; /* theirs */
@@ -260,7 +158,7 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
     work->validation.recorded_on = &recorded_on;
     result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &validated, error);
     row->surrogates = validated.surrogates;
-    row->judgement = validated.judgement;
+    row->verdict = validated.verdict;
     *measured = validated.measured > 0;
     work->lost = validated.lost;
     gt_progress_end(&work->progress);
@@ -278,7 +176,7 @@ static void name_row(struct gt_judged *row, const struct gt_workload *workload, 
 }
 
 /* What trace `number` goes by before it is read: its path, or the name of a random one. */
-static void place_of(const struct arguments *arguments, size_t number, char *place, size_t bytes)
+static void place_of(const struct gt_validate_arguments *arguments, size_t number, char *place, size_t bytes)
 {
     if (arguments->random > 0)
         gt_draw_name(&arguments->draws, (uint32_t)number, place, bytes);
@@ -286,7 +184,8 @@ static void place_of(const struct arguments *arguments, size_t number, char *pla
         snprintf(place, bytes, "%s", arguments->traces[number]);
 }
 
-static struct gt_workload *read_trace(const struct arguments *arguments, size_t number, struct gt_error *error)
+static struct gt_workload *read_trace(const struct gt_validate_arguments *arguments, size_t number,
+                                      struct gt_error *error)
 {
     struct gt_workload *workload;
     char *text;
@@ -336,19 +235,19 @@ static void validate_trace(struct work *work, size_t number)
 static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *error)
 {
     uint32_t count = work->shared->row_count;
-    struct gt_verdict *judgements = gt_calloc(count + 1ull, sizeof *judgements);
+    struct gt_verdict *verdicts = gt_calloc(count + 1ull, sizeof *verdicts);
     int result;
 
     for (uint32_t i = 0; i < count; i++)
-        judgements[i] = work->rows[i].judgement;
-    result = gt_verdict_suite(work->validation.store, judgements, count, suite, error);
-    free(judgements);
+        verdicts[i] = work->rows[i].verdict;
+    result = gt_verdict_suite(work->validation.store, verdicts, count, suite, error);
+    free(verdicts);
     return result;
 }
 
 static int conclude(struct work *work, struct gt_error *error)
 {
-    const struct arguments *arguments = work->arguments;
+    const struct gt_validate_arguments *arguments = work->arguments;
     uint32_t count = work->shared->row_count;
     struct gt_suite suite;
 
@@ -368,7 +267,7 @@ static int conclude(struct work *work, struct gt_error *error)
 /* Returns GT_GO_ON where this process can do no more. */
 static int validate_all(struct work *work, struct gt_error *error)
 {
-    const struct arguments *arguments = work->arguments;
+    const struct gt_validate_arguments *arguments = work->arguments;
 
     if (work->shared->starts == 1 && !arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
         gt_judged_print_heading(stdout);
@@ -393,7 +292,7 @@ static void catch_interrupts(void)
 
 static int work_on(struct work *work, struct gt_error *error)
 {
-    struct arguments *arguments = work->arguments;
+    struct gt_validate_arguments *arguments = work->arguments;
     struct gt_gpu_facts facts = { .sms = 0 };
     int result;
 
@@ -455,16 +354,13 @@ static void *share(size_t bytes)
 static int run(int argc, char **argv)
 {
     /* clang-format off */
-    struct arguments arguments = {
-        .repetitions = REPETITIONS, .model = GT_MODEL_OPTIONS_DEFAULT, .blocks = true,
-        .output = "validation.db", .draw_seed = 1,
-    };
+    struct gt_validate_arguments arguments;
     /* clang-format on */
     struct gt_error error = { "" };
     struct work work = { .arguments = &arguments };
     int result;
 
-    gt_parse(&parser, argc, argv, &arguments);
+    gt_validate_arguments_parse(argc, argv, &arguments);
     if (arguments.random > 0) {
         if (gt_draws_of(&arguments.draws, arguments.families, arguments.draw_seed, &error) != 0)
             return gt_fail(&error);

@@ -219,9 +219,9 @@ static void the_median_repetition_is_compared(void **state)
     fail_at = stop_at = UINT32_MAX;
     assert_int_equal(validate(store, 5, &validated), 0);
     assert_int_equal(validated.measured, 5);
-    assert_int_equal(validated.judgement.repeats.count, 5);
-    assert_near(validated.judgement.repeats.spread_pct, 100.0 * 8 / 22);
-    assert_near(validated.judgement.comparison.makespan_measured_us, 22);
+    assert_int_equal(validated.verdict.repeats.count, 5);
+    assert_near(validated.verdict.repeats.spread_pct, 100.0 * 8 / 22);
+    assert_near(validated.verdict.comparison.makespan_measured_us, 22);
     assert_int_equal(query(store, "SELECT repetition FROM run JOIN comparison ON run_id = measured_run_id"
                                   " WHERE metric = 'repetitions' AND value = 5"),
                      3);
@@ -246,9 +246,9 @@ static void placement_has_a_floor(void **state)
     sms = sm;
     fail_at = stop_at = UINT32_MAX;
     assert_int_equal(validate(store, 3, &validated), 0);
-    assert_near(validated.judgement.repeats.placement_floor_pct, 100);
-    assert_near(validated.judgement.repeats.placement_pct, 87.5);
-    assert_near(validated.judgement.placement_excess_pct, 0);
+    assert_near(validated.verdict.repeats.placement_floor_pct, 100);
+    assert_near(validated.verdict.repeats.placement_pct, 87.5);
+    assert_near(validated.verdict.placement_excess_pct, 0);
     gt_store_close(store);
     unlink(path);
 }
@@ -275,14 +275,14 @@ static void the_order_is_that_of_all_repetitions(void **state)
 
         late_us = cases[i].late;
         assert_int_equal(validate(store, 1, &validated), 0);
-        assert_true(isnan(validated.judgement.repeats.order.pairs));
+        assert_true(isnan(validated.verdict.repeats.order.pairs));
         gt_store_close(store);
         store = new_store();
         assert_int_equal(validate(store, 2, &validated), 0);
-        assert_near(validated.judgement.repeats.order.pairs, cases[i].pairs);
-        assert_near(validated.judgement.repeats.order.wrong, cases[i].wrong);
+        assert_near(validated.verdict.repeats.order.pairs, cases[i].pairs);
+        assert_near(validated.verdict.repeats.order.wrong, cases[i].wrong);
         assert_int_equal(query(store, "SELECT value FROM comparison WHERE metric = 'order_wrong'"), cases[i].wrong);
-        assert_int_equal(gt_verdict_suite(store, &validated.judgement, 1, &suite, &error), 0);
+        assert_int_equal(gt_verdict_suite(store, &validated.verdict, 1, &suite, &error), 0);
         assert_near(suite.order_wrong, cases[i].wrong);
         gt_store_close(store);
         unlink(path);
@@ -304,8 +304,8 @@ static void what_was_not_seen_is_told(void **state)
     assert_int_equal(validate(store, 1, &validated), 0);
     unseen_from = UINT32_MAX;
     assert_int_equal(validated.unseen, 1);
-    assert_int_equal(validated.judgement.comparison.unmatched, 1);
-    assert_false(validated.judgement.within);
+    assert_int_equal(validated.verdict.comparison.unmatched, 1);
+    assert_false(validated.verdict.within);
     gt_store_close(store);
     unlink(path);
 }
@@ -349,25 +349,25 @@ static void thresholds_give_the_verdict(void **state)
     assert_int_equal(validate(store, 1, &good), 0);
     late_us = far;
     assert_int_equal(validate(store, 1, &bad), 0);
-    assert_true(isnan(good.judgement.repeats.spread_pct));
-    assert_true(isnan(good.judgement.placement_excess_pct));
-    assert_true(fabs(good.judgement.comparison.makespan_error_pct) < 3);
-    assert_true(good.judgement.within);
-    assert_false(bad.judgement.within);
-    both[0] = good.judgement;
-    both[1] = bad.judgement;
+    assert_true(isnan(good.verdict.repeats.spread_pct));
+    assert_true(isnan(good.verdict.placement_excess_pct));
+    assert_true(fabs(good.verdict.comparison.makespan_error_pct) < 3);
+    assert_true(good.verdict.within);
+    assert_false(bad.verdict.within);
+    both[0] = good.verdict;
+    both[1] = bad.verdict;
     assert_int_equal(gt_verdict_suite(store, both, 1, &suite, &error), 0);
     assert_true(suite.within);
     assert_int_equal(gt_verdict_suite(store, both, 2, &suite, &error), 0);
     assert_false(suite.within);
     assert_int_equal(suite.traces, 2);
-    assert_near(suite.error_max_pct, fabs(bad.judgement.comparison.makespan_error_pct));
-    assert_near(suite.error_median_pct, fabs(good.judgement.comparison.makespan_error_pct));
+    assert_near(suite.error_max_pct, fabs(bad.verdict.comparison.makespan_error_pct));
+    assert_near(suite.error_median_pct, fabs(good.verdict.comparison.makespan_error_pct));
     assert_near(suite.mape_pct, (suite.error_max_pct + suite.error_median_pct) / 2);
     /* A looser threshold in the store is heeded. */
     sqlite3_exec(gt_store_database(store)->sqlite, "UPDATE metric SET threshold = 100 WHERE threshold IS NOT NULL",
                  NULL, NULL, NULL);
-    assert_int_equal(gt_verdict_of(store, bad.judgement.simulated_run, false, &both[1], &error), 0);
+    assert_int_equal(gt_verdict_of(store, bad.verdict.simulated_run, false, &both[1], &error), 0);
     assert_true(both[1].within);
     gt_store_close(store);
     unlink(path);
@@ -388,7 +388,7 @@ static void what_was_measured_is_kept(void **state)
     assert_int_equal(validate(store, 5, &validated), -1);
     assert_string_equal(error.text, "the GPU is on fire");
     assert_int_equal(validated.measured, 2);
-    assert_int_equal(validated.judgement.repeats.count, 2);
+    assert_int_equal(validated.verdict.repeats.count, 2);
     fail_at = UINT32_MAX;
     stop_at = 1;
     assert_int_equal(validate(store, 5, &validated), 0);
