@@ -17,7 +17,7 @@ static void write_makespan(FILE *out, const struct gt_view *view)
     fputs("<p class=\"headline\">Simulated on ", out);
     gt_html(out, stats->run.device.name);
     if (is_compared(view))
-        fprintf(out, ": <strong>%s</strong>; the trace recorded %s: <strong>%s</strong>.</p>\n",
+        fprintf(out, ": <strong>%s</strong>; measured %s: <strong>%s</strong>.</p>\n",
                 gt_time_text(comparison->makespan_simulated_us * 1e6).s,
                 gt_time_text(comparison->makespan_measured_us * 1e6).s,
                 gt_signed_pct_text(comparison->makespan_error_pct).s);

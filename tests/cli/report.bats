@@ -56,7 +56,7 @@ nothing_beside() {
 @test "the page opens with the answer and refers to nothing outside" {
     recorded
     "$GRIDTIDE" report -q run.db -o out
-    grep -q 'Simulated on .*the trace recorded ' out/index.html
+    grep -q 'Simulated on .*measured ' out/index.html
     grep -q 'The GPU was busy [0-9.]*% of the time' out/index.html
     run grep -nE '(src|href)="[^"#]*:|//|<script|@import|url\(' out/index.html
     [ -z "$output" ]
@@ -70,7 +70,7 @@ nothing_beside() {
     error=$("$GRIDTIDE" compare run.db --format json | sed -n 's/.*"error_pct": *\([-0-9.]*\).*/\1/p' | head -n 1)
     [ -n "$error" ]
     "$GRIDTIDE" report -q run.db -o out
-    shown=$(sed -n 's/.*the trace recorded [^<]*<strong>\([^%]*\)%.*/\1/p' out/index.html | sed 's/−/-/; s/+//; s/±//')
+    shown=$(sed -n 's/.*measured [^<]*<strong>\([^%]*\)%.*/\1/p' out/index.html | sed 's/−/-/; s/+//; s/±//')
     awk -v a="$error" -v b="$shown" 'BEGIN { d = a - b; exit !(d < 0.51 && d > -0.51) }'
 }
 
@@ -323,7 +323,7 @@ measured_words() {
         grep -q "href=\"trace-$trace.html\"" out/index.html
         grep -q "src=\"trace-$trace.svg\"" out/trace-$trace.html
         grep -q 'href="index.html"' out/trace-$trace.html
-        grep -q 'the trace recorded' out/trace-$trace.html
+        grep -q '; measured ' out/trace-$trace.html
         [ "$(head -c 5 out/trace-$trace.svg)" = "<?xml" ]
     done
     "$GRIDTIDE" report -q run.db -o out                    # what was made is known again

@@ -2,16 +2,17 @@
 # How far the warp tier's cycles are from the profiled ones: traces/profiles/figures.sh
 # Prints a line a profile, one for all launches, and one each for those that took part in fitting, those held
 # out (held-out.txt) and those below 5 us: name, launches, MAPE in %, worst in %, Pearson's r of the cycles.
-# GRIDTIDE names the program.
+# GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 for trace in "$here"/*.jsonl.zst; do
     name=$(basename "$trace" .jsonl.zst)
-    "${GRIDTIDE:-gridtide}" run -q "$trace" -o "$work/run.db"
-    "${GRIDTIDE:-gridtide}" compare "$work/run.db" --format json |
+    "$GRIDTIDE" run -q "$trace" -o "$work/run.db"
+    "$GRIDTIDE" compare "$work/run.db" --format json |
         jq -c --arg name "$name" --arg held "$(sed -n "s/^$name //p" "$here/held-out.txt")" '
             ($held | split(" ") | map(tonumber)) as $held
             | [.. | objects | select(has("mape_pct"))][0]

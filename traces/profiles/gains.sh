@@ -2,8 +2,9 @@
 # What fetching ahead gains, measured and simulated: traces/profiles/gains.sh
 # A line a pair of launches: the second launch's case, how many times as fast as the first it was when both
 # were profiled, by the medians of repeats.csv (traces/record/repeat.sh), and simulated; and how many points that is
-# off, from the medians. It needs jq. GRIDTIDE names the program.
+# off, from the medians. It needs jq. GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -11,8 +12,8 @@ trap 'rm -rf "$work"' EXIT
 # Cases are numbered through both traces: the first 40 are those of library.
 grep -v '^#' "$here/../record/library.cases" | grep . > "$work/cases"
 for trace in library library2; do
-    "${GRIDTIDE:-gridtide}" run -q "$here/$trace.jsonl.zst" -o "$work/run.db"
-    "${GRIDTIDE:-gridtide}" compare "$work/run.db" --format json |
+    "$GRIDTIDE" run -q "$here/$trace.jsonl.zst" -o "$work/run.db"
+    "$GRIDTIDE" compare "$work/run.db" --format json |
         jq -r --argjson first "$([ $trace = library ] && echo 0 || echo 40)" \
             '[.. | objects | select(has("mape_pct"))][0].kernels[]
              | "\(.launch + $first) \(.measured_cycles) \(.simulated_cycles)"'

@@ -6,8 +6,9 @@
 # kernel, how many times as long it took as alone (scenario single/KERNEL), measured and simulated; both are
 # medians. Then of all kernels "figure slower KERNELS MEDIAN MEAN", of how far simulated is from measured, in %
 # of measured, and of the errors of the pairs' makespans "figure makespan PAIRS MEDIAN MEAN", without sign.
-# GRIDTIDE names the program.
+# GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 here=$(cd "$(dirname "$0")" && pwd)
 pairs=$here/../../traces/scenarios/pairs
 work=$(mktemp -d)
@@ -60,7 +61,7 @@ figure()
         END { printf "figure %s %d %.2f %.2f\n", name, NR, value[int((NR + 1) / 2)], sum / NR }'
 }
 
-"${GRIDTIDE:-gridtide}" validate -q --programs "$pairs/profile1.jsonl.zst" \
+"$GRIDTIDE" validate -q --programs "$pairs/profile1.jsonl.zst" \
     --programs "$pairs/profile2.jsonl.zst" --cost program --measured "${1:-$here/../recordings/pairs.db}" --blocks off \
     "$pairs"/*.jsonl -o "$work/now.db"
 slower "$work/now.db" | tee "$work/lines"

@@ -7,8 +7,9 @@
 # its kernels' durations in %; then, of kernels alone, kernels together, the latter's first and second half
 # (every second name of a family) and the samples: "figure NAME TRACES MEDIAN MEAN WORST KERNELS": of the
 # error of the makespan, and the mean over the traces of the mean error of their kernels' durations, all
-# without sign, in %. GRIDTIDE names the program.
+# without sign, in %. GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 here=$(cd "$(dirname "$0")" && pwd)
 traces=$here/../../traces
 work=$(mktemp -d)
@@ -61,7 +62,7 @@ figures()
     }' | sort
 }
 
-gridtide=${GRIDTIDE:-gridtide}
+gridtide=$GRIDTIDE
 "$gridtide" validate -q --programs "$traces/profiles/programs.jsonl.zst" --cost program \
     --measured "${1:-$here/../recordings/programs.db}" --blocks off "$traces"/scenarios/programs/*.jsonl -o "$work/now.db"
 errors "$work/now.db" > "$work/lines"

@@ -2,13 +2,14 @@
 # Record random traces on the GPU at hand: validate/scripts/random-record.sh SEED COUNT OUTPUT.db.zst
 #
 # Each of the COUNT traces that SEED draws is played twice. What is kept: the measured runs, and where blocks were
-# placed for every tenth trace; simulations are made anew by whoever replays (random.sh). GRIDTIDE names the program.
+# placed for every tenth trace; simulations are made anew by whoever replays (random.sh). GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 seed=$1 count=$2 output=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"${GRIDTIDE:-gridtide}" validate --random "$count" --draw-seed "$seed" --repeat 2 --blocks off --format csv \
+"$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --repeat 2 --blocks off --format csv \
     -o "$work/all.db" > "$work/all.csv"
 sqlite3 "$work/all.db" "
     PRAGMA foreign_keys = off;

@@ -4,15 +4,16 @@
 # The first COUNT (default: all 1050) traces that SEED draws against validate/recordings/random-SEED.db.zst. Prints a line
 # a family, and one for all: traces; makespan error without sign, median, 90th, 95th percentile and worst, in %; how far it is
 # beyond the spread of the two real runs, median and 95th percentile; pairs of kernels in the wrong order, of pairs.
-# GRIDTIDE names the program.
+# GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 seed=$1 count=${2:-1050}
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 zstd -q -d "$here/../recordings/random-$seed.db.zst" -o "$work/measured.db"
-"${GRIDTIDE:-gridtide}" validate --random "$count" --draw-seed "$seed" --repeat 2 --measured "$work/measured.db" --blocks off \
+"$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --repeat 2 --measured "$work/measured.db" --blocks off \
     --format csv -o "$work/now.db" > "$work/now.csv"
 tr -d '\r' < "$work/now.csv" | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }

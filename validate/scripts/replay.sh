@@ -5,8 +5,9 @@
 #   validate/scripts/replay.sh DATABASE FOLDER...    the traces are looked for in the folders
 #
 # Prints a line a trace (name, signed makespan error, median start error, both in % of the measured
-# makespan), then the figures of all: "figure NAME VALUE". GRIDTIDE names the program.
+# makespan), then the figures of all: "figure NAME VALUE". GRIDTIDE names the program (default: build/gridtide).
 set -eu
+GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
 [ $# -ge 2 ] || { echo "usage: $0 DATABASE FOLDER..." >&2; exit 2; }
 database=$1
 shift
@@ -72,7 +73,7 @@ while read -r name; do
     file=$(trace_file "$name" "$@")
     [ -n "$file" ] || { echo "$0: no trace '$name' in $*" >&2; exit 1; }
     rm -f "$work/now.db"
-    "${GRIDTIDE:-gridtide}" run -q "$file" -o "$work/now.db"
+    "$GRIDTIDE" run -q "$file" -o "$work/now.db"
     compare "$name"
 done < "$work/names" > "$work/lines"
 cat "$work/lines"
