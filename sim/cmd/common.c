@@ -18,12 +18,14 @@ int gt_fail(const struct gt_error *error)
 int gt_usage(const char *command, const char *format, ...)
 {
     va_list arguments;
+    char text[GT_ERROR_TEXT_BYTES], *clean;
 
-    fputs("gridtide: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "; see 'gridtide%s%s --help'\n", command[0] ? " " : "", command);
+    clean = gt_clean_name(text); /* words as they were typed, which may steer a terminal */
+    fprintf(stderr, "gridtide: %s; see 'gridtide%s%s --help'\n", clean, command[0] ? " " : "", command);
+    free(clean);
     return GT_EXIT_USAGE;
 }
 

@@ -15,6 +15,7 @@
 #include "sim/base/spelling.h"
 #include "sim/cmd/cmd.h"
 #include "traces/io/overwrite.h"
+#include "traces/names/clean_text.h"
 
 static const struct gt_command *const commands[] = {
     &gt_command_import,   &gt_command_run,    &gt_command_stats,  &gt_command_compare, &gt_command_explain,
@@ -39,6 +40,7 @@ static void print_help(FILE *out)
 static int tell_similar(const char *wrong)
 {
     size_t least = GT_SPELLING_BYTES, count = 0, told = 0;
+    char *clean = gt_clean_name(wrong);
 
     for (size_t i = 0; i < COMMANDS; i++) {
         size_t slips = gt_spelling_slips(wrong, commands[i]->name);
@@ -46,7 +48,8 @@ static int tell_similar(const char *wrong)
         count = slips < least ? 1 : count + (slips == least);
         least = slips < least ? slips : least;
     }
-    fprintf(stderr, "gridtide: '%s' is not a gridtide command. See 'gridtide --help'.\n", wrong);
+    fprintf(stderr, "gridtide: '%s' is not a gridtide command. See 'gridtide --help'.\n", clean);
+    free(clean);
     if (least == GT_SPELLING_BYTES)
         return GT_EXIT_USAGE;
     fprintf(stderr, "The most similar command%s", count == 1 ? " is" : "s are");

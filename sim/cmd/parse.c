@@ -6,6 +6,7 @@
 
 #include "sim/base/spelling.h"
 #include "sim/cmd/common.h"
+#include "traces/names/clean_text.h"
 
 /* The options of a command as getopt wants them. */
 struct table {
@@ -56,7 +57,7 @@ static void make_table(struct table *table, const struct argp *parser)
 /* Say that there is no option like `typed`, "--NAME" or "--NAME=VALUE", and which is most like it. */
 static void tell_unknown(const struct table *table, const char *command, const char *typed)
 {
-    char *name = gt_strndup(typed + 2, strcspn(typed + 2, "="));
+    char *name = gt_strndup(typed + 2, strcspn(typed + 2, "=")), *clean = gt_clean_name(name);
     const char *nearest = NULL;
     size_t least = GT_SPELLING_BYTES;
 
@@ -68,10 +69,11 @@ static void tell_unknown(const struct table *table, const char *command, const c
             nearest = table->longs[i].name;
         }
     }
-    fprintf(stderr, "%s: there is no option --%s", command, name);
+    fprintf(stderr, "%s: there is no option --%s", command, clean);
     if (nearest != NULL)
         fprintf(stderr, "; the most similar option is --%s", nearest);
     fprintf(stderr, ". See '%s --help'.\n", command);
+    free(clean);
     free(name);
 }
 

@@ -263,3 +263,23 @@ same_trace()
     { printf '\357\273\277'; cat "$GRIDTIDE_SOURCE/sim/devices/toy.ini"; } > mark.ini
     "$GRIDTIDE" devices mark.ini > /dev/null
 }
+
+@test "names that SQLite keeps for itself beside the store that is read are refused" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/overlap-4-streams.jsonl" -o beside.db
+    for ending in journal wal shm; do
+        run "$GRIDTIDE" export csv beside.db -o "beside.db-$ending"
+        [ "$status" -eq 1 ]
+        [[ $output == *"SQLite keeps for itself"* ]]
+        [ ! -e "beside.db-$ending" ]
+    done
+}
+
+@test "words of the command line that would steer a terminal are shown as escapes" {
+    word=$(printf 'x\342\200\256\033[31m')
+    for arguments in "$word" "run --$word" "import $word file"; do
+        # shellcheck disable=SC2086 # words of a command line
+        run "$GRIDTIDE" $arguments
+        [ "$status" -eq 2 ]
+        [[ $output == *'\u202e'* && $output != *$'\033'* ]] || { printf '%s\n' "$output" | cat -v; false; }
+    done
+}

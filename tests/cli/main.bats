@@ -118,6 +118,8 @@
         > /dev/null
     program=$(find "$BATS_TEST_TMPDIR/root" -type f -name gridtide)
     [ -x "$program" ]
+    # The sanitizers write the place of every source file into what they check; nobody installs that.
+    ! nm "$program" 2> /dev/null | grep -q __asan_init || skip "built with sanitizers"
     stripped=$BATS_TEST_TMPDIR/stripped
     strip -o "$stripped" "$program" 2> /dev/null || cp "$program" "$stripped"
     for tree in "$GRIDTIDE_BUILD" "$GRIDTIDE_SOURCE"; do

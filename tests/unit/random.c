@@ -85,7 +85,7 @@ static void every_trace_can_be_simulated_to_its_end(void **state)
     assert_int_equal(gt_draws_of(&draws, NULL, 20261122, &error), 0);
     for (uint32_t i = 0; i < 350; i++) {
         struct gt_options options = GT_OPTIONS_DEFAULT;
-        struct gt_probe probe = { NULL };
+        struct gt_probe probe = { 0 };
         struct gt_summary summary;
         char *text = gt_draw_text(&draws, i);
         struct gt_workload *workload = gt_draw_read(text, &error);

@@ -3,6 +3,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* The files that are being read, in the order in which they were opened. */
@@ -78,10 +79,37 @@ static int refuse(const char *path, struct gt_error *error)
                         path);
 }
 
+static const char *const endings[] = { "", "-journal", "-wal", "-shm" };
+
+/* SQLite takes files of these names for its own and removes them with the store that they stand beside. */
+static bool is_beside_what_is_read(const char *path)
+{
+    size_t length = strlen(path);
+
+    for (size_t i = 1; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t ending = strlen(endings[i]);
+        struct stat status;
+        char *store;
+        bool read;
+
+        if (length <= ending || strcmp(path + length - ending, endings[i]) != 0)
+            continue;
+        store = gt_format("%.*s", (int)(length - ending), path);
+        read = stat(store, &status) == 0 && gt_is_being_read(&status);
+        free(store);
+        if (read)
+            return true;
+    }
+    return false;
+}
+
 int gt_writing_is_safe(const char *path, struct gt_error *error)
 {
-    static const char *const endings[] = { "", "-journal", "-wal", "-shm" };
-
+    if (is_beside_what_is_read(path))
+        return gt_error_set(error,
+                            "%s: is a name that SQLite keeps for itself beside the store that is read; give "
+                            "another name with -o",
+                            path);
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         struct stat status;
         char *name;

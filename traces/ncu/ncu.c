@@ -395,7 +395,9 @@ static int unpack_report(struct gt_input *input, const char *path, const char *f
         gt_bug("no memory for a file name");
     status = copy(input, report, error);
     if (status == 0 && gt_ncu_report_unpack(report, folder, error) != 0)
-        status = gt_error_prefix(error, "%s: copied to ", path);
+        status = gt_error_prefix(
+            error,
+            "%s: is no file of its own, and the copy is gone now, so save it to one first; of the copy: ", path);
     unlink(report);
     free(report);
     return status;
