@@ -73,3 +73,13 @@ setup() {
         [ "$status" -eq 1 ]
     fi
 }
+
+@test "export csv refuses times that no run can hold" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/overlap-4-streams.jsonl" -o "$BATS_TEST_TMPDIR/far.db"
+    sqlite3 "$BATS_TEST_TMPDIR/far.db" "UPDATE run_op SET end_ps = 9223372036854775807 WHERE op_no = 0"
+    run "$GRIDTIDE" export csv "$BATS_TEST_TMPDIR/far.db" -o "$BATS_TEST_TMPDIR/far.csv"
+    [ "$status" -eq 1 ]
+    [[ $output == *"the store is damaged"* ]]
+    [ ! -e "$BATS_TEST_TMPDIR/far.csv" ]
+}

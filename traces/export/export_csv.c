@@ -47,10 +47,13 @@ static int write_text(struct gt_output *output, const char *text, struct gt_erro
     return result;
 }
 
-/* Picoseconds as microseconds, exactly. */
+/* Picoseconds as microseconds, exactly. What no run can hold is not written as if it were a time. */
 static int write_time(struct gt_output *output, int64_t ps, struct gt_error *error)
 {
     uint64_t magnitude = ps < 0 ? -(uint64_t)ps : (uint64_t)ps;
+
+    if (magnitude > GT_TIME_LIMIT_PS)
+        return gt_error_set(error, "a time of %" PRId64 " ps, which no run can hold; the store is damaged", ps);
     return gt_output_printf(output, error, "%s%" PRIu64 ".%06" PRIu64, ps < 0 ? "-" : "", magnitude / 1000000,
                             magnitude % 1000000);
 }
