@@ -50,11 +50,6 @@ int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, v
     return 0;
 }
 
-bool gt_engine_idle_until(const struct gt_engine *engine, gt_time_ps time_ps)
-{
-    return engine->heap.count == 0 || engine->heap.events[0].time_ps > time_ps;
-}
-
 void gt_engine_free(struct gt_engine *engine)
 {
     gt_heap_free(&engine->heap);

@@ -34,8 +34,6 @@ void gt_engine_schedule(struct gt_engine *engine, gt_time_ps time_ps, enum gt_ph
 void gt_engine_schedule_next(struct gt_engine *engine);
 /* Handle events until none is left. Returns 0, or -1 from the first handler that says so. */
 int gt_engine_run(struct gt_engine *engine, const struct gt_event_kind *kinds, void *machine, struct gt_error *error);
-/* True where nothing is due before or at `time_ps`: the caller may go on by itself. */
-bool gt_engine_idle_until(const struct gt_engine *engine, gt_time_ps time_ps);
 void gt_engine_free(struct gt_engine *engine);
 
 #endif

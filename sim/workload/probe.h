@@ -29,7 +29,6 @@ extern const char *const gt_wait_names[GT_WAITS];
 
 /* What let something happen: the edge that the critical path follows backwards. */
 enum gt_cause { GT_CAUSE_NONE, GT_CAUSE_CALL, GT_CAUSE_OP };
-extern const char *const gt_cause_names[3];
 
 struct gt_call_record {
     gt_call_index call;

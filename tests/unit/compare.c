@@ -83,6 +83,8 @@ static void computed_once(struct gt_store *store, int64_t simulated, int64_t mea
     bool kept = measured > 0;
 
     assert_int_equal(gt_verdict_of(store, simulated, true, &first, &error), 0);
+    assert_true(same(gt_verdict_value(&first, "makespan_error_pct"), first.comparison.makespan_error_pct));
+    assert_true(isnan(gt_verdict_value(&first, "no_such_metric")));
     *comparison = first.comparison;
     change(store, "SAVEPOINT before; UPDATE run_op SET end_ps = end_ps + 1000000000 WHERE run_id ="
                   " (SELECT max(run_id) FROM run)");

@@ -45,8 +45,6 @@ int gt_store_run_kernels(struct gt_store *store, int64_t run_id, const struct gt
 
 /* Bind a picosecond time, capped at what SQLite holds; GT_TIME_NONE gives NULL. */
 void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps);
-/* Bind an index; GT_NONE gives NULL. */
-void gt_store_bind_index(sqlite3_stmt *statement, int place, uint32_t index);
 /* Bind text that outlives the step; NULL and "" give NULL. */
 void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text);
 

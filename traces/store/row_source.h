@@ -21,7 +21,7 @@ struct gt_row_source {
 int gt_store_insert(struct gt_store *store, const struct gt_row_source *source, uint64_t *done, uint64_t total,
                     struct gt_error *error);
 
-/* As gt_store_bind_time(), gt_store_bind_index() and gt_store_bind_text() bind. */
+/* Times and texts as gt_store_bind_time() and gt_store_bind_text() bind them; the index GT_NONE gives NULL. */
 void gt_result_time(sqlite3_context *result, gt_time_ps time_ps);
 void gt_result_index(sqlite3_context *result, uint32_t index);
 void gt_result_text(sqlite3_context *result, const char *text);

@@ -103,14 +103,6 @@ void gt_store_bind_time(sqlite3_stmt *statement, int place, gt_time_ps time_ps)
         sqlite3_bind_int64(statement, place, time_ps > INT64_MAX ? INT64_MAX : (int64_t)time_ps);
 }
 
-void gt_store_bind_index(sqlite3_stmt *statement, int place, uint32_t index)
-{
-    if (index == GT_NONE)
-        sqlite3_bind_null(statement, place);
-    else
-        sqlite3_bind_int64(statement, place, index);
-}
-
 void gt_store_bind_text(sqlite3_stmt *statement, int place, const char *text)
 {
     if (text == NULL || text[0] == '\0')

@@ -128,7 +128,6 @@ void gt_script_record(struct gt_script *script, uint32_t thread, uint32_t stream
         event = gt_chance_between(&script->chance, 0, script->events == 0 ? 0 : script->events - 1);
     if (script->events == 0)
         script->events = 1;
-    script->recorded[event] = true;
     begin_call(script, "event_record", thread);
     say_stream(script, stream);
     end_call(script, ",\"event\":\"e%" PRIu32 "\"", event);

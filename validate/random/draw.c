@@ -29,11 +29,11 @@ int gt_draws_of(struct gt_draws *draws, const char *families, uint64_t seed, str
 {
     *draws = (struct gt_draws){ .seed = seed };
     if (families == NULL) {
-        for (size_t i = 0; i < gt_family_count; i++)
+        for (size_t i = 0; i < gt_family_count && i < GT_DRAW_FAMILIES_MAX; i++)
             draws->families[draws->family_count++] = &gt_families[i];
         return 0;
     }
-    while (draws->family_count < sizeof draws->families / sizeof draws->families[0]) {
+    while (draws->family_count < GT_DRAW_FAMILIES_MAX) {
         size_t length = strcspn(families, ",");
         const struct gt_family *family = gt_family_find(families, length);
 

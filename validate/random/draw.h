@@ -5,8 +5,9 @@
 #include "sim/workload/workload.h"
 
 /* Which traces: trace i is the i / families-th of the i modulo families-th family. */
+enum { GT_DRAW_FAMILIES_MAX = 16 };
 struct gt_draws {
-    const struct gt_family *families[16];
+    const struct gt_family *families[GT_DRAW_FAMILIES_MAX];
     uint32_t family_count;
     uint64_t seed;
 };

@@ -16,7 +16,6 @@ struct gt_script {
     uint64_t left_us;                           /* of such work: launches stop when it is used up */
     bool default_stream;                        /* calls may use the legacy default stream too */
     bool pageable;                              /* copies may be pageable or synchronous */
-    bool recorded[GT_SCRIPT_EVENTS];
 };
 
 /* shapes.c: define `count` kernels; `longest_us` bounds a block's time, `blocks_most` a grid. */
