@@ -199,7 +199,7 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
 
         if (thread->call_count == 0)
             continue;
-        start_ps = m->workload->calls[thread->calls[0]].start_ps;
+        start_ps = m->host->calls[thread->calls[0]].start_ps;
         gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, i,
                            0);
     }
@@ -247,6 +247,7 @@ static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_pro
     replaying->made = true;
     options.serialize = false;
     options.program_cost = false;
+    machine.host = machine.workload;
     machine.device = machine.recorded;
     machine.options = &options;
     machine.probe = probe;
@@ -285,6 +286,9 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         gt_replay_free(&replaying.replay);
         gt_replay_make(&replaying.replay, setting.workload, setting.recorded, device);
     }
+    setting.host = options->host != NULL ? options->host : setting.workload;
+    if (options->host != NULL)
+        gt_replay_take_host(&replaying.replay, options->host);
     setting.replay = replaying.replay;
     status = play(&setting, summary, error);
     gt_replay_free(&replaying.replay);

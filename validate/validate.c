@@ -7,6 +7,8 @@
 
 #include "sim/simulate.h"
 #include "traces/import/warnings.h"
+#include "traces/store/recorded.h"
+#include "validate/measured_host.h"
 #include "validate/proxy_kernel.h"
 #include "validate/strip_times.h"
 
@@ -14,6 +16,7 @@
 struct work {
     const struct gt_validation *validation;
     struct gt_workload *workload;
+    const char *name;
     const struct gt_device *device;
     int64_t device_id, trace_id, simulated_run;
     struct gt_validated *validated;
@@ -58,23 +61,27 @@ static struct gt_run_writer *begin(const struct work *work, const char *kind, co
     return writer;
 }
 
-static int simulate(struct work *work)
+/* `host`: whose calls the run takes, measured in run `host_run`; or NULL, and it simulates them. */
+static int simulate(struct work *work, const struct gt_workload *host, int64_t host_run)
 {
     struct gt_options options = GT_OPTIONS_DEFAULT;
     struct gt_summary summary;
     struct gt_run_writer *writer;
     struct gt_kernel_model *modelled = NULL;
-    char text[64];
+    char text[96];
+    int64_t run;
     int result = 0;
 
     options.seed = work->validation->seed;
     options.recorded_on = work->validation->recorded_on;
     options.program_cost = work->validation->program_cost;
-    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s", options.seed,
+    options.host = host;
+    snprintf(text, sizeof text, "blocks=on seed=%" PRIu64 "%s%s%s", options.seed,
              work->validation->program_cost ? " cost=program" : "",
-             work->validated->surrogates ? " kernels=surrogates" : "");
+             work->validated->surrogates ? " kernels=surrogates" : "", host != NULL ? " host=measured" : "");
     writer = begin(work, "simulated", text, 0);
-    gt_run_writer_await(writer); /* whatever ends the program, no simulated run stays without a measured one */
+    if (host == NULL)
+        gt_run_writer_await(writer); /* whatever ends the program, no such run stays without a measured one */
     tell(work, "simulating", 0, 0);
     if (gt_has_programs(work->workload)) {
         modelled = gt_model_kernels(work->workload, work->device, options.recorded_on, false, NULL, work->error);
@@ -93,8 +100,37 @@ static int simulate(struct work *work)
     gt_run_writer_counter(writer, "blocks", (double)summary.blocks, work->error);
     gt_run_writer_counter(writer, "events", (double)summary.events, work->error);
     gt_run_writer_counter(writer, "end_ps", (double)summary.end_ps, work->error);
-    work->simulated_run = gt_run_writer_end(writer, work->error);
-    return work->simulated_run < 0 ? -1 : 0;
+    if (host != NULL)
+        gt_run_writer_counter(writer, GT_COUNTER_HOST_OF_RUN, (double)host_run, work->error);
+    run = gt_run_writer_end(writer, work->error);
+    if (host == NULL)
+        work->simulated_run = run;
+    return run < 0 ? -1 : 0;
+}
+
+/* Again, with the calls of the measured run whose makespan is the median: what is left then is the GPU's error. */
+static int simulate_gpu_alone(struct work *work)
+{
+    struct gt_database *database = gt_store_database(work->validation->store);
+    struct gt_measured_host host;
+    struct gt_recorded recorded;
+    struct gt_repeats repeats;
+    int result;
+
+    if (gt_repeats_median(work->validation->store, work->simulated_run, &repeats, work->error) != 0)
+        return -1;
+    gt_measured_host_make(&host, work->workload);
+    result = gt_recorded_find(database, work->name, &recorded, work->error);
+    if (result == 0) {
+        const struct gt_probe probe = gt_measured_host_probe(&host);
+
+        result = gt_recorded_play(database, &recorded, repeats.median_run, &probe, work->error);
+    }
+    if (result == 0)
+        result = simulate(work, &host.workload, repeats.median_run);
+    gt_recorded_free(&recorded);
+    gt_measured_host_free(&host);
+    return result;
 }
 
 static void note_unseen(struct gt_validated *validated, const struct gt_play_result *result)
@@ -179,6 +215,7 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
 {
     struct work work = { .validation = validation,
                          .workload = workload,
+                         .name = name,
                          .device = device,
                          .device_id = device_id,
                          .validated = validated,
@@ -197,10 +234,12 @@ int gt_validate(const struct gt_validation *validation, struct gt_workload *work
     validated->others = others_now(validation);
     warn_of_others(workload, &validated->others);
     work.trace_id = gt_store_put_trace(validation->store, workload, name, error);
-    if (work.trace_id < 0 || simulate(&work) != 0)
+    if (work.trace_id < 0 || simulate(&work, NULL, 0) != 0)
         return -1;
     result = play(&work);
     validated->lost = validation->players->lost != NULL && validation->players->lost();
+    if (result == 0 && validated->measured > 0)
+        result = simulate_gpu_alone(&work);
     /* Repetitions before a failure count; the failure is what is told. */
     if (validated->measured > 0 && gt_verdict_of(validation->store, work.simulated_run, true, &validated->verdict,
                                                  result == 0 ? error : &judging) != 0)

@@ -105,6 +105,7 @@ static void json_judgement(yajl_gen json, const struct gt_judged *judged)
     const struct gt_repeats *repeats = &judged->verdict.repeats;
 
     json_count(json, "repetitions", repeats->count);
+    json_number(json, "makespan_error_gpu_pct", gt_verdict_value(&judged->verdict, "makespan_error_gpu_pct"));
     json_number(json, "makespan_spread_pct", repeats->spread_pct);
     gt_json_text(json, "placement_pct");
     yajl_gen_map_open(json);

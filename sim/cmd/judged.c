@@ -9,7 +9,7 @@
 #include "sim/cmd/terminal.h"
 #include "traces/names/short_name.h"
 
-enum { NAME_WIDTH = 36, ROW_WIDTH = 128 /* of a line that has a name and all figures, with notes */ };
+enum { NAME_WIDTH = 36, ROW_WIDTH = 136 /* of a line that has a name and all figures, with notes */ };
 
 const char *gt_judged_verdict(const struct gt_judged *judged)
 {
@@ -25,13 +25,16 @@ static bool is_narrow(FILE *out)
 }
 
 /* Widths of the figures, in a line with the name or below it. */
-enum { FIGURES = 8 };
-static const int in_line[FIGURES] = { 12, 12, 8, 8, 10, 7, 7, 6 }, below[FIGURES] = { 9, 12, 7, 8, 8, 7, 7, 5 };
+enum { FIGURES = 9 };
+static const int in_line[FIGURES] = { 12, 12, 8, 7, 8, 10, 7, 7, 6 }, below[FIGURES] = { 8, 9, 7, 6, 7, 7, 7, 6, 5 };
 
 void gt_judged_print_heading(FILE *out)
 {
-    static const char *const headings[FIGURES] = { "real us",  "simulated us", "error %", "spread %",
-                                                   "start us", "placed%",      "floor %", "order" };
+    static const char *const wide[FIGURES] = { "real us",  "simulated us", "error %", "gpu %", "spread %",
+                                               "start us", "placed%",      "floor %", "order" };
+    static const char *const narrow[FIGURES] = { "real us", "sim. us", "error %", "gpu %", "spread%",
+                                                 "start",   "placed%", "floor%",  "order" };
+    const char *const *headings = is_narrow(out) ? narrow : wide;
     const int *widths = is_narrow(out) ? below : in_line;
 
     if (is_narrow(out))
@@ -52,6 +55,14 @@ static void print_real(FILE *out, int width, int decimals, double value)
         fprintf(out, " %*.*f", width, decimals, value);
 }
 
+static void print_signed(FILE *out, int width, double value)
+{
+    if (isnan(value))
+        print_real(out, width, 2, NAN);
+    else
+        fprintf(out, " %+*.2f", width, value);
+}
+
 static void print_figures(FILE *out, const struct gt_judged *row, const int *widths)
 {
     const struct gt_comparison *comparison = &row->verdict.comparison;
@@ -59,15 +70,13 @@ static void print_figures(FILE *out, const struct gt_judged *row, const int *wid
 
     print_real(out, widths[0], 2, comparison->makespan_measured_us);
     print_real(out, widths[1], 2, comparison->makespan_simulated_us);
-    if (isnan(comparison->makespan_error_pct))
-        print_real(out, widths[2], 2, NAN);
-    else
-        fprintf(out, " %+*.2f", widths[2], comparison->makespan_error_pct);
-    print_real(out, widths[3], 2, repeats->spread_pct);
-    print_real(out, widths[4], 3, comparison->start_error_us.median);
-    print_real(out, widths[5], 1, repeats->placement_pct);
-    print_real(out, widths[6], 1, repeats->placement_floor_pct);
-    print_real(out, widths[7], 0, repeats->order.wrong);
+    print_signed(out, widths[2], comparison->makespan_error_pct);
+    print_signed(out, widths[3], gt_verdict_value(&row->verdict, "makespan_error_gpu_pct"));
+    print_real(out, widths[4], 2, repeats->spread_pct);
+    print_real(out, widths[5], 3, comparison->start_error_us.median);
+    print_real(out, widths[6], 1, repeats->placement_pct);
+    print_real(out, widths[7], 1, repeats->placement_floor_pct);
+    print_real(out, widths[8], 0, repeats->order.wrong);
 }
 
 static void print_notes(FILE *out, const struct gt_judged *row)
@@ -106,7 +115,8 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "repetitions", GT_COLUMN_NUMBER },
         { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
-        { "makespan_error_pct", GT_COLUMN_NUMBER }, { "makespan_spread_pct", GT_COLUMN_NUMBER },
+        { "makespan_error_pct", GT_COLUMN_NUMBER }, { "makespan_error_gpu_pct", GT_COLUMN_NUMBER },
+        { "makespan_spread_pct", GT_COLUMN_NUMBER },
         { "start_error_median_us", GT_COLUMN_NUMBER }, { "start_error_allowed_share", GT_COLUMN_NUMBER },
         { "placement_pct", GT_COLUMN_NUMBER }, { "placement_floor_pct", GT_COLUMN_NUMBER },
         { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
@@ -124,6 +134,7 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         gt_table_real(table, verdict->comparison.makespan_measured_us, 3);
         gt_table_real(table, verdict->comparison.makespan_simulated_us, 3);
         gt_table_real(table, verdict->comparison.makespan_error_pct, 3);
+        gt_table_real(table, gt_verdict_value(verdict, "makespan_error_gpu_pct"), 3);
         gt_table_real(table, verdict->repeats.spread_pct, 3);
         gt_table_real(table, verdict->comparison.start_error_us.median, 3);
         gt_table_real(table, verdict->start_allowed_share, 3);
@@ -144,6 +155,8 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
     static const struct gt_column columns[] = {
         { "traces", GT_COLUMN_NUMBER }, { "makespan_error_median_pct", GT_COLUMN_NUMBER },
         { "makespan_error_p95_pct", GT_COLUMN_NUMBER }, { "makespan_error_max_pct", GT_COLUMN_NUMBER },
+        { "gpu_error_median_pct", GT_COLUMN_NUMBER }, { "gpu_error_p95_pct", GT_COLUMN_NUMBER },
+        { "gpu_error_max_pct", GT_COLUMN_NUMBER },
         { "mape_pct", GT_COLUMN_NUMBER }, { "pearson", GT_COLUMN_NUMBER },
         { "start_off_pct", GT_COLUMN_NUMBER }, { "placement_within_pct", GT_COLUMN_NUMBER },
         { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
@@ -157,6 +170,9 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
     gt_table_real(table, suite->error_median_pct, 3);
     gt_table_real(table, suite->error_p95_pct, 3);
     gt_table_real(table, suite->error_max_pct, 3);
+    gt_table_real(table, suite->gpu_median_pct, 3);
+    gt_table_real(table, suite->gpu_p95_pct, 3);
+    gt_table_real(table, suite->gpu_max_pct, 3);
     gt_table_real(table, suite->mape_pct, 3);
     gt_table_real(table, suite->pearson, 6);
     gt_table_real(table, suite->start_off_pct, 1);
@@ -181,6 +197,9 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
     fprintf(line, "%u trace%s: |makespan error| median %.2f %%, 95th percentile %.2f %%, worst %.2f %%",
             suite->traces, suite->traces == 1 ? "" : "s", suite->error_median_pct, suite->error_p95_pct,
             suite->error_max_pct);
+    if (!isnan(suite->gpu_median_pct))
+        fprintf(line, "; with the host's calls as measured %.2f, %.2f, %.2f %%", suite->gpu_median_pct,
+                suite->gpu_p95_pct, suite->gpu_max_pct);
     if (!isnan(suite->placement_within_pct))
         fprintf(line, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
     if (suite->order_pairs > 0)

@@ -53,6 +53,7 @@ struct gt_machine {
     struct gt_engine engine;
     /* what is played, on what, how */
     const struct gt_workload *workload;
+    const struct gt_workload *host; /* whose recorded calls threads follow: options->host, or the workload */
     const struct gt_device *device;
     const struct gt_device *recorded; /* that the measured times are from; often the same */
     const gt_time_ps *isolated_ps;    /* by operation: its duration without contention; NULL: as stated */

@@ -20,6 +20,10 @@ struct gt_options {
     /* What to play instead of the workload: the same operations in the same order on other streams
      * (see sim/workload/restream.h).  NULL: the workload itself. */
     const struct gt_workload *played;
+    /* The same calls and operations with the times of one measured run: what the host did by itself then it does
+     * again (work between calls, calls' own time, the return of a wait after what it waited for), and only the
+     * GPU's part is simulated.  NULL: calls take what the workload or the device says. */
+    const struct gt_workload *host;
     /* What the warp tier says of kernels on the device simulated: how long operations last of which
      * neither a duration nor block costs are known; with `program_cost`, of all that it could run.
      * NULL: none. */

@@ -314,6 +314,16 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     free(last);
 }
 
+void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host)
+{
+    uint32_t measured, *by_end = gt_replay_sort_by_end(host, &measured);
+
+    free(replay->blocking_op);
+    free(replay->copy_start_delay_ns);
+    gt_replay_find_blocking_syncs(replay, host, by_end, measured);
+    free(by_end);
+}
+
 void gt_replay_free(struct gt_replay *replay)
 {
     free(replay->blocking_op);

@@ -43,6 +43,8 @@ struct gt_replay {
  * device it was measured on.  Where `device` differs from that one, so do the constants. */
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload, const struct gt_device *recorded,
                     const struct gt_device *device);
+/* Which calls were blocked, and by what, is as in `host` instead: the same calls and operations, measured in another run. */
+void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host);
 void gt_replay_free(struct gt_replay *replay);
 
 /* The gap between an operation and the next one of its stream. */

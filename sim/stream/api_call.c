@@ -72,7 +72,7 @@ static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_cal
 /* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
 gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
 {
-    const struct gt_call *c = &m->workload->calls[call];
+    const struct gt_call *c = &m->host->calls[call];
     gt_time_ps cost_ps;
 
     if (c->duration_ps == GT_TIME_NONE)
@@ -99,7 +99,7 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
 
     if (op == GT_NONE)
         return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
-    return add_ps(gt_call_measured_end(&m->workload->calls[call]) - gt_op_measured_end(&m->workload->ops[op]),
+    return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
                   (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 

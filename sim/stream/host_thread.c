@@ -9,14 +9,14 @@
 /* The thread's own work between two recorded calls. */
 static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread_state *state, uint32_t next)
 {
-    const struct gt_call *call = &m->workload->calls[state->calls[next]], *before;
+    const struct gt_call *call = &m->host->calls[state->calls[next]], *before;
     gt_time_ps before_end;
 
     if (call->start_ps == GT_TIME_NONE)
         return 0;
     if (next == 0)
         return call->start_ps;
-    before = &m->workload->calls[state->calls[next - 1]];
+    before = &m->host->calls[state->calls[next - 1]];
     before_end = gt_call_measured_end(before);
     return before_end == GT_TIME_NONE || before_end > call->start_ps ? 0 : call->start_ps - before_end;
 }
@@ -100,7 +100,7 @@ static uint32_t others_submitting(const struct gt_machine *m, gt_thread_index th
 static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
 {
     const struct gt_thread_state *state = &m->threads[thread];
-    const struct gt_call *call = &m->workload->calls[state->calls[state->next]];
+    const struct gt_call *call = &m->host->calls[state->calls[state->next]];
     gt_time_ps time_ps = 0;
 
     if (stream == GT_NONE || call->duration_ps != GT_TIME_NONE)

@@ -61,7 +61,7 @@ at() {
     [ "$(at '$[1].repetitions')" = 1 ]
     [ "$(at '$[1].makespan_spread_pct')" = "" ]
     [ "$(sqlite3 :memory: "select group_concat(key) from json_each(readfile('out.json'), '\$[0]')")" = \
-      trace,device,operations,makespan_us,start_error_us,start_error_pct_of_makespan,unmatched,warnings,repetitions,makespan_spread_pct,placement_pct,order,kernels,verdict ]
+      trace,device,operations,makespan_us,start_error_us,start_error_pct_of_makespan,unmatched,warnings,repetitions,makespan_error_gpu_pct,makespan_spread_pct,placement_pct,order,kernels,verdict ]
     [ "$(at '$[0].order.pairs')" = 1 ]
     [ "$(at '$[0].order.wrong')" = 0 ]
     [ "$(at '$[1].order.pairs')" = "" ]

@@ -97,7 +97,7 @@ measured() {
     run "$GRIDTIDE" validate u.jsonl t.jsonl u.jsonl --measured measured.db --repeat 2 -o v.db -q
     [ "$status" = 1 ]
     [ "$(sqlite3 v.db "SELECT group_concat(name) FROM trace")" = t ]
-    [ "$(sqlite3 v.db "SELECT group_concat(kind) FROM run")" = simulated,measured,measured ]
+    [ "$(sqlite3 v.db "SELECT group_concat(kind) FROM run")" = simulated,measured,measured,simulated ]
     # What the store had before stays, whatever it is.
     sqlite3 v.db "DELETE FROM run_op WHERE run_id > 1" "DELETE FROM run_placement WHERE run_id > 1" \
         "DELETE FROM counter WHERE run_id > 1" "DELETE FROM comparison" "DELETE FROM run WHERE run_id > 1"

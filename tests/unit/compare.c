@@ -94,7 +94,8 @@ static void computed_once(struct gt_store *store, int64_t simulated, int64_t mea
     for (size_t i = 0; i < gt_metric_count; i++)
         if (kept) {
             assert_true(same(first.values[i], again.values[i]));
-            assert_true(same(first.values[i], gt_metric_get(&gt_metrics[i], &again)));
+            assert_true(gt_metrics[i].compute != NULL ||
+                        same(first.values[i], gt_metric_get(&gt_metrics[i], &again)));
         }
     assert_int_equal(same(first.comparison.makespan_simulated_us, again.comparison.makespan_simulated_us), kept);
     change(store, "DELETE FROM comparison WHERE metric = 'matched'");

@@ -232,6 +232,50 @@ static void the_median_repetition_is_compared(void **state)
     unlink(path);
 }
 
+/* A player whose host takes 30 us for each launch, where the device file's takes 4: its second kernel starts as
+ * much later, which is the host's part of the error. What a simulation with its calls says is beside it; both
+ * kernels start the launch's latency after their calls and end as simulated. */
+static int play_slowly(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
+                       struct gt_error *why)
+{
+    if (probe == NULL)
+        return 0;
+    for (uint32_t i = 0; i < player->workload->op_count; i++) {
+        const gt_time_ps call_ps = UINT64_C(1000000) * (5 + 30 * i), start_ps = call_ps + UINT64_C(31000000);
+        struct gt_call_record call = { .call = i, .start_ps = call_ps, .end_ps = call_ps + UINT64_C(30000000) };
+        struct gt_op_record op = {
+            .op = i, .start_ps = start_ps, .end_ps = start_ps + 10000000, .cause_index = GT_NONE
+        };
+
+        assert_int_equal(probe->call(probe->user, &call, why), 0);
+        assert_int_equal(probe->op(probe->user, &op, why), 0);
+    }
+    result->counter_count = 0;
+    return 0;
+}
+
+static void the_gpu_alone_has_the_measured_host(void **state)
+{
+    static const struct gt_players slow = { NULL, open_player, play_slowly, describe, close_player, others, NULL };
+    struct gt_store *store = new_store();
+    struct gt_workload *workload = make_workload();
+    struct gt_validation validation = { .players = &slow, .store = store, .repetitions = 1, .recorded_on = &device };
+    struct gt_validated validated;
+    int64_t device_id;
+
+    (void)state;
+    gt_device_init(&device);
+    device_id = gt_store_put_device(store, &device, &error);
+    assert_int_equal(gt_validate(&validation, workload, "t", &device, device_id, &validated, &error), 0);
+    assert_near(validated.verdict.comparison.makespan_measured_us, 40);
+    assert_true(validated.verdict.comparison.makespan_error_pct < -20);
+    assert_true(fabs(gt_verdict_value(&validated.verdict, "makespan_error_gpu_pct")) < 1);
+    assert_int_equal(query(store, "SELECT count(*) FROM run WHERE options LIKE '%host=measured'"), 1);
+    gt_workload_free(workload);
+    gt_store_close(store);
+    unlink(path);
+}
+
 /* Blocks all on SM 0 in two runs and on SM 1 in the third: of three pairs two differ wholly. Simulated,
  * they lie one an SM, so seven of eight are elsewhere. */
 static void placement_has_a_floor(void **state)
@@ -478,15 +522,11 @@ static void a_recording_forgets_its_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_forgets_its_times),
-        cmocka_unit_test(the_median_repetition_is_compared),
-        cmocka_unit_test(placement_has_a_floor),
-        cmocka_unit_test(thresholds_give_the_verdict),
-        cmocka_unit_test(the_order_is_that_of_all_repetitions),
-        cmocka_unit_test(what_was_not_seen_is_told),
-        cmocka_unit_test(others_on_the_gpu_are_a_warning),
-        cmocka_unit_test(what_was_measured_is_kept),
-        cmocka_unit_test(a_surrogate_lasts_as_long),
+        cmocka_unit_test(a_recording_forgets_its_times),       cmocka_unit_test(the_median_repetition_is_compared),
+        cmocka_unit_test(the_gpu_alone_has_the_measured_host), cmocka_unit_test(placement_has_a_floor),
+        cmocka_unit_test(thresholds_give_the_verdict),         cmocka_unit_test(the_order_is_that_of_all_repetitions),
+        cmocka_unit_test(what_was_not_seen_is_told),           cmocka_unit_test(others_on_the_gpu_are_a_warning),
+        cmocka_unit_test(what_was_measured_is_kept),           cmocka_unit_test(a_surrogate_lasts_as_long),
         cmocka_unit_test(recorded_kernels_need_leave),
     };
 

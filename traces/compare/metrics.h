@@ -26,6 +26,10 @@ struct gt_suite_metric {
 extern const struct gt_suite_metric gt_suite_metrics[];
 extern const size_t gt_suite_metric_count;
 
+/* gpu_part.c: the makespan's error of the run that simulates the GPU alone; NAN where the store has none. */
+int gt_metric_gpu_error_pct(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                            struct gt_error *error);
+
 /* The metric of that name; NULL: there is none. */
 const struct gt_metric *gt_metric_find(const char *name);
 /* A member of a verdict as a number, and from one. */

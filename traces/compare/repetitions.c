@@ -152,7 +152,8 @@ int gt_simulated_runs(struct gt_store *store, int64_t **runs, uint32_t *count, s
         "   WHERE s.kind = 'simulated' AND s.whole = 1)"
         " SELECT run_id FROM run WHERE kind = 'simulated' AND whole = 1"
         " AND (run_id IN pair OR NOT EXISTS (SELECT 1 FROM pair))"
-        " AND run_id NOT IN (SELECT value FROM counter WHERE name = '" GT_COUNTER_WITHOUT_RUN "') ORDER BY run_id";
+        " AND run_id NOT IN (SELECT value FROM counter WHERE name = '" GT_COUNTER_WITHOUT_RUN "')"
+        " AND run_id " GT_RUN_SIMULATES_ALL " ORDER BY run_id";
     struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
     int row;
 

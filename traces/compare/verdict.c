@@ -157,7 +157,8 @@ int gt_verdict_find_measured(struct gt_store *store, int64_t simulated_run, int6
 int gt_verdict_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t *measured_run,
                          struct gt_error *error)
 {
-    static const char sql[] = "SELECT max(run_id) FROM run WHERE kind = 'simulated' AND whole = 1";
+    static const char sql[] = "SELECT max(run_id) FROM run WHERE kind = 'simulated' AND whole = 1"
+                              " AND run_id " GT_RUN_SIMULATES_ALL;
 
     *simulated_run = *measured_run = 0;
     if (gt_query_one(gt_store_database(store), sql, 0, 0, simulated_run, error) < 0)
@@ -226,6 +227,25 @@ static int hold_suite(struct gt_store *store, const struct gt_verdict *verdicts,
     return 0;
 }
 
+/* Of |makespan error| with the host's calls as they were measured, where that was simulated. */
+static void sum_up_gpu_part(const struct gt_verdict *verdicts, uint32_t count, struct gt_suite *suite)
+{
+    double *errors = gt_calloc(count + 1ull, sizeof *errors);
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        double error_pct = fabs(gt_verdict_value(&verdicts[i], "makespan_error_gpu_pct"));
+
+        if (!isnan(error_pct))
+            errors[found++] = error_pct;
+    }
+    qsort(errors, found, sizeof *errors, gt_by_double);
+    suite->gpu_median_pct = found > 0 ? gt_percentile(errors, found, 50) : NAN;
+    suite->gpu_p95_pct = found > 0 ? gt_percentile(errors, found, 95) : NAN;
+    suite->gpu_max_pct = found > 0 ? gt_percentile(errors, found, 100) : NAN;
+    free(errors);
+}
+
 int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, uint32_t count,
                      struct gt_suite *suite, struct gt_error *error)
 {
@@ -248,6 +268,7 @@ int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, 
     suite->mape_pct = suite->traces == 0 ? NAN : sum / suite->traces;
     suite->pearson = correlation(verdicts, count);
     free(errors);
+    sum_up_gpu_part(verdicts, count, suite);
     if (gt_store_threshold(store, &excess->row, &allowed_excess_pct, error) != 0)
         return -1;
     count_off(verdicts, count, allowed_excess_pct, suite);

@@ -35,6 +35,7 @@ int gt_verdict_find_runs(struct gt_store *store, int64_t *simulated_run, int64_t
 struct gt_suite {
     uint32_t traces;                                       /* those with a makespan error */
     double error_median_pct, error_p95_pct, error_max_pct; /* of |makespan error| */
+    double gpu_median_pct, gpu_p95_pct, gpu_max_pct;       /* the same of the GPU's part alone; NAN: not simulated */
     double start_off_pct;                                  /* share of them whose start error is more than allowed */
     double placement_off_pct;        /* share of those with placements that exceed the threshold */
     double placement_within_pct;     /* the rest */

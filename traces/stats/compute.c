@@ -3,12 +3,15 @@
 #include <string.h>
 
 #include "traces/stats/internal.h"
+#include "traces/store/store.h"
 
 /* The newest whole run of that kind in *run_id: 1, 0 where there is none, -1. */
 static int newest_run(struct gt_database *database, const char *kind, int64_t *run_id, struct gt_error *error)
 {
-    struct gt_query *query =
-        gt_query_new(database, "SELECT max(run_id) FROM run WHERE kind = ?1 AND whole = 1", error);
+    struct gt_query *query = gt_query_new(database,
+                                          "SELECT max(run_id) FROM run WHERE kind = ?1 AND whole = 1"
+                                          " AND run_id " GT_RUN_SIMULATES_ALL,
+                                          error);
     int row;
 
     if (query == NULL)

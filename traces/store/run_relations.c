@@ -34,7 +34,8 @@ int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baselin
         " JOIN run b ON b.trace_id = coalesce(t.base_trace_id, t.trace_id) AND b.kind = 'simulated'"
         "   AND b.whole = 1 AND b.run_id < s.run_id"
         "   AND (b.trace_id <> s.trace_id OR b.device_id <> s.device_id OR b.options <> s.options)"
-        " WHERE s.run_id = ? AND s.kind = 'simulated' ORDER BY b.run_id LIMIT 1";
+        " WHERE s.run_id = ? AND s.kind = 'simulated' AND b.run_id " GT_RUN_SIMULATES_ALL
+        " ORDER BY b.run_id LIMIT 1";
 
     *baseline = 0;
     return first_row(store, gt_store_prepare(store, sql, error), run, read_number, baseline, error);

@@ -78,6 +78,11 @@ int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_pro
 
 /* The counter of a run with a change: the number of the run without it, which `gridtide run` stores first. */
 #define GT_COUNTER_WITHOUT_RUN "without_run_id"
+/* The counter of a simulated run that takes the host's calls from a measured run: the number of that run. It stands
+ * beside the run that simulates all, which is the one that is meant where a store is asked for its simulated run. */
+#define GT_COUNTER_HOST_OF_RUN "host_of_run_id"
+/* A condition of SQL that a run's number is not one of these. */
+#define GT_RUN_SIMULATES_ALL "NOT IN (SELECT run_id FROM counter WHERE name = '" GT_COUNTER_HOST_OF_RUN "')"
 /* The simulated run that `run` is a change of: an earlier one of the trace as it was recorded, with other
  * options or another device; of several the first.  0 where there is none. */
 int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baseline, struct gt_error *error);

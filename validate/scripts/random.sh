@@ -3,7 +3,8 @@
 #
 # The first COUNT (default: all 1050) traces that SEED draws against validate/recordings/random-SEED.db.zst. Prints a line
 # a family, and one for all: traces; makespan error without sign, median, 90th, 95th percentile and worst, in %; how far it is
-# beyond the spread of the two real runs, median and 95th percentile; pairs of kernels in the wrong order, of pairs.
+# beyond the spread of the two real runs, median and 95th percentile; pairs of kernels in the wrong order, of pairs; and with
+# the host's calls as measured, the GPU's part alone: median, 95th percentile and worst.
 # GRIDTIDE names the program (default: build/gridtide).
 set -eu
 GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
@@ -22,19 +23,23 @@ tr -d '\r' < "$work/now.csv" | awk -F, '
         family = $column["trace"]; sub(/.*\//, "", family); sub(/-.*/, "", family)
         error = $column["makespan_error_pct"]; if (error < 0) error = -error
         beyond = error - $column["makespan_spread_pct"]; if (beyond < 0) beyond = 0
-        print family, error, beyond, $column["order_wrong"] + 0, $column["order_pairs"] + 0
-        print "all", error, beyond, $column["order_wrong"] + 0, $column["order_pairs"] + 0
+        gpu = $column["makespan_error_gpu_pct"]; if (gpu < 0) gpu = -gpu
+        print family, error, beyond, $column["order_wrong"] + 0, $column["order_pairs"] + 0, gpu
+        print "all", error, beyond, $column["order_wrong"] + 0, $column["order_pairs"] + 0, gpu
     }' | sort -k1,1 -k2,2g > "$work/errors"
 sort -k1,1 -k3,3g "$work/errors" > "$work/beyond"
+sort -k1,1 -k6,6g "$work/errors" > "$work/gpu"
 awk '
     function rank(values, count, percent,   at) { at = int(percent / 100 * count + 0.999999); return values[at < 1 ? 1 : at] }
     FILENAME == ARGV[1] { n[$1]++; error[$1, n[$1]] = $2; wrong[$1] += $4; pairs[$1] += $5; next }
-    { m[$1]++; beyond[$1, m[$1]] = $3 }
+    FILENAME == ARGV[2] { m[$1]++; beyond[$1, m[$1]] = $3; next }
+    { k[$1]++; gpu[$1, k[$1]] = $6 }
     END {
         for (family in n) {
-            for (i = 1; i <= n[family]; i++) { e[i] = error[family, i]; b[i] = beyond[family, i] }
+            for (i = 1; i <= n[family]; i++) { e[i] = error[family, i]; b[i] = beyond[family, i]; g[i] = gpu[family, i] }
             c = n[family]
-            printf "%s %d %.2f %.2f %.2f %.1f %.2f %.2f %d %d\n", family, c, rank(e, c, 50), rank(e, c, 90),
-                rank(e, c, 95), e[c], rank(b, c, 50), rank(b, c, 95), wrong[family], pairs[family]
+            printf "%s %d %.2f %.2f %.2f %.1f %.2f %.2f %d %d %.2f %.2f %.1f\n", family, c, rank(e, c, 50), rank(e, c, 90),
+                rank(e, c, 95), e[c], rank(b, c, 50), rank(b, c, 95), wrong[family], pairs[family],
+                rank(g, c, 50), rank(g, c, 95), g[c]
         }
-    }' "$work/errors" "$work/beyond" | sort
+    }' "$work/errors" "$work/beyond" "$work/gpu" | sort
