@@ -268,6 +268,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
     struct replaying replaying = { .setting = &setting };
     bool as_recorded; /* what was learned for replays holds for the run proper too */
     gt_time_ps *isolated_ps;
+    uint64_t too_short;
     int status;
 
     memset(summary, 0, sizeof *summary);
@@ -277,7 +278,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         gt_bug("another workload's operations are to be played");
     if (memcmp(device, setting.recorded, sizeof *device) == 0)
         setting.recorded = device;
-    isolated_ps = gt_isolated_durations_learn(workload, replay, &replaying);
+    isolated_ps = gt_isolated_durations_learn(workload, replay, &replaying, &too_short);
     as_recorded = replaying.made && options->played == NULL && device == setting.recorded;
     if (options->played != NULL)
         setting.workload = options->played;
@@ -291,6 +292,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         gt_replay_take_host(&replaying.replay, options->host);
     setting.replay = replaying.replay;
     status = play(&setting, summary, error);
+    summary->too_short = too_short;
     gt_replay_free(&replaying.replay);
     free(isolated_ps);
     return status;

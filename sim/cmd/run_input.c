@@ -29,11 +29,20 @@ void gt_print_warnings(const struct gt_workload *workload)
         print_warning(&workload->warnings[i]);
 }
 
-static void print_warnings_of(const struct gt_workload *workload, const char *kind)
+static const struct gt_warning *warning_of(const struct gt_workload *workload, const char *kind)
 {
     for (uint32_t i = 0; i < workload->warning_count; i++)
         if (strcmp(workload->warnings[i].kind, kind) == 0)
-            print_warning(&workload->warnings[i]);
+            return &workload->warnings[i];
+    return NULL;
+}
+
+static void print_warnings_of(const struct gt_workload *workload, const char *kind)
+{
+    const struct gt_warning *warning = warning_of(workload, kind);
+
+    if (warning != NULL)
+        print_warning(warning);
 }
 
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error)
@@ -120,6 +129,16 @@ void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_dev
     gt_import_warn(workload, kind, beyond);
     if (!quiet)
         print_warnings_of(workload, kind);
+}
+
+const struct gt_warning *gt_run_warn_of_contention(struct gt_workload *workload, uint64_t kernels, bool quiet)
+{
+    if (kernels == 0 || warning_of(workload, GT_WARNING_CONTENTION) != NULL) /* another run has told it */
+        return NULL;
+    gt_import_warn(workload, GT_WARNING_CONTENTION, kernels);
+    if (!quiet)
+        print_warnings_of(workload, GT_WARNING_CONTENTION);
+    return warning_of(workload, GT_WARNING_CONTENTION);
 }
 
 int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)

@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "sim/cmd/run_input.h"
 #include "sim/cmd/run_kernels.h"
 #include "sim/cmd/run_parts.h"
 #include "traces/compare/verdict.h"
@@ -100,6 +101,15 @@ static int store_counters(struct gt_run_work *work, const struct gt_run_variant 
     return gt_run_writer_counter(writer, "model_us", variant->model_us, work->error);
 }
 
+/* What only the simulation found. */
+static int warn(struct gt_run_work *work, const struct gt_summary *summary)
+{
+    const struct gt_warning *warning =
+        gt_run_warn_of_contention(work->workload, summary->too_short, work->arguments->model.quiet);
+
+    return warning == NULL ? 0 : gt_store_put_warning(work->store, work->trace_id, warning, work->error);
+}
+
 static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, const char *progress)
 {
     const struct gt_workload *workload = variant->played != NULL ? variant->played : work->workload;
@@ -121,6 +131,10 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
         return -1;
     }
     gt_progress_end(&work->progress);
+    if (warn(work, &summary) != 0) {
+        gt_run_writer_free(writer);
+        return -1;
+    }
     gt_progress_begin(&work->progress, "storing", quiet);
     variant->run_id = gt_run_writer_end(writer, work->error);
     gt_progress_end(&work->progress);

@@ -44,6 +44,7 @@ struct gt_summary {
     gt_time_ps end_ps;                   /* the last call's or operation's end */
     uint64_t operations, blocks, events; /* simulated: operations, blocks, engine events */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
+    uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
 };
 
 #endif

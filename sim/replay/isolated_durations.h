@@ -16,7 +16,9 @@ typedef int gt_player(void *user, const gt_time_ps *isolated_ps, const struct gt
 
 /* Durations alone, by operation (GT_TIME_NONE: as recorded), malloced; NULL where nothing overlapped
  * in the recording or nothing was slowed down.  A replay that fails ends the learning with what is
- * known by then: the run proper will fail with its reason. */
-gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *workload, gt_player *play, void *user);
+ * known by then: the run proper will fail with its reason.  `too_short`: of so many kernels even the least that
+ * a kernel can take is too long to give the recorded duration back. */
+gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *workload, gt_player *play, void *user,
+                                        uint64_t *too_short);
 
 #endif

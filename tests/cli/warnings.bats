@@ -90,3 +90,22 @@ END
     [[ "$output" == *"stream-syncs-unknown: "*"; profile with experimental_config="*"enable_cuda_sync_events=True); where that was so, record with Nsight Systems (1 times)"* ]]
     grep -q "enable_cuda_sync_events=True" plain.jsonl
 }
+
+# Four SMs have room for one block more of the second kernel each: its other 62 blocks would have to wait for the
+# first kernel's end, but in the recording all of it took 2 us.
+@test "a kernel whose recorded duration nothing explains gets no shorter than an empty one, and is counted" {
+    operation() {
+        printf '{"ph":"X","cat":"cuda_runtime","name":"cudaLaunchKernel","pid":1,"tid":1,"ts":%s,"dur":4,"args":{"correlation":%s}},\n' "$2" "$1"
+        printf '{"ph":"X","cat":"kernel","name":"k%s","pid":0,"tid":%s,"ts":%s,"dur":%s,"args":{"device":0,"context":1,"stream":%s,"correlation":%s,"grid":[%s,1,1],"block":[1024,1,1],"registers per thread":16}}\n' \
+            "$1" "$1" "$3" "$4" "$1" "$1" "$5"
+    }
+    { echo '{"deviceProperties":[{"id":0,"name":"NVIDIA H200"}],"traceEvents":['
+      operation 8 1 10 100 260; echo ','; operation 9 50 60 2 66; echo ']}'; } > held.json
+    run "$GRIDTIDE" run held.json -o held.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: contention-unexplained: "*"something else held them up; give these kernels "*"(1 times)"* ]]
+    [ "$(sqlite3 held.db "select count from warning where kind = 'contention-unexplained'")" = 1 ]
+    run "$GRIDTIDE" run -q held.json --set chip.sms=66 -o held.db
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+}

@@ -11,8 +11,8 @@
 
 enum { OPERATIONS = 2 };
 
-/* Two kernels of two streams that ran from 0 to 100 and from 50 to 150 us. */
-static struct gt_workload *make_overlap(void)
+/* Two kernels of two streams, one beginning halfway through the other. */
+static struct gt_workload *make_overlap(gt_time_ps duration_ps)
 {
     struct gt_workload *w = gt_workload_new();
 
@@ -25,8 +25,8 @@ static struct gt_workload *make_overlap(void)
         w->calls[call].ops = 1;
         w->ops[op].call = call;
         w->ops[op].kind = GT_OP_KERNEL;
-        w->ops[op].start_ps = i * UINT64_C(50000000);
-        w->ops[op].duration_ps = 100000000;
+        w->ops[op].start_ps = i * duration_ps / 2;
+        w->ops[op].duration_ps = duration_ps;
     }
     return w;
 }
@@ -36,6 +36,8 @@ struct playing {
     const struct gt_workload *workload;
     double slower;
     int plays;
+    gt_time_ps shortest_ps; /* that anything was told to last */
+    uint64_t too_short;
 };
 
 static int play(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe, struct gt_error *error)
@@ -47,21 +49,29 @@ static int play(void *user, const gt_time_ps *isolated_ps, const struct gt_probe
         gt_time_ps own_ps = isolated_ps[i] == GT_TIME_NONE ? playing->workload->ops[i].duration_ps : isolated_ps[i];
         struct gt_op_record record = { .op = i, .end_ps = (gt_time_ps)((double)own_ps * playing->slower) };
 
+        if (own_ps < playing->shortest_ps)
+            playing->shortest_ps = own_ps;
         if (probe->op(probe->user, &record, error) != 0)
             return -1;
     }
     return 0;
 }
 
-static int plays_at(double slower)
+static struct playing learn(gt_time_ps duration_ps, double slower)
 {
-    struct playing playing = { .workload = make_overlap(), .slower = slower };
-    gt_time_ps *isolated_ps = gt_isolated_durations_learn(playing.workload, play, &playing);
+    struct playing playing = { make_overlap(duration_ps), slower, 0, GT_TIME_NONE, 0 };
+    gt_time_ps *isolated_ps = gt_isolated_durations_learn(playing.workload, play, &playing, &playing.too_short);
 
     assert_non_null(isolated_ps);
     free(isolated_ps);
     gt_workload_free((struct gt_workload *)playing.workload);
-    return playing.plays;
+    return playing;
+}
+
+/* Kernels of 100 us. */
+static int plays_at(double slower)
+{
+    return learn(100000000, slower).plays;
 }
 
 static void ends_where_the_recorded_durations_come_back(void **state)
@@ -86,12 +96,37 @@ static void ends_after_a_dozen_at_most(void **state)
     assert_int_equal(plays_at(5), 12);
 }
 
+/* Of 2 us, played at twice their time: 1 us each would give them back, but an empty kernel takes 1.2. */
+static void none_gets_shorter_than_an_empty_kernel(void **state)
+{
+    struct playing playing = learn(2000000, 2);
+
+    (void)state;
+    assert_int_equal(playing.shortest_ps, 1200000);
+    assert_int_equal(playing.too_short, OPERATIONS);
+}
+
+/* Recorded at 0.8 us, it can be so short; and as nothing slows it down, nothing is amiss. */
+static void a_kernel_recorded_shorter_stays_so(void **state)
+{
+    struct playing playing = learn(800000, 1);
+
+    (void)state;
+    assert_int_equal(playing.shortest_ps, 800000);
+    assert_int_equal(playing.too_short, 0);
+    playing = learn(800000, 2);
+    assert_int_equal(playing.shortest_ps, 800000);
+    assert_int_equal(playing.too_short, OPERATIONS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_where_the_recorded_durations_come_back),
         cmocka_unit_test(ends_where_nothing_would_change),
         cmocka_unit_test(ends_after_a_dozen_at_most),
+        cmocka_unit_test(none_gets_shorter_than_an_empty_kernel),
+        cmocka_unit_test(a_kernel_recorded_shorter_stays_so),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -39,6 +39,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "launches, copies, memsets or host functions of which the GPU's part was not recorded (or was put into a "
       "graph); they only take host time",
       "call torch.cuda.synchronize() before the profile ends" },
+    { GT_WARNING_CONTENTION, NULL,
+      "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "
+      "that was taken, and something else held them up",
+      "give these kernels \"block_us\" in the trace, or record them on one stream" },
     { "copy-directions-unknown", NULL, "copies whose name does not tell their direction; device to device was taken",
       NULL },
     { "copy-kinds-unknown", NULL, "copies of unknown kind; their direction was taken from the memories they join",

@@ -226,6 +226,24 @@ int64_t gt_store_put_trace(struct gt_store *store, const struct gt_workload *wor
     return gt_store_finish(store, id < 0 ? -1 : 0, error) == 0 ? id : -1;
 }
 
+int gt_store_put_warning(struct gt_store *store, int64_t trace_id, const struct gt_warning *warning,
+                         struct gt_error *error)
+{
+    static const char sql[] = "INSERT OR REPLACE INTO warning (trace_id, kind, count, text) VALUES (?, ?, ?, ?)";
+    sqlite3_stmt *insert = gt_store_prepare(store, sql, error);
+    int result;
+
+    if (insert == NULL)
+        return -1;
+    sqlite3_bind_int64(insert, 1, trace_id);
+    sqlite3_bind_text(insert, 2, warning->kind, -1, SQLITE_STATIC);
+    sqlite3_bind_int64(insert, 3, (int64_t)warning->count);
+    sqlite3_bind_text(insert, 4, warning->text, -1, SQLITE_STATIC);
+    result = gt_store_step(store, insert, error);
+    sqlite3_finalize(insert);
+    return result;
+}
+
 int gt_store_base(struct gt_store *store, int64_t trace_id, int64_t base_trace_id, struct gt_error *error)
 {
     static const char sql[] = "UPDATE trace SET base_trace_id = ? WHERE trace_id = ?";

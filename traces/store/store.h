@@ -33,6 +33,10 @@ int64_t gt_store_put_device(struct gt_store *store, const struct gt_device *devi
 int64_t gt_store_put_trace(struct gt_store *store, const struct gt_workload *workload, const char *name,
                            struct gt_error *error);
 
+/* Put a warning in that came up after its trace was put. Returns 0 or -1. */
+int gt_store_put_warning(struct gt_store *store, int64_t trace_id, const struct gt_warning *warning,
+                         struct gt_error *error);
+
 /* Say that an option made trace `trace_id` out of `base_trace_id`, with the same operation numbers:
  * its runs are compared with the measured runs of that one. Returns 0 or -1. */
 int gt_store_base(struct gt_store *store, int64_t trace_id, int64_t base_trace_id, struct gt_error *error);
