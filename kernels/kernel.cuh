@@ -87,6 +87,35 @@ inline uint64_t launch_argument(const struct gt_gpu_launch *launch, int index)
     return (uint64_t)launch->arguments[index];
 }
 
+inline bool launch_has_clusters(const struct gt_gpu_launch *launch)
+{
+    return launch->cluster[0] > 1 || launch->cluster[1] > 1 || launch->cluster[2] > 1;
+}
+
+inline unsigned launch_cluster_side(const struct gt_gpu_launch *launch, int side)
+{
+    return launch->cluster[side] > 1 ? launch->cluster[side] : 1;
+}
+
+/* In clusters, whatever the kernel was compiled for. */
+inline cudaError_t start_clusters(const struct gt_gpu_launch *launch, const void *kernel, dim3 grid, dim3 block,
+                                  void **pointers)
+{
+    cudaLaunchAttribute attribute = {};
+    cudaLaunchConfig_t config = {};
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim.x = launch_cluster_side(launch, 0);
+    attribute.val.clusterDim.y = launch_cluster_side(launch, 1);
+    attribute.val.clusterDim.z = launch_cluster_side(launch, 2);
+    config.gridDim = grid;
+    config.blockDim = block;
+    config.dynamicSmemBytes = launch->dynamic_shared_bytes;
+    config.stream = launch->stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, kernel, pointers);
+}
+
 /* The one place that launches: as <<<>>> does, with the parameters' types checked. */
 template <typename... P>
 cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std::type_identity_t<P>... values)
@@ -94,6 +123,8 @@ cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std:
     void *pointers[] = {(void *)&values...};
     dim3 grid(launch->grid[0], launch->grid[1], launch->grid[2]);
     dim3 block(launch->block[0], launch->block[1], launch->block[2]);
+    if (launch_has_clusters(launch))
+        return start_clusters(launch, (const void *)kernel, grid, block, pointers);
     return cudaLaunchKernel((const void *)kernel, grid, block, pointers, launch->dynamic_shared_bytes,
                             launch->stream);
 }

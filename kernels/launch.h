@@ -28,6 +28,7 @@ struct gt_kernel_parameter {
 
 struct gt_gpu_launch {
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* blocks of a thread block cluster; 1 or 0 a side: none */
     uint32_t dynamic_shared_bytes;
     uint32_t registers_per_thread; /* 0: what the kernel takes by itself; else only for kernels that
                                      * can take registers to order (registers_to_order) */

@@ -166,6 +166,18 @@ size_t gt_library_scratch_bytes(const struct gt_library_kernel *kernel, const st
     return kernel->scratch_bytes ? kernel->scratch_bytes(launch) : 0;
 }
 
+/* Clusters of more blocks a kernel must allow. */
+enum { PORTABLE_CLUSTER_BLOCKS = 8 };
+
+static uint64_t cluster_blocks(const struct gt_gpu_launch *launch)
+{
+    uint64_t blocks = 1;
+
+    for (int i = 0; i < 3; i++)
+        blocks *= launch->cluster[i] > 1 ? launch->cluster[i] : 1;
+    return blocks;
+}
+
 cudaError_t gt_library_prepare(const struct gt_library_kernel *kernel, const struct gt_gpu_launch *launch,
                                uint64_t seed)
 {
@@ -177,6 +189,8 @@ cudaError_t gt_library_prepare(const struct gt_library_kernel *kernel, const str
     if (status == cudaSuccess)
         status =
             cudaFuncSetAttribute(kernel->entry(launch), cudaFuncAttributeMaxDynamicSharedMemorySize, shared_most);
+    if (status == cudaSuccess && cluster_blocks(launch) > PORTABLE_CLUSTER_BLOCKS)
+        status = cudaFuncSetAttribute(kernel->entry(launch), cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     size_t bytes = gt_library_scratch_bytes(kernel, launch);
     if (status == cudaSuccess && bytes)
         status = cudaMemsetAsync(launch->scratch, 0xff, bytes, launch->stream);

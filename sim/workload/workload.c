@@ -255,6 +255,11 @@ void gt_workload_add_extra(struct gt_workload *w, enum gt_extra_of of, uint32_t 
     w->extras[w->extra_count++] = (struct gt_extra){ .of = of, .index = index, .json = gt_strdup(json) };
 }
 
+static uint32_t cluster_side(const struct gt_kernel *kernel, int side)
+{
+    return kernel->cluster[side] > 1 ? kernel->cluster[side] : 1;
+}
+
 /* The part of a kernel that makes it the same kernel; a cost list never compares equal. */
 static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
 {
@@ -262,6 +267,8 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->name = kernel->name;
     memcpy(key->grid, kernel->grid, sizeof key->grid);
     memcpy(key->block, kernel->block, sizeof key->block);
+    for (int i = 0; i < 3; i++)
+        key->cluster[i] = cluster_side(kernel, i);
     key->registers_per_thread = kernel->registers_per_thread;
     key->static_shared_bytes = kernel->static_shared_bytes;
     key->dynamic_shared_bytes = kernel->dynamic_shared_bytes;
@@ -293,6 +300,7 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
     grow(w, w->kernels, w->kernel_count, w->kernel_room);
     added = &w->kernels[w->kernel_count];
     *added = *kernel;
+    memcpy(added->cluster, key.cluster, sizeof added->cluster);
     if (kernel->cost == GT_COST_LIST) {
         added->block_list_ps = gt_realloc(NULL, kernel->block_list_length, sizeof *kernel->block_list_ps);
         memcpy(added->block_list_ps, kernel->block_list_ps,
@@ -363,4 +371,27 @@ uint64_t gt_kernel_blocks(const struct gt_kernel *kernel)
 uint64_t gt_kernel_threads(const struct gt_kernel *kernel)
 {
     return saturating_product(kernel->block);
+}
+
+uint64_t gt_kernel_cluster_blocks(const struct gt_kernel *kernel)
+{
+    uint64_t blocks = 1;
+
+    for (int i = 0; i < 3; i++)
+        blocks *= cluster_side(kernel, i);
+    return blocks;
+}
+
+bool gt_kernel_cluster_fits(const uint32_t grid[3], const uint32_t cluster[3])
+{
+    uint64_t blocks = 1;
+
+    for (int i = 0; i < 3; i++) {
+        uint32_t side = cluster[i] > 1 ? cluster[i] : 1;
+
+        blocks *= side;
+        if (blocks > GT_MOST_CLUSTER_BLOCKS || grid[i] % side != 0)
+            return false;
+    }
+    return true;
 }

@@ -41,6 +41,10 @@ typedef uint32_t gt_op_index;
 
 enum { GT_MOST_GPUS = 256 }; /* of one workload */
 
+/* Of one thread block cluster, where the kernel allows sizes that not every GPU has; else 8 (CUDA C++ Programming
+ * Guide, thread block clusters). */
+enum { GT_MOST_CLUSTER_BLOCKS = 16 };
+
 enum gt_call_kind {
     GT_CALL_HOST_WORK,    /* the thread computes for duration_ps */
     GT_CALL_LAUNCH,       /* one kernel */
@@ -94,6 +98,7 @@ enum gt_cost { GT_COST_NONE, GT_COST_FIXED, GT_COST_RANGE, GT_COST_LIST };
 struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     uint32_t name; /* in names */
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* blocks of a thread block cluster; 1 a side: none; added as 0, it is 1 */
     uint32_t registers_per_thread;
     uint32_t static_shared_bytes, dynamic_shared_bytes;
     enum gt_cost cost;
@@ -259,6 +264,10 @@ void gt_workload_warn(struct gt_workload *workload, const char *kind, uint64_t c
 /* Blocks of a kernel's grid, and threads of its block; saturate at UINT64_MAX. */
 uint64_t gt_kernel_blocks(const struct gt_kernel *kernel);
 uint64_t gt_kernel_threads(const struct gt_kernel *kernel);
+/* Blocks of one of its clusters; 1 where it has none. */
+uint64_t gt_kernel_cluster_blocks(const struct gt_kernel *kernel);
+/* Can a grid be cut into such clusters, and are they no larger than any GPU takes (GT_MOST_CLUSTER_BLOCKS)? */
+bool gt_kernel_cluster_fits(const uint32_t grid[3], const uint32_t cluster[3]);
 
 /* Check every index, range and order that the simulator relies on.
  * Returns 0, or -1 with a text naming the trace line. */

@@ -72,6 +72,11 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
     for (int i = 0; i < 3; i++)
         if (kernel->grid[i] == 0 || kernel->block[i] == 0)
             return gt_error_set(error, "its grid or its block has a size of 0; every size is 1 at least");
+    if (!gt_kernel_cluster_fits(kernel->grid, kernel->cluster))
+        return gt_error_set(error,
+                            "clusters of %u x %u x %u blocks: each side must divide the grid's, and a cluster has at "
+                            "most %d blocks",
+                            kernel->cluster[0], kernel->cluster[1], kernel->cluster[2], GT_MOST_CLUSTER_BLOCKS);
     if (gt_kernel_threads(kernel) > INT32_MAX)
         return gt_error_set(error, "its block has %llu threads, more than any GPU takes",
                             (unsigned long long)gt_kernel_threads(kernel));

@@ -232,7 +232,8 @@ static const char every_call[] =
     "\"warnings\":[{\"kind\":\"odd\",\"count\":3,\"text\":\"an odd thing\",\"new\":1}],"
     "\"later\":[1,{\"a\":\"\\u00e9\\n\"}]}\n"
     "{\"kernel\":\"fixed\",\"grid\":264,\"block\":[16,16],\"registers\":32,\"block_us\":10,\"why\":null}\n"
-    "{\"kernel\":\"range\",\"grid\":[2,3,4],\"block\":256,\"shared_bytes\":4096,\"block_ns\":[8,12.5]}\r\n"
+    "{\"kernel\":\"range\",\"grid\":[2,3,4],\"block\":256,\"cluster\":[2,3],\"shared_bytes\":4096,\"block_ns\":[8,12."
+    "5]}\r\n"
     "{\"kernel\":\"range\",\"id\":\"second\",\"block_list_us\":[1,2,3.000001]}\n"
     "{\"kernel\":\"played\",\"block_us\":5,\"runs\":\"spin\",\"arguments\":{\"cycles\": 1e5, \"how\":\"\\u0041b\"}}\n"
     "{\"kernel\":\"played\",\"id\":\"other\",\"block_us\":5,\"runs\":\"stream\"}\n"
@@ -282,6 +283,8 @@ static void every_call_survives(void **state)
     assert_int_equal(seen, (1u << GT_CALL_KINDS) - 1);
     assert_int_equal(workload->extra_count, 5);
     assert_int_equal(workload->kernels[1].block_max_ps, 12500);
+    assert_int_equal(gt_kernel_cluster_blocks(&workload->kernels[0]), 1);
+    assert_int_equal(gt_kernel_cluster_blocks(&workload->kernels[1]), 6);
     assert_int_equal(workload->kernels[2].block_list_ps[2], 3000001);
     assert_int_equal(workload->kernels[0].runs, GT_NONE);
     assert_string_equal(gt_name_text(workload, workload->kernels[3].runs), "spin");

@@ -103,6 +103,8 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":[1,1,1,1]}\n", "one to three" },
     { 2, HEADER "{\"kernel\":\"k\",\"grid\":2147483648}\n", "too large" },
     { 2, HEADER "{\"kernel\":\"k\",\"block\":[65536,65536]}\n", "more than any GPU takes" },
+    { 2, HEADER "{\"kernel\":\"k\",\"grid\":8,\"cluster\":3,\"block_us\":1}\n", "must divide the grid's" },
+    { 2, HEADER "{\"kernel\":\"k\",\"grid\":64,\"cluster\":32,\"block_us\":1}\n", "at most 16 blocks" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_us\":[2,1]}\n", "starts above its end" },
     { 2, HEADER "{\"kernel\":\"k\",\"block_us\":[1,2,3]}\n", "[least, most]" },
     { 2, HEADER "{\"kernel\":\"k\",\"runs\":7}\n", "must be" },

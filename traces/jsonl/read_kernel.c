@@ -10,7 +10,7 @@ enum { SHOWN = 60 };
 
 struct raw_kernel {
     const struct gt_json_token *name, *id;
-    uint32_t grid[3], block[3];
+    uint32_t grid[3], block[3], cluster[3];
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
     struct gt_field_times block_cost, block_list;
     gt_time_ps duration;
@@ -21,6 +21,7 @@ static const struct gt_field kernel_fields[] = {
     { "id", GT_FIELD_REF, offsetof(struct raw_kernel, id), NULL, 0 },
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_kernel, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_kernel, block), NULL, 0 },
+    { "cluster", GT_FIELD_SIZE3, offsetof(struct raw_kernel, cluster), NULL, 0 },
     { "registers", GT_FIELD_U32, offsetof(struct raw_kernel, registers), NULL, 0 },
     { "shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, shared_bytes), NULL, 0 },
     { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, dynamic_shared_bytes), NULL, 0 },
@@ -171,7 +172,9 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
 
 int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
-    struct raw_kernel raw = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration = GT_TIME_NONE };
+    struct raw_kernel raw = {
+        .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .cluster = { 1, 1, 1 }, .duration = GT_TIME_NONE
+    };
     struct gt_kernel kernel = { .line = jsonl->line_number, .runs = GT_NONE, .arguments = GT_NONE };
     const struct gt_json_token *key;
     uint32_t index, before = jsonl->workload->kernel_count;
@@ -184,6 +187,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
         return -1;
     memcpy(kernel.grid, raw.grid, sizeof kernel.grid);
     memcpy(kernel.block, raw.block, sizeof kernel.block);
+    memcpy(kernel.cluster, raw.cluster, sizeof kernel.cluster);
     kernel.registers_per_thread = raw.registers;
     kernel.static_shared_bytes = raw.shared_bytes;
     kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;

@@ -170,6 +170,8 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_ref(emit, "id", key);
     gt_emit_size3(emit, "grid", kernel->grid);
     gt_emit_size3(emit, "block", kernel->block);
+    if (gt_kernel_cluster_blocks(kernel) > 1)
+        gt_emit_size3(emit, "cluster", kernel->cluster);
     if (kernel->registers_per_thread != 0)
         gt_emit_number(emit, "registers", kernel->registers_per_thread);
     if (kernel->static_shared_bytes != 0)

@@ -99,6 +99,7 @@ static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel)
 {
     memcpy(op->launch.grid, kernel->grid, sizeof op->launch.grid);
     memcpy(op->launch.block, kernel->block, sizeof op->launch.block);
+    memcpy(op->launch.cluster, kernel->cluster, sizeof op->launch.cluster);
     op->launch.dynamic_shared_bytes =
         kernel->dynamic_shared_bytes + (op->library->registers_to_order ? kernel->static_shared_bytes : 0);
     op->launch.registers_per_thread = op->library->registers_to_order ? kernel->registers_per_thread : 0;
