@@ -148,6 +148,8 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     gpu->sms = gt_calloc(device->sms, sizeof *gpu->sms);
     gpu->order = gt_calloc(device->sms, sizeof *gpu->order);
     gpu->rank = gt_calloc(device->sms, sizeof *gpu->rank);
+    gpu->gpc = gt_calloc(device->sms, sizeof *gpu->gpc);
+    gt_device_deal_gpcs(device, gpu->gpc);
     gpu->dispatch_batch = gt_calloc(device->sms, sizeof *gpu->dispatch_batch);
     gpu->dispatch_batch_first = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_first);
     gpu->dispatch_batch_sms = gt_calloc(device->sms, sizeof *gpu->dispatch_batch_sms);
@@ -242,6 +244,7 @@ void gt_machine_free(struct gt_machine *m)
     for (uint32_t i = 0; i < m->gpu_count; i++) {
         free(m->gpus[i].sms);
         free(m->gpus[i].order);
+        free(m->gpus[i].gpc);
         free(m->gpus[i].rank);
         free(m->gpus[i].dispatch_batch);
         free(m->gpus[i].dispatch_batch_first);

@@ -82,6 +82,34 @@ void gt_device_get(const struct gt_device *device, const struct gt_device_key *k
     gt_device_value_format(device, key, text, bytes);
 }
 
+/* One round: a pair to each GPC that has SMs left, of those with more than one pair or of the others. */
+static uint32_t deal_round(const struct gt_device *device, uint32_t *left, bool single, uint32_t sm, uint8_t *gpc)
+{
+    for (uint32_t i = 0; i < device->gpcs; i++) {
+        for (int half = 0; half < 2 && left[i] > 0 && (device->gpc_sms[i] <= 2) == single; half++) {
+            gpc[sm++] = (uint8_t)i;
+            left[i]--;
+        }
+    }
+    return sm;
+}
+
+void gt_device_deal_gpcs(const struct gt_device *device, uint8_t *gpc)
+{
+    uint32_t left[GT_DEVICE_MAX_GPCS], sm = 0;
+
+    memset(gpc, 0, device->sms);
+    memcpy(left, device->gpc_sms, sizeof left);
+    for (int single = 0; single < 2 && device->gpcs > 0; single++) {
+        uint32_t before;
+
+        do {
+            before = sm;
+            sm = deal_round(device, left, single == 1, sm, gpc);
+        } while (sm > before);
+    }
+}
+
 static int check_gpcs(const struct gt_device *device, struct gt_error *error)
 {
     uint64_t sms = 0;

@@ -17,6 +17,7 @@
 enum {
     GT_DEVICE_NAME_BYTES = 64,
     GT_DEVICE_MAX_SMS = 1024,
+    GT_DEVICE_MAX_GPCS = 32,
     GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
     GT_DEVICE_MAX_COPY_QUEUES = 32,
     GT_DEVICE_POLICY_BYTES = 96
@@ -32,7 +33,7 @@ struct gt_device {
     char name[GT_DEVICE_NAME_BYTES];
     /* chip */
     uint32_t sms, compute_major, compute_minor, clock_mhz;
-    uint32_t gpc_sms[32], gpcs;                            /* SMs of each GPC; gpcs 0: not known */
+    uint32_t gpc_sms[GT_DEVICE_MAX_GPCS], gpcs;            /* SMs of each GPC; gpcs 0: not known */
     uint32_t sm_order[GT_DEVICE_MAX_SMS], sm_order_length; /* tie order of placement; 0: SM number */
     /* sm */
     uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;
@@ -124,6 +125,10 @@ int gt_device_set(struct gt_device *device, const char *key, const char *value, 
 enum { GT_DEVICE_VALUE_BYTES = 8 * GT_DEVICE_MAX_SMS };
 /* The value of a key as text, into `text`; what gt_device_set would take back exactly. */
 void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes);
+/* The GPC of each SM, into gpc[0 .. sms - 1].  Numbers of SMs come in pairs, a TPC each, dealt out over the GPCs;
+ * those of a single TPC come last (seen on H200, by what clusters share).  Where gpc_sms is not known, all are of
+ * GPC 0. */
+void gt_device_deal_gpcs(const struct gt_device *device, uint8_t *gpc);
 /* Consistency across keys (a block limit above its SM's, an order that names an SM twice, ...). */
 int gt_device_check(const struct gt_device *device, struct gt_error *error);
 

@@ -48,13 +48,13 @@ const struct gt_device_key gt_device_keys[] = {
         "streaming multiprocessors, L2 and DRAM stay as they are; a new number forgets chip.gpc_sms and "
         "chip.sm_order"),
     U32("chip.compute_major", "version", compute_major, 1, 99, "8",
-        "compute capability, before the dot; says which GPU it is, changes nothing"),
+        "compute capability, before the dot; blocks go in clusters from 9 on"),
     U32("chip.compute_minor", "version", compute_minor, 0, 99, "0",
         "compute capability, after the dot; says which GPU it is, changes nothing"),
     U32("chip.clock_mhz", "MHz", clock_mhz, 1, 100000, "1500",
         "SM clock when busy; recorded kernel times are scaled by it where it differs"),
     LIST("chip.gpc_sms", "SMs", gpc_sms, gpcs, 1, GT_DEVICE_MAX_SMS,
-         "SMs of each GPC, in sum chip.sms; empty: not known; says how the chip is built, changes nothing"),
+         "SMs of each GPC, in sum chip.sms; empty: not known; all blocks of a cluster are on one at once"),
     LIST("chip.sm_order", "SM", sm_order, sm_order_length, 0, GT_DEVICE_MAX_SMS - 1,
          "order in which equally free SMs are given blocks, each SM once, A-B is a range; "
          "empty: by number"),

@@ -25,6 +25,36 @@ static uint32_t sets_of(const struct gt_device *device, uint64_t threads, uint32
     return carveout_bytes > 0 && sets_bytes > carveout_bytes ? sets_bytes : carveout_bytes;
 }
 
+/* Blocks of the clusters that the device holds at once, each on one GPC. */
+static uint64_t clustered_blocks(const struct gt_device *device, const struct gt_occupancy *occupancy)
+{
+    uint64_t cluster = occupancy->cluster_blocks, blocks = 0;
+
+    if (device->gpcs == 0)
+        return (uint64_t)device->sms * occupancy->blocks_per_sm / cluster * cluster;
+    for (uint32_t i = 0; i < device->gpcs; i++)
+        blocks += (uint64_t)device->gpc_sms[i] * occupancy->blocks_per_sm / cluster * cluster;
+    return blocks;
+}
+
+/* Clusters came with compute capability 9.0; before, their blocks are blocks like any. */
+enum { CLUSTERS_FROM_MAJOR = 9 };
+
+static int find_waves(const struct gt_device *device, const struct gt_kernel *kernel, struct gt_occupancy *occupancy,
+                      struct gt_error *error)
+{
+    uint64_t blocks = gt_kernel_blocks(kernel), at_once;
+
+    occupancy->cluster_blocks =
+        device->compute_major < CLUSTERS_FROM_MAJOR ? 1 : (uint32_t)gt_kernel_cluster_blocks(kernel);
+    at_once = clustered_blocks(device, occupancy);
+    if (at_once == 0)
+        return gt_error_set(error, "no GPC of %s has room for a cluster of %u blocks", device->name,
+                            occupancy->cluster_blocks);
+    occupancy->waves = blocks / at_once + (blocks % at_once != 0);
+    return 0;
+}
+
 struct limit {
     const char *name;
     uint64_t need, have;
@@ -33,7 +63,7 @@ struct limit {
 int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kernel, struct gt_occupancy *occupancy,
                     struct gt_error *error)
 {
-    uint64_t threads = gt_kernel_threads(kernel), blocks = gt_kernel_blocks(kernel);
+    uint64_t threads = gt_kernel_threads(kernel);
     uint64_t warps = (threads + device->warp_threads - 1) / device->warp_threads;
     uint64_t registers = warps * round_up((uint64_t)kernel->registers_per_thread * device->warp_threads,
                                           device->register_unit_per_warp);
@@ -80,7 +110,5 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     occupancy->need.sets_bytes = occupancy->need.carveout_bytes;
     if (kernel->static_shared_bytes + kernel->dynamic_shared_bytes == 0)
         occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);
-    occupancy->waves = blocks / ((uint64_t)device->sms * occupancy->blocks_per_sm) +
-                       (blocks % ((uint64_t)device->sms * occupancy->blocks_per_sm) != 0);
-    return 0;
+    return find_waves(device, kernel, occupancy, error);
 }

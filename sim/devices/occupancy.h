@@ -14,9 +14,10 @@ struct gt_block_need {
 
 struct gt_occupancy {
     struct gt_block_need need;
-    uint32_t blocks_per_sm; /* at least 1 */
-    const char *limiter;    /* "blocks", "warps", "threads", "registers" or "shared memory" */
-    uint64_t waves;         /* of the whole grid alone on the device, rounded up */
+    uint32_t blocks_per_sm;  /* at least 1 */
+    const char *limiter;     /* "blocks", "warps", "threads", "registers" or "shared memory" */
+    uint32_t cluster_blocks; /* that must be on one GPC at once; 1: none */
+    uint64_t waves;          /* of the whole grid alone on the device, rounded up */
 };
 
 /* Registers are handed out in units a warp, shared memory in units plus the driver's reserve

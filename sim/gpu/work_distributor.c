@@ -3,6 +3,7 @@
 
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/clusters.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
@@ -151,6 +152,18 @@ static void start_batches(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
     state->dispatch_batch_count = 0;
 }
 
+/* The SM that gets the grid's next block; GT_NONE: none for now. A cluster's blocks find room together. */
+static gt_sm_index next_sm(const struct gt_machine *m, struct gt_grid *grid, const struct gt_placement_view *view)
+{
+    uint32_t cluster = grid->occupancy.cluster_blocks;
+
+    if (cluster == 1)
+        return m->placement->pick(view->gpu->placement_state, view);
+    if (grid->dispatched % cluster == 0)
+        grid->gpc = gt_cluster_gpc(view);
+    return grid->gpc == GT_NONE ? GT_NONE : gt_cluster_sm(view, grid->gpc);
+}
+
 /* Hand out blocks of one grid while there is room. True when all have left. */
 static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
@@ -164,7 +177,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
     while (g->dispatched < g->blocks && !m->failed) {
-        gt_sm_index sm = m->placement->pick(state->placement_state, &view);
+        gt_sm_index sm = next_sm(m, g, &view);
 
         if (sm == GT_NONE)
             break;

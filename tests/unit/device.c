@@ -150,6 +150,29 @@ static void lists_take_numbers_and_ranges(void **state)
     refuses("chip.gpc_sms", "0", "outside");
 }
 
+/* As clusters on an H200 told: pairs in turn, GPC 0 is full after four, those of one TPC come last. */
+static void sms_are_dealt_to_gpcs_in_pairs(void **state)
+{
+    static const uint8_t of_pair[66] = {
+        0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7,  1,
+        2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 1, 2, 3, 4, 5, 6, 7, 6, 7, 8, 9, 10, 11,
+    };
+    uint8_t gpc[GT_DEVICE_MAX_SMS];
+
+    (void)state;
+    takes("chip.sms", "132", "132");
+    takes("chip.gpc_sms", "8,16,16,16,16,16,18,18,2,2,2,2", "8,16,16,16,16,16,18,18,2,2,2,2");
+    gt_device_deal_gpcs(&device, gpc);
+    for (int sm = 0; sm < 132; sm++)
+        assert_int_equal(gpc[sm], of_pair[sm / 2]);
+    takes("chip.sms", "5", "5"); /* and the GPCs are not known any more */
+    gt_device_deal_gpcs(&device, gpc);
+    assert_int_equal(gpc[4], 0);
+    takes("chip.gpc_sms", "3,2", "3,2");
+    gt_device_deal_gpcs(&device, gpc);
+    assert_memory_equal(gpc, ((const uint8_t[]){ 0, 0, 0, 1, 1 }), 5);
+}
+
 static void another_number_of_sms_forgets_their_order(void **state)
 {
     (void)state;
@@ -206,6 +229,7 @@ int main(void)
         cmocka_unit_test_setup(times_are_exact_to_the_picosecond, defaults),
         cmocka_unit_test_setup(rates_read_back_as_they_were, defaults),
         cmocka_unit_test_setup(lists_take_numbers_and_ranges, defaults),
+        cmocka_unit_test_setup(sms_are_dealt_to_gpcs_in_pairs, defaults),
         cmocka_unit_test_setup(another_number_of_sms_forgets_their_order, defaults),
         cmocka_unit_test_setup(a_wrong_key_names_near_ones, defaults),
         cmocka_unit_test_setup(checks_across_keys, defaults),

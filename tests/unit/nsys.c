@@ -218,6 +218,18 @@ static void schema_3_24_joins_waits_by_sync_id(void **state)
     gt_workload_free(w);
 }
 
+static void schema_3_24_has_clusters(void **state)
+{
+    struct gt_workload *w = import("3.24", NULL);
+    uint32_t clustered = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < w->kernel_count; i++)
+        clustered += gt_kernel_cluster_blocks(&w->kernels[i]) == 2;
+    assert_int_equal(clustered, 1); /* a 0 is none */
+    gt_workload_free(w);
+}
+
 static void graphs_own_their_operations(void **state)
 {
     struct gt_workload *w = import("3.24", NULL);
@@ -420,6 +432,7 @@ int main(void)
         cmocka_unit_test(nested_calls_go_into_the_outer_one),
         cmocka_unit_test(processes_are_kept_apart),
         cmocka_unit_test(schema_3_24_joins_waits_by_sync_id),
+        cmocka_unit_test(schema_3_24_has_clusters),
         cmocka_unit_test(graphs_own_their_operations),
         cmocka_unit_test(operations_without_call_keep_their_place_in_the_stream),
         cmocka_unit_test(what_was_not_recorded_is_counted),

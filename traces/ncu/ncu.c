@@ -242,6 +242,8 @@ static uint32_t add_kernel(struct ncu *ncu, const struct gt_program *program)
 
     memcpy(kernel.grid, launch->grid, sizeof kernel.grid);
     memcpy(kernel.block, launch->block, sizeof kernel.block);
+    if (gt_kernel_cluster_fits(launch->grid, launch->cluster))
+        memcpy(kernel.cluster, launch->cluster, sizeof kernel.cluster);
     return gt_workload_kernel(ncu->workload, &kernel);
 }
 

@@ -2,6 +2,7 @@
 #include "traces/nsys/internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* The first columns of every table of operations. */
 enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, OP_COLUMNS };
@@ -56,6 +57,9 @@ enum {
     BLOCK_Z,
     STATIC_SHARED,
     DYNAMIC_SHARED,
+    CLUSTER_X,
+    CLUSTER_Y,
+    CLUSTER_Z,
     KERNEL_COLUMNS
 };
 static const struct gt_nsys_column kernel_columns[KERNEL_COLUMNS] = {
@@ -72,6 +76,9 @@ static const struct gt_nsys_column kernel_columns[KERNEL_COLUMNS] = {
     [BLOCK_Z] = { "blockZ", GT_NSYS_VALUE, 1, UINT32_MAX },
     [STATIC_SHARED] = { "staticSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
     [DYNAMIC_SHARED] = { "dynamicSharedMemory", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [CLUSTER_X] = { "clusterX", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [CLUSTER_Y] = { "clusterY", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [CLUSTER_Z] = { "clusterZ", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
 };
 static const struct gt_nsys_table kernel_table = {
     "CUPTI_ACTIVITY_KIND_KERNEL",
@@ -109,8 +116,11 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
         .dynamic_shared_bytes = or_zero(value[DYNAMIC_SHARED]),
         .duration_ps = GT_TIME_NONE,
     };
+    const uint32_t cluster[3] = { or_zero(value[CLUSTER_X]), or_zero(value[CLUSTER_Y]), or_zero(value[CLUSTER_Z]) };
     struct gt_import_op *op;
 
+    if (gt_kernel_cluster_fits(kernel.grid, cluster))
+        memcpy(kernel.cluster, cluster, sizeof kernel.cluster);
     if (kernel_name(nsys, rows, &kernel.name, error) != 0)
         return -1;
     op = add_op(nsys, rows, GT_OP_KERNEL, error);
