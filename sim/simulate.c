@@ -223,6 +223,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
         .events = machine.engine.handled,
         .waits = machine.waits,
     };
+    memcpy(summary->fired, machine.fired, sizeof summary->fired);
     gt_machine_free(&machine);
     return status;
 }

@@ -77,6 +77,7 @@ CLI_TESTS = \
     tests/cli/scenarios.bats \
     tests/cli/pairs.bats \
     tests/cli/random.bats \
+    tests/cli/rules.bats \
     tests/cli/replay.bats
 
 # Rules about the source itself.

@@ -96,15 +96,14 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
         gt_run_writer_free(writer);
         return -1;
     }
-    gt_run_writer_counter(writer, "operations", (double)summary.operations, work->error);
-    gt_run_writer_counter(writer, "blocks", (double)summary.blocks, work->error);
-    gt_run_writer_counter(writer, "events", (double)summary.events, work->error);
-    gt_run_writer_counter(writer, "end_ps", (double)summary.end_ps, work->error);
+    gt_run_writer_summary(writer, &summary);
     if (host != NULL)
         gt_run_writer_counter(writer, GT_COUNTER_HOST_OF_RUN, (double)host_run, work->error);
     run = gt_run_writer_end(writer, work->error);
     if (host == NULL)
         work->simulated_run = run;
+    for (int i = 0; host == NULL && i < GT_RULES; i++)
+        work->validated->fired[i] = summary.fired[i] > 0;
     return run < 0 ? -1 : 0;
 }
 

@@ -7,6 +7,7 @@
 #define GRIDTIDE_VALIDATE_VALIDATE_H
 
 #include "sim/devices/device.h"
+#include "sim/machine/rules.h"
 #include "sim/workload/probe.h"
 #include "sim/workload/workload.h"
 #include "traces/compare/verdict.h"
@@ -87,6 +88,7 @@ struct gt_validated {
     bool surrogates;                  /* kernels were stood in for */
     bool stopped;                     /* early, because `stop` said so */
     bool lost;                        /* the GPU, after a fault: nothing more can be played in this process */
+    bool fired[GT_RULES];             /* rules of the scheduler that acted in the simulation */
 };
 
 /* Make `workload` one that can be played (proxy_kernel.h), simulate it on `device` (in the store as

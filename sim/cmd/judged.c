@@ -211,11 +211,11 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
 }
 
 void gt_judged_print_all(FILE *out, enum gt_format format, const struct gt_judged *rows, uint32_t count,
-                         const struct gt_suite *suite)
+                         const struct gt_suite *suite, struct gt_table *more)
 {
-    struct gt_table *tables[] = { rows_table(rows, count), suite_table(suite) };
+    struct gt_table *tables[] = { rows_table(rows, count), suite_table(suite), more };
 
-    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : 2);
+    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : more == NULL ? 2 : 3);
     gt_table_free(tables[0]);
     gt_table_free(tables[1]);
 }

@@ -80,18 +80,7 @@ static int model_kernels(struct gt_run_work *work, struct gt_run_variant *varian
 static int store_counters(struct gt_run_work *work, const struct gt_run_variant *variant,
                           struct gt_run_writer *writer, const struct gt_summary *summary)
 {
-    /* clang-format off */
-    const struct { const char *name; double value; } counters[] = {
-        { "operations", (double)summary->operations },
-        { "blocks", (double)summary->blocks },
-        { "events", (double)summary->events },
-        { "end_ps", (double)summary->end_ps },
-    };
-    /* clang-format on */
-
-    for (size_t i = 0; i < sizeof counters / sizeof counters[0]; i++)
-        if (gt_run_writer_counter(writer, counters[i].name, counters[i].value, work->error) != 0)
-            return -1;
+    gt_run_writer_summary(writer, summary);
     if (work->changed && variant == &work->asked &&
         gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)work->without.run_id, work->error) != 0)
         return -1;

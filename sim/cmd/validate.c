@@ -9,6 +9,7 @@
 
 #include "sim/cmd/judged.h"
 #include "sim/cmd/progress.h"
+#include "sim/cmd/rules.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/validate_arguments.h"
 #include "traces/io/path_stem.h"
@@ -41,7 +42,8 @@ struct shared {
     uint32_t row_count;
     bool failed; /* a trace could not be validated */
     bool made_store;
-    int64_t first_trace; /* of those that are put into the store; 0: it was not opened yet */
+    int64_t first_trace;      /* of those that are put into the store; 0: it was not opened yet */
+    uint32_t fired[GT_RULES]; /* traces in which each rule of the scheduler acted */
 };
 enum { NAME_BYTES = 512 };
 
@@ -160,6 +162,8 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
     row->surrogates = validated.surrogates;
     row->verdict = validated.verdict;
     *measured = validated.measured > 0;
+    for (int i = 0; *measured && i < GT_RULES; i++)
+        work->shared->fired[i] += validated.fired[i];
     work->lost = validated.lost;
     gt_progress_end(&work->progress);
     warn(work, row->name, workload, &validated);
@@ -245,6 +249,22 @@ static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *er
     return result;
 }
 
+/* Traces of which people have read the lines already, and what they come to; of random ones the rules that acted. */
+static void print_all(const struct work *work, uint32_t count, const struct gt_suite *suite)
+{
+    enum gt_format format = work->arguments->format;
+    struct gt_table *rules = work->arguments->random > 0 ? gt_rules_table(work->shared->fired, format) : NULL;
+
+    if (format == GT_FORMAT_TABLE) {
+        gt_judged_print_summary(stdout, suite);
+        if (rules != NULL)
+            gt_tables_print(stdout, format, &rules, 1);
+    } else {
+        gt_judged_print_all(stdout, format, work->rows, count, suite, rules);
+    }
+    gt_table_free(rules);
+}
+
 static int conclude(struct work *work, struct gt_error *error)
 {
     const struct gt_validate_arguments *arguments = work->arguments;
@@ -253,10 +273,8 @@ static int conclude(struct work *work, struct gt_error *error)
 
     if (sum_up(work, &suite, error) != 0)
         return -1;
-    if (!arguments->model.quiet && arguments->format == GT_FORMAT_TABLE)
-        gt_judged_print_summary(stdout, &suite);
-    else if (!arguments->model.quiet)
-        gt_judged_print_all(stdout, arguments->format, work->rows, count, &suite);
+    if (!arguments->model.quiet)
+        print_all(work, count, &suite);
     if (arguments->check && !suite.within)
         return gt_error_set(error, "%s",
                             count > 1 ? "more error than the suite's thresholds in table metric allow"

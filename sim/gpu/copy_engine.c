@@ -76,6 +76,8 @@ static void share_link(struct gt_machine *m, gt_gpu_index gpu)
             part = total - down->demand_gbps;
         rates[0] = part / up->demand_gbps;
         rates[1] = (total - part) / down->demand_gbps;
+        m->fired[GT_RULE_DUPLEX]++;
+        m->fired[GT_RULE_DUPLEX_IN] += m->device->duplex_in_pct != 50;
     }
     for (int i = 0; i < 2; i++) {
         double rate = rates[i] < 1.0 ? rates[i] : 1.0;
@@ -106,11 +108,24 @@ static uint32_t queue_of(const struct gt_machine *m, gt_command_index command)
     return (uint32_t)(m->workload->streams[stream].id % m->device->copy_queues);
 }
 
+/* Is another engine of the GPU at work? */
+static bool others_copy(struct gt_machine *m, uint32_t engine)
+{
+    const struct gt_gpu_state *gpu = &m->gpus[engine / GT_ENGINES];
+
+    for (uint32_t i = 0; i < GT_ENGINES; i++) {
+        if (i != engine % GT_ENGINES && (gpu->engines[i].running != GT_NONE || gpu->engines[i].in_gap))
+            return true;
+    }
+    return false;
+}
+
 static void start(struct gt_machine *m, uint32_t engine, gt_command_index command)
 {
     struct gt_engine_state *state = engine_of(m, engine);
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
 
+    m->fired[GT_RULE_ENGINES] += others_copy(m, engine);
     state->running = command;
     state->queue = queue_of(m, command);
     state->remaining_ps = (double)gt_stated_ps(m, m->commands[command].index);
@@ -123,6 +138,14 @@ static void start(struct gt_machine *m, uint32_t engine, gt_command_index comman
     gt_block_progress_copies_changed(m, engine / GT_ENGINES);
 }
 
+/* Copies of other queues stand there longer than one that now comes to this queue. */
+static bool passes_others(const struct gt_engine_state *engine, uint32_t queue)
+{
+    if (engine->first == GT_NONE)
+        return false;
+    return engine->queues[queue].head != GT_NONE ? engine->last != queue : engine->queue == queue;
+}
+
 /* Into its queue.  A queue's turn comes when those before it are empty; the one served last has the
  * first turn, though it may have been empty for a while. */
 static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, gt_command_index command)
@@ -130,6 +153,7 @@ static void wait_turn(struct gt_machine *m, struct gt_engine_state *engine, gt_c
     uint32_t queue = queue_of(m, command);
 
     m->commands[command].wait_next = GT_NONE;
+    m->fired[GT_RULE_COPY_QUEUES] += passes_others(engine, queue);
     if (engine->queues[queue].head != GT_NONE) {
         m->commands[engine->queues[queue].tail].wait_next = command;
         engine->queues[queue].tail = command;
@@ -236,6 +260,7 @@ int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_er
     gt_block_progress_copies_changed(m, engine / GT_ENGINES);
     if (state->first != GT_NONE) {
         state->in_gap = true;
+        m->fired[GT_RULE_COPY_GAP]++;
         gt_engine_schedule(&m->engine, m->engine.now_ps + gap_before(m, state->queues[state->first].head),
                            GT_PHASE_HOST, GT_HANDLE_ENGINE, engine, 0);
     }

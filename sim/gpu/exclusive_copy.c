@@ -38,6 +38,7 @@ void gt_exclusive_copy_start(struct gt_machine *m, gt_command_index command)
     else
         m->commands[state->exclusive_tail].wait_next = command;
     state->exclusive_tail = command;
+    m->fired[GT_RULE_WITHIN_ALONE] += !free;
     if (free)
         start_next(m, gpu);
 }
@@ -47,9 +48,11 @@ void gt_exclusive_copy_kernel_gone(struct gt_machine *m, gt_gpu_index gpu)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
 
-    if (state->resident == 0 && state->exclusive == GT_NONE)
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->replay.copy_gap_ps, GT_PHASE_HOST,
-                           GT_HANDLE_EXCLUSIVE_COPY, gpu, TURN_COPY);
+    if (state->resident != 0 || state->exclusive != GT_NONE)
+        return;
+    m->fired[GT_RULE_COPY_GAP]++;
+    gt_engine_schedule(&m->engine, m->engine.now_ps + m->replay.copy_gap_ps, GT_PHASE_HOST, GT_HANDLE_EXCLUSIVE_COPY,
+                       gpu, TURN_COPY);
 }
 
 int gt_exclusive_copy_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error)
@@ -72,6 +75,7 @@ void gt_exclusive_copy_ended(struct gt_machine *m, gt_command_index command)
 
     m->gpus[gpu].exclusive = GT_NONE;
     m->gpus[gpu].freed_by_op = op;
+    m->fired[GT_RULE_COPY_GAP] += gt_exclusive_copy_holds(&m->gpus[gpu]) || m->gpus[gpu].admits_used != 0;
     gt_engine_schedule(&m->engine, m->engine.now_ps + m->replay.copy_gap_ps, GT_PHASE_HOST, GT_HANDLE_EXCLUSIVE_COPY,
                        gpu, TURN_KERNELS);
     gt_op_ended(m, command);

@@ -142,6 +142,7 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
     grid->launch = program != NULL ? gt_kernel_model_launch(m->options->modelled, grid->op) : NULL;
     if (grid->launch != NULL && grid->occupancy.waves > 1 && m->kernels_apart)
         grid->spread_pct = m->device->block_spread_pct;
+    m->fired[GT_RULE_BLOCK_SPREAD] += grid->spread_pct > 0;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
 }
@@ -206,6 +207,7 @@ void gt_kernel_start(struct gt_machine *m, gt_command_index command)
         admit(m, command);
         return;
     }
+    m->fired[gt_exclusive_copy_holds(gpu) ? GT_RULE_WITHIN_ALONE : GT_RULE_RESIDENT_GRIDS]++;
     m->commands[command].wait_next = GT_NONE;
     if (gpu->admits_used & UINT64_C(1) << level)
         m->commands[gpu->admit_tail[level]].wait_next = command;

@@ -5,20 +5,31 @@
 
 #include <string.h>
 
-static uint32_t free_blocks(const struct gt_sm_state *sm, const struct gt_block_need *need)
+/* Is shared memory all that a block could lack? */
+static bool fits_otherwise(const struct gt_sm_state *sm, const struct gt_block_need *need)
+{
+    return sm->blocks > 0 && sm->threads >= need->threads && sm->warps >= need->warps &&
+           sm->registers >= need->registers;
+}
+
+static uint32_t free_blocks(struct gt_machine *m, const struct gt_sm_state *sm, const struct gt_block_need *need)
 {
     uint32_t blocks = sm->blocks, fit;
 
-    if (sm->resident > 0 && sm->carveout_bytes < need->carveout_bytes)
-        return 0; /* it is set anew only when idle */
+    if (sm->resident > 0 && sm->carveout_bytes < need->carveout_bytes) { /* it is set anew only when idle */
+        m->fired[GT_RULE_CARVEOUT] += fits_otherwise(sm, need);
+        return 0;
+    }
     if (need->threads > 0 && (fit = sm->threads / need->threads) < blocks)
         blocks = fit;
     if (need->warps > 0 && (fit = sm->warps / need->warps) < blocks)
         blocks = fit;
     if (need->registers > 0 && (fit = sm->registers / need->registers) < blocks)
         blocks = fit;
-    if (need->shared_bytes > 0 && (fit = sm->shared_bytes / need->shared_bytes) < blocks)
+    if (need->shared_bytes > 0 && (fit = sm->shared_bytes / need->shared_bytes) < blocks) {
+        m->fired[GT_RULE_CARVEOUT] += sm->carveout_bytes > 0 && sm->carveout_bytes < m->device->shared_bytes_per_sm;
         blocks = fit;
+    }
     return blocks;
 }
 
@@ -64,7 +75,7 @@ static bool alike(const struct gt_sm_state *a, const struct gt_sm_state *b)
 }
 
 /* All sets anew, for another shape.  SMs with the same free are many, and divisions slow. */
-static void find_for(struct gt_gpu_state *gpu, uint32_t sms, const struct gt_block_need *need)
+static void find_for(struct gt_machine *m, struct gt_gpu_state *gpu, const struct gt_block_need *need)
 {
     uint32_t blocks = 0;
 
@@ -72,11 +83,11 @@ static void find_for(struct gt_gpu_state *gpu, uint32_t sms, const struct gt_blo
     memset(gpu->released, 0, sizeof gpu->released);
     gpu->free_blocks_for = *need;
     gpu->free_blocks_most = 0;
-    for (uint32_t rank = 0; rank < sms; rank++) {
+    for (uint32_t rank = 0; rank < m->device->sms; rank++) {
         struct gt_sm_state *sm = &gpu->sms[gpu->order[rank]];
 
         if (rank == 0 || !alike(sm, &gpu->sms[gpu->order[rank - 1]])) {
-            blocks = free_blocks(sm, need);
+            blocks = free_blocks(m, sm, need);
             gpu->free_blocks_most = blocks > gpu->free_blocks_most ? blocks : gpu->free_blocks_most;
         }
         gpu->free_block_sets[blocks][rank / 64] |= UINT64_C(1) << rank % 64;
@@ -89,14 +100,14 @@ void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct
     struct gt_gpu_state *state = &m->gpus[gpu];
 
     if (!same_need(&state->free_blocks_for, need)) {
-        find_for(state, m->device->sms, need);
+        find_for(m, state, need);
         return;
     }
     for (uint32_t word = 0; word * 64 < m->device->sms; word++) {
         for (; state->released[word] != 0; state->released[word] &= state->released[word] - 1) {
             gt_sm_index sm = word * 64 + (uint32_t)__builtin_ctzll(state->released[word]);
 
-            set_free_blocks(state, sm, free_blocks(&state->sms[sm], need));
+            set_free_blocks(state, sm, free_blocks(m, &state->sms[sm], need));
         }
     }
     lower_most(state, m->device->sms);
@@ -117,8 +128,10 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
 {
     struct gt_sm_state *state = &m->gpus[gpu].sms[sm];
 
-    if (state->resident == 0 && need->carveout_bytes > 0)
+    if (state->resident == 0 && need->carveout_bytes > 0) {
         state->shared_bytes = state->carveout_bytes = need->sets_bytes;
+        m->fired[GT_RULE_IDLE_CARVEOUT] += need->sets_bytes > need->carveout_bytes;
+    }
     state->resident += blocks;
     state->blocks -= blocks;
     state->threads -= need->threads * blocks;

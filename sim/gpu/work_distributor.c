@@ -114,6 +114,7 @@ static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
     gt_time_ps start_ps = start_time(m, state, g, sm, behind);
     gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
 
+    m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
     gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks);
     if (first == 0)
         begin_grid(m, state, g, start_ps);
@@ -194,6 +195,8 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     }
     if (state->dispatch_batch_count > 0)
         start_batches(m, gpu, grid, first);
+    m->fired[GT_RULE_PLACEMENT] += g->dispatched > first + (state->grids == 1);
+    m->fired[GT_RULE_DISPATCH] += g->dispatched > first + 1;
     return g->dispatched == g->blocks;
 }
 
@@ -212,7 +215,11 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
             gt_hw_queue_leave(m, m->grids[grid].command);
             grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
+            const struct gt_grid *held = &m->grids[grid];
+
             grid = m->arbitration->next(state->arbitration_state, &view, grid);
+            m->fired[GT_RULE_LEFTOVER] +=
+                grid == GT_NONE && (held->next != GT_NONE || state->levels_used >> held->level > 1);
         }
     }
 }
@@ -222,6 +229,7 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
     struct gt_gpu_state *state = &m->gpus[gpu];
     uint32_t level = m->grids[grid].level;
 
+    m->fired[GT_RULE_PRIORITY] += state->levels_used >> level > 1;
     if (state->levels_used & UINT64_C(1) << level)
         m->grids[state->level_tail[level]].next = grid;
     else
@@ -284,6 +292,7 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
     if (stamp == STAMP_END && !queue_to_leave(m, batch))
         return;
     if (b.blocks == 1) {
+        m->fired[GT_RULE_RETIRE] += stamp == STAMP_LEAVE;
         gt_batch_free(m, batch);
     } else {
         m->batches[batch].blocks--;

@@ -113,8 +113,9 @@ struct gt_machine {
     struct gt_steady_state *steady_state; /* of a huge grid; NULL: none so far */
     /* how far it has come */
     uint64_t ended_ops, blocks, waits, progress_at;
-    gt_time_ps end_ps;      /* the latest end so far */
-    struct gt_error *error; /* filled by the first failure; `failed` is then set */
+    uint64_t fired[GT_RULES]; /* rules that acted, how often: rules.h */
+    gt_time_ps end_ps;        /* the latest end so far */
+    struct gt_error *error;   /* filled by the first failure; `failed` is then set */
     bool failed;
 };
 

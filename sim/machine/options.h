@@ -2,6 +2,7 @@
 #ifndef GRIDTIDE_SIM_MACHINE_OPTIONS_H
 #define GRIDTIDE_SIM_MACHINE_OPTIONS_H
 
+#include "sim/machine/rules.h"
 #include "sim/workload/workload.h"
 
 struct gt_arbitration_policy;
@@ -45,6 +46,7 @@ struct gt_summary {
     uint64_t operations, blocks, events; /* simulated: operations, blocks, engine events */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
     uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
+    uint64_t fired[GT_RULES];            /* how often each rule of the scheduler acted */
 };
 
 #endif

@@ -41,18 +41,11 @@ static uint64_t first_chunk(const struct gt_device *device, const struct gt_op *
     return op->bytes < device->staging_chunk_bytes ? op->bytes : device->staging_chunk_bytes;
 }
 
-static gt_time_ps row_cost_ps(const struct gt_machine *m, const struct gt_device *device, const struct gt_call *call)
+static gt_time_ps row_cost_ps(const struct gt_device *device, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
         return 0;
-    if (call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].direction == GT_D2D)
-        return device->copy_within_call_ps;
     return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
-}
-
-gt_time_ps gt_call_row_ps(const struct gt_machine *m, gt_call_index call)
-{
-    return row_cost_ps(m, m->device, &m->workload->calls[call]);
 }
 
 static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
@@ -60,13 +53,10 @@ static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
     return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
 }
 
-/* A recorded time, changed by what the device simulated costs more or less than the recorded one; one taken from
- * a measured run is of the device simulated. */
+/* A recorded time, changed by what the device simulated costs more or less than the recorded one. */
 static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
 {
-    if (m->options->host != NULL)
-        return time_ps;
-    return add_ps(time_ps, (int64_t)(row_cost_ps(m, m->device, call) - row_cost_ps(m, m->recorded, call)));
+    return add_ps(time_ps, (int64_t)(row_cost_ps(m->device, call) - row_cost_ps(m->recorded, call)));
 }
 
 /* The same for a time from a call to its operation, which the operation's own latency is part of. */
@@ -86,10 +76,10 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
     gt_time_ps cost_ps;
 
     if (c->duration_ps == GT_TIME_NONE)
-        return row_cost_ps(m, m->device, c) + m->threads[c->thread].more_ps + staging_ps(m, c);
+        return row_cost_ps(m->device, c) + m->threads[c->thread].more_ps + staging_ps(m, c);
     if (m->replay.blocking_op[call] == GT_NONE)
         return moved_ps(m, c, c->duration_ps);
-    cost_ps = row_cost_ps(m, m->device, c);
+    cost_ps = row_cost_ps(m->device, c);
     return cost_ps < c->duration_ps ? cost_ps : c->duration_ps;
 }
 
@@ -110,7 +100,7 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
     if (op == GT_NONE)
         return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
     return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
-                  m->options->host != NULL ? 0 : (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
+                  (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 
 /* When what a call asks for is there for the GPU: its latency after the call's end, which a
@@ -180,7 +170,7 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, gt_call_index call, 
         return m->engine.now_ps + moved_start_ps(m, c, (gt_time_ps)m->replay.copy_start_delay_ns[call] * 1000);
     if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && c->duration_ps == GT_TIME_NONE))
         return m->engine.now_ps +
-               add_ps(row_cost_ps(m, m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[GT_OP_COPY]);
+               add_ps(row_cost_ps(m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[GT_OP_COPY]);
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return visible_after(m, call, m->replay.latency_ps[op->kind]);
@@ -200,11 +190,22 @@ static void take_buffers(struct gt_machine *m, gt_thread_index thread, const str
     for (uint64_t i = 0; i < chunks && i < m->device->staging_buffers; i++) {
         struct gt_buffer_state *buffer = &state->buffers[state->next_buffer];
 
+        m->fired[GT_RULE_STAGING_BUFFERS] += m->streams[buffer->stream].completed < buffer->number;
         if (buffer->number != 0)
             gt_thread_wait(m, thread, buffer->stream, buffer->number);
         *buffer = (struct gt_buffer_state){ op->stream, number };
         state->next_buffer = (state->next_buffer + 1) % m->device->staging_buffers;
     }
+}
+
+static void count_staging(struct gt_machine *m, const struct gt_op *op, bool waits)
+{
+    bool staged = gt_copy_staged(m->device, op);
+
+    if (op->kind != GT_OP_COPY || op->memory != GT_MEMORY_PAGEABLE)
+        return;
+    m->fired[staged ? GT_RULE_STAGING : GT_RULE_INLINE]++;
+    m->fired[GT_RULE_STAGING_BUFFERS] += staged && waits && op->direction == GT_H2D;
 }
 
 static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_index call, gt_op_index op)
@@ -215,6 +216,7 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
 
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
+    count_staging(m, o, waits);
     m->op_numbers[op] = gt_stream_submit(m, command, op_visible_ps(m, call, o, waits));
     if (o->kind == GT_OP_COPY && !waits)
         take_buffers(m, thread, o, m->op_numbers[op]);
@@ -328,7 +330,7 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_GRAPH_LAUNCH] = { COST(graph_call_ps), true, submit_graph },
     [GT_CALL_COPY] = { COST(copy_call_ps), true, submit },
     [GT_CALL_MEMSET] = { COST(memset_call_ps), true, submit },
-    [GT_CALL_HOST_FUNCTION] = { COST(host_function_call_ps), true, submit },
+    [GT_CALL_HOST_FUNCTION] = { COST(launch_call_ps), true, submit },
     [GT_CALL_STREAM_CREATE] = { COST(stream_call_ps), false, nothing },
     [GT_CALL_STREAM_SYNC] = { COST(sync_call_ps), false, sync_stream },
     [GT_CALL_STREAM_QUERY] = { COST(event_call_ps), false, nothing },

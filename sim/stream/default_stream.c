@@ -46,6 +46,7 @@ bool gt_default_stream_holds(struct gt_machine *m, gt_stream_index stream)
         if (state->held_by_default && !was_held)
             gt_stream_add_waiter(m, context->null_stream, behind, stream, GT_WAITER_DEFAULT_STREAM);
     }
+    m->fired[GT_RULE_DEFAULT_STREAM] += state->held_by_default && !was_held;
     return state->held_by_default;
 }
 

@@ -72,6 +72,9 @@ static void edge_met(struct gt_machine *m, uint32_t before, gt_op_index op)
     gt_command_index command = m->op_commands[op];
     enum gt_wait reason;
 
+    if (m->workload->ops[before].call == m->workload->ops[op].call)
+        m->fired[gt_replay_switches_engine(&m->workload->ops[before], &m->workload->ops[op]) ? GT_RULE_ENGINE_GAP
+                                                                                             : GT_RULE_GRAPH_GAP]++;
     if (--m->op_afters_left[op] > 0 || command == GT_NONE)
         return;
     /* Within its stream's chain the gap is the stream's, across streams it is a wait. */

@@ -4,7 +4,6 @@
 
 #include "sim/machine/failure.h"
 #include "sim/stream/api_call.h"
-#include "sim/stream/call_extra.h"
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
@@ -97,19 +96,26 @@ static uint32_t others_submitting(const struct gt_machine *m, gt_thread_index th
     return others;
 }
 
-/* What a call costs beyond its row; a recorded one has it in its time.  `stream`: it submits to; or GT_NONE. */
+/* What a call that submits to this stream costs beyond its row; a recorded one has it in its time. */
 static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
 {
     const struct gt_thread_state *state = &m->threads[thread];
-    gt_call_index call = state->calls[state->next];
-    gt_time_ps extra_ps = gt_call_extra_ps(m, thread, call), time_ps;
+    const struct gt_call *call = &m->host->calls[state->calls[state->next]];
+    gt_time_ps time_ps = 0;
+    uint32_t others;
 
-    if (m->host->calls[call].duration_ps != GT_TIME_NONE)
+    if (stream == GT_NONE || call->duration_ps != GT_TIME_NONE)
         return 0;
-    if (stream == GT_NONE)
-        return extra_ps;
-    time_ps = extra_ps + others_submitting(m, thread) * m->device->submit_lock_ps;
-    note_submission(m, thread, m->engine.now_ps + gt_call_row_ps(m, call) + time_ps);
+    if (call->kind == GT_CALL_LAUNCH && !m->streams[stream].launched)
+        time_ps += m->device->first_launch_ps;
+    m->fired[GT_RULE_FIRST_LAUNCH] += time_ps > 0;
+    m->streams[stream].launched |= call->kind == GT_CALL_LAUNCH;
+    others = others_submitting(m, thread);
+    m->fired[GT_RULE_CONTENTION] += others > 0;
+    time_ps += others * m->device->submit_lock_ps;
+    note_submission(m, thread,
+                    m->engine.now_ps + *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset) +
+                        time_ps);
     return time_ps;
 }
 
@@ -128,6 +134,7 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     if (stream != GT_NONE &&
         m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
         state->waits_for_queue = true;
+        m->fired[GT_RULE_LAUNCH_QUEUE]++;
         state->acted_ps = m->engine.now_ps;
         gt_thread_wait(m, thread, stream, m->streams[stream].submitted - m->device->launch_queue_depth + 1);
     } else {
@@ -152,6 +159,7 @@ void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index
         return;
     }
     least_ps = state->acted_ps + gt_call_cost_ps(m, call);
+    m->fired[GT_RULE_SYNC_RETURN]++;
     now_ps += gt_call_tail_ps(m, call);
     finish_call(m, thread, now_ps > least_ps ? now_ps : least_ps);
 }

@@ -50,6 +50,8 @@ void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
         m->gpus[m->streams[m->commands[command].stream].gpu].queues_waiting--;
         return;
     }
+    m->fired[GT_RULE_CONNECTIONS] +=
+        m->commands[next].stream != m->commands[command].stream && m->commands[next].visible_ps < m->engine.now_ps;
     if (m->commands[next].stream != m->commands[command].stream && m->commands[command].kind == GT_COMMAND_OP)
         gt_stream_command_hold(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
     /* Not at once: whoever leaves is in the middle of its own step. */

@@ -33,6 +33,7 @@ void gt_host_function_start(struct gt_machine *m, gt_command_index command)
 
     gt_stream_command_hold(m, command, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
     m->commands[command].start_ps = start_ps;
+    m->fired[GT_RULE_HOST_FUNCTION] += m->device->host_function_ps > 0;
     gt_hw_queue_leave(m, command);
     gt_engine_schedule(&m->engine, start_ps + (op->duration_ps == GT_TIME_NONE ? 0 : op->duration_ps), GT_PHASE_END,
                        GT_HANDLE_TIMED_OP, command, 0);

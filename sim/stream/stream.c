@@ -140,6 +140,38 @@ static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, gt_gpu_index gpu
     return m->replay.busy_queue_gap_ps + (waiting - quiet) * m->replay.busy_connection_ps;
 }
 
+/* The rule that the gap between two operations follows. */
+static enum gt_rule_number gap_rule(const struct gt_machine *m, gt_op_index before, gt_op_index after,
+                                    enum gt_rule_number plain)
+{
+    const struct gt_op *first = before == GT_NONE ? NULL : &m->workload->ops[before], *op = &m->workload->ops[after];
+
+    if (first != NULL && gt_replay_switches_engine(first, op))
+        return GT_RULE_ENGINE_GAP;
+    return plain == GT_RULE_STREAM_GAP && first->kind == GT_OP_COPY && op->kind == GT_OP_COPY ? GT_RULE_COPY_GAP
+                                                                                              : plain;
+}
+
+/* Gaps that hold the operation at a stream's head back for longer than the host did. */
+static void count_gaps(struct gt_machine *m, gt_stream_index stream, const struct gt_stream_command *c,
+                       gt_op_index op)
+{
+    const struct gt_stream_state *state = &m->streams[stream];
+    bool by_stream = c->releases[GT_WAIT_STREAM].time_ps > c->visible_ps;
+    bool by_event = c->releases[GT_WAIT_EVENT].time_ps > c->visible_ps;
+
+    if ((by_stream || by_event) && busy_queue_gap_ps(m, state->gpu, op) > 0) {
+        m->fired[GT_RULE_CROWD]++;
+        m->fired[GT_RULE_BUSY_CONNECTION]++;
+    }
+    if (by_stream && state->last_op != GT_NONE)
+        m->fired[gap_rule(m, state->last_op, op, GT_RULE_STREAM_GAP)]++;
+    if (by_stream && state->default_release.time_ps > 0)
+        m->fired[gap_rule(m, state->default_release.index, op, GT_RULE_EVENT_GAP)]++;
+    if (by_event)
+        m->fired[gap_rule(m, state->event_release.index, op, GT_RULE_EVENT_GAP)]++;
+}
+
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
 static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_command_index head)
 {
@@ -166,6 +198,7 @@ static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_comman
                                state->event_release.time_ps + more_ps +
                                    event_gap_ps(m, state->event_release.index, &m->workload->ops[op]),
                                GT_CAUSE_OP, state->event_release.index);
+    count_gaps(m, stream, c, op);
     return later(c->visible_ps, later(c->releases[GT_WAIT_STREAM].time_ps, c->releases[GT_WAIT_EVENT].time_ps));
 }
 

@@ -4,10 +4,12 @@
  * until the end and then appended table by table.  That is faster than inserting at random places,
  * and the store is locked for no longer than the writing takes.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/machine/options.h"
 #include "traces/store/placement.h"
 #include "traces/store/residency_bins.h"
 #include "traces/store/row_source.h"
@@ -191,6 +193,22 @@ int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double
     writer->counters = gt_realloc(writer->counters, writer->counter_count + 1ull, sizeof *writer->counters);
     writer->counters[writer->counter_count++] = (struct counter){ strdup(name), value };
     return 0;
+}
+
+void gt_run_writer_summary(struct gt_run_writer *writer, const struct gt_summary *summary)
+{
+    char name[64];
+
+    gt_run_writer_counter(writer, "operations", (double)summary->operations, NULL);
+    gt_run_writer_counter(writer, "blocks", (double)summary->blocks, NULL);
+    gt_run_writer_counter(writer, "events", (double)summary->events, NULL);
+    gt_run_writer_counter(writer, "end_ps", (double)summary->end_ps, NULL);
+    for (int i = 0; i < GT_RULES; i++) {
+        if (summary->fired[i] == 0)
+            continue;
+        snprintf(name, sizeof name, "rule.%s", gt_rules[i].name);
+        gt_run_writer_counter(writer, name, (double)summary->fired[i], NULL);
+    }
 }
 
 void gt_run_writer_free(struct gt_run_writer *writer)

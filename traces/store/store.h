@@ -71,6 +71,10 @@ void gt_run_writer_keep_kernels(struct gt_run_writer *writer, const struct gt_ke
 void gt_run_writer_await(struct gt_run_writer *writer);
 const struct gt_probe *gt_run_writer_probe(struct gt_run_writer *writer);
 int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double value, struct gt_error *error);
+/* What a simulation was in the end, as counters: "operations", "blocks", "events", "end_ps", and "rule.NAME", how
+ * often a rule of the scheduler acted (sim/machine/rules.h), of those that did. */
+struct gt_summary; /* sim/machine/options.h */
+void gt_run_writer_summary(struct gt_run_writer *writer, const struct gt_summary *summary);
 int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error); /* the run's id, or -1 */
 void gt_run_writer_free(
     struct gt_run_writer *writer); /* of one that was not ended: nothing is written; NULL allowed */

@@ -1,0 +1,64 @@
+/* rules.h - the rules of the scheduler by name: what each says, where it acts, and which keys of a device file switch
+ * it off.
+ *
+ * A rule is what an H200 was seen to do and a simpler machine would not; what something costs when nobody is in its way
+ * (a call, a copy's rate) is none.  Where a rule acts, `m->fired[GT_RULE_...]` counts it: once each time that it
+ * made something wait, or go elsewhere, so that a run with a count of 0 is the same run without the rule.  Where a
+ * stream looks at its head more than once, a rule about its head counts each time.
+ *
+ * To add one: its line in GT_RULES_OF, and the count where it acts. */
+#ifndef GRIDTIDE_SIM_MACHINE_RULES_H
+#define GRIDTIDE_SIM_MACHINE_RULES_H
+
+/* RULE(number, name, "KEY=VALUE ..." that switch it off on any device, or NULL where no key does; file in sim/; what
+ * it says).  Gaps are those that an operation waits for after another has ended.  engine-gap is switched off by the
+ * gaps that an H200 has between operations of one engine. */
+/* clang-format off */
+#define GT_RULES_OF(RULE) \
+    RULE(PLACEMENT, "placement", "scheduling.placement=first-fit", "gpu/placement.c", "a block goes to the SM with room for the most blocks of its kernel") \
+    RULE(LEFTOVER, "leftover", "scheduling.arbitration=backfill", "gpu/arbitration.c", "a grid that does not fit holds back the grids behind it") \
+    RULE(PRIORITY, "priority", "scheduling.priority_high=0", "gpu/work_distributor.c", "blocks of an urgent stream go before blocks that wait already") \
+    RULE(CARVEOUT, "carveout", "sm.shared_carveouts_kib=", "gpu/sm.c", "a busy SM keeps its division of memory and refuses blocks that need more shared memory") \
+    RULE(IDLE_CARVEOUT, "idle-carveout", "sm.idle_block_bytes=0", "gpu/sm.c", "a kernel without shared memory sets an idle SM to more than it needs") \
+    RULE(DISPATCH, "dispatch", "scheduling.dispatch_ns=0", "gpu/work_distributor.c", "blocks leave the distributor one after the other") \
+    RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/work_distributor.c", "a freed place takes a while to be filled again") \
+    RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
+    RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
+    RULE(RESIDENT_GRIDS, "resident-grids", "scheduling.resident_grids=65536", "gpu/grid.c", "only so many grids run at once") \
+    RULE(WITHIN_ALONE, "within-alone", "copy.within_alone=0", "gpu/exclusive_copy.c", "a copy within the device and kernels never run at the same time") \
+    RULE(ENGINES, "engines", "copy.engines=1", "gpu/copy_engine.c", "copies in, out and within the device have an engine each") \
+    RULE(COPY_QUEUES, "copy-queues", "copy.queues=1", "gpu/copy_engine.c", "a copy engine empties one of its queues before it turns to the next") \
+    RULE(COPY_GAP, "copy-gap", "copy.gap_us=0", "gpu/copy_engine.c", "a copy that waited for its engine starts a gap after the one before") \
+    RULE(DUPLEX, "duplex", "copy.duplex_gbps=1000000", "gpu/copy_engine.c", "copies in both directions share the link") \
+    RULE(DUPLEX_IN, "duplex-in", "copy.duplex_in_pct=50", "gpu/copy_engine.c", "of a link that both directions share, copies in have more") \
+    RULE(STAGING, "staging", "copy.staging_chunk_bytes=0", "stream/api_call.c", "pageable copies go chunk by chunk through pinned buffers") \
+    RULE(STAGING_BUFFERS, "staging-buffers", "copy.staging_buffers=1024", "stream/api_call.c", "a pageable copy that finds no buffer free blocks the host") \
+    RULE(INLINE, "inline", "copy.inline_bytes=0", "stream/api_call.c", "a small pageable copy in goes with the commands, without a buffer") \
+    RULE(CONNECTIONS, "connections", "scheduling.connections=32", "stream/hw_queue.c", "streams that share a connection wait for each other") \
+    RULE(LAUNCH_QUEUE, "launch-queue", "scheduling.launch_queue_depth=16777216", "stream/host_thread.c", "too many launches in flight block the host") \
+    RULE(STREAM_GAP, "stream-gap", "latency.stream_gap_us=0", "stream/stream.c", "an operation starts a gap after the one before it in its stream") \
+    RULE(EVENT_GAP, "event-gap", "latency.event_gap_us=0", "stream/stream.c", "an operation starts a gap after the event that it waits for") \
+    RULE(ENGINE_GAP, "engine-gap", "latency.engine_gap_us=1.776 latency.engine_event_gap_us=1.84", "stream/stream.c", "gaps are longer where a stream goes from one engine to another") \
+    RULE(CROWD, "crowd", "latency.crowd_us=0", "stream/stream.c", "gaps before kernels are longer while several connections hold work") \
+    RULE(BUSY_CONNECTION, "busy-connection", "latency.busy_connection_us=0", "stream/stream.c", "each further connection that holds work adds to these gaps") \
+    RULE(GRAPH_GAP, "graph-gap", "latency.graph_gap_us=0", "stream/graph.c", "a graph's node starts a gap after the nodes that it comes after") \
+    RULE(HOST_FUNCTION, "host-function", "latency.host_function_us=0", "stream/operation.c", "a host function starts when the driver's thread has woken up") \
+    RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \
+    RULE(FIRST_LAUNCH, "first-launch", "host.first_launch_us=0", "stream/host_thread.c", "the first launch into a stream takes longer") \
+    RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
+    RULE(SYNC_RETURN, "sync-return", "host.sync_return_us=0", "stream/host_thread.c", "a waiting call returns a while after what it waits for")
+
+#define GT_RULE_NUMBER(number, name, off, file, says) GT_RULE_##number,
+enum gt_rule_number { GT_RULES_OF(GT_RULE_NUMBER) GT_RULES };
+#undef GT_RULE_NUMBER
+/* clang-format on */
+
+struct gt_rule {
+    const char *name;
+    const char *off;  /* settings of a device, "KEY=VALUE", with blanks between; NULL: nothing switches it off */
+    const char *file; /* where it acts, in sim/ */
+    const char *says;
+};
+extern const struct gt_rule gt_rules[GT_RULES];
+
+#endif
