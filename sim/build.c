@@ -231,6 +231,8 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     find_processes(m);
     gt_device_syncs_build(m);
     build_edges(m);
+    if (m->replay.graphs.node_ps != NULL)
+        m->node_visible_ps = gt_calloc(w->op_count, sizeof *m->node_visible_ps);
     m->kernels_apart = kernels_apart(w);
     m->events = gt_calloc(w->event_count, sizeof *m->events);
     m->op_numbers = gt_calloc(w->op_count, sizeof *m->op_numbers);
@@ -267,6 +269,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->op_numbers);
     free(m->op_afters_left);
     free(m->op_commands);
+    free(m->node_visible_ps);
     free(m->occupancies);
     free(m->recorded_waves);
     free(m->commands);

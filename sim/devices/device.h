@@ -56,9 +56,11 @@ struct gt_device {
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps, graph_call_ps,
         other_call_ps;
-    uint64_t first_launch_ps; /* added to the first launch into a stream */
-    uint64_t submit_lock_ps;  /* added to a call that submits work by each other thread in one */
-    uint64_t sync_return_ps;  /* from the awaited operation's end to the call's return */
+    uint64_t graph_group_ps, graph_node_ps, graph_copy_ps; /* added to a graph launch: each group of nodes that go
+                                                            * together, each node, each node that copies */
+    uint64_t first_launch_ps;                              /* added to the first launch into a stream */
+    uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
+    uint64_t sync_return_ps; /* from the awaited operation's end to the call's return */
     /* latencies on the way */
     uint64_t launch_latency_ps;   /* from a launch call's end to the kernel's start on an idle GPU */
     uint64_t copy_submit_ps;      /* the same for a copy's start */
@@ -89,6 +91,7 @@ struct gt_device {
                                        * and d2h_pageable hold */
     uint32_t staging_buffers;                 /* so many of them: a copy that finds none free blocks the host */
     double staging_in_gbps, staging_out_gbps; /* the host's copying into and out of a buffer */
+    uint64_t copied_memset_bytes;             /* a graph's memset up to this goes to a copy engine */
     uint64_t memset_latency_ps;
     double memset_gbps;
     struct gt_warp_costs warp; /* of instructions: kernels whose program is known */

@@ -76,6 +76,7 @@ struct gt_machine {
     /* operations */
     gt_command_number *op_numbers;    /* in its stream, once submitted; else 0 */
     uint32_t *op_afters_left;         /* edges into each operation not ended yet; NULL: no edges at all */
+    gt_time_ps *node_visible_ps;      /* of a graph launched: when the GPU has it; NULL: there are no graphs */
     gt_command_index *op_commands;    /* in flight, of operations with edges; NULL: no edges at all */
     struct gt_occupancy *occupancies; /* by kernel, filled on first use: blocks_per_sm 0 = not yet */
     uint64_t *recorded_waves;         /* by kernel, likewise: alone on the recorded device; 0 = not yet */

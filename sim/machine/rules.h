@@ -41,6 +41,7 @@
     RULE(ENGINE_GAP, "engine-gap", "latency.engine_gap_us=1.776 latency.engine_event_gap_us=1.84", "stream/stream.c", "gaps are longer where a stream goes from one engine to another") \
     RULE(CROWD, "crowd", "latency.crowd_us=0", "stream/stream.c", "gaps before kernels are longer while several connections hold work") \
     RULE(BUSY_CONNECTION, "busy-connection", "latency.busy_connection_us=0", "stream/stream.c", "each further connection that holds work adds to these gaps") \
+    RULE(GRAPH_LAUNCH, "graph-launch", "host.graph_group_us=0 host.graph_node_us=0 host.graph_copy_us=0 copy.engine_memset_bytes=0", "replay/graph_launch.c", "a graph's nodes reach the GPU group after group while it is launched") \
     RULE(GRAPH_GAP, "graph-gap", "latency.graph_gap_us=0", "stream/graph.c", "a graph's node starts a gap after the nodes that it comes after") \
     RULE(HOST_FUNCTION, "host-function", "latency.host_function_us=0", "stream/operation.c", "a host function starts when the driver's thread has woken up") \
     RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \

@@ -309,6 +309,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
     conclude_waits(replay, &survey, recorded, device);
     gt_replay_edges(replay, w, inferred);
+    gt_graph_launches_make(&replay->graphs, w, device, replay->edge_from, replay->edge_to);
     free(inferred);
     free(by_end);
     free(last);
@@ -331,5 +332,6 @@ void gt_replay_free(struct gt_replay *replay)
     free(replay->edge_from);
     free(replay->edge_to);
     free(replay->edges_in);
+    gt_graph_launches_free(&replay->graphs);
     memset(replay, 0, sizeof *replay);
 }

@@ -10,6 +10,7 @@
 #define GRIDTIDE_SIM_REPLAY_REPLAY_H
 
 #include "sim/devices/device.h"
+#include "sim/replay/graph_launch.h"
 #include "sim/workload/workload.h"
 
 struct gt_replay {
@@ -36,6 +37,7 @@ struct gt_replay {
      * edge_count 0: no operation has any, and the arrays are NULL. */
     uint32_t *edge_from, *edge_to, *edges_in;
     uint64_t edge_count;
+    struct gt_graph_launches graphs;
     uint64_t inferred_waits; /* edges concluded from measured times */
 };
 

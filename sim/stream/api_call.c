@@ -53,6 +53,14 @@ static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
     return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
 }
 
+/* CPU time of a call that was not measured, were it alone: its row's; of a graph, until all its nodes are written. */
+gt_time_ps gt_call_plain_ps(const struct gt_machine *m, gt_call_index call)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    return c->kind == GT_CALL_GRAPH_LAUNCH && c->ops > 0 ? m->replay.graphs.call_ps[call] : row_cost_ps(m->device, c);
+}
+
 /* A recorded time, changed by what the device simulated costs more or less than the recorded one. */
 static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
 {
@@ -76,7 +84,7 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
     gt_time_ps cost_ps;
 
     if (c->duration_ps == GT_TIME_NONE)
-        return row_cost_ps(m->device, c) + m->threads[c->thread].more_ps + staging_ps(m, c);
+        return gt_call_plain_ps(m, call) + m->threads[c->thread].more_ps + staging_ps(m, c);
     if (m->replay.blocking_op[call] == GT_NONE)
         return moved_ps(m, c, c->duration_ps);
     cost_ps = row_cost_ps(m->device, c);
@@ -103,23 +111,40 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
                   (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 
-/* When what a call asks for is there for the GPU: its latency after the call's end, which a
- * profiler's own work may put before that end, but never before the call; and, where recorded, no
+/* When an operation is there for the GPU that its call, which begins now, has asked for `after_ps` from now, which
+ * a profiler's own work may put before that, but never before the call; and, where recorded, no
  * later after the call's start than the operation was seen to start (a call may go on long after it
  * has done its asking, when the profiler flushes a buffer or a module is loaded). */
-static gt_time_ps visible_after(const struct gt_machine *m, gt_call_index call, int64_t latency_ps)
+static gt_time_ps visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index index, int64_t after_ps)
 {
     const struct gt_call *c = &m->workload->calls[call];
-    int64_t after_ps = (int64_t)gt_call_cost_ps(m, call) + latency_ps;
 
-    if (c->ops > 0 && c->start_ps != GT_TIME_NONE) {
-        const struct gt_op *op = &m->workload->ops[c->first_op];
+    if (index != GT_NONE && c->start_ps != GT_TIME_NONE) {
+        const struct gt_op *op = &m->workload->ops[index];
 
         if (op->start_ps != GT_TIME_NONE && op->start_ps >= c->start_ps &&
             (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps) < after_ps)
             after_ps = (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps);
     }
     return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
+}
+
+/* The same for what a call asks for at its end. */
+static gt_time_ps visible_after(const struct gt_machine *m, gt_call_index call, int64_t latency_ps)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    return visible_ps(m, call, c->ops > 0 ? c->first_op : GT_NONE, (int64_t)gt_call_cost_ps(m, call) + latency_ps);
+}
+
+/* Nodes of a graph are there one group after the other, while it is launched. */
+static gt_time_ps node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
+{
+    gt_time_ps cost_ps = gt_call_cost_ps(m, call), all_ps = m->replay.graphs.call_ps[call];
+
+    if (all_ps > 0)
+        cost_ps = gt_whole_ps((double)cost_ps * (double)m->replay.graphs.node_ps[op] / (double)all_ps);
+    return visible_ps(m, call, op, (int64_t)cost_ps + m->replay.graph_latency_ps);
 }
 
 static uint64_t chunks_of(const struct gt_device *device, const struct gt_op *op)
@@ -237,13 +262,19 @@ static void submit_graph(struct gt_machine *m, gt_thread_index thread, gt_call_i
     const struct gt_call *c = &m->workload->calls[call];
     gt_stream_index stream;
     gt_command_index command;
+    gt_time_ps first_ps = GT_TIME_NONE;
     uint64_t position;
 
     if (c->ops == 0)
         return;
+    m->fired[GT_RULE_GRAPH_LAUNCH] += m->replay.graphs.call_ps[call] > m->device->graph_call_ps;
+    for (gt_op_index i = c->first_op; i < c->first_op + c->ops; i++) {
+        m->node_visible_ps[i] = node_visible_ps(m, call, i);
+        first_ps = m->node_visible_ps[i] < first_ps ? m->node_visible_ps[i] : first_ps;
+    }
     stream = c->stream != GT_NONE ? c->stream : m->workload->ops[c->first_op].stream;
     command = gt_stream_command_new(m, GT_COMMAND_GRAPH, call, stream);
-    position = gt_stream_submit(m, command, visible_after(m, call, m->replay.graph_latency_ps));
+    position = gt_stream_submit(m, command, first_ps);
     for (uint32_t i = c->first_op; i < c->first_op + c->ops; i++)
         m->op_numbers[i] = position;
     if (m->options->serialize)

@@ -12,6 +12,8 @@ struct gt_api_row {
 };
 extern const struct gt_api_row gt_api[GT_CALL_KINDS];
 
+/* CPU time of a call that was not measured, by the device file, whoever else makes calls. */
+gt_time_ps gt_call_plain_ps(const struct gt_machine *m, gt_call_index call);
 /* CPU time of a call, without what it waits for. */
 gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call);
 /* From the end of what it waited for to its return. */

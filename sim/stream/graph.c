@@ -10,8 +10,11 @@
 #include "sim/stream/stream.h"
 #include "sim/stream/waiting.h"
 
+/* Nothing holds the node from then on, if it has been written by then. */
 static void schedule_node(struct gt_machine *m, gt_command_index command, gt_time_ps time_ps)
 {
+    if (m->commands[command].visible_ps > time_ps)
+        time_ps = m->commands[command].visible_ps;
     gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, 0);
 }
 
@@ -31,9 +34,10 @@ static uint32_t add_node(struct gt_machine *m, gt_command_index graph, gt_op_ind
 
     m->commands[node].parent = graph;
     m->commands[node].submit_ps = m->commands[graph].submit_ps;
-    m->commands[node].visible_ps = m->commands[graph].visible_ps;
+    m->commands[node].visible_ps = m->node_visible_ps[op];
     for (int reason = 0; reason < GT_WAITS; reason++)
         m->commands[node].releases[reason] = m->commands[graph].releases[reason];
+    gt_stream_command_hold(m, node, GT_WAIT_HOST, m->node_visible_ps[op], GT_CAUSE_CALL, m->commands[graph].index);
     if (m->op_commands != NULL)
         m->op_commands[op] = node;
     return node;

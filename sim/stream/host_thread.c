@@ -113,9 +113,7 @@ static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_strea
     others = others_submitting(m, thread);
     m->fired[GT_RULE_CONTENTION] += others > 0;
     time_ps += others * m->device->submit_lock_ps;
-    note_submission(m, thread,
-                    m->engine.now_ps + *(const uint64_t *)((const char *)m->device + gt_api[call->kind].cost_offset) +
-                        time_ps);
+    note_submission(m, thread, m->engine.now_ps + gt_call_plain_ps(m, state->calls[state->next]) + time_ps);
     return time_ps;
 }
 
