@@ -54,11 +54,15 @@ struct gt_device {
     uint64_t retire_ps;        /* between two blocks that leave one SM */
     uint32_t block_spread_pct; /* standard deviation of the times of a program's blocks */
     /* host: CPU time of calls */
-    uint64_t launch_call_ps, copy_call_ps, memset_call_ps, event_call_ps, sync_call_ps, stream_call_ps, graph_call_ps,
-        other_call_ps;
+    uint64_t launch_call_ps, copy_call_ps, copy_within_call_ps, memset_call_ps, host_function_call_ps, event_call_ps,
+        sync_call_ps, stream_call_ps, graph_call_ps, other_call_ps;
     uint64_t graph_group_ps, graph_node_ps, graph_copy_ps; /* added to a graph launch: each group of nodes that go
                                                             * together, each node, each node that copies */
-    uint64_t first_launch_ps;                              /* added to the first launch into a stream */
+    struct gt_call_extra {                                 /* added to some of the calls of one kind */
+        uint64_t cold_ps;  /* the first of its kind by its thread, whose caches have nothing of it */
+        uint64_t first_ps; /* the first call of any kind into its stream */
+        uint64_t after_ps; /* one that comes after a call of another kind */
+    } launch_extra, copy_extra, memset_extra, host_function_extra, event_extra;
     uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
     uint64_t sync_return_ps; /* from the awaited operation's end to the call's return */
     /* latencies on the way */

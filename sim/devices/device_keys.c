@@ -17,6 +17,15 @@
     {name, unit, GT_KEY_U32_LIST, AT(field), AT(length), low, high, "", help, \
      sizeof(((struct gt_device *)0)->field) / sizeof(uint32_t)}
 
+/* What some calls of one kind cost more: three keys. */
+#define EXTRA(name, field, what) \
+    TIME("host.cold_" name "_us", "us", field.cold_ps, LONGEST_US, "0", \
+         "added to the CPU time of a thread's first " what), \
+    TIME("host.first_" name "_us", "us", field.first_ps, LONGEST_US, "0", \
+         "added to the CPU time of a " what " that is the first call into its stream"), \
+    TIME("host.after_" name "_us", "us", field.after_ps, LONGEST_US, "0", \
+         "added to the CPU time of a " what " that follows another kind of call")
+
 #define CYCLES(name, field, fallback, help) \
     {name, "cycles", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PER_CYCLE(name, unit, field, fallback, help) \
@@ -98,7 +107,11 @@ const struct gt_device_key gt_device_keys[] = {
 
     TIME("host.launch_call_us", "us", launch_call_ps, LONGEST_US, "3.6", "CPU time of a kernel launch"),
     TIME("host.copy_call_us", "us", copy_call_ps, LONGEST_US, "2.8", "CPU time of an asynchronous copy call"),
+    TIME("host.copy_within_call_us", "us", copy_within_call_ps, LONGEST_US, "2.8",
+         "CPU time of an asynchronous copy call within the device"),
     TIME("host.memset_call_us", "us", memset_call_ps, LONGEST_US, "2.8", "CPU time of a memset call"),
+    TIME("host.host_function_call_us", "us", host_function_call_ps, LONGEST_US, "3.6",
+         "CPU time of asking for a host function"),
     TIME("host.event_call_us", "us", event_call_ps, LONGEST_US, "1",
          "CPU time of creating, recording, querying an event or making a stream wait for it"),
     TIME("host.sync_call_us", "us", sync_call_ps, LONGEST_US, "1",
@@ -111,8 +124,11 @@ const struct gt_device_key gt_device_keys[] = {
     TIME("host.graph_copy_us", "us", graph_copy_ps, LONGEST_US, "0",
          "likewise by each copy, or memset that a copy engine does"),
     TIME("host.other_call_us", "us", other_call_ps, LONGEST_US, "1", "CPU time of any other call"),
-    TIME("host.first_launch_us", "us", first_launch_ps, LONGEST_US, "0",
-         "added to the CPU time of the first launch into a stream"),
+    EXTRA("launch", launch_extra, "kernel launch"),
+    EXTRA("copy", copy_extra, "copy"),
+    EXTRA("memset", memset_extra, "memset"),
+    EXTRA("host_function", host_function_extra, "host function"),
+    EXTRA("event", event_extra, "record of an event, or wait for one,"),
     TIME("host.contention_us", "us", submit_lock_ps, LONGEST_US, "0",
          "added to the CPU time of a call that submits work by each other thread that is inside one"),
     TIME("host.sync_return_us", "us", sync_return_ps, LONGEST_US, "2",

@@ -45,7 +45,7 @@
     RULE(GRAPH_GAP, "graph-gap", "latency.graph_gap_us=0", "stream/graph.c", "a graph's node starts a gap after the nodes that it comes after") \
     RULE(HOST_FUNCTION, "host-function", "latency.host_function_us=0", "stream/operation.c", "a host function starts when the driver's thread has woken up") \
     RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \
-    RULE(FIRST_LAUNCH, "first-launch", "host.first_launch_us=0", "stream/host_thread.c", "the first launch into a stream takes longer") \
+    RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_extra.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
     RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
     RULE(SYNC_RETURN, "sync-return", "host.sync_return_us=0", "stream/host_thread.c", "a waiting call returns a while after what it waits for")
 

@@ -74,7 +74,7 @@ struct gt_stream_state {
     struct gt_release event_release;   /* by waits since the last operation */
     struct gt_release default_release; /* by the default stream's rules, likewise */
     bool held_by_default;              /* by the default stream's rules, right now */
-    bool launched;                     /* into it, before */
+    bool called;                       /* some call was into it, before */
 };
 
 /* The streams of one context on one GPU: the default stream's rules, device synchronisation. */
@@ -100,8 +100,10 @@ struct gt_thread_state {
     gt_time_ps start_ps;  /* of the call under way */
     gt_time_ps acted_ps;  /* when it could act: at its start, or when the launch queue had a place */
     gt_time_ps blocked_ps;
-    gt_time_ps more_ps;   /* what the call costs beyond its row of the device file */
-    gt_op_index cause_op; /* whose end released it last */
+    gt_time_ps more_ps;    /* what the call costs beyond its row of the device file */
+    uint32_t kinds_called; /* bits, by gt_call_kind; copies within the device have a bit of their own */
+    uint8_t kind_before;   /* gt_call_kind of the call before; GT_CALL_KINDS: none */
+    gt_op_index cause_op;  /* whose end released it last */
     bool done;
 };
 

@@ -41,10 +41,12 @@ static uint64_t first_chunk(const struct gt_device *device, const struct gt_op *
     return op->bytes < device->staging_chunk_bytes ? op->bytes : device->staging_chunk_bytes;
 }
 
-static gt_time_ps row_cost_ps(const struct gt_device *device, const struct gt_call *call)
+static gt_time_ps row_cost_ps(const struct gt_machine *m, const struct gt_device *device, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
         return 0;
+    if (call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].direction == GT_D2D)
+        return device->copy_within_call_ps;
     return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
 }
 
@@ -58,13 +60,17 @@ gt_time_ps gt_call_plain_ps(const struct gt_machine *m, gt_call_index call)
 {
     const struct gt_call *c = &m->workload->calls[call];
 
-    return c->kind == GT_CALL_GRAPH_LAUNCH && c->ops > 0 ? m->replay.graphs.call_ps[call] : row_cost_ps(m->device, c);
+    return c->kind == GT_CALL_GRAPH_LAUNCH && c->ops > 0 ? m->replay.graphs.call_ps[call]
+                                                         : row_cost_ps(m, m->device, c);
 }
 
-/* A recorded time, changed by what the device simulated costs more or less than the recorded one. */
+/* A recorded time, changed by what the device simulated costs more or less than the recorded one; one taken from
+ * a measured run is of the device simulated. */
 static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
 {
-    return add_ps(time_ps, (int64_t)(row_cost_ps(m->device, call) - row_cost_ps(m->recorded, call)));
+    if (m->options->host != NULL)
+        return time_ps;
+    return add_ps(time_ps, (int64_t)(row_cost_ps(m, m->device, call) - row_cost_ps(m, m->recorded, call)));
 }
 
 /* The same for a time from a call to its operation, which the operation's own latency is part of. */
@@ -87,7 +93,7 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
         return gt_call_plain_ps(m, call) + m->threads[c->thread].more_ps + staging_ps(m, c);
     if (m->replay.blocking_op[call] == GT_NONE)
         return moved_ps(m, c, c->duration_ps);
-    cost_ps = row_cost_ps(m->device, c);
+    cost_ps = row_cost_ps(m, m->device, c);
     return cost_ps < c->duration_ps ? cost_ps : c->duration_ps;
 }
 
@@ -108,7 +114,7 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
     if (op == GT_NONE)
         return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
     return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
-                  (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
+                  m->options->host != NULL ? 0 : (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
 
 /* When an operation is there for the GPU that its call, which begins now, has asked for `after_ps` from now, which
@@ -195,7 +201,7 @@ static gt_time_ps op_visible_ps(const struct gt_machine *m, gt_call_index call, 
         return m->engine.now_ps + moved_start_ps(m, c, (gt_time_ps)m->replay.copy_start_delay_ns[call] * 1000);
     if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && c->duration_ps == GT_TIME_NONE))
         return m->engine.now_ps +
-               add_ps(row_cost_ps(m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[GT_OP_COPY]);
+               add_ps(row_cost_ps(m, m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[GT_OP_COPY]);
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return visible_after(m, call, m->replay.latency_ps[op->kind]);
@@ -361,7 +367,7 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_GRAPH_LAUNCH] = { COST(graph_call_ps), true, submit_graph },
     [GT_CALL_COPY] = { COST(copy_call_ps), true, submit },
     [GT_CALL_MEMSET] = { COST(memset_call_ps), true, submit },
-    [GT_CALL_HOST_FUNCTION] = { COST(launch_call_ps), true, submit },
+    [GT_CALL_HOST_FUNCTION] = { COST(host_function_call_ps), true, submit },
     [GT_CALL_STREAM_CREATE] = { COST(stream_call_ps), false, nothing },
     [GT_CALL_STREAM_SYNC] = { COST(sync_call_ps), false, sync_stream },
     [GT_CALL_STREAM_QUERY] = { COST(event_call_ps), false, nothing },

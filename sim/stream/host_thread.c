@@ -4,6 +4,7 @@
 
 #include "sim/machine/failure.h"
 #include "sim/stream/api_call.h"
+#include "sim/stream/call_extra.h"
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
@@ -96,24 +97,23 @@ static uint32_t others_submitting(const struct gt_machine *m, gt_thread_index th
     return others;
 }
 
-/* What a call that submits to this stream costs beyond its row; a recorded one has it in its time. */
+/* What a call costs beyond its row; a recorded one has it in its time.  `stream`: it submits to; or GT_NONE. */
 static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
 {
     const struct gt_thread_state *state = &m->threads[thread];
-    const struct gt_call *call = &m->host->calls[state->calls[state->next]];
-    gt_time_ps time_ps = 0;
+    gt_call_index call = state->calls[state->next];
+    gt_time_ps extra_ps = gt_call_extra_ps(m, thread, call), time_ps;
     uint32_t others;
 
-    if (stream == GT_NONE || call->duration_ps != GT_TIME_NONE)
+    if (m->host->calls[call].duration_ps != GT_TIME_NONE)
         return 0;
-    if (call->kind == GT_CALL_LAUNCH && !m->streams[stream].launched)
-        time_ps += m->device->first_launch_ps;
-    m->fired[GT_RULE_FIRST_LAUNCH] += time_ps > 0;
-    m->streams[stream].launched |= call->kind == GT_CALL_LAUNCH;
+    m->fired[GT_RULE_CALL_EXTRA] += extra_ps > 0;
+    if (stream == GT_NONE)
+        return extra_ps;
     others = others_submitting(m, thread);
     m->fired[GT_RULE_CONTENTION] += others > 0;
-    time_ps += others * m->device->submit_lock_ps;
-    note_submission(m, thread, m->engine.now_ps + gt_call_plain_ps(m, state->calls[state->next]) + time_ps);
+    time_ps = extra_ps + others * m->device->submit_lock_ps;
+    note_submission(m, thread, m->engine.now_ps + gt_call_plain_ps(m, call) + time_ps);
     return time_ps;
 }
 

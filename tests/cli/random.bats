@@ -23,8 +23,10 @@ no_more_than()
     "$GRIDTIDE_SOURCE/validate/scripts/random.sh" 2026 210 > "$BATS_TEST_TMPDIR/figures"
     cat "$BATS_TEST_TMPDIR/figures"
     [ "$(figure all 2)" -eq 210 ]
-    no_more_than "$(figure all 3)" 3.2
-    no_more_than "$(figure all 5)" 25.5
+    no_more_than "$(figure all 3)" 3.5
+    no_more_than "$(figure all 5)" 27
+    no_more_than "$(figure all 11)" 1.0
+    no_more_than "$(figure all 12)" 12
     no_more_than "$(figure all 9)" 2750
 }
 

@@ -1,0 +1,51 @@
+#include "sim/stream/call_extra.h"
+
+#define EXTRA(field) offsetof(struct gt_device, field)
+#define NO_EXTRA     SIZE_MAX
+
+/* Where a device has the extra costs of a kind of call. */
+static size_t extra_of(enum gt_call_kind kind)
+{
+    switch (kind) {
+    case GT_CALL_LAUNCH: return EXTRA(launch_extra);
+    case GT_CALL_COPY: return EXTRA(copy_extra);
+    case GT_CALL_MEMSET: return EXTRA(memset_extra);
+    case GT_CALL_HOST_FUNCTION: return EXTRA(host_function_extra);
+    case GT_CALL_EVENT_RECORD:
+    case GT_CALL_EVENT_WAIT: return EXTRA(event_extra);
+    default: return NO_EXTRA;
+    }
+}
+
+_Static_assert(GT_CALL_KINDS < 31, "a bit for each kind, and one");
+
+/* Copies within the device go another way through the driver than those over the link. */
+static uint32_t bit_of(const struct gt_machine *m, const struct gt_call *call)
+{
+    bool within = call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].direction == GT_D2D;
+
+    return UINT32_C(1) << (within ? GT_CALL_KINDS : call->kind);
+}
+
+gt_time_ps gt_call_extra_ps(struct gt_machine *m, gt_thread_index thread, gt_call_index index)
+{
+    struct gt_thread_state *state = &m->threads[thread];
+    const struct gt_call *call = &m->workload->calls[index];
+    uint8_t before = state->kind_before;
+    uint32_t bit = bit_of(m, call);
+    bool cold = !(state->kinds_called & bit), first;
+    size_t place = extra_of(call->kind);
+    const struct gt_call_extra *extra;
+
+    state->kinds_called |= bit;
+    state->kind_before = call->kind;
+    if (call->stream == GT_NONE)
+        return 0;
+    first = !m->streams[call->stream].called;
+    m->streams[call->stream].called = true;
+    if (place == NO_EXTRA)
+        return 0;
+    extra = (const struct gt_call_extra *)((const char *)m->device + place);
+    return (cold ? extra->cold_ps : 0) + (first ? extra->first_ps : 0) +
+           (state->next > 0 && before != call->kind ? extra->after_ps : 0);
+}
