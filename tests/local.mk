@@ -17,6 +17,7 @@ UNIT_TESTS = \
     tests/unit/datadir \
     tests/unit/demangle \
     tests/unit/golden \
+    tests/unit/host_costs \
     tests/unit/host_gaps \
     tests/unit/export \
     tests/unit/device_file \
@@ -122,6 +123,7 @@ LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_host_costs_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)
 
 tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)

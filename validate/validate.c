@@ -153,6 +153,8 @@ static int play_once(struct work *work, struct gt_player *player, uint32_t repet
     }
     for (uint32_t i = 0; i < result.counter_count; i++)
         gt_run_writer_counter(writer, result.counters[i].name, result.counters[i].value, work->error);
+    if (work->validation->host_calls > 0)
+        gt_run_writer_counter(writer, GT_COUNTER_HOST_CALLS, (double)work->validation->host_calls, work->error);
     others = others_now(work->validation);
     gt_run_writer_counter(writer, "other_processes", others.processes, work->error);
     if (gt_run_writer_end(writer, work->error) < 0)

@@ -71,6 +71,8 @@ struct gt_validation {
     bool surrogates;                     /* kernels of recorded programs may be stood in for, see proxy_kernel.h */
     bool program_cost;                   /* kernels last as their programs say where they have one */
     const struct gt_device *recorded_on; /* that the trace's measured times are from */
+    uint64_t host_calls;                 /* that the device's host keys are learned from, in this process; 0: they are
+                                          * as in its file */
     uint32_t repetitions;                /* 1 or more, after one that is not kept */
     bool blocks;                         /* store every block, or only how many each SM got */
     /* Asked between repetitions: true ends the validation early with what there is. May be NULL. */

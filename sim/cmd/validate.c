@@ -15,6 +15,7 @@
 #include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
+#include "validate/host_measure.h"
 #include "validate/player/stored.h"
 #include "validate/validate.h"
 
@@ -54,6 +55,7 @@ struct work {
     struct gt_judged *rows;    /* shared too */
     char (*names)[NAME_BYTES]; /* theirs */
     struct gt_validation validation;
+    struct gt_host_costs *host; /* of this process; NULL: the device file's hold, or the store's */
     struct gt_progress progress;
     struct gt_device device; /* the last one put into the store */
     int64_t device_id;       /* 0: none yet */
@@ -108,12 +110,24 @@ static int tidy_store(const char *path, const struct shared *shared, struct gt_e
     return result;
 }
 
-static int choose_device(struct work *work, const struct gt_workload *workload, struct gt_device *device,
-                         struct gt_device *recorded_on, struct gt_error *error)
+/* What the host's calls cost where the trace is, or was, played, in place of what the device file says. */
+static int take_host(struct work *work, const char *name, struct gt_device *device, struct gt_error *error)
+{
+    work->validation.host_calls = 0;
+    if (work->arguments->measured != NULL)
+        return gt_stored_host(name, device, &work->validation.host_calls, error);
+    if (work->host != NULL)
+        work->validation.host_calls = gt_host_costs_apply(work->host, device);
+    return 0;
+}
+
+static int choose_device(struct work *work, const struct gt_workload *workload, const char *name,
+                         struct gt_device *device, struct gt_device *recorded_on, struct gt_error *error)
 {
     const struct gt_model_options *model = &work->arguments->model;
 
-    if (gt_run_device(workload, model->device, model->quiet, device, error) != 0)
+    if (gt_run_device(workload, model->device, model->quiet, device, error) != 0 ||
+        take_host(work, name, device, error) != 0)
         return -1;
     *recorded_on = *device;
     if (model->device != NULL && gt_run_traced_device(workload, recorded_on, error) != 0)
@@ -155,7 +169,7 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
     struct gt_device device, recorded_on;
     int result;
 
-    if (choose_device(work, workload, &device, &recorded_on, error) != 0)
+    if (choose_device(work, workload, row->name, &device, &recorded_on, error) != 0)
         return -1;
     work->validation.recorded_on = &recorded_on;
     result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &validated, error);
@@ -308,6 +322,21 @@ static void catch_interrupts(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+static void tell_host(void *user, uint32_t done)
+{
+    tell(user, "measuring the host", done, GT_HOST_TRACES);
+}
+
+static int measure_host(struct work *work, struct gt_error *error)
+{
+    work->host = gt_host_costs_new();
+    tell_host(work, 0);
+    if (gt_host_measure(work->validation.players, work->host, stop, tell_host, work, error) != 0)
+        return -1;
+    gt_progress_end(&work->progress);
+    return 0;
+}
+
 static int work_on(struct work *work, struct gt_error *error)
 {
     struct gt_validate_arguments *arguments = work->arguments;
@@ -326,7 +355,12 @@ static int work_on(struct work *work, struct gt_error *error)
     if (!arguments->model.quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
                 facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
+    if (arguments->measured == NULL && measure_host(work, error) != 0) {
+        gt_store_close(work->validation.store);
+        return -1;
+    }
     result = validate_all(work, error);
+    gt_host_costs_free(work->host);
     gt_store_close(work->validation.store);
     gt_stored_close();
     gt_profiles_free(&arguments->model.profiles);

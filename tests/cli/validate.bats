@@ -46,6 +46,18 @@ measured() {
     [ "$(sqlite3 v.db "SELECT count(*) FROM run WHERE kind = 'measured' AND whole = 1")" = 2 ]
 }
 
+@test "validate: what the host's calls cost comes from the process that measured, where it measured that" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    measured
+    sqlite3 measured.db "UPDATE device_key SET value = '9' WHERE key = 'host.launch_call_us'"
+    "$GRIDTIDE" validate -q t.jsonl --measured measured.db --repeat 2 -o v.db
+    [ "$(sqlite3 v.db "SELECT value FROM device_key WHERE key = 'host.launch_call_us'")" = 1 ]
+    sqlite3 measured.db "INSERT INTO counter SELECT run_id, 'host_calls', 100 FROM run"
+    "$GRIDTIDE" validate -q t.jsonl --measured measured.db --repeat 2 -o w.db
+    [ "$(sqlite3 w.db "SELECT value FROM device_key WHERE key = 'host.launch_call_us'")" = 9 ]
+    [ "$(sqlite3 w.db "SELECT count(*) FROM counter WHERE name = 'host_calls' AND value = 100")" = 2 ]
+}
+
 @test "validate: a store that lacks the trace, has another one or too few runs is told" {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
     measured

@@ -89,6 +89,9 @@ int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_pro
 /* The counter of a simulated run that takes the host's calls from a measured run: the number of that run. It stands
  * beside the run that simulates all, which is the one that is meant where a store is asked for its simulated run. */
 #define GT_COUNTER_HOST_OF_RUN "host_of_run_id"
+/* The counter of a measured run whose host's costs were measured in its process: so many calls are behind the keys
+ * host.* of its device. */
+#define GT_COUNTER_HOST_CALLS "host_calls"
 /* A condition of SQL that a run's number is not one of these. */
 #define GT_RUN_SIMULATES_ALL "NOT IN (SELECT run_id FROM counter WHERE name = '" GT_COUNTER_HOST_OF_RUN "')"
 /* The simulated run that `run` is a change of: an earlier one of the trace as it was recorded, with other

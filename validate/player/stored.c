@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "traces/store/recorded.h"
+#include "traces/store/run_rows.h"
 
 /* One trace's measured runs. */
 struct gt_player {
@@ -79,6 +80,33 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
         return player;
     close_player(player);
     return NULL;
+}
+
+static int find_calls(void *user, const char *name, double value)
+{
+    if (strcmp(name, GT_COUNTER_HOST_CALLS) == 0)
+        *(uint64_t *)user = value > 0 ? (uint64_t)value : 0;
+    return 0;
+}
+
+static int set_host_key(void *user, const char *key, const char *value, struct gt_error *error)
+{
+    return strncmp(key, "host.", strlen("host.")) == 0 ? gt_device_set(user, key, value, error) : 0;
+}
+
+int gt_stored_host(const char *trace, struct gt_device *device, uint64_t *calls, struct gt_error *error)
+{
+    struct gt_database *database = gt_store_database(stored);
+    struct gt_recorded recorded;
+    int result = gt_recorded_find(database, trace, &recorded, error);
+
+    *calls = 0;
+    if (result == 0 && recorded.count > 0)
+        result = gt_recorded_counters(database, recorded.run_ids[0], find_calls, calls, error);
+    if (result == 0 && *calls > 0)
+        result = gt_run_device_keys(database, recorded.run_ids[0], set_host_key, device, error);
+    gt_recorded_free(&recorded);
+    return result;
 }
 
 struct keeping {

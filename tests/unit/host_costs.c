@@ -1,0 +1,124 @@
+/* What the host's calls cost, learned from played traces. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "sim/devices/device.h"
+#include "validate/host_costs.h"
+
+enum { US = 1000000 };
+
+static gt_time_ps now_ps;
+
+/* A call that takes `us`, right behind the one before, with an operation of `kind` (GT_OP_KINDS: none). */
+static struct gt_call *call(struct gt_workload *w, enum gt_call_kind kind, uint32_t stream, double us,
+                            enum gt_op_kind op_kind)
+{
+    uint32_t index = gt_workload_add_call(w), op;
+    struct gt_call *c = &w->calls[index];
+
+    *c = (struct gt_call){ .kind = (uint8_t)kind,
+                           .stream = stream,
+                           .event = GT_NONE,
+                           .name = GT_NONE,
+                           .first_op = w->op_count,
+                           .start_ps = now_ps,
+                           .duration_ps = (gt_time_ps)(us * US) };
+    now_ps += c->duration_ps;
+    if (op_kind == GT_OP_KINDS)
+        return c;
+    c->ops = 1;
+    op = gt_workload_add_op(w);
+    w->ops[op].kind = (uint8_t)op_kind;
+    w->ops[op].call = index;
+    w->ops[op].stream = stream;
+    w->ops[op].direction = GT_H2D;
+    w->ops[op].start_ps = now_ps + 2 * US;
+    w->ops[op].duration_ps = 1 * US;
+    return c;
+}
+
+static struct gt_workload *workload(uint32_t streams)
+{
+    struct gt_workload *w = gt_workload_new();
+
+    gt_workload_add_gpu(w);
+    gt_workload_add_thread(w);
+    for (uint32_t i = 0; i < streams; i++)
+        gt_workload_add_stream(w);
+    now_ps = 0;
+    return w;
+}
+
+/* Launches of 5 us; a thread's first one 4 more, the first into a stream 2, behind another kind of call 1. Of 13
+ * streams with four launches each, every third launch behind a record of 0.5 us (the first one 0.5 more), and a wait
+ * that returns 3 us after the last kernel's end. One launch in each trace takes 200 us: nobody's cost. */
+static void every_part_is_found(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_device device;
+
+    (void)state;
+    gt_device_init(&device);
+    for (uint32_t trace = 0; trace < 13; trace++) {
+        struct gt_workload *w = workload(13);
+        bool behind_record = false, cold = true;
+
+        for (uint32_t i = 0; i < 52; i++) {
+            double us = 5 + (cold ? 4 : 0) + (i % 4 == 0 ? 2 : 0) + (behind_record ? 1 : 0);
+
+            call(w, GT_CALL_LAUNCH, i / 4, i == 30 ? 200 : us, GT_OP_KERNEL);
+            behind_record = i % 3 == 1;
+            if (behind_record)
+                call(w, GT_CALL_EVENT_RECORD, i / 4, i == 1 ? 1 : 0.5, GT_OP_KINDS);
+            cold = false;
+        }
+        call(w, GT_CALL_DEVICE_SYNC, GT_NONE, 3 + 3, GT_OP_KINDS);
+        gt_host_costs_add(costs, w);
+        gt_workload_free(w);
+    }
+    assert_true(gt_host_costs_apply(costs, &device) > 13 * 60);
+    assert_int_equal(device.launch_call_ps, 5 * US);
+    assert_int_equal(device.launch_extra.cold_ps, 4 * US);
+    assert_int_equal(device.launch_extra.first_ps, 2 * US);
+    assert_int_equal(device.launch_extra.after_ps, 1 * US);
+    assert_int_equal(device.event_call_ps, US / 2);
+    assert_int_equal(device.event_extra.cold_ps, US / 2);
+    assert_int_equal(device.sync_return_ps, 3 * US);
+    gt_host_costs_free(costs);
+}
+
+/* Eleven launches tell nothing, and several threads' only about their lock. */
+static void few_calls_and_threads_tell_nothing(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_workload *w = workload(1);
+    struct gt_device device;
+
+    (void)state;
+    gt_device_init(&device);
+    device.launch_call_ps = 7;
+    for (int i = 0; i < GT_HOST_COSTS_LEAST - 1; i++)
+        call(w, GT_CALL_LAUNCH, 0, 5, GT_OP_KERNEL);
+    gt_host_costs_add(costs, w);
+    gt_workload_add_thread(w);
+    call(w, GT_CALL_LAUNCH, 0, 5, GT_OP_KERNEL)->thread = 1;
+    gt_host_costs_add(costs, w);
+    assert_int_equal(gt_host_costs_apply(costs, &device), GT_HOST_COSTS_LEAST - 1);
+    assert_int_equal(device.launch_call_ps, 7);
+    gt_workload_free(w);
+    gt_host_costs_free(costs);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_part_is_found),
+        cmocka_unit_test(few_calls_and_threads_tell_nothing),
+    };
+
+    cmocka_set_message_output(CM_OUTPUT_TAP);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,237 @@
+#include "validate/host_costs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
+#include "sim/replay/replay.h"
+
+/* What may come on top of a call, as in sim/stream/call_extra.h. */
+enum extra { COLD, FIRST, AFTER, EXTRAS };
+
+/* Kinds of call that share a row of the device file. */
+enum row { LAUNCH, COPY, COPY_WITHIN, MEMSET, HOST_FUNCTION, EVENT, SYNC, ROWS };
+
+/* Where a device has them. */
+#define AT(field) offsetof(struct gt_device, field)
+#define NOWHERE   SIZE_MAX
+static const struct place {
+    size_t call, extra;
+} places[ROWS] = {
+    [LAUNCH] = { AT(launch_call_ps), AT(launch_extra) },
+    [COPY] = { AT(copy_call_ps), AT(copy_extra) },
+    [COPY_WITHIN] = { AT(copy_within_call_ps), NOWHERE }, /* its extras are a copy's */
+    [MEMSET] = { AT(memset_call_ps), AT(memset_extra) },
+    [HOST_FUNCTION] = { AT(host_function_call_ps), AT(host_function_extra) },
+    [EVENT] = { AT(event_call_ps), AT(event_extra) },
+    [SYNC] = { AT(sync_call_ps), NOWHERE },
+};
+
+struct sample {
+    double ps;
+    bool has[EXTRAS];
+};
+struct samples {
+    struct sample *values;
+    uint64_t count, room;
+};
+
+struct gt_host_costs {
+    struct samples rows[ROWS], returns;
+};
+
+struct gt_host_costs *gt_host_costs_new(void)
+{
+    return gt_calloc(1, sizeof(struct gt_host_costs));
+}
+
+void gt_host_costs_free(struct gt_host_costs *costs)
+{
+    if (costs == NULL)
+        return;
+    for (int row = 0; row < ROWS; row++)
+        free(costs->rows[row].values);
+    free(costs->returns.values);
+    free(costs);
+}
+
+static void add(struct samples *samples, struct sample sample)
+{
+    gt_array_grow(samples->values, samples->count, samples->room);
+    samples->values[samples->count++] = sample;
+}
+
+/* The row that a call's time tells about; ROWS: none, because the call may wait for the GPU or copies itself. */
+static enum row row_of(const struct gt_workload *w, const struct gt_call *call)
+{
+    const struct gt_op *op = call->ops > 0 ? &w->ops[call->first_op] : NULL;
+
+    switch (call->kind) {
+    case GT_CALL_LAUNCH: return LAUNCH;
+    case GT_CALL_MEMSET: return MEMSET;
+    case GT_CALL_HOST_FUNCTION: return HOST_FUNCTION;
+    case GT_CALL_EVENT_RECORD:
+    case GT_CALL_EVENT_WAIT: return EVENT;
+    case GT_CALL_COPY: break;
+    default: return ROWS;
+    }
+    if (op == NULL || op->memory == GT_MEMORY_PAGEABLE || call->flags & GT_CALL_SYNCHRONOUS)
+        return ROWS;
+    return op->direction == GT_D2D ? COPY_WITHIN : COPY;
+}
+
+static bool synchronises(const struct gt_call *call)
+{
+    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_DEVICE_SYNC;
+}
+
+/* A wait: of one that was blocked, the return after the operation that it waited for; else its own time. */
+static void add_wait(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_replay *replay,
+                     gt_call_index call)
+{
+    gt_op_index op = replay->blocking_op[call];
+    const struct gt_call *c = &w->calls[call];
+
+    if (op == GT_NONE)
+        add(&costs->rows[SYNC], (struct sample){ .ps = (double)c->duration_ps });
+    else if (w->ops[op].kind != GT_OP_HOST_FUNCTION)
+        add(&costs->returns,
+            (struct sample){ .ps = (double)gt_call_measured_end(c) - (double)gt_op_measured_end(&w->ops[op]) });
+}
+
+/* What is known of threads and streams while their calls are walked through. */
+struct walk {
+    uint32_t *kinds_called; /* by thread: bits of rows */
+    uint8_t *kind_before;   /* by thread: gt_call_kind; GT_CALL_KINDS: none */
+    bool *stream_called;
+};
+
+static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_call *call,
+                     struct walk *walk)
+{
+    enum row row = row_of(w, call);
+    uint8_t before = walk->kind_before[call->thread];
+    struct sample sample = { .ps = (double)call->duration_ps };
+
+    walk->kind_before[call->thread] = call->kind;
+    if (call->stream != GT_NONE) {
+        sample.has[FIRST] = !walk->stream_called[call->stream];
+        walk->stream_called[call->stream] = true;
+    }
+    if (row == ROWS)
+        return;
+    sample.has[COLD] = !(walk->kinds_called[call->thread] & UINT32_C(1) << row);
+    sample.has[AFTER] = before != GT_CALL_KINDS && before != call->kind;
+    walk->kinds_called[call->thread] |= UINT32_C(1) << row;
+    add(&costs->rows[row], sample);
+}
+
+/* Of several threads at once each call may wait for the others' lock, which host.contention_us is for. */
+static bool alone(const struct gt_workload *w)
+{
+    for (uint32_t i = 1; i < w->call_count; i++)
+        if (w->calls[i].thread != w->calls[0].thread)
+            return false;
+    return true;
+}
+
+void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *measured)
+{
+    struct gt_replay replay = { .edge_count = 0 };
+    struct walk walk;
+
+    if (!alone(measured))
+        return;
+    walk = (struct walk){
+        .kinds_called = gt_calloc(measured->thread_count + 1ull, sizeof *walk.kinds_called),
+        .kind_before = gt_calloc(measured->thread_count + 1ull, sizeof *walk.kind_before),
+        .stream_called = gt_calloc(measured->stream_count + 1ull, sizeof *walk.stream_called),
+    };
+    memset(walk.kind_before, GT_CALL_KINDS, measured->thread_count);
+    gt_replay_take_host(&replay, measured);
+    for (uint32_t i = 0; i < measured->call_count; i++) {
+        const struct gt_call *call = &measured->calls[i];
+
+        if (call->duration_ps == GT_TIME_NONE)
+            continue;
+        if (synchronises(call))
+            add_wait(costs, measured, &replay, i);
+        add_call(costs, measured, call, &walk);
+    }
+    gt_replay_free(&replay);
+    free(walk.kinds_called);
+    free(walk.kind_before);
+    free(walk.stream_called);
+}
+
+/* The median of what is left of the samples that have `extra` (EXTRAS: of all) without the other terms. */
+static double left_ps(const struct samples *samples, enum extra extra, double base_ps, const double *extras_ps,
+                      uint64_t *count)
+{
+    double *left = gt_calloc(samples->count + 1, sizeof *left), median;
+
+    *count = 0;
+    for (uint64_t i = 0; i < samples->count; i++) {
+        const struct sample *sample = &samples->values[i];
+
+        if (extra != EXTRAS && !sample->has[extra])
+            continue;
+        left[*count] = sample->ps - (extra == EXTRAS ? 0 : base_ps);
+        for (int j = 0; j < EXTRAS; j++)
+            if (j != (int)extra && sample->has[j])
+                left[*count] -= extras_ps[j];
+        ++*count;
+    }
+    median = gt_median(left, *count);
+    free(left);
+    return *count == 0 ? 0 : median;
+}
+
+/* Least absolute deviations, term after term: each the median of what the others leave. */
+enum { ROUNDS = 40 };
+static double fit(const struct samples *samples, bool with_extras, double *extras_ps)
+{
+    uint64_t count;
+    double base_ps = left_ps(samples, EXTRAS, 0, extras_ps, &count);
+
+    for (int round = 0; round < ROUNDS && with_extras; round++) {
+        base_ps = left_ps(samples, EXTRAS, 0, extras_ps, &count);
+        for (int extra = 0; extra < EXTRAS; extra++) {
+            double more_ps = left_ps(samples, (enum extra)extra, base_ps, extras_ps, &count);
+
+            extras_ps[extra] = count >= GT_HOST_COSTS_LEAST ? fmax(0, more_ps) : 0;
+        }
+    }
+    return fmax(0, base_ps);
+}
+
+static void put(struct gt_device *device, size_t place, double ps)
+{
+    *(uint64_t *)(void *)((char *)device + place) = (uint64_t)ps;
+}
+
+uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device *device)
+{
+    double extras_ps[EXTRAS] = { 0 };
+    uint64_t count, calls = costs->returns.count;
+
+    for (int row = 0; row < ROWS; row++) {
+        const struct samples *samples = &costs->rows[row];
+        bool with_extras = places[row].extra != NOWHERE;
+
+        calls += samples->count;
+        if (samples->count < GT_HOST_COSTS_LEAST)
+            continue;
+        if (row != COPY_WITHIN)
+            memset(extras_ps, 0, sizeof extras_ps);
+        put(device, places[row].call, fit(samples, with_extras, extras_ps));
+        for (int extra = 0; extra < EXTRAS && with_extras; extra++)
+            put(device, places[row].extra + (size_t)extra * sizeof(uint64_t), extras_ps[extra]);
+    }
+    memset(extras_ps, 0, sizeof extras_ps);
+    if (costs->returns.count >= GT_HOST_COSTS_LEAST)
+        device->sync_return_ps = (uint64_t)fmax(0, left_ps(&costs->returns, EXTRAS, 0, extras_ps, &count));
+    return calls;
+}

@@ -1,0 +1,51 @@
+#include "validate/host_measure.h"
+
+#include <stdlib.h>
+
+#include "validate/measured_host.h"
+#include "validate/random/draw.h"
+
+/* Any will do that nobody validates with: the traces are of the same families, not the same. */
+static const uint64_t host_seed = 0x686f7374;
+
+static int play_one(const struct gt_players *players, const struct gt_workload *workload, struct gt_host_costs *costs,
+                    struct gt_error *error)
+{
+    const struct gt_play_options options = { .seed = 1 };
+    struct gt_play_result unused = { .counter_count = 0 };
+    struct gt_measured_host host;
+    struct gt_probe probe;
+    struct gt_player *player = players->open(workload, &options, error);
+    int result;
+
+    if (player == NULL)
+        return -1;
+    gt_measured_host_make(&host, workload);
+    probe = gt_measured_host_probe(&host);
+    result = players->play(player, NULL, &unused, error);
+    if (result == 0)
+        result = players->play(player, &probe, &unused, error);
+    if (result == 0)
+        gt_host_costs_add(costs, &host.workload);
+    gt_measured_host_free(&host);
+    players->close(player);
+    return result;
+}
+
+int gt_host_measure(const struct gt_players *players, struct gt_host_costs *costs, bool (*stop)(void *user),
+                    void (*told)(void *user, uint32_t done), void *user, struct gt_error *error)
+{
+    struct gt_draws draws;
+    int result = gt_draws_of(&draws, NULL, host_seed, error);
+
+    for (uint32_t i = 0; i < GT_HOST_TRACES && result == 0 && !stop(user); i++) {
+        char *text = gt_draw_text(&draws, i);
+        struct gt_workload *workload = gt_draw_read(text, error);
+
+        result = workload != NULL ? play_one(players, workload, costs, error) : -1;
+        gt_workload_free(workload);
+        free(text);
+        told(user, i + 1);
+    }
+    return result;
+}
