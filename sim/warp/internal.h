@@ -33,7 +33,8 @@ struct gt_decoded_inst {
     uint16_t argument, argument2;
     uint32_t line;                  /* of the instruction cache */
     uint32_t constant;              /* line of the constant cache that it reads; GT_NONE */
-    uint8_t reads[GT_WARP_BANKS];   /* registers, of each bank */
+    uint8_t reads[GT_WARP_BANKS];   /* registers, of each bank, with what the warp's last instruction kept */
+    uint8_t all[GT_WARP_BANKS];     /* the same where another warp has issued in between */
     float interval, latency;        /* cycles */
     float counts;                   /* an mbarrier's: the part of its executions that mean something, 0..1 */
     const struct gt_access *access; /* NULL: moves no data */

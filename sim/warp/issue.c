@@ -116,15 +116,21 @@ static void take_fma(struct gt_smsp *sub, const struct gt_warp_costs *costs, con
     sub->free[GT_PIPE_FMA] = halves && sub->light_free < heavy ? sub->light_free : heavy;
 }
 
+/* Cycles for which an instruction takes its pipe: doubles until all `reads` of a bank are there. */
+static double interval(const struct gt_decoded_inst *op, const uint8_t *reads)
+{
+    return op->pipe == GT_PIPE_FP64 && reads[0] > op->interval ? reads[0] : op->interval;
+}
+
 /* The pipe is taken for the instruction's interval; fractions of cycles add up. */
 static void take_pipe(struct gt_smsp *sub, const struct gt_warp_costs *costs, const struct gt_decoded_inst *op,
-                      uint64_t now)
+                      const uint8_t *reads, uint64_t now)
 {
     if (op->pipe == GT_PIPE_FMA || op->pipe == GT_PIPE_FMAHEAVY) {
         take_fma(sub, costs, op, now);
         return;
     }
-    double until = op->interval + sub->carry[op->gate];
+    double until = interval(op, reads) + sub->carry[op->gate];
     uint64_t cycles = (uint64_t)until;
 
     sub->carry[op->gate] = until - (double)cycles;
@@ -132,18 +138,20 @@ static void take_pipe(struct gt_smsp *sub, const struct gt_warp_costs *costs, co
         sub->free[op->gate] = now + cycles;
 }
 
-/* The operands are read one a cycle and bank; half as fast while the tensor core has a warp group's product:
+/* The operands are read one a cycle and bank, doubles beside the others; half as fast while the tensor core has a warp group's product:
  * it reads the sums of N columns, N / 2 registers, in N / 2 cycles.  The sub-partition issues on until a bank
  * is too far behind. */
 static void read_registers(struct gt_smsp *sub, const struct gt_warp_costs *costs, const struct gt_decoded_inst *op,
-                           uint64_t now)
+                           const uint8_t *reads, uint64_t now)
 {
     uint64_t behind = (uint64_t)costs->read_behind_cycles, each = sub->tensor_free > (double)now ? 2 : 1;
 
+    if (op->pipe == GT_PIPE_FP64)
+        return;
     for (uint32_t b = 0; b < GT_WARP_BANKS; b++) {
         uint64_t *free = &sub->bank_free[b];
 
-        *free = (*free > now ? *free : now) + each * op->reads[b];
+        *free = (*free > now ? *free : now) + each * reads[b];
         if (*free > sub->next + behind)
             sub->held = sub->next = *free - behind;
     }
@@ -153,6 +161,7 @@ static void issue(struct gt_sm_core *sm, struct gt_smsp *sub, uint32_t place, ui
 {
     struct gt_warp_state *warp = sub->warp[place];
     const struct gt_decoded_inst *op = warp->op;
+    const uint8_t *reads = sub->last == place ? op->reads : op->all;
     bool taken = false;
 
     account(sm, sub, warp, now);
@@ -160,8 +169,8 @@ static void issue(struct gt_sm_core *sm, struct gt_smsp *sub, uint32_t place, ui
     sm->simulated++;
     sub->issued++;
     sub->last = place;
-    take_pipe(sub, sm->costs, op, now);
-    read_registers(sub, sm->costs, op, now);
+    take_pipe(sub, sm->costs, op, reads, now);
+    read_registers(sub, sm->costs, op, reads, now);
     warp->since = now;
     warp->stall_until = now + op->stall;
     warp->hold_until = 0;

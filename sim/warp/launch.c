@@ -186,8 +186,9 @@ static void pipe_cycles(const struct gt_sm_core *sm, double *pipes)
     for (uint32_t i = 0; i < sm->code.program->instruction_count; i++) {
         const struct gt_decoded_inst *op = &sm->code.ops[i];
         double issued = sm->stalls[(size_t)i * GT_STALLS + GT_STALL_SELECTED];
+        double interval = op->pipe == GT_PIPE_FP64 ? fmax(op->interval, op->reads[0]) : op->interval;
 
-        pipes[op->pipe] += issued * (op->action == GT_ACTION_GMMA ? op->latency : op->interval);
+        pipes[op->pipe] += issued * (op->action == GT_ACTION_GMMA ? op->latency : interval);
         if (op->pipe == GT_PIPE_FMAHEAVY)
             pipes[GT_PIPE_FMA] += issued * sm->costs->interval[GT_PIPE_FMA];
     }

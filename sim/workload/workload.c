@@ -311,8 +311,20 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
     return w->kernel_count++;
 }
 
+static bool keeps_operands(const struct gt_program *program)
+{
+    for (uint32_t i = 0; i < program->instruction_count; i++)
+        if (program->instructions[i].reuse != 0)
+            return true;
+    return false;
+}
+
+/* What one program's instructions keep for reuse was recorded where any other's of the trace was. */
 void gt_workload_add_program(struct gt_workload *w, struct gt_program *program)
 {
+    program->reuse_known = keeps_operands(program) || (w->program_count > 0 && w->programs[0]->reuse_known);
+    for (uint32_t i = 0; program->reuse_known && i < w->program_count && !w->programs[i]->reuse_known; i++)
+        w->programs[i]->reuse_known = true;
     grow(w, w->programs, w->program_count, w->program_room);
     w->programs[w->program_count++] = program;
 }

@@ -55,17 +55,24 @@ static void a_barrier_takes_in_one_warp_after_the_other(void **state)
     assert_int_equal((int)result.run_cycles, 30);
 }
 
-/* "FFMA Rc, Ra, Rb, Rc": an FFMA whose operands are the registers `a`, `b` and `c`, the ones at places `reuse` kept. */
-static void add_ffma(uint8_t a, uint8_t b, uint8_t c, uint8_t reuse)
+/* "FFMA Rc, Ra, Rb, Rc" or DFMA, of `pipe`, that stalls for `stall` cycles: its operands are the registers `a`, `b` and
+ * `c`, each `registers` wide, the ones at places `reuse` kept. */
+static void add_multiply(uint8_t pipe, uint8_t stall, uint8_t registers, uint8_t a, uint8_t b, uint8_t c,
+                         uint8_t reuse)
 {
-    struct gt_instruction *in = add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    struct gt_instruction *in = add(pipe, GT_ACTION_COMPUTE, stall);
 
     in->reuse = reuse;
     in->operand_count = 4;
-    in->operands[0] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, GT_OPERAND_WRITTEN, GT_NO_PLACE };
-    in->operands[1] = (struct gt_operand){ GT_FILE_VECTOR, a, 1, 0, 0 };
-    in->operands[2] = (struct gt_operand){ GT_FILE_VECTOR, b, 1, 0, 1 };
-    in->operands[3] = (struct gt_operand){ GT_FILE_VECTOR, c, 1, 0, 2 };
+    in->operands[0] = (struct gt_operand){ GT_FILE_VECTOR, c, registers, GT_OPERAND_WRITTEN, GT_NO_PLACE };
+    in->operands[1] = (struct gt_operand){ GT_FILE_VECTOR, a, registers, 0, 0 };
+    in->operands[2] = (struct gt_operand){ GT_FILE_VECTOR, b, registers, 0, 1 };
+    in->operands[3] = (struct gt_operand){ GT_FILE_VECTOR, c, registers, 0, 2 };
+}
+
+static void add_ffma(uint8_t a, uint8_t b, uint8_t c, uint8_t reuse)
+{
+    add_multiply(GT_PIPE_FMA, 1, 1, a, b, c, reuse);
 }
 
 /* Eight times R8 x R10 + R2: three registers of the even bank each, 24 cycles of reading.  Reading may be 1
@@ -93,6 +100,42 @@ static void operands_are_read_one_a_cycle_and_bank(void **state)
         assert_int_equal((int)result.run_cycles, cases[i].cycles);
     }
     assert_true(result.stalls[GT_STALL_DISPATCH] > 0);
+}
+
+/* Two warps that take turns each cycle, eight times R8 x R10 + R2 with R8 and R10 kept: what one keeps the other's
+ * instruction takes the place of, so that all three are read 16 times, 48 cycles.  The last one reads 1 cycle behind:
+ * the EXITs issue at 47 and 48. */
+static void what_a_warp_keeps_is_gone_when_another_issues(void **state)
+{
+    (void)state;
+    set("pipe.read_behind_cycles", "1");
+    program.instruction_count = program.block_count = 0;
+    for (int k = 0; k < 8; k++)
+        add_multiply(GT_PIPE_FMA, 4, 1, 8, 10, 2, 3);
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(1, 8, 1);
+    assert_int_equal((int)result.run_cycles, 48);
+}
+
+/* Eight doubles of three operands: 3 cycles each, the last one issues at 21, EXIT at 22.  With two of them kept the
+ * first one reads three and the others one, but the pipe takes 2 cycles: 3 + 6 x 2, EXIT at 16.  Known where another
+ * program of the trace keeps anything, too. */
+static void doubles_wait_for_their_operands(void **state)
+{
+    (void)state;
+    set("pipe.fp64_interval_cycles", "2");
+    for (int kept = 0; kept < 2; kept++) {
+        program.instruction_count = program.block_count = 0;
+        for (int k = 0; k < 8; k++)
+            add_multiply(GT_PIPE_FP64, 1, 2, 8, 10, 2, kept ? 3 : 0);
+        add_exit();
+        close_block(GT_END_EXIT);
+        program.reuse_known = true;
+        run(1, 1, 1);
+        assert_int_equal((int)result.run_cycles, kept ? 16 : 22);
+    }
+    program.reuse_known = false;
 }
 
 /* Cycles of six blocks on two SMs with room for two; the busiest sub-partition executed `busiest`. */
@@ -268,6 +311,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(a_product_takes_the_time_of_its_bits), TEST(a_barrier_takes_in_one_warp_after_the_other),
         TEST(the_last_blocks_may_fill_an_sm), TEST(what_other_sms_executed_is_not_what_these_do), TEST(operands_are_read_one_a_cycle_and_bank),
+        TEST(what_a_warp_keeps_is_gone_when_another_issues), TEST(doubles_wait_for_their_operands),
         TEST(more_trips_take_longer), TEST(wide_loads_are_taken_in_slowly),
         TEST(a_join_takes_the_time_of_a_jump),
         TEST(a_warp_leaves_a_loop_as_one),
