@@ -236,7 +236,8 @@ struct replaying {
 };
 
 /* The recorded run again, on the device it was recorded on. */
-static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe, struct gt_error *error)
+static int replay(void *user, const struct gt_isolated *isolated, const struct gt_probe *probe,
+                  struct gt_error *error)
 {
     struct replaying *replaying = user;
     struct gt_options options = *replaying->setting->options;
@@ -252,7 +253,7 @@ static int replay(void *user, const gt_time_ps *isolated_ps, const struct gt_pro
     machine.device = machine.recorded;
     machine.options = &options;
     machine.probe = probe;
-    machine.isolated_ps = isolated_ps;
+    machine.isolated = isolated;
     machine.replay = replaying->replay;
     return play(&machine, &summary, error);
 }
@@ -268,8 +269,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
     /* clang-format on */
     struct replaying replaying = { .setting = &setting };
     bool as_recorded; /* what was learned for replays holds for the run proper too */
-    gt_time_ps *isolated_ps;
-    uint64_t too_short;
+    struct gt_isolated isolated;
     int status;
 
     memset(summary, 0, sizeof *summary);
@@ -279,11 +279,11 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         gt_bug("another workload's operations are to be played");
     if (memcmp(device, setting.recorded, sizeof *device) == 0)
         setting.recorded = device;
-    isolated_ps = gt_isolated_durations_learn(workload, replay, &replaying, &too_short);
+    gt_isolated_learn(&isolated, workload, replay, &replaying);
     as_recorded = replaying.made && options->played == NULL && device == setting.recorded;
     if (options->played != NULL)
         setting.workload = options->played;
-    setting.isolated_ps = isolated_ps;
+    setting.isolated = &isolated;
     if (!as_recorded) {
         gt_replay_free(&replaying.replay);
         gt_replay_make(&replaying.replay, setting.workload, setting.recorded, device);
@@ -293,8 +293,8 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
         gt_replay_take_host(&replaying.replay, options->host);
     setting.replay = replaying.replay;
     status = play(&setting, summary, error);
-    summary->too_short = too_short;
+    summary->too_short = isolated.too_short;
     gt_replay_free(&replaying.replay);
-    free(isolated_ps);
+    gt_isolated_free(&isolated);
     return status;
 }

@@ -31,8 +31,18 @@ static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_
     m->grids[grid].next = GT_NONE;
 }
 
+/* The first block of its last wave, alone on the device. */
+static uint64_t last_wave(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
+
+    return (grid->blocks - 1) / wave * wave;
+}
+
 static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
+    if (grid->early_ps > 0)
+        return grid->block_ps - gt_block_early_ps(grid->early_ps, block, last_wave(m, grid));
     if (grid->block_ps != GT_TIME_NONE)
         return grid->block_ps;
     return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);
@@ -171,7 +181,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     struct gt_gpu_state *state = &m->gpus[gpu];
     struct gt_grid *g = &m->grids[grid];
     uint64_t first = g->dispatched;
-    bool equal = g->block_ps != GT_TIME_NONE && g->spread_pct == 0;
+    bool equal = g->block_ps != GT_TIME_NONE && g->spread_pct == 0 && g->early_ps == 0;
     const struct gt_placement_view view = {
         .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
     };

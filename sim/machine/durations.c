@@ -84,8 +84,8 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
     gt_time_ps duration_ps = o->duration_ps;
     double factor;
 
-    if (m->isolated_ps != NULL && m->isolated_ps[op] != GT_TIME_NONE)
-        duration_ps = m->isolated_ps[op];
+    if (m->isolated != NULL && m->isolated->duration_ps != NULL && m->isolated->duration_ps[op] != GT_TIME_NONE)
+        duration_ps = m->isolated->duration_ps[op];
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[o->kernel].duration_ps;
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_COPY)

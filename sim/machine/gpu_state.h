@@ -41,6 +41,7 @@ struct gt_grid {
     bool inverted;           /* block_ps came from a duration: it holds refill and dispatch already */
     const struct gt_kernel_model_launch *launch; /* NULL: nothing is known of what its blocks ask for */
     const struct gt_demand *demand;              /* what they ask for, since it is not alone any more; else NULL */
+    gt_time_ps early_ps;                         /* by which the first block of its last wave ends before the last */
     uint32_t spread_pct;                         /* by which its blocks' times differ */
     gt_grid_index next_demanding;                /* in the GPU's list */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */

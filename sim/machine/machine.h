@@ -14,6 +14,7 @@
 #include "sim/machine/gpu_state.h"
 #include "sim/machine/options.h"
 #include "sim/machine/stream_state.h"
+#include "sim/replay/isolated_durations.h"
 #include "sim/replay/replay.h"
 #include "sim/workload/probe.h"
 
@@ -55,8 +56,8 @@ struct gt_machine {
     const struct gt_workload *workload;
     const struct gt_workload *host; /* whose recorded calls threads follow: options->host, or the workload */
     const struct gt_device *device;
-    const struct gt_device *recorded; /* that the measured times are from; often the same */
-    const gt_time_ps *isolated_ps;    /* by operation: its duration without contention; NULL: as stated */
+    const struct gt_device *recorded;   /* that the measured times are from; often the same */
+    const struct gt_isolated *isolated; /* what durations would be without contention; NULL: not learned */
     const struct gt_options *options;
     const struct gt_probe *probe;
     const struct gt_op_rule *op_rules; /* [gt_op_kind] */

@@ -16,6 +16,8 @@ static const double step_part = 0.7, shortest_part = 0.02;
 /* No kernel is shorter alone, unless it was recorded so: an empty one takes 1.2 to 1.5 us on an H200 as CUPTI
  * sees it. */
 static const gt_time_ps least_kernel_ps = 1200000;
+/* More than any first pass leaves: a pass that is so wrong is not kept. */
+static const double most_wrong = 2.0;
 
 /* Operations that share something: kernels of one GPU, copies of both directions of one GPU. */
 static int class_of(const struct gt_op *op)
@@ -66,10 +68,24 @@ static bool any_overlap(const struct gt_workload *w)
     return overlap;
 }
 
-static int note_duration(void *user, const struct gt_op_record *record, struct gt_error *error)
+/* What the passes work on: what is known by now, what came of playing it, and what gave the least error. */
+struct learning {
+    const struct gt_workload *workload;
+    struct gt_isolated now;
+    struct gt_played played;
+    gt_time_ps *best_ps;
+    double *best_part; /* by kernel; NULL: none */
+    double least_wrong;
+};
+
+static int note_op(void *user, const struct gt_op_record *record, struct gt_error *error)
 {
+    struct learning *learning = user;
+
     (void)error;
-    ((gt_time_ps *)user)[record->op] = record->end_ps - record->start_ps;
+    learning->played.start_ps[record->op] = record->start_ps;
+    learning->played.duration_ps[record->op] = record->end_ps - record->start_ps;
+    gt_block_ends_note(&learning->now.ends, learning->workload, record);
     return 0;
 }
 
@@ -103,13 +119,14 @@ static uint64_t count_too_short(const struct gt_workload *w, const gt_time_ps *p
     return count;
 }
 
-/* How far the replayed durations are from the recorded ones, as a part of all recorded time. */
-static double error_part(const struct gt_workload *w, const gt_time_ps *played_ps)
+/* How far the replayed durations and starts are from the recorded ones, as a part of all recorded time. */
+static double error_part(const struct learning *learning)
 {
-    double wrong = 0, total = 0;
+    const struct gt_workload *w = learning->workload;
+    double wrong = (double)gt_block_ends_wrong_ps(&learning->now.ends, w, &learning->played), total = 0;
 
     for (uint32_t i = 0; i < w->op_count; i++) {
-        double difference = (double)played_ps[i] - (double)w->ops[i].duration_ps;
+        double difference = (double)learning->played.duration_ps[i] - (double)w->ops[i].duration_ps;
 
         if (!shares(&w->ops[i]))
             continue;
@@ -140,38 +157,69 @@ static bool correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt
     return moved;
 }
 
-gt_time_ps *gt_isolated_durations_learn(const struct gt_workload *w, gt_player *play, void *user, uint64_t *too_short)
+static void keep(struct learning *learning, double wrong)
 {
-    size_t bytes = w->op_count * sizeof(gt_time_ps);
-    gt_time_ps *played_ps, *isolated_ps, *best_ps;
-    double least_wrong = 2.0; /* more than any first pass leaves: never kept */
-    struct gt_probe probe = { .op = note_duration };
+    const struct gt_workload *w = learning->workload;
+    struct gt_isolated *now = &learning->now;
+
+    learning->least_wrong = wrong;
+    now->too_short = count_too_short(w, learning->played.duration_ps, now->duration_ps);
+    memcpy(learning->best_ps, now->duration_ps, w->op_count * sizeof *now->duration_ps);
+    if (now->ends.early_part != NULL) {
+        learning->best_part = gt_realloc(learning->best_part, w->kernel_count + 1ull, sizeof *learning->best_part);
+        memcpy(learning->best_part, now->ends.early_part, w->kernel_count * sizeof *learning->best_part);
+    }
+}
+
+static void learn(struct learning *learning, gt_player *play, void *user)
+{
+    const struct gt_workload *w = learning->workload;
+    struct gt_probe probe = { .user = learning, .op = note_op };
     struct gt_error error;
 
-    *too_short = 0;
-    if (w->op_count == 0 || !any_overlap(w))
-        return NULL;
-    played_ps = gt_calloc(w->op_count, sizeof *played_ps);
-    isolated_ps = gt_realloc(NULL, w->op_count, sizeof *isolated_ps);
-    best_ps = gt_realloc(NULL, w->op_count, sizeof *best_ps);
-    memset(isolated_ps, 0xff, bytes);
-    memset(best_ps, 0xff, bytes);
-    probe.user = played_ps;
     for (uint64_t pass = 0; pass < MOST_PASSES && (pass < 2 || pass * w->op_count < MOST_PLAYED); pass++) {
+        bool moved;
         double wrong;
 
-        if (play(user, isolated_ps, &probe, &error) != 0)
-            break;
-        wrong = error_part(w, played_ps);
-        if (wrong < least_wrong) {
-            least_wrong = wrong;
-            *too_short = count_too_short(w, played_ps, isolated_ps);
-            memcpy(best_ps, isolated_ps, bytes);
-        }
-        if (wrong < same_part / 10 || !correct(w, played_ps, isolated_ps))
-            break;
+        if (play(user, &learning->now, &probe, &error) != 0)
+            return;
+        wrong = error_part(learning);
+        if (wrong < learning->least_wrong)
+            keep(learning, wrong);
+        if (wrong < same_part / 10)
+            return;
+        moved = gt_block_ends_correct(&learning->now.ends, w, &learning->played);
+        if (!correct(w, learning->played.duration_ps, learning->now.duration_ps) && !moved)
+            return;
     }
-    free(played_ps);
-    free(isolated_ps);
-    return best_ps;
+}
+
+void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *w, gt_player *play, void *user)
+{
+    struct learning learning = { .workload = w, .least_wrong = most_wrong };
+    size_t bytes = w->op_count * sizeof(gt_time_ps);
+
+    memset(isolated, 0, sizeof *isolated);
+    if (w->op_count == 0 || !any_overlap(w))
+        return;
+    learning.played.start_ps = gt_calloc(w->op_count, sizeof *learning.played.start_ps);
+    learning.played.duration_ps = gt_calloc(w->op_count, sizeof *learning.played.duration_ps);
+    learning.now.duration_ps = gt_realloc(NULL, w->op_count, sizeof *learning.now.duration_ps);
+    learning.best_ps = gt_realloc(NULL, w->op_count, sizeof *learning.best_ps);
+    memset(learning.now.duration_ps, 0xff, bytes);
+    memset(learning.best_ps, 0xff, bytes);
+    learn(&learning, play, user);
+    isolated->duration_ps = learning.best_ps;
+    isolated->ends.early_part = learning.best_part;
+    isolated->too_short = learning.now.too_short;
+    gt_isolated_free(&learning.now);
+    free(learning.played.start_ps);
+    free(learning.played.duration_ps);
+}
+
+void gt_isolated_free(struct gt_isolated *isolated)
+{
+    free(isolated->duration_ps);
+    gt_block_ends_free(&isolated->ends);
+    memset(isolated, 0, sizeof *isolated);
 }

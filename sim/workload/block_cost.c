@@ -28,3 +28,11 @@ gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t 
 
     return (gt_time_ps)((double)mean_ps + width * ((double)draw(seed, op, block) / 0x1p64 - 0.5));
 }
+
+/* Multiples of the golden ratio fill a range evenly, however many there are. */
+gt_time_ps gt_block_early_ps(gt_time_ps most_ps, uint64_t block, uint64_t first)
+{
+    static const uint64_t golden = UINT64_C(0x9e3779b97f4a7c15); /* of 2^64 */
+
+    return block < first ? 0 : (gt_time_ps)((unsigned __int128)most_ps * ((block - first) * golden) >> 64);
+}

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "sim/replay/isolated_durations.h"
+#include "sim/workload/block_cost.h"
 
 enum { OPERATIONS = 2 };
 
@@ -40,15 +41,18 @@ struct playing {
     uint64_t too_short;
 };
 
-static int play(void *user, const gt_time_ps *isolated_ps, const struct gt_probe *probe, struct gt_error *error)
+static int play(void *user, const struct gt_isolated *isolated, const struct gt_probe *probe, struct gt_error *error)
 {
     struct playing *playing = user;
 
     playing->plays++;
     for (uint32_t i = 0; i < OPERATIONS; i++) {
-        gt_time_ps own_ps = isolated_ps[i] == GT_TIME_NONE ? playing->workload->ops[i].duration_ps : isolated_ps[i];
-        struct gt_op_record record = { .op = i, .end_ps = (gt_time_ps)((double)own_ps * playing->slower) };
+        gt_time_ps own_ps = isolated->duration_ps[i];
+        struct gt_op_record record = { .op = i };
 
+        if (own_ps == GT_TIME_NONE)
+            own_ps = playing->workload->ops[i].duration_ps;
+        record.end_ps = (gt_time_ps)((double)own_ps * playing->slower);
         if (own_ps < playing->shortest_ps)
             playing->shortest_ps = own_ps;
         if (probe->op(probe->user, &record, error) != 0)
@@ -60,10 +64,12 @@ static int play(void *user, const gt_time_ps *isolated_ps, const struct gt_probe
 static struct playing learn(gt_time_ps duration_ps, double slower)
 {
     struct playing playing = { make_overlap(duration_ps), slower, 0, GT_TIME_NONE, 0 };
-    gt_time_ps *isolated_ps = gt_isolated_durations_learn(playing.workload, play, &playing, &playing.too_short);
+    struct gt_isolated isolated;
 
-    assert_non_null(isolated_ps);
-    free(isolated_ps);
+    gt_isolated_learn(&isolated, playing.workload, play, &playing);
+    assert_non_null(isolated.duration_ps);
+    playing.too_short = isolated.too_short;
+    gt_isolated_free(&isolated);
     gt_workload_free((struct gt_workload *)playing.workload);
     return playing;
 }
@@ -119,6 +125,49 @@ static void a_kernel_recorded_shorter_stays_so(void **state)
     assert_int_equal(playing.too_short, OPERATIONS);
 }
 
+/* The second kernel begins as soon as the first block of the first one has ended, after 60 us as recorded. */
+static int play_in_turn(void *user, const struct gt_isolated *isolated, const struct gt_probe *probe,
+                        struct gt_error *error)
+{
+    const double *early = isolated->ends.early_part;
+    gt_time_ps gone_ps = 100000000 - (early == NULL ? 0 : (gt_time_ps)(early[0] * 100000000));
+    struct gt_op_record first = { .op = 0, .end_ps = 100000000 };
+    struct gt_op_record second = { .op = 1, .start_ps = gone_ps, .end_ps = gone_ps + 100000000 };
+
+    *(gt_time_ps *)user = gone_ps;
+    second.wait_ps[GT_WAIT_RESOURCE] = 50000000;
+    second.cause = GT_CAUSE_OP;
+    return probe->op(probe->user, &first, error) != 0 ? -1 : probe->op(probe->user, &second, error);
+}
+
+static void an_early_start_tells_how_far_apart_blocks_end(void **state)
+{
+    struct gt_workload *w = make_overlap(100000000);
+    struct gt_kernel kernel = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } };
+    struct gt_isolated isolated;
+    gt_time_ps gone_ps;
+
+    (void)state;
+    w->ops[0].kernel = w->ops[1].kernel = gt_workload_kernel(w, &kernel);
+    w->ops[1].start_ps = 60000000;
+    gt_isolated_learn(&isolated, w, play_in_turn, &gone_ps);
+    assert_true(isolated.ends.early_part[0] > 0.395 && isolated.ends.early_part[0] < 0.405);
+    assert_true(gone_ps > 59500000 && gone_ps < 60500000);
+    gt_isolated_free(&isolated);
+    gt_workload_free(w);
+}
+
+/* Four blocks, the last two of them in the last wave. */
+static void blocks_of_the_last_wave_end_evenly_spread(void **state)
+{
+    (void)state;
+    assert_int_equal(gt_block_early_ps(1000, 0, 2), 0);
+    assert_int_equal(gt_block_early_ps(1000, 1, 2), 0);
+    assert_int_equal(gt_block_early_ps(1000, 2, 2), 0);
+    assert_int_equal(gt_block_early_ps(1000, 3, 2), 618);
+    assert_int_equal(gt_block_early_ps(1000, 4, 2), 236); /* 1236 less a whole range */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +176,8 @@ int main(void)
         cmocka_unit_test(ends_after_a_dozen_at_most),
         cmocka_unit_test(none_gets_shorter_than_an_empty_kernel),
         cmocka_unit_test(a_kernel_recorded_shorter_stays_so),
+        cmocka_unit_test(an_early_start_tells_how_far_apart_blocks_end),
+        cmocka_unit_test(blocks_of_the_last_wave_end_evenly_spread),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
