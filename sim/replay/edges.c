@@ -1,20 +1,11 @@
 /* Edges between operations: those the trace states, the order of a graph without stated edges,
- * and waits that the measured times gave away. */
+ * and waits, in graphs and out of them, that the measured times gave away. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/replay/replay.h"
 
 typedef void edge_visitor(void *user, uint32_t before, uint32_t after);
-
-static bool states_edges(const struct gt_workload *w, const struct gt_call *call)
-{
-    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
-        if (w->ops[i].afters > 0)
-            return true;
-    }
-    return false;
-}
 
 /* A graph of which no edges are known runs as its streams did: one node after the other. */
 static void visit_chain(const struct gt_workload *w, const struct gt_call *call, uint32_t *last, edge_visitor *visit,
@@ -31,15 +22,17 @@ static void visit_chain(const struct gt_workload *w, const struct gt_call *call,
     }
 }
 
-static void visit_edges(const struct gt_workload *w, const uint32_t *inferred_after, uint32_t *last,
-                        edge_visitor *visit, void *user)
+static void visit_edges(const struct gt_workload *w, const struct gt_recorded_graphs *graphs,
+                        const uint32_t *inferred_after, uint32_t *last, edge_visitor *visit, void *user)
 {
     for (uint32_t c = 0; c < w->call_count; c++) {
         const struct gt_call *call = &w->calls[c];
 
-        if (call->kind == GT_CALL_GRAPH_LAUNCH && !states_edges(w, call))
+        if (gt_graph_without_edges(w, call))
             visit_chain(w, call, last, visit, user);
     }
+    for (uint32_t i = 0; i < graphs->edge_count; i++)
+        visit(user, graphs->edges[i].before, graphs->edges[i].after);
     for (uint32_t i = 0; i < w->op_count; i++) {
         const struct gt_op *op = &w->ops[i];
 
@@ -78,17 +71,17 @@ void gt_replay_edges(struct gt_replay *replay, const struct gt_workload *w, cons
 {
     uint32_t *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
 
-    visit_edges(w, inferred_after, last, count_edge, replay);
+    visit_edges(w, &replay->recorded_graphs, inferred_after, last, count_edge, replay);
     if (replay->edge_count >= GT_NONE)
         gt_bug("more than 2^32 edges, which gt_workload_check() refuses");
     if (replay->edge_count > 0) {
         replay->edge_from = gt_calloc(w->op_count + 1ull, sizeof *replay->edge_from);
         replay->edges_in = gt_calloc(w->op_count, sizeof *replay->edges_in);
         replay->edge_to = gt_calloc(replay->edge_count, sizeof *replay->edge_to);
-        visit_edges(w, inferred_after, last, tally_edge, replay);
+        visit_edges(w, &replay->recorded_graphs, inferred_after, last, tally_edge, replay);
         for (uint32_t i = 0; i < w->op_count; i++)
             replay->edge_from[i + 1] += replay->edge_from[i];
-        visit_edges(w, inferred_after, last, place_edge, replay);
+        visit_edges(w, &replay->recorded_graphs, inferred_after, last, place_edge, replay);
     }
     free(last);
 }

@@ -308,6 +308,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     conclude(replay, &survey, recorded, device);
     inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
     conclude_waits(replay, &survey, recorded, device);
+    gt_recorded_graphs_make(&replay->recorded_graphs, w, (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
     gt_replay_edges(replay, w, inferred);
     gt_graph_launches_make(&replay->graphs, w, device, replay->edge_from, replay->edge_to);
     free(inferred);
@@ -333,5 +334,6 @@ void gt_replay_free(struct gt_replay *replay)
     free(replay->edge_to);
     free(replay->edges_in);
     gt_graph_launches_free(&replay->graphs);
+    gt_recorded_graphs_free(&replay->recorded_graphs);
     memset(replay, 0, sizeof *replay);
 }

@@ -11,6 +11,7 @@
 
 #include "sim/devices/device.h"
 #include "sim/replay/graph_launch.h"
+#include "sim/replay/recorded_graphs.h"
 #include "sim/workload/workload.h"
 
 struct gt_replay {
@@ -38,6 +39,7 @@ struct gt_replay {
     uint32_t *edge_from, *edge_to, *edges_in;
     uint64_t edge_count;
     struct gt_graph_launches graphs;
+    struct gt_recorded_graphs recorded_graphs;
     uint64_t inferred_waits; /* edges concluded from measured times */
 };
 

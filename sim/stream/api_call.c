@@ -144,13 +144,26 @@ static gt_time_ps visible_after(const struct gt_machine *m, gt_call_index call, 
 }
 
 /* Nodes of a graph are there one group after the other, while it is launched. */
-static gt_time_ps node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
+static gt_time_ps written_node_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
 {
     gt_time_ps cost_ps = gt_call_cost_ps(m, call), all_ps = m->replay.graphs.call_ps[call];
 
     if (all_ps > 0)
         cost_ps = gt_whole_ps((double)cost_ps * (double)m->replay.graphs.node_ps[op] / (double)all_ps);
     return visible_ps(m, call, op, (int64_t)cost_ps + m->replay.graph_latency_ps);
+}
+
+/* Those of a recorded launch as far behind the first one as they were seen; what follows them is there in time. */
+static gt_time_ps node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
+{
+    const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
+    gt_time_ps first_ps;
+
+    if (recorded->gap_ps == NULL || (recorded->gap_ps[op] == GT_TIME_NONE && recorded->behind_ps[op] == GT_TIME_NONE))
+        return written_node_ps(m, call, op);
+    first_ps = written_node_ps(m, call, m->workload->calls[call].first_op);
+    return recorded->gap_ps[op] != GT_TIME_NONE || recorded->queued[call] ? first_ps
+                                                                          : first_ps + recorded->behind_ps[op];
 }
 
 static uint64_t chunks_of(const struct gt_device *device, const struct gt_op *op)

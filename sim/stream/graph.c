@@ -43,6 +43,18 @@ static uint32_t add_node(struct gt_machine *m, gt_command_index graph, gt_op_ind
     return node;
 }
 
+/* In the recording the graph had been handed over before its stream let it go: its nodes that come after none started
+ * so long after its first one all the same. */
+static gt_time_ps behind_start_ps(const struct gt_machine *m, gt_op_index op)
+{
+    const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
+
+    if (recorded->behind_ps == NULL || recorded->behind_ps[op] == GT_TIME_NONE ||
+        !recorded->queued[m->workload->ops[op].call])
+        return 0;
+    return recorded->behind_ps[op];
+}
+
 void gt_graph_start(struct gt_machine *m, gt_command_index graph)
 {
     const struct gt_call *call = &m->workload->calls[m->commands[graph].index];
@@ -53,7 +65,7 @@ void gt_graph_start(struct gt_machine *m, gt_command_index graph)
         gt_command_index node = add_node(m, graph, op);
 
         if (m->op_afters_left == NULL || m->op_afters_left[op] == 0)
-            schedule_node(m, node, m->engine.now_ps);
+            schedule_node(m, node, m->engine.now_ps + behind_start_ps(m, op));
     }
 }
 
@@ -69,10 +81,20 @@ void gt_graph_node_ended(struct gt_machine *m, gt_command_index graph, gt_op_ind
     gt_stream_advance(m, stream);
 }
 
+static gt_time_ps edge_gap_ps(const struct gt_machine *m, uint32_t before, gt_op_index op)
+{
+    const gt_time_ps *recorded_ps = m->replay.recorded_graphs.gap_ps;
+
+    if (recorded_ps != NULL && recorded_ps[op] != GT_TIME_NONE &&
+        m->workload->ops[before].call == m->workload->ops[op].call)
+        return recorded_ps[op];
+    return gt_replay_edge_gap_ps(&m->replay, &m->workload->ops[before], &m->workload->ops[op]);
+}
+
 /* One of the operations that `op` comes after has ended. */
 static void edge_met(struct gt_machine *m, uint32_t before, gt_op_index op)
 {
-    gt_time_ps gap_ps = gt_replay_edge_gap_ps(&m->replay, &m->workload->ops[before], &m->workload->ops[op]);
+    gt_time_ps gap_ps = edge_gap_ps(m, before, op);
     gt_command_index command = m->op_commands[op];
     enum gt_wait reason;
 

@@ -1,0 +1,336 @@
+#include "config.h"
+
+#include "sim/replay/recorded_graphs.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
+#include "sim/replay/replay.h"
+
+/* A node that started so long after its stream's last one was held up by something else. */
+static const int64_t clear_gap_ps = 3 * INT64_C(1000000);
+/* One that waited for others started at most so long after the last of them, give or take that much. */
+static const int64_t most_wait_gap_ps = 5 * INT64_C(1000000), wait_varies_ps = 2 * INT64_C(1000000);
+/* Launches that are looked at to tell what a node waited for. */
+enum { LAUNCHES_LOOKED_AT = 64 };
+
+/* Launches of the same nodes, and what is worked out of them. */
+struct group {
+    const struct gt_workload *w;
+    struct gt_recorded_graphs *graphs;
+    const gt_call_index *calls;
+    uint32_t count;        /* launches */
+    int64_t more_ps;       /* that gaps are longer on the device simulated */
+    const uint32_t *order; /* by operation number: nodes of a launch by stream, then as they ran */
+    uint32_t nodes;
+    uint32_t *stream_first; /* by position in that order: where its stream begins */
+    int64_t *samples;       /* one a launch */
+    uint32_t *awaited;      /* positions */
+};
+
+static gt_op_index node(const struct group *group, uint32_t launch, uint32_t position)
+{
+    return group->order[group->w->calls[group->calls[launch]].first_op + position];
+}
+
+static int64_t start_ps(const struct group *group, uint32_t launch, uint32_t position)
+{
+    return (int64_t)group->w->ops[node(group, launch, position)].start_ps;
+}
+
+static int64_t end_ps(const struct group *group, uint32_t launch, uint32_t position)
+{
+    return (int64_t)gt_op_measured_end(&group->w->ops[node(group, launch, position)]);
+}
+
+static int64_t median(int64_t *samples, uint32_t count)
+{
+    qsort(samples, count, sizeof *samples, gt_by_i64);
+    return samples[count / 2];
+}
+
+static bool has_before(const struct group *group, uint32_t position)
+{
+    return group->stream_first[position] != position;
+}
+
+/* The last position of a stream that had ended by then in that launch and stood still; GT_NONE. `from` is the
+ * stream's first one. */
+static uint32_t quiet_at(const struct group *group, uint32_t launch, uint32_t from, int64_t time_ps)
+{
+    uint32_t at = from;
+
+    while (at < group->nodes && group->stream_first[at] == from && end_ps(group, launch, at) <= time_ps)
+        at++;
+    if (at < group->nodes && group->stream_first[at] == from && start_ps(group, launch, at) < time_ps)
+        return GT_NONE;
+    return at == from ? GT_NONE : at - 1;
+}
+
+static uint32_t looked_at(const struct group *group)
+{
+    return group->count < LAUNCHES_LOOKED_AT ? group->count : LAUNCHES_LOOKED_AT;
+}
+
+/* Was the stream that begins at `from` quiet behind `position` whenever the node started? */
+static bool always_quiet(const struct group *group, uint32_t from, uint32_t position, uint32_t of)
+{
+    for (uint32_t launch = 1; launch < looked_at(group); launch++)
+        if (quiet_at(group, launch, from, start_ps(group, launch, of)) != position)
+            return false;
+    return true;
+}
+
+/* The nodes of other streams that this one may have waited for, into `awaited`. */
+static uint32_t find_awaited(const struct group *group, uint32_t of)
+{
+    uint32_t count = 0;
+
+    for (uint32_t from = 0; from < group->nodes; from++) {
+        uint32_t position;
+
+        if (group->stream_first[from] != from || from == group->stream_first[of])
+            continue;
+        position = quiet_at(group, 0, from, start_ps(group, 0, of));
+        if (position != GT_NONE && always_quiet(group, from, position, of))
+            group->awaited[count++] = position;
+    }
+    return count;
+}
+
+/* From the end of the last of what it comes after (`awaited`, its stream's node before) to the node's start. */
+static int64_t gap_ps(const struct group *group, uint32_t launch, uint32_t of, uint32_t awaited)
+{
+    int64_t last_ps = has_before(group, of) ? end_ps(group, launch, of - 1) : INT64_MIN;
+
+    for (uint32_t i = 0; i < awaited; i++) {
+        int64_t ended_ps = end_ps(group, launch, group->awaited[i]);
+
+        last_ps = ended_ps > last_ps ? ended_ps : last_ps;
+    }
+    return start_ps(group, launch, of) - last_ps;
+}
+
+static int64_t median_gap_ps(const struct group *group, uint32_t of, uint32_t awaited)
+{
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        group->samples[launch] = gap_ps(group, launch, of, awaited);
+    return median(group->samples, group->count);
+}
+
+/* Did the node wait for what stands in `awaited`: did it start just after, every time? */
+static bool waited(const struct group *group, uint32_t of, uint32_t awaited)
+{
+    int64_t middle_ps = median_gap_ps(group, of, awaited); /* and the samples are sorted */
+    int64_t low_ps = group->samples[group->count / 10],
+            high_ps = group->samples[group->count - 1 - group->count / 10];
+
+    return middle_ps <= most_wait_gap_ps && high_ps - low_ps <= wait_varies_ps;
+}
+
+static void add_edge(struct gt_recorded_graphs *graphs, gt_op_index before, gt_op_index after)
+{
+    gt_array_grow(graphs->edges, graphs->edge_count, graphs->edge_room);
+    graphs->edges[graphs->edge_count++] = (struct gt_node_edge){ before, after };
+}
+
+/* What the node waited for in other streams, as edges of every launch; how many. */
+static uint32_t learn_edges(struct group *group, uint32_t of)
+{
+    uint32_t awaited;
+
+    if (has_before(group, of) && median_gap_ps(group, of, 0) <= clear_gap_ps)
+        return 0;
+    awaited = find_awaited(group, of);
+    if (awaited == 0 || !waited(group, of, awaited))
+        return 0;
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        for (uint32_t i = 0; i < awaited; i++)
+            add_edge(group->graphs, node(group, launch, group->awaited[i]), node(group, launch, of));
+    return awaited;
+}
+
+/* From the start of the graph's first node; in `samples`. */
+static int64_t median_behind_ps(const struct group *group, uint32_t of)
+{
+    for (uint32_t launch = 0; launch < group->count; launch++) {
+        const struct gt_call *call = &group->w->calls[group->calls[launch]];
+
+        group->samples[launch] = start_ps(group, launch, of) - (int64_t)group->w->ops[call->first_op].start_ps;
+    }
+    return median(group->samples, group->count);
+}
+
+static void learn_node(struct group *group, uint32_t of)
+{
+    uint32_t awaited = learn_edges(group, of);
+    bool waits = awaited > 0 || has_before(group, of);
+    int64_t time_ps = waits ? median_gap_ps(group, of, awaited) + group->more_ps : median_behind_ps(group, of);
+    gt_time_ps *learned = waits ? group->graphs->gap_ps : group->graphs->behind_ps;
+
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        learned[node(group, launch, of)] = time_ps > 0 ? (gt_time_ps)time_ps : 0;
+}
+
+static void learn_group(struct group *group)
+{
+    const struct gt_workload *w = group->w;
+
+    group->nodes = w->calls[group->calls[0]].ops;
+    group->stream_first = gt_calloc(group->nodes, sizeof *group->stream_first);
+    group->awaited = gt_calloc(group->nodes, sizeof *group->awaited);
+    group->samples = gt_calloc(group->count, sizeof *group->samples);
+    for (uint32_t i = 1; i < group->nodes; i++)
+        group->stream_first[i] =
+            w->ops[node(group, 0, i)].stream == w->ops[node(group, 0, i - 1)].stream ? group->stream_first[i - 1] : i;
+    for (uint32_t i = 0; i < group->nodes; i++)
+        learn_node(group, i);
+    free(group->stream_first);
+    free(group->awaited);
+    free(group->samples);
+}
+
+bool gt_graph_without_edges(const struct gt_workload *w, const struct gt_call *call)
+{
+    if (call->kind != GT_CALL_GRAPH_LAUNCH)
+        return false;
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        if (w->ops[i].afters > 0)
+            return false;
+    return true;
+}
+
+/* A launch of which every node was measured, and those of a stream one after the other. */
+static bool recorded(const struct gt_workload *w, const struct gt_call *call)
+{
+    if (call->ops == 0 || !gt_graph_without_edges(w, call))
+        return false;
+    for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
+        if (gt_op_measured_end(&w->ops[i]) == GT_TIME_NONE)
+            return false;
+    return true;
+}
+
+static int by_stream(const void *left, const void *right, void *user)
+{
+    const struct gt_op *ops = user;
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    GT_ORDER(ops[a].stream, ops[b].stream);
+    GT_ORDER(a, b);
+    return 0;
+}
+
+/* The launches to be sorted so that those of the same nodes stand together. */
+struct launches {
+    const struct gt_workload *w;
+    const uint32_t *order;
+    const bool *queued;
+};
+
+static int by_nodes(const void *left, const void *right, void *user)
+{
+    const struct launches *launches = user;
+    gt_call_index a = *(const gt_call_index *)left, b = *(const gt_call_index *)right;
+    const struct gt_call *one = &launches->w->calls[a], *other = &launches->w->calls[b];
+
+    GT_ORDER(one->ops, other->ops);
+    GT_ORDER(launches->queued[a], launches->queued[b]);
+    for (uint32_t i = 0; i < one->ops; i++) {
+        const struct gt_op *x = &launches->w->ops[launches->order[one->first_op + i]];
+        const struct gt_op *y = &launches->w->ops[launches->order[other->first_op + i]];
+
+        GT_ORDER(x->stream, y->stream);
+        GT_ORDER(x->kind, y->kind);
+        GT_ORDER(x->kernel, y->kernel);
+        GT_ORDER(x->bytes, y->bytes);
+    }
+    return 0;
+}
+
+static int compare(const void *left, const void *right, void *user)
+{
+    int nodes = by_nodes(left, right, user);
+
+    if (nodes != 0)
+        return nodes;
+    GT_ORDER(*(const gt_call_index *)left, *(const gt_call_index *)right);
+    return 0;
+}
+
+/* Launches that were asked for while their stream still had work. */
+static void find_queued(struct gt_recorded_graphs *graphs, const struct gt_workload *w)
+{
+    gt_time_ps *stream_end_ps = gt_calloc(w->stream_count + 1ull, sizeof *stream_end_ps);
+
+    for (uint32_t c = 0; c < w->call_count; c++) {
+        const struct gt_call *call = &w->calls[c];
+
+        graphs->queued[c] = call->ops > 0 && call->start_ps != GT_TIME_NONE &&
+                            stream_end_ps[w->ops[call->first_op].stream] > call->start_ps;
+        for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
+            gt_time_ps end = gt_op_measured_end(&w->ops[i]), *last = &stream_end_ps[w->ops[call->first_op].stream];
+
+            if (end != GT_TIME_NONE && end > *last)
+                *last = end;
+        }
+    }
+    free(stream_end_ps);
+}
+
+static void learn_all(struct gt_recorded_graphs *graphs, const struct gt_workload *w, gt_call_index *calls,
+                      uint32_t count, int64_t more_ps)
+{
+    uint32_t *order = gt_calloc(w->op_count, sizeof *order);
+    struct launches launches = { w, order, graphs->queued };
+
+    for (uint32_t i = 0; i < count; i++) {
+        const struct gt_call *call = &w->calls[calls[i]];
+
+        for (uint32_t op = call->first_op; op < call->first_op + call->ops; op++)
+            order[op] = op;
+        qsort_r(order + call->first_op, call->ops, sizeof *order, by_stream, w->ops);
+    }
+    qsort_r(calls, count, sizeof *calls, compare, &launches);
+    for (uint32_t first = 0, next; first < count; first = next) {
+        struct group group = { .w = w, .graphs = graphs, .calls = calls + first, .order = order, .more_ps = more_ps };
+
+        for (next = first + 1; next < count && by_nodes(&calls[first], &calls[next], &launches) == 0;)
+            next++;
+        group.count = next - first;
+        learn_group(&group);
+    }
+    free(order);
+}
+
+void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_workload *w, int64_t more_ps)
+{
+    gt_call_index *calls = gt_calloc(w->call_count + 1ull, sizeof *calls);
+    uint32_t count = 0;
+
+    memset(graphs, 0, sizeof *graphs);
+    for (uint32_t i = 0; i < w->call_count; i++)
+        if (recorded(w, &w->calls[i]))
+            calls[count++] = i;
+    if (count > 0) {
+        graphs->gap_ps = gt_realloc(NULL, w->op_count, sizeof *graphs->gap_ps);
+        graphs->behind_ps = gt_realloc(NULL, w->op_count, sizeof *graphs->behind_ps);
+        memset(graphs->gap_ps, 0xff, w->op_count * sizeof *graphs->gap_ps);
+        memset(graphs->behind_ps, 0xff, w->op_count * sizeof *graphs->behind_ps);
+        graphs->queued = gt_calloc(w->call_count, sizeof *graphs->queued);
+        find_queued(graphs, w);
+        learn_all(graphs, w, calls, count, more_ps);
+    }
+    free(calls);
+}
+
+void gt_recorded_graphs_free(struct gt_recorded_graphs *graphs)
+{
+    free(graphs->edges);
+    free(graphs->gap_ps);
+    free(graphs->behind_ps);
+    free(graphs->queued);
+    memset(graphs, 0, sizeof *graphs);
+}
