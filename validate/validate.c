@@ -61,10 +61,28 @@ static struct gt_run_writer *begin(const struct work *work, const char *kind, co
     return writer;
 }
 
+/* A copy within the device that is kept apart is told to last so much longer. Measured, November 2026: those of up to
+ * 1 KiB in 71 random traces, median 0.77 us and 2.40 us. */
+static const gt_time_ps kept_apart_ps = 1630000;
+
+/* The device as the instrument that measured the trace shows it. */
+static struct gt_device device_shown(const struct work *work)
+{
+    struct gt_device device = *work->device;
+
+    if (work->validation->players->kept_copies_apart != NULL &&
+        work->validation->players->kept_copies_apart(work->workload)) {
+        device.copy_within_alone = 1;
+        device.d2d.latency_ps += kept_apart_ps;
+    }
+    return device;
+}
+
 /* `host`: whose calls the run takes, measured in run `host_run`; or NULL, and it simulates them. */
 static int simulate(struct work *work, const struct gt_workload *host, int64_t host_run)
 {
     struct gt_options options = GT_OPTIONS_DEFAULT;
+    const struct gt_device device = device_shown(work);
     struct gt_summary summary;
     struct gt_run_writer *writer;
     struct gt_kernel_model *modelled = NULL;
@@ -89,8 +107,7 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
         result = modelled != NULL ? 0 : -1;
     }
     if (result == 0)
-        result =
-            gt_simulate(work->workload, work->device, &options, gt_run_writer_probe(writer), &summary, work->error);
+        result = gt_simulate(work->workload, &device, &options, gt_run_writer_probe(writer), &summary, work->error);
     gt_kernel_model_free(modelled);
     if (result != 0) {
         gt_run_writer_free(writer);

@@ -38,6 +38,9 @@ struct gt_play_result {
     uint32_t counter_count;
 };
 
+/* In the options of a measured run: CUPTI recorded its kernels too. */
+#define GT_PLAYED_KERNELS_RECORDED "kernels=recorded"
+
 struct gt_player;
 
 /* Who can play. */
@@ -59,6 +62,9 @@ struct gt_players {
     void (*others)(struct gt_other_gpu_users *others);
     /* A fault has taken the GPU from this process, for good. NULL: that does not happen. */
     bool (*lost)(void);
+    /* Were its copies within the device kept apart from kernels, by the instrument that timed them?  CUPTI does so
+     * while it records copies but no kernels, as players did up to November 2026. NULL: they were not. */
+    bool (*kept_copies_apart)(const struct gt_workload *workload);
 };
 
 /* The real one. Built without CUDA it finds no GPU and says how to build it. */

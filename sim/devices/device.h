@@ -95,10 +95,14 @@ struct gt_device {
                                        * and d2h_pageable hold */
     uint32_t staging_buffers;                 /* so many of them: a copy that finds none free blocks the host */
     double staging_in_gbps, staging_out_gbps; /* the host's copying into and out of a buffer */
-    uint64_t copied_memset_bytes;             /* a graph's memset up to this goes to a copy engine */
+    uint64_t copied_memset_bytes;             /* a memset up to this goes to a copy engine */
     uint64_t memset_latency_ps;
     double memset_gbps;
-    struct gt_warp_costs warp; /* of instructions: kernels whose program is known */
+    /* Larger ones, and copies within the device, are kernels of the driver's: */
+    uint32_t driver_kernel_threads;     /* of a block; 0: they need no SM */
+    uint64_t driver_kernel_block_bytes; /* that a block does at a time ... */
+    uint64_t driver_kernel_block_ps;    /* ... in this time */
+    struct gt_warp_costs warp;          /* of instructions: kernels whose program is known */
 };
 
 enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };

@@ -206,9 +206,16 @@ const struct gt_device_key gt_device_keys[] = {
     RATE("copy.staging_in_gbps", staging_in_gbps, "10", "the host's copying of pageable memory into a buffer"),
     RATE("copy.staging_out_gbps", staging_out_gbps, "10", "the host's copying out of a buffer"),
     BYTES("copy.engine_memset_bytes", copied_memset_bytes, 0, 1 << 30, "0",
-          "a memset in a graph is the copy engine's work up to this size, above a kernel's"),
+          "a memset is the copy engine's work up to this size, above a kernel's"),
     TIME("copy.memset_latency_us", "us", memset_latency_ps, LONGEST_US, "2", "time of an empty memset"),
     RATE("copy.memset_gbps", memset_gbps, "1000", "rate of a large memset"),
+    U32("copy.kernel_threads", "threads", driver_kernel_threads, 0, 1024, "0",
+        "larger memsets, and copies within the device, are kernels with blocks of so many threads; 0: they need no "
+        "SM"),
+    { "copy.kernel_block_bytes", "bytes", GT_KEY_BYTES, AT(driver_kernel_block_bytes), 0, 1, 1000000000000, "4096",
+      "what a block of these does at a time", 1 },
+    TIME("copy.kernel_block_us", "us", driver_kernel_block_ps, LONGEST_US, "0.5",
+         "how long it takes for that where there is room for few of them"),
 
     TEXT("warp.policy", warp.policy, "greedy-oldest",
          "which ready warp a sub-partition issues: greedy-oldest, greedy-youngest or round-robin"),

@@ -39,7 +39,7 @@ static void rates_due(struct gt_machine *m, gt_gpu_index gpu)
 /* Does anything run on the GPU that could be in the way of a grid's blocks? */
 static bool neighbours(const struct gt_gpu_state *gpu)
 {
-    bool copies = false;
+    bool copies = gpu->copies_within > 0;
 
     for (int i = 0; i < GT_ENGINES; i++)
         copies = copies || gpu->engines[i].running != GT_NONE;
@@ -87,6 +87,12 @@ void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
 
     if (state->demanding != GT_NONE && (neighbours(state) || m->grids[state->demanding].demand != NULL))
         share_all(m, gpu);
+}
+
+void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int more)
+{
+    m->gpus[gpu].copies_within += (uint32_t)more;
+    gt_block_progress_copies_changed(m, gpu);
 }
 
 /* Account for what its blocks have done since the rate last changed. */

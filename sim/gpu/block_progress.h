@@ -29,6 +29,9 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch);
 /* A copy has begun or ended. */
 void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu);
 
+/* So many more copies within the device run as kernels. */
+void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int more);
+
 /* Events: the first batch of a group ends; rates are worked out anew, once all that happens at a time has. */
 int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stamp, struct gt_error *error);
 int gt_block_progress_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);

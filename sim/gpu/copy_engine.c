@@ -11,7 +11,9 @@
 #include "sim/gpu/copy_engine.h"
 
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
+#include "sim/gpu/grid.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/hw_queue.h"
@@ -194,6 +196,10 @@ void gt_copy_start(struct gt_machine *m, gt_command_index command)
         gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
         return;
     }
+    if (op->direction == GT_D2D && !m->device->copy_within_alone && gt_driver_kernel_runs(m, command)) {
+        gt_grid_admit(m, command);
+        return;
+    }
     gt_hw_queue_leave(m, command);
     if (op->direction == GT_D2D && m->device->copy_within_alone) {
         gt_exclusive_copy_start(m, command);
@@ -204,6 +210,14 @@ void gt_copy_start(struct gt_machine *m, gt_command_index command)
         return;
     }
     wait_turn(m, state, command);
+}
+
+void gt_memset_start(struct gt_machine *m, gt_command_index command)
+{
+    if (gt_driver_kernel_runs(m, command))
+        gt_grid_admit(m, command);
+    else
+        gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
 }
 
 void gt_copy_timed_end(struct gt_machine *m, gt_command_index command)

@@ -8,6 +8,9 @@
 void gt_copy_start(struct gt_machine *m, gt_command_index command);
 void gt_copy_timed_end(struct gt_machine *m, gt_command_index command);
 
+/* The start of memsets, which need no engine. */
+void gt_memset_start(struct gt_machine *m, gt_command_index command);
+
 /* Events, of engine number GPU * GT_ENGINES + engine: the copy at work ends; the gap behind a copy has
  * passed. */
 int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_error *error);

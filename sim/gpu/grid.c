@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "sim/gpu/block_progress.h"
+#include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
@@ -195,12 +197,36 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     return true;
 }
 
+static void start_driver_kernel(struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_op *op = op_of(m, command);
+    gt_grid_index grid = gt_grid_new(m);
+
+    m->grids[grid] = (struct gt_grid){
+        .command = command,
+        .op = m->commands[command].index,
+        .kernel = GT_NONE,
+        .next = GT_NONE,
+        .level = m->streams[op->stream].level,
+        .copies = op->kind == GT_OP_COPY,
+    };
+    if (gt_driver_kernel_describe(m, &m->grids[grid])) {
+        gt_distributor_add(m, m->streams[op->stream].gpu, grid);
+        return;
+    }
+    gt_grid_free(m, grid);
+    gpu_of(m, command)->resident--;
+    gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
+}
+
 static void admit(struct gt_machine *m, gt_command_index command)
 {
     gt_time_ps duration_ps;
 
     gpu_of(m, command)->resident++;
-    if (m->options->blocks)
+    if (op_of(m, command)->kind != GT_OP_KERNEL)
+        start_driver_kernel(m, command);
+    else if (m->options->blocks)
         start_grid(m, command);
     else if (bar_ps(m, command, &duration_ps))
         gt_timed_op_start(m, command, duration_ps);
@@ -208,14 +234,17 @@ static void admit(struct gt_machine *m, gt_command_index command)
 
 void gt_kernel_start(struct gt_machine *m, gt_command_index command)
 {
-    struct gt_gpu_state *gpu = gpu_of(m, command);
-    const struct gt_op *op = op_of(m, command);
-    uint32_t level = m->streams[op->stream].level;
-
-    if (stated_ps(m, command) == GT_TIME_NONE && m->workload->kernels[op->kernel].cost == GT_COST_NONE) {
+    if (stated_ps(m, command) == GT_TIME_NONE && m->workload->kernels[op_of(m, command)->kernel].cost == GT_COST_NONE)
         fail_no_cost(m, command);
-        return;
-    }
+    else
+        gt_grid_admit(m, command);
+}
+
+void gt_grid_admit(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_gpu_state *gpu = gpu_of(m, command);
+    uint32_t level = m->streams[op_of(m, command)->stream].level;
+
     if (gpu->resident < m->device->resident_grids && !gt_exclusive_copy_holds(gpu)) {
         admit(m, command);
         return;
@@ -282,6 +311,8 @@ int gt_grid_handler(void *machine, gt_grid_index grid, uint64_t stamp, struct gt
 
     (void)stamp;
     (void)error;
+    if (m->grids[grid].copies)
+        gt_block_progress_copy_within(m, m->streams[op_of(m, command)->stream].gpu, -1);
     gt_grid_free(m, grid);
     gt_kernel_ended(m, command);
     return m->failed ? -1 : 0;

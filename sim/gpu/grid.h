@@ -8,6 +8,10 @@
 void gt_kernel_start(struct gt_machine *m, gt_command_index command);
 void gt_kernel_ended(struct gt_machine *m, gt_command_index command);
 
+/* A grid of any sort, a kernel's or one of the driver's own, becomes resident, or waits until there is a place.
+ * gt_kernel_ended() tells of its end. */
+void gt_grid_admit(struct gt_machine *m, gt_command_index command);
+
 /* `op`, which held them back, lets kernels that wait become resident. */
 void gt_kernels_go_on(struct gt_machine *m, gt_gpu_index gpu, gt_op_index op);
 

@@ -17,7 +17,7 @@
  * the device read and write it. */
 static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
-    double taken_gbps = 0;
+    double taken_gbps = gpu->copies_within > 0 ? 2 * m->device->d2d.gbps : 0;
 
     for (int i = 0; i < GT_ENGINES; i++) {
         const struct gt_engine_state *engine = &gpu->engines[i];

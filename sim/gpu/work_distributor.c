@@ -4,6 +4,7 @@
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/clusters.h"
+#include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
@@ -126,8 +127,11 @@ static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
 
     m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
     gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks);
-    if (first == 0)
+    if (first == 0) {
         begin_grid(m, state, g, start_ps);
+        if (g->copies)
+            gt_block_progress_copy_within(m, gpu, 1);
+    }
     m->blocks += blocks;
     m->batches[batch] = (struct gt_batch){
         .gpu = gpu,
@@ -203,6 +207,8 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
         }
         g->dispatched++;
     }
+    if (g->apart_ps > 0 && g->dispatched > first)
+        gt_driver_kernel_placed(g, g->dispatched - first);
     if (state->dispatch_batch_count > 0)
         start_batches(m, gpu, grid, first);
     m->fired[GT_RULE_PLACEMENT] += g->dispatched > first + (state->grids == 1);
@@ -250,6 +256,11 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
     run_distributor(m, gpu);
 }
 
+static gt_time_ps remainder_ps(struct gt_machine *m, gt_gpu_index gpu, const struct gt_grid *grid)
+{
+    return grid->apart_ps > 0 ? gt_driver_kernel_remainder_ps(m, gpu, grid) : grid->remainder_ps;
+}
+
 /* These blocks of a batch leave their SM now. */
 static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t blocks)
 {
@@ -262,8 +273,8 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t b
     grid->ended += blocks;
     if (grid->ended == grid->blocks) {
         gt_block_progress_grid_ends(m, batch->gpu, batch->grid);
-        gt_engine_schedule(&m->engine, m->engine.now_ps + grid->remainder_ps, GT_PHASE_END, GT_HANDLE_GRID,
-                           batch->grid, 0);
+        gt_engine_schedule(&m->engine, m->engine.now_ps + remainder_ps(m, batch->gpu, grid), GT_PHASE_END,
+                           GT_HANDLE_GRID, batch->grid, 0);
     }
     if (gpu->levels_used != 0)
         run_distributor(m, batch->gpu);

@@ -38,6 +38,9 @@ struct gt_grid {
     uint64_t blocks, dispatched, ended;
     gt_time_ps block_ps;     /* cost of every block; GT_TIME_NONE: by kernel's cost */
     gt_time_ps remainder_ps; /* between the last block's end and the grid's */
+    gt_time_ps apart_ps;     /* of the driver's own: a block, where few run at once; 0: none of those */
+    gt_time_ps together_ps;  /* likewise: where all do */
+    bool copies;             /* it is a copy within the device */
     bool inverted;           /* block_ps came from a duration: it holds refill and dispatch already */
     const struct gt_kernel_model_launch *launch; /* NULL: nothing is known of what its blocks ask for */
     const struct gt_demand *demand;              /* what they ask for, since it is not alone any more; else NULL */
@@ -121,6 +124,8 @@ struct gt_gpu_state {
     uint32_t resident;       /* grids */
     gt_op_index freed_by_op; /* whose blocks ended last */
     struct gt_engine_state engines[GT_ENGINES];
+    gt_time_ps driver_moved_ps;      /* the memory has moved by then what the driver's kernels so far asked of it */
+    uint32_t copies_within;          /* copies within the device at work as kernels */
     uint32_t queues_waiting;         /* hardware queues with a command in them */
     struct gt_buffer_state *buffers; /* for pageable copies in, taken in turn */
     uint32_t next_buffer;

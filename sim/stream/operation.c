@@ -20,11 +20,6 @@ void gt_timed_op_start(struct gt_machine *m, gt_command_index command, gt_time_p
     gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-void gt_memset_start(struct gt_machine *m, gt_command_index command)
-{
-    gt_timed_op_start(m, command, gt_stated_ps(m, op_of(m, command)));
-}
-
 /* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */
 void gt_host_function_start(struct gt_machine *m, gt_command_index command)
 {

@@ -14,7 +14,6 @@ void gt_timed_op_start(struct gt_machine *m, gt_command_index command, gt_time_p
 void gt_op_ended(struct gt_machine *m, gt_command_index command);
 
 /* Operations that need no resource: as the `start` of a gt_op_rule. */
-void gt_memset_start(struct gt_machine *m, gt_command_index command);
 void gt_host_function_start(struct gt_machine *m, gt_command_index command);
 
 /* Event: the time of gt_timed_op_start() is over. */

@@ -148,7 +148,7 @@ static void others(struct gt_other_gpu_users *there)
     *there = somebody;
 }
 
-static const struct gt_players players = { NULL, open_player, play, describe, close_player, others, NULL };
+static const struct gt_players players = { NULL, open_player, play, describe, close_player, others, NULL, NULL };
 
 static bool stop(void *user)
 {
@@ -256,7 +256,9 @@ static int play_slowly(struct gt_player *player, const struct gt_probe *probe, s
 
 static void the_gpu_alone_has_the_measured_host(void **state)
 {
-    static const struct gt_players slow = { NULL, open_player, play_slowly, describe, close_player, others, NULL };
+    static const struct gt_players slow = {
+        NULL, open_player, play_slowly, describe, close_player, others, NULL, NULL
+    };
     struct gt_store *store = new_store();
     struct gt_workload *workload = make_workload();
     struct gt_validation validation = { .players = &slow, .store = store, .repetitions = 1, .recorded_on = &device };

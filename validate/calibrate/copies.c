@@ -170,10 +170,10 @@ int gt_calibrate_copies(struct gt_bench *bench)
             gt_not_found(bench->found, transfers[t].rate_key, "no second GPU that this one can write to");
             continue;
         }
-        bool memset = transfers[t].from == NOWHERE;
-        if (memset && gt_bench_record_kernels(bench, true) != 0)
+        bool kernels = transfers[t].to == HERE && transfers[t].from != PINNED; /* the driver's own */
+        if (kernels && gt_bench_record_kernels(bench, true) != 0)
             return -1;
-        if (measure(bench, &transfers[t]) != 0 || (memset && gt_bench_record_kernels(bench, false) != 0))
+        if (measure(bench, &transfers[t]) != 0 || (kernels && gt_bench_record_kernels(bench, false) != 0))
             return -1;
     }
     return measure_submit(bench);

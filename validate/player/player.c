@@ -77,12 +77,14 @@ static int make_events(struct gt_player *player, struct gt_error *error)
     return 0;
 }
 
-/* Large memsets run as kernels of the driver's; once kernels have been recorded, as the alignment of the
- * clocks does, CUPTI tells of these only while it records kernels. */
-static void look_for_memsets(struct gt_player *player)
+/* Large memsets and copies within the device run as kernels of the driver's. Once kernels have been recorded, as the
+ * alignment of the clocks does, CUPTI tells of such memsets only while it records kernels; and while it does not, it
+ * times such a copy by keeping it apart from all kernels, which no program without a profiler sees. */
+static void look_for_driver_kernels(struct gt_player *player)
 {
     for (uint32_t i = 0; i < player->workload->op_count; i++)
-        if (player->workload->ops[i].kind == GT_OP_MEMSET)
+        if (player->workload->ops[i].kind == GT_OP_MEMSET ||
+            (player->workload->ops[i].kind == GT_OP_COPY && player->workload->ops[i].direction == GT_D2D))
             player->kernels_recorded = true;
 }
 
@@ -106,10 +108,11 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     if (gt_player_make_warm(player, error) != 0)
         return -1;
     set_host_functions(player);
-    look_for_memsets(player);
+    look_for_driver_kernels(player);
     gt_player_schedule(player);
-    snprintf(player->description, sizeof player->description, "seed=%llu%s%s",
+    snprintf(player->description, sizeof player->description, "seed=%llu%s%s%s",
              (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "",
+             player->kernels_recorded ? " " GT_PLAYED_KERNELS_RECORDED : "",
              gt_player_keep_cpu_awake(player) ? " cpus=awake" : "");
     if (gt_player_graphs(player, error) != 0)
         return -1;
@@ -278,4 +281,4 @@ static const char *describe(const struct gt_player *player)
     return player->description;
 }
 
-const struct gt_players gt_cuda_players = { find, open_player, play, describe, close_player, others, lost };
+const struct gt_players gt_cuda_players = { find, open_player, play, describe, close_player, others, lost, NULL };

@@ -154,8 +154,28 @@ static const char *describe(const struct gt_player *player)
     return player->recorded.options;
 }
 
+/* Its options do not say that kernels were recorded, and no memset was there for which they always were. */
+static bool kept_copies_apart(const struct gt_workload *workload)
+{
+    struct gt_recorded recorded;
+    struct gt_error error;
+    bool copies = false, memsets = false, told;
+
+    for (uint32_t i = 0; i < workload->op_count; i++) {
+        memsets |= workload->ops[i].kind == GT_OP_MEMSET;
+        copies |= workload->ops[i].kind == GT_OP_COPY && workload->ops[i].direction == GT_D2D;
+    }
+    if (!copies || memsets || workload->name == NULL)
+        return false;
+    told = gt_recorded_find(gt_store_database(stored), workload->name, &recorded, &error) == 0 &&
+           recorded.count > 0 && strstr(recorded.options, GT_PLAYED_KERNELS_RECORDED) == NULL;
+    gt_recorded_free(&recorded);
+    return told;
+}
+
 /* clang-format off */
 const struct gt_players gt_stored_players = {
     .find = find, .open = open_player, .play = play, .describe = describe, .close = close_player,
+    .kept_copies_apart = kept_copies_apart,
 };
 /* clang-format on */

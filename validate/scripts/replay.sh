@@ -1,6 +1,7 @@
 #!/bin/sh
 # Hold today's model against stored measurements, without a GPU: simulate each trace that DATABASE has
-# measured runs of, anew, and compare with the one of median makespan.
+# measured runs of, anew, as `gridtide validate` does (what the instrument does to a trace included), and compare
+# with the one of median makespan.
 #
 #   validate/scripts/replay.sh DATABASE FOLDER...    the traces are looked for in the folders
 #
@@ -73,7 +74,9 @@ while read -r name; do
     file=$(trace_file "$name" "$@")
     [ -n "$file" ] || { echo "$0: no trace '$name' in $*" >&2; exit 1; }
     rm -f "$work/now.db"
-    "$GRIDTIDE" run -q "$file" -o "$work/now.db"
+    "$GRIDTIDE" validate "$file" --measured "$database" --repeat 1 --blocks off -o "$work/now.db" > /dev/null
+    sqlite3 "$work/now.db" "DELETE FROM run_op WHERE run_id <>
+        (SELECT min(run_id) FROM run WHERE kind = 'simulated')"
     compare "$name"
 done < "$work/names" > "$work/lines"
 cat "$work/lines"
