@@ -2,7 +2,8 @@
 noinst_LIBRARIES += validate/libvalidate.a
 validate_libvalidate_a_SOURCES = \
     validate/host_gaps.c validate/host_gaps.h validate/host_costs.c validate/host_costs.h validate/host_measure.c validate/host_measure.h validate/measured_host.c validate/measured_host.h validate/proxy_kernel.c validate/proxy_kernel.h \
-    validate/strip_times.c validate/strip_times.h validate/validate.c validate/validate.h \
+    validate/shrink_trace.c validate/shrink_trace.h validate/strip_times.c validate/strip_times.h validate/trial.c validate/trial.h \
+    validate/validate.c validate/validate.h \
     validate/calibrate/analysis.c validate/calibrate/analysis.h validate/calibrate/calibrate.h \
     validate/calibrate/findings.c validate/calibrate/findings.h validate/calibrate/order.c validate/calibrate/process.c \
     validate/calibrate/process.h \
@@ -10,7 +11,8 @@ validate_libvalidate_a_SOURCES = \
     validate/player/stored.c validate/player/stored.h \
     validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/draw.c \
     validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/graph.c \
-    validate/random/script.h validate/random/shapes.c
+    validate/random/reduce.c validate/random/reduce.h validate/random/script.h validate/random/shapes.c \
+    validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
     validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/code.c \

@@ -163,7 +163,7 @@ static int print_tables(struct gt_store *store, const struct gt_judged *judged, 
     if (result != 0)
         return -1;
     if (format == GT_FORMAT_CSV) {
-        gt_judged_print_all(stdout, format, judged, count, &suite, NULL);
+        gt_judged_print_all(stdout, format, judged, count, &suite, NULL, 0);
         return 0;
     }
     gt_judged_print_heading(stdout);

@@ -211,11 +211,13 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
 }
 
 void gt_judged_print_all(FILE *out, enum gt_format format, const struct gt_judged *rows, uint32_t count,
-                         const struct gt_suite *suite, struct gt_table *more)
+                         const struct gt_suite *suite, struct gt_table *const *more, size_t more_count)
 {
-    struct gt_table *tables[] = { rows_table(rows, count), suite_table(suite), more };
+    struct gt_table *tables[2 + GT_JUDGED_MORE] = { rows_table(rows, count), suite_table(suite) };
 
-    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : more == NULL ? 2 : 3);
+    for (size_t i = 0; i < more_count; i++)
+        tables[2 + i] = more[i];
+    gt_tables_print(out, format, tables, format == GT_FORMAT_CSV ? 1 : 2 + more_count);
     gt_table_free(tables[0]);
     gt_table_free(tables[1]);
 }

@@ -19,8 +19,9 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite);
 /* "ok", "off"; NULL where there is nothing to judge by. */
 const char *gt_judged_verdict(const struct gt_judged *judged);
 
-/* Everything at once: tables "traces" and "summary", and `more` (NULL: nothing); CSV is the first alone. */
+/* Everything at once: tables "traces" and "summary", and up to GT_JUDGED_MORE more; CSV is the first alone. */
+enum { GT_JUDGED_MORE = 2 };
 void gt_judged_print_all(FILE *out, enum gt_format format, const struct gt_judged *judged, uint32_t count,
-                         const struct gt_suite *suite, struct gt_table *more);
+                         const struct gt_suite *suite, struct gt_table *const *more, size_t more_count);
 
 #endif

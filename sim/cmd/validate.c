@@ -12,6 +12,7 @@
 #include "sim/cmd/rules.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/validate_arguments.h"
+#include "sim/cmd/validate_shrink.h"
 #include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
@@ -60,6 +61,8 @@ struct work {
     struct gt_device device; /* the last one put into the store */
     int64_t device_id;       /* 0: none yet */
     bool lost;               /* the GPU, after a fault */
+    struct gt_shrinker shrinker;
+    struct gt_device shrink_on; /* whose trace is shrunk: what it was recorded on */
 };
 
 static void tell(void *user, const char *what, uint32_t done, uint32_t total)
@@ -121,8 +124,8 @@ static int take_host(struct work *work, const char *name, struct gt_device *devi
     return 0;
 }
 
-static int choose_device(struct work *work, const struct gt_workload *workload, const char *name,
-                         struct gt_device *device, struct gt_device *recorded_on, struct gt_error *error)
+static int find_devices(struct work *work, const struct gt_workload *workload, const char *name,
+                        struct gt_device *device, struct gt_device *recorded_on, struct gt_error *error)
 {
     const struct gt_model_options *model = &work->arguments->model;
 
@@ -130,7 +133,14 @@ static int choose_device(struct work *work, const struct gt_workload *workload, 
         take_host(work, name, device, error) != 0)
         return -1;
     *recorded_on = *device;
-    if (model->device != NULL && gt_run_traced_device(workload, recorded_on, error) != 0)
+    return model->device != NULL ? gt_run_traced_device(workload, recorded_on, error) : 0;
+}
+
+/* The device is in the store from then on. */
+static int choose_device(struct work *work, const struct gt_workload *workload, const char *name,
+                         struct gt_device *device, struct gt_device *recorded_on, struct gt_error *error)
+{
+    if (find_devices(work, workload, name, device, recorded_on, error) != 0)
         return -1;
     if (work->device_id != 0 && memcmp(device, &work->device, sizeof *device) == 0)
         return 0;
@@ -245,9 +255,44 @@ static void validate_trace(struct work *work, size_t number)
     }
     if (!measured)
         return;
+    if (work->arguments->shrink)
+        work->shrinker.rows[work->shared->row_count].number = (uint32_t)number;
     work->shared->row_count++;
     if (!work->arguments->model.quiet && work->arguments->format == GT_FORMAT_TABLE)
         gt_judged_print(stdout, row);
+}
+
+/* For gt_shrinker. */
+static struct gt_workload *read_again(void *user, uint32_t row, struct gt_validation *validation,
+                                      struct gt_device *device, struct gt_error *error)
+{
+    struct work *work = user;
+    struct gt_workload *workload = read_trace(work->arguments, work->shrinker.rows[row].number, error);
+
+    if (workload != NULL &&
+        find_devices(work, workload, work->rows[row].name, device, &work->shrink_on, error) != 0) {
+        gt_workload_free(workload);
+        return NULL;
+    }
+    *validation = work->validation;
+    validation->recorded_on = &work->shrink_on;
+    return workload;
+}
+
+/* True where another process goes on; a failure is told. */
+static bool shrink(struct work *work)
+{
+    struct gt_error error = { "" };
+    int result;
+
+    work->shrinker.count = work->shared->row_count;
+    result = gt_shrink_all(&work->shrinker, &error);
+    gt_progress_end(&work->progress);
+    if (result < 0) {
+        gt_fail(&error);
+        work->shared->failed = true;
+    }
+    return result > 0;
 }
 
 static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *error)
@@ -263,20 +308,26 @@ static int sum_up(struct work *work, struct gt_suite *suite, struct gt_error *er
     return result;
 }
 
-/* Traces of which people have read the lines already, and what they come to; of random ones the rules that acted. */
+/* Traces of which people have read the lines already, and what they come to; of random ones also what they were made
+ * smaller to, and the rules that acted. */
 static void print_all(const struct work *work, uint32_t count, const struct gt_suite *suite)
 {
     enum gt_format format = work->arguments->format;
-    struct gt_table *rules = work->arguments->random > 0 ? gt_rules_table(work->shared->fired, format) : NULL;
+    struct gt_table *more[GT_JUDGED_MORE];
+    size_t more_count = 0;
 
+    if (work->arguments->shrink)
+        more[more_count++] = gt_shrink_table(&work->shrinker);
+    if (work->arguments->random > 0)
+        more[more_count++] = gt_rules_table(work->shared->fired, format);
     if (format == GT_FORMAT_TABLE) {
         gt_judged_print_summary(stdout, suite);
-        if (rules != NULL)
-            gt_tables_print(stdout, format, &rules, 1);
+        gt_tables_print(stdout, format, more, more_count);
     } else {
-        gt_judged_print_all(stdout, format, work->rows, count, suite, rules);
+        gt_judged_print_all(stdout, format, work->rows, count, suite, more, more_count);
     }
-    gt_table_free(rules);
+    while (more_count > 0)
+        gt_table_free(more[--more_count]);
 }
 
 static int conclude(struct work *work, struct gt_error *error)
@@ -289,6 +340,9 @@ static int conclude(struct work *work, struct gt_error *error)
         return -1;
     if (!arguments->model.quiet)
         print_all(work, count, &suite);
+    if (!arguments->model.quiet && arguments->shrink && gt_shrink_left(&work->shrinker) > 0)
+        fprintf(stderr, "gridtide: the %d seconds for shrinking were over before %" PRIu32 " more traces\n",
+                GT_SHRINK_ALL_S, gt_shrink_left(&work->shrinker));
     if (arguments->check && !suite.within)
         return gt_error_set(error, "%s",
                             count > 1 ? "more error than the suite's thresholds in table metric allow"
@@ -305,6 +359,8 @@ static int validate_all(struct work *work, struct gt_error *error)
         gt_judged_print_heading(stdout);
     while (work->shared->next < arguments->trace_count && !interrupted && !work->lost)
         validate_trace(work, work->shared->next++);
+    if (arguments->shrink && !interrupted && (work->lost || shrink(work)))
+        return GT_GO_ON;
     if (interrupted && work->shared->row_count == 0)
         fputs("gridtide: interrupted before anything was measured\n", stderr);
     else if (interrupted)
@@ -367,6 +423,14 @@ static int work_on(struct work *work, struct gt_error *error)
     return result;
 }
 
+/* The trace that is played now, or was last. */
+static size_t at_work(const struct work *work)
+{
+    const struct gt_shrink_time *time = work->shrinker.time;
+
+    return time != NULL && time->begun > 0 ? work->shrinker.rows[time->last].number : work->shared->next - 1;
+}
+
 /* In a process of its own, which a fault of the GPU may end: the exit status. */
 static int work_in_process(void *user, int died_of)
 {
@@ -381,7 +445,7 @@ static int work_in_process(void *user, int died_of)
             gt_error_set(&error, "the process that looked for a GPU was ended by signal %d", died_of);
             return gt_fail(&error);
         }
-        place_of(work->arguments, work->shared->next - 1, place, sizeof place);
+        place_of(work->arguments, at_work(work), place, sizeof place);
         fprintf(stderr, "gridtide: %s: the process that played it was ended by signal %d\n", place, died_of);
     }
     work->shared->starts++;
@@ -432,6 +496,17 @@ static int run(int argc, char **argv)
     work.shared = share(sizeof *work.shared);
     work.rows = share(arguments.trace_count * sizeof *work.rows);
     work.names = share(arguments.trace_count * sizeof *work.names);
+    if (arguments.shrink)
+        work.shrinker = (struct gt_shrinker){
+            .judged = work.rows,
+            .rows = share(arguments.trace_count * sizeof *work.shrinker.rows),
+            .time = share(sizeof *work.shrinker.time),
+            .store = arguments.output,
+            .read = read_again,
+            .stop = stop,
+            .tell = tell,
+            .user = &work,
+        };
     result = gt_supervise(work_in_process, &work, &error);
     gt_profiles_free(&arguments.model.profiles);
     if (result < 0)

@@ -17,7 +17,7 @@ struct gt_validate_arguments {
     uint32_t repetitions;
     struct gt_model_options model;
     enum gt_format format;
-    bool surrogates, check, blocks;
+    bool surrogates, check, blocks, shrink;
 };
 
 /* Read the command line; what it does not say keeps its default. Wrong usage ends the program. */

@@ -57,3 +57,12 @@ no_more_than()
     run "$GRIDTIDE" validate --families graphs some.jsonl
     [ "$status" -eq 2 ]
 }
+
+@test "random: shrinking needs a GPU and random traces" {
+    run "$GRIDTIDE" validate --random 2 --shrink --measured old.db
+    [ "$status" -eq 2 ]
+    [[ $output == *"so it needs a GPU: leave out --measured"* ]]
+    run "$GRIDTIDE" validate --shrink some.jsonl
+    [ "$status" -eq 2 ]
+    [[ $output == *"--shrink is for traces that --random draws"* ]]
+}

@@ -1,0 +1,293 @@
+#include "validate/random/reduce.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A workload on its way: which parts are kept, and their numbers in the new one. */
+struct reducing {
+    const struct gt_workload *from;
+    struct gt_workload *to;
+    bool *calls, *ops, *edges, *streams; /* kept */
+    bool *recorded;                      /* events that a call kept records */
+    uint32_t *new_ops, *new_streams;     /* GT_NONE: not there */
+    uint32_t *new_threads, *new_events;  /* likewise; they are added on first use */
+    gt_op_index *seen;                   /* by operation: the one whose edges met it last */
+};
+
+static bool is_node(const struct gt_workload *w, gt_op_index op)
+{
+    return w->calls[w->ops[op].call].ops > 1;
+}
+
+/* Streams that no call and no operation is about. */
+static bool *unused_streams(const struct gt_workload *w)
+{
+    bool *unused = gt_calloc(w->stream_count, sizeof *unused);
+
+    memset(unused, true, w->stream_count * sizeof *unused);
+    for (uint32_t i = 0; i < w->call_count; i++)
+        if (w->calls[i].stream != GT_NONE)
+            unused[w->calls[i].stream] = false;
+    for (uint32_t i = 0; i < w->op_count; i++)
+        unused[w->ops[i].stream] = false;
+    return unused;
+}
+
+static bool *nodes(const struct gt_workload *w)
+{
+    bool *are = gt_calloc(w->op_count, sizeof *are);
+
+    for (uint32_t i = 0; i < w->op_count; i++)
+        are[i] = is_node(w, i);
+    return are;
+}
+
+static bool *all(uint32_t count)
+{
+    bool *are = gt_calloc(count, sizeof *are);
+
+    memset(are, true, count * sizeof *are);
+    return are;
+}
+
+/* Which elements of the array behind `what` can be left out, and how long that array is; the caller frees it. */
+static bool *candidates(const struct gt_workload *w, enum gt_reducible what, uint32_t *length)
+{
+    switch (what) {
+    case GT_REDUCE_NODES: *length = w->op_count; return nodes(w);
+    case GT_REDUCE_EDGES: *length = w->after_count; return all(w->after_count);
+    case GT_REDUCE_STREAMS: *length = w->stream_count; return unused_streams(w);
+    default: *length = w->call_count; return all(w->call_count);
+    }
+}
+
+uint32_t gt_reduce_count(const struct gt_workload *workload, enum gt_reducible what)
+{
+    uint32_t length, count = 0;
+    bool *can = candidates(workload, what, &length);
+
+    for (uint32_t i = 0; i < length; i++)
+        count += can[i];
+    free(can);
+    return count;
+}
+
+/* Take candidates first .. first + count - 1 out of `kept`. */
+static void leave_out(const struct gt_workload *w, enum gt_reducible what, uint32_t first, uint32_t count, bool *kept)
+{
+    uint32_t length, number = 0;
+    bool *can = candidates(w, what, &length);
+
+    for (uint32_t i = 0; i < length; i++) {
+        if (!can[i])
+            continue;
+        if (number >= first && number - first < count)
+            kept[i] = false;
+        number++;
+    }
+    free(can);
+}
+
+/* A call goes with its last operation, and a call about an event with the last record of that. */
+static void leave_out_dependants(struct reducing *r)
+{
+    const struct gt_workload *w = r->from;
+    bool *ever = gt_calloc(w->event_count, sizeof *ever);
+
+    for (uint32_t i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[i];
+        uint32_t left = 0;
+
+        for (uint32_t j = call->first_op; j < call->first_op + call->ops; j++)
+            left += r->ops[j];
+        if (call->ops > 0 && left == 0)
+            r->calls[i] = false;
+        if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE) {
+            ever[call->event] = true;
+            r->recorded[call->event] |= r->calls[i];
+        }
+    }
+    for (uint32_t i = 0; i < w->call_count; i++) {
+        gt_event_index event = w->calls[i].event;
+
+        if (event != GT_NONE && ever[event] && !r->recorded[event])
+            r->calls[i] = false;
+    }
+    free(ever);
+}
+
+static uint32_t name_in(struct reducing *r, uint32_t name)
+{
+    const char *text = gt_name_text(r->from, name);
+
+    return name == GT_NONE ? GT_NONE : gt_name(r->to, text, strlen(text));
+}
+
+static void add_frame(struct reducing *r)
+{
+    const struct gt_workload *w = r->from;
+
+    r->to->name = gt_strdup(w->name);
+    r->to->path = gt_strdup(w->path);
+    r->to->source = gt_strdup(w->source);
+    r->to->device = gt_strdup(w->device);
+    for (uint32_t i = 0; i < w->setting_count; i++)
+        gt_workload_add_setting(r->to, w->settings[i].key, w->settings[i].value);
+    for (uint32_t i = 0; i < w->gpu_count; i++) {
+        gt_gpu_index gpu = gt_workload_add_gpu(r->to);
+
+        r->to->gpus[gpu] = (struct gt_gpu){ w->gpus[i].id, name_in(r, w->gpus[i].name) };
+    }
+    for (uint32_t i = 0; i < w->stream_count; i++) {
+        if (!r->streams[i])
+            continue;
+        r->new_streams[i] = gt_workload_add_stream(r->to);
+        r->to->streams[r->new_streams[i]] = w->streams[i];
+        r->to->streams[r->new_streams[i]].name = name_in(r, w->streams[i].name);
+    }
+}
+
+static gt_thread_index thread_in(struct reducing *r, gt_thread_index thread)
+{
+    if (r->new_threads[thread] == GT_NONE) {
+        r->new_threads[thread] = gt_workload_add_thread(r->to);
+        r->to->threads[r->new_threads[thread]] = r->from->threads[thread];
+        r->to->threads[r->new_threads[thread]].name = name_in(r, r->from->threads[thread].name);
+    }
+    return r->new_threads[thread];
+}
+
+static gt_event_index event_in(struct reducing *r, gt_event_index event)
+{
+    if (event == GT_NONE)
+        return GT_NONE;
+    if (r->new_events[event] == GT_NONE) {
+        r->new_events[event] = gt_workload_add_event(r->to);
+        r->to->events[r->new_events[event]] =
+            (struct gt_event){ r->from->events[event].id, name_in(r, r->from->events[event].name) };
+    }
+    return r->new_events[event];
+}
+
+static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel)
+{
+    struct gt_kernel copy;
+
+    if (kernel == GT_NONE)
+        return GT_NONE;
+    copy = r->from->kernels[kernel];
+    copy.name = name_in(r, copy.name);
+    copy.runs = name_in(r, copy.runs);
+    copy.arguments = name_in(r, copy.arguments);
+    copy.program = NULL;
+    return gt_workload_kernel(r->to, &copy);
+}
+
+/* The edges into `op`, from operations that are kept: past those that are not, to what these came after.  Only those
+ * to lower numbers, as they are drawn, so that this comes to an end. */
+static void add_edges(struct reducing *r, gt_op_index op, gt_op_index of)
+{
+    const struct gt_workload *w = r->from;
+
+    for (uint32_t i = w->ops[of].first_after; i < w->ops[of].first_after + w->ops[of].afters; i++) {
+        gt_op_index before = w->afters[i];
+
+        if (!r->edges[i] || before >= of || r->seen[before] == op)
+            continue;
+        r->seen[before] = op;
+        if (r->new_ops[before] == GT_NONE)
+            add_edges(r, op, before);
+        else
+            gt_workload_add_after(r->to, r->new_ops[op], r->new_ops[before]);
+    }
+}
+
+static void add_op(struct reducing *r, gt_op_index op, gt_call_index call)
+{
+    gt_op_index added = gt_workload_add_op(r->to);
+    uint32_t first_after = r->to->ops[added].first_after;
+    struct gt_op copy = r->from->ops[op];
+
+    copy.call = call;
+    copy.stream = r->new_streams[copy.stream];
+    copy.kernel = kernel_in(r, copy.kernel);
+    copy.first_after = first_after;
+    copy.afters = 0;
+    r->to->ops[added] = copy;
+    r->new_ops[op] = added;
+    add_edges(r, op, op);
+}
+
+static void add_call(struct reducing *r, gt_call_index call)
+{
+    struct gt_call copy = r->from->calls[call];
+    gt_call_index added = gt_workload_add_call(r->to);
+
+    copy.thread = thread_in(r, copy.thread);
+    copy.name = name_in(r, copy.name);
+    copy.stream = copy.stream == GT_NONE ? GT_NONE : r->new_streams[copy.stream];
+    copy.event = event_in(r, copy.event);
+    copy.first_op = r->to->op_count;
+    copy.ops = 0;
+    for (uint32_t i = 0; i < r->from->calls[call].ops; i++) {
+        gt_op_index op = r->from->calls[call].first_op + i;
+
+        if (!r->ops[op])
+            continue;
+        add_op(r, op, added);
+        copy.ops++;
+    }
+    r->to->calls[added] = copy;
+}
+
+static uint32_t *nones(uint32_t count)
+{
+    uint32_t *indexes = gt_calloc(count, sizeof *indexes);
+
+    memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
+    return indexes;
+}
+
+static void free_all(struct reducing *r)
+{
+    free(r->calls);
+    free(r->ops);
+    free(r->edges);
+    free(r->streams);
+    free(r->recorded);
+    free(r->new_ops);
+    free(r->new_streams);
+    free(r->new_threads);
+    free(r->new_events);
+    free(r->seen);
+}
+
+struct gt_workload *gt_reduce(const struct gt_workload *workload, enum gt_reducible what, uint32_t first,
+                              uint32_t count)
+{
+    const struct gt_workload *w = workload;
+    struct reducing r = {
+        .from = w,
+        .to = gt_workload_new(),
+        .calls = all(w->call_count),
+        .ops = all(w->op_count),
+        .edges = all(w->after_count),
+        .streams = all(w->stream_count),
+        .recorded = gt_calloc(w->event_count, sizeof(bool)),
+        .new_ops = nones(w->op_count),
+        .new_streams = nones(w->stream_count),
+        .new_threads = nones(w->thread_count),
+        .new_events = nones(w->event_count),
+        .seen = nones(w->op_count),
+    };
+    bool *const kept[GT_REDUCIBLES] = { r.calls, r.ops, r.edges, r.streams };
+
+    leave_out(w, what, first, count, kept[what]);
+    leave_out_dependants(&r);
+    add_frame(&r);
+    for (uint32_t i = 0; i < w->call_count; i++)
+        if (r.calls[i])
+            add_call(&r, i);
+    free_all(&r);
+    return r.to;
+}

@@ -1,0 +1,151 @@
+#include "validate/random/simplify.h"
+
+enum { LEAST_PS = 1000000 }; /* a microsecond: what is shorter is all launch */
+
+static uint32_t kernels(const struct gt_workload *workload)
+{
+    return workload->kernel_count;
+}
+
+static uint32_t streams(const struct gt_workload *workload)
+{
+    return workload->stream_count;
+}
+
+static uint32_t ops(const struct gt_workload *workload)
+{
+    return workload->op_count;
+}
+
+static uint32_t calls(const struct gt_workload *workload)
+{
+    return workload->call_count;
+}
+
+static bool halve_grid(struct gt_workload *workload, uint32_t index)
+{
+    uint32_t *grid = workload->kernels[index].grid;
+    int side = grid[0] > 1 ? 0 : grid[1] > 1 ? 1 : 2;
+
+    if (grid[side] == 1)
+        return false;
+    grid[side] /= 2;
+    return true;
+}
+
+static bool halve_block(struct gt_workload *workload, uint32_t index)
+{
+    uint32_t *block = workload->kernels[index].block;
+
+    if (block[0] < 2)
+        return false;
+    block[0] /= 2;
+    return true;
+}
+
+static bool drop_registers(struct gt_workload *workload, uint32_t index)
+{
+    uint32_t *registers = &workload->kernels[index].registers_per_thread;
+    bool some = *registers > 0;
+
+    *registers = 0;
+    return some;
+}
+
+static bool halve_shared(struct gt_workload *workload, uint32_t index)
+{
+    uint32_t *bytes = &workload->kernels[index].dynamic_shared_bytes;
+
+    if (*bytes == 0)
+        return false;
+    *bytes /= 2;
+    return true;
+}
+
+/* All blocks alike: the shortest time of a list or a range. */
+static bool equal_blocks(struct gt_workload *workload, uint32_t index)
+{
+    struct gt_kernel *kernel = &workload->kernels[index];
+
+    if (kernel->cost == GT_COST_LIST)
+        kernel->block_min_ps = kernel->block_list_ps[0];
+    else if (kernel->cost != GT_COST_RANGE)
+        return false;
+    kernel->cost = GT_COST_FIXED;
+    kernel->block_max_ps = kernel->block_min_ps;
+    return true;
+}
+
+static bool halve_time(gt_time_ps *time_ps)
+{
+    if (*time_ps == GT_TIME_NONE || *time_ps < 2 * LEAST_PS)
+        return false;
+    *time_ps /= 2;
+    return true;
+}
+
+static bool halve_block_times(struct gt_workload *workload, uint32_t index)
+{
+    struct gt_kernel *kernel = &workload->kernels[index];
+    bool done = false;
+
+    if (kernel->cost == GT_COST_LIST) {
+        for (uint32_t i = 0; i < kernel->block_list_length; i++)
+            done |= halve_time(&kernel->block_list_ps[i]);
+    } else if (kernel->cost != GT_COST_NONE && halve_time(&kernel->block_min_ps)) {
+        done = true;
+        kernel->block_max_ps /= 2;
+    }
+    return done;
+}
+
+static bool drop_priority(struct gt_workload *workload, uint32_t index)
+{
+    bool some = workload->streams[index].priority != 0;
+
+    workload->streams[index].priority = 0;
+    return some;
+}
+
+static bool drop_non_blocking(struct gt_workload *workload, uint32_t index)
+{
+    bool some = workload->streams[index].flags & GT_STREAM_NON_BLOCKING;
+
+    workload->streams[index].flags &= ~(uint32_t)GT_STREAM_NON_BLOCKING;
+    return some;
+}
+
+static bool halve_bytes(struct gt_workload *workload, uint32_t index)
+{
+    uint64_t *bytes = &workload->ops[index].bytes;
+
+    if (*bytes < 2)
+        return false;
+    *bytes /= 2;
+    return true;
+}
+
+static bool halve_op_time(struct gt_workload *workload, uint32_t index)
+{
+    return halve_time(&workload->ops[index].duration_ps);
+}
+
+static bool halve_call_time(struct gt_workload *workload, uint32_t index)
+{
+    return halve_time(&workload->calls[index].duration_ps);
+}
+
+const struct gt_simplification gt_simplifications[] = {
+    { "grid", kernels, halve_grid },
+    { "blocks alike", kernels, equal_blocks },
+    { "block times", kernels, halve_block_times },
+    { "registers", kernels, drop_registers },
+    { "shared memory", kernels, halve_shared },
+    { "block", kernels, halve_block },
+    { "priority", streams, drop_priority },
+    { "blocking streams", streams, drop_non_blocking },
+    { "bytes", ops, halve_bytes },
+    { "operation times", ops, halve_op_time },
+    { "host work", calls, halve_call_time },
+};
+const size_t gt_simplification_count = sizeof gt_simplifications / sizeof gt_simplifications[0];
