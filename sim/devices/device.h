@@ -79,6 +79,8 @@ struct gt_device {
     uint64_t traced_ps;           /* a kernel in a profiler's trace lasts so much longer than its blocks */
     uint64_t clock_holds_ps;      /* of a kernel, before the clock falls under its load */
     uint64_t graph_gap_ps;        /* the same between nodes of a graph */
+    uint64_t graph_wait_ps;       /* added where the node comes after one that another group brought */
+    uint64_t graph_next_ps;       /* added by each node that the same end let go before */
     uint64_t host_function_ps;    /* from an operation's end to a host function's start */
     /* copies */
     uint32_t copy_engines; /* 1: one for all; 2: one a direction; 3: device copies too */

@@ -159,6 +159,10 @@ const struct gt_device_key gt_device_keys[] = {
          "of a kernel at full clock, before that falls to what its profile saw"),
     TIME("latency.graph_gap_us", "us", graph_gap_ps, LONGEST_US, "0.8",
          "from an operation's end to the start of the next node of its graph"),
+    TIME("latency.graph_wait_us", "us", graph_wait_ps, LONGEST_US, "0",
+         "added to that gap where the node comes after nodes of other groups (host.graph_group_us)"),
+    TIME("latency.graph_next_us", "us", graph_next_ps, LONGEST_US, "0",
+         "added to that gap by each node that the same operation's end has let go before"),
     TIME("latency.host_function_us", "us", host_function_ps, LONGEST_US, "8",
          "from an operation's end to the start of the host function behind it"),
 

@@ -15,10 +15,13 @@
 
 struct launch {
     gt_time_ps *node_ps;
+    bool *waits;
     const uint32_t *edge_from, *edge_to;
     const struct gt_workload *w;
     const struct gt_device *device;
     gt_op_index first, end;
+    uint32_t *group_of;    /* by operation: the number of its group; 0: it has not gone */
+    uint32_t groups;       /* so far */
     uint32_t *left;        /* by operation: dependences within its graph that have not gone; and behind_copy */
     gt_op_index *group;    /* what goes with the group: from the first, who has gone and who is ready to */
     struct gt_heap ready;  /* nodes that may begin a group, the first created on top */
@@ -57,6 +60,7 @@ static uint32_t write_node(struct launch *launch, gt_op_index op, uint32_t count
 {
     bool copy = copies(launch, op);
 
+    launch->group_of[op] = launch->groups;
     launch->written_ps += copy ? launch->device->graph_copy_ps : launch->device->graph_node_ps;
     for (uint32_t i = 0; i < edges_from(launch, op); i++) {
         gt_op_index next = launch->edge_to[launch->edge_from[op] + i];
@@ -78,6 +82,7 @@ static void write_group(struct launch *launch, gt_op_index first)
 {
     uint32_t count = 1;
 
+    launch->groups++;
     launch->written_ps += launch->device->graph_group_ps;
     launch->group[0] = first;
     for (uint32_t i = 0; i < count; i++)
@@ -104,6 +109,13 @@ static void write_graph(struct launch *launch, const struct gt_call *call)
     }
     while (launch->ready.count > 0)
         write_group(launch, gt_heap_pop(&launch->ready).subject);
+    for (gt_op_index op = launch->first; op < launch->end; op++) {
+        for (uint32_t i = 0; i < edges_from(launch, op); i++) {
+            gt_op_index next = launch->edge_to[launch->edge_from[op] + i];
+
+            launch->waits[next] |= in_graph(launch, next) && launch->group_of[op] != launch->group_of[next];
+        }
+    }
 }
 
 /* Is there any graph that has a time of its own to launch? */
@@ -125,7 +137,9 @@ void gt_graph_launches_make(struct gt_graph_launches *launches, const struct gt_
     if (!any_graph(w))
         return;
     launches->node_ps = launch.node_ps = gt_calloc(w->op_count + 1ull, sizeof *launches->node_ps);
+    launches->waits = launch.waits = gt_calloc(w->op_count + 1ull, sizeof *launches->waits);
     launches->call_ps = gt_calloc(w->call_count + 1ull, sizeof *launches->call_ps);
+    launch.group_of = gt_calloc(w->op_count + 1ull, sizeof *launch.group_of);
     launch.left = gt_calloc(w->op_count + 1ull, sizeof *launch.left);
     launch.group = gt_calloc(w->op_count + 1ull, sizeof *launch.group);
     for (uint32_t i = 0; i < w->call_count; i++) {
@@ -135,6 +149,7 @@ void gt_graph_launches_make(struct gt_graph_launches *launches, const struct gt_
         launches->call_ps[i] = launch.written_ps;
     }
     gt_heap_free(&launch.ready);
+    free(launch.group_of);
     free(launch.left);
     free(launch.group);
 }
@@ -143,4 +158,5 @@ void gt_graph_launches_free(struct gt_graph_launches *launches)
 {
     free(launches->node_ps);
     free(launches->call_ps);
+    free(launches->waits);
 }

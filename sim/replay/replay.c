@@ -264,6 +264,12 @@ gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct g
     return gt_replay_switches_engine(before, after) ? replay->engine_gap_ps : replay->plain_graph_gap_ps;
 }
 
+bool gt_replay_learned_graph_gap(const struct gt_replay *replay, const struct gt_op *before,
+                                 const struct gt_op *after)
+{
+    return replay->graph_gap_ps[before->kind][after->kind] != GT_TIME_NONE;
+}
+
 /* Seen on H200: of a kernel and a copy within the device that wait for one event, the kernel goes first. */
 static bool turns_to_copying(const struct gt_op *before, const struct gt_op *after)
 {

@@ -34,7 +34,8 @@ struct gt_replay {
     uint32_t *blocking_op;         /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *copy_start_delay_ns; /* per call that waits for its own copy: from call to copy start */
 
-    /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1].
+    /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1],
+     * the last created first.
      * edge_count 0: no operation has any, and the arrays are NULL. */
     uint32_t *edge_from, *edge_to, *edges_in;
     uint64_t edge_count;
@@ -60,6 +61,10 @@ bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *a
 /* The same where `after`, of another stream, waits for `before` (NULL: nothing known) by an event. */
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                   const struct gt_op *after);
+
+/* Does the trace show how long such a gap of a graph is? Then all that may add to it is in it. */
+bool gt_replay_learned_graph_gap(const struct gt_replay *replay, const struct gt_op *before,
+                                 const struct gt_op *after);
 
 /* The gap from the end of `before` to the start of `after`, which an edge joins: within a graph, or across
  * streams as by an event. */
