@@ -13,6 +13,7 @@
 #include <sqlite3.h>
 
 #include "sim/simulate.h"
+#include "validate/host_measure.h"
 #include "validate/proxy_kernel.h"
 #include "validate/strip_times.h"
 #include "validate/validate.h"
@@ -257,7 +258,7 @@ static int play_slowly(struct gt_player *player, const struct gt_probe *probe, s
 static void the_gpu_alone_has_the_measured_host(void **state)
 {
     static const struct gt_players slow = {
-        NULL, open_player, play_slowly, describe, close_player, others, NULL, NULL
+        .open = open_player, .play = play_slowly, .describe = describe, .close = close_player
     };
     struct gt_store *store = new_store();
     struct gt_workload *workload = make_workload();
@@ -276,6 +277,57 @@ static void the_gpu_alone_has_the_measured_host(void **state)
     gt_workload_free(workload);
     gt_store_close(store);
     unlink(path);
+}
+
+static uint32_t opened, told;
+
+static struct gt_player *open_for_the_host(const struct gt_workload *workload, const struct gt_play_options *options,
+                                           struct gt_error *why)
+{
+    assert_non_null(options->recorded_on);
+    opened++;
+    return open_player(workload, options, why);
+}
+
+static int play_calls(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
+                      struct gt_error *why)
+{
+    (void)result;
+    for (uint32_t i = 0; i < player->workload->call_count && probe != NULL; i++) {
+        const gt_time_ps start_ps = UINT64_C(7000000) * i;
+        struct gt_call_record call = { .call = i, .start_ps = start_ps, .end_ps = start_ps + UINT64_C(7000000) };
+
+        assert_int_equal(probe->call(probe->user, &call, why), 0);
+    }
+    return 0;
+}
+
+static void tell_of_host(void *user, uint32_t done)
+{
+    (void)user;
+    told = done;
+}
+
+/* Every call takes 7 us with this player, and nothing comes on top. */
+static void the_host_is_measured_before(void **state)
+{
+    static const struct gt_players steady = {
+        .open = open_for_the_host, .play = play_calls, .describe = describe, .close = close_player
+    };
+    struct gt_host_costs *costs = gt_host_costs_new();
+
+    (void)state;
+    played = 0;
+    stop_at = UINT32_MAX;
+    assert_int_equal(gt_host_measure(&steady, costs, stop, tell_of_host, NULL, &error), 0);
+    assert_int_equal(opened, GT_HOST_TRACES);
+    assert_int_equal(told, GT_HOST_TRACES);
+    gt_device_init(&device);
+    assert_true(gt_host_costs_apply(costs, &device) > 200);
+    assert_int_equal(device.launch_call_ps, 7000000);
+    assert_int_equal(device.copy_call_ps, 7000000);
+    assert_int_equal(device.launch_extra.cold_ps, 0);
+    gt_host_costs_free(costs);
 }
 
 /* Blocks all on SM 0 in two runs and on SM 1 in the third: of three pairs two differ wholly. Simulated,
@@ -524,11 +576,17 @@ static void a_recording_forgets_its_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_recording_forgets_its_times),       cmocka_unit_test(the_median_repetition_is_compared),
-        cmocka_unit_test(the_gpu_alone_has_the_measured_host), cmocka_unit_test(placement_has_a_floor),
-        cmocka_unit_test(thresholds_give_the_verdict),         cmocka_unit_test(the_order_is_that_of_all_repetitions),
-        cmocka_unit_test(what_was_not_seen_is_told),           cmocka_unit_test(others_on_the_gpu_are_a_warning),
-        cmocka_unit_test(what_was_measured_is_kept),           cmocka_unit_test(a_surrogate_lasts_as_long),
+        cmocka_unit_test(a_recording_forgets_its_times),
+        cmocka_unit_test(the_median_repetition_is_compared),
+        cmocka_unit_test(the_gpu_alone_has_the_measured_host),
+        cmocka_unit_test(the_host_is_measured_before),
+        cmocka_unit_test(placement_has_a_floor),
+        cmocka_unit_test(thresholds_give_the_verdict),
+        cmocka_unit_test(the_order_is_that_of_all_repetitions),
+        cmocka_unit_test(what_was_not_seen_is_told),
+        cmocka_unit_test(others_on_the_gpu_are_a_warning),
+        cmocka_unit_test(what_was_measured_is_kept),
+        cmocka_unit_test(a_surrogate_lasts_as_long),
         cmocka_unit_test(recorded_kernels_need_leave),
     };
 
