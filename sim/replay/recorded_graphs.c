@@ -16,6 +16,11 @@ static const int64_t most_wait_gap_ps = 5 * INT64_C(1000000), wait_varies_ps = 2
 /* Launches that are looked at to tell what a node waited for. */
 enum { LAUNCHES_LOOKED_AT = 64 };
 
+/* The nodes of one stream: positions in the order of a group's nodes. */
+struct lane {
+    uint32_t from, end;
+};
+
 /* Launches of the same nodes, and what is worked out of them. */
 struct group {
     const struct gt_workload *w;
@@ -25,9 +30,11 @@ struct group {
     int64_t more_ps;       /* that gaps are longer on the device simulated */
     const uint32_t *order; /* by operation number: nodes of a launch by stream, then as they ran */
     uint32_t nodes;
-    uint32_t *stream_first; /* by position in that order: where its stream begins */
-    int64_t *samples;       /* one a launch */
-    uint32_t *awaited;      /* positions */
+    struct lane *lanes;
+    uint32_t lane_count;
+    bool *first;       /* by position: nobody of its stream is before it */
+    int64_t *samples;  /* one a launch */
+    uint32_t *awaited; /* positions */
 };
 
 static gt_op_index node(const struct group *group, uint32_t launch, uint32_t position)
@@ -45,28 +52,32 @@ static int64_t end_ps(const struct group *group, uint32_t launch, uint32_t posit
     return (int64_t)gt_op_measured_end(&group->w->ops[node(group, launch, position)]);
 }
 
+/* Of an even number halfway between the two in the middle: there are often two launches. */
 static int64_t median(int64_t *samples, uint32_t count)
 {
     qsort(samples, count, sizeof *samples, gt_by_i64);
-    return samples[count / 2];
+    return (samples[(count - 1) / 2] + samples[count / 2]) / 2;
 }
 
 static bool has_before(const struct group *group, uint32_t position)
 {
-    return group->stream_first[position] != position;
+    return !group->first[position];
 }
 
-/* The last position of a stream that had ended by then in that launch and stood still; GT_NONE. `from` is the
- * stream's first one. */
-static uint32_t quiet_at(const struct group *group, uint32_t launch, uint32_t from, int64_t time_ps)
+/* The last node of a stream that had ended by then in that launch; GT_NONE. */
+static uint32_t ended_by(const struct group *group, uint32_t launch, const struct lane *lane, int64_t time_ps)
 {
-    uint32_t at = from;
+    uint32_t low = lane->from, high = lane->end;
 
-    while (at < group->nodes && group->stream_first[at] == from && end_ps(group, launch, at) <= time_ps)
-        at++;
-    if (at < group->nodes && group->stream_first[at] == from && start_ps(group, launch, at) < time_ps)
-        return GT_NONE;
-    return at == from ? GT_NONE : at - 1;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (end_ps(group, launch, middle) <= time_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low == lane->from ? GT_NONE : low - 1;
 }
 
 static uint32_t looked_at(const struct group *group)
@@ -74,11 +85,11 @@ static uint32_t looked_at(const struct group *group)
     return group->count < LAUNCHES_LOOKED_AT ? group->count : LAUNCHES_LOOKED_AT;
 }
 
-/* Was the stream that begins at `from` quiet behind `position` whenever the node started? */
-static bool always_quiet(const struct group *group, uint32_t from, uint32_t position, uint32_t of)
+/* Was it the stream's last to have ended whenever the node started?  What ran beside it by chance was not. */
+static bool always_last(const struct group *group, const struct lane *lane, uint32_t position, uint32_t of)
 {
     for (uint32_t launch = 1; launch < looked_at(group); launch++)
-        if (quiet_at(group, launch, from, start_ps(group, launch, of)) != position)
+        if (ended_by(group, launch, lane, start_ps(group, launch, of)) != position)
             return false;
     return true;
 }
@@ -88,13 +99,14 @@ static uint32_t find_awaited(const struct group *group, uint32_t of)
 {
     uint32_t count = 0;
 
-    for (uint32_t from = 0; from < group->nodes; from++) {
+    for (uint32_t i = 0; i < group->lane_count; i++) {
+        const struct lane *lane = &group->lanes[i];
         uint32_t position;
 
-        if (group->stream_first[from] != from || from == group->stream_first[of])
+        if (of >= lane->from && of < lane->end)
             continue;
-        position = quiet_at(group, 0, from, start_ps(group, 0, of));
-        if (position != GT_NONE && always_quiet(group, from, position, of))
+        position = ended_by(group, 0, lane, start_ps(group, 0, of));
+        if (position != GT_NONE && always_last(group, lane, position, of))
             group->awaited[count++] = position;
     }
     return count;
@@ -152,7 +164,13 @@ static uint32_t learn_edges(struct group *group, uint32_t of)
     return awaited;
 }
 
-/* From the start of the graph's first node; in `samples`. */
+/* Had the graph been handed over before its turn came? */
+static bool queued(const struct group *group, uint32_t launch)
+{
+    return group->graphs->queued[group->calls[launch]];
+}
+
+/* From the start of the graph's first node to that of one that waits for none, where the graph was queued. */
 static int64_t median_behind_ps(const struct group *group, uint32_t of)
 {
     for (uint32_t launch = 0; launch < group->count; launch++) {
@@ -163,31 +181,58 @@ static int64_t median_behind_ps(const struct group *group, uint32_t of)
     return median(group->samples, group->count);
 }
 
+/* Else it is the host that hands its nodes over while its call lasts: as with all that a host did by itself each
+ * launch keeps its own times. */
+static int64_t behind_call_ps(const struct group *group, uint32_t launch, uint32_t of)
+{
+    return start_ps(group, launch, of) - (int64_t)group->w->calls[group->calls[launch]].start_ps;
+}
+
+static gt_time_ps not_negative(int64_t time_ps)
+{
+    return time_ps > 0 ? (gt_time_ps)time_ps : 0;
+}
+
 static void learn_node(struct group *group, uint32_t of)
 {
     uint32_t awaited = learn_edges(group, of);
     bool waits = awaited > 0 || has_before(group, of);
-    int64_t time_ps = waits ? median_gap_ps(group, of, awaited) + group->more_ps : median_behind_ps(group, of);
-    gt_time_ps *learned = waits ? group->graphs->gap_ps : group->graphs->behind_ps;
+    int64_t middle_ps = waits ? median_gap_ps(group, of, awaited) + group->more_ps : median_behind_ps(group, of);
 
-    for (uint32_t launch = 0; launch < group->count; launch++)
-        learned[node(group, launch, of)] = time_ps > 0 ? (gt_time_ps)time_ps : 0;
+    for (uint32_t launch = 0; launch < group->count; launch++) {
+        gt_op_index op = node(group, launch, of);
+
+        if (waits)
+            group->graphs->gap_ps[op] = not_negative(middle_ps);
+        else
+            group->graphs->behind_ps[op] =
+                not_negative(queued(group, launch) ? middle_ps : behind_call_ps(group, launch, of));
+    }
+}
+
+static void find_lanes(struct group *group)
+{
+    for (uint32_t i = 0; i < group->nodes; i++) {
+        group->first[i] =
+            i == 0 || group->w->ops[node(group, 0, i)].stream != group->w->ops[node(group, 0, i - 1)].stream;
+        if (group->first[i])
+            group->lanes[group->lane_count++].from = i;
+        group->lanes[group->lane_count - 1].end = i + 1;
+    }
 }
 
 static void learn_group(struct group *group)
 {
-    const struct gt_workload *w = group->w;
-
-    group->nodes = w->calls[group->calls[0]].ops;
-    group->stream_first = gt_calloc(group->nodes, sizeof *group->stream_first);
+    group->nodes = group->w->calls[group->calls[0]].ops;
+    group->lanes = gt_calloc(group->nodes, sizeof *group->lanes);
+    group->first = gt_calloc(group->nodes, sizeof *group->first);
     group->awaited = gt_calloc(group->nodes, sizeof *group->awaited);
     group->samples = gt_calloc(group->count, sizeof *group->samples);
-    for (uint32_t i = 1; i < group->nodes; i++)
-        group->stream_first[i] =
-            w->ops[node(group, 0, i)].stream == w->ops[node(group, 0, i - 1)].stream ? group->stream_first[i - 1] : i;
+    find_lanes(group);
     for (uint32_t i = 0; i < group->nodes; i++)
         learn_node(group, i);
-    free(group->stream_first);
+    free(group->lanes);
+    free(group->first);
     free(group->awaited);
     free(group->samples);
 }
@@ -205,7 +250,8 @@ bool gt_graph_without_edges(const struct gt_workload *w, const struct gt_call *c
 /* A launch of which every node was measured, and those of a stream one after the other. */
 static bool recorded(const struct gt_workload *w, const struct gt_call *call)
 {
-    if (call->ops == 0 || !gt_graph_without_edges(w, call))
+    if (call->ops == 0 || call->start_ps == GT_TIME_NONE || call->flags & GT_CALL_INFERRED ||
+        !gt_graph_without_edges(w, call))
         return false;
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         if (gt_op_measured_end(&w->ops[i]) == GT_TIME_NONE)

@@ -1,9 +1,9 @@
 /* recorded_graphs.h - what a recording shows of graphs' nodes: when they started, and so what they waited for.
  *
  * Profilers record the nodes of a graph, not its edges.  Nodes of one stream ran one after the other.  A node that
- * stayed away much longer than that explains, and each time started just after nodes of other streams that then
- * stood still, waited for them: a fork or a join.  A stream's first node that waited for nobody waited to be handed
- * over.  What is learned of one launch holds for all launches of the same nodes; the median of them.
+ * stayed away much longer than that explains, and each time started just after the same nodes of other streams, waited
+ * for them: a fork or a join.  A stream's first node that waited for nobody waited to be handed over.  Gaps are the
+ * medians of all launches of the same nodes.
  */
 #ifndef GRIDTIDE_SIM_REPLAY_RECORDED_GRAPHS_H
 #define GRIDTIDE_SIM_REPLAY_RECORDED_GRAPHS_H
@@ -19,9 +19,10 @@ struct gt_recorded_graphs {
     struct gt_node_edge *edges; /* between streams of one graph */
     uint32_t edge_count, edge_room;
     /* By operation; GT_TIME_NONE where it is none or not known; NULL: of none. */
-    gt_time_ps *gap_ps;    /* from the end of the last node that it comes after to its start */
-    gt_time_ps *behind_ps; /* of a node that comes after none: from the start of the graph's first one */
-    bool *queued;          /* by call: the graph was asked for before its stream fell idle */
+    gt_time_ps *gap_ps; /* from the end of the last node that it comes after to its start */
+    gt_time_ps
+        *behind_ps; /* of a node that comes after none: from the call's start; if queued, from the first node's */
+    bool *queued;   /* by call: the graph was asked for before its stream fell idle */
 };
 
 /* From the measured times of `workload`, gaps longer by `more_ps`.  gt_recorded_graphs_free() ends it. */

@@ -153,17 +153,17 @@ static gt_time_ps written_node_ps(const struct gt_machine *m, gt_call_index call
     return visible_ps(m, call, op, (int64_t)cost_ps + m->replay.graph_latency_ps);
 }
 
-/* Those of a recorded launch as far behind the first one as they were seen; what follows them is there in time. */
+/* Those of a recorded launch when they were seen to be; what follows others is there in time. */
 static gt_time_ps node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
 {
     const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
-    gt_time_ps first_ps;
+    const struct gt_call *c = &m->workload->calls[call];
 
-    if (recorded->gap_ps == NULL || (recorded->gap_ps[op] == GT_TIME_NONE && recorded->behind_ps[op] == GT_TIME_NONE))
+    if (recorded->queued == NULL || recorded->queued[call] || recorded->behind_ps[c->first_op] == GT_TIME_NONE)
         return written_node_ps(m, call, op);
-    first_ps = written_node_ps(m, call, m->workload->calls[call].first_op);
-    return recorded->gap_ps[op] != GT_TIME_NONE || recorded->queued[call] ? first_ps
-                                                                          : first_ps + recorded->behind_ps[op];
+    if (recorded->behind_ps[op] == GT_TIME_NONE)
+        op = c->first_op;
+    return m->engine.now_ps + moved_start_ps(m, c, recorded->behind_ps[op]);
 }
 
 static uint64_t chunks_of(const struct gt_device *device, const struct gt_op *op)
