@@ -14,6 +14,9 @@
 #include "sim/base/error.h"
 #include "sim/devices/warp_costs.h"
 
+/* Buffers for pageable copies, at most. */
+enum { GT_STAGING_BUFFERS_MOST = 1024 };
+
 enum {
     GT_DEVICE_NAME_BYTES = 64,
     GT_DEVICE_MAX_SMS = 1024,

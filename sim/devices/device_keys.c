@@ -205,7 +205,7 @@ const struct gt_device_key gt_device_keys[] = {
       "larger pageable copies go chunk by chunk through pinned buffers of this size, at the slower of link "
       "and host; 0: the pageable latencies and rates hold for all sizes",
       1 },
-    U32("copy.staging_buffers", "buffers", staging_buffers, 1, 1024, "2",
+    U32("copy.staging_buffers", "buffers", staging_buffers, 1, GT_STAGING_BUFFERS_MOST, "2",
         "buffers for pageable copies to the device: one that finds none free blocks the host"),
     RATE("copy.staging_in_gbps", staging_in_gbps, "10", "the host's copying of pageable memory into a buffer"),
     RATE("copy.staging_out_gbps", staging_out_gbps, "10", "the host's copying out of a buffer"),

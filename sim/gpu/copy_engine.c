@@ -16,6 +16,8 @@
 #include "sim/gpu/grid.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
+#include "sim/machine/staging.h"
+#include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/operation.h"
 
@@ -122,6 +124,20 @@ static bool others_copy(struct gt_machine *m, uint32_t engine)
     return false;
 }
 
+/* How long it takes from now on. A copy in that is staged is as fast as the host, which may go on when that is done. */
+static gt_time_ps duration_ps(struct gt_machine *m, gt_command_index command)
+{
+    gt_op_index index = m->commands[command].index;
+    const struct gt_op *op = &m->workload->ops[index];
+    gt_time_ps latency_ps = gt_whole_ps((double)m->replay.latency_ps[GT_OP_COPY]), end_ps, staged_ps;
+
+    if (op->direction != GT_H2D || op->duration_ps != GT_TIME_NONE || !gt_copy_staged(m->device, op))
+        return gt_stated_ps(m, index);
+    end_ps = gt_staging_in_end_ps(m, index, m->commands[command].visible_ps - latency_ps, &staged_ps);
+    gt_thread_copy_started(m, index, staged_ps);
+    return end_ps - m->engine.now_ps;
+}
+
 static void start(struct gt_machine *m, uint32_t engine, gt_command_index command)
 {
     struct gt_engine_state *state = engine_of(m, engine);
@@ -130,7 +146,7 @@ static void start(struct gt_machine *m, uint32_t engine, gt_command_index comman
     m->fired[GT_RULE_ENGINES] += others_copy(m, engine);
     state->running = command;
     state->queue = queue_of(m, command);
-    state->remaining_ps = (double)gt_stated_ps(m, m->commands[command].index);
+    state->remaining_ps = (double)duration_ps(m, command);
     state->demand_gbps = demand_gbps(m->device, op, state->remaining_ps);
     state->rate = 1.0;
     state->updated_ps = m->engine.now_ps;

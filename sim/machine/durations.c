@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "sim/machine/staging.h"
 #include "sim/warp/kernel_model.h"
 
 /* The device file's model for this direction and memory. */
@@ -30,27 +31,12 @@ static double line_ps(const struct gt_copy_cost *cost, uint64_t bytes)
     return (double)cost->latency_ps + (double)bytes * 1000.0 / cost->gbps;
 }
 
-/* By buffers: the first chunk at the link's rate, and once the buffers are all in use the rest as fast as
- * the host copies. Seen on H200: 1 MiB in 21 us, 4 MiB 183, 64 MiB 3486 (in); 24, 176, 3324 (out). */
-static double staged_ps(const struct gt_device *device, const struct gt_op *op)
+static double copy_model_ps(const struct gt_machine *m, const struct gt_device *device, gt_op_index index)
 {
-    bool in = op->direction == GT_H2D;
-    uint64_t chunk = device->staging_chunk_bytes, first = op->bytes < chunk ? op->bytes : chunk;
+    const struct gt_op *op = &m->workload->ops[index];
 
-    return line_ps(in ? &device->h2d_pinned : &device->d2h_pinned, first) +
-           (double)(op->bytes - first) * 1000.0 / (in ? device->staging_in_gbps : device->staging_out_gbps);
-}
-
-bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op)
-{
-    if (device->staging_chunk_bytes == 0 || op->memory != GT_MEMORY_PAGEABLE)
-        return false;
-    return op->direction == GT_D2H || (op->direction == GT_H2D && op->bytes > device->inline_bytes);
-}
-
-static double copy_model_ps(const struct gt_device *device, const struct gt_op *op)
-{
-    return gt_copy_staged(device, op) ? staged_ps(device, op) : line_ps(cost_of(device, op), op->bytes);
+    return gt_copy_staged(device, op) ? gt_staging_duration_ps(m, device, index)
+                                      : line_ps(cost_of(device, op), op->bytes);
 }
 
 static double memset_model_ps(const struct gt_device *device, const struct gt_op *op)
@@ -59,15 +45,16 @@ static double memset_model_ps(const struct gt_device *device, const struct gt_op
 }
 
 /* By how much the device simulated takes longer than the one recorded on. */
-static double slower(const struct gt_machine *m, const struct gt_op *op)
+static double slower(const struct gt_machine *m, gt_op_index index)
 {
+    const struct gt_op *op = &m->workload->ops[index];
     double here, there;
 
     switch ((enum gt_op_kind)op->kind) {
     case GT_OP_KERNEL: return (double)m->recorded->clock_mhz / (double)m->device->clock_mhz;
     case GT_OP_COPY:
-        here = copy_model_ps(m->device, op);
-        there = copy_model_ps(m->recorded, op);
+        here = copy_model_ps(m, m->device, index);
+        there = copy_model_ps(m, m->recorded, index);
         break;
     case GT_OP_MEMSET:
         here = memset_model_ps(m->device, op);
@@ -89,12 +76,12 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[o->kernel].duration_ps;
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_COPY)
-        return gt_whole_ps(copy_model_ps(m->device, o));
+        return gt_whole_ps(copy_model_ps(m, m->device, op));
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_MEMSET)
         return gt_whole_ps(memset_model_ps(m->device, o));
     if (duration_ps == GT_TIME_NONE || m->device == m->recorded)
         return duration_ps;
-    factor = slower(m, o);
+    factor = slower(m, op);
     return factor == 1.0 ? duration_ps : gt_whole_ps((double)duration_ps * factor);
 }
 

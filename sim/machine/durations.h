@@ -22,7 +22,4 @@ gt_time_ps gt_program_ps(const struct gt_machine *m, gt_op_index op);
 /* Rounded; beyond GT_TIME_LIMIT_PS just above it, where the engine refuses to go on. */
 gt_time_ps gt_whole_ps(double time_ps);
 
-/* Does a copy go by the driver's pinned buffers? */
-bool gt_copy_staged(const struct gt_device *device, const struct gt_op *op);
-
 #endif

@@ -100,10 +100,12 @@ struct gt_thread_state {
     gt_time_ps start_ps;  /* of the call under way */
     gt_time_ps acted_ps;  /* when it could act: at its start, or when the launch queue had a place */
     gt_time_ps blocked_ps;
-    gt_time_ps more_ps;    /* what the call costs beyond its row of the device file */
-    uint32_t kinds_called; /* bits, by gt_call_kind; copies within the device have a bit of their own */
-    uint8_t kind_before;   /* gt_call_kind of the call before; GT_CALL_KINDS: none */
-    gt_op_index cause_op;  /* whose end released it last */
+    gt_time_ps more_ps;     /* what the call costs beyond its row of the device file */
+    uint32_t kinds_called;  /* bits, by gt_call_kind; copies within the device have a bit of their own */
+    uint8_t kind_before;    /* gt_call_kind of the call before; GT_CALL_KINDS: none */
+    gt_op_index cause_op;   /* whose end released it last */
+    gt_op_index staging_op; /* the copy in that its call goes on staging when that has started; GT_NONE */
+    gt_time_ps staged_ps;   /* its start came: when the host is done with it; else GT_TIME_NONE */
     bool done;
 };
 

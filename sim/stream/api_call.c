@@ -3,19 +3,10 @@
 
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
+#include "sim/machine/staging.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/submit.h"
 #include "sim/stream/waiting.h"
-
-/* The host's own copying of so many bytes of pageable memory. */
-static gt_time_ps host_copy_ps(const struct gt_device *device, enum gt_direction direction, uint64_t bytes)
-{
-    double gbps = device->staging_chunk_bytes == 0 ? device->h2d_pageable.gbps
-                  : direction == GT_D2H            ? device->staging_out_gbps
-                                                   : device->staging_in_gbps;
-
-    return gt_whole_ps((double)bytes * 1000.0 / gbps);
-}
 
 /* The operation of a call that copies pageable memory in this direction; else NULL. */
 static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,
@@ -31,14 +22,7 @@ static const struct gt_op *pageable_op(const struct gt_machine *m, const struct 
 /* Staging a pageable copy is the host's own copying. */
 static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *call)
 {
-    const struct gt_op *op = pageable_op(m, call, GT_H2D);
-
-    return op == NULL ? 0 : host_copy_ps(m->device, GT_H2D, op->bytes);
-}
-
-static uint64_t first_chunk(const struct gt_device *device, const struct gt_op *op)
-{
-    return op->bytes < device->staging_chunk_bytes ? op->bytes : device->staging_chunk_bytes;
+    return pageable_op(m, call, GT_H2D) == NULL ? 0 : gt_staging_all_ps(m, call->first_op);
 }
 
 static gt_time_ps row_cost_ps(const struct gt_machine *m, const struct gt_device *device, const struct gt_call *call)
@@ -104,13 +88,16 @@ static gt_time_ps unstaging_ps(const struct gt_machine *m, const struct gt_call 
 
     if (op == NULL || call->duration_ps != GT_TIME_NONE || !gt_copy_staged(m->device, op))
         return 0;
-    return host_copy_ps(m->device, GT_D2H, first_chunk(m->device, op));
+    return gt_staging_first_ps(m, call->first_op);
 }
 
 gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
 {
     gt_op_index op = m->replay.blocking_op[call];
+    gt_time_ps staged_ps = m->threads[m->workload->calls[call].thread].staged_ps;
 
+    if (staged_ps != GT_TIME_NONE)
+        return staged_ps > m->engine.now_ps ? staged_ps - m->engine.now_ps : 0;
     if (op == GT_NONE)
         return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
     return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
@@ -166,36 +153,42 @@ static gt_time_ps node_visible_ps(const struct gt_machine *m, gt_call_index call
     return m->engine.now_ps + moved_start_ps(m, c, recorded->behind_ps[op]);
 }
 
-static uint64_t chunks_of(const struct gt_device *device, const struct gt_op *op)
+static bool measured(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
-    return op->bytes / device->staging_chunk_bytes + (op->bytes % device->staging_chunk_bytes != 0);
+    return gt_call_measured_end(&m->workload->calls[call]) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE;
 }
 
-/* A pageable copy in that the host is done with once it has copied it: all of it fits the buffers there are,
- * or goes with the commands. */
-static bool returns_staged(const struct gt_device *device, const struct gt_op *op)
+/* A synchronous form in a stream that has none is followed by a wait for the stream. */
+static bool followed_by_wait(const struct gt_machine *m, const struct gt_call *call, const struct gt_op *op)
 {
-    if (device->staging_chunk_bytes == 0)
-        return op->bytes <= device->pageable_stage_bytes;
-    return !gt_copy_staged(device, op) || chunks_of(device, op) <= device->staging_buffers;
+    return call->flags & GT_CALL_SYNCHRONOUS && !(m->workload->streams[op->stream].flags & GT_STREAM_LEGACY_DEFAULT);
 }
 
-/* Does this copy's call return only when the copy is done?  As recorded; else by CUDA's rules: the
- * synchronous form waits unless it stays on the device, and pageable memory waits but for a host to
- * device copy small enough to be staged whole. */
-static bool copy_waits(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
+/* Does this call return only when its copy, or memset, is done?  As recorded; else by CUDA's rules: the synchronous form
+ * waits unless it stays on the device, and pageable memory does but for a copy in that is staged. */
+static bool waits_for_end(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
     const struct gt_call *c = &m->workload->calls[call];
 
-    if (gt_call_measured_end(c) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE)
+    if (op->kind != GT_OP_COPY && op->kind != GT_OP_MEMSET)
+        return false;
+    if (measured(m, call, op))
         return m->replay.blocking_op[call] != GT_NONE;
-    if (op->direction == GT_D2D)
+    if (followed_by_wait(m, c, op))
+        return true;
+    if (op->kind == GT_OP_MEMSET || op->direction == GT_D2D)
         return false;
     if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
-        return !returns_staged(m->device, op);
-    if (op->memory == GT_MEMORY_PAGEABLE)
-        return true;
-    return c->flags & GT_CALL_SYNCHRONOUS;
+        return m->device->staging_chunk_bytes == 0 && op->bytes > m->device->pageable_stage_bytes;
+    return op->memory == GT_MEMORY_PAGEABLE || c->flags & GT_CALL_SYNCHRONOUS;
+}
+
+/* A copy in whose call the host was seen to have, or has, more to stage than there are buffers: for the others the
+ * copy has to run. */
+static bool waits_for_start(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
+{
+    return op->kind == GT_OP_COPY && op->direction == GT_H2D && gt_copy_staged(m->device, op) &&
+           !measured(m, call, op) && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
 }
 
 /* Until the engine has something to copy. */
@@ -203,7 +196,7 @@ static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op
 {
     if (op->direction != GT_H2D || !gt_copy_staged(m->device, op))
         return 0;
-    return host_copy_ps(m->device, GT_H2D, first_chunk(m->device, op));
+    return gt_staging_first_ps(m, (gt_op_index)(op - m->workload->ops));
 }
 
 static gt_time_ps op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits)
@@ -230,7 +223,7 @@ static void take_buffers(struct gt_machine *m, gt_thread_index thread, const str
     if (op->direction != GT_H2D || m->workload->calls[op->call].duration_ps != GT_TIME_NONE ||
         !gt_copy_staged(m->device, op))
         return;
-    chunks = chunks_of(m->device, op);
+    chunks = gt_staging_chunks(m->device, op);
     for (uint64_t i = 0; i < chunks && i < m->device->staging_buffers; i++) {
         struct gt_buffer_state *buffer = &state->buffers[state->next_buffer];
 
@@ -256,7 +249,7 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
 {
     const struct gt_op *o = &m->workload->ops[op];
     gt_command_index command = gt_stream_command_new(m, GT_COMMAND_OP, op, o->stream);
-    bool waits = o->kind == GT_OP_COPY && copy_waits(m, call, o);
+    bool waits = waits_for_end(m, call, o);
 
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
@@ -264,6 +257,11 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
     m->op_numbers[op] = gt_stream_submit(m, command, op_visible_ps(m, call, o, waits));
     if (o->kind == GT_OP_COPY && !waits)
         take_buffers(m, thread, o, m->op_numbers[op]);
+    if (!waits && waits_for_start(m, call, o)) {
+        m->threads[thread].staging_op = op;
+        m->threads[thread].pending++;
+        m->waits++;
+    }
     if (waits || m->options->serialize)
         gt_thread_wait(m, thread, o->stream, m->op_numbers[op]);
 }

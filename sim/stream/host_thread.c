@@ -127,7 +127,8 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     (void)error;
     state->start_ps = m->engine.now_ps;
     state->blocked_ps = 0;
-    state->cause_op = GT_NONE;
+    state->cause_op = state->staging_op = GT_NONE;
+    state->staged_ps = GT_TIME_NONE;
     state->more_ps = more_ps(m, thread, stream);
     if (stream != GT_NONE &&
         m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
@@ -160,4 +161,15 @@ void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index
     m->fired[GT_RULE_SYNC_RETURN]++;
     now_ps += gt_call_tail_ps(m, call);
     finish_call(m, thread, now_ps > least_ps ? now_ps : least_ps);
+}
+
+void gt_thread_copy_started(struct gt_machine *m, gt_op_index op, gt_time_ps staged_ps)
+{
+    gt_thread_index thread = m->workload->calls[m->workload->ops[op].call].thread;
+
+    if (m->threads[thread].staging_op != op)
+        return;
+    m->threads[thread].staging_op = GT_NONE;
+    m->threads[thread].staged_ps = staged_ps;
+    gt_thread_release(m, thread, op);
 }

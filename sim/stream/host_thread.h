@@ -4,6 +4,9 @@
 
 #include "sim/machine/machine.h"
 
+/* The copy in that its call may be staging starts; the host will have done with it at `staged_ps`. */
+void gt_thread_copy_started(struct gt_machine *m, gt_op_index op, gt_time_ps staged_ps);
+
 /* One of the conditions is met that a thread's call waits for (gt_thread_wait()); `cause_op` ended with it. */
 void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index cause_op);
 
