@@ -37,6 +37,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random \
+    tests/unit/rules \
     tests/unit/shrink \
     tests/unit/supervise \
     tests/unit/validate \
@@ -122,6 +123,7 @@ tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/
     sim/cmd/table_print.c sim/cmd/terminal.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)

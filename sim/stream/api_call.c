@@ -241,7 +241,8 @@ static void count_staging(struct gt_machine *m, const struct gt_op *op, bool wai
 
     if (op->kind != GT_OP_COPY || op->memory != GT_MEMORY_PAGEABLE)
         return;
-    m->fired[staged ? GT_RULE_STAGING : GT_RULE_INLINE]++;
+    m->fired[GT_RULE_STAGING]++; /* what goes with the commands is copied by the host too */
+    m->fired[GT_RULE_INLINE] += !staged;
     m->fired[GT_RULE_STAGING_BUFFERS] += staged && waits && op->direction == GT_H2D;
 }
 
