@@ -11,9 +11,9 @@
 
 /* A wait that is shorter is what gaps and profilers vary by. */
 static const gt_time_ps least_wait_ps = 2 * UINT64_C(1000000);
-/* How much of the difference each pass takes back, how small a part of a kernel is not worth another pass, and how
- * much of one all its blocks can end in. */
-static const double step_part = 0.7, same_part = 0.005, most_part = 0.95;
+/* How much of the difference the first pass takes back, how small a step is not worth another pass, and how much of
+ * a kernel all its blocks can end in. */
+static const double first_step_part = 0.7, least_step = 0.0005, most_part = 0.95;
 
 /* Have both times, and are they of different streams? */
 static bool comparable(const struct gt_op *held, const struct gt_op *holder)
@@ -35,6 +35,7 @@ void gt_block_ends_note(struct gt_block_ends *ends, const struct gt_workload *w,
     if (ends->holder == NULL) {
         ends->holder = gt_calloc(w->op_count, sizeof *ends->holder);
         ends->early_part = gt_calloc(w->kernel_count + 1ull, sizeof *ends->early_part);
+        ends->step_part = gt_calloc(w->kernel_count + 1ull, sizeof *ends->step_part);
         memset(ends->holder, 0xff, w->op_count * sizeof *ends->holder);
     }
     if (ends->holder[record->op] == GT_NONE)
@@ -93,6 +94,21 @@ static uint32_t take_samples(const struct gt_block_ends *ends, const struct gt_w
     return count;
 }
 
+/* The next part of a kernel that seems to be off by so much.  What one kernel is given the ones behind it inherit, so
+ * that a step can go too far: after one that did the next is half as long. */
+static double step(struct gt_block_ends *ends, gt_kernel_index kernel, double off)
+{
+    double *step_part = &ends->step_part[kernel];
+
+    if (*step_part == 0)
+        *step_part = off < 0 ? -first_step_part : first_step_part;
+    else if ((*step_part < 0) != (off < 0))
+        *step_part *= -0.5;
+    else
+        *step_part = fmin(fmax(*step_part * 1.5, -first_step_part), first_step_part);
+    return fmin(fmax(ends->early_part[kernel] + fabs(*step_part) * off, 0), most_part);
+}
+
 bool gt_block_ends_correct(struct gt_block_ends *ends, const struct gt_workload *w, const struct gt_played *played)
 {
     struct sample *samples;
@@ -108,8 +124,8 @@ bool gt_block_ends_correct(struct gt_block_ends *ends, const struct gt_workload 
 
         for (next = first; next < count && samples[next].kernel == samples[first].kernel;)
             next++;
-        *part = fmin(fmax(before + step_part * samples[first + (next - first) / 2].part, 0), most_part);
-        moved = moved || fabs(*part - before) > same_part * step_part;
+        *part = step(ends, samples[first].kernel, samples[first + (next - first) / 2].part);
+        moved = moved || fabs(*part - before) > least_step;
     }
     free(samples);
     return moved;
@@ -118,6 +134,7 @@ bool gt_block_ends_correct(struct gt_block_ends *ends, const struct gt_workload 
 void gt_block_ends_free(struct gt_block_ends *ends)
 {
     free(ends->early_part);
+    free(ends->step_part);
     free(ends->holder);
     memset(ends, 0, sizeof *ends);
 }

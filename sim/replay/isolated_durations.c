@@ -7,8 +7,9 @@
 
 #include "sim/replay/replay.h"
 
-/* Passes at most; on large traces fewer, since each costs as much as a run. */
-enum { MOST_PASSES = 12, MOST_PLAYED = 4000000 };
+/* Passes at most; on large traces fewer, since each costs as much as a run.  Kernels whose blocks end apart take longer to
+ * settle: what they are given those behind them inherit. */
+enum { MOST_PASSES = 12, MOST_PLAYED = 4000000, MOST_PASSES_APART = 24, MOST_PLAYED_APART = 400000 };
 /* A replayed duration within this part of the recorded one counts as the same. */
 static const double same_part = 0.005;
 /* How much of the difference each pass takes back, and how short a duration can get. */
@@ -171,13 +172,23 @@ static void keep(struct learning *learning, double wrong)
     }
 }
 
+/* Is another pass worth its time, after so many? */
+static bool may_play(const struct learning *learning, uint64_t passes)
+{
+    uint64_t played = passes * learning->workload->op_count;
+
+    if (passes < MOST_PASSES)
+        return passes < 2 || played < MOST_PLAYED;
+    return learning->now.ends.holder != NULL && passes < MOST_PASSES_APART && played < MOST_PLAYED_APART;
+}
+
 static void learn(struct learning *learning, gt_player *play, void *user)
 {
     const struct gt_workload *w = learning->workload;
     struct gt_probe probe = { .user = learning, .op = note_op };
     struct gt_error error;
 
-    for (uint64_t pass = 0; pass < MOST_PASSES && (pass < 2 || pass * w->op_count < MOST_PLAYED); pass++) {
+    for (uint64_t pass = 0; may_play(learning, pass); pass++) {
         bool moved;
         double wrong;
 
