@@ -235,7 +235,7 @@ static void take_buffers(struct gt_machine *m, gt_thread_index thread, const str
     }
 }
 
-static void count_staging(struct gt_machine *m, const struct gt_op *op, bool waits)
+static void count_staging(struct gt_machine *m, const struct gt_op *op)
 {
     bool staged = gt_copy_staged(m->device, op);
 
@@ -243,7 +243,7 @@ static void count_staging(struct gt_machine *m, const struct gt_op *op, bool wai
         return;
     m->fired[GT_RULE_STAGING]++; /* what goes with the commands is copied by the host too */
     m->fired[GT_RULE_INLINE] += !staged;
-    m->fired[GT_RULE_STAGING_BUFFERS] += staged && waits && op->direction == GT_H2D;
+    m->fired[GT_RULE_STAGING_BUFFERS] += staged && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
 }
 
 static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_index call, gt_op_index op)
@@ -254,7 +254,7 @@ static void submit_op(struct gt_machine *m, gt_thread_index thread, gt_call_inde
 
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
-    count_staging(m, o, waits);
+    count_staging(m, o);
     m->op_numbers[op] = gt_stream_submit(m, command, op_visible_ps(m, call, o, waits));
     if (o->kind == GT_OP_COPY && !waits)
         take_buffers(m, thread, o, m->op_numbers[op]);
