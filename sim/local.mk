@@ -28,7 +28,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
     sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/scheduler.h sim/warp/sm_state.c \
-    sim/warp/sync.c \
+    sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c

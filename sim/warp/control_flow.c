@@ -187,10 +187,10 @@ static uint32_t draw_trips(struct gt_sm_core *sm, struct gt_warp_state *warp, ui
     double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
     uint32_t visit = warp->entries[l]++, known;
 
+    mean = 1 + (mean - 1) * sm->code.kept[l];
     if (sm->code.long_loop[l])
         mean = fmax(1, mean * sm->trip_share);
-
-    if (sm->code.polls[l])
+    if (sm->code.kept[l] == 0)
         return 1;
     if (loop->who == GT_WHO_WARP && warp->fixed_trips[l] != GT_NONE)
         return warp->fixed_trips[l];

@@ -280,26 +280,14 @@ static void find_exits(struct gt_decoded_program *code)
     code->first_exit[program->loop_count] = used;
 }
 
-/* Loops that wait for other blocks: those the program calls so, and those that sleep in most trips.  How
- * often a warp looked says how slow the profiled pass was. */
-static void find_polls(struct gt_decoded_program *code)
+/* Warps that wait in loops. */
+static void find_pollers(struct gt_decoded_program *code, const struct gt_warp_launch *launch)
 {
     const struct gt_program *program = code->program;
 
-    code->polls = gt_calloc(program->loop_count + 1, sizeof *code->polls);
-    for (uint32_t l = 0; l < program->loop_count; l++)
-        code->polls[l] = program->loops[l].polls;
-    for (uint32_t b = 0; b < program->block_count; b++) {
-        const struct gt_basic_block *block = &program->blocks[b];
-
-        bool often = block->loop != GT_NONE && block->executions * 2 > program->loops[block->loop].trips;
-
-        for (uint32_t i = 0; often && i < block->count; i++)
-            if (program->instructions[block->first + i].action == GT_ACTION_SLEEP)
-                code->polls[block->loop] = true;
-    }
+    code->kept = gt_warp_find_waiting(launch).kept;
     for (uint32_t b = 0; b < program->block_count; b++)
-        if (program->blocks[b].loop != GT_NONE && code->polls[program->blocks[b].loop])
+        if (program->blocks[b].loop != GT_NONE && code->kept[program->blocks[b].loop] == 0)
             code->pollers |= program->blocks[b].warps;
 }
 
@@ -369,7 +357,7 @@ int gt_warp_decode(struct gt_decoded_program *code, const struct gt_device *devi
             code->ops[program->blocks[b].first + program->blocks[b].count - 1].last = true;
     gt_warp_find_reads(code);
     find_exits(code);
-    find_polls(code);
+    find_pollers(code, launch);
     find_long_loops(code);
     struct totals t = total(code);
     pipeline(code, &t);
@@ -386,7 +374,7 @@ void gt_warp_decode_free(struct gt_decoded_program *code)
     free(code->first_exit);
     free(code->exits);
     free(code->exit_sum);
-    free(code->polls);
+    free(code->kept);
     free(code->long_loop);
     free(code->rare);
 }

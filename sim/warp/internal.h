@@ -125,7 +125,7 @@ struct gt_decoded_program {
     uint32_t *first_exit, *exits; /* [loop], [loop + 1]: where its edges that leave it begin in `exits` */
     double *exit_sum;             /* [loop]: executions of those */
     bool *long_loop;              /* [loop]: the one of its nest with the most trips */
-    bool *polls;                  /* [loop]: its trips are how long it waited when it was counted */
+    double *kept;                 /* [loop]: the part of trips beyond the first that are work, see waiting.c */
     bool *rare;                   /* [edge]: only the SM's last block takes it, see rare_paths.c */
     uint32_t lines, constants;
     uint8_t ring_mask;     /* scoreboards with waits that count */
@@ -219,6 +219,14 @@ void gt_warp_find_rare(struct gt_decoded_program *code, const struct gt_device *
 
 /* register_banks.c: the registers that each instruction reads: `reads` of each op. */
 void gt_warp_find_reads(struct gt_decoded_program *code);
+
+/* waiting.c: what of a program's loops is waiting for others. */
+struct gt_warp_waiting {
+    double
+        *kept;   /* [loop]: the part of trips beyond the first that are work; 0: it is gone through once. free() it */
+    double idle; /* warp instructions of the profiled launch that are not run for it */
+};
+struct gt_warp_waiting gt_warp_find_waiting(const struct gt_warp_launch *launch);
 
 /* control_flow.c: the warp's first instruction; the one behind the last of a basic block (NULL: the warp has
  * ended); *taken: it takes a jump to get there. */

@@ -20,12 +20,15 @@ enum { HOPELESS_TIMES = 16, HOPELESS_INSTRUCTIONS = 200000000 };
 /* Blocks of an SM that are kept note of. */
 enum { MOST_ROWS = 1 << 28 };
 
-/* Warp instructions of a block. */
+/* Warp instructions of a block, without those that are waiting. */
 static double block_instructions(const struct gt_warp_launch *launch)
 {
     const struct gt_program *program = launch->program;
+    struct gt_warp_waiting waiting = gt_warp_find_waiting(launch);
 
-    return (double)program->warp_instructions / fmax(1, (double)program->warps) * launch->warps_per_block;
+    free(waiting.kept);
+    return ((double)program->warp_instructions - waiting.idle) / fmax(1, (double)program->warps) *
+           launch->warps_per_block;
 }
 
 /* Rows of blocks to simulate, of the `rows` there are. */

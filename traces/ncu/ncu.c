@@ -119,10 +119,12 @@ static void say_what_is_odd(struct ncu *ncu, const struct gt_program *program, c
              "simple ones",
              unknown, first_unknown * GT_SASS_BYTES, program->text + program->instructions[first_unknown].text);
     if (all > 0 && fabs(counted - all) * 1000 > all * COUNTS_PERMILLE)
-        warn(ncu, "counts-differ",
-             "the source page counts %.0f warp instructions, the whole launch %.0f (%+.1f%%): "
-             "the profiler's passes did not run alike, as where warps wait for time or for others",
-             counted, all, (counted - all) / all * 100);
+        warn(
+            ncu, "counts-differ",
+            "the source page counts %.0f warp instructions, the whole launch %.0f (%+.1f%%): "
+            "the profiler's passes did not run alike, as where warps wait for time or for others; of loops that look "
+            "past L1 no more trips are simulated than the whole launch's count leaves",
+            counted, all, (counted - all) / all * 100);
     if (program->block_count == 0)
         warn(ncu, "flow-too-large",
              "more control flow than can be rebuilt: %d basic blocks, loops %d deep are the most",
