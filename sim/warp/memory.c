@@ -217,6 +217,13 @@ static double l1_passes(const struct gt_warp_costs *costs, const struct gt_acces
                 access->sectors_ideal * GT_SECTOR_BYTES / costs->l1_bytes_per_cycle);
 }
 
+/* A load is given what L1 has of it a line a cycle: 32 warps of an SM that each loaded from 32 lines, of which L1 had
+ * 31, took 33 cycles a load (measured on an H200). */
+static double load_passes(const struct gt_sm_core *sm, const struct gt_decoded_inst *op)
+{
+    return fmax(l1_passes(sm->costs, op->access), op->access->tag_requests * (1 - op->l1_miss));
+}
+
 /* Cycles that a wide load's registers come later by. */
 static double taken_in(const struct gt_warp_costs *costs, const struct gt_decoded_inst *op)
 {
@@ -235,7 +242,7 @@ static struct gt_wtimes load_global(struct gt_sm_core *sm, struct gt_warp_state 
     /* A copy that goes through L1 is written to shared memory in passes of its own; one that does not
      * arrives beside them (counted on an H200). */
     double copied = op->action == GT_ACTION_ASYNC_COPY && !access->bypass_l1 ? access->wavefronts : 0;
-    double lsu = gt_warp_lsu(sm, l1_passes(sm->costs, access) + copied, now);
+    double lsu = gt_warp_lsu(sm, load_passes(sm, op) + copied, now);
     bool local = access->space == GT_SPACE_LOCAL;
     double missed = deal(&sm->l1_carry[local], lines, op->l1_miss);
     struct gt_wtimes times = { lsu + sm->costs->l1_latency + taken_in(sm->costs, op), lsu };

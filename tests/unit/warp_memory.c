@@ -266,6 +266,28 @@ static void sectors_stored_in_part_are_looked_up_again(void **state)
     assert_in_range((uint64_t)(waited(load) - whole + 0.5), 26, 30);
 }
 
+/* A load from 32 lines that L1 has keeps the unit for 32 cycles, a line a cycle, and one whose lines all miss for the 8
+ * in which they are looked up: the next load is there so much later. */
+static void what_hits_is_given_a_line_a_cycle(void **state)
+{
+    (void)state;
+    set("memory.l1_lines_per_cycle", "4");
+    accesses[0] = (struct gt_access){
+        .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 32, .sectors_ideal = 4, .tag_requests = 32
+    };
+    accesses[1] = (struct gt_access){ .space = GT_SPACE_SHARED, .width_bytes = 4, .wavefronts = 1 };
+    program.memory_count = 2;
+    add(GT_PIPE_LSU, GT_ACTION_LOAD, 1)->memory = 0;
+    load_and_wait(1, 1);
+    whole_program();
+    program.use.l1_load_hit = 0;
+    run(1, 1, 1);
+    double missed = result.run_cycles;
+    program.use.l1_load_hit = 1;
+    run(1, 1, 1);
+    assert_in_range((uint64_t)(result.run_cycles - missed), 23, 25);
+}
+
 /* DRAM read 4 sectors, as many as the load misses: none is left for the atomics on 4 times as many. */
 static void what_loads_miss_is_theirs(void **state)
 {
@@ -335,7 +357,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         LOADS(what_is_read_again_hits), LOADS(what_lies_beside_hits), LOADS(each_load_brings_as_much),
         LOADS(what_others_wrote_is_in_l2), LOADS(dram_takes_different_times),
-        LOADS(more_sms_have_a_smaller_part_of_l2_each), LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(atomics_miss_too),
+        LOADS(more_sms_have_a_smaller_part_of_l2_each), LOADS(a_load_waits_behind_stores), LOADS(what_loads_miss_is_theirs), LOADS(what_hits_is_given_a_line_a_cycle), LOADS(atomics_miss_too),
         LOADS(what_stays_in_l2_makes_loads_wait),
         LOADS(sectors_stored_in_part_are_looked_up_again),
     };
