@@ -43,6 +43,7 @@ struct gt_device {
     uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
     uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
+    uint32_t spare_most_bytes; /* of shared memory that an idle SM is set to beyond a full load of a kernel that uses some */
     uint32_t idle_block_bytes,
         idle_most_bytes; /* of shared memory that an idle SM is set to by a kernel without any */
     uint32_t threads_per_block;

@@ -78,6 +78,10 @@ const struct gt_device_key gt_device_keys[] = {
           "an idle SM whose next kernel uses no shared memory takes the least of those parts that has this "
           "for each block that its threads have room for"),
     BYTES("sm.idle_most_bytes", idle_most_bytes, 0, 1 << 30, "32768", "likewise, this at most"),
+    BYTES(
+        "sm.spare_most_bytes", spare_most_bytes, 0, 1 << 30, "0",
+        "an idle SM whose next kernel uses shared memory takes the least part that has room for twice a full load of "
+        "it, up to this; 0: for one"),
 
     U32("block.threads", "threads", threads_per_block, 1, 65536, "1024", "threads a block may have"),
     BYTES("block.shared_bytes", shared_bytes_per_block, 0, 1 << 30, "166912",

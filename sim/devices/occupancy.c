@@ -25,6 +25,17 @@ static uint32_t sets_of(const struct gt_device *device, uint64_t threads, uint32
     return carveout_bytes > 0 && sets_bytes > carveout_bytes ? sets_bytes : carveout_bytes;
 }
 
+/* Where blocks use some, an idle SM is set to room for twice a full load, up to what the device spares, or for one
+ * where a block takes all registers, or half of the threads. */
+static uint32_t spares_of(const struct gt_device *device, uint64_t threads, uint32_t blocks_per_sm, uint64_t shared)
+{
+    uint64_t bytes = blocks_per_sm * shared,
+             twice = blocks_per_sm > 1 && 2 * threads < device->threads_per_sm ? 2 * bytes : 0;
+
+    twice = twice < device->spare_most_bytes ? twice : device->spare_most_bytes;
+    return carveout_of(device, twice > bytes ? twice : bytes);
+}
+
 /* Blocks of the clusters that the device holds at once, each on one GPC. */
 static uint64_t clustered_blocks(const struct gt_device *device, const struct gt_occupancy *occupancy)
 {
@@ -107,7 +118,7 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
                                               (uint32_t)shared,
                                               carveout_of(device, occupancy->blocks_per_sm * shared),
                                               0 };
-    occupancy->need.sets_bytes = occupancy->need.carveout_bytes;
+    occupancy->need.sets_bytes = spares_of(device, threads, occupancy->blocks_per_sm, shared);
     if (kernel->static_shared_bytes + kernel->dynamic_shared_bytes == 0)
         occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);
     return find_waves(device, kernel, occupancy, error);
