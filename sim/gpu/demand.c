@@ -2,11 +2,21 @@
 
 #include <math.h>
 
+/* How much a launch mixes reads and writes of DRAM. */
+static double mixed(const struct gt_warp_launch *launch)
+{
+    const struct gt_memory_use *use =
+        launch->use != NULL || launch->program == NULL ? launch->use : &launch->program->use;
+    double all = use != NULL ? (double)use->dram_read_bytes + (double)use->dram_write_bytes : 0;
+
+    return all > 0 ? 2 * fmin((double)use->dram_read_bytes, (double)use->dram_write_bytes) / all : 0;
+}
+
 struct gt_demand gt_demand_of(const struct gt_kernel_model *modelled, const struct gt_kernel_model_launch *launch,
                               const struct gt_device *device, const struct gt_occupancy *occupancy)
 {
     const struct gt_warp_result *result = &launch->result;
-    struct gt_demand demand = { .modelled = modelled, .launch = launch };
+    struct gt_demand demand = { .modelled = modelled, .launch = launch, .mixed = mixed(&launch->launch) };
     double blocks = (double)launch->launch.blocks, full = (double)device->sms * occupancy->blocks_per_sm;
     double waves = (double)occupancy->waves, last = blocks - (waves - 1) * full;
     double rows = ceil(blocks / device->sms), tail = ceil(last / device->sms), alone;

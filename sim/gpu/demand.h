@@ -30,6 +30,7 @@ struct gt_demand {
     double block_cycles;         /* of each wave of blocks, alone: rate 1 */
     double slack;                /* see above */
     double amount[GT_RESOURCES]; /* that one block takes at rate 1: part of its SM's, of the GPU's */
+    double mixed;                /* of DRAM: 0 it reads or writes only, 1 as much of both */
 };
 
 /* The demands of a launch on `device`, on which it was modelled without a failure. */

@@ -84,6 +84,15 @@ static double appetite(const struct gt_machine *m, const struct gt_resident_grou
     return demand->amount[resource] * group->blocks * gt_demand_limit(demand, group->blocks, 1) / group->sm_part;
 }
 
+/* The most that an SM with another group is served of a resource, in units of this group's: as much, but of DRAM as
+ * many reads, or writes, whichever are more, and what else it moves with them. */
+static double most_served(const struct gt_machine *m, const struct gt_resident_group *group,
+                          const struct gt_resident_group *other, enum gt_resource resource)
+{
+    return resource == GT_RESOURCE_DRAM ? (1 - demand_of(m, group)->mixed / 2) / (1 - demand_of(m, other)->mixed / 2)
+                                        : 1;
+}
+
 /* How many SMs compete with a group for what it needs most (demand.h). Atomics of other grids do not. */
 static double competing(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                         const struct gt_resident_group *group)
@@ -98,8 +107,8 @@ static double competing(const struct gt_machine *m, const struct gt_gpu_state *g
             const struct gt_resident_group *other = &m->groups[at];
 
             if (most != GT_RESOURCE_ATOMIC || other->grid == group->grid)
-                sum +=
-                    m->sm_kinds[k].sms * other->sm_part / group->sm_part * fmin(1, appetite(m, other, most) / wants);
+                sum += m->sm_kinds[k].sms * other->sm_part / group->sm_part *
+                       fmin(most_served(m, group, other, most), appetite(m, other, most) / wants);
         }
     }
     return fmax(1, sum);
@@ -116,16 +125,6 @@ static void part_sm(struct gt_machine *m, gt_group_index first)
         m->groups[group].sm_part = warps_of(m, &m->groups[group]) / warps;
 }
 
-/* How much a launch mixes reads and writes of DRAM: 0 one of them only, 1 as much of both. */
-static double mixed(const struct gt_warp_launch *launch)
-{
-    const struct gt_memory_use *use =
-        launch->use != NULL || launch->program == NULL ? launch->use : &launch->program->use;
-    double all = use != NULL ? (double)use->dram_read_bytes + (double)use->dram_write_bytes : 0;
-
-    return all > 0 ? 2 * fmin((double)use->dram_read_bytes, (double)use->dram_write_bytes) / all : 0;
-}
-
 /* Cycles by which others make DRAM, or L2, slower to answer, who keep `resource` busy. */
 static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
                              const struct gt_resident_group *group, uint32_t resource)
@@ -139,7 +138,7 @@ static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_sta
             double takes_of_it = other->grid == group->grid ? 0 : takes(m, other, resource) * m->sm_kinds[k].sms;
 
             busy += takes_of_it;
-            of_copies += takes_of_it * mixed(&m->grids[other->grid].launch->launch);
+            of_copies += takes_of_it * demand_of(m, other)->mixed;
         }
     }
     if (resource == GT_RESOURCE_DRAM && busy > 0)

@@ -85,13 +85,15 @@ static void add_sm_resources(struct gt_machine *m, gt_group_index first, uint32_
     }
 }
 
-/* The largest part that a block takes of anything at rate 1: of its SM's, or its SM's part of the GPU's. */
+/* The largest part that a block takes of anything at rate 1: of its SM's, or its SM's part of the GPU's.  Of DRAM
+ * reads count, or writes, whichever are more: SMs are served alike in each. */
 static double largest_part(const struct gt_machine *m, const struct gt_demand *demand)
 {
     double largest = LEAST_PART;
 
     for (uint32_t r = 0; r < GT_RESOURCES; r++)
-        largest = fmax(largest, demand->amount[r] * (r < GT_SM_RESOURCES ? 1 : m->device->sms));
+        largest = fmax(largest, demand->amount[r] * (r < GT_SM_RESOURCES ? 1 : m->device->sms) *
+                                    (r == GT_RESOURCE_DRAM ? 1 - demand->mixed / 2 : 1));
     return largest;
 }
 

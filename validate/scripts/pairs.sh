@@ -5,7 +5,8 @@
 # The scenarios of traces/scenarios/pairs against DATABASE (pairs.db): a line a kernel of a pair: the pair, the
 # kernel, how many times as long it took as alone (scenario single/KERNEL), measured and simulated; both are
 # medians. Then of all kernels "figure slower KERNELS MEDIAN MEAN", of how far simulated is from measured, in %
-# of measured, and of the errors of the pairs' makespans "figure makespan PAIRS MEDIAN MEAN", without sign.
+# of measured, and of the errors of the pairs' makespans "figure makespan PAIRS MEDIAN MEAN", without sign. Of the
+# two simulations of a trace that with simulated calls counts.
 # GRIDTIDE names the program (default: build/gridtide).
 set -eu
 GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
@@ -23,7 +24,8 @@ slower()
             row_number() OVER (PARTITION BY t.name, r.kind, o.op_no ORDER BY p.end_ps - p.start_ps) AS place,
             count(*) OVER (PARTITION BY t.name, r.kind, o.op_no) AS runs, p.end_ps - p.start_ps AS ps
         FROM run r JOIN trace t USING (trace_id) JOIN run_op p USING (run_id)
-            JOIN op o ON o.trace_id = t.trace_id AND o.op_no = p.op_no),
+            JOIN op o ON o.trace_id = t.trace_id AND o.op_no = p.op_no
+        WHERE r.options NOT LIKE '%host=measured%'),
     middle AS (SELECT name, kind, op_no, ps FROM timed WHERE place = (runs + 1) / 2),
     pair AS (
         SELECT name, kind, op_no, ps, substr(name, 6, instr(name, '-and-') - 6) AS first,
@@ -44,7 +46,7 @@ makespans()
     WITH span AS (
         SELECT t.name, r.kind, max(p.end_ps) - min(p.start_ps) AS ps
         FROM run r JOIN trace t USING (trace_id) JOIN run_op p USING (run_id)
-        WHERE t.name LIKE 'pair/%' GROUP BY r.run_id),
+        WHERE t.name LIKE 'pair/%' AND r.options NOT LIKE '%host=measured%' GROUP BY r.run_id),
     placed AS (
         SELECT *, row_number() OVER (PARTITION BY name, kind ORDER BY ps) AS place,
             count(*) OVER (PARTITION BY name, kind) AS runs FROM span)
