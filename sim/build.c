@@ -157,10 +157,11 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         gpu->sms[i] = (struct gt_sm_state){
             .threads = device->threads_per_sm,
             .warps = device->warps_per_sm,
-            .registers = device->registers_per_sm,
             .shared_bytes = device->shared_bytes_per_sm,
             .blocks = device->blocks_per_sm,
         };
+        for (uint32_t j = 0; j < device->register_partitions; j++)
+            gpu->sms[i].registers[j] = device->registers_per_sm / device->register_partitions;
     }
     order_sms(m, gpu);
     if (m->placement->create != NULL)

@@ -22,6 +22,7 @@ enum {
     GT_DEVICE_MAX_SMS = 1024,
     GT_DEVICE_MAX_GPCS = 32,
     GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
+    GT_DEVICE_MAX_PARTITIONS = 8,
     GT_DEVICE_MAX_COPY_QUEUES = 32,
     GT_DEVICE_POLICY_BYTES = 96
 };
@@ -41,6 +42,7 @@ struct gt_device {
     /* sm */
     uint32_t threads_per_sm, warps_per_sm, blocks_per_sm, warp_threads;
     uint32_t registers_per_sm, register_unit_per_warp, registers_per_thread_max;
+    uint32_t register_partitions; /* parts of an SM that each have as many of its registers; a warp's are in one */
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
     uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
     uint32_t spare_most_bytes; /* of shared memory that an idle SM is set to beyond a full load of a kernel that uses some */

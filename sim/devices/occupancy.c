@@ -66,6 +66,15 @@ static int find_waves(const struct gt_device *device, const struct gt_kernel *ke
     return 0;
 }
 
+/* Warps that the registers of an SM are enough for: each has all of its own in one sub-partition. */
+static uint64_t warps_of_registers(const struct gt_device *device, uint64_t registers_per_warp)
+{
+    uint64_t partition = device->registers_per_sm / device->register_partitions;
+
+    return registers_per_warp == 0 ? UINT32_MAX : partition / registers_per_warp * device->register_partitions;
+}
+
+enum { REGISTERS = 3 }; /* its place among the limits */
 struct limit {
     const char *name;
     uint64_t need, have;
@@ -76,8 +85,9 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
 {
     uint64_t threads = gt_kernel_threads(kernel);
     uint64_t warps = (threads + device->warp_threads - 1) / device->warp_threads;
-    uint64_t registers = warps * round_up((uint64_t)kernel->registers_per_thread * device->warp_threads,
-                                          device->register_unit_per_warp);
+    uint64_t registers_per_warp =
+        round_up((uint64_t)kernel->registers_per_thread * device->warp_threads, device->register_unit_per_warp);
+    uint64_t registers = warps * registers_per_warp;
     uint64_t shared =
         round_up((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes + device->shared_reserved_bytes,
                  device->shared_unit_bytes);
@@ -85,7 +95,7 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
         { "blocks", 1, device->blocks_per_sm },
         { "threads", threads, device->threads_per_sm },
         { "warps", warps, device->warps_per_sm },
-        { "registers", registers, device->registers_per_sm },
+        [REGISTERS] = { "registers", registers, device->registers_per_sm },
         { "shared memory", shared, device->shared_bytes_per_sm },
     };
 
@@ -103,6 +113,8 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         uint64_t fit = limits[i].need == 0 ? UINT32_MAX : limits[i].have / limits[i].need;
 
+        if (i == REGISTERS)
+            fit = warps_of_registers(device, registers_per_warp) / warps;
         if (fit == 0)
             return gt_error_set(error, "one block needs %llu %s of an SM, %s has %llu",
                                 (unsigned long long)limits[i].need, limits[i].name, device->name,

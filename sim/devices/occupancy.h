@@ -20,7 +20,8 @@ struct gt_occupancy {
     uint64_t waves;          /* of the whole grid alone on the device, rounded up */
 };
 
-/* Registers are handed out in units a warp, shared memory in units plus the driver's reserve
+/* Registers are handed out in units a warp, a warp's in one of the sub-partitions that have them (seen on an H200:
+ * 2,772 = 132 * 21 blocks of one warp with 96 registers a thread take two waves: 5 warps fit a sub-partition), shared memory in units plus the driver's reserve
  * (CUDA C++ Programming Guide, compute capabilities; facts of H200: 256 registers a warp,
  * 128 B, 1,024 B reserve).  An SM divides its memory between L1 and shared memory in a few steps: the
  * kernel wants the smallest that holds as many blocks as fit otherwise (measured on an H200 with 450

@@ -5,11 +5,62 @@
 
 #include <string.h>
 
+/* A block's warps are dealt over the sub-partitions, an equal share each; what is left over goes, a warp each, to
+ * those with the most registers free.  False, and nothing taken, where one has too few. */
+static bool deal_registers(const struct gt_device *device, uint32_t *registers, const struct gt_block_need *need,
+                           uint8_t *odd_warps)
+{
+    uint32_t partitions = device->register_partitions, per_warp = need->registers / need->warps;
+    uint32_t share = need->warps / partitions * per_warp, odd = need->warps % partitions, taken = 0;
+
+    for (uint32_t i = 0; i < partitions; i++)
+        if (registers[i] < share)
+            return false;
+    for (uint32_t left = odd; left > 0; left--) {
+        uint32_t best = UINT32_MAX;
+
+        for (uint32_t i = 0; i < partitions; i++)
+            if (!(taken & UINT32_C(1) << i) && (best == UINT32_MAX || registers[i] > registers[best]))
+                best = i;
+        if (registers[best] < share + per_warp)
+            return false;
+        taken |= UINT32_C(1) << best;
+    }
+    for (uint32_t i = 0; i < partitions; i++) {
+        bool one_more = taken & UINT32_C(1) << i;
+
+        registers[i] -= share + (one_more ? per_warp : 0);
+        odd_warps[i] += one_more;
+    }
+    return true;
+}
+
+/* Blocks that the registers of an SM are enough for, `most` at most. */
+static uint32_t fit_registers(struct gt_machine *m, const struct gt_sm_state *sm, const struct gt_block_need *need,
+                              uint32_t most)
+{
+    uint32_t registers[GT_DEVICE_MAX_PARTITIONS], least = UINT32_MAX, whole = 0, blocks = 0;
+    uint32_t partitions = m->device->register_partitions;
+    uint8_t unused[GT_DEVICE_MAX_PARTITIONS] = { 0 };
+
+    for (uint32_t i = 0; i < partitions; i++) {
+        registers[i] = sm->registers[i];
+        least = registers[i] < least ? registers[i] : least;
+        whole += registers[i];
+    }
+    if ((uint64_t)most * ((need->registers + partitions - 1) / partitions + need->registers / need->warps) <= least)
+        return most;
+    while (blocks < most && deal_registers(m->device, registers, need, unused))
+        blocks++;
+    m->fired[GT_RULE_PARTITIONS] += blocks < most && whole / need->registers > blocks;
+    return blocks;
+}
+
 /* Is shared memory all that a block could lack? */
-static bool fits_otherwise(const struct gt_sm_state *sm, const struct gt_block_need *need)
+static bool fits_otherwise(struct gt_machine *m, const struct gt_sm_state *sm, const struct gt_block_need *need)
 {
     return sm->blocks > 0 && sm->threads >= need->threads && sm->warps >= need->warps &&
-           sm->registers >= need->registers;
+           (need->registers == 0 || fit_registers(m, sm, need, 1) == 1);
 }
 
 static uint32_t free_blocks(struct gt_machine *m, const struct gt_sm_state *sm, const struct gt_block_need *need)
@@ -17,15 +68,15 @@ static uint32_t free_blocks(struct gt_machine *m, const struct gt_sm_state *sm, 
     uint32_t blocks = sm->blocks, fit;
 
     if (sm->resident > 0 && sm->carveout_bytes < need->carveout_bytes) { /* it is set anew only when idle */
-        m->fired[GT_RULE_CARVEOUT] += fits_otherwise(sm, need);
+        m->fired[GT_RULE_CARVEOUT] += fits_otherwise(m, sm, need);
         return 0;
     }
     if (need->threads > 0 && (fit = sm->threads / need->threads) < blocks)
         blocks = fit;
     if (need->warps > 0 && (fit = sm->warps / need->warps) < blocks)
         blocks = fit;
-    if (need->registers > 0 && (fit = sm->registers / need->registers) < blocks)
-        blocks = fit;
+    if (need->registers > 0)
+        blocks = fit_registers(m, sm, need, blocks);
     if (need->shared_bytes > 0 && (fit = sm->shared_bytes / need->shared_bytes) < blocks) {
         m->fired[GT_RULE_CARVEOUT] += sm->carveout_bytes > 0 && sm->carveout_bytes < m->device->shared_bytes_per_sm;
         blocks = fit;
@@ -69,9 +120,9 @@ static bool same_need(const struct gt_block_need *a, const struct gt_block_need 
 /* Do two SMs have the same free? */
 static bool alike(const struct gt_sm_state *a, const struct gt_sm_state *b)
 {
-    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers &&
-           a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident &&
-           a->carveout_bytes == b->carveout_bytes;
+    return a->threads == b->threads && a->warps == b->warps &&
+           memcmp(a->registers, b->registers, sizeof a->registers) == 0 && a->shared_bytes == b->shared_bytes &&
+           a->blocks == b->blocks && a->resident == b->resident && a->carveout_bytes == b->carveout_bytes;
 }
 
 /* All sets anew, for another shape.  SMs with the same free are many, and divisions slow. */
@@ -124,7 +175,7 @@ void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
 }
 
 void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
-                    uint32_t blocks)
+                    uint32_t blocks, uint8_t *odd_warps)
 {
     struct gt_sm_state *state = &m->gpus[gpu].sms[sm];
 
@@ -136,12 +187,39 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
     state->blocks -= blocks;
     state->threads -= need->threads * blocks;
     state->warps -= need->warps * blocks;
-    state->registers -= need->registers * blocks;
+    for (uint32_t i = 0; i < blocks && need->registers > 0; i++)
+        deal_registers(m->device, state->registers, need, odd_warps);
     state->shared_bytes -= need->shared_bytes * blocks;
 }
 
+void gt_sm_take_block(struct gt_batch *batch, const struct gt_device *device, uint32_t warps, uint8_t *odd_warps)
+{
+    for (uint32_t left = warps % device->register_partitions; left > 0; left--) {
+        uint32_t most = 0;
+
+        for (uint32_t i = 1; i < device->register_partitions; i++)
+            if (batch->odd_warps[i] > batch->odd_warps[most])
+                most = i;
+        if (batch->odd_warps[most] > 0) {
+            batch->odd_warps[most]--;
+            odd_warps[most]++;
+        }
+    }
+    batch->blocks--;
+}
+
+/* The registers of so many blocks, with these of their warps beyond an equal share. */
+static void free_registers(const struct gt_device *device, uint32_t *registers, const struct gt_block_need *need,
+                           uint32_t blocks, const uint8_t *odd_warps)
+{
+    uint32_t per_warp = need->registers / need->warps;
+
+    for (uint32_t i = 0; i < device->register_partitions; i++)
+        registers[i] += (need->warps / device->register_partitions * blocks + odd_warps[i]) * per_warp;
+}
+
 void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
-                   uint32_t blocks)
+                   uint32_t blocks, const uint8_t *odd_warps)
 {
     struct gt_gpu_state *g = &m->gpus[gpu];
     struct gt_sm_state *state = &g->sms[sm];
@@ -149,7 +227,7 @@ void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const
     state->blocks += blocks;
     state->threads += need->threads * blocks;
     state->warps += need->warps * blocks;
-    state->registers += need->registers * blocks;
+    free_registers(m->device, state->registers, need, blocks, odd_warps);
     state->shared_bytes += need->shared_bytes * blocks;
     state->resident -= blocks;
     if (state->resident == 0) {

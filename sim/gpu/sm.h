@@ -8,11 +8,15 @@
 void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *need);
 
 /* One block of that shape will come to an SM that has room for it: it counts no more as free.  So many come
- * that were promised.  So many equal blocks leave it. */
+ * that were promised, and `odd_warps`, zeroed, gets by sub-partition how many of their warps are there beyond an equal
+ * share.  So many equal blocks leave it, with these of their warps. */
 void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm);
 void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
-                    uint32_t blocks);
+                    uint32_t blocks, uint8_t *odd_warps);
 void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
-                   uint32_t blocks);
+                   uint32_t blocks, const uint8_t *odd_warps);
+
+/* One block of a batch is to leave: of the batch's odd warps the block's move into `odd_warps`, zeroed. */
+void gt_sm_take_block(struct gt_batch *batch, const struct gt_device *device, uint32_t warps, uint8_t *odd_warps);
 
 #endif

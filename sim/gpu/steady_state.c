@@ -15,6 +15,7 @@ struct due {
     uint64_t order, stamp;
     gt_sm_index sm;
     uint32_t blocks;
+    uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS];
 };
 
 /* The machine as far as it decides what a grid's blocks do next, at one moment. */
@@ -72,8 +73,13 @@ static void take_ends(const struct gt_machine *m, const struct gt_heap_event *ev
             snapshot->due_room = snapshot->due_room == 0 ? 256 : 2 * snapshot->due_room;
             snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
         }
-        snapshot->due[snapshot->due_count++] = (struct due){ event->time_ps - m->engine.now_ps, order++, event->stamp,
-                                                             m->batches[batch].sm, m->batches[batch].blocks };
+        snapshot->due[snapshot->due_count] = (struct due){ .in_ps = event->time_ps - m->engine.now_ps,
+                                                           .order = order++,
+                                                           .stamp = event->stamp,
+                                                           .sm = m->batches[batch].sm,
+                                                           .blocks = m->batches[batch].blocks };
+        memcpy(snapshot->due[snapshot->due_count++].odd_warps, m->batches[batch].odd_warps,
+               sizeof m->batches[batch].odd_warps);
     }
 }
 
@@ -102,9 +108,10 @@ static void take_snapshot(const struct gt_machine *m, const struct gt_steady_sta
 
 static bool same_sm(const struct gt_sm_state *a, const struct gt_sm_state *b)
 {
-    return a->threads == b->threads && a->warps == b->warps && a->registers == b->registers &&
-           a->shared_bytes == b->shared_bytes && a->blocks == b->blocks && a->resident == b->resident &&
-           a->carveout_bytes == b->carveout_bytes && a->ready_ps == b->ready_ps && a->retire_ps == b->retire_ps;
+    return a->threads == b->threads && a->warps == b->warps &&
+           memcmp(a->registers, b->registers, sizeof a->registers) == 0 && a->shared_bytes == b->shared_bytes &&
+           a->blocks == b->blocks && a->resident == b->resident && a->carveout_bytes == b->carveout_bytes &&
+           a->ready_ps == b->ready_ps && a->retire_ps == b->retire_ps;
 }
 
 static bool same(const struct gt_machine *m, const struct snapshot *a, const struct snapshot *b)
@@ -115,7 +122,7 @@ static bool same(const struct gt_machine *m, const struct snapshot *a, const str
         const struct due *one = &a->due[i], *other = &b->due[i];
 
         if (one->in_ps != other->in_ps || one->stamp != other->stamp || one->sm != other->sm ||
-            one->blocks != other->blocks)
+            one->blocks != other->blocks || memcmp(one->odd_warps, other->odd_warps, sizeof one->odd_warps) != 0)
             return false;
     }
     for (gt_sm_index sm = 0; sm < m->device->sms; sm++)

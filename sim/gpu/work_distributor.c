@@ -1,6 +1,8 @@
 /* The work distributor: grids with blocks to hand out, and the blocks that run. */
 #include "sim/gpu/work_distributor.h"
 
+#include <string.h>
+
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/clusters.h"
@@ -122,11 +124,12 @@ static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
     const struct gt_gpu_state *state = &m->gpus[gpu];
     const struct gt_grid *g = &m->grids[grid];
     gt_batch_index batch = gt_batch_new(m);
+    uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS] = { 0 };
     gt_time_ps start_ps = start_time(m, state, g, sm, behind);
     gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
 
     m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
-    gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks);
+    gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks, odd_warps);
     if (first == 0) {
         begin_grid(m, state, g, start_ps);
         if (g->copies)
@@ -142,6 +145,7 @@ static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
         .start_ps = start_ps,
         .next_end = GT_NONE,
     };
+    memcpy(m->batches[batch].odd_warps, odd_warps, sizeof odd_warps);
     if (g->launch != NULL) {
         gt_block_progress_batch_begins(m, batch);
         return;
@@ -261,16 +265,16 @@ static gt_time_ps remainder_ps(struct gt_machine *m, gt_gpu_index gpu, const str
     return grid->apart_ps > 0 ? gt_driver_kernel_remainder_ps(m, gpu, grid) : grid->remainder_ps;
 }
 
-/* These blocks of a batch leave their SM now. */
-static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t blocks)
+/* The blocks of a batch, or of what was parted from it, leave their SM now. */
+static void leave(struct gt_machine *m, const struct gt_batch *batch)
 {
     struct gt_gpu_state *gpu = &m->gpus[batch->gpu];
     struct gt_grid *grid = &m->grids[batch->grid];
 
-    gt_sm_release(m, batch->gpu, batch->sm, &grid->occupancy.need, blocks);
+    gt_sm_release(m, batch->gpu, batch->sm, &grid->occupancy.need, batch->blocks, batch->odd_warps);
     gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
     gpu->freed_by_op = grid->op;
-    grid->ended += blocks;
+    grid->ended += batch->blocks;
     if (grid->ended == grid->blocks) {
         gt_block_progress_grid_ends(m, batch->gpu, batch->grid);
         gt_engine_schedule(&m->engine, m->engine.now_ps + remainder_ps(m, batch->gpu, grid), GT_PHASE_END,
@@ -282,7 +286,7 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch, uint32_t b
 
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
 {
-    leave(m, batch, batch->blocks);
+    leave(m, batch);
 }
 
 /* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the
@@ -307,7 +311,7 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
 
     if (m->device->retire_ps == 0 || m->grids[b.grid].inverted) {
         gt_batch_free(m, batch);
-        leave(m, &b, b.blocks);
+        leave(m, &b);
         return;
     }
     if (stamp == STAMP_END && !queue_to_leave(m, batch))
@@ -316,11 +320,13 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
         m->fired[GT_RULE_RETIRE] += stamp == STAMP_LEAVE;
         gt_batch_free(m, batch);
     } else {
-        m->batches[batch].blocks--;
+        memset(b.odd_warps, 0, sizeof b.odd_warps);
+        gt_sm_take_block(&m->batches[batch], m->device, m->grids[b.grid].occupancy.need.warps, b.odd_warps);
+        b.blocks = 1;
         gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch,
                            STAMP_LEAVE);
     }
-    leave(m, &b, 1);
+    leave(m, &b);
 }
 
 int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struct gt_error *error)

@@ -18,8 +18,9 @@ typedef uint32_t gt_batch_index; /* in gt_machine.batches */
 typedef uint32_t gt_group_index; /* in gt_machine.groups */
 
 struct gt_sm_state {
-    uint32_t threads, warps, registers, shared_bytes, blocks; /* free */
-    uint32_t resident;                                        /* blocks */
+    uint32_t threads, warps, shared_bytes, blocks; /* free */
+    uint32_t registers[GT_DEVICE_MAX_PARTITIONS];  /* free, by sub-partition */
+    uint32_t resident;                             /* blocks */
     uint32_t carveout_bytes; /* shared memory that it is set to while blocks are resident; 0: all there is */
     uint32_t free_blocks;    /* that it has room for, of the shape at hand: gt_gpu_state.free_blocks_for */
     gt_time_ps ready_ps;     /* a slot freed just now can be refilled from then on */
@@ -56,6 +57,7 @@ struct gt_batch {
     gt_grid_index grid;
     gt_sm_index sm; /* in the free list: the next one there */
     uint32_t blocks;
+    uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS]; /* by sub-partition: its blocks' warps beyond an equal share */
     uint64_t first_block;
     gt_time_ps start_ps;
     gt_batch_index next_end; /* whose end follows its own, in one place of the heap; GT_NONE */
