@@ -62,12 +62,13 @@ static int simulate(struct work *work, const struct gt_measured_host *host, doub
 static int play_all(struct work *work, struct gt_player *player)
 {
     const struct gt_players *players = work->validation->players;
-    struct gt_play_result result = { .counter_count = 0 };
+    struct gt_play_result warm = { .counter_count = 0 };
 
-    if (players->play(player, NULL, &result, work->error) != 0)
+    if (players->play(player, NULL, &warm, work->error) != 0)
         return -1;
     for (uint32_t i = 0; i < work->run_count; i++) {
         struct gt_probe probe = gt_measured_host_probe(&work->runs[i]);
+        struct gt_play_result result = { .counter_count = 0 };
 
         if (players->play(player, &probe, &result, work->error) != 0)
             return -1;

@@ -52,7 +52,8 @@ struct gt_players {
     struct gt_player *(*open)(const struct gt_workload *workload, const struct gt_play_options *options,
                               struct gt_error *error);
     /* Play it once. Records go to `probe` (NULL: a warm-up, nothing is recorded) when it is over, in the
-     * order that probe.h states. Returns 0, or -1 with what failed, after which only close may follow. */
+     * order that probe.h states; counters behind those that `result` has, which has room for one time's.
+     * Returns 0, or -1 with what failed, after which only close may follow. */
     int (*play)(struct gt_player *player, const struct gt_probe *probe, struct gt_play_result *result,
                 struct gt_error *error);
     /* What the player is and does, for the run's options: "kernels=spin clock_mhz=1980". */
