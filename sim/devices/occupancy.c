@@ -36,15 +36,28 @@ static uint32_t spares_of(const struct gt_device *device, uint64_t threads, uint
     return carveout_of(device, twice > bytes ? twice : bytes);
 }
 
-/* Blocks of the clusters that the device holds at once, each on one GPC. */
+/* Blocks of the clusters that one GPC of so many SMs holds at once: each block of a cluster has an SM of its own, two
+ * of them a TPC where an SM holds several. */
+static uint64_t clustered_on(uint64_t sms, const struct gt_occupancy *occupancy)
+{
+    uint64_t cluster = occupancy->cluster_blocks, per_sm = occupancy->blocks_per_sm;
+
+    if (sms < cluster)
+        return 0;
+    if (per_sm == 1 || cluster == 1)
+        return sms * per_sm / cluster * cluster;
+    return sms / 2 * per_sm / ((cluster + 1) / 2) * cluster;
+}
+
+/* Likewise the device. */
 static uint64_t clustered_blocks(const struct gt_device *device, const struct gt_occupancy *occupancy)
 {
-    uint64_t cluster = occupancy->cluster_blocks, blocks = 0;
+    uint64_t blocks = 0;
 
-    if (device->gpcs == 0)
-        return (uint64_t)device->sms * occupancy->blocks_per_sm / cluster * cluster;
+    if (device->gpcs == 0 || occupancy->cluster_blocks == 1)
+        return clustered_on(device->sms, occupancy);
     for (uint32_t i = 0; i < device->gpcs; i++)
-        blocks += (uint64_t)device->gpc_sms[i] * occupancy->blocks_per_sm / cluster * cluster;
+        blocks += clustered_on(device->gpc_sms[i], occupancy);
     return blocks;
 }
 

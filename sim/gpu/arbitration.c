@@ -9,12 +9,24 @@ static gt_grid_index first_from(const struct gt_gpu_state *gpu, uint32_t level)
     return levels == 0 ? GT_NONE : gpu->level_head[__builtin_ctzll(levels)];
 }
 
+/* The next grid of the level that is not of clusters. */
+static gt_grid_index past_clusters(const struct gt_arbitration_view *view, gt_grid_index grid)
+{
+    do
+        grid = view->grids[grid].next;
+    while (grid != GT_NONE && view->grids[grid].occupancy.cluster_blocks > 1);
+    return grid;
+}
+
 /* Rules X1 and A2 of Amert et al., RTSS'17, and seen on H200: only the head grid of the most urgent
- * level hands out blocks; one that does not fit holds back all behind it. */
+ * level hands out blocks; one that does not fit holds back all behind it.  Seen likewise: clusters that wait for a
+ * GPC let single blocks pass, to GPCs that are too small for them (sim/gpu/clusters.h). */
 static gt_grid_index leftover(void *state, const struct gt_arbitration_view *view, gt_grid_index tried)
 {
     (void)state;
-    return tried == GT_NONE ? first_from(view->gpu, 0) : GT_NONE;
+    if (tried == GT_NONE)
+        return first_from(view->gpu, 0);
+    return view->grids[tried].occupancy.cluster_blocks > 1 ? past_clusters(view, tried) : GT_NONE;
 }
 
 /* What-if: later grids may fill the room that the ones before them cannot use. */

@@ -1,15 +1,22 @@
 /* clusters.h - where thread block clusters go: all blocks of one are on one GPC at once (CUDA C++ Programming Guide,
- * thread block clusters). */
+ * thread block clusters).
+ *
+ * Seen on H200, November 2026 (22 traces with clusters of 2 to 16 blocks, their blocks' SMs): each block of a cluster
+ * has an SM of its own.  Kernels of which an SM holds two blocks or more take both SMs of a TPC for two blocks; those
+ * that fill an SM any.  The GPC is the next one in turn, behind that of the cluster before, of those where the SMs
+ * with the most room have as much as anywhere; there they go by number.
+ */
 #ifndef GRIDTIDE_SIM_GPU_CLUSTERS_H
 #define GRIDTIDE_SIM_GPU_CLUSTERS_H
 
 #include "sim/gpu/placement.h"
 
-/* The GPC that gets the next cluster of view->grid: the one with room for the most of its blocks, ties by the
- * device's order of SMs; GT_NONE where none has room for a whole one. */
-uint32_t gt_cluster_gpc(const struct gt_placement_view *view);
+/* The SMs that get the blocks of the next cluster of view->grid, into `sms`, and their GPC; GT_NONE where no GPC has
+ * room for a whole one.  `last` is the GPC of the cluster before. */
+uint32_t gt_cluster_place(const struct gt_placement_view *view, uint32_t last, gt_sm_index *sms);
 
-/* The SM of that GPC which gets the next block of the cluster: the one with the most room. */
-gt_sm_index gt_cluster_sm(const struct gt_placement_view *view, uint32_t gpc);
+/* The SM that gets a single block while clusters of `blocks` wait for a GPC: that with the most room of those whose GPC
+ * is too small for such a cluster; GT_NONE. */
+gt_sm_index gt_cluster_pass(const struct gt_placement_view *view, uint32_t blocks);
 
 #endif

@@ -172,15 +172,22 @@ static void start_batches(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
 }
 
 /* The SM that gets the grid's next block; GT_NONE: none for now. A cluster's blocks find room together. */
-static gt_sm_index next_sm(const struct gt_machine *m, struct gt_grid *grid, const struct gt_placement_view *view)
+static gt_sm_index next_sm(const struct gt_machine *m, struct gt_gpu_state *gpu, const struct gt_placement_view *view)
 {
-    uint32_t cluster = grid->occupancy.cluster_blocks;
+    uint64_t in_cluster = view->grid->dispatched % view->grid->occupancy.cluster_blocks;
 
-    if (cluster == 1)
-        return m->placement->pick(view->gpu->placement_state, view);
-    if (grid->dispatched % cluster == 0)
-        grid->gpc = gt_cluster_gpc(view);
-    return grid->gpc == GT_NONE ? GT_NONE : gt_cluster_sm(view, grid->gpc);
+    if (gpu->clusters_wait > 0 && view->grid->occupancy.cluster_blocks == 1)
+        return gt_cluster_pass(view, gpu->clusters_wait);
+    if (view->grid->occupancy.cluster_blocks == 1)
+        return m->placement->pick(gpu->placement_state, view);
+    if (in_cluster == 0) {
+        uint32_t gpc = gt_cluster_place(view, gpu->cluster_gpc, gpu->cluster_sms);
+
+        if (gpc == GT_NONE)
+            return GT_NONE;
+        gpu->cluster_gpc = gpc;
+    }
+    return gpu->cluster_sms[in_cluster];
 }
 
 /* Hand out blocks of one grid while there is room. True when all have left. */
@@ -196,7 +203,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
     while (g->dispatched < g->blocks && !m->failed) {
-        gt_sm_index sm = next_sm(m, g, &view);
+        gt_sm_index sm = next_sm(m, state, &view);
 
         if (sm == GT_NONE)
             break;
@@ -231,17 +238,22 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
 
     while (grid != GT_NONE && !m->failed) {
         if (dispatch(m, gpu, grid)) {
+            state->clusters_wait = 0;
             remove_grid(m, state, grid);
             gt_hw_queue_leave(m, m->grids[grid].command);
             grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
             const struct gt_grid *held = &m->grids[grid];
 
+            if (state->clusters_wait == 0 && held->occupancy.cluster_blocks > 1)
+                state->clusters_wait = held->occupancy.cluster_blocks;
+
             grid = m->arbitration->next(state->arbitration_state, &view, grid);
             m->fired[GT_RULE_LEFTOVER] +=
                 grid == GT_NONE && (held->next != GT_NONE || state->levels_used >> held->level > 1);
         }
     }
+    state->clusters_wait = 0;
 }
 
 void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)

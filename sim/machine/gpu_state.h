@@ -34,7 +34,6 @@ struct gt_grid {
     gt_kernel_index kernel;
     gt_grid_index next; /* in its level's list; free list */
     uint32_t level;
-    uint32_t gpc; /* that the cluster being placed goes to; GT_NONE: none has room */
     struct gt_occupancy occupancy;
     uint64_t blocks, dispatched, ended;
     gt_time_ps block_ps;     /* cost of every block; GT_TIME_NONE: by kernel's cost */
@@ -106,9 +105,12 @@ struct gt_buffer_state {
 
 struct gt_gpu_state {
     struct gt_sm_state *sms;
-    gt_sm_index *order; /* by rank */
-    gt_sm_rank *rank;   /* by SM */
-    uint8_t *gpc;       /* by SM */
+    gt_sm_index *order;                              /* by rank */
+    gt_sm_rank *rank;                                /* by SM */
+    uint8_t *gpc;                                    /* by SM */
+    uint32_t cluster_gpc;                            /* of the cluster placed last */
+    gt_sm_index cluster_sms[GT_MOST_CLUSTER_BLOCKS]; /* of the cluster being placed, by block */
+    uint32_t clusters_wait; /* while blocks are handed out: those of such clusters have found no GPC; 0: none has */
     /* Room for blocks of the shape at hand: bit r of free_block_sets[n] is set when SM order[r] has room for n. */
     struct gt_block_need free_blocks_for;
     uint64_t free_block_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_FREE_BLOCK_WORDS];
