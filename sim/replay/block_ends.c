@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
-#include "sim/replay/replay.h"
 
 /* A wait that is shorter is what gaps and profilers vary by. */
 static const gt_time_ps least_wait_ps = 2 * UINT64_C(1000000);

@@ -52,20 +52,6 @@ static int64_t median(struct samples *samples, int64_t fallback)
     return value;
 }
 
-gt_time_ps gt_call_measured_end(const struct gt_call *call)
-{
-    if (call->start_ps == GT_TIME_NONE || call->duration_ps == GT_TIME_NONE)
-        return GT_TIME_NONE;
-    return call->start_ps + call->duration_ps;
-}
-
-gt_time_ps gt_op_measured_end(const struct gt_op *op)
-{
-    if (op->start_ps == GT_TIME_NONE || op->duration_ps == GT_TIME_NONE)
-        return GT_TIME_NONE;
-    return op->start_ps + op->duration_ps;
-}
-
 /* What comes out of one walk over the operations: samples of every constant. */
 struct survey {
     struct samples latency[GT_OP_KINDS], graph_latency, sync_return, engine_gap;

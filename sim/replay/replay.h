@@ -71,10 +71,6 @@ bool gt_replay_learned_graph_gap(const struct gt_replay *replay, const struct gt
 gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                  const struct gt_op *after);
 
-/* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
-gt_time_ps gt_call_measured_end(const struct gt_call *call);
-gt_time_ps gt_op_measured_end(const struct gt_op *op);
-
 /* blocked_calls.c: operations with measured times, by end (malloced, `count` of them); the first position
  * in it that ended after `time_ps`; and which calls were blocked, by what: blocking_op and copy_start_delay_ns. */
 uint32_t *gt_replay_sort_by_end(const struct gt_workload *workload, uint32_t *count);

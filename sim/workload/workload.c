@@ -375,6 +375,20 @@ static uint64_t saturating_product(const uint32_t size[3])
     return product;
 }
 
+gt_time_ps gt_call_measured_end(const struct gt_call *call)
+{
+    if (call->start_ps == GT_TIME_NONE || call->duration_ps == GT_TIME_NONE)
+        return GT_TIME_NONE;
+    return call->start_ps + call->duration_ps;
+}
+
+gt_time_ps gt_op_measured_end(const struct gt_op *op)
+{
+    if (op->start_ps == GT_TIME_NONE || op->duration_ps == GT_TIME_NONE)
+        return GT_TIME_NONE;
+    return op->start_ps + op->duration_ps;
+}
+
 uint64_t gt_kernel_blocks(const struct gt_kernel *kernel)
 {
     return saturating_product(kernel->grid);

@@ -269,6 +269,10 @@ uint64_t gt_kernel_cluster_blocks(const struct gt_kernel *kernel);
 /* Can a grid be cut into such clusters, and are they no larger than any GPU takes (GT_MOST_CLUSTER_BLOCKS)? */
 bool gt_kernel_cluster_fits(const uint32_t grid[3], const uint32_t cluster[3]);
 
+/* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
+gt_time_ps gt_call_measured_end(const struct gt_call *call);
+gt_time_ps gt_op_measured_end(const struct gt_op *op);
+
 /* Check every index, range and order that the simulator relies on.
  * Returns 0, or -1 with a text naming the trace line. */
 int gt_workload_check(const struct gt_workload *workload, struct gt_error *error);
