@@ -107,10 +107,10 @@ struct gt_device {
     uint64_t memset_latency_ps;
     double memset_gbps;
     /* Larger ones, and copies within the device, are kernels of the driver's: */
-    uint32_t driver_kernel_threads;     /* of a block; 0: they need no SM */
-    uint64_t driver_kernel_block_bytes; /* that a block does at a time ... */
-    uint64_t driver_kernel_block_ps;    /* ... in this time */
-    struct gt_warp_costs warp;          /* of instructions: kernels whose program is known */
+    uint32_t within_threads, memset_threads; /* of a block; 0: they need no SM */
+    uint32_t driver_thread_bytes;            /* that a thread does at a time ... */
+    uint64_t driver_block_ps;                /* ... and how long a block takes for that among others on its SM */
+    struct gt_warp_costs warp;               /* of instructions: kernels whose program is known */
 };
 
 enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };

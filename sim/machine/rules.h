@@ -27,7 +27,7 @@
     RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
     RULE(RESIDENT_GRIDS, "resident-grids", "scheduling.resident_grids=65536", "gpu/grid.c", "only so many grids run at once") \
     RULE(WITHIN_ALONE, "within-alone", "copy.within_alone=0", "gpu/exclusive_copy.c", "a copy within the device and kernels never run at the same time") \
-    RULE(DRIVER_KERNEL, "driver-kernel", "copy.kernel_threads=0", "gpu/driver_kernel.c", "copies within the device and memsets are kernels that need room on SMs") \
+    RULE(DRIVER_KERNEL, "driver-kernel", "copy.within_threads=0 copy.memset_threads=0", "gpu/driver_kernel.c", "copies within the device and memsets are kernels that need room on SMs") \
     RULE(ENGINES, "engines", "copy.engines=1", "gpu/copy_engine.c", "copies in, out and within the device have an engine each") \
     RULE(COPY_QUEUES, "copy-queues", "copy.queues=1", "gpu/copy_engine.c", "a copy engine empties one of its queues before it turns to the next") \
     RULE(COPY_GAP, "copy-gap", "copy.gap_us=0", "gpu/copy_engine.c", "a copy that waited for its engine starts a gap after the one before") \
