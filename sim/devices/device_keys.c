@@ -204,6 +204,10 @@ const struct gt_device_key gt_device_keys[] = {
       1 },
     U32("copy.duplex_in_pct", "%", duplex_in_pct, 1, 99, "50",
         "host link with both directions busy: part of that rate that copies to the device have for sure"),
+    { "copy.inline_pinned_bytes", "bytes", GT_KEY_BYTES, AT(inline_pinned_bytes), 0, 0, 1000000000000, "0",
+      "a host-to-device copy of pinned memory up to this size is sent with the commands, as fast as those of "
+      "pageable memory",
+      1 },
     { "copy.inline_bytes", "bytes", GT_KEY_BYTES, AT(inline_bytes), 0, 0, 1000000000000, "65536",
       "a host-to-device copy of pageable memory up to this size is sent with the commands, without a buffer; "
       "of use with copy.staging_chunk_bytes",

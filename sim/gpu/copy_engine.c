@@ -201,14 +201,18 @@ static uint32_t take_next(struct gt_machine *m, struct gt_engine_state *engine)
     return command;
 }
 
-/* Host memory to host memory needs no engine of the GPU. */
+/* Host memory to host memory needs no engine of the GPU, nor what goes with the commands one of its own.  Seen on H200:
+ * copies in of up to 1 KiB run beside larger ones, and follow a kernel as the next kernel would. */
 void gt_copy_start(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t engine = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
     struct gt_engine_state *state = engine_of(m, engine);
 
-    if (op->direction == GT_H2H) {
+    bool inlined = gt_replay_with_commands(&m->replay, op) && m->commands[command].kind == GT_COMMAND_OP;
+
+    m->fired[GT_RULE_WITH_COMMANDS] += inlined;
+    if (op->direction == GT_H2H || inlined) {
         gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
         return;
     }
@@ -253,7 +257,7 @@ static gt_time_ps gap_before(const struct gt_machine *m, gt_command_index comman
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t before = m->streams[op->stream].last_op;
 
-    return before != GT_NONE && gt_replay_switches_engine(&m->workload->ops[before], op)
+    return before != GT_NONE && gt_replay_switches_engine(&m->replay, &m->workload->ops[before], op)
                ? m->replay.engine_switch_gap_ps
                : m->replay.copy_gap_ps;
 }

@@ -13,7 +13,8 @@ static const struct gt_copy_cost *cost_of(const struct gt_device *device, const 
     bool pageable = op->memory == GT_MEMORY_PAGEABLE;
 
     switch ((enum gt_direction)op->direction) {
-    case GT_H2D: return pageable ? &device->h2d_pageable : &device->h2d_pinned;
+    case GT_H2D:
+        return pageable || op->bytes <= device->inline_pinned_bytes ? &device->h2d_pageable : &device->h2d_pinned;
     case GT_D2H: return pageable ? &device->d2h_pageable : &device->d2h_pinned;
     case GT_P2P: return &device->p2p;
     case GT_H2H: return &device->h2d_pageable;

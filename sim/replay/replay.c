@@ -170,6 +170,9 @@ static void conclude(struct gt_replay *replay, struct survey *survey, const stru
         replay->busy_queue_gap_ps = device->busy_queue_gap_ps;
     }
     replay->stream_gap_ps = device->stream_gap_ps;
+    replay->inline_bytes = device->inline_pinned_bytes;
+    replay->inline_pageable_bytes = device->staging_chunk_bytes > 0 ? device->inline_bytes : 0;
+    replay->within_alone = device->copy_within_alone != 0;
     replay->engine_gap_ps = device->engine_gap_ps;
     replay->plain_graph_gap_ps = device->graph_gap_ps;
     replay->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
@@ -211,33 +214,41 @@ static void conclude_waits(struct gt_replay *replay, struct survey *survey, cons
     replay->engine_event_gap_ps = device->engine_event_gap_ps;
 }
 
+bool gt_replay_with_commands(const struct gt_replay *replay, const struct gt_op *op)
+{
+    if (op->kind != GT_OP_COPY || op->direction != GT_H2D)
+        return false;
+    return op->bytes <= (op->memory == GT_MEMORY_PAGEABLE ? replay->inline_pageable_bytes : replay->inline_bytes);
+}
+
 /* Whose turn it is to run an operation. */
 enum lane { LANE_KERNELS, LANE_IN, LANE_OUT, LANE_HOST };
 
-static enum lane lane_of(const struct gt_op *op)
+static enum lane lane_of(const struct gt_replay *replay, const struct gt_op *op)
 {
     if (op->kind == GT_OP_HOST_FUNCTION)
         return LANE_HOST;
-    if (op->kind != GT_OP_COPY)
+    if (op->kind != GT_OP_COPY || gt_replay_with_commands(replay, op))
         return LANE_KERNELS;
     return op->direction == GT_H2D ? LANE_IN : op->direction == GT_D2H ? LANE_OUT : LANE_KERNELS;
 }
 
 /* What is told to the host function's thread has latency.host_function_us of its own. */
-bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *after)
+bool gt_replay_switches_engine(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
 {
-    return lane_of(after) != LANE_HOST && lane_of(before) != lane_of(after);
+    return lane_of(replay, after) != LANE_HOST && lane_of(replay, before) != lane_of(replay, after);
 }
 
 gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
 {
     gt_time_ps gap_ps = replay->gap_ps[before->kind][after->kind];
 
-    if (same_engine(before, after))
+    if (same_engine(before, after) && lane_of(replay, before) == lane_of(replay, after) &&
+        !gt_replay_with_commands(replay, after))
         return replay->copy_gap_ps;
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return gt_replay_switches_engine(before, after) ? replay->engine_gap_ps : replay->stream_gap_ps;
+    return gt_replay_switches_engine(replay, before, after) ? replay->engine_gap_ps : replay->stream_gap_ps;
 }
 
 gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
@@ -247,7 +258,7 @@ gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct g
 
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return gt_replay_switches_engine(before, after) ? replay->engine_gap_ps : replay->plain_graph_gap_ps;
+    return gt_replay_switches_engine(replay, before, after) ? replay->engine_gap_ps : replay->plain_graph_gap_ps;
 }
 
 bool gt_replay_learned_graph_gap(const struct gt_replay *replay, const struct gt_op *before,
@@ -256,10 +267,10 @@ bool gt_replay_learned_graph_gap(const struct gt_replay *replay, const struct gt
     return replay->graph_gap_ps[before->kind][after->kind] != GT_TIME_NONE;
 }
 
-/* Seen on H200: of a kernel and a copy within the device that wait for one event, the kernel goes first. */
-static bool turns_to_copying(const struct gt_op *before, const struct gt_op *after)
+/* Seen on H200: of a kernel and a copy within the device that is kept apart and wait for one event, the kernel goes first. */
+static bool turns_to_copying(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
 {
-    return after->kind == GT_OP_COPY && before->kind != GT_OP_COPY;
+    return replay->within_alone && after->kind == GT_OP_COPY && before->kind != GT_OP_COPY;
 }
 
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
@@ -269,7 +280,8 @@ gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct g
 
     if (gap_ps != GT_TIME_NONE)
         return gap_ps;
-    return before != NULL && (gt_replay_switches_engine(before, after) || turns_to_copying(before, after))
+    return before != NULL &&
+                   (gt_replay_switches_engine(replay, before, after) || turns_to_copying(replay, before, after))
                ? replay->engine_event_gap_ps
                : replay->plain_event_gap_ps;
 }

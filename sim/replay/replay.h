@@ -28,8 +28,10 @@ struct gt_replay {
     gt_time_ps plain_event_gap_ps, engine_event_gap_ps;
     gt_time_ps busy_queue_gap_ps, busy_connection_ps; /* 0 where gaps were measured: they hold them already */
     gt_time_ps sync_return_ps;
-    gt_time_ps copy_gap_ps;          /* between copies of one direction on a busy engine */
-    gt_time_ps engine_switch_gap_ps; /* the same before a copy that follows another engine's work */
+    gt_time_ps copy_gap_ps;                       /* between copies of one direction on a busy engine */
+    uint64_t inline_bytes, inline_pageable_bytes; /* copies in up to this are the commands' own, by memory */
+    bool within_alone;                            /* copies within the device keep apart from kernels */
+    gt_time_ps engine_switch_gap_ps;              /* the same before a copy that follows another engine's work */
 
     uint32_t *blocking_op;         /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *copy_start_delay_ns; /* per call that waits for its own copy: from call to copy start */
@@ -52,12 +54,15 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload
 void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host);
 void gt_replay_free(struct gt_replay *replay);
 
+/* Is it a copy in so small that it goes with the commands, by the engine that runs kernels? */
+bool gt_replay_with_commands(const struct gt_replay *replay, const struct gt_op *op);
+
 /* The gap between an operation and the next one of its stream. */
 gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
 gt_time_ps gt_replay_graph_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                   const struct gt_op *after);
 /* Does the stream go from one engine to another between the two? */
-bool gt_replay_switches_engine(const struct gt_op *before, const struct gt_op *after);
+bool gt_replay_switches_engine(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after);
 /* The same where `after`, of another stream, waits for `before` (NULL: nothing known) by an event. */
 gt_time_ps gt_replay_event_gap_ps(const struct gt_replay *replay, const struct gt_op *before,
                                   const struct gt_op *after);

@@ -90,10 +90,10 @@ static gt_time_ps edge_gap_ps(struct gt_machine *m, gt_op_index before, gt_op_in
 
     if (from->call != to->call)
         return gap_ps;
-    m->fired[gt_replay_switches_engine(from, to) ? GT_RULE_ENGINE_GAP : GT_RULE_GRAPH_GAP]++;
+    m->fired[gt_replay_switches_engine(&m->replay, from, to) ? GT_RULE_ENGINE_GAP : GT_RULE_GRAPH_GAP]++;
     if (recorded_ps != NULL && recorded_ps[op] != GT_TIME_NONE)
         return recorded_ps[op];
-    if (gt_replay_switches_engine(from, to) || gt_replay_learned_graph_gap(&m->replay, from, to))
+    if (gt_replay_switches_engine(&m->replay, from, to) || gt_replay_learned_graph_gap(&m->replay, from, to))
         return gap_ps;
     m->fired[GT_RULE_GRAPH_WAIT] += m->replay.graphs.waits[op];
     m->fired[GT_RULE_GRAPH_NEXT] += let_go > 0;

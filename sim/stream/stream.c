@@ -146,7 +146,7 @@ static enum gt_rule_number gap_rule(const struct gt_machine *m, gt_op_index befo
 {
     const struct gt_op *first = before == GT_NONE ? NULL : &m->workload->ops[before], *op = &m->workload->ops[after];
 
-    if (first != NULL && gt_replay_switches_engine(first, op))
+    if (first != NULL && gt_replay_switches_engine(&m->replay, first, op))
         return GT_RULE_ENGINE_GAP;
     return plain == GT_RULE_STREAM_GAP && first->kind == GT_OP_COPY && op->kind == GT_OP_COPY ? GT_RULE_COPY_GAP
                                                                                               : plain;
