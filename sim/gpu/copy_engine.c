@@ -216,12 +216,12 @@ void gt_copy_start(struct gt_machine *m, gt_command_index command)
         gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
         return;
     }
-    if (op->direction == GT_D2D && !m->device->copy_within_alone && gt_driver_kernel_runs(m, command)) {
+    if (op->direction == GT_D2D && !m->replay.within_alone && gt_driver_kernel_runs(m, command)) {
         gt_grid_admit(m, command);
         return;
     }
     gt_hw_queue_leave(m, command);
-    if (op->direction == GT_D2D && m->device->copy_within_alone) {
+    if (op->direction == GT_D2D && m->replay.within_alone) {
         gt_exclusive_copy_start(m, command);
         return;
     }

@@ -14,10 +14,10 @@ static const gt_time_ps least_wait_ps = 2 * UINT64_C(1000000);
  * a kernel all its blocks can end in. */
 static const double first_step_part = 0.7, least_step = 0.0005, most_part = 0.95;
 
-/* Have both times, and are they of different streams? */
+/* Have both times, and are they of different streams?  What waits for room may be a copy too, or a memset. */
 static bool comparable(const struct gt_op *held, const struct gt_op *holder)
 {
-    return held->kind == GT_OP_KERNEL && holder->kind == GT_OP_KERNEL && held->stream != holder->stream &&
+    return holder->kind == GT_OP_KERNEL && held->stream != holder->stream &&
            gt_op_measured_end(held) != GT_TIME_NONE && gt_op_measured_end(holder) != GT_TIME_NONE &&
            holder->duration_ps > 0;
 }

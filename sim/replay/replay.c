@@ -136,6 +136,29 @@ static void survey_copies(struct survey *survey, const struct gt_workload *w, co
     free(engines);
 }
 
+/* Did a copy within a device and a kernel run there at the same time? Of two that did the one that ended first had not
+ * when the other began. */
+static bool copies_beside_kernels(const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
+{
+    gt_time_ps *kernel_end_ps = gt_calloc(w->gpu_count + 1ull, sizeof *kernel_end_ps);
+    gt_time_ps *copy_end_ps = gt_calloc(w->gpu_count + 1ull, sizeof *copy_end_ps);
+    bool beside = false;
+
+    for (uint32_t i = 0; i < count && !beside; i++) {
+        const struct gt_op *op = &w->ops[by_end[i]];
+        gt_gpu_index gpu = w->streams[op->stream].gpu;
+        bool copy = op->kind == GT_OP_COPY && op->direction == GT_D2D;
+
+        if (!copy && op->kind != GT_OP_KERNEL)
+            continue;
+        beside = (copy ? kernel_end_ps : copy_end_ps)[gpu] > op->start_ps + clear_margin_ps;
+        (copy ? copy_end_ps : kernel_end_ps)[gpu] = gt_op_measured_end(op);
+    }
+    free(kernel_end_ps);
+    free(copy_end_ps);
+    return beside;
+}
+
 static void survey_syncs(struct gt_replay *replay, struct survey *survey, const struct gt_workload *w)
 {
     for (uint32_t i = 0; i < w->call_count; i++) {
@@ -172,7 +195,6 @@ static void conclude(struct gt_replay *replay, struct survey *survey, const stru
     replay->stream_gap_ps = device->stream_gap_ps;
     replay->inline_bytes = device->inline_pinned_bytes;
     replay->inline_pageable_bytes = device->staging_chunk_bytes > 0 ? device->inline_bytes : 0;
-    replay->within_alone = device->copy_within_alone != 0;
     replay->engine_gap_ps = device->engine_gap_ps;
     replay->plain_graph_gap_ps = device->graph_gap_ps;
     replay->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
@@ -310,6 +332,7 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     survey_copies(&survey, w, by_end, measured);
     survey_syncs(replay, &survey, w);
     conclude(replay, &survey, recorded, device);
+    replay->within_alone = device->copy_within_alone != 0 && !copies_beside_kernels(w, by_end, measured);
     inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
     conclude_waits(replay, &survey, recorded, device);
     gt_recorded_graphs_make(&replay->recorded_graphs, w, (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));

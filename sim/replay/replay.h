@@ -30,8 +30,8 @@ struct gt_replay {
     gt_time_ps sync_return_ps;
     gt_time_ps copy_gap_ps;                       /* between copies of one direction on a busy engine */
     uint64_t inline_bytes, inline_pageable_bytes; /* copies in up to this are the commands' own, by memory */
-    bool within_alone;                            /* copies within the device keep apart from kernels */
-    gt_time_ps engine_switch_gap_ps;              /* the same before a copy that follows another engine's work */
+    bool within_alone; /* copies within the device keep apart from kernels, and none was recorded beside one */
+    gt_time_ps engine_switch_gap_ps; /* the same before a copy that follows another engine's work */
 
     uint32_t *blocking_op;         /* per call: the operation whose end let a blocked call return; GT_NONE */
     uint32_t *copy_start_delay_ns; /* per call that waits for its own copy: from call to copy start */
