@@ -39,7 +39,7 @@ struct samples {
 };
 
 struct gt_host_costs {
-    struct samples rows[ROWS], returns;
+    struct samples rows[ROWS], returns, pick_ups;
 };
 
 struct gt_host_costs *gt_host_costs_new(void)
@@ -54,6 +54,7 @@ void gt_host_costs_free(struct gt_host_costs *costs)
     for (int row = 0; row < ROWS; row++)
         free(costs->rows[row].values);
     free(costs->returns.values);
+    free(costs->pick_ups.values);
     free(costs);
 }
 
@@ -101,11 +102,28 @@ static void add_wait(struct gt_host_costs *costs, const struct gt_workload *w, c
             (struct sample){ .ps = (double)gt_call_measured_end(c) - (double)gt_op_measured_end(&w->ops[op]) });
 }
 
+/* How long a host function that comes behind another operation of its stream took to be picked up, where nothing
+ * else was waited for. */
+static void add_pick_up(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_call *call,
+                        gt_op_index before)
+{
+    const struct gt_op *op = &w->ops[call->first_op];
+    gt_time_ps ready_ps = gt_call_measured_end(call), end_ps = gt_op_measured_end(&w->ops[before]);
+
+    if (op->start_ps == GT_TIME_NONE || ready_ps == GT_TIME_NONE || end_ps == GT_TIME_NONE ||
+        w->ops[before].kind == GT_OP_HOST_FUNCTION)
+        return;
+    ready_ps = end_ps > ready_ps ? end_ps : ready_ps;
+    if (op->start_ps >= ready_ps)
+        add(&costs->pick_ups, (struct sample){ .ps = (double)(op->start_ps - ready_ps) });
+}
+
 /* What is known of threads and streams while their calls are walked through. */
 struct walk {
     uint32_t *kinds_called; /* by thread: bits of rows */
     uint8_t *kind_before;   /* by thread: gt_call_kind; GT_CALL_KINDS: none */
     bool *stream_called;
+    gt_op_index *last_op; /* by stream; GT_NONE: none, or a wait came after it */
 };
 
 static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_call *call,
@@ -119,6 +137,15 @@ static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, c
     if (call->stream != GT_NONE) {
         sample.has[FIRST] = !walk->stream_called[call->stream];
         walk->stream_called[call->stream] = true;
+    }
+    if (call->kind == GT_CALL_EVENT_WAIT && call->stream != GT_NONE)
+        walk->last_op[call->stream] = GT_NONE;
+    if (call->ops > 0) {
+        gt_op_index *last = &walk->last_op[w->ops[call->first_op].stream];
+
+        if (row == HOST_FUNCTION && *last != GT_NONE)
+            add_pick_up(costs, w, call, *last);
+        *last = call->first_op + call->ops - 1;
     }
     if (row == ROWS)
         return;
@@ -148,7 +175,9 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *me
         .kinds_called = gt_calloc(measured->thread_count + 1ull, sizeof *walk.kinds_called),
         .kind_before = gt_calloc(measured->thread_count + 1ull, sizeof *walk.kind_before),
         .stream_called = gt_calloc(measured->stream_count + 1ull, sizeof *walk.stream_called),
+        .last_op = gt_realloc(NULL, measured->stream_count + 1ull, sizeof *walk.last_op),
     };
+    memset(walk.last_op, 0xff, (measured->stream_count + 1ull) * sizeof *walk.last_op);
     memset(walk.kind_before, GT_CALL_KINDS, measured->thread_count);
     gt_replay_take_host(&replay, measured);
     for (uint32_t i = 0; i < measured->call_count; i++) {
@@ -164,6 +193,7 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *me
     free(walk.kinds_called);
     free(walk.kind_before);
     free(walk.stream_called);
+    free(walk.last_op);
 }
 
 /* The median of what is left of the samples that have `extra` (EXTRAS: of all) without the other terms. */
@@ -231,6 +261,8 @@ uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device
             put(device, places[row].extra + (size_t)extra * sizeof(uint64_t), extras_ps[extra]);
     }
     memset(extras_ps, 0, sizeof extras_ps);
+    if (costs->pick_ups.count >= GT_HOST_COSTS_LEAST)
+        device->host_function_ps = (uint64_t)fmax(0, left_ps(&costs->pick_ups, EXTRAS, 0, extras_ps, &count));
     if (costs->returns.count >= GT_HOST_COSTS_LEAST)
         device->sync_return_ps = (uint64_t)fmax(0, left_ps(&costs->returns, EXTRAS, 0, extras_ps, &count));
     return calls;

@@ -20,11 +20,44 @@ void gt_timed_op_start(struct gt_machine *m, gt_command_index command, gt_time_p
     gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
+/* When, in the run whose host is taken, the host function could have been picked up: its call had returned, and what
+ * came before it in its stream, or was waited for last, had ended. */
+static gt_time_ps measured_ready_ps(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_op *op = &m->workload->ops[op_of(m, command)];
+    const struct gt_release *waited = &m->commands[command].releases[GT_WAIT_EVENT];
+    gt_op_index before[] = { m->streams[op->stream].last_op, waited->cause == GT_CAUSE_OP ? waited->index : GT_NONE };
+    gt_time_ps ready_ps = gt_call_measured_end(&m->host->calls[op->call]);
+
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        gt_time_ps end_ps = before[i] == GT_NONE ? 0 : gt_op_measured_end(&m->host->ops[before[i]]);
+
+        if (end_ps != GT_TIME_NONE && (ready_ps == GT_TIME_NONE || end_ps > ready_ps))
+            ready_ps = end_ps;
+    }
+    return ready_ps;
+}
+
+/* The driver's thread wakes up for it: that is the host's part.  Where the run shows more than this many times the
+ * usual, something else was waited for. */
+enum { PICK_UP_MOST = 4 };
+static gt_time_ps pick_up_ps(const struct gt_machine *m, gt_command_index command)
+{
+    gt_time_ps start_ps = m->host->ops[op_of(m, command)].start_ps, usual_ps = m->device->host_function_ps, ready_ps;
+
+    if (m->options->host == NULL || start_ps == GT_TIME_NONE)
+        return usual_ps;
+    ready_ps = measured_ready_ps(m, command);
+    if (ready_ps == GT_TIME_NONE || ready_ps > start_ps || start_ps - ready_ps > PICK_UP_MOST * usual_ps)
+        return usual_ps;
+    return start_ps - ready_ps;
+}
+
 /* The driver's thread picks a host function up a little later; the stream is blocked meanwhile. */
 void gt_host_function_start(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[op_of(m, command)];
-    gt_time_ps start_ps = m->engine.now_ps + m->device->host_function_ps;
+    gt_time_ps start_ps = m->engine.now_ps + pick_up_ps(m, command);
 
     gt_stream_command_hold(m, command, GT_WAIT_STREAM, start_ps, GT_CAUSE_CALL, op->call);
     m->commands[command].start_ps = start_ps;

@@ -91,7 +91,9 @@ static int find_calls(void *user, const char *name, double value)
 
 static int set_host_key(void *user, const char *key, const char *value, struct gt_error *error)
 {
-    return strncmp(key, "host.", strlen("host.")) == 0 ? gt_device_set(user, key, value, error) : 0;
+    return strncmp(key, "host.", strlen("host.")) == 0 || strcmp(key, "latency.host_function_us") == 0
+               ? gt_device_set(user, key, value, error)
+               : 0;
 }
 
 int gt_stored_host(const char *trace, struct gt_device *device, uint64_t *calls, struct gt_error *error)
