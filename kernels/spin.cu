@@ -9,7 +9,7 @@
 namespace {
 
 /* An SM gives out registers to a warp by 256, that is 8 a thread: a variant for each such step is as good
- * as one for each count. */
+ * as one for each count. LEAST is validate/proxy_kernel.h's, too. */
 enum { STEP = 8, LEAST = 24, MOST = 255, VARIANTS = (256 - LEAST) / STEP + 1 };
 enum { SLACK_CYCLES = 1000 };  /* how far from the cycles asked for a block may be and still pass */
 /* Blocks that poll without a pause leave no issue slots to those that are about to start: 31 of one warp

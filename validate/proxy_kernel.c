@@ -82,6 +82,20 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
     return count;
 }
 
+void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_workload *played)
+{
+    *played = *workload;
+    played->kernels = gt_calloc(workload->kernel_count + 1ull, sizeof *played->kernels);
+    for (uint32_t i = 0; i < workload->kernel_count; i++) {
+        struct gt_kernel *kernel = &played->kernels[i];
+
+        *kernel = workload->kernels[i];
+        if ((kernel->runs == GT_NONE || strcmp(gt_name_text(workload, kernel->runs), spin) == 0) &&
+            kernel->registers_per_thread < GT_PROXY_REGISTERS_LEAST)
+            kernel->registers_per_thread = GT_PROXY_REGISTERS_LEAST;
+    }
+}
+
 static void one_time(struct gt_part *part, gt_time_ps block_ps)
 {
     part->block_ps = gt_calloc(1, sizeof *part->block_ps);

@@ -17,6 +17,12 @@
 int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
                               struct gt_error *error);
 
+/* `spin` takes so many registers a thread at least (kernels/spin.cu), whatever a trace says. */
+enum { GT_PROXY_REGISTERS_LEAST = 24 };
+/* The workload as it is played: kernels that spin have these registers.  Everything but the kernels is the workload's
+ * own, which must outlast it; free(played->kernels) ends it. */
+void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_workload *played);
+
 struct gt_part {           /* one operation's kernel, as it is played */
     const char *library;   /* name of the library kernel; lives as long as the workload */
     const char *arguments; /* JSON object of its arguments, or NULL */

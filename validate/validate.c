@@ -82,6 +82,7 @@ static struct gt_device device_shown(const struct work *work)
 static int simulate(struct work *work, const struct gt_workload *host, int64_t host_run)
 {
     struct gt_options options = GT_OPTIONS_DEFAULT;
+    struct gt_workload played; /* the store keeps what the trace says */
     const struct gt_device device = device_shown(work);
     struct gt_summary summary;
     struct gt_run_writer *writer;
@@ -101,14 +102,16 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
     if (host == NULL)
         gt_run_writer_await(writer); /* whatever ends the program, no such run stays without a measured one */
     tell(work, "simulating", 0, 0);
-    if (gt_has_programs(work->workload)) {
-        modelled = gt_model_kernels(work->workload, work->device, options.recorded_on, false, NULL, work->error);
+    gt_proxy_kernels_as_played(work->workload, &played);
+    if (gt_has_programs(&played)) {
+        modelled = gt_model_kernels(&played, work->device, options.recorded_on, false, NULL, work->error);
         options.modelled = modelled;
         result = modelled != NULL ? 0 : -1;
     }
     if (result == 0)
-        result = gt_simulate(work->workload, &device, &options, gt_run_writer_probe(writer), &summary, work->error);
+        result = gt_simulate(&played, &device, &options, gt_run_writer_probe(writer), &summary, work->error);
     gt_kernel_model_free(modelled);
+    free(played.kernels);
     if (result != 0) {
         gt_run_writer_free(writer);
         return -1;

@@ -541,6 +541,28 @@ static void recorded_kernels_need_leave(void **state)
 }
 
 /* What lay between recorded calls is host work; waits and copies take what they will take. */
+/* Registers that a trace leaves open are those of spin; what it asks for, and a library kernel's, stay. */
+static void spinning_kernels_have_registers(void **state)
+{
+    struct gt_workload *workload = make_workload(), played;
+    struct gt_kernel kernel = workload->kernels[0];
+
+    (void)state;
+    kernel.registers_per_thread = 40;
+    gt_workload_kernel(workload, &kernel);
+    kernel.registers_per_thread = 0;
+    kernel.runs = gt_name(workload, "fma", 3);
+    gt_workload_kernel(workload, &kernel);
+    gt_proxy_kernels_as_played(workload, &played);
+    assert_int_equal(played.kernel_count, 3);
+    assert_int_equal(played.kernels[0].registers_per_thread, GT_PROXY_REGISTERS_LEAST);
+    assert_int_equal(played.kernels[1].registers_per_thread, 40);
+    assert_int_equal(played.kernels[2].registers_per_thread, 0);
+    assert_int_equal(workload->kernels[0].registers_per_thread, 0);
+    free(played.kernels);
+    gt_workload_free(workload);
+}
+
 static void a_recording_forgets_its_times(void **state)
 {
     struct gt_workload *workload = make_workload();
@@ -576,6 +598,7 @@ static void a_recording_forgets_its_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(spinning_kernels_have_registers),
         cmocka_unit_test(a_recording_forgets_its_times),
         cmocka_unit_test(the_median_repetition_is_compared),
         cmocka_unit_test(the_gpu_alone_has_the_measured_host),
