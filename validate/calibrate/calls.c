@@ -7,15 +7,13 @@
 #include "validate/calibrate/thread_team.h"
 
 enum { BURSTS = 40, ROUNDS = 8, SAMPLES_MOST = BURSTS * ROUNDS };
-enum { GRAPHS = 2, SMALL_BYTES = 4096, COPY_BYTES = 65536, FILL_BYTES = 1 << 20, KINDS_MOST = 4 };
-static const int graph_nodes[GRAPHS] = { 4, 20 };
+enum { SMALL_BYTES = 4096, COPY_BYTES = 65536, FILL_BYTES = 1 << 20, KINDS_MOST = 4 };
 
 /* What the calls work on; round by round they go to other streams. */
 struct objects {
     struct gt_bench *bench;
     cudaStream_t stream, other, created_stream;
     cudaEvent_t mark, created_event;
-    cudaGraphExec_t graphs[GRAPHS];
     struct samples *samples; /* a row's each */
 };
 
@@ -93,16 +91,6 @@ static cudaError_t create_stream(struct objects *objects)
     return cudaStreamCreateWithFlags(&objects->created_stream, cudaStreamNonBlocking);
 }
 
-static cudaError_t launch_small_graph(struct objects *objects)
-{
-    return cudaGraphLaunch(objects->graphs[0], objects->stream);
-}
-
-static cudaError_t launch_graph(struct objects *objects)
-{
-    return cudaGraphLaunch(objects->graphs[1], objects->stream);
-}
-
 static cudaError_t ask_capture(struct objects *objects)
 {
     enum cudaStreamCaptureStatus capture;
@@ -141,8 +129,6 @@ static const struct timed_call timed_calls[] = {
     { "host.event_call_us", "record", record_event, false },
     { "host.event_call_us", "wait", wait_event, false },
     { "host.event_call_us", "query", query_event, false },
-    { "host.graph_call_us", "4 kernels in a row", launch_small_graph, false },
-    { "host.graph_call_us", "20", launch_graph, false },
     { "host.other_call_us", "IsCapturing", ask_capture, false },
     { "host.other_call_us", "DeviceGetAttribute", ask_attribute, false },
     { "host.other_call_us", "PointerGetAttributes", ask_pointer, false },
@@ -157,18 +143,6 @@ struct samples {
     double us[SAMPLES_MOST];
     size_t count;
 };
-
-static int make_graph(struct gt_bench *bench, struct objects *objects, int number)
-{
-    cudaGraph_t graph;
-    GT_TRY(cudaStreamBeginCapture(objects->stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < graph_nodes[number]; i++)
-        GT_TRY(launch(objects));
-    GT_TRY(cudaStreamEndCapture(objects->stream, &graph));
-    GT_TRY(cudaGraphInstantiate(&objects->graphs[number], graph, 0));
-    GT_TRY(cudaGraphDestroy(graph));
-    return 0;
-}
 
 static cudaError_t time_call(struct objects *objects, int row, bool keep)
 {
@@ -238,8 +212,6 @@ int gt_calibrate_calls(struct gt_bench *bench)
     size_t kinds = 0;
     int status = 0;
     objects.samples = gt_calloc(CALLS, sizeof(*objects.samples));
-    for (int i = 0; status == 0 && i < GRAPHS; i++)
-        status = make_graph(bench, &objects, i);
     for (int i = 0; status == 0 && i < BURSTS; i++)
         status = gt_thread_team_play(bench, 1, play_burst, &objects);
     for (int i = 0; status == 0 && i < CALLS; i++) {
@@ -252,8 +224,5 @@ int gt_calibrate_calls(struct gt_bench *bench)
         }
     }
     free(objects.samples);
-    for (int i = 0; i < GRAPHS; i++)
-        if (objects.graphs[i] != NULL)
-            cudaGraphExecDestroy(objects.graphs[i]);
     return status == 0 ? gt_bench_take_records(bench) : -1;
 }

@@ -1,5 +1,5 @@
-/* gaps.c - from one kernel's end to the next one's start: in a stream, through events, in a
- * graph; and what events themselves resolve. */
+/* gaps.c - from one kernel's end to the next one's start: in a stream and through events; and what events
+ * themselves resolve. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,27 +39,9 @@ static int through_events(struct gt_bench *bench, const struct gt_bench_spin *sp
     return 0;
 }
 
-static int in_graph(struct gt_bench *bench, const struct gt_bench_spin *spin)
-{
-    cudaGraph_t graph;
-    if (bench->graph != NULL) /* of the time before, which has run */
-        GT_TRY(cudaGraphExecDestroy(bench->graph));
-    bench->graph = NULL;
-    GT_TRY(cudaStreamBeginCapture(bench->streams[2], cudaStreamCaptureModeThreadLocal));
-    for (uint32_t i = 0; i < CHAIN; i++)
-        if (gt_bench_launch(bench, spin, i * spin->blocks, bench->streams[2]) != 0)
-            return -1;
-    GT_TRY(cudaStreamEndCapture(bench->streams[2], &graph));
-    GT_TRY(cudaGraphInstantiate(&bench->graph, graph, 0));
-    GT_TRY(cudaGraphLaunch(bench->graph, bench->streams[0]));
-    GT_TRY(cudaGraphDestroy(graph));
-    return 0;
-}
-
 static const struct chain chains[] = {
     { "latency.stream_gap_us", "block's end to start, one stream", in_stream },
     { "latency.event_gap_us", "block's end to start, by events on two streams", through_events },
-    { "latency.graph_gap_us", "block's end to start, graph of kernels in a row", in_graph },
 };
 enum { CHAINS = sizeof(chains) / sizeof(chains[0]) };
 
