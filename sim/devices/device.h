@@ -45,7 +45,8 @@ struct gt_device {
     uint32_t register_partitions; /* parts of an SM that each have as many of its registers; a warp's are in one */
     uint32_t shared_bytes_per_sm, shared_bytes_per_block, shared_reserved_bytes, shared_unit_bytes;
     uint32_t shared_carveouts_kib[16], shared_carveouts; /* ascending; 0: shared memory needs no division */
-    uint32_t spare_most_bytes; /* of shared memory that an idle SM is set to beyond a full load of a kernel that uses some */
+    uint32_t
+        spare_most_bytes; /* of shared memory that an idle SM is set to beyond a full load of a kernel that uses some */
     uint32_t idle_block_bytes,
         idle_most_bytes; /* of shared memory that an idle SM is set to by a kernel without any */
     uint32_t threads_per_block;
@@ -86,6 +87,7 @@ struct gt_device {
     uint64_t clock_holds_ps;      /* of a kernel, before the clock falls under its load */
     uint64_t graph_gap_ps;        /* the same between nodes of a graph */
     uint64_t graph_wait_ps;       /* added where the node comes after one that another group brought */
+    uint64_t graph_turn_ps;       /* from the last kernel in line being handed out to such a node's getting in line */
     uint64_t graph_next_ps;       /* added by each node that the same end let go before */
     uint64_t host_function_ps;    /* from an operation's end to a host function's start */
     /* copies */

@@ -170,6 +170,9 @@ const struct gt_device_key gt_device_keys[] = {
          "added to that gap where the node comes after nodes of other groups (host.graph_group_us)"),
     TIME("latency.graph_next_us", "us", graph_next_ps, LONGEST_US, "0",
          "added to that gap by each node that the same operation's end has let go before"),
+    TIME("latency.graph_turn_us", "us", graph_turn_ps, LONGEST_US, "0",
+         "such a node that finds kernels waiting for SMs gets in line so long after the last of them has been handed "
+         "out; 0: it gets in line at once"),
     TIME("latency.host_function_us", "us", host_function_ps, LONGEST_US, "8",
          "from an operation's end to the start of the host function behind it"),
 

@@ -11,6 +11,7 @@
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/free_lists.h"
+#include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/workload/block_cost.h"
 
@@ -241,6 +242,7 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
             state->clusters_wait = 0;
             remove_grid(m, state, grid);
             gt_hw_queue_leave(m, m->grids[grid].command);
+            gt_graph_handed_out(m, grid);
             grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
             const struct gt_grid *held = &m->grids[grid];
@@ -261,6 +263,7 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
     struct gt_gpu_state *state = &m->gpus[gpu];
     uint32_t level = m->grids[grid].level;
 
+    m->grids[grid].held_head = GT_NONE;
     m->fired[GT_RULE_PRIORITY] += state->levels_used >> level > 1;
     if (state->levels_used & UINT64_C(1) << level)
         m->grids[state->level_tail[level]].next = grid;

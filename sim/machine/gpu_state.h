@@ -47,6 +47,7 @@ struct gt_grid {
     gt_time_ps early_ps;                         /* by which the first block of its last wave ends before the last */
     uint32_t spread_pct;                         /* by which its blocks' times differ */
     gt_grid_index next_demanding;                /* in the GPU's list */
+    gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */
 };
 

@@ -22,7 +22,7 @@
 enum gt_handler_number {
     GT_HANDLE_THREAD,         /* thread: its next call begins */
     GT_HANDLE_STREAM,         /* stream: looks at its head again; stamp: its wake's */
-    GT_HANDLE_NODE,           /* command: a graph node's gap has passed */
+    GT_HANDLE_NODE,           /* command: a graph node's gap has passed, or its turn has come, by the stamp */
     GT_HANDLE_TIMED_OP,       /* command: its time is over (gt_timed_op_start()) */
     GT_HANDLE_BLOCKS,         /* batch: its blocks end, or leave their SM, by the stamp */
     GT_HANDLE_GRID,           /* grid: the remainder after its last block has passed */

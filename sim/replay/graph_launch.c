@@ -15,7 +15,7 @@
 
 struct launch {
     gt_time_ps *node_ps;
-    bool *waits;
+    bool *waits, *begins;
     const uint32_t *edge_from, *edge_to;
     const struct gt_workload *w;
     const struct gt_device *device;
@@ -85,6 +85,7 @@ static void write_group(struct launch *launch, gt_op_index first)
     launch->groups++;
     launch->written_ps += launch->device->graph_group_ps;
     launch->group[0] = first;
+    launch->begins[first] = true;
     for (uint32_t i = 0; i < count; i++)
         count = write_node(launch, launch->group[i], count);
     while (count > 0)
@@ -138,6 +139,7 @@ void gt_graph_launches_make(struct gt_graph_launches *launches, const struct gt_
         return;
     launches->node_ps = launch.node_ps = gt_calloc(w->op_count + 1ull, sizeof *launches->node_ps);
     launches->waits = launch.waits = gt_calloc(w->op_count + 1ull, sizeof *launches->waits);
+    launches->begins = launch.begins = gt_calloc(w->op_count + 1ull, sizeof *launches->begins);
     launches->call_ps = gt_calloc(w->call_count + 1ull, sizeof *launches->call_ps);
     launch.group_of = gt_calloc(w->op_count + 1ull, sizeof *launch.group_of);
     launch.left = gt_calloc(w->op_count + 1ull, sizeof *launch.left);
@@ -159,4 +161,5 @@ void gt_graph_launches_free(struct gt_graph_launches *launches)
     free(launches->node_ps);
     free(launches->call_ps);
     free(launches->waits);
+    free(launches->begins);
 }

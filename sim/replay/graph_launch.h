@@ -10,6 +10,7 @@ struct gt_graph_launches {
     gt_time_ps *node_ps; /* by operation, of graphs: from the launch's begin until the GPU may be told of the node */
     gt_time_ps *call_ps; /* by call, of graphs: until all nodes are written */
     bool *waits;         /* by operation, of graphs: does it come after a node of another group? */
+    bool *begins;        /* likewise: is it the first of its group? */
 };
 
 /* Of all graphs of `workload` on that device.  Successors of operation i are edge_to[edge_from[i] ..

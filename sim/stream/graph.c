@@ -10,21 +10,69 @@
 #include "sim/stream/stream.h"
 #include "sim/stream/waiting.h"
 
+/* What a node's event is about: its stamp. */
+enum { GAP_HAS_PASSED, HAD_ITS_TURN };
+
 /* Nothing holds the node from then on, if it has been written by then. */
 static void schedule_node(struct gt_machine *m, gt_command_index command, gt_time_ps time_ps)
 {
     if (m->commands[command].visible_ps > time_ps)
         time_ps = m->commands[command].visible_ps;
-    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, 0);
+    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, GAP_HAS_PASSED);
+}
+
+static bool waits_for_groups(const struct gt_machine *m, gt_op_index op)
+{
+    return m->replay.graphs.waits != NULL && m->replay.graphs.waits[op];
+}
+
+/* Does the node run on the SMs? */
+static bool takes_room(const struct gt_machine *m, const struct gt_op *op)
+{
+    return op->kind == GT_OP_KERNEL || (op->kind == GT_OP_MEMSET && op->bytes > m->device->copied_memset_bytes);
+}
+
+/* Seen on H200: a node behind other groups that finds kernels waiting for room gets into their line only when the last
+ * of them has been handed out. One behind its own group, or the first of its group, is in it at once. */
+static bool held_by_line(struct gt_machine *m, gt_command_index command)
+{
+    gt_op_index index = m->commands[command].index;
+    const struct gt_op *op = &m->workload->ops[index];
+    const struct gt_gpu_state *gpu = &m->gpus[m->streams[op->stream].gpu];
+    uint32_t level = m->streams[op->stream].level;
+    struct gt_grid *last;
+
+    if (m->device->graph_turn_ps == 0 || !waits_for_groups(m, index) || m->replay.graphs.begins[index] ||
+        !takes_room(m, op) || !(gpu->levels_used & UINT64_C(1) << level))
+        return false;
+    m->fired[GT_RULE_GRAPH_TURN]++;
+    last = &m->grids[gpu->level_tail[level]];
+    m->commands[command].wait_next = GT_NONE;
+    if (last->held_head == GT_NONE)
+        last->held_head = command;
+    else
+        m->commands[last->held_tail].wait_next = command;
+    last->held_tail = command;
+    return true;
+}
+
+void gt_graph_handed_out(struct gt_machine *m, gt_grid_index grid)
+{
+    gt_time_ps turn_ps = m->engine.now_ps + m->device->graph_turn_ps;
+
+    for (gt_command_index at = m->grids[grid].held_head; at != GT_NONE; at = m->commands[at].wait_next) {
+        gt_engine_schedule(&m->engine, turn_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, at, HAD_ITS_TURN);
+        turn_ps += m->device->graph_next_ps;
+    }
 }
 
 int gt_node_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
-    (void)stamp;
     (void)error;
-    gt_op_ready(m, command);
+    if (stamp == HAD_ITS_TURN || !held_by_line(m, command))
+        gt_op_ready(m, command);
     return m->failed ? -1 : 0;
 }
 
@@ -118,11 +166,6 @@ static bool edge_met(struct gt_machine *m, gt_op_index before, gt_op_index op, u
     else
         gt_stream_wake(m, m->commands[command].stream, m->engine.now_ps);
     return true;
-}
-
-static bool waits_for_groups(const struct gt_machine *m, gt_op_index op)
-{
-    return m->replay.graphs.waits != NULL && m->replay.graphs.waits[op];
 }
 
 /* Seen on H200: of nodes that one end lets go, those that come after their own group's only start 1.2, 1.4, 1.7, 2.0 us

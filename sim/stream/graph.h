@@ -13,7 +13,10 @@ void gt_graph_op_ended(struct gt_machine *m, gt_op_index op);
 /* The node `op` of a graph has ended; the last one completes the graph. */
 void gt_graph_node_ended(struct gt_machine *m, gt_command_index graph, gt_op_index op);
 
-/* Event: a node's gap has passed. */
+/* All blocks of the grid have been handed out: nodes held behind it get into the line for the SMs. */
+void gt_graph_handed_out(struct gt_machine *m, gt_grid_index grid);
+
+/* Event: a node's gap has passed, or its turn has come. */
 int gt_node_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error);
 
 #endif
