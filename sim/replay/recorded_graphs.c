@@ -105,7 +105,9 @@ static uint32_t find_awaited(const struct group *group, uint32_t of)
         if (of >= lane->from && of < lane->end)
             continue;
         position = ended_by(group, 0, lane, start_ps(group, 0, of));
-        if (position != GT_NONE && always_last(group, lane, position, of))
+        /* operations are numbered as they ran: nobody waits for a later one, however long they took */
+        if (position != GT_NONE && node(group, 0, position) < node(group, 0, of) &&
+            always_last(group, lane, position, of))
             group->awaited[count++] = position;
     }
     return count;
