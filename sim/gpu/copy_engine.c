@@ -211,7 +211,7 @@ void gt_copy_start(struct gt_machine *m, gt_command_index command)
 
     bool inlined = gt_replay_with_commands(&m->replay, op) && m->commands[command].kind == GT_COMMAND_OP;
 
-    m->fired[GT_RULE_WITH_COMMANDS] += inlined;
+    m->fired[GT_RULE_WITH_COMMANDS] += gt_replay_with_commands(&m->replay, op); /* gaps beside nodes follow it too */
     if (op->direction == GT_H2H || inlined) {
         gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
         return;

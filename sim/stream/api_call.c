@@ -243,6 +243,7 @@ static void count_staging(struct gt_machine *m, const struct gt_op *op)
         return;
     m->fired[GT_RULE_STAGING]++; /* what goes with the commands is copied by the host too */
     m->fired[GT_RULE_INLINE] += !staged;
+    m->fired[GT_RULE_COPY_GAP] += staged && gt_staging_chunks(m->device, op) > 1; /* between chunks */
     m->fired[GT_RULE_STAGING_BUFFERS] += staged && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
 }
 
