@@ -18,6 +18,16 @@ check_summary() {
     [ "$start1" -ge 11 ]
 }
 
+@test "recorded branches, copies beside kernels and blocks that end apart replay within their bounds" {
+    run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_SOURCE/traces/branches"
+    [ "$status" -eq 0 ]
+    check_summary "${lines[-1]}"
+    [ "$files" -eq 43 ]
+    [ "$within3" -ge 40 ]
+    [ "$within10" -eq 43 ]
+    [ "$start1" -ge 39 ]
+}
+
 @test "other people's profiles replay within 3%" {
     [ -d "$GRIDTIDE_TRACES" ] || skip "no profiles in $GRIDTIDE_TRACES"
     run "$GRIDTIDE_SOURCE/tests/accuracy.sh" "$GRIDTIDE_TRACES"
