@@ -78,8 +78,9 @@ static double all_rows(const struct gt_sm_core *sm, uint64_t rows, double *bound
 /* Trips that are no whole number for a warp or block are some for one and others for the next. */
 #define WHOLE_TRIPS 0.01
 
-/* Whether blocks, or warps, make different numbers of trips through a long loop. */
-static bool trips_differ(const struct gt_decoded_program *code)
+/* Whether blocks, or warps, make different numbers of trips through a long loop.  A mean of many trips does not say;
+ * but where an SM has a single block (`lone`), it has not got another's work. */
+static bool trips_differ(const struct gt_decoded_program *code, bool lone)
 {
     const struct gt_program *program = code->program;
     bool differ = false;
@@ -89,7 +90,8 @@ static bool trips_differ(const struct gt_decoded_program *code)
         double mean = loop->entries > 0 ? (double)loop->trips / (double)loop->entries : 1;
         bool alike = loop->who == GT_WHO_BLOCK || loop->who == GT_WHO_WARP;
 
-        differ |= code->long_loop[l] && alike && fabs(mean - round(mean)) > WHOLE_TRIPS * mean;
+        differ |= code->long_loop[l] && alike &&
+                  (fabs(mean - round(mean)) > WHOLE_TRIPS * mean || (lone && WHOLE_TRIPS * mean > 0.5));
     }
     return differ;
 }
@@ -136,7 +138,7 @@ static double uneven(const struct gt_sm_core *sm, double end, uint64_t rows)
     if (counted <= busiest)
         return end;
     double more = counted / busiest;
-    if (trips_differ(&sm->code))
+    if (trips_differ(&sm->code, rows == 1))
         return end * more;
     return fmax(end, busiest * more / fmax(sm->costs->busiest_issue_part, busiest / end));
 }
