@@ -13,6 +13,12 @@
  * stalled waits for the slot, s / (1 - s) bursts in the mean, where the part s of the slots goes to bursts
  * of so many instructions.
  *
+ * Queues.  Of kernels that have their turn together none waits for the other to end, but each warp for those that
+ * came before it, at the issue slots, the load/store unit and each pipe.  An instruction that keeps one of these for a
+ * cycle finds it busy with others' for the part b of the time, and waits b / (2 (1 - b)) cycles in the mean, as in any
+ * queue served at a steady pace (Pollaczek and Khinchine).  Who waits for something else most of the time hardly
+ * notices; n-body with a warp a sub-partition had half of its pace beside a kernel of shared loads.
+ *
  * Latency.  Reads by few warps took twice as long while a copy on other SMs kept DRAM busy for 0.8 by our
  * count: latency grows with what others keep busy as it does with what the kernel does (gt_warp_queueing_delay()),
  * the more if they mix reads and writes.  On one SM reads leave in one row, and take as long as those that
@@ -227,6 +233,48 @@ static void limit_by_turns(struct gt_machine *m, gt_group_index first)
     }
 }
 
+/* Others keep a resource no longer than this busy, as those do who wait for it: queues are bounded. */
+#define MOST_TAKEN 0.9
+
+/* Of its limit, what is left to a group whose warps queue behind those of the others on the SM. */
+static double queues_pace(const struct gt_machine *m, gt_group_index first, const struct gt_resident_group *group)
+{
+    const struct gt_warp_result *result = result_of(m, group);
+    double issue = result->busy[GT_RESOURCE_ISSUE], waits = 0;
+
+    if (!(issue * result->warps_mean > 0))
+        return 1;
+    for (uint32_t r = 0; r < GT_SM_RESOURCES; r++) {
+        bool of_sm = r == GT_RESOURCE_LSU || r == GT_RESOURCE_PORT;
+        double each = result->busy[r] / issue / (of_sm ? GT_WARP_SUBS : 1), taken = 0;
+
+        for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
+            if (&m->groups[at] != group && (r != GT_RESOURCE_ISSUE || m->groups[at].turn == group->turn))
+                taken += takes(m, &m->groups[at], r) * m->groups[at].queue;
+        taken = fmin(taken, MOST_TAKEN);
+        waits += each * taken / (2 * (1 - taken));
+    }
+    double cycles = result->warps_mean / (issue * GT_WARP_SUBS); /* of a warp, from one instruction to the next */
+    return cycles / (cycles + waits);
+}
+
+/* Beside what its turn leaves a group (`pace`), the less counts.  Who waits takes less, and others wait less for him:
+ * rounds until that settles. */
+static void limit_by_queues(struct gt_machine *m, gt_group_index first)
+{
+    enum { ROUNDS = 4 };
+
+    if (first == GT_NONE || m->groups[first].next == GT_NONE)
+        return;
+    for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
+        m->groups[at].queue = 1;
+    for (int round = 0; round < ROUNDS; round++)
+        for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
+            m->groups[at].queue = fmin(1, queues_pace(m, first, &m->groups[at]) / m->groups[at].pace);
+    for (gt_group_index at = first; at != GT_NONE; at = m->groups[at].next)
+        m->groups[at].limit *= m->groups[at].queue;
+}
+
 void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds)
 {
     for (uint32_t k = 0; k < kinds; k++)
@@ -235,8 +283,10 @@ void gt_progress_limits(struct gt_machine *m, const struct gt_gpu_state *gpu, ui
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
             m->groups[at].limit = gt_demand_limit(demand_of(m, &m->groups[at]), m->groups[at].blocks,
                                                   competing(m, gpu, kinds, &m->groups[at]));
-    for (uint32_t k = 0; k < kinds; k++)
+    for (uint32_t k = 0; k < kinds; k++) {
         limit_by_turns(m, gpu->groups[m->sm_kinds[k].sm]);
+        limit_by_queues(m, gpu->groups[m->sm_kinds[k].sm]);
+    }
     for (uint32_t k = 0; k < kinds; k++)
         for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
             m->groups[at].limit = fmin(m->groups[at].limit, limit_by_latency(m, gpu, kinds, &m->groups[at]));

@@ -77,6 +77,7 @@ struct gt_resident_group {
     gt_time_ps updated_ps;
     double sm_part, limit; /* while rates are worked out: of what its SM gets; of its rate */
     double pace;           /* likewise: of that, what others leave it */
+    double queue;          /* likewise: of that, what waiting for others where they are served leaves it */
     uint32_t turn;         /* likewise: in the order in which groups of its SM issue */
     uint64_t stamp;        /* of the event that ends its first batch; 0: none is due */
 };

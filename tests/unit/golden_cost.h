@@ -60,8 +60,8 @@ static bool read_waves(struct golden_cost *cost, const char *text)
 /* WHAT=NUMBER ... */
 static bool known_resources(const char *text)
 {
-    static const char *const names[] = { "issue", "lsu",     "l2",    "dram", "atomic", "issue_run_length",
-                                         "waits", "latency", "writes" };
+    static const char *const names[] = { "issue", "lsu",     "l2",     "dram", "atomic", "issue_run_length",
+                                         "waits", "latency", "writes", "warps" };
     char name[32];
     double number;
     int used;
@@ -152,8 +152,11 @@ static struct gt_kernel_model *golden_costs_of(const struct gt_workload *w, cons
             set_busy(launch->result.busy, cost->resources);
             launch->result.issue_run_length = number_of(cost->resources, "issue_run_length=");
             launch->result.read_latency = number_of(cost->resources, "latency=");
-            launch->result.warps_mean = 1;
-            launch->result.stalls[GT_STALL_LONG_SCOREBOARD] = cost->cycles * number_of(cost->resources, "waits=");
+            launch->result.warps_mean = number_of(cost->resources, "warps=");
+            if (!(launch->result.warps_mean > 0))
+                launch->result.warps_mean = 1000; /* what one of so many waits for is nothing to the others */
+            launch->result.stalls[GT_STALL_LONG_SCOREBOARD] =
+                cost->cycles * launch->result.warps_mean * number_of(cost->resources, "waits=");
         }
     }
     return modelled;
