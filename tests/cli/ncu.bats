@@ -177,6 +177,16 @@ by_programs() {
     done
 }
 
+@test "a launch in clusters makes a kernel in clusters, where they divide its grid" {
+    change raw.csv launch__cluster_dim_x 3 8
+    "$GRIDTIDE" import -q ncu profile -o out.jsonl
+    grep -q '"grid":\[264\],"block":\[[0-9]*\],"cluster":\[8\]' out.jsonl
+    fresh
+    change raw.csv launch__cluster_dim_x 3 5
+    "$GRIDTIDE" import -q ncu profile -o out.jsonl
+    ! grep -q '"grid":.*"cluster":' out.jsonl
+}
+
 @test "counts of a source page that no warp can have make a bar" {
     change source.0001.csv "Instructions Executed" all 4000000000000
     warned 'more warp instructions executed than a launch can have' launches-without-counts 1

@@ -77,7 +77,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "gpu-shared", NULL, "somebody else used the GPU: measured times are not the trace's alone",
       "measure again when nobody else uses it" },
     { "graph-edges-unknown", NULL,
-      "graph launches of several operations; which of them waited for which was not recorded",
+      "graph launches of several operations; which of them waited for which was not recorded, and is "
+      "concluded from their times",
       "no profiler records it; add \"after\" to the nodes in the trace" },
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole, each taken for one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
