@@ -174,6 +174,12 @@ void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
     lower_most(state, m->device->sms);
 }
 
+/* More than its reserve. */
+static bool uses_shared(const struct gt_device *device, const struct gt_block_need *need)
+{
+    return need->shared_bytes >= device->shared_reserved_bytes + device->shared_unit_bytes;
+}
+
 void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
                     uint32_t blocks, uint8_t *odd_warps)
 {
@@ -181,7 +187,8 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
 
     if (state->resident == 0 && need->carveout_bytes > 0) {
         state->shared_bytes = state->carveout_bytes = need->sets_bytes;
-        m->fired[GT_RULE_IDLE_CARVEOUT] += need->sets_bytes > need->carveout_bytes;
+        m->fired[uses_shared(m->device, need) ? GT_RULE_SPARE_CARVEOUT : GT_RULE_IDLE_CARVEOUT] +=
+            need->sets_bytes > need->carveout_bytes;
     }
     state->resident += blocks;
     state->blocks -= blocks;

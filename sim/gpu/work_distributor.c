@@ -173,7 +173,7 @@ static void start_batches(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
 }
 
 /* The SM that gets the grid's next block; GT_NONE: none for now. A cluster's blocks find room together. */
-static gt_sm_index next_sm(const struct gt_machine *m, struct gt_gpu_state *gpu, const struct gt_placement_view *view)
+static gt_sm_index next_sm(struct gt_machine *m, struct gt_gpu_state *gpu, const struct gt_placement_view *view)
 {
     uint64_t in_cluster = view->grid->dispatched % view->grid->occupancy.cluster_blocks;
 
@@ -187,6 +187,7 @@ static gt_sm_index next_sm(const struct gt_machine *m, struct gt_gpu_state *gpu,
         if (gpc == GT_NONE)
             return GT_NONE;
         gpu->cluster_gpc = gpc;
+        m->fired[GT_RULE_CLUSTERS]++;
     }
     return gpu->cluster_sms[in_cluster];
 }

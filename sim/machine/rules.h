@@ -20,6 +20,8 @@
     RULE(PRIORITY, "priority", "scheduling.priority_high=0", "gpu/work_distributor.c", "blocks of an urgent stream go before blocks that wait already") \
     RULE(CARVEOUT, "carveout", "sm.shared_carveouts_kib=", "gpu/sm.c", "a busy SM keeps its division of memory and refuses blocks that need more shared memory") \
     RULE(IDLE_CARVEOUT, "idle-carveout", "sm.idle_block_bytes=0", "gpu/sm.c", "a kernel without shared memory sets an idle SM to more than it needs") \
+    RULE(SPARE_CARVEOUT, "spare-carveout", "sm.spare_most_bytes=0", "gpu/sm.c", "a kernel with shared memory sets an idle SM to twice what it needs") \
+    RULE(CLUSTERS, "clusters", NULL, "gpu/clusters.c", "all blocks of a cluster go to one GPC at once") \
     RULE(PARTITIONS, "partitions", "sm.register_partitions=1", "gpu/sm.c", "a warp's registers are in one sub-partition: what is left in several does not add up") \
     RULE(DISPATCH, "dispatch", "scheduling.dispatch_ns=0", "gpu/work_distributor.c", "blocks leave the distributor one after the other") \
     RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/work_distributor.c", "a freed place takes a while to be filled again") \
