@@ -75,6 +75,7 @@ struct gt_device {
     /* latencies on the way */
     uint64_t launch_latency_ps;   /* from a launch call's end to the kernel's start on an idle GPU */
     uint64_t copy_submit_ps;      /* the same for a copy's start */
+    uint64_t link_read_ps;        /* the GPU's reading of commands takes so much longer beside a copy in */
     uint64_t stream_gap_ps;       /* from an operation's end to the next one's start in its stream */
     uint64_t event_gap_ps;        /* the same across streams, through an event */
     uint64_t engine_gap_ps;       /* the same where the next one runs on another engine: kernels,
@@ -95,16 +96,19 @@ struct gt_device {
     uint32_t copy_queues;  /* of an engine, that streams are spread over; emptied in turn */
     uint64_t copy_gap_ps;  /* from a copy's end to the start of one that waited for the engine */
     struct gt_copy_cost h2d_pinned, d2h_pinned, h2d_pageable, d2h_pageable, d2d, p2p;
-    double duplex_gbps;                       /* both directions together */
-    uint32_t duplex_in_pct;                   /* what copies in have of that, at least */
-    uint32_t copy_within_alone;               /* 1: a copy within the device and kernels never run at the same time */
-    uint64_t pageable_stage_bytes;            /* a pageable H2D up to this returns without waiting for the GPU; with
+    uint64_t within_rest_bytes,
+        within_rest_ps;            /* a copy within the device from this size on lasts so much longer where that
+                                               * is no multiple of 16 */
+    double duplex_gbps;            /* both directions together */
+    uint32_t duplex_in_pct;        /* what copies in have of that, at least */
+    uint32_t copy_within_alone;    /* 1: a copy within the device and kernels never run at the same time */
+    uint64_t pageable_stage_bytes; /* a pageable H2D up to this returns without waiting for the GPU; with
                                        * staging_chunk_bytes its buffers say so instead */
-    uint64_t inline_pinned_bytes;             /* a pinned H2D up to this goes with the commands, not by its engine */
-    uint64_t inline_bytes;                    /* a pageable H2D up to this goes with the commands, not by a buffer */
-    uint64_t staging_chunk_bytes;             /* pageable copies go by buffers of this size; 0: h2d_pageable
+    uint64_t inline_pinned_bytes;  /* a pinned H2D up to this goes with the commands, not by its engine */
+    uint64_t inline_bytes;         /* a pageable H2D up to this goes with the commands, not by a buffer */
+    uint64_t staging_chunk_bytes;  /* pageable copies go by buffers of this size; 0: h2d_pageable
                                        * and d2h_pageable hold */
-    uint32_t staging_buffers;                 /* so many of them: a copy that finds none free blocks the host */
+    uint32_t staging_buffers;      /* so many of them: a copy that finds none free blocks the host */
     double staging_in_gbps, staging_out_gbps; /* the host's copying into and out of a buffer */
     uint64_t copied_memset_bytes;             /* a memset up to this goes to a copy engine */
     uint64_t memset_latency_ps;

@@ -19,6 +19,7 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
 
 static uint32_t engine_number(const struct gt_device *device, enum gt_direction direction)
@@ -201,6 +202,16 @@ static uint32_t take_next(struct gt_machine *m, struct gt_engine_state *engine)
     return command;
 }
 
+/* What goes with the commands comes over the link as they do. */
+static gt_time_ps inline_read_ps(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
+
+    return op->duration_ps != GT_TIME_NONE || op->direction == GT_H2H
+               ? 0
+               : gt_link_reads_ps(m, m->streams[op->stream].gpu, 1);
+}
+
 /* Host memory to host memory needs no engine of the GPU, nor what goes with the commands one of its own.  Seen on H200:
  * copies in of up to 1 KiB run beside larger ones, and follow a kernel as the next kernel would. */
 void gt_copy_start(struct gt_machine *m, gt_command_index command)
@@ -213,7 +224,7 @@ void gt_copy_start(struct gt_machine *m, gt_command_index command)
 
     m->fired[GT_RULE_WITH_COMMANDS] += gt_replay_with_commands(&m->replay, op); /* gaps beside nodes follow it too */
     if (op->direction == GT_H2H || inlined) {
-        gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
+        gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index) + inline_read_ps(m, command));
         return;
     }
     if (op->direction == GT_D2D && !m->replay.within_alone && gt_driver_kernel_runs(m, command)) {
@@ -237,7 +248,7 @@ void gt_memset_start(struct gt_machine *m, gt_command_index command)
     if (gt_driver_kernel_runs(m, command))
         gt_grid_admit(m, command);
     else
-        gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
+        gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index) + inline_read_ps(m, command));
 }
 
 void gt_copy_timed_end(struct gt_machine *m, gt_command_index command)

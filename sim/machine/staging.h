@@ -14,6 +14,9 @@ uint64_t gt_staging_chunks(const struct gt_device *device, const struct gt_op *o
 gt_time_ps gt_staging_first_ps(const struct gt_machine *m, gt_op_index op);
 gt_time_ps gt_staging_all_ps(const struct gt_machine *m, gt_op_index op);
 
+/* Of a copy out: what the host has to copy still when the GPU is done. */
+gt_time_ps gt_staging_out_tail_ps(const struct gt_machine *m, gt_op_index op);
+
 /* By latency and rates, as if the host had begun when the copy could: what it takes the GPU. */
 double gt_staging_duration_ps(const struct gt_machine *m, const struct gt_device *device, gt_op_index op);
 

@@ -42,6 +42,7 @@ struct gt_stream_command {
     uint8_t kind;
     bool waiting;  /* WAIT: already on its target's list */
     bool started;  /* its stream has let it go; what comes behind it waits for its end */
+    bool read;     /* by the GPU, as far as that takes longer than usual */
     bool in_queue; /* still at or behind its hardware queue's head */
 };
 

@@ -88,7 +88,7 @@ static gt_time_ps unstaging_ps(const struct gt_machine *m, const struct gt_call 
 
     if (op == NULL || call->duration_ps != GT_TIME_NONE || !gt_copy_staged(m->device, op))
         return 0;
-    return gt_staging_first_ps(m, call->first_op);
+    return gt_staging_out_tail_ps(m, call->first_op);
 }
 
 gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)

@@ -7,6 +7,7 @@
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/waiting.h"
 
@@ -222,6 +223,17 @@ static void try_op(struct gt_machine *m, gt_stream_index stream, gt_command_inde
         gt_op_ready(m, head);
 }
 
+/* What became visible while its stream was busy has been read meanwhile. */
+static void read_command(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_stream_command *c = &m->commands[command];
+    gt_time_ps more_ps = c->read ? 0 : gt_link_command_ps(m, command);
+
+    c->read = true;
+    c->visible_ps += more_ps;
+    m->fired[GT_RULE_LINK_READS] += more_ps > 0;
+}
+
 /* Go on with the stream as far as it goes now. */
 void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
 {
@@ -231,6 +243,8 @@ void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
         gt_command_index head = state->head;
         struct gt_stream_command *c = &m->commands[head];
 
+        if (c->visible_ps == m->engine.now_ps && c->kind == GT_COMMAND_OP)
+            read_command(m, head);
         if (c->visible_ps > m->engine.now_ps) {
             gt_stream_wake(m, stream, c->visible_ps);
             return;
