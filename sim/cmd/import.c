@@ -18,12 +18,15 @@ struct arguments {
     size_t count;
     const char *output; /* NULL: made from the file's name */
     const char *keep;   /* NULL: nothing is kept */
+    bool warm_caches;
     bool quiet;
 };
 
 static const struct argp_option options[] = {
     { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
     { "keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0 },
+    { "warm-caches", 'w', NULL, 0, "Launches were profiled with caches left as they were (ncu --cache-control none)",
+      0 },
     { "quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0 },
     { 0 },
 };
@@ -35,6 +38,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     switch (key) {
     case 'o': arguments->output = text; return 0;
     case 'k': arguments->keep = text; return 0;
+    case 'w': arguments->warm_caches = true; return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG:
         if (arguments->count == 2)
@@ -168,6 +172,7 @@ static int run(int argc, char **argv)
     if (importer == NULL)
         return format != NULL ? gt_usage("import", "%s", error.text) : gt_fail(&error);
     import_options.keep = arguments.keep;
+    import_options.warm_caches = arguments.warm_caches;
     made = arguments.output == NULL ? default_output(path) : NULL;
     status = import(importer, path, arguments.output != NULL ? arguments.output : made, &import_options, &arguments);
     free(made);

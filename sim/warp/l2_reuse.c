@@ -30,7 +30,9 @@ double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_work
     struct touched now = touched_by(workload, op);
 
     if (before[op] == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE ||
-        gt_workload_profile(workload, op) != NULL || now.read_bytes + now.written_bytes > keeps)
+        gt_workload_profile(workload, op) != NULL ||
+        workload->kernels[workload->ops[op].kernel].program->warm_caches ||
+        now.read_bytes + now.written_bytes > keeps)
         return 0;
     for (uint32_t i = 0, at = before[op]; i < LAUNCHES_BACK && at != GT_NONE && left > 0; i++) {
         struct touched last = touched_by(workload, at);

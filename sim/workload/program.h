@@ -298,8 +298,9 @@ struct gt_program {
     uint64_t warps;                              /* of the profiled launch */
     uint32_t warps_per_block;
     uint64_t warp_instructions; /* executed by the profiled launch: the sum over instructions */
-    bool reuse_known;           /* instructions' `reuse` was recorded, though none may keep anything */
-    bool flow_broken;           /* counts contradict the flow somewhere: totals of walks will be off */
+    bool warm_caches; /* profiled with caches as launches before had left them: `use` knows what they held */
+    bool reuse_known; /* instructions' `reuse` was recorded, though none may keep anything */
+    bool flow_broken; /* counts contradict the flow somewhere: totals of walks will be off */
     struct gt_instruction *instructions;
     uint32_t instruction_count;
     struct gt_access *memory;

@@ -269,6 +269,15 @@ END
     chmod +x bin/ncu
 }
 
+@test "launches profiled with warm caches say so in the trace, others do not" {
+    "$GRIDTIDE" import -q profile --warm-caches -o warm.jsonl
+    "$GRIDTIDE" import -q profile -o cold.jsonl
+    [ "$(grep -c '"sass"' warm.jsonl)" -eq "$(grep -c '"warm_caches":true' warm.jsonl)" ]
+    ! grep -q warm_caches cold.jsonl
+    cmp <(sed 's/,"warm_caches":true//' warm.jsonl) cold.jsonl
+    "$GRIDTIDE" run -q warm.jsonl -o warm.db
+}
+
 @test "a report becomes such a folder, kept where asked" {
     report
     PATH="$PWD/bin:$PATH" TMPDIR="$PWD/tmp" "$GRIDTIDE" import -q chase.ncu-rep -o a.jsonl

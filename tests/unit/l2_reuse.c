@@ -106,6 +106,9 @@ static void typed_profiled_and_first_launches_find_nothing(void **state)
     set_up(&f, (struct bytes){ 4096, 0 }, (struct bytes){ 4096, 0 }, (struct bytes){ 4096, 0 });
     assert_true(share(&f) == 1);
     assert_true(gt_l2_reuse_fraction(&f.device, f.workload, 0, before) == 0);
+    f.programs[LAST].warm_caches = true; /* what it found is in its rates */
+    assert_true(share(&f) == 0);
+    f.programs[LAST].warm_caches = false;
     f.workload->ops[LAST].start_ps = GT_TIME_NONE;
     assert_true(share(&f) == 0);
     f.workload->ops[LAST].start_ps = 1000;

@@ -35,6 +35,7 @@ struct gt_import_options {
     void *progress_user;
     struct gt_input *input; /* the file, open and nothing read but its head (gt_importer_find()): the caller's
                                  to close; NULL: a folder, or to be opened */
+    bool warm_caches;       /* a profiler left caches as they were (ncu --cache-control none), which no report says */
     const char *keep;       /* folder to make and leave behind for formats that unpack files; NULL: none */
 };
 

@@ -17,6 +17,7 @@ struct raw_program {
         *samples;
     uint64_t warps;
     uint32_t compute_capability, warps_per_block, registers, shared_bytes;
+    bool warm_caches;
     struct gt_memory_use use;
 };
 /* clang-format off */
@@ -52,6 +53,7 @@ static const struct gt_field program_fields[] = {
     { "divergent", GT_FIELD_ARRAY, offsetof(struct raw_program, divergent), NULL, 0 },
     { "access", GT_FIELD_ARRAY, offsetof(struct raw_program, access), NULL, 0 },
     { "samples", GT_FIELD_ARRAY, offsetof(struct raw_program, samples), NULL, 0 },
+    { "warm_caches", GT_FIELD_BOOL, offsetof(struct raw_program, warm_caches), NULL, 0 },
     USE_FIELDS(struct raw_program, use),
 };
 static const struct gt_field_table program_table = GT_FIELD_TABLE("a program", program_fields);
@@ -297,6 +299,7 @@ static int add_program(struct gt_jsonl *jsonl, const struct raw_program *raw, st
     struct gt_program head = {
         .warps = raw->warps, .warps_per_block = raw->warps_per_block, .registers_per_thread = raw->registers,
         .shared_bytes = raw->shared_bytes, .compute_capability = raw->compute_capability, .use = raw->use,
+        .warm_caches = raw->warm_caches,
     }, *program;
     struct gt_flow_report report;
     uint32_t unknown, first_unknown;

@@ -169,6 +169,7 @@ void gt_emit_program(struct gt_emit *emit, uint32_t index)
     gt_emit_number(emit, "warps_per_block", program->warps_per_block);
     gt_emit_number(emit, "registers", program->registers_per_thread);
     gt_emit_number(emit, "shared_bytes", program->shared_bytes);
+    gt_emit_flag(emit, "warm_caches", program->warm_caches);
     emit_use(emit, &program->use);
     emit_code(emit, program);
     emit_counts(emit, program);

@@ -43,7 +43,8 @@ struct ncu {
     struct known_program *programs;
     const char *folder;
     uint32_t thread, stream;
-    uint32_t launch; /* the one at hand */
+    uint32_t launch;  /* the one at hand */
+    bool warm_caches; /* see gt_import_options */
 };
 
 /* Count a warning about the launch at hand; the text of a kind's first one is kept. */
@@ -150,6 +151,7 @@ static struct gt_program *make_program(struct ncu *ncu, struct gt_ncu_source *so
         .shared_bytes = of_an_sm(launch->allocated_shared_bytes),
         .compute_capability = launch->compute_capability,
         .warps_per_block = warps_per_block(launch),
+        .warm_caches = ncu->warm_caches,
     };
     uint32_t unknown, first_unknown;
     struct gt_flow_report report;
@@ -324,6 +326,7 @@ static int read_launches(struct ncu *ncu, const struct gt_import_options *option
     if (ncu->code == NULL)
         return -1;
     begin_workload(ncu);
+    ncu->warm_caches = options != NULL && options->warm_caches;
     for (ncu->launch = 0; ncu->launch < ncu->raw.count; ncu->launch++) {
         add_launch(ncu);
         if (options != NULL && options->progress != NULL)

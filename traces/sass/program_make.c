@@ -95,6 +95,7 @@ struct gt_program *gt_program_make(const struct gt_program *head, const struct g
         .registers_per_thread = head->registers_per_thread,
         .shared_bytes = head->shared_bytes,
         .compute_capability = head->compute_capability,
+        .warm_caches = head->warm_caches,
         .warps = head->warps,
         .warps_per_block = head->warps_per_block,
         .use = head->use,
