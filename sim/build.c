@@ -60,7 +60,7 @@ static void join_context(struct gt_machine *m, gt_stream_index stream)
         context->null_stream = stream;
 }
 
-/* Streams take hardware queues in turn, in the order they appear in, context by context. */
+/* Streams take hardware queues in turn at first, in the order they appear in, context by context. */
 static void build_queues(struct gt_machine *m)
 {
     uint32_t connections = m->device->connections, *taken = gt_calloc(m->context_count, sizeof *taken);

@@ -35,24 +35,42 @@ static bool deal_registers(const struct gt_device *device, uint32_t *registers, 
     return true;
 }
 
+/* Do a block's warps divide equally?  Then all its sub-partitions have the same share of it. */
+static bool deals_equally(const struct gt_device *device, const struct gt_block_need *need)
+{
+    return need->warps % device->register_partitions == 0;
+}
+
+/* Blocks that fit one after the other where the shares are not all the same, `most` at most. */
+static uint32_t fit_unequal(const struct gt_device *device, const struct gt_sm_state *sm,
+                            const struct gt_block_need *need, uint32_t most)
+{
+    uint32_t registers[GT_DEVICE_MAX_PARTITIONS], blocks = 0;
+    uint8_t unused[GT_DEVICE_MAX_PARTITIONS] = { 0 };
+
+    memcpy(registers, sm->registers, sizeof registers);
+    while (blocks < most && deal_registers(device, registers, need, unused))
+        blocks++;
+    return blocks;
+}
+
 /* Blocks that the registers of an SM are enough for, `most` at most. */
 static uint32_t fit_registers(struct gt_machine *m, const struct gt_sm_state *sm, const struct gt_block_need *need,
                               uint32_t most)
 {
-    uint32_t registers[GT_DEVICE_MAX_PARTITIONS], least = UINT32_MAX, whole = 0, blocks = 0;
-    uint32_t partitions = m->device->register_partitions;
-    uint8_t unused[GT_DEVICE_MAX_PARTITIONS] = { 0 };
+    uint32_t least = sm->registers[0], whole = sm->registers[0], partitions = m->device->register_partitions, blocks;
 
-    for (uint32_t i = 0; i < partitions; i++) {
-        registers[i] = sm->registers[i];
-        least = registers[i] < least ? registers[i] : least;
-        whole += registers[i];
+    for (uint32_t i = 1; i < partitions; i++) {
+        least = sm->registers[i] < least ? sm->registers[i] : least;
+        whole += sm->registers[i];
     }
-    if ((uint64_t)most * ((need->registers + partitions - 1) / partitions + need->registers / need->warps) <= least)
-        return most;
-    while (blocks < most && deal_registers(m->device, registers, need, unused))
-        blocks++;
-    m->fired[GT_RULE_PARTITIONS] += blocks < most && whole / need->registers > blocks;
+    if (deals_equally(m->device, need)) {
+        blocks = least / (need->registers / partitions);
+        blocks = blocks < most ? blocks : most;
+    } else {
+        blocks = fit_unequal(m->device, sm, need, most);
+    }
+    m->fired[GT_RULE_PARTITIONS] += blocks < most && (uint64_t)(blocks + 1) * need->registers <= whole;
     return blocks;
 }
 
@@ -194,8 +212,13 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
     state->blocks -= blocks;
     state->threads -= need->threads * blocks;
     state->warps -= need->warps * blocks;
-    for (uint32_t i = 0; i < blocks && need->registers > 0; i++)
-        deal_registers(m->device, state->registers, need, odd_warps);
+    if (deals_equally(m->device, need)) {
+        for (uint32_t i = 0; i < m->device->register_partitions; i++)
+            state->registers[i] -= need->registers / m->device->register_partitions * blocks;
+    } else {
+        for (uint32_t i = 0; i < blocks && need->registers > 0; i++)
+            deal_registers(m->device, state->registers, need, odd_warps);
+    }
     state->shared_bytes -= need->shared_bytes * blocks;
 }
 

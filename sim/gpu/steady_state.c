@@ -74,12 +74,13 @@ static void take_ends(const struct gt_machine *m, const struct gt_heap_event *ev
             snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
         }
         snapshot->due[snapshot->due_count] = (struct due){ .in_ps = event->time_ps - m->engine.now_ps,
-                                                           .order = order++,
+                                                           .order = order,
                                                            .stamp = event->stamp,
                                                            .sm = m->batches[batch].sm,
                                                            .blocks = m->batches[batch].blocks };
         memcpy(snapshot->due[snapshot->due_count++].odd_warps, m->batches[batch].odd_warps,
                sizeof m->batches[batch].odd_warps);
+        order++;
     }
 }
 

@@ -62,8 +62,9 @@ struct gt_stream_state {
     gt_waiter_index waiters, waiters_tail;
     gt_gpu_index gpu;
     gt_context_index context;
-    gt_queue_index queue;
-    uint32_t level; /* of priority; 0 the most urgent */
+    gt_queue_index queue; /* the connection of its commands, as long as any is in it */
+    uint32_t queued;      /* so many */
+    uint32_t level;       /* of priority; 0 the most urgent */
     uint32_t flags;
     uint64_t process; /* of the host thread that uses it first */
     uint64_t wake_stamp;
@@ -126,6 +127,7 @@ struct gt_serial_state {
 
 struct gt_hw_queue_state {
     gt_command_index head, tail;
+    uint32_t count; /* of commands */
 };
 
 #endif

@@ -598,18 +598,12 @@ static void a_recording_forgets_its_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spinning_kernels_have_registers),
-        cmocka_unit_test(a_recording_forgets_its_times),
-        cmocka_unit_test(the_median_repetition_is_compared),
-        cmocka_unit_test(the_gpu_alone_has_the_measured_host),
-        cmocka_unit_test(the_host_is_measured_before),
-        cmocka_unit_test(placement_has_a_floor),
-        cmocka_unit_test(thresholds_give_the_verdict),
-        cmocka_unit_test(the_order_is_that_of_all_repetitions),
-        cmocka_unit_test(what_was_not_seen_is_told),
-        cmocka_unit_test(others_on_the_gpu_are_a_warning),
-        cmocka_unit_test(what_was_measured_is_kept),
-        cmocka_unit_test(a_surrogate_lasts_as_long),
+        cmocka_unit_test(spinning_kernels_have_registers),   cmocka_unit_test(a_recording_forgets_its_times),
+        cmocka_unit_test(the_median_repetition_is_compared), cmocka_unit_test(the_gpu_alone_has_the_measured_host),
+        cmocka_unit_test(the_host_is_measured_before),       cmocka_unit_test(placement_has_a_floor),
+        cmocka_unit_test(thresholds_give_the_verdict),       cmocka_unit_test(the_order_is_that_of_all_repetitions),
+        cmocka_unit_test(what_was_not_seen_is_told),         cmocka_unit_test(others_on_the_gpu_are_a_warning),
+        cmocka_unit_test(what_was_measured_is_kept),         cmocka_unit_test(a_surrogate_lasts_as_long),
         cmocka_unit_test(recorded_kernels_need_leave),
     };
 
