@@ -40,6 +40,14 @@ struct samples {
 
 struct gt_host_costs {
     struct samples rows[ROWS], returns, pick_ups;
+    struct graph {
+        double ps, groups, nodes, copies; /* what the call took, and what it wrote (sim/replay/graph_launch.h) */
+    } * graphs;
+    uint64_t graph_count, graph_room;
+    struct staged {
+        double ps, bytes; /* of a call that copies in from pageable memory */
+    } * staged;
+    uint64_t staged_count, staged_room;
 };
 
 struct gt_host_costs *gt_host_costs_new(void)
@@ -55,6 +63,8 @@ void gt_host_costs_free(struct gt_host_costs *costs)
         free(costs->rows[row].values);
     free(costs->returns.values);
     free(costs->pick_ups.values);
+    free(costs->graphs);
+    free(costs->staged);
     free(costs);
 }
 
@@ -155,6 +165,47 @@ static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, c
     add(&costs->rows[row], sample);
 }
 
+/* What a graph launch writes: a device on which that alone takes time, a millisecond each, counts it. */
+enum { UNIT_PS = 1000000000 };
+static double count_parts(const struct gt_workload *workload, gt_call_index call, const struct gt_device *unit)
+{
+    struct gt_replay plan = { .edge_count = 0 };
+    double parts;
+
+    gt_replay_make(&plan, workload, unit, unit);
+    parts = (double)plan.graphs.call_ps[call] / UNIT_PS;
+    gt_replay_free(&plan);
+    return parts;
+}
+
+static void add_graph(struct gt_host_costs *costs, const struct gt_workload *workload,
+                      const struct gt_workload *measured, gt_call_index call)
+{
+    struct gt_device nothing, groups, nodes, copies;
+
+    gt_device_init(&nothing);
+    nothing.graph_call_ps = nothing.graph_group_ps = nothing.graph_node_ps = nothing.graph_copy_ps = 0;
+    groups = nodes = copies = nothing;
+    groups.graph_group_ps = nodes.graph_node_ps = copies.graph_copy_ps = UNIT_PS;
+    gt_array_grow(costs->graphs, costs->graph_count, costs->graph_room);
+    costs->graphs[costs->graph_count++] = (struct graph){
+        .ps = (double)measured->calls[call].duration_ps,
+        .groups = count_parts(workload, call, &groups),
+        .nodes = count_parts(workload, call, &nodes),
+        .copies = count_parts(workload, call, &copies),
+    };
+}
+
+static void add_staged(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_call *call)
+{
+    const struct gt_op *op = &w->ops[call->first_op];
+
+    if (call->kind != GT_CALL_COPY || call->ops != 1 || op->memory != GT_MEMORY_PAGEABLE || op->direction != GT_H2D)
+        return;
+    gt_array_grow(costs->staged, costs->staged_count, costs->staged_room);
+    costs->staged[costs->staged_count++] = (struct staged){ (double)call->duration_ps, (double)op->bytes };
+}
+
 /* Of several threads at once each call may wait for the others' lock, which host.contention_us is for. */
 static bool alone(const struct gt_workload *w)
 {
@@ -164,7 +215,8 @@ static bool alone(const struct gt_workload *w)
     return true;
 }
 
-void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *measured)
+void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *workload,
+                       const struct gt_workload *measured)
 {
     struct gt_replay replay = { .edge_count = 0 };
     struct walk walk;
@@ -188,6 +240,10 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *me
         if (synchronises(call))
             add_wait(costs, measured, &replay, i);
         add_call(costs, measured, call, &walk);
+        if (call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 0)
+            add_graph(costs, workload, measured, i);
+        else if (call->ops > 0)
+            add_staged(costs, measured, call);
     }
     gt_replay_free(&replay);
     free(walk.kinds_called);
@@ -242,10 +298,58 @@ static void put(struct gt_device *device, size_t place, double ps)
     *(uint64_t *)(void *)((char *)device + place) = (uint64_t)ps;
 }
 
+/* All parts of a graph launch by the median of what launches took, of what they would by the device. */
+static void apply_graphs(const struct gt_host_costs *costs, struct gt_device *device)
+{
+    double *ratios = gt_calloc(costs->graph_count + 1, sizeof *ratios), ratio;
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < costs->graph_count; i++) {
+        const struct graph *g = &costs->graphs[i];
+        double ps = (double)device->graph_call_ps + g->groups * (double)device->graph_group_ps +
+                    g->nodes * (double)device->graph_node_ps + g->copies * (double)device->graph_copy_ps;
+
+        if (ps > 0)
+            ratios[count++] = g->ps / ps;
+    }
+    ratio = gt_median(ratios, count);
+    free(ratios);
+    if (count < GT_HOST_COSTS_LEAST)
+        return;
+    device->graph_call_ps = (uint64_t)((double)device->graph_call_ps * ratio);
+    device->graph_group_ps = (uint64_t)((double)device->graph_group_ps * ratio);
+    device->graph_node_ps = (uint64_t)((double)device->graph_node_ps * ratio);
+    device->graph_copy_ps = (uint64_t)((double)device->graph_copy_ps * ratio);
+}
+
+/* How fast the host copies, from copies that it only copies into the staging buffers, and are long enough to tell.
+ * Few do, so fewer are enough; copying out is taken to be as much faster or slower than the device has it. */
+enum { STAGED_LEAST = 3, STAGED_BYTES_LEAST = 1 << 17 };
+static void apply_staging(const struct gt_host_costs *costs, struct gt_device *device)
+{
+    double *rates = gt_calloc(costs->staged_count + 1, sizeof *rates), rate_gbps;
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < costs->staged_count; i++) {
+        const struct staged *s = &costs->staged[i];
+        double copying_ps = s->ps - (double)device->copy_call_ps;
+
+        if (s->bytes >= STAGED_BYTES_LEAST && copying_ps > 0 &&
+            s->bytes <= (double)device->staging_chunk_bytes * device->staging_buffers)
+            rates[count++] = s->bytes * 1000 / copying_ps;
+    }
+    rate_gbps = gt_median(rates, count);
+    free(rates);
+    if (count < STAGED_LEAST || device->staging_in_gbps <= 0)
+        return;
+    device->staging_out_gbps *= rate_gbps / device->staging_in_gbps;
+    device->staging_in_gbps = rate_gbps;
+}
+
 uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device *device)
 {
     double extras_ps[EXTRAS] = { 0 };
-    uint64_t count, calls = costs->returns.count;
+    uint64_t count, calls = costs->returns.count + costs->graph_count;
 
     for (int row = 0; row < ROWS; row++) {
         const struct samples *samples = &costs->rows[row];
@@ -263,6 +367,8 @@ uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device
     memset(extras_ps, 0, sizeof extras_ps);
     if (costs->pick_ups.count >= GT_HOST_COSTS_LEAST)
         device->host_function_ps = (uint64_t)fmax(0, left_ps(&costs->pick_ups, EXTRAS, 0, extras_ps, &count));
+    apply_graphs(costs, device);
+    apply_staging(costs, device);
     if (costs->returns.count >= GT_HOST_COSTS_LEAST)
         device->sync_return_ps = (uint64_t)fmax(0, left_ps(&costs->returns, EXTRAS, 0, extras_ps, &count));
     return calls;

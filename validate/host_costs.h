@@ -14,12 +14,14 @@ struct gt_host_costs;
 struct gt_host_costs *gt_host_costs_new(void);
 void gt_host_costs_free(struct gt_host_costs *costs); /* NULL allowed */
 
-/* Take in the calls of a played trace: `measured` has the times of its calls and operations (measured_host.h). */
-void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *measured);
+/* Take in the calls of a played trace: `measured` has the times of its calls and operations (measured_host.h),
+ * `workload` has none. */
+void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *workload,
+                       const struct gt_workload *measured);
 
 /* Put what was learned into the keys of `device`: of each kind of call what it costs, and what a thread's first one,
- * the first into a stream and one behind another kind cost more (least absolute deviations), the return of waits, and how
- * soon a host function is picked up.
+ * the first into a stream and one behind another kind cost more (least absolute deviations), the return of waits, how
+ * soon a host function is picked up; a graph launch's parts and the host's own copying, each by one factor.
  * Keys that too few calls tell about (fewer than GT_HOST_COSTS_LEAST) stay.  Returns the number of calls behind it. */
 enum { GT_HOST_COSTS_LEAST = 12 };
 uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device *device);

@@ -29,7 +29,7 @@ static int play_one(const struct gt_players *players, const struct gt_workload *
     if (result == 0)
         result = players->play(player, &probe, &unused, error);
     if (result == 0)
-        gt_host_costs_add(costs, &host.workload);
+        gt_host_costs_add(costs, workload, &host.workload);
     gt_measured_host_free(&host);
     players->close(player);
     return result;

@@ -76,7 +76,7 @@ static void every_part_is_found(void **state)
             cold = false;
         }
         call(w, GT_CALL_DEVICE_SYNC, GT_NONE, 3 + 3, GT_OP_KINDS);
-        gt_host_costs_add(costs, w);
+        gt_host_costs_add(costs, w, w);
         gt_workload_free(w);
     }
     assert_true(gt_host_costs_apply(costs, &device) > 13 * 60);
@@ -87,6 +87,51 @@ static void every_part_is_found(void **state)
     assert_int_equal(device.event_call_ps, US / 2);
     assert_int_equal(device.event_extra.cold_ps, US / 2);
     assert_int_equal(device.sync_return_ps, 3 * US);
+    gt_host_costs_free(costs);
+}
+
+/* Graphs of a chain of three kernels take twice what the device says: 10 us a launch, 4 a group, 2 a node are then 20,
+ * 8 and 4 (2 * (10 + 4 + 3 * 2) = 40). Copies in of 1 MB from pageable memory take 100 us beyond a copy's call of 5:
+ * 10 GB/s, half of the device's, and so is copying out. */
+static void graphs_and_staging_have_a_factor(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_device device;
+
+    (void)state;
+    gt_device_init(&device);
+    device.graph_call_ps = 10 * US;
+    device.graph_group_ps = 4 * US;
+    device.graph_node_ps = 2 * US;
+    device.copy_call_ps = 5 * US;
+    device.staging_chunk_bytes = 1 << 20;
+    device.staging_buffers = 2;
+    device.staging_in_gbps = device.staging_out_gbps = 20;
+    for (int i = 0; i < GT_HOST_COSTS_LEAST; i++) {
+        struct gt_workload *w = workload(1);
+        uint32_t nodes[2];
+
+        call(w, GT_CALL_GRAPH_LAUNCH, 0, 40, GT_OP_KERNEL);
+        for (int j = 0; j < 2; j++) {
+            nodes[j] = gt_workload_add_op(w);
+            w->ops[nodes[j]].kind = GT_OP_KERNEL;
+            w->ops[nodes[j]].call = 0;
+            w->ops[nodes[j]].stream = 0;
+            gt_workload_add_after(w, nodes[j], nodes[j] - 1);
+        }
+        w->calls[0].ops = 3;
+        call(w, GT_CALL_COPY, 0, 105, GT_OP_COPY);
+        w->ops[3].memory = GT_MEMORY_PAGEABLE;
+        w->ops[3].bytes = 1000000;
+        gt_host_costs_add(costs, w, w);
+        gt_workload_free(w);
+    }
+    gt_host_costs_apply(costs, &device);
+    assert_int_equal(device.graph_call_ps, 20 * US);
+    assert_int_equal(device.graph_group_ps, 8 * US);
+    assert_int_equal(device.graph_node_ps, 4 * US);
+    assert_true(device.staging_in_gbps > 9.99 && device.staging_in_gbps < 10.01);
+    assert_true(device.staging_out_gbps > 9.99 && device.staging_out_gbps < 10.01);
     gt_host_costs_free(costs);
 }
 
@@ -102,10 +147,10 @@ static void few_calls_and_threads_tell_nothing(void **state)
     device.launch_call_ps = 7;
     for (int i = 0; i < GT_HOST_COSTS_LEAST - 1; i++)
         call(w, GT_CALL_LAUNCH, 0, 5, GT_OP_KERNEL);
-    gt_host_costs_add(costs, w);
+    gt_host_costs_add(costs, w, w);
     gt_workload_add_thread(w);
     call(w, GT_CALL_LAUNCH, 0, 5, GT_OP_KERNEL)->thread = 1;
-    gt_host_costs_add(costs, w);
+    gt_host_costs_add(costs, w, w);
     assert_int_equal(gt_host_costs_apply(costs, &device), GT_HOST_COSTS_LEAST - 1);
     assert_int_equal(device.launch_call_ps, 7);
     gt_workload_free(w);
@@ -116,6 +161,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_found),
+        cmocka_unit_test(graphs_and_staging_have_a_factor),
         cmocka_unit_test(few_calls_and_threads_tell_nothing),
     };
 
