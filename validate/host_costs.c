@@ -32,6 +32,8 @@ static const struct place {
 struct sample {
     double ps;
     bool has[EXTRAS];
+    uint8_t row;     /* of those in `contended` */
+    uint32_t others; /* likewise: threads that were inside a call that submits work as it began */
 };
 struct samples {
     struct sample *values;
@@ -40,6 +42,7 @@ struct samples {
 
 struct gt_host_costs {
     struct samples rows[ROWS], returns, pick_ups;
+    struct samples contended; /* calls of traces of several threads */
     struct graph {
         double ps, groups, nodes, copies; /* what the call took, and what it wrote (sim/replay/graph_launch.h) */
     } * graphs;
@@ -63,6 +66,7 @@ void gt_host_costs_free(struct gt_host_costs *costs)
         free(costs->rows[row].values);
     free(costs->returns.values);
     free(costs->pick_ups.values);
+    free(costs->contended.values);
     free(costs->graphs);
     free(costs->staged);
     free(costs);
@@ -133,8 +137,24 @@ struct walk {
     uint32_t *kinds_called; /* by thread: bits of rows */
     uint8_t *kind_before;   /* by thread: gt_call_kind; GT_CALL_KINDS: none */
     bool *stream_called;
+    bool alone;           /* one thread makes all calls */
     gt_op_index *last_op; /* by stream; GT_NONE: none, or a wait came after it */
 };
+
+/* Other threads that are inside a call that submits work as this one begins. */
+static uint32_t others_inside(const struct gt_workload *w, const struct gt_call *call)
+{
+    uint64_t threads = 0;
+
+    for (uint32_t i = 0; i < w->call_count; i++) {
+        const struct gt_call *other = &w->calls[i];
+
+        if (other->thread != call->thread && other->ops > 0 && other->duration_ps != GT_TIME_NONE &&
+            other->start_ps <= call->start_ps && other->start_ps + other->duration_ps > call->start_ps)
+            threads |= UINT64_C(1) << other->thread % 64;
+    }
+    return (uint32_t)__builtin_popcountll(threads);
+}
 
 static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_call *call,
                      struct walk *walk)
@@ -159,10 +179,12 @@ static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, c
     }
     if (row == ROWS)
         return;
+    sample.row = (uint8_t)row;
+    sample.others = others_inside(w, call);
     sample.has[COLD] = !(walk->kinds_called[call->thread] & UINT32_C(1) << row);
     sample.has[AFTER] = before != GT_CALL_KINDS && before != call->kind;
     walk->kinds_called[call->thread] |= UINT32_C(1) << row;
-    add(&costs->rows[row], sample);
+    add(walk->alone ? &costs->rows[row] : &costs->contended, sample);
 }
 
 /* What a graph launch writes: a device on which that alone takes time, a millisecond each, counts it. */
@@ -206,7 +228,7 @@ static void add_staged(struct gt_host_costs *costs, const struct gt_workload *w,
     costs->staged[costs->staged_count++] = (struct staged){ (double)call->duration_ps, (double)op->bytes };
 }
 
-/* Of several threads at once each call may wait for the others' lock, which host.contention_us is for. */
+/* Of several threads at once each call may wait for the others' lock: what that costs is told from these alone. */
 static bool alone(const struct gt_workload *w)
 {
     for (uint32_t i = 1; i < w->call_count; i++)
@@ -221,9 +243,8 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *wo
     struct gt_replay replay = { .edge_count = 0 };
     struct walk walk;
 
-    if (!alone(measured))
-        return;
     walk = (struct walk){
+        .alone = alone(measured),
         .kinds_called = gt_calloc(measured->thread_count + 1ull, sizeof *walk.kinds_called),
         .kind_before = gt_calloc(measured->thread_count + 1ull, sizeof *walk.kind_before),
         .stream_called = gt_calloc(measured->stream_count + 1ull, sizeof *walk.stream_called),
@@ -237,9 +258,11 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *wo
 
         if (call->duration_ps == GT_TIME_NONE)
             continue;
-        if (synchronises(call))
+        if (walk.alone && synchronises(call))
             add_wait(costs, measured, &replay, i);
         add_call(costs, measured, call, &walk);
+        if (!walk.alone)
+            continue;
         if (call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 0)
             add_graph(costs, workload, measured, i);
         else if (call->ops > 0)
@@ -346,6 +369,29 @@ static void apply_staging(const struct gt_host_costs *costs, struct gt_device *d
     device->staging_in_gbps = rate_gbps;
 }
 
+/* What launches that began beside others took beyond what they do alone, by the number of the others. */
+static void apply_contention(const struct gt_host_costs *costs, struct gt_device *device)
+{
+    double *more = gt_calloc(costs->contended.count + 1, sizeof *more), median;
+    uint64_t count = 0;
+
+    for (uint64_t i = 0; i < costs->contended.count; i++) {
+        const struct sample *sample = &costs->contended.values[i];
+        const struct gt_call_extra *extra = &device->launch_extra;
+
+        if (sample->row == LAUNCH && sample->others > 0)
+            more[count++] =
+                (sample->ps - (double)device->launch_call_ps - (sample->has[COLD] ? (double)extra->cold_ps : 0) -
+                 (sample->has[FIRST] ? (double)extra->first_ps : 0) -
+                 (sample->has[AFTER] ? (double)extra->after_ps : 0)) /
+                sample->others;
+    }
+    median = gt_median(more, count);
+    free(more);
+    if (count >= GT_HOST_COSTS_LEAST)
+        device->submit_lock_ps = (uint64_t)fmax(0, median);
+}
+
 uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device *device)
 {
     double extras_ps[EXTRAS] = { 0 };
@@ -369,6 +415,7 @@ uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device
         device->host_function_ps = (uint64_t)fmax(0, left_ps(&costs->pick_ups, EXTRAS, 0, extras_ps, &count));
     apply_graphs(costs, device);
     apply_staging(costs, device);
+    apply_contention(costs, device);
     if (costs->returns.count >= GT_HOST_COSTS_LEAST)
         device->sync_return_ps = (uint64_t)fmax(0, left_ps(&costs->returns, EXTRAS, 0, extras_ps, &count));
     return calls;

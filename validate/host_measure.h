@@ -5,8 +5,9 @@
 #include "validate/host_costs.h"
 #include "validate/validate.h"
 
-/* So many random traces of every family are played for it, a tenth of a second each. */
-enum { GT_HOST_TRACES = 28 };
+/* So many random traces, of all families in turn, are played for it, in five seconds: fewer have too few memsets and
+ * host functions. */
+enum { GT_HOST_TRACES = 70 };
 
 /* Play them, once after a warm-up, into `costs`. `told` is told done of GT_HOST_TRACES after each; `stop` asked
  * before each: true ends it with what there is. Returns 0, or -1 with what failed on the GPU. */

@@ -135,7 +135,36 @@ static void graphs_and_staging_have_a_factor(void **state)
     gt_host_costs_free(costs);
 }
 
-/* Eleven launches tell nothing, and several threads' only about their lock. */
+/* Launches alone take 5 us; of two threads that launch at once each takes 7: 2 us for the other one. */
+static void threads_at_once_tell_of_their_lock(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_device device;
+
+    (void)state;
+    gt_device_init(&device);
+    for (int trace = 0; trace < 2; trace++) {
+        struct gt_workload *w = workload(1);
+
+        gt_workload_add_thread(w);
+        for (int i = 0; i < 20; i++) {
+            struct gt_call *c = call(w, GT_CALL_LAUNCH, 0, trace == 0 ? 5 : 7, GT_OP_KERNEL);
+
+            if (trace == 1) { /* pairs that begin together, 10 us apart */
+                c->thread = (uint32_t)i % 2;
+                c->start_ps = (gt_time_ps)(i / 2) * 10 * US;
+            }
+        }
+        gt_host_costs_add(costs, w, w);
+        gt_workload_free(w);
+    }
+    gt_host_costs_apply(costs, &device);
+    assert_int_equal(device.launch_call_ps, 5 * US);
+    assert_int_equal(device.submit_lock_ps, 2 * US);
+    gt_host_costs_free(costs);
+}
+
+/* Fewer launches than are enough tell nothing, and several threads' only about their lock. */
 static void few_calls_and_threads_tell_nothing(void **state)
 {
     struct gt_host_costs *costs = gt_host_costs_new();
@@ -161,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_found),
+        cmocka_unit_test(threads_at_once_tell_of_their_lock),
         cmocka_unit_test(graphs_and_staging_have_a_factor),
         cmocka_unit_test(few_calls_and_threads_tell_nothing),
     };
