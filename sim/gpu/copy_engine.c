@@ -125,16 +125,20 @@ static bool others_copy(struct gt_machine *m, uint32_t engine)
     return false;
 }
 
-/* How long it takes from now on. A copy in that is staged is as fast as the host, which may go on when that is done. */
+/* How long it takes from now on. A copy in that is staged is as fast as the host, which may go on when that is done:
+ * where its time is stated, at its end. */
 static gt_time_ps duration_ps(struct gt_machine *m, gt_command_index command)
 {
     gt_op_index index = m->commands[command].index;
     const struct gt_op *op = &m->workload->ops[index];
     gt_time_ps latency_ps = gt_whole_ps((double)m->replay.latency_ps[GT_OP_COPY]), end_ps, staged_ps;
 
-    if (op->direction != GT_H2D || op->duration_ps != GT_TIME_NONE || !gt_copy_staged(m->device, op))
+    if (op->direction != GT_H2D || !gt_copy_staged(m->device, op))
         return gt_stated_ps(m, index);
-    end_ps = gt_staging_in_end_ps(m, index, m->commands[command].visible_ps - latency_ps, &staged_ps);
+    if (op->duration_ps != GT_TIME_NONE)
+        end_ps = staged_ps = m->engine.now_ps + gt_stated_ps(m, index);
+    else
+        end_ps = gt_staging_in_end_ps(m, index, m->commands[command].visible_ps - latency_ps, &staged_ps);
     gt_thread_copy_started(m, index, staged_ps);
     return end_ps - m->engine.now_ps;
 }
