@@ -82,14 +82,20 @@ void gt_device_get(const struct gt_device *device, const struct gt_device_key *k
     gt_device_value_format(device, key, text, bytes);
 }
 
-/* One round: a pair to each GPC that has SMs left, of those with more than one pair or of the others. */
-static uint32_t deal_round(const struct gt_device *device, uint32_t *left, bool single, uint32_t sm, uint8_t *gpc)
+/* What is dealt out one after the other: pairs of GPCs with several, those of GPCs with one, SMs without another. */
+enum turn { PAIRS, LONE_PAIRS, SINGLE_SMS, TURNS };
+
+/* One round: to each GPC that has any left a pair, or an SM. */
+static uint32_t deal_round(const struct gt_device *device, uint32_t *left, enum turn turn, uint32_t sm, uint8_t *gpc)
 {
+    uint32_t count = turn == SINGLE_SMS ? 1 : 2;
+
     for (uint32_t i = 0; i < device->gpcs; i++) {
-        for (int half = 0; half < 2 && left[i] > 0 && (device->gpc_sms[i] <= 2) == single; half++) {
-            gpc[sm++] = (uint8_t)i;
-            left[i]--;
-        }
+        if (left[i] < count || (turn == PAIRS && device->gpc_sms[i] <= 2))
+            continue;
+        memset(gpc + sm, (int)i, count);
+        sm += count;
+        left[i] -= count;
     }
     return sm;
 }
@@ -100,12 +106,12 @@ void gt_device_deal_gpcs(const struct gt_device *device, uint8_t *gpc)
 
     memset(gpc, 0, device->sms);
     memcpy(left, device->gpc_sms, sizeof left);
-    for (int single = 0; single < 2 && device->gpcs > 0; single++) {
+    for (int turn = 0; turn < TURNS && device->gpcs > 0; turn++) {
         uint32_t before;
 
         do {
             before = sm;
-            sm = deal_round(device, left, single == 1, sm, gpc);
+            sm = deal_round(device, left, (enum turn)turn, sm, gpc);
         } while (sm > before);
     }
 }

@@ -148,7 +148,7 @@ enum { GT_DEVICE_VALUE_BYTES = 8 * GT_DEVICE_MAX_SMS };
 /* The value of a key as text, into `text`; what gt_device_set would take back exactly. */
 void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes);
 /* The GPC of each SM, into gpc[0 .. sms - 1].  Numbers of SMs come in pairs, a TPC each, dealt out over the GPCs;
- * those of a single TPC come last (seen on H200, by what clusters share).  Where gpc_sms is not known, all are of
+ * those of a single TPC come last (seen on H200, by what clusters share), and then SMs beyond an even number.  Where gpc_sms is not known, all are of
  * GPC 0. */
 void gt_device_deal_gpcs(const struct gt_device *device, uint8_t *gpc);
 /* Consistency across keys (a block limit above its SM's, an order that names an SM twice, ...). */

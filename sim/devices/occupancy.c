@@ -41,12 +41,11 @@ static uint32_t spares_of(const struct gt_device *device, uint64_t threads, uint
 static uint64_t clustered_on(uint64_t sms, const struct gt_occupancy *occupancy)
 {
     uint64_t cluster = occupancy->cluster_blocks, per_sm = occupancy->blocks_per_sm;
+    uint64_t pairs = sms / 2, cluster_pairs = (cluster + 1) / 2;
 
-    if (sms < cluster)
-        return 0;
-    if (per_sm == 1 || cluster == 1)
+    if (cluster == 1 || (per_sm == 1 && sms >= cluster))
         return sms * per_sm / cluster * cluster;
-    return sms / 2 * per_sm / ((cluster + 1) / 2) * cluster;
+    return per_sm > 1 && pairs >= cluster_pairs ? pairs * per_sm / cluster_pairs * cluster : 0;
 }
 
 /* Likewise the device. */
@@ -79,15 +78,16 @@ static int find_waves(const struct gt_device *device, const struct gt_kernel *ke
     return 0;
 }
 
-/* Warps that the registers of an SM are enough for: each has all of its own in one sub-partition. */
-static uint64_t warps_of_registers(const struct gt_device *device, uint64_t registers_per_warp)
+/* Registers of an SM that such warps can have: each has all of its own in one sub-partition. */
+static uint64_t registers_for(const struct gt_device *device, uint64_t registers_per_warp)
 {
     uint64_t partition = device->registers_per_sm / device->register_partitions;
 
-    return registers_per_warp == 0 ? UINT32_MAX : partition / registers_per_warp * device->register_partitions;
+    return registers_per_warp == 0
+               ? 0
+               : partition / registers_per_warp * registers_per_warp * device->register_partitions;
 }
 
-enum { REGISTERS = 3 }; /* its place among the limits */
 struct limit {
     const char *name;
     uint64_t need, have;
@@ -108,7 +108,7 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
         { "blocks", 1, device->blocks_per_sm },
         { "threads", threads, device->threads_per_sm },
         { "warps", warps, device->warps_per_sm },
-        [REGISTERS] = { "registers", registers, device->registers_per_sm },
+        { "registers", registers, registers_for(device, registers_per_warp) },
         { "shared memory", shared, device->shared_bytes_per_sm },
     };
 
@@ -126,8 +126,6 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
         uint64_t fit = limits[i].need == 0 ? UINT32_MAX : limits[i].have / limits[i].need;
 
-        if (i == REGISTERS)
-            fit = warps_of_registers(device, registers_per_warp) / warps;
         if (fit == 0)
             return gt_error_set(error, "one block needs %llu %s of an SM, %s has %llu",
                                 (unsigned long long)limits[i].need, limits[i].name, device->name,
