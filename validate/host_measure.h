@@ -5,7 +5,7 @@
 #include "validate/host_costs.h"
 #include "validate/validate.h"
 
-/* So many random traces, of all families in turn, are played for it, in five seconds: fewer have too few memsets and
+/* So many traces, random ones of all families in turn but for one of staged copies, are played for it, in five seconds: fewer have too few memsets and
  * host functions. */
 enum { GT_HOST_TRACES = 70 };
 
