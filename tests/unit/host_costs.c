@@ -164,6 +164,33 @@ static void threads_at_once_tell_of_their_lock(void **state)
     gt_host_costs_free(costs);
 }
 
+/* The first launch into a stream takes 2 us more; that says nothing of copies within the device, which take 3 us each,
+ * though no other copy tells what their first ones do. */
+static void copies_within_are_no_launches(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_device device;
+    struct gt_workload *w = workload(2 * 20);
+
+    (void)state;
+    gt_device_init(&device);
+    for (uint32_t i = 0; i < 20; i++) {
+        call(w, GT_CALL_LAUNCH, i, 7, GT_OP_KERNEL);
+        call(w, GT_CALL_LAUNCH, i, 5, GT_OP_KERNEL);
+    }
+    for (uint32_t i = 0; i < 20; i++) {
+        struct gt_call *copy = call(w, GT_CALL_COPY, 20 + i, 3, GT_OP_COPY);
+
+        w->ops[copy->first_op].direction = GT_D2D;
+    }
+    gt_host_costs_add(costs, w, w);
+    gt_workload_free(w);
+    gt_host_costs_apply(costs, &device);
+    assert_int_equal(device.launch_extra.first_ps, 2 * US);
+    assert_int_equal(device.copy_within_call_ps, 3 * US);
+    gt_host_costs_free(costs);
+}
+
 /* Fewer launches than are enough tell nothing, and several threads' only about their lock. */
 static void few_calls_and_threads_tell_nothing(void **state)
 {
@@ -192,6 +219,7 @@ int main(void)
         cmocka_unit_test(every_part_is_found),
         cmocka_unit_test(threads_at_once_tell_of_their_lock),
         cmocka_unit_test(graphs_and_staging_have_a_factor),
+        cmocka_unit_test(copies_within_are_no_launches),
         cmocka_unit_test(few_calls_and_threads_tell_nothing),
     };
 

@@ -1,0 +1,49 @@
+/* host_samples.h - what the calls of played traces told of the host, before anything is made of it: host_costs.c
+ * gathers it, host_fit.c fits costs to it. */
+#ifndef GRIDTIDE_VALIDATE_HOST_SAMPLES_H
+#define GRIDTIDE_VALIDATE_HOST_SAMPLES_H
+
+#include <stdbool.h>
+
+#include "validate/host_costs.h"
+
+/* What may come on top of a call, as in sim/stream/call_extra.h. */
+enum gt_host_extra { GT_EXTRA_COLD, GT_EXTRA_FIRST, GT_EXTRA_AFTER, GT_EXTRAS };
+
+/* Kinds of call that share a row of the device file. */
+enum gt_host_row {
+    GT_HOST_LAUNCH,
+    GT_HOST_COPY,
+    GT_HOST_COPY_WITHIN,
+    GT_HOST_MEMSET,
+    GT_HOST_HOST_FUNCTION,
+    GT_HOST_EVENT,
+    GT_HOST_SYNC,
+    GT_HOST_ROWS
+};
+
+struct gt_host_sample {
+    double ps;
+    bool has[GT_EXTRAS];
+    uint8_t row;     /* of those in `contended` */
+    uint32_t others; /* likewise: threads that were inside a call that submits work as it began */
+};
+struct gt_host_samples {
+    struct gt_host_sample *values;
+    uint64_t count, room;
+};
+
+struct gt_host_costs {
+    struct gt_host_samples rows[GT_HOST_ROWS], returns, pick_ups;
+    struct gt_host_samples contended; /* calls of traces of several threads */
+    struct gt_host_graph {
+        double ps, groups, nodes, copies; /* what the call took, and what it wrote (sim/replay/graph_launch.h) */
+    } * graphs;
+    uint64_t graph_count, graph_room;
+    struct gt_host_staged {
+        double ps, bytes; /* of a call that copies in from pageable memory */
+    } * staged;
+    uint64_t staged_count, staged_room;
+};
+
+#endif
