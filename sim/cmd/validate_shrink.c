@@ -88,12 +88,23 @@ static bool stop_one(void *user)
     return now_s() > one->ends_s || one->shrinker->stop(one->shrinker->user);
 }
 
+static int make_folder(const char *store, struct gt_error *error)
+{
+    char *folder = gt_shrink_folder(store);
+    int result = mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : -1;
+
+    if (result != 0)
+        gt_error_set(error, "%s: cannot be made: %s", folder, strerror(errno));
+    free(folder);
+    return result;
+}
+
 /* Written as often as it gets smaller: whatever ends the program, the smallest is there. */
 static int keep(void *user, const struct gt_workload *smallest, struct gt_error *error)
 {
     struct one *one = user;
 
-    if (gt_trace_write(smallest, one->file, error) != 0)
+    if (make_folder(one->shrinker->store, error) != 0 || gt_trace_write(smallest, one->file, error) != 0)
         return -1;
     one->row->written = true;
     return 0;
@@ -131,17 +142,6 @@ static int shrink_one(const struct gt_shrinker *shrinker, uint32_t row, struct g
     return result;
 }
 
-static int make_folder(const char *store, struct gt_error *error)
-{
-    char *folder = gt_shrink_folder(store);
-    int result = mkdir(folder, 0777) == 0 || errno == EEXIST ? 0 : -1;
-
-    if (result != 0)
-        gt_error_set(error, "%s: cannot be made: %s", folder, strerror(errno));
-    free(folder);
-    return result;
-}
-
 int gt_shrink_all(const struct gt_shrinker *shrinker, struct gt_error *error)
 {
     struct gt_shrink_time *time = shrinker->time;
@@ -151,8 +151,6 @@ int gt_shrink_all(const struct gt_shrinker *shrinker, struct gt_error *error)
         return 0;
     if (time->ends_s == 0)
         time->ends_s = now_s() + GT_SHRINK_ALL_S;
-    if (make_folder(shrinker->store, error) != 0)
-        return -1;
     shrinker->tell(shrinker->user, "shrinking", 0, total);
     while ((row = worst(shrinker)) < shrinker->count && now_s() < time->ends_s && !shrinker->stop(shrinker->user)) {
         shrinker->rows[row].begun = true;

@@ -62,7 +62,7 @@ static bool halve_shared(struct gt_workload *workload, uint32_t index)
     return true;
 }
 
-/* All blocks alike: the shortest time of a list or a range. */
+/* All blocks alike: the first time of a list, the shortest of a range. */
 static bool equal_blocks(struct gt_workload *workload, uint32_t index)
 {
     struct gt_kernel *kernel = &workload->kernels[index];
