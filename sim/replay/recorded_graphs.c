@@ -7,6 +7,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
+#include "sim/replay/alike_launches.h"
 
 /* A node that started so long after its stream's last one was held up by something else. */
 static const int64_t clear_gap_ps = 3 * INT64_C(1000000);
@@ -260,53 +261,6 @@ static bool recorded(const struct gt_workload *w, const struct gt_call *call)
     return true;
 }
 
-static int by_stream(const void *left, const void *right, void *user)
-{
-    const struct gt_op *ops = user;
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-
-    GT_ORDER(ops[a].stream, ops[b].stream);
-    GT_ORDER(a, b);
-    return 0;
-}
-
-/* The launches to be sorted so that those of the same nodes stand together. */
-struct launches {
-    const struct gt_workload *w;
-    const uint32_t *order;
-    const bool *queued;
-};
-
-static int by_nodes(const void *left, const void *right, void *user)
-{
-    const struct launches *launches = user;
-    gt_call_index a = *(const gt_call_index *)left, b = *(const gt_call_index *)right;
-    const struct gt_call *one = &launches->w->calls[a], *other = &launches->w->calls[b];
-
-    GT_ORDER(one->ops, other->ops);
-    GT_ORDER(launches->queued[a], launches->queued[b]);
-    for (uint32_t i = 0; i < one->ops; i++) {
-        const struct gt_op *x = &launches->w->ops[launches->order[one->first_op + i]];
-        const struct gt_op *y = &launches->w->ops[launches->order[other->first_op + i]];
-
-        GT_ORDER(x->stream, y->stream);
-        GT_ORDER(x->kind, y->kind);
-        GT_ORDER(x->kernel, y->kernel);
-        GT_ORDER(x->bytes, y->bytes);
-    }
-    return 0;
-}
-
-static int compare(const void *left, const void *right, void *user)
-{
-    int nodes = by_nodes(left, right, user);
-
-    if (nodes != 0)
-        return nodes;
-    GT_ORDER(*(const gt_call_index *)left, *(const gt_call_index *)right);
-    return 0;
-}
-
 /* Launches that were asked for while their stream still had work. */
 static void find_queued(struct gt_recorded_graphs *graphs, const struct gt_workload *w)
 {
@@ -327,29 +281,25 @@ static void find_queued(struct gt_recorded_graphs *graphs, const struct gt_workl
     free(stream_end_ps);
 }
 
-static void learn_all(struct gt_recorded_graphs *graphs, const struct gt_workload *w, gt_call_index *calls,
-                      uint32_t count, int64_t more_ps)
+struct learning {
+    const struct gt_workload *w;
+    struct gt_recorded_graphs *graphs;
+    int64_t more_ps;
+};
+
+static void learn_alike(void *user, const struct gt_alike_launches *alike)
 {
-    uint32_t *order = gt_calloc(w->op_count, sizeof *order);
-    struct launches launches = { w, order, graphs->queued };
+    const struct learning *learning = user;
+    struct group group = {
+        .w = learning->w,
+        .graphs = learning->graphs,
+        .calls = alike->calls,
+        .count = alike->count,
+        .order = alike->order,
+        .more_ps = learning->more_ps,
+    };
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct gt_call *call = &w->calls[calls[i]];
-
-        for (uint32_t op = call->first_op; op < call->first_op + call->ops; op++)
-            order[op] = op;
-        qsort_r(order + call->first_op, call->ops, sizeof *order, by_stream, w->ops);
-    }
-    qsort_r(calls, count, sizeof *calls, compare, &launches);
-    for (uint32_t first = 0, next; first < count; first = next) {
-        struct group group = { .w = w, .graphs = graphs, .calls = calls + first, .order = order, .more_ps = more_ps };
-
-        for (next = first + 1; next < count && by_nodes(&calls[first], &calls[next], &launches) == 0;)
-            next++;
-        group.count = next - first;
-        learn_group(&group);
-    }
-    free(order);
+    learn_group(&group);
 }
 
 void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_workload *w, int64_t more_ps)
@@ -368,7 +318,8 @@ void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_
         memset(graphs->behind_ps, 0xff, w->op_count * sizeof *graphs->behind_ps);
         graphs->queued = gt_calloc(w->call_count, sizeof *graphs->queued);
         find_queued(graphs, w);
-        learn_all(graphs, w, calls, count, more_ps);
+        gt_alike_launches_visit(w, graphs->queued, calls, count, learn_alike,
+                                &(struct learning){ w, graphs, more_ps });
     }
     free(calls);
 }
