@@ -66,7 +66,7 @@ static gt_sm_index round_robin(void *state, const struct gt_placement_view *view
 static const struct gt_placement_policy policies[] = {
     { .named = { .name = "most-room",
                  .help = "the SM with room for the most blocks of the kernel, ties in the device's order" },
-      .pick = most_room },
+      .pick = most_room, .in_rounds = true },
     { .named = { .name = "first-fit", .help = "the first SM in the device's order that has room" },
       .pick = first_fit },
     { .named = { .name = "round-robin", .help = "the next SM after the one served last" },

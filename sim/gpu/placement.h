@@ -31,6 +31,9 @@ struct gt_placement_policy {
      * a huge grid are passed over at once.  NULL: there is none, or, of a policy with state, grids go block by
      * block. */
     uint64_t (*position)(const void *state);
+    /* It picks, of the SMs with room for the most blocks, the first in the device's order, always: of a grid that has
+     * as many blocks left as there are such SMs each of them gets one, and nobody asks. */
+    bool in_rounds;
 };
 
 /* The policy that a device's text names: `more`, which a program may bring beside those of the table (NULL: none),

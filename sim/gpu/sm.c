@@ -192,6 +192,39 @@ void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm)
     lower_most(state, m->device->sms);
 }
 
+/* How many SMs. */
+static uint64_t count(const uint64_t *set, uint32_t sms)
+{
+    uint64_t bits = 0;
+
+    for (uint32_t word = 0; word * 64 < sms; word++)
+        bits += (set[word] & (set[word] - 1)) == 0 ? set[word] != 0 : (uint64_t)__builtin_popcountll(set[word]);
+    return bits;
+}
+
+uint32_t gt_sm_promise_rounds(struct gt_machine *m, gt_gpu_index gpu, uint64_t blocks, uint32_t at_most,
+                              uint64_t round[GT_FREE_BLOCK_WORDS])
+{
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    uint32_t most = state->free_blocks_most, rounds = 1;
+    uint64_t *set = state->free_block_sets[most], sms = count(set, m->device->sms);
+
+    if (most == 0 || sms > blocks)
+        return 0;
+    while (rounds < at_most && rounds < most && (rounds + 1) * sms <= blocks &&
+           is_empty(state->free_block_sets[most - rounds], m->device->sms))
+        rounds++;
+    state->free_blocks_most -= rounds;
+    for (uint32_t word = 0; word * 64 < m->device->sms; word++) {
+        round[word] = set[word];
+        for (uint64_t ranks = set[word]; ranks != 0; ranks &= ranks - 1)
+            state->sms[state->order[word * 64 + (uint32_t)__builtin_ctzll(ranks)]].free_blocks -= rounds;
+        state->free_block_sets[most - rounds][word] |= set[word];
+        set[word] = 0;
+    }
+    return rounds;
+}
+
 /* More than its reserve. */
 static bool uses_shared(const struct gt_device *device, const struct gt_block_need *need)
 {
@@ -242,8 +275,14 @@ void gt_sm_take_block(struct gt_batch *batch, const struct gt_device *device, ui
 static void free_registers(const struct gt_device *device, uint32_t *registers, const struct gt_block_need *need,
                            uint32_t blocks, const uint8_t *odd_warps)
 {
-    uint32_t per_warp = need->registers / need->warps;
+    uint32_t per_warp;
 
+    if (deals_equally(device, need)) {
+        for (uint32_t i = 0; i < device->register_partitions; i++)
+            registers[i] += need->registers / device->register_partitions * blocks;
+        return;
+    }
+    per_warp = need->registers / need->warps;
     for (uint32_t i = 0; i < device->register_partitions; i++)
         registers[i] += (need->warps / device->register_partitions * blocks + odd_warps[i]) * per_warp;
 }

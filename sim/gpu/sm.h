@@ -7,10 +7,17 @@
 /* Keep free_blocks of the GPU's SMs (gt_gpu_state) for this shape of block from now on. */
 void gt_sm_find_free_blocks(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *need);
 
-/* One block of that shape will come to an SM that has room for it: it counts no more as free.  So many come
- * that were promised, and `odd_warps`, zeroed, gets by sub-partition how many of their warps are there beyond an equal
- * share.  So many equal blocks leave it, with these of their warps. */
+/* One block of that shape will come to an SM that has room for it: it counts no more as free. */
 void gt_sm_promise(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm);
+
+/* The SMs with room for the most get a block each, in as many rounds as those are the same SMs and there are so many
+ * blocks, `at_most` at most: the bits of `round` are their ranks.  Returns the rounds; 0, and nothing promised, where
+ * there are fewer blocks, or no room. */
+uint32_t gt_sm_promise_rounds(struct gt_machine *m, gt_gpu_index gpu, uint64_t blocks, uint32_t at_most,
+                              uint64_t round[GT_FREE_BLOCK_WORDS]);
+
+/* So many blocks come that were promised, and `odd_warps`, zeroed, gets by sub-partition how many of their warps are
+ * there beyond an equal share.  So many equal blocks leave it, with these of their warps. */
 void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
                     uint32_t blocks, uint8_t *odd_warps);
 void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,

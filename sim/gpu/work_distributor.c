@@ -192,6 +192,50 @@ static gt_sm_index next_sm(struct gt_machine *m, struct gt_gpu_state *gpu, const
     return gpu->cluster_sms[in_cluster];
 }
 
+/* A block that has found its SM: it starts at once, or with those that are equal and come to the same SM. */
+static void place(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint64_t first,
+                  bool equal)
+{
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    struct gt_grid *g = &m->grids[grid];
+
+    if (!equal) {
+        start_blocks(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
+    } else if (state->dispatch_batch[sm]++ == 0) {
+        state->dispatch_batch_first[sm] = g->dispatched;
+        state->dispatch_batch_sms[state->dispatch_batch_count++] = sm;
+    }
+    g->dispatched++;
+}
+
+/* Where the policy would pick them one after the other: a block each for all SMs that have room for the most, and equal
+ * ones in several rounds at once.  False: ask it. */
+static bool place_rounds(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, uint64_t first, bool equal)
+{
+    const struct gt_gpu_state *state = &m->gpus[gpu];
+    struct gt_grid *g = &m->grids[grid];
+    uint64_t round[GT_FREE_BLOCK_WORDS];
+    uint64_t more = 0; /* blocks, of the rounds behind the first */
+    uint32_t rounds;
+
+    if (!m->placement->in_rounds || state->clusters_wait > 0 || g->occupancy.cluster_blocks > 1)
+        return false;
+    rounds = gt_sm_promise_rounds(m, gpu, g->blocks - g->dispatched, equal ? UINT32_MAX : 1, round);
+    if (rounds == 0)
+        return false;
+    for (uint32_t word = 0; word * 64 < m->device->sms; word++) {
+        for (; round[word] != 0; round[word] &= round[word] - 1) {
+            gt_sm_index sm = state->order[word * 64 + (uint32_t)__builtin_ctzll(round[word])];
+
+            place(m, gpu, grid, sm, first, equal);
+            state->dispatch_batch[sm] += rounds - 1;
+            more += rounds - 1;
+        }
+    }
+    g->dispatched += more;
+    return true;
+}
+
 /* Hand out blocks of one grid while there is room. True when all have left. */
 static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
@@ -205,20 +249,17 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
     while (g->dispatched < g->blocks && !m->failed) {
-        gt_sm_index sm = next_sm(m, state, &view);
+        gt_sm_index sm;
 
+        if (place_rounds(m, gpu, grid, first, equal))
+            continue;
+        sm = next_sm(m, state, &view);
         if (sm == GT_NONE)
             break;
         if (sm >= m->device->sms || state->sms[sm].free_blocks == 0)
             gt_bug("placement policy '%s' chose SM %u, which has no room", m->placement->named.name, sm);
         gt_sm_promise(m, gpu, sm);
-        if (!equal) {
-            start_blocks(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
-        } else if (state->dispatch_batch[sm]++ == 0) {
-            state->dispatch_batch_first[sm] = g->dispatched;
-            state->dispatch_batch_sms[state->dispatch_batch_count++] = sm;
-        }
-        g->dispatched++;
+        place(m, gpu, grid, sm, first, equal);
     }
     if (g->apart_ps > 0 && g->dispatched > first)
         gt_driver_kernel_placed(g, g->dispatched - first);
