@@ -5,6 +5,7 @@
 #include "sim/machine/failure.h"
 #include "sim/stream/api_call.h"
 #include "sim/stream/call_extra.h"
+#include "sim/stream/call_times.h"
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */

@@ -1,0 +1,210 @@
+#include "sim/stream/call_times.h"
+
+#include "sim/machine/durations.h"
+#include "sim/machine/staging.h"
+#include "sim/stream/api_call.h"
+
+/* The operation of a call that copies pageable memory in this direction; else NULL. */
+static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,
+                                       enum gt_direction direction)
+{
+    const struct gt_op *op = call->ops > 0 ? &m->workload->ops[call->first_op] : NULL;
+
+    return op != NULL && call->kind == GT_CALL_COPY && op->memory == GT_MEMORY_PAGEABLE && op->direction == direction
+               ? op
+               : NULL;
+}
+
+/* Staging a pageable copy is the host's own copying. */
+static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    return pageable_op(m, call, GT_H2D) == NULL ? 0 : gt_staging_all_ps(m, call->first_op);
+}
+
+static gt_time_ps row_cost_ps(const struct gt_machine *m, const struct gt_device *device, const struct gt_call *call)
+{
+    if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
+        return 0;
+    if (call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].direction == GT_D2D)
+        return device->copy_within_call_ps;
+    return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
+}
+
+static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
+{
+    return more_ps < 0 && (gt_time_ps)-more_ps > time_ps ? 0 : time_ps + (gt_time_ps)more_ps;
+}
+
+/* CPU time of a call that was not measured, were it alone: its row's; of a graph, until all its nodes are written. */
+gt_time_ps gt_call_plain_ps(const struct gt_machine *m, gt_call_index call)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    return c->kind == GT_CALL_GRAPH_LAUNCH && c->ops > 0 ? m->replay.graphs.call_ps[call]
+                                                         : row_cost_ps(m, m->device, c);
+}
+
+/* A recorded time, changed by what the device simulated costs more or less than the recorded one; one taken from
+ * a measured run is of the device simulated. */
+static gt_time_ps moved_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
+{
+    if (m->options->host != NULL)
+        return time_ps;
+    return add_ps(time_ps, (int64_t)(row_cost_ps(m, m->device, call) - row_cost_ps(m, m->recorded, call)));
+}
+
+/* The same for a time from a call to its operation, which the operation's own latency is part of. */
+static gt_time_ps moved_start_ps(const struct gt_machine *m, const struct gt_call *call, gt_time_ps time_ps)
+{
+    bool copy = m->workload->ops[call->first_op].kind == GT_OP_COPY;
+    const struct gt_device *now = m->device, *then = m->recorded;
+
+    return add_ps(moved_ps(m, call, time_ps), copy ? (int64_t)(now->copy_submit_ps - then->copy_submit_ps)
+                                                   : (int64_t)(now->launch_latency_ps - then->launch_latency_ps));
+}
+
+/* A recorded call keeps its recorded time, less what it spent waiting for the GPU. */
+gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
+{
+    const struct gt_call *c = &m->host->calls[call];
+    gt_time_ps cost_ps;
+
+    if (c->duration_ps == GT_TIME_NONE)
+        return gt_call_plain_ps(m, call) + m->threads[c->thread].more_ps + staging_ps(m, c);
+    if (m->replay.blocking_op[call] == GT_NONE)
+        return moved_ps(m, c, c->duration_ps);
+    cost_ps = row_cost_ps(m, m->device, c);
+    return cost_ps < c->duration_ps ? cost_ps : c->duration_ps;
+}
+
+/* A pageable copy out is not over for the host before it has emptied the last buffer. */
+static gt_time_ps unstaging_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    const struct gt_op *op = pageable_op(m, call, GT_D2H);
+
+    if (op == NULL || call->duration_ps != GT_TIME_NONE || !gt_copy_staged(m->device, op))
+        return 0;
+    return gt_staging_out_tail_ps(m, call->first_op);
+}
+
+gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
+{
+    gt_op_index op = m->replay.blocking_op[call];
+    gt_time_ps staged_ps = m->threads[m->workload->calls[call].thread].staged_ps;
+
+    if (staged_ps != GT_TIME_NONE)
+        return staged_ps > m->engine.now_ps ? staged_ps - m->engine.now_ps : 0;
+    if (op == GT_NONE)
+        return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
+    return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
+                  m->options->host != NULL ? 0 : (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
+}
+
+/* When an operation is there for the GPU that its call, which begins now, has asked for `after_ps` from now, which
+ * a profiler's own work may put before that, but never before the call; and, where recorded, no
+ * later after the call's start than the operation was seen to start (a call may go on long after it
+ * has done its asking, when the profiler flushes a buffer or a module is loaded). */
+static gt_time_ps visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index index, int64_t after_ps)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    if (index != GT_NONE && c->start_ps != GT_TIME_NONE) {
+        const struct gt_op *op = &m->workload->ops[index];
+
+        if (op->start_ps != GT_TIME_NONE && op->start_ps >= c->start_ps &&
+            (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps) < after_ps)
+            after_ps = (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps);
+    }
+    return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
+}
+
+/* The same for what a call asks for at its end. */
+gt_time_ps gt_call_visible_ps(const struct gt_machine *m, gt_call_index call, int64_t latency_ps)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    return visible_ps(m, call, c->ops > 0 ? c->first_op : GT_NONE, (int64_t)gt_call_cost_ps(m, call) + latency_ps);
+}
+
+/* Nodes of a graph are there one group after the other, while it is launched. */
+static gt_time_ps written_node_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
+{
+    gt_time_ps cost_ps = gt_call_cost_ps(m, call), all_ps = m->replay.graphs.call_ps[call];
+
+    if (all_ps > 0)
+        cost_ps = gt_whole_ps((double)cost_ps * (double)m->replay.graphs.node_ps[op] / (double)all_ps);
+    return visible_ps(m, call, op, (int64_t)cost_ps + m->replay.graph_latency_ps);
+}
+
+/* Those of a recorded launch when they were seen to be; what follows others is there in time. */
+gt_time_ps gt_node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op)
+{
+    const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
+    const struct gt_call *c = &m->workload->calls[call];
+
+    if (recorded->queued == NULL || recorded->queued[call] || recorded->behind_ps[c->first_op] == GT_TIME_NONE)
+        return written_node_ps(m, call, op);
+    if (recorded->behind_ps[op] == GT_TIME_NONE)
+        op = c->first_op;
+    return m->engine.now_ps + moved_start_ps(m, c, recorded->behind_ps[op]);
+}
+
+static bool measured(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
+{
+    return gt_call_measured_end(&m->workload->calls[call]) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE;
+}
+
+/* A synchronous form in a stream that has none is followed by a wait for the stream. */
+static bool followed_by_wait(const struct gt_machine *m, const struct gt_call *call, const struct gt_op *op)
+{
+    return call->flags & GT_CALL_SYNCHRONOUS && !(m->workload->streams[op->stream].flags & GT_STREAM_LEGACY_DEFAULT);
+}
+
+/* Does this call return only when its copy, or memset, is done?  As recorded; else by CUDA's rules: the synchronous form
+ * waits unless it stays on the device, and pageable memory does but for a copy in that is staged. */
+bool gt_call_waits_for_end(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    if (op->kind != GT_OP_COPY && op->kind != GT_OP_MEMSET)
+        return false;
+    if (measured(m, call, op))
+        return m->replay.blocking_op[call] != GT_NONE;
+    if (followed_by_wait(m, c, op))
+        return true;
+    if (op->kind == GT_OP_MEMSET || op->direction == GT_D2D)
+        return false;
+    if (op->memory == GT_MEMORY_PAGEABLE && op->direction == GT_H2D)
+        return m->device->staging_chunk_bytes == 0 && op->bytes > m->device->pageable_stage_bytes;
+    return op->memory == GT_MEMORY_PAGEABLE || c->flags & GT_CALL_SYNCHRONOUS;
+}
+
+/* A copy in whose call the host was seen to have, or has, more to stage than there are buffers: for the others the
+ * copy has to run. */
+bool gt_call_waits_for_start(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
+{
+    return op->kind == GT_OP_COPY && op->direction == GT_H2D && gt_copy_staged(m->device, op) &&
+           !measured(m, call, op) && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
+}
+
+/* Until the engine has something to copy. */
+static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op *op)
+{
+    if (op->direction != GT_H2D || !gt_copy_staged(m->device, op))
+        return 0;
+    return gt_staging_first_ps(m, (gt_op_index)(op - m->workload->ops));
+}
+
+gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits)
+{
+    const struct gt_call *c = &m->workload->calls[call];
+
+    if (waits && m->replay.blocking_op[call] != GT_NONE)
+        return m->engine.now_ps + moved_start_ps(m, c, (gt_time_ps)m->replay.copy_start_delay_ns[call] * 1000);
+    if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && c->duration_ps == GT_TIME_NONE))
+        return m->engine.now_ps +
+               add_ps(row_cost_ps(m, m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[op->kind]);
+    if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
+        return m->engine.now_ps;
+    return gt_call_visible_ps(m, call, m->replay.latency_ps[op->kind]);
+}

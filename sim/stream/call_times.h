@@ -1,0 +1,25 @@
+/* call_times.h - how long a call takes, when what it asks for is there for the GPU, and whether it waits for that. */
+#ifndef GRIDTIDE_SIM_STREAM_CALL_TIMES_H
+#define GRIDTIDE_SIM_STREAM_CALL_TIMES_H
+
+#include "sim/machine/machine.h"
+
+/* CPU time of a call that was not measured, by the device file, whoever else makes calls. */
+gt_time_ps gt_call_plain_ps(const struct gt_machine *m, gt_call_index call);
+/* CPU time of a call, without what it waits for. */
+gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call);
+/* From the end of what it waited for to its return. */
+gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call);
+
+/* Does the call return only when its operation is done, or, of a copy in with more to stage than there are buffers, not
+ * before it has started? */
+bool gt_call_waits_for_end(const struct gt_machine *m, gt_call_index call, const struct gt_op *op);
+bool gt_call_waits_for_start(const struct gt_machine *m, gt_call_index call, const struct gt_op *op);
+
+/* When what a call that begins now asks for at its end is there for the GPU, `latency_ps` later; its operation, for whose
+ * end it waits or not; a node of the graph that it launches. */
+gt_time_ps gt_call_visible_ps(const struct gt_machine *m, gt_call_index call, int64_t latency_ps);
+gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits);
+gt_time_ps gt_node_visible_ps(const struct gt_machine *m, gt_call_index call, gt_op_index op);
+
+#endif
