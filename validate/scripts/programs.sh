@@ -22,7 +22,8 @@ errors()
     WITH timed AS (
         SELECT r.run_id, r.trace_id, r.kind, o.op_no, o.kind = 'kernel' AS is_kernel, p.start_ps, p.end_ps
         FROM run r JOIN run_op p USING (run_id) JOIN op o ON o.trace_id = r.trace_id AND o.op_no = p.op_no
-        WHERE r.run_id NOT IN (SELECT value FROM counter WHERE name = 'without_run_id')),
+        WHERE r.run_id NOT IN (SELECT value FROM counter WHERE name = 'without_run_id')
+            AND r.options NOT LIKE '%host=measured%'),
     span AS (
         SELECT run_id, trace_id, kind, max(end_ps) - min(start_ps) AS ps FROM timed GROUP BY run_id),
     middle AS (

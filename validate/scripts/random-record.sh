@@ -1,7 +1,7 @@
 #!/bin/sh
-# Record random traces on the GPU at hand: validate/scripts/random-record.sh SEED COUNT OUTPUT.db.zst
+# Record random traces on the GPU at hand: validate/scripts/random-record.sh SEED COUNT OUTPUT.db.zst [REPETITIONS]
 #
-# Each of the COUNT traces that SEED draws is played twice. What is kept: the measured runs, and where blocks were
+# Each of the COUNT traces that SEED draws is played twice, or so often. What is kept: the measured runs, and where blocks were
 # placed for every tenth trace; simulations are made anew by whoever replays (random.sh). GRIDTIDE names the program (default: build/gridtide).
 set -eu
 GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
@@ -9,7 +9,7 @@ seed=$1 count=$2 output=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-"$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --repeat 2 --blocks off --format csv \
+"$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --repeat "${4:-2}" --blocks off --format csv \
     -o "$work/all.db" > "$work/all.csv"
 sqlite3 "$work/all.db" "
     PRAGMA foreign_keys = off;

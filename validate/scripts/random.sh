@@ -1,20 +1,22 @@
 #!/bin/sh
 # Hold the simulator against random traces recorded on H200s, without a GPU: validate/scripts/random.sh SEED [COUNT]
 #
-# The first COUNT (default: all 1050) traces that SEED draws against validate/recordings/random-SEED.db.zst. Prints a line
+# The first COUNT (default: all that were recorded) traces that SEED draws against validate/recordings/random-SEED.db.zst. Prints a line
 # a family, and one for all: traces; makespan error without sign, median, 90th, 95th percentile and worst, in %; how far it is
-# beyond the spread of the two real runs, median and 95th percentile; pairs of kernels in the wrong order, of pairs; and with
+# beyond the spread of the real runs, median and 95th percentile; pairs of kernels in the wrong order, of pairs; and with
 # the host's calls as measured, the GPU's part alone: median, 95th percentile and worst.
 # GRIDTIDE names the program (default: build/gridtide).
 set -eu
 GRIDTIDE=${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}
-seed=$1 count=${2:-1050}
+seed=$1
 here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 zstd -q -d "$here/../recordings/random-$seed.db.zst" -o "$work/measured.db"
-"$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --repeat 2 --measured "$work/measured.db" --blocks off \
+count=${2:-$(sqlite3 "$work/measured.db" "SELECT count(*) FROM trace")}
+repetitions=$(sqlite3 "$work/measured.db" "SELECT max(repetition) + 1 FROM run WHERE kind = 'measured'")
+"$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --repeat "$repetitions" --measured "$work/measured.db" --blocks off \
     --format csv -o "$work/now.db" > "$work/now.csv"
 tr -d '\r' < "$work/now.csv" | awk -F, '
     NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
