@@ -140,7 +140,10 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
                                               (uint32_t)registers,
                                               (uint32_t)shared,
                                               carveout_of(device, occupancy->blocks_per_sm * shared),
+                                              0,
                                               0 };
+    if (warps % device->register_partitions == 0)
+        occupancy->need.partition_registers = (uint32_t)registers / device->register_partitions;
     occupancy->need.sets_bytes = spares_of(device, threads, occupancy->blocks_per_sm, shared);
     if (kernel->static_shared_bytes + kernel->dynamic_shared_bytes == 0)
         occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);

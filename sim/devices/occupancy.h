@@ -8,8 +8,9 @@
 /* What one block takes from its SM, after the hardware's rounding. */
 struct gt_block_need {
     uint32_t threads, warps, registers, shared_bytes;
-    uint32_t carveout_bytes; /* the shared memory that an SM must be set to, at least; 0: as it is */
-    uint32_t sets_bytes;     /* what it sets an idle SM to */
+    uint32_t carveout_bytes;      /* the shared memory that an SM must be set to, at least; 0: as it is */
+    uint32_t sets_bytes;          /* what it sets an idle SM to */
+    uint32_t partition_registers; /* of each sub-partition, where its warps are an equal share for all; else 0 */
 };
 
 struct gt_occupancy {

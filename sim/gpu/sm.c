@@ -35,12 +35,6 @@ static bool deal_registers(const struct gt_device *device, uint32_t *registers, 
     return true;
 }
 
-/* Do a block's warps divide equally?  Then all its sub-partitions have the same share of it. */
-static bool deals_equally(const struct gt_device *device, const struct gt_block_need *need)
-{
-    return need->warps % device->register_partitions == 0;
-}
-
 /* Blocks that fit one after the other where the shares are not all the same, `most` at most. */
 static uint32_t fit_unequal(const struct gt_device *device, const struct gt_sm_state *sm,
                             const struct gt_block_need *need, uint32_t most)
@@ -64,8 +58,8 @@ static uint32_t fit_registers(struct gt_machine *m, const struct gt_sm_state *sm
         least = sm->registers[i] < least ? sm->registers[i] : least;
         whole += sm->registers[i];
     }
-    if (deals_equally(m->device, need)) {
-        blocks = least / (need->registers / partitions);
+    if (need->partition_registers > 0) {
+        blocks = least / need->partition_registers;
         blocks = blocks < most ? blocks : most;
     } else {
         blocks = fit_unequal(m->device, sm, need, most);
@@ -207,8 +201,10 @@ uint32_t gt_sm_promise_rounds(struct gt_machine *m, gt_gpu_index gpu, uint64_t b
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
     uint32_t most = state->free_blocks_most, rounds = 1;
-    uint64_t *set = state->free_block_sets[most], sms = count(set, m->device->sms);
+    uint64_t *set = state->free_block_sets[most], sms = m->device->sms;
 
+    if (blocks < sms * most) /* else there are enough however many SMs it is */
+        sms = count(set, m->device->sms);
     if (most == 0 || sms > blocks)
         return 0;
     while (rounds < at_most && rounds < most && (rounds + 1) * sms <= blocks &&
@@ -245,9 +241,9 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
     state->blocks -= blocks;
     state->threads -= need->threads * blocks;
     state->warps -= need->warps * blocks;
-    if (deals_equally(m->device, need)) {
+    if (need->partition_registers > 0) {
         for (uint32_t i = 0; i < m->device->register_partitions; i++)
-            state->registers[i] -= need->registers / m->device->register_partitions * blocks;
+            state->registers[i] -= need->partition_registers * blocks;
     } else {
         for (uint32_t i = 0; i < blocks && need->registers > 0; i++)
             deal_registers(m->device, state->registers, need, odd_warps);
@@ -277,9 +273,9 @@ static void free_registers(const struct gt_device *device, uint32_t *registers, 
 {
     uint32_t per_warp;
 
-    if (deals_equally(device, need)) {
+    if (need->partition_registers > 0) {
         for (uint32_t i = 0; i < device->register_partitions; i++)
-            registers[i] += need->registers / device->register_partitions * blocks;
+            registers[i] += need->partition_registers * blocks;
         return;
     }
     per_warp = need->registers / need->warps;
