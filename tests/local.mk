@@ -8,6 +8,7 @@ UNIT_TESTS = \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/program \
+    tests/unit/proxy_kernel \
     tests/unit/sass \
     tests/unit/files \
     tests/unit/trace \
@@ -126,6 +127,7 @@ tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_proxy_kernel_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_validate_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_host_costs_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_host_gaps_LDADD = validate/libvalidate.a $(LDADD)
@@ -136,7 +138,7 @@ TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql \
-    tests/unit/golden_cost.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
+    tests/unit/golden_cost.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \

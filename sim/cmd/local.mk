@@ -27,7 +27,7 @@ gridtide_SOURCES = \
     sim/cmd/table.c sim/cmd/table.h sim/cmd/table_parts.h sim/cmd/table_people.c sim/cmd/table_print.c \
     sim/cmd/terminal.c sim/cmd/terminal.h \
     sim/cmd/validate.c \
-    sim/cmd/validate_arguments.c sim/cmd/validate_arguments.h \
+    sim/cmd/validate_arguments.c sim/cmd/validate_arguments.h sim/cmd/validate_input.c sim/cmd/validate_input.h \
     sim/cmd/validate_shrink.c sim/cmd/validate_shrink.h
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
 

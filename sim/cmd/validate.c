@@ -12,8 +12,8 @@
 #include "sim/cmd/rules.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/validate_arguments.h"
+#include "sim/cmd/validate_input.h"
 #include "sim/cmd/validate_shrink.h"
-#include "traces/io/path_stem.h"
 #include "traces/names/clean_text.h"
 #include "validate/gpu/supervise.h"
 #include "validate/host_measure.h"
@@ -194,51 +194,19 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
     return result;
 }
 
-static void name_row(struct gt_judged *row, const struct gt_workload *workload, const char *path)
-{
-    char *stem = gt_path_stem(path);
-    bool named = workload != NULL && workload->name != NULL && workload->name[0] != '\0';
-
-    snprintf(row->name, NAME_BYTES, "%s", named ? workload->name : stem);
-    free(stem);
-}
-
-/* What trace `number` goes by before it is read: its path, or the name of a random one. */
-static void place_of(const struct gt_validate_arguments *arguments, size_t number, char *place, size_t bytes)
-{
-    if (arguments->random > 0)
-        gt_draw_name(&arguments->draws, (uint32_t)number, place, bytes);
-    else
-        snprintf(place, bytes, "%s", arguments->traces[number]);
-}
-
-static struct gt_workload *read_trace(const struct gt_validate_arguments *arguments, size_t number,
-                                      struct gt_error *error)
-{
-    struct gt_workload *workload;
-    char *text;
-
-    if (arguments->random == 0)
-        return gt_run_read(arguments->traces[number], arguments->model.quiet, error);
-    text = gt_draw_text(&arguments->draws, (uint32_t)number);
-    workload = gt_draw_read(text, error);
-    free(text);
-    return workload;
-}
-
 /* One trace: its failure is told, and the next one goes on. */
 static void validate_trace(struct work *work, size_t number)
 {
     struct gt_judged *row = &work->rows[work->shared->row_count];
     struct gt_error error = { "" };
-    struct gt_workload *workload = read_trace(work->arguments, number, &error);
+    struct gt_workload *workload = gt_validate_read(work->arguments, number, &error);
     char path[NAME_BYTES];
     bool measured = false;
     int result = -1;
 
-    place_of(work->arguments, number, path, sizeof path);
+    gt_validate_place(work->arguments, number, path, sizeof path);
     row->name = work->names[work->shared->row_count];
-    name_row(row, workload, path);
+    gt_validate_name(workload, path, row->name, NAME_BYTES);
     if (workload != NULL) {
         gt_profiles_attach(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
         if (!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0)
@@ -267,7 +235,7 @@ static struct gt_workload *read_again(void *user, uint32_t row, struct gt_valida
                                       struct gt_device *device, struct gt_error *error)
 {
     struct work *work = user;
-    struct gt_workload *workload = read_trace(work->arguments, work->shrinker.rows[row].number, error);
+    struct gt_workload *workload = gt_validate_read(work->arguments, work->shrinker.rows[row].number, error);
 
     if (workload != NULL &&
         find_devices(work, workload, work->rows[row].name, device, &work->shrink_on, error) != 0) {
@@ -445,7 +413,7 @@ static int work_in_process(void *user, int died_of)
             gt_error_set(&error, "the process that looked for a GPU was ended by signal %d", died_of);
             return gt_fail(&error);
         }
-        place_of(work->arguments, at_work(work), place, sizeof place);
+        gt_validate_place(work->arguments, at_work(work), place, sizeof place);
         fprintf(stderr, "gridtide: %s: the process that played it was ended by signal %d\n", place, died_of);
     }
     work->shared->starts++;
