@@ -58,6 +58,15 @@ measured() {
     [ "$(sqlite3 w.db "SELECT count(*) FROM counter WHERE name = 'host_calls' AND value = 100")" = 2 ]
 }
 
+@test "validate: it ends when nobody reads what it says" {
+    command -v sqlite3 > /dev/null || skip "no sqlite3 program"
+    measured
+    sed 's/"name":"t"/"name":"u"/' t.jsonl > u.jsonl
+    timeout 20 "$GRIDTIDE" validate $(yes u.jsonl | head -n 300) --measured measured.db -o w.db 2>&1 | head -n 1 > said
+    [ "${PIPESTATUS[0]}" != 124 ]
+    [ -s said ]
+}
+
 @test "validate: a store that lacks the trace, has another one or too few runs is told" {
     command -v sqlite3 > /dev/null || skip "no sqlite3 program"
     measured

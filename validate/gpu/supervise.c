@@ -85,7 +85,7 @@ int gt_supervise(int (*work)(void *user, int died_of), void *user, struct gt_err
         if (WIFEXITED(status) && WEXITSTATUS(status) != GT_GO_ON)
             return WEXITSTATUS(status);
         died_of = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-        if (died_of == SIGINT || died_of == SIGTERM || died_of == SIGKILL)
-            return 1;
+        if (died_of == SIGINT || died_of == SIGTERM || died_of == SIGKILL || died_of == SIGPIPE)
+            return 1; /* of SIGPIPE: nobody reads any more, and the next process would die of it as well */
     }
 }
