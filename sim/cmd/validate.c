@@ -353,12 +353,13 @@ static void tell_host(void *user, uint32_t done)
 
 static int measure_host(struct work *work, struct gt_error *error)
 {
+    int result;
+
     work->host = gt_host_costs_new();
     tell_host(work, 0);
-    if (gt_host_measure(work->validation.players, work->host, stop, tell_host, work, error) != 0)
-        return -1;
+    result = gt_host_measure(work->validation.players, work->host, stop, tell_host, work, error);
     gt_progress_end(&work->progress);
-    return 0;
+    return result;
 }
 
 static int work_on(struct work *work, struct gt_error *error)
@@ -379,11 +380,9 @@ static int work_on(struct work *work, struct gt_error *error)
     if (!arguments->model.quiet && work->shared->starts == 1 && arguments->measured == NULL)
         fprintf(stderr, "gridtide: on %s, %u SMs, compute capability %u.%u, CUDA driver %d.%d\n", facts.name,
                 facts.sms, facts.compute_major, facts.compute_minor, facts.driver / 1000, facts.driver % 1000 / 10);
-    if (arguments->measured == NULL && measure_host(work, error) != 0) {
-        gt_store_close(work->validation.store);
-        return -1;
-    }
-    result = validate_all(work, error);
+    result = arguments->measured == NULL ? measure_host(work, error) : 0;
+    if (result == 0)
+        result = validate_all(work, error);
     gt_host_costs_free(work->host);
     gt_store_close(work->validation.store);
     gt_stored_close();

@@ -99,8 +99,8 @@ gt_time_ps gt_staging_out_tail_ps(const struct gt_machine *m, gt_op_index index)
     return tail_ps > 0 ? gt_whole_ps(tail_ps) : 0;
 }
 
-/* What the buffers hold of a copy out, and else the first chunk, at the link's rate, and the rest as fast as the host copies.  Seen on H200: 1 MiB in 21 us, 4 MiB 183,
- * 64 MiB 3486 (in); 24, 176, 3324 (out). */
+/* What the buffers hold of a copy out, and else the first chunk, at the link's rate, and the rest as fast as the host
+ * copies.  Seen on H200: 1 MiB in 21 us, 4 MiB 183, 64 MiB 3486 (in); 24, 176, 3324 (out). */
 double gt_staging_duration_ps(const struct gt_machine *m, const struct gt_device *device, gt_op_index index)
 {
     const struct gt_op *op = &m->workload->ops[index];

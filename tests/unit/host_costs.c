@@ -135,6 +135,33 @@ static void graphs_and_staging_have_a_factor(void **state)
     gt_host_costs_free(costs);
 }
 
+/* A host function behind a kernel that ends 3 us after its call is picked up 40 us after that end; one behind a wait
+ * for an event (picked up after 500) tells nothing, because what it waited for is not known. */
+static void host_functions_tell_when_they_are_picked_up(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_device device;
+
+    (void)state;
+    gt_device_init(&device);
+    for (int i = 0; i < 2 * GT_HOST_COSTS_LEAST; i++) {
+        struct gt_workload *w = workload(1);
+        gt_time_ps kernel_end_ps;
+
+        call(w, GT_CALL_LAUNCH, 0, 5, GT_OP_KERNEL);
+        kernel_end_ps = w->ops[0].start_ps + w->ops[0].duration_ps;
+        if (i % 2 == 1)
+            call(w, GT_CALL_EVENT_WAIT, 0, 0.5, GT_OP_KINDS);
+        call(w, GT_CALL_HOST_FUNCTION, 0, 1, GT_OP_HOST_FUNCTION);
+        w->ops[1].start_ps = kernel_end_ps + (i % 2 == 1 ? 500 : 40) * (gt_time_ps)US;
+        gt_host_costs_add(costs, w, w);
+        gt_workload_free(w);
+    }
+    gt_host_costs_apply(costs, &device);
+    assert_int_equal(device.host_function_ps, 40 * US);
+    gt_host_costs_free(costs);
+}
+
 /* Launches alone take 5 us; of two threads that launch at once each takes 7: 2 us for the other one. */
 static void threads_at_once_tell_of_their_lock(void **state)
 {
@@ -217,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_part_is_found),
+        cmocka_unit_test(host_functions_tell_when_they_are_picked_up),
         cmocka_unit_test(threads_at_once_tell_of_their_lock),
         cmocka_unit_test(graphs_and_staging_have_a_factor),
         cmocka_unit_test(copies_within_are_no_launches),
