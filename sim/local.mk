@@ -33,7 +33,10 @@ sim_libsim_a_SOURCES = \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \
-    sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c
+    sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/whatif/change.h sim/whatif/change_device.c sim/whatif/changes.c sim/whatif/changes.h \
+    sim/whatif/scenario.c sim/whatif/scenario.h sim/whatif/timeline.c sim/whatif/timeline.h sim/whatif/whatif.c \
+    sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices
@@ -42,4 +45,5 @@ dist_devices_DATA = \
     sim/devices/toy.ini sim/devices/v100.ini
 
 EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
-    sim/man/README.md sim/replay/README.md sim/stream/README.md sim/warp/README.md sim/workload/README.md
+    sim/man/README.md sim/replay/README.md sim/stream/README.md sim/warp/README.md sim/whatif/README.md \
+    sim/workload/README.md

@@ -12,4 +12,5 @@ dist_man_MANS += \
     sim/man/gridtide-run.1 \
     sim/man/gridtide-stats.1 \
     sim/man/gridtide-traces.7 \
-    sim/man/gridtide-validate.1
+    sim/man/gridtide-validate.1 \
+    sim/man/gridtide-whatif.1

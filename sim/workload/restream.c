@@ -2,57 +2,6 @@
 #include "sim/workload/restream.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-#include "sim/workload/program.h"
-
-static void *copy_array(const void *array, uint32_t count, size_t size)
-{
-    void *copy = gt_realloc(NULL, count, size);
-
-    if (count > 0)
-        memcpy(copy, array, count * size);
-    return copy;
-}
-
-#define COPY_ARRAY(to, from, array, count, room)                                       \
-    do {                                                                               \
-        (to)->array = copy_array((from)->array, (from)->count, sizeof *(from)->array); \
-        (to)->count = (to)->room = (from)->count;                                      \
-    } while (0)
-
-/* Everything that a simulation and a store need; extras and settings stay behind. */
-static struct gt_workload *clone(const struct gt_workload *from)
-{
-    struct gt_workload *to = gt_workload_new();
-
-    for (uint32_t i = 0; i < gt_name_count(from); i++)
-        gt_name(to, gt_name_text(from, i), strlen(gt_name_text(from, i)));
-    to->name = gt_strdup(from->name);
-    to->path = gt_strdup(from->path);
-    to->source = gt_strdup(from->source);
-    to->device = gt_strdup(from->device);
-    COPY_ARRAY(to, from, gpus, gpu_count, gpu_room);
-    COPY_ARRAY(to, from, streams, stream_count, stream_room);
-    COPY_ARRAY(to, from, threads, thread_count, thread_room);
-    COPY_ARRAY(to, from, events, event_count, event_room);
-    COPY_ARRAY(to, from, kernels, kernel_count, kernel_room);
-    COPY_ARRAY(to, from, calls, call_count, call_room);
-    COPY_ARRAY(to, from, ops, op_count, op_room);
-    COPY_ARRAY(to, from, afters, after_count, after_room);
-    for (uint32_t i = 0; i < to->kernel_count; i++) {
-        if (to->kernels[i].block_list_ps != NULL)
-            to->kernels[i].block_list_ps =
-                copy_array(from->kernels[i].block_list_ps, from->kernels[i].block_list_length, sizeof(gt_time_ps));
-    }
-    COPY_ARRAY(to, from, programs, program_count, program_room);
-    COPY_ARRAY(to, from, profiles, profile_count, profile_room);
-    for (uint32_t i = 0; i < to->program_count; i++)
-        to->programs[i]->sharers++;
-    for (uint32_t i = 0; i < from->warning_count; i++)
-        gt_workload_warn(to, from->warnings[i].kind, from->warnings[i].count, from->warnings[i].text);
-    return to;
-}
 
 /* The streams of one context that the dealing goes over, and whose turn it is. */
 struct table {
@@ -169,7 +118,7 @@ struct gt_workload *gt_transform_streams(const struct gt_workload *workload, uin
     uint32_t before = workload->stream_count;
     /* clang-format off */
     struct deal deal = {
-        .w = clone(workload), .streams = streams,
+        .w = gt_workload_copy(workload), .streams = streams,
         .table_of = gt_calloc(before, sizeof(uint32_t)), .place = gt_calloc(before, sizeof(uint32_t)),
         .target = gt_calloc(before, sizeof(uint32_t)), .has_uploads = gt_calloc(before, sizeof(bool)),
         .used = gt_calloc(before, sizeof(bool)), .begun = gt_calloc(before, sizeof(bool)),

@@ -231,6 +231,9 @@ struct gt_workload {
 /* An empty workload / the end of one (and of all it owns). NULL is allowed. */
 struct gt_workload *gt_workload_new(void);
 void gt_workload_free(struct gt_workload *workload);
+/* A workload of its own with everything that a simulation and a store need: only extras and settings stay behind.
+ * Numbers of names, streams, kernels, calls and operations are the same in both. */
+struct gt_workload *gt_workload_copy(const struct gt_workload *workload);
 
 /* Intern `length` bytes of `text`: the same text gives the same number. */
 uint32_t gt_name(struct gt_workload *workload, const char *text, size_t length);

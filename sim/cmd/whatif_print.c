@@ -1,0 +1,131 @@
+/* whatif_print.c - answers as a table, CSV or JSON. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "sim/cmd/fold.h"
+#include "sim/cmd/json.h"
+#include "sim/cmd/whatif_parts.h"
+
+enum { INDENT = 2 };
+
+static void put_real(yajl_gen json, const char *key, double value)
+{
+    gt_json_text(json, key);
+    gt_json_real(json, value);
+}
+
+static void put_text(yajl_gen json, const char *key, const char *text)
+{
+    gt_json_text(json, key);
+    gt_json_text(json, text);
+}
+
+static void put_answer(yajl_gen json, const struct gt_answer *answer)
+{
+    yajl_gen_map_open(json);
+    put_text(json, "change", answer->change);
+    put_real(json, "predicted_us", answer->predicted_us);
+    put_real(json, "step_us", answer->step_us);
+    put_real(json, "change_pct", answer->change_pct);
+    put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
+    gt_json_text(json, "assumptions");
+    yajl_gen_array_open(json);
+    for (uint32_t i = 0; i < answer->scenario.assumption_count; i++)
+        gt_json_text(json, answer->scenario.assumptions[i]);
+    yajl_gen_array_close(json);
+    put_text(json, "bound_by", NULL);
+    yajl_gen_map_close(json);
+}
+
+static void print_json(FILE *out, const char *name, const struct gt_whatif *whatif, const struct gt_answer *answers,
+                       size_t count)
+{
+    yajl_gen json = gt_json_new();
+
+    yajl_gen_map_open(json);
+    put_text(json, "trace", name);
+    put_real(json, "measured_us", whatif->measured_us);
+    put_real(json, "replay_us", whatif->replay_us);
+    put_real(json, "baseline_us", whatif->baseline_us);
+    gt_json_text(json, "steps");
+    gt_json_integer(json, whatif->steps);
+    gt_json_text(json, "changes");
+    yajl_gen_array_open(json);
+    for (size_t i = 0; i < count; i++)
+        put_answer(json, &answers[i]);
+    yajl_gen_array_close(json);
+    yajl_gen_map_close(json);
+    gt_json_finish(json, out);
+}
+
+static struct gt_table *trace_table(const char *name, const struct gt_whatif *whatif)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "trace", GT_COLUMN_TEXT }, { "measured_us", GT_COLUMN_NUMBER }, { "replay_us", GT_COLUMN_NUMBER },
+        { "baseline_us", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
+    };
+    /* clang-format on */
+    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0]);
+
+    gt_table_single(table);
+    gt_table_text(table, name);
+    gt_table_real(table, whatif->measured_us, 1);
+    gt_table_real(table, whatif->replay_us, 1);
+    gt_table_real(table, whatif->baseline_us, 1);
+    gt_table_integer(table, whatif->steps);
+    return table;
+}
+
+static struct gt_table *changes_table(const struct gt_answer *answers, size_t count)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "change", GT_COLUMN_WIDE }, { "predicted_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },
+        { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT }, { "bound_by", GT_COLUMN_TEXT },
+    };
+    /* clang-format on */
+    struct gt_table *table = gt_table_new("changes", columns, sizeof columns / sizeof columns[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        gt_table_text(table, answers[i].change);
+        gt_table_real(table, answers[i].predicted_us, 1);
+        gt_table_real(table, answers[i].step_us, 1);
+        gt_table_real(table, answers[i].change_pct, 1);
+        gt_table_text(table, gt_trust_names[answers[i].scenario.trust]);
+        gt_table_text(table, NULL);
+    }
+    return table;
+}
+
+/* Below the table: what each answer takes for granted. */
+static void print_assumptions(FILE *out, const struct gt_answer *answers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct gt_scenario *scenario = &answers[i].scenario;
+
+        if (scenario->assumption_count == 0)
+            continue;
+        fprintf(out, "\n%s assumes:\n", answers[i].change);
+        for (uint32_t j = 0; j < scenario->assumption_count; j++)
+            gt_fold_print(out, INDENT, scenario->assumptions[j]);
+    }
+}
+
+void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const struct gt_whatif *whatif,
+                     const struct gt_answer *answers, size_t count)
+{
+    struct gt_table *tables[2];
+
+    if (format == GT_FORMAT_JSON) {
+        print_json(out, name, whatif, answers, count);
+        return;
+    }
+    tables[0] = trace_table(name, whatif);
+    tables[1] = changes_table(answers, count);
+    gt_tables_print(out, format, tables, 2);
+    for (int i = 0; i < 2; i++)
+        gt_table_free(tables[i]);
+    if (format == GT_FORMAT_TABLE)
+        print_assumptions(out, answers, count);
+}

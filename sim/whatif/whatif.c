@@ -1,0 +1,144 @@
+#include "sim/whatif/whatif.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+
+/* From the first measured start to the last measured end; NAN where nothing was measured. */
+static double measured_us(const struct gt_workload *w)
+{
+    gt_time_ps first_ps = GT_TIME_NONE, last_ps = 0;
+
+    for (uint32_t i = 0; i < w->call_count; i++) {
+        gt_time_ps end_ps = gt_call_measured_end(&w->calls[i]);
+
+        if (end_ps == GT_TIME_NONE)
+            continue;
+        first_ps = w->calls[i].start_ps < first_ps ? w->calls[i].start_ps : first_ps;
+        last_ps = end_ps > last_ps ? end_ps : last_ps;
+    }
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        gt_time_ps end_ps = gt_op_measured_end(&w->ops[i]);
+
+        if (end_ps == GT_TIME_NONE)
+            continue;
+        first_ps = w->ops[i].start_ps < first_ps ? w->ops[i].start_ps : first_ps;
+        last_ps = end_ps > last_ps ? end_ps : last_ps;
+    }
+    return first_ps == GT_TIME_NONE ? NAN : (double)(last_ps - first_ps) / 1e6;
+}
+
+static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
+                struct gt_timeline *timeline, struct gt_error *error)
+{
+    struct gt_options options = whatif->subject.options;
+
+    options.recorded_on = &scenario->recorded;
+    return gt_timeline_play(timeline, scenario->workload, &scenario->device, &options, probe, error);
+}
+
+int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
+{
+    struct gt_timeline timeline;
+
+    memset(whatif, 0, sizeof *whatif);
+    whatif->subject = *subject;
+    gt_scenario_begin(&whatif->baseline, subject->workload, subject->device, subject->device, subject->host);
+    whatif->measured_us = measured_us(subject->workload);
+    if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
+        return -1;
+    whatif->replay_us = whatif->baseline_us = whatif->step_us = gt_timeline_us(&timeline);
+    whatif->steps = 1;
+    gt_timeline_free(&timeline);
+    return 0;
+}
+
+void gt_whatif_free(struct gt_whatif *whatif)
+{
+    gt_scenario_free(&whatif->baseline);
+}
+
+/* "streams=4 + pinned" */
+static char *join(const struct gt_change *changes, size_t count)
+{
+    char *text = gt_strdup(count > 0 ? changes[0].spec : "");
+
+    for (size_t i = 1; i < count; i++) {
+        char *longer = gt_format("%s + %s", text, changes[i].spec);
+
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void begin_like(struct gt_scenario *scenario, const struct gt_scenario *baseline)
+{
+    gt_scenario_begin(scenario, baseline->workload, &baseline->device, &baseline->recorded, baseline->host);
+    for (uint32_t i = 0; i < baseline->assumption_count; i++)
+        gt_scenario_assume(scenario, baseline->trust, "%s", baseline->assumptions[i]);
+}
+
+int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
+                     const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
+{
+    struct gt_timeline timeline;
+
+    memset(answer, 0, sizeof *answer);
+    answer->change = join(changes, count);
+    begin_like(&answer->scenario, &whatif->baseline);
+    if (gt_changes_apply(changes, count, &answer->scenario, error) != 0 ||
+        play(whatif, &answer->scenario, probe, &timeline, error) != 0)
+        return -1;
+    answer->predicted_us = gt_timeline_us(&timeline);
+    answer->step_us = answer->predicted_us / whatif->steps;
+    answer->change_pct =
+        whatif->baseline_us > 0 ? 100 * (answer->predicted_us - whatif->baseline_us) / whatif->baseline_us : 0;
+    gt_timeline_free(&timeline);
+    return 0;
+}
+
+void gt_answer_free(struct gt_answer *answer)
+{
+    free(answer->change);
+    gt_scenario_free(&answer->scenario);
+    memset(answer, 0, sizeof *answer);
+}
+
+static void add_tried(const struct gt_change_kind *kind, const char *argument, struct gt_change **changes,
+                      size_t *count)
+{
+    bool bare = argument[0] == '\0';
+    char *spec = bare ? gt_strdup(kind->name) : gt_format("%s=%s", kind->name, argument);
+
+    *changes = gt_realloc(*changes, *count + 1, sizeof **changes);
+    (*changes)[(*count)++] = (struct gt_change){
+        .kind = kind,
+        .spec = spec,
+        .argument = bare ? "" : spec + strlen(kind->name) + 1,
+    };
+}
+
+size_t gt_whatif_tried(const struct gt_whatif *whatif, struct gt_change **changes)
+{
+    size_t count = 0;
+
+    *changes = NULL;
+    for (size_t i = 0; i < gt_change_kind_count; i++) {
+        const struct gt_change_kind *kind = gt_change_kinds[i];
+
+        for (size_t j = 0; kind->tried != NULL && kind->tried[j] != NULL; j++)
+            if (kind->applies == NULL || kind->applies(&whatif->baseline, kind->tried[j]))
+                add_tried(kind, kind->tried[j], changes, &count);
+    }
+    return count;
+}
+
+void gt_whatif_free_tried(struct gt_change *changes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free((char *)changes[i].spec);
+    free(changes);
+}

@@ -1,0 +1,48 @@
+/* whatif.h - answers about what was not recorded: a trace, its baseline, and one answer a scenario. */
+#ifndef GRIDTIDE_SIM_WHATIF_WHATIF_H
+#define GRIDTIDE_SIM_WHATIF_WHATIF_H
+
+#include "sim/machine/options.h"
+#include "sim/whatif/changes.h"
+#include "sim/whatif/timeline.h"
+
+/* What is asked about: lent, outlives the answers. */
+struct gt_whatif_subject {
+    const struct gt_workload *workload; /* as recorded, or typed */
+    const struct gt_device *device;     /* that it was recorded on; the one to play a typed one on */
+    struct gt_options options;          /* blocks, seed, kernels' models; the rest is set here */
+    const struct gt_whatif_host *host;
+};
+
+struct gt_whatif {
+    struct gt_whatif_subject subject;
+    struct gt_scenario baseline; /* nothing changed */
+    double measured_us;          /* first call to last end as recorded; NAN where it was not */
+    double replay_us;            /* the same, simulated as recorded, with what the profiler cost */
+    double baseline_us;          /* without that: what predictions are held against */
+    double step_us;              /* of the baseline, a step */
+    uint32_t steps;
+};
+
+struct gt_answer {
+    char *change; /* the specs, joined by " + " */
+    double predicted_us, step_us;
+    double change_pct;           /* against the baseline: below 0 it is faster */
+    struct gt_scenario scenario; /* what was simulated: its trust and assumptions are the answer's */
+};
+
+/* Replay the subject and make its baseline.  Returns 0; -1 with the reason.  Either way gt_whatif_free() ends it. */
+int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error);
+void gt_whatif_free(struct gt_whatif *whatif);
+
+/* One scenario of all these changes.  What is told of its run goes to `probe` too (NULL: nobody).  Returns 0; -1 with
+ * why there is none.  Either way gt_answer_free() ends the answer. */
+int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
+                     const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error);
+void gt_answer_free(struct gt_answer *answer);
+
+/* What `whatif --all` tries on this trace: into *changes (malloced, as are their specs: gt_whatif_free_tried()). */
+size_t gt_whatif_tried(const struct gt_whatif *whatif, struct gt_change **changes);
+void gt_whatif_free_tried(struct gt_change *changes, size_t count);
+
+#endif

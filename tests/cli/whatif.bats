@@ -1,0 +1,71 @@
+# Answers about what was not recorded: what is printed, and what is refused.
+
+setup()
+{
+    folder=$(mktemp -d)
+    trace="$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-2.json.gz"
+}
+
+teardown()
+{
+    rm -r "$folder"
+}
+
+# answer OPTION...: JSON of what the trace would take.
+answer()
+{
+    "$GRIDTIDE" whatif "$trace" -q -f json "$@"
+}
+
+@test "an answer has every field" {
+    answer --change connections=1 > "$folder/json"
+    python3 - "$folder/json" <<- 'END'
+	import json, sys
+	answer = json.load(open(sys.argv[1]))
+	for field in "trace measured_us replay_us baseline_us steps changes".split():
+	    assert field in answer, field
+	(change,) = answer["changes"]
+	for field in "change predicted_us step_us change_pct trust assumptions bound_by".split():
+	    assert field in change, field
+	assert change["change"] == "connections=1" and change["trust"] in ("high", "medium", "low")
+	assert abs(answer["replay_us"] / answer["measured_us"] - 1) < 0.01
+	END
+}
+
+@test "all changes of a command are one scenario" {
+    answer --change connections=1 --change launch-cost=9 > "$folder/json"
+    grep -q '"change": "connections=1 + launch-cost=9"' "$folder/json"
+    [ "$(grep -c predicted_us "$folder/json")" = 1 ]
+}
+
+@test "short names of keys are those keys" {
+    times() { answer "$@" | grep predicted_us; }
+    [ "$(times --change connections=1)" = "$(times --change scheduling.connections=1)" ]
+    [ "$(times --change launch-cost=9)" = "$(times --change host.launch_call_us=9)" ]
+}
+
+@test "people and programs get the same answers" {
+    "$GRIDTIDE" whatif "$trace" -q --change launch-cost=9 > "$folder/table"
+    grep -q '^launch-cost=9  *[0-9]' "$folder/table"
+    "$GRIDTIDE" whatif "$trace" -q --change launch-cost=9 -f csv | grep -q '^changes,launch-cost=9,[0-9]'
+}
+
+# refused STATUS TEXT OPTION...
+refused()
+{
+    status=0
+    "$GRIDTIDE" whatif "$trace" -q "${@:3}" 2> "$folder/error" > "$folder/out" || status=$?
+    [ "$status" = "$1" ]
+    grep -qF -- "$2" "$folder/error"
+    [ ! -s "$folder/out" ]
+}
+
+@test "what is asked wrongly is told" {
+    refused 2 "did you mean connections?" --change conections=1
+    refused 2 "takes a value: connections=N" --change connections
+    refused 2 "say what is to be otherwise"
+    refused 2 "exclude each other" --all --change connections=1
+    refused 1 "there is no device key 'chip.smss'; did you mean chip.sms" --change chip.smss=3
+    refused 1 "connections=0: " --change connections=0
+    refused 1 "h200" --change device=h201
+}
