@@ -35,6 +35,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/changes.c sim/whatif/changes.h \
+    sim/whatif/rebuild.c sim/whatif/rebuild.h \
     sim/whatif/scenario.c sim/whatif/scenario.h sim/whatif/timeline.c sim/whatif/timeline.h sim/whatif/whatif.c \
     sim/whatif/whatif.h
 
