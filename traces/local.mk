@@ -21,7 +21,7 @@ traces_libtraces_a_SOURCES = \
     traces/io/overwrite.c traces/io/overwrite.h traces/io/temporary.c traces/io/temporary.h \
     traces/io/path_stem.c traces/io/path_stem.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
-    traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_call.c \
+    traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c \
     traces/jsonl/read_program.c traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
     traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c \

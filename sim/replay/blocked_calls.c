@@ -114,7 +114,8 @@ static uint32_t copy_start_delay_ns(const struct gt_workload *w, const struct gt
 
 static bool synchronises(const struct gt_call *call)
 {
-    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_DEVICE_SYNC;
+    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC ||
+           call->kind == GT_CALL_DEVICE_SYNC || (call->kind == GT_CALL_FREE && call->stream == GT_NONE);
 }
 
 static void classify_call(struct gt_replay *replay, const struct gt_workload *w, gt_call_index call,

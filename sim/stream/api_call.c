@@ -161,6 +161,13 @@ static void sync_device(struct gt_machine *m, gt_thread_index thread, gt_call_in
     gt_device_sync_wait(m, thread, m->workload->calls[call].stream);
 }
 
+/* cudaFree waits for the device; in a stream's order it does not. */
+static void free_buffer(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
+{
+    if (m->workload->calls[call].stream == GT_NONE)
+        gt_device_sync_wait(m, thread, GT_NONE);
+}
+
 static void nothing(struct gt_machine *m, gt_thread_index thread, gt_call_index call)
 {
     (void)m;
@@ -185,5 +192,7 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_EVENT_QUERY] = { COST(event_call_ps), false, nothing },
     [GT_CALL_EVENT_SYNC] = { COST(sync_call_ps), false, sync_event },
     [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, sync_device },
+    [GT_CALL_ALLOC] = { COST(other_call_ps), false, nothing },
+    [GT_CALL_FREE] = { COST(other_call_ps), false, free_buffer },
     [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },
 };

@@ -73,7 +73,8 @@ static struct group *find_or_add(struct gt_device_syncs *syncs, uint64_t process
 static bool any_waits(const struct gt_workload *workload)
 {
     for (uint32_t i = 0; i < workload->call_count; i++) {
-        if (workload->calls[i].kind == GT_CALL_DEVICE_SYNC)
+        if (workload->calls[i].kind == GT_CALL_DEVICE_SYNC ||
+            (workload->calls[i].kind == GT_CALL_FREE && workload->calls[i].stream == GT_NONE))
             return true;
     }
     return false;

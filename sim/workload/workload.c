@@ -26,6 +26,8 @@ const char *const gt_call_kind_names[GT_CALL_KINDS] = {
     [GT_CALL_EVENT_QUERY] = "event_query",
     [GT_CALL_EVENT_SYNC] = "event_sync",
     [GT_CALL_DEVICE_SYNC] = "device_sync",
+    [GT_CALL_ALLOC] = "alloc",
+    [GT_CALL_FREE] = "free",
     [GT_CALL_OTHER] = "other",
 };
 const char *const gt_op_kind_names[GT_OP_KINDS] = {
@@ -141,6 +143,8 @@ void gt_workload_free(struct gt_workload *workload)
     free(workload->calls);
     free(workload->ops);
     free(workload->afters);
+    free(workload->buffers);
+    free(workload->accesses);
     free(workload->warnings);
     free(workload->extras);
     free(workload);
@@ -201,6 +205,14 @@ gt_event_index gt_workload_add_event(struct gt_workload *w)
     return w->event_count++;
 }
 
+gt_buffer_index gt_workload_add_buffer(struct gt_workload *w)
+{
+    grow(w, w->buffers, w->buffer_count, w->buffer_room);
+    w->buffers[w->buffer_count] =
+        (struct gt_buffer){ .address = GT_ADDRESS_NONE, .name = GT_NONE, .memory = GT_MEMORY_DEVICE };
+    return w->buffer_count++;
+}
+
 gt_call_index gt_workload_add_call(struct gt_workload *w)
 {
     grow(w, w->calls, w->call_count, w->call_room);
@@ -210,6 +222,7 @@ gt_call_index gt_workload_add_call(struct gt_workload *w)
         .name = GT_NONE,
         .stream = GT_NONE,
         .event = GT_NONE,
+        .buffer = GT_NONE,
         .first_op = w->op_count,
     };
     return w->call_count++;
@@ -225,6 +238,7 @@ gt_op_index gt_workload_add_op(struct gt_workload *w)
         .stream = GT_NONE,
         .kernel = GT_NONE,
         .first_after = w->after_count,
+        .first_access = w->access_count,
         .direction = GT_H2D,
         .memory = GT_MEMORY_UNKNOWN,
         .peer_gpu = GT_NONE,
@@ -239,6 +253,15 @@ void gt_workload_add_after(struct gt_workload *w, gt_op_index op, gt_op_index be
     grow(w, w->afters, w->after_count, w->after_room);
     w->afters[w->after_count++] = before;
     w->ops[op].afters++;
+}
+
+void gt_workload_add_access(struct gt_workload *w, gt_op_index op, const struct gt_buffer_access *access)
+{
+    if (op + 1 != w->op_count || w->ops[op].accesses == UINT16_MAX)
+        gt_bug("accesses are added to the last operation, 65535 at most");
+    grow(w, w->accesses, w->access_count, w->access_room);
+    w->accesses[w->access_count++] = *access;
+    w->ops[op].accesses++;
 }
 
 void gt_workload_add_setting(struct gt_workload *w, const char *key, const char *value)

@@ -28,6 +28,7 @@ typedef uint32_t gt_gpu_index;
 typedef uint32_t gt_stream_index;
 typedef uint32_t gt_thread_index;
 typedef uint32_t gt_event_index;
+typedef uint32_t gt_buffer_index;
 typedef uint32_t gt_kernel_index;
 typedef uint32_t gt_call_index;
 typedef uint32_t gt_op_index;
@@ -61,6 +62,8 @@ enum gt_call_kind {
     GT_CALL_EVENT_QUERY,
     GT_CALL_EVENT_SYNC,
     GT_CALL_DEVICE_SYNC,
+    GT_CALL_ALLOC, /* a buffer's memory is had from here on: cudaMalloc; with a stream cudaMallocAsync */
+    GT_CALL_FREE,  /* until here: cudaFree, which waits for the device; with a stream cudaFreeAsync */
     GT_CALL_OTHER, /* takes host time and nothing else */
     GT_CALL_KINDS
 };
@@ -133,6 +136,22 @@ struct gt_event {
     uint32_t name;
 };
 
+/* A range of memory that operations read and write.  One that is never allocated is there from the start. */
+#define GT_ADDRESS_NONE UINT64_MAX
+struct gt_buffer {
+    uint64_t bytes;   /* 0: not known */
+    uint64_t address; /* GT_ADDRESS_NONE: not known */
+    uint32_t name;    /* in names: no two buffers have the same */
+    gt_gpu_index gpu; /* where the memory is device memory */
+    uint8_t memory;   /* gt_memory */
+};
+/* What an operation reads or writes. */
+struct gt_buffer_access {
+    uint64_t offset, bytes; /* within the buffer; bytes 0: all of it */
+    gt_buffer_index buffer; /* GT_NONE: memory that no buffer is known of, `offset` is its address */
+    bool writes;
+};
+
 struct gt_call {
     gt_time_ps start_ps;    /* measured; GT_TIME_NONE when not */
     gt_time_ps duration_ps; /* measured, or stated (host work); GT_TIME_NONE: the device file's cost */
@@ -140,6 +159,7 @@ struct gt_call {
     uint32_t name;          /* the API's own name, in names; GT_NONE: the kind says it all */
     gt_stream_index stream; /* GT_NONE where the kind has none or it is unknown */
     gt_event_index event;   /* for the event calls */
+    gt_buffer_index buffer; /* for alloc and free */
     gt_op_index first_op;
     uint32_t ops;  /* its operations are ops[first_op .. first_op + ops - 1] */
     uint32_t line; /* in the trace file, for messages; 0 unknown */
@@ -155,11 +175,13 @@ struct gt_op {
     gt_stream_index stream;
     gt_kernel_index kernel; /* GT_NONE for the other kinds */
     uint32_t first_after;   /* in afters: operations that must have ended before this one starts */
+    uint32_t first_access;  /* in accesses: what it reads and writes, as far as that is known */
     uint16_t afters;        /* (graph edges); within a call and stream order holds anyway */
-    uint8_t kind;           /* gt_op_kind */
-    uint8_t direction;      /* gt_direction */
-    uint8_t memory;         /* gt_memory */
-    gt_gpu_index peer_gpu;  /* P2P: the other device; else GT_NONE */
+    uint16_t accesses;
+    uint8_t kind;          /* gt_op_kind */
+    uint8_t direction;     /* gt_direction */
+    uint8_t memory;        /* gt_memory */
+    gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */
@@ -180,6 +202,7 @@ enum gt_extra_of {
     GT_EXTRA_CALL,
     GT_EXTRA_OP,
     GT_EXTRA_PROGRAM,
+    GT_EXTRA_BUFFER,
     GT_EXTRA_PROFILE /* by op */
 };
 struct gt_extra {
@@ -210,6 +233,8 @@ struct gt_workload {
     uint32_t thread_count, thread_room;
     struct gt_event *events;
     uint32_t event_count, event_room;
+    struct gt_buffer *buffers;
+    uint32_t buffer_count, buffer_room;
     struct gt_kernel *kernels;
     uint32_t kernel_count, kernel_room;
     struct gt_call *calls;
@@ -218,6 +243,8 @@ struct gt_workload {
     uint32_t op_count, op_room; /* grouped by call, calls in order */
     gt_op_index *afters;
     uint32_t after_count, after_room;
+    struct gt_buffer_access *accesses;
+    uint32_t access_count, access_room;
     struct gt_warning *warnings;
     uint32_t warning_count;
     struct gt_extra *extras;
@@ -247,10 +274,13 @@ gt_gpu_index gt_workload_add_gpu(struct gt_workload *workload);
 gt_stream_index gt_workload_add_stream(struct gt_workload *workload);
 gt_thread_index gt_workload_add_thread(struct gt_workload *workload);
 gt_event_index gt_workload_add_event(struct gt_workload *workload);
+gt_buffer_index gt_workload_add_buffer(struct gt_workload *workload);
 gt_call_index gt_workload_add_call(struct gt_workload *workload);
 gt_op_index gt_workload_add_op(struct gt_workload *workload);
 /* `op`, which must be the last one added, comes after `before`. */
 void gt_workload_add_after(struct gt_workload *workload, gt_op_index op, gt_op_index before);
+/* `op`, which must be the last one added, reads or writes that. */
+void gt_workload_add_access(struct gt_workload *workload, gt_op_index op, const struct gt_buffer_access *access);
 void gt_workload_add_setting(struct gt_workload *workload, const char *key, const char *value);
 void gt_workload_add_extra(struct gt_workload *workload, enum gt_extra_of of, uint32_t index, const char *json);
 /* A kernel equal to *kernel: found or added (a cost list is copied when added). */

@@ -6,7 +6,7 @@
 
 /* What a call must say for the simulator to play it, but where its target is unknown. */
 static const struct need {
-    bool stream, event;
+    bool stream, event, buffer;
 } needs[GT_CALL_KINDS] = {
     [GT_CALL_STREAM_SYNC] = { .stream = true },
     [GT_CALL_STREAM_QUERY] = { .stream = true },
@@ -14,6 +14,8 @@ static const struct need {
     [GT_CALL_EVENT_WAIT] = { .stream = true, .event = true },
     [GT_CALL_EVENT_QUERY] = { .event = true },
     [GT_CALL_EVENT_SYNC] = { .event = true },
+    [GT_CALL_ALLOC] = { .buffer = true },
+    [GT_CALL_FREE] = { .buffer = true },
 };
 
 static bool index_fits(uint32_t index, uint32_t count)
@@ -87,6 +89,22 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
     return check_cost(kernel, error);
 }
 
+static int check_buffers(const struct gt_workload *workload, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < workload->buffer_count; i++) {
+        const struct gt_buffer *buffer = &workload->buffers[i];
+
+        if (buffer->name >= gt_name_count(workload) || buffer->gpu >= workload->gpu_count ||
+            buffer->memory >= GT_MEMORIES)
+            return gt_error_set(error, "buffer %u has a name, a GPU or a memory that is not there", i);
+        if (buffer->bytes > INT64_MAX ||
+            (buffer->address != GT_ADDRESS_NONE && buffer->bytes > UINT64_MAX - buffer->address))
+            return gt_error_set(error, "buffer %.200s ends beyond the last address",
+                                gt_name_text(workload, buffer->name));
+    }
+    return 0;
+}
+
 static int check_definitions(const struct gt_workload *workload, struct gt_error *error)
 {
     uint32_t names = gt_name_count(workload);
@@ -114,7 +132,7 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
     for (uint32_t i = 0; i < workload->event_count; i++)
         if (!index_fits(workload->events[i].name, names))
             return gt_error_set(error, "an event's name is not among the names");
-    return 0;
+    return check_buffers(workload, error);
 }
 
 static int check_op(const struct gt_workload *workload, uint32_t index, struct gt_error *error)
@@ -141,6 +159,29 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
     return 0;
 }
 
+/* What an operation reads and writes lies in its buffer. */
+static int check_accesses(const struct gt_workload *workload, const struct gt_op *op, struct gt_error *error)
+{
+    if ((uint64_t)op->first_access + op->accesses > workload->access_count)
+        return gt_error_set(error, "what an operation reads and writes is not among the accesses");
+    for (uint32_t i = op->first_access; i < op->first_access + op->accesses; i++) {
+        const struct gt_buffer_access *access = &workload->accesses[i];
+        uint64_t end;
+
+        if (!index_fits(access->buffer, workload->buffer_count) ||
+            (access->buffer == GT_NONE && op->kind != GT_OP_COPY) ||
+            __builtin_add_overflow(access->offset, access->bytes, &end))
+            return gt_error_set(error, "an operation reads or writes a buffer that is not there");
+        if (access->buffer != GT_NONE && workload->buffers[access->buffer].bytes != 0 &&
+            end > workload->buffers[access->buffer].bytes)
+            return gt_error_set(error, "a %s reads or writes buffer %.200s up to byte %llu, and it has %llu",
+                                gt_op_kind_names[op->kind],
+                                gt_name_text(workload, workload->buffers[access->buffer].name),
+                                (unsigned long long)end, (unsigned long long)workload->buffers[access->buffer].bytes);
+    }
+    return 0;
+}
+
 /* The operations of a call are its own, and wait only for others of it and for earlier ones.  Whether
  * they wait in a circle the simulation tells. */
 static int check_ops(const struct gt_workload *workload, uint32_t call_index, struct gt_error *error)
@@ -152,7 +193,7 @@ static int check_ops(const struct gt_workload *workload, uint32_t call_index, st
 
         if (op->call != call_index)
             return gt_error_set(error, "an operation belongs to another call than the one that has it");
-        if (check_op(workload, i, error) != 0)
+        if (check_op(workload, i, error) != 0 || check_accesses(workload, op, error) != 0)
             return -1;
         if ((uint64_t)op->first_after + op->afters > workload->after_count)
             return gt_error_set(error, "an operation's edges are not among the edges");
@@ -173,14 +214,17 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
     if (call->thread >= workload->thread_count)
         return gt_error_set(error, "a call of %s is made by no thread", kind);
     if (!index_fits(call->stream, workload->stream_count) || !index_fits(call->event, workload->event_count) ||
-        !index_fits(call->name, gt_name_count(workload)))
-        return gt_error_set(error, "a call of %s names a stream, an event or a name that is not there", kind);
+        !index_fits(call->buffer, workload->buffer_count) || !index_fits(call->name, gt_name_count(workload)))
+        return gt_error_set(error, "a call of %s names a stream, an event, a buffer or a name that is not there",
+                            kind);
     if (!(call->flags & GT_CALL_TARGET_UNKNOWN) && ((needs[call->kind].stream && call->stream == GT_NONE) ||
                                                     (needs[call->kind].event && call->event == GT_NONE)))
         return gt_error_set(error,
                             "a call of %s does not say on which stream or event; give it, or "
                             "say \"target_unknown\":true",
                             kind);
+    if (needs[call->kind].buffer && call->buffer == GT_NONE)
+        return gt_error_set(error, "a call of %s does not say which buffer", kind);
     if (!stretch_fits(call->start_ps, call->duration_ps))
         return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit", kind);
     if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)

@@ -19,7 +19,8 @@ static struct gt_call *call(struct gt_workload *w, enum gt_call_kind kind, uint3
     uint32_t index = gt_workload_add_call(w), op;
     struct gt_call *c = &w->calls[index];
 
-    *c = (struct gt_call){ .kind = (uint8_t)kind,
+    *c = (struct gt_call){ .buffer = GT_NONE,
+                           .kind = (uint8_t)kind,
                            .stream = stream,
                            .event = GT_NONE,
                            .name = GT_NONE,

@@ -54,7 +54,8 @@ static struct gt_workload *make_workload(void)
     for (uint32_t i = 0; i < 3; i++) {
         uint32_t call = gt_workload_add_call(workload), op = gt_workload_add_op(workload);
 
-        workload->calls[call] = (struct gt_call){ .start_ps = 1000 * i,
+        workload->calls[call] = (struct gt_call){ .buffer = GT_NONE,
+                                                  .start_ps = 1000 * i,
                                                   .duration_ps = 100,
                                                   .name = GT_NONE,
                                                   .stream = i & 1,

@@ -192,12 +192,22 @@ static void same_workload(const struct gt_workload *a, const struct gt_workload 
         SAME(threads, i);
     for (uint32_t i = 0; i < a->event_count; i++)
         SAME(events, i);
+    assert_int_equal(a->buffer_count, b->buffer_count);
+    for (uint32_t i = 0; i < a->buffer_count; i++)
+        SAME(buffers, i);
 #undef CLEAR_LINE
 #define CLEAR_LINE(left, right) (left.line = right.line = 0)
     for (uint32_t i = 0; i < a->call_count; i++)
         SAME(calls, i);
     if (a->op_count != 0)
         assert_memory_equal(a->ops, b->ops, a->op_count * sizeof *a->ops);
+    assert_int_equal(a->access_count, b->access_count);
+    for (uint32_t i = 0; i < a->access_count; i++) {
+        assert_int_equal(a->accesses[i].buffer, b->accesses[i].buffer);
+        assert_int_equal(a->accesses[i].offset, b->accesses[i].offset);
+        assert_int_equal(a->accesses[i].bytes, b->accesses[i].bytes);
+        assert_int_equal(a->accesses[i].writes, b->accesses[i].writes);
+    }
     if (a->after_count != 0)
         assert_memory_equal(a->afters, b->afters, a->after_count * sizeof *a->afters);
 }
@@ -270,6 +280,13 @@ static const char every_call[] =
     "{\"call\":\"stream_sync\",\"stream\":\"s1\"}\n"
     "{\"call\":\"stream_query\",\"stream\":\"s3\"}\n"
     "{\"call\":\"device_sync\",\"stream\":\"s1\"}\n"
+    "{\"buffer\":\"weights\",\"bytes\":4096,\"address\":18446744073709547519,\"gpu\":1,\"z\":[1]}\n"
+    "{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1024,\"address\":140000,\"memory\":\"pinned\"}\n"
+    "{\"call\":\"launch\",\"kernel\":\"bar\",\"reads\":[\"weights\",[\"x\",1000,24]],\"writes\":[\"y\"]}\n"
+    "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":8,\"source\":18446744073709551000,\"destination\":\"x\"}\n"
+    "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":4,\"writes\":[[\"y\",0,4]]}]}\n"
+    "{\"call\":\"free\",\"buffer\":\"x\"}\n{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1024,\"stream\":\"s1\"}\n"
+    "{\"call\":\"free\",\"buffer\":\"x\",\"stream\":\"s1\"}\n"
     "{\"call\":\"other\",\"name\":\"cudaMalloc\",\"duration_us\":5,\"inferred\":true}";
 
 static void every_call_survives(void **state)
@@ -281,7 +298,7 @@ static void every_call_survives(void **state)
     for (uint32_t i = 0; i < workload->call_count; i++)
         seen |= 1u << workload->calls[i].kind;
     assert_int_equal(seen, (1u << GT_CALL_KINDS) - 1);
-    assert_int_equal(workload->extra_count, 5);
+    assert_int_equal(workload->extra_count, 6);
     assert_int_equal(workload->kernels[1].block_max_ps, 12500);
     assert_int_equal(gt_kernel_cluster_blocks(&workload->kernels[0]), 1);
     assert_int_equal(gt_kernel_cluster_blocks(&workload->kernels[1]), 6);
@@ -292,6 +309,10 @@ static void every_call_survives(void **state)
     assert_int_equal(workload->kernels[4].arguments, GT_NONE);
     assert_int_equal(workload->kernels[6].grid[0], 9);
     assert_int_equal(workload->streams[0].priority, -5);
+    assert_int_equal(workload->buffer_count, 3);
+    assert_int_equal(workload->access_count, 6);
+    assert_int_equal(workload->buffers[1].memory, GT_MEMORY_PINNED);
+    assert_int_equal(workload->buffers[1].address, 140000);
     check_round_trip(workload);
     gt_workload_free(workload);
 }

@@ -148,6 +148,21 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"call\":\"device_sync\",\"start_ps\":4611686018427387904,\"duration_ps\":1}\n", "53 days" },
     { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"op_start_ps\":1,"
       "\"op_duration_ps\":4611686018427387904}\n", "53 days" },
+    { 2, HEADER "{\"call\":\"alloc\",\"bytes\":1}\n", "needs a \"buffer\"" },
+    { 2, HEADER "{\"call\":\"alloc\",\"buffer\":\"x\"}\n", "needs \"bytes\"" },
+    { 2, HEADER "{\"call\":\"free\",\"buffer\":7}\n", "goes by a name" },
+    { 2, HEADER "{\"call\":\"free\",\"buffer\":\"x\",\"bytes\":7}\n", "nothing of an operation" },
+    { 2, HEADER "{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1,\"reads\":[]}\n", "nothing of an operation" },
+    { 3, HEADER "{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1}\n"
+      "{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":2}\n", "another size" },
+    { 3, HEADER "{\"call\":\"free\",\"buffer\":\"x\"}\n{\"buffer\":\"x\"}\n", "on line 2" },
+    { 2, HEADER "{\"buffer\":\"x\",\"bytes\":2,\"address\":18446744073709551614}\n", "beyond the last address" },
+    { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"buffer\":\"x\"}\n", "of its own" },
+    { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"destination\":\"x\"}\n", "are of copies" },
+    { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"writes\":[[\"x\",1]]}\n", "1 byte at least" },
+    { 2, HEADER "{\"call\":\"memset\",\"bytes\":1,\"writes\":[[\"x\",1,0]]}\n", "1 byte at least" },
+    { 3, HEADER "{\"buffer\":\"x\",\"bytes\":8}\n"
+      "{\"call\":\"memset\",\"bytes\":1,\"writes\":[[\"x\",7,2]]}\n", "up to byte 9, and it has 8" },
     { 1, "{\"gridtide\":1,\"settings\":{\"a\":1,\"a\":2}}\n", "given twice" },
     { 1, "{\"gridtide\":1,\"warnings\":[{}]}\n", "needs a \"kind\"" },
 };

@@ -13,9 +13,11 @@ enum { LINES_A_PROGRESS = 4096 };
 
 /* A call speaks of kernels, streams, events and threads, a stream of GPUs: so in this order. */
 const struct gt_jsonl_line gt_jsonl_lines[] = {
-    { "call", gt_jsonl_call },     { "gridtide", gt_jsonl_header }, { "kernel", gt_jsonl_kernel },
-    { "stream", gt_jsonl_stream }, { "event", gt_jsonl_event },     { "thread", gt_jsonl_thread },
-    { "gpu", gt_jsonl_gpu },       { "program", gt_jsonl_program }, { NULL, NULL },
+    { "call", gt_jsonl_call },       { "gridtide", gt_jsonl_header },
+    { "kernel", gt_jsonl_kernel },   { "stream", gt_jsonl_stream },
+    { "event", gt_jsonl_event },     { "thread", gt_jsonl_thread },
+    { "buffer", gt_jsonl_buffer },   { "gpu", gt_jsonl_gpu },
+    { "program", gt_jsonl_program }, { NULL, NULL },
 };
 
 static bool has_key(const struct gt_json_token *object, const char *name)
@@ -41,7 +43,7 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
         line++;
     if (line->key == NULL)
         return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
-                                   "\"event\", \"thread\", \"gpu\", \"program\"");
+                                   "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\"");
     return line->read(jsonl, object, error);
 }
 
@@ -131,6 +133,7 @@ static void open_refs(struct gt_jsonl *jsonl)
     jsonl->streams = gt_refs_new();
     jsonl->threads = gt_refs_new();
     jsonl->events = gt_refs_new();
+    jsonl->buffers = gt_refs_new();
     jsonl->kernels = gt_refs_new();
     jsonl->programs = gt_refs_new();
 }
@@ -141,6 +144,7 @@ static void close_refs(struct gt_jsonl *jsonl)
     gt_refs_free(jsonl->streams);
     gt_refs_free(jsonl->threads);
     gt_refs_free(jsonl->events);
+    gt_refs_free(jsonl->buffers);
     gt_refs_free(jsonl->kernels);
     gt_refs_free(jsonl->programs);
 }

@@ -12,13 +12,14 @@ enum { NO_CHOICE = 0xff };
 
 /* An operation's fields, in a node of a graph or flat in its call. */
 struct raw_op {
-    const struct gt_json_token *kernel, *stream, *after, *peer_gpu, *profile;
+    const struct gt_json_token *kernel, *stream, *after, *peer_gpu, *profile, *reads, *writes, *source, *destination;
     gt_time_ps start, duration;
     uint64_t bytes;
     uint8_t kind, direction, memory;
 };
 struct raw_call {
-    const struct gt_json_token *thread, *event, *name, *nodes;
+    const struct gt_json_token *thread, *event, *name, *nodes, *buffer;
+    uint64_t address;
     gt_time_ps start, duration;
     struct raw_op op;
     uint32_t grid[3], block[3], dynamic_shared_bytes;
@@ -33,6 +34,10 @@ struct raw_call {
     { "after", GT_FIELD_ARRAY, offsetof(type, op after), NULL, 0 }, \
     { "peer_gpu", GT_FIELD_REF, offsetof(type, op peer_gpu), NULL, 0 }, \
     { "profile", GT_FIELD_OBJECT, offsetof(type, op profile), NULL, 0 }, \
+    { "reads", GT_FIELD_ARRAY, offsetof(type, op reads), NULL, 0 }, \
+    { "writes", GT_FIELD_ARRAY, offsetof(type, op writes), NULL, 0 }, \
+    { "source", GT_FIELD_REF, offsetof(type, op source), NULL, 0 }, \
+    { "destination", GT_FIELD_REF, offsetof(type, op destination), NULL, 0 }, \
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }
@@ -55,6 +60,8 @@ static const struct gt_field call_fields[] = {
     { "op_duration", GT_FIELD_TIME, offsetof(struct raw_call, op.duration), NULL, 0 },
     { "event", GT_FIELD_REF, offsetof(struct raw_call, event), NULL, 0 },
     { "nodes", GT_FIELD_ARRAY, offsetof(struct raw_call, nodes), NULL, 0 },
+    { "buffer", GT_FIELD_REF, offsetof(struct raw_call, buffer), NULL, 0 },
+    { "address", GT_FIELD_U64, offsetof(struct raw_call, address), NULL, 0 },
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_call, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_call, block), NULL, 0 },
     { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_call, dynamic_shared_bytes), NULL, 0 },
@@ -132,6 +139,18 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
     return 0;
 }
 
+static int read_accesses(struct gt_jsonl *jsonl, const struct raw_op *raw, uint32_t op, struct gt_error *error)
+{
+    if ((raw->source != NULL || raw->destination != NULL) && raw->kind != GT_OP_COPY)
+        return gt_error_set(error, "\"source\" and \"destination\" are of copies; say \"reads\" or \"writes\"");
+    if ((raw->reads != NULL && gt_jsonl_accesses(jsonl, raw->reads, op, false, error) != 0) ||
+        (raw->source != NULL && gt_jsonl_copy_end(jsonl, raw->source, op, false, error) != 0) ||
+        (raw->writes != NULL && gt_jsonl_accesses(jsonl, raw->writes, op, true, error) != 0) ||
+        (raw->destination != NULL && gt_jsonl_copy_end(jsonl, raw->destination, op, true, error) != 0))
+        return -1;
+    return 0;
+}
+
 /* Add one of the `ops` operations of a call; `stream` is the call's, for an operation that names none. */
 static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const struct raw_op *raw, uint32_t stream,
                   struct gt_error *error)
@@ -165,6 +184,8 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     op->memory = raw->memory == NO_CHOICE ? gt_usual_memory(op) : raw->memory;
     op->peer_gpu = peer;
     workload->calls[call].ops++;
+    if (read_accesses(jsonl, raw, index, error) != 0)
+        return -1;
     if (raw->after == NULL)
         return 0;
     range.first = workload->calls[call].first_op;
@@ -231,9 +252,28 @@ static bool has_flat_op(const struct raw_call *raw)
     const struct raw_op *op = &raw->op;
 
     return op->kernel != NULL || op->profile != NULL || op->after != NULL || op->peer_gpu != NULL ||
-           op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE ||
-           op->start != GT_TIME_NONE || op->duration != GT_TIME_NONE || raw->grid[0] != 0 || raw->block[0] != 0 ||
+           op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE || op->reads != NULL ||
+           op->writes != NULL || op->source != NULL || op->destination != NULL || op->start != GT_TIME_NONE ||
+           op->duration != GT_TIME_NONE || raw->grid[0] != 0 || raw->block[0] != 0 ||
            raw->dynamic_shared_bytes != NO_U32;
+}
+
+/* Calls of alloc and free: which buffer, and for alloc how large. */
+static int check_buffer_call(const struct raw_call *raw, struct gt_error *error)
+{
+    struct raw_call rest = *raw;
+
+    if (raw->buffer == NULL || raw->buffer->type == GT_JSON_NULL)
+        return gt_error_set(error, "a call of %s needs a \"buffer\"", gt_call_kind_names[raw->kind]);
+    if (raw->kind == GT_CALL_ALLOC && raw->op.bytes == NO_BYTES)
+        return gt_error_set(error, "a call of alloc needs \"bytes\", less than 2^63");
+    rest.op.bytes = NO_BYTES;
+    rest.op.memory = NO_CHOICE;
+    if (raw->kind == GT_CALL_FREE ? has_flat_op(raw) || raw->address != GT_ADDRESS_NONE : has_flat_op(&rest))
+        return gt_error_set(error, "a call of %s says \"buffer\"%s and nothing of an operation",
+                            gt_call_kind_names[raw->kind],
+                            raw->kind == GT_CALL_ALLOC ? ", \"bytes\", \"address\", \"memory\"" : "");
+    return 0;
 }
 
 static int check_call(const struct raw_call *raw, const struct gt_call_rule *rule, struct gt_error *error)
@@ -248,13 +288,18 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
         return gt_error_set(error, "a call of host_work needs a duration, \"duration_us\"");
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
+    if (rule->buffer)
+        return check_buffer_call(raw, error);
+    if (raw->buffer != NULL || raw->address != GT_ADDRESS_NONE)
+        return gt_error_set(error, "a call of %s has no \"buffer\" of its own; say \"reads\" or \"writes\"", kind);
     if ((raw->nodes != NULL || !rule->op) && has_flat_op(raw))
-        return gt_error_set(error,
-                            "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", "
-                            "\"memory\", \"grid\", \"block\", \"after\", \"profile\", \"op_start\" or "
-                            "\"op_duration\" for "
-                            "itself",
-                            kind, raw->nodes != NULL ? "with \"nodes\"" : "has no operation and");
+        return gt_error_set(
+            error,
+            "a call of %s %s cannot say \"kernel\", \"bytes\", \"direction\", "
+            "\"memory\", \"grid\", \"block\", \"after\", \"reads\", \"writes\", \"profile\", \"op_start\" or "
+            "\"op_duration\" for "
+            "itself",
+            kind, raw->nodes != NULL ? "with \"nodes\"" : "has no operation and");
     return 0;
 }
 
@@ -302,12 +347,25 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
         call->event = gt_jsonl_use_event(jsonl, raw->event);
 }
 
+static int read_buffer_call(struct gt_jsonl *jsonl, uint32_t call, const struct raw_call *raw, struct gt_error *error)
+{
+    gt_buffer_index buffer;
+
+    if (gt_jsonl_use_buffer(jsonl, raw->buffer, &buffer, error) != 0)
+        return -1;
+    jsonl->workload->calls[call].buffer = buffer;
+    return raw->kind == GT_CALL_FREE
+               ? 0
+               : gt_jsonl_allocate(jsonl, buffer, raw->op.bytes, raw->address,
+                                   raw->op.memory == NO_CHOICE ? GT_MEMORIES : raw->op.memory, error);
+}
+
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
     /* clang-format off */
     struct raw_call raw = {
         .thread = &default_thread, .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .op = op_defaults,
-        .dynamic_shared_bytes = NO_U32,
+        .dynamic_shared_bytes = NO_U32, .address = GT_ADDRESS_NONE,
     };
     /* clang-format on */
     const struct gt_call_rule *rule;
@@ -324,6 +382,8 @@ int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, st
     call = gt_workload_add_call(jsonl->workload);
     fill_call(jsonl, call, &raw, rule);
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_CALL, call);
+    if (rule->buffer)
+        return read_buffer_call(jsonl, call, &raw, error);
     if (raw.nodes != NULL)
         return read_nodes(jsonl, call, raw.nodes, error);
     return rule->op ? add_flat_op(jsonl, call, &raw, rule->op_kind, error) : 0;

@@ -14,7 +14,7 @@ struct gt_jsonl {
     bool header_read;
     struct gt_unknown unknown;
     uint64_t misspelt_line; /* of the first field that is one slip from a known one; 0: none */
-    struct gt_refs *gpus, *streams, *threads, *events, *kernels, *programs;
+    struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs;
 };
 
 /* What a line is: found by the key that it has, in the order of the table. Each reads one line and
@@ -30,6 +30,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
 int gt_jsonl_stream(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_event(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
@@ -43,6 +44,18 @@ uint32_t gt_jsonl_use_event(struct gt_jsonl *jsonl, const struct gt_json_token *
 uint32_t gt_jsonl_use_thread(struct gt_jsonl *jsonl, const struct gt_json_token *ref);
 int gt_jsonl_use_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *gpu,
                      struct gt_error *error); /* -1: null, or a number that no GPU has */
+/* Buffers too, and go by texts: -1 for a number or null. */
+int gt_jsonl_use_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *ref, gt_buffer_index *buffer,
+                        struct gt_error *error);
+/* What operation `op`, the last one added, reads or writes: a list; the one end of a copy. */
+int gt_jsonl_accesses(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op, bool writes,
+                      struct gt_error *error);
+int gt_jsonl_copy_end(struct gt_jsonl *jsonl, const struct gt_json_token *end, uint32_t op, bool writes,
+                      struct gt_error *error);
+/* An allocation says how large its buffer is, and where it lies, as far as the call says it (0, GT_ADDRESS_NONE,
+ * GT_MEMORIES: not said). */
+int gt_jsonl_allocate(struct gt_jsonl *jsonl, gt_buffer_index buffer, uint64_t bytes, uint64_t address,
+                      uint8_t memory, struct gt_error *error);
 /* Kernels must have been defined: -1 with the names there are. */
 int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *kernel,
                         struct gt_error *error);

@@ -14,6 +14,8 @@ const struct gt_call_rule gt_call_rules[GT_CALL_KINDS] = {
     [GT_CALL_EVENT_WAIT] = { .stream = true, .event = true },
     [GT_CALL_EVENT_QUERY] = { .event = true },
     [GT_CALL_EVENT_SYNC] = { .event = true },
+    [GT_CALL_ALLOC] = { .buffer = true },
+    [GT_CALL_FREE] = { .buffer = true },
 };
 
 const struct gt_stream_flag_name gt_stream_flag_names[GT_STREAM_FLAG_NAMES] = {

@@ -8,6 +8,7 @@
 struct gt_call_rule {
     bool stream; /* works on a stream: the default one unless it says another */
     bool event;  /* on an event */
+    bool buffer; /* on a buffer */
     bool op;     /* puts one operation into its stream, of kind ... */
     uint8_t op_kind;
 };

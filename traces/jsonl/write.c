@@ -138,6 +138,25 @@ static void emit_event(struct gt_emit *emit, uint32_t index)
     gt_emit_newline(emit);
 }
 
+static void emit_buffer(struct gt_emit *emit, uint32_t index)
+{
+    const struct gt_buffer *buffer = &emit->workload->buffers[index];
+    const struct gt_key *gpu = &emit->keys.gpus[buffer->gpu];
+
+    gt_emit_open(emit);
+    gt_emit_text(emit, "buffer", emit->keys.names[buffer->name]);
+    if (gpu->text != NULL || gpu->number != 0)
+        gt_emit_ref(emit, "gpu", gpu);
+    if (buffer->bytes != 0)
+        gt_emit_number(emit, "bytes", buffer->bytes);
+    if (buffer->address != GT_ADDRESS_NONE)
+        gt_emit_number(emit, "address", buffer->address);
+    if (buffer->memory != GT_MEMORY_DEVICE)
+        gt_emit_text(emit, "memory", gt_memory_names[buffer->memory]);
+    gt_emit_close(emit, GT_EXTRA_BUFFER, index);
+    gt_emit_newline(emit);
+}
+
 static void emit_cost(struct gt_emit *emit, const struct gt_kernel *kernel)
 {
     if (kernel->cost == GT_COST_FIXED)
@@ -203,6 +222,8 @@ static void emit_all(struct gt_emit *emit)
         emit_stream(emit, i);
     for (uint32_t i = 0; i < workload->event_count; i++)
         emit_event(emit, i);
+    for (uint32_t i = 0; i < workload->buffer_count; i++)
+        emit_buffer(emit, i);
     for (uint32_t i = 0; i < workload->program_count; i++)
         gt_emit_program(emit, i);
     for (uint32_t i = 0; i < workload->kernel_count; i++)

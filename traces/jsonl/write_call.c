@@ -9,6 +9,53 @@ static const struct gt_key *key_of(const struct gt_key *keys, uint32_t index)
     return index == GT_NONE ? NULL : &keys[index];
 }
 
+static const struct gt_buffer_access *raw_end(const struct gt_emit *emit, const struct gt_op *op, bool writes)
+{
+    const struct gt_buffer_access *accesses = emit->workload->accesses + op->first_access;
+
+    for (uint32_t i = 0; i < op->accesses; i++)
+        if (accesses[i].buffer == GT_NONE && accesses[i].writes == writes)
+            return &accesses[i];
+    return NULL;
+}
+
+static void emit_access(struct gt_emit *emit, const struct gt_buffer_access *access)
+{
+    const char *name = emit->keys.names[emit->workload->buffers[access->buffer].name];
+
+    if (access->bytes != 0)
+        yajl_gen_array_open(emit->gen);
+    yajl_gen_string(emit->gen, (const unsigned char *)name, strlen(name));
+    if (access->bytes != 0) {
+        gt_emit_number_value(emit, access->offset);
+        gt_emit_number_value(emit, access->bytes);
+        yajl_gen_array_close(emit->gen);
+    }
+}
+
+/* What an operation reads, or writes; an end of a copy that is an address only. */
+static void emit_accesses(struct gt_emit *emit, const struct gt_op *op, bool writes)
+{
+    const struct gt_buffer_access *accesses = emit->workload->accesses + op->first_access,
+                                  *raw = raw_end(emit, op, writes);
+    bool any = false;
+
+    for (uint32_t i = 0; i < op->accesses; i++) {
+        if (accesses[i].buffer == GT_NONE || accesses[i].writes != writes)
+            continue;
+        if (!any) {
+            gt_emit_key(emit, writes ? "writes" : "reads");
+            yajl_gen_array_open(emit->gen);
+            any = true;
+        }
+        emit_access(emit, &accesses[i]);
+    }
+    if (any)
+        yajl_gen_array_close(emit->gen);
+    if (raw != NULL)
+        gt_emit_number(emit, writes ? "destination" : "source", raw->offset);
+}
+
 /* What an operation is, but for its times, stream and edges. */
 static void emit_work(struct gt_emit *emit, const struct gt_op *op)
 {
@@ -24,6 +71,8 @@ static void emit_work(struct gt_emit *emit, const struct gt_op *op)
         gt_emit_text(emit, "memory", gt_memory_names[op->memory]);
     if (op->peer_gpu != GT_NONE)
         gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
+    emit_accesses(emit, op, false);
+    emit_accesses(emit, op, true);
 }
 
 /* Edges count from the call's first operation. */
@@ -103,6 +152,11 @@ static void emit_who(struct gt_emit *emit, const struct gt_call *call)
         gt_emit_ref(emit, "stream", stream);
     if (rule->event || call->event != GT_NONE)
         gt_emit_ref(emit, "event", key_of(emit->keys.events, call->event));
+    if (call->buffer == GT_NONE)
+        return;
+    gt_emit_text(emit, "buffer", emit->keys.names[emit->workload->buffers[call->buffer].name]);
+    if (call->kind == GT_CALL_ALLOC)
+        gt_emit_number(emit, "bytes", emit->workload->buffers[call->buffer].bytes);
 }
 
 void gt_emit_call(struct gt_emit *emit, uint32_t index)

@@ -252,6 +252,8 @@ static const struct act {
     [GT_CALL_EVENT_QUERY] = { query_event, true, false },
     [GT_CALL_EVENT_SYNC] = { sync_event, true, false },
     [GT_CALL_DEVICE_SYNC] = { sync_device, false, false },
+    [GT_CALL_ALLOC] = { gt_player_allocate, false, false },
+    [GT_CALL_FREE] = { gt_player_free, false, false },
     [GT_CALL_OTHER] = { work, false, false },
 };
 

@@ -3,6 +3,7 @@
  *   player.c          ready, play, tell: the order of things
  *   kernels.c  each kernel's launch: arguments, block times, log
  *   memory.c   allocations; the buffers that copies and memsets work on
+ *   allocations.c  those that the trace's own calls make and free
  *   edges.c    orders that the streams alone do not give
  *   graph.c    graphs, one an instance a call
  *   calls.c    host threads walk their calls
@@ -61,12 +62,18 @@ struct gt_alignment {
     int64_t gpu_ns, low_ns, high_ns;
 };
 
+struct gt_play_buffer {   /* of the workload's buffers */
+    void *memory;         /* NULL: not held */
+    bool pinned, ordered; /* by a stream */
+};
+
 struct gt_player {
     const struct gt_workload *workload;
     struct gt_play_options options;
     char description[256];
     struct gt_play_op *ops; /* as the workload's */
     struct gt_play_call *calls;
+    struct gt_play_buffer *buffers; /* as the workload's */
     cudaStream_t *streams;
     cudaEvent_t *events;            /* of one repetition */
     struct gt_play_thread *threads; /* those that make calls */
@@ -109,6 +116,11 @@ void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct g
 void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 int gt_player_buffers(struct gt_player *player, struct gt_error *error);
 void gt_player_free_memory(struct gt_player *player);
+
+/* allocations.c: by a call of alloc or free; what is still held when a repetition is over. */
+cudaError_t gt_player_allocate(struct gt_player *player, uint32_t call);
+cudaError_t gt_player_free(struct gt_player *player, uint32_t call);
+void gt_player_free_held(struct gt_player *player);
 
 /* kernels.c */
 int gt_player_kernels(struct gt_player *player, struct gt_error *error);

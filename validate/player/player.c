@@ -153,6 +153,7 @@ static void close_player(struct gt_player *player)
     free(player->thread_calls);
     free(player->waits_ns);
     free(player->logs_here);
+    free(player->buffers);
     free(player->spare_streams);
     free(player->spare_events);
     free(player);
@@ -168,6 +169,7 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
     player->ops = gt_calloc(workload->op_count + 1ull, sizeof *player->ops);
     player->calls = gt_calloc(workload->call_count + 1ull, sizeof *player->calls);
     player->events = gt_calloc(workload->event_count + 1ull, sizeof *player->events);
+    player->buffers = gt_calloc(workload->buffer_count + 1ull, sizeof *player->buffers);
     player->spare_streams = gt_calloc(workload->call_count + 1ull, sizeof *player->spare_streams);
     player->spare_events = gt_calloc(workload->call_count + 1ull, sizeof *player->spare_events);
     pthread_mutex_init(&player->lock, NULL);
@@ -233,6 +235,7 @@ static int walk(struct gt_player *player, struct gt_error *error)
     if (status == 0)
         status = gt_player_walk(player, error);
     drop_spares(player);
+    gt_player_free_held(player);
     return status;
 }
 
