@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/gpu/block_turns.h"
 #include "sim/gpu/demand.h"
 #include "sim/gpu/progress_solve.h"
 #include "sim/gpu/work_distributor.h"
@@ -95,19 +96,41 @@ void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int m
     gt_block_progress_copies_changed(m, gpu);
 }
 
-/* Account for what its blocks have done since the rate last changed. */
-static void settle(const struct gt_machine *m, struct gt_resident_group *group)
+static bool takes_turns(const struct gt_machine *m, const struct gt_resident_group *group)
 {
-    group->progress_ps += (double)(m->engine.now_ps - group->updated_ps) * group->rate;
+    return m->grids[group->grid].at_once > 0;
+}
+
+/* Account for what its blocks have done since the rate last changed. */
+static void settle(struct gt_machine *m, struct gt_resident_group *group)
+{
+    double passed_ps = (double)(m->engine.now_ps - group->updated_ps) * group->rate;
+
+    if (takes_turns(m, group))
+        gt_block_turns_settle(m, group, passed_ps);
+    group->progress_ps += passed_ps;
     group->updated_ps = m->engine.now_ps;
+}
+
+/* The batch that ends next; *left_ps: how much its group progresses until then. */
+static gt_batch_index next_end(const struct gt_machine *m, const struct gt_resident_group *group, double *left_ps)
+{
+    if (takes_turns(m, group))
+        return gt_block_turns_next(m, group, left_ps);
+    *left_ps = fmax(0, m->batches[group->head].ends_at_ps - group->progress_ps);
+    return group->head;
 }
 
 static void schedule_end(struct gt_machine *m, gt_group_index group)
 {
     struct gt_resident_group *g = &m->groups[group];
-    double left_ps = fmax(0, m->batches[g->head].ends_at_ps - g->progress_ps);
-    gt_time_ps end_ps = m->engine.now_ps + gt_whole_ps(left_ps / g->rate);
+    gt_time_ps end_ps;
+    double left_ps;
 
+    if (takes_turns(m, g) && m->grids[g->grid].demand == NULL)
+        g->rate = gt_block_turns_alone(m, g);
+    next_end(m, g, &left_ps);
+    end_ps = m->engine.now_ps + gt_whole_ps(left_ps / g->rate);
     g->stamp = ++m->group_stamps;
     gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_RESIDENT_GROUP, group, g->stamp);
 }
@@ -158,12 +181,13 @@ static gt_time_ps work_of(const struct gt_machine *m, const struct gt_grid *grid
     return work_ps > left_ps || batch->first_block >= full ? left_ps : work_ps;
 }
 
-/* Into its group, whose batches stand in the order in which they end. */
+/* Into its group, whose batches stand in the order in which they end; or start, where they take turns. */
 static void insert_batch(struct gt_machine *m, struct gt_resident_group *group, gt_batch_index batch)
 {
     uint32_t *link = &group->head;
 
-    while (*link != GT_NONE && m->batches[*link].ends_at_ps <= m->batches[batch].ends_at_ps)
+    while (*link != GT_NONE &&
+           (takes_turns(m, group) || m->batches[*link].ends_at_ps <= m->batches[batch].ends_at_ps))
         link = &m->batches[*link].next;
     m->batches[batch].next = *link;
     *link = batch;
@@ -177,13 +201,25 @@ void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch)
     struct gt_resident_group *group = &m->groups[on];
 
     settle(m, group);
-    b->ends_at_ps = group->progress_ps + (double)work_of(m, grid, b);
+    b->done_ps = 0;
+    b->ends_at_ps = (takes_turns(m, group) ? 0 : group->progress_ps) + (double)work_of(m, grid, b);
     insert_batch(m, group, batch);
     group->blocks += b->blocks;
+    group->most = group->blocks > group->most ? group->blocks : group->most;
     if (grid->demand != NULL)
         rates_due(m, b->gpu);
-    else if (group->head == batch)
+    else if (group->head == batch || takes_turns(m, group))
         schedule_end(m, on);
+}
+
+static void take_out(struct gt_machine *m, struct gt_resident_group *group, gt_batch_index batch)
+{
+    uint32_t *link = &group->head;
+
+    while (*link != batch)
+        link = &m->batches[*link].next;
+    *link = m->batches[batch].next;
+    gt_batch_free(m, batch);
 }
 
 static void remove_group(struct gt_machine *m, gt_group_index group)
@@ -216,16 +252,19 @@ int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stam
 {
     struct gt_machine *m = machine;
     struct gt_resident_group *g = &m->groups[group];
+    gt_batch_index ended;
     struct gt_batch b;
+    double left_ps;
 
     (void)error;
     if (stamp != g->stamp)
         return 0;
-    b = m->batches[g->head];
+    ended = next_end(m, g, &left_ps);
+    b = m->batches[ended];
     settle(m, g);
-    g->progress_ps = b.ends_at_ps; /* whatever was rounded */
-    gt_batch_free(m, g->head);
-    g->head = b.next;
+    if (!takes_turns(m, g))
+        g->progress_ps = b.ends_at_ps; /* whatever was rounded */
+    take_out(m, g, ended);
     g->blocks -= b.blocks;
     g->stamp = 0;
     if (g->head == GT_NONE)
@@ -243,7 +282,7 @@ static void set_rate(struct gt_machine *m, gt_group_index group, double rate)
 {
     struct gt_resident_group *g = &m->groups[group];
 
-    if (g->rate == rate && g->stamp != 0)
+    if (g->rate == rate && g->stamp != 0 && !takes_turns(m, g))
         return;
     settle(m, g);
     g->rate = rate;

@@ -46,6 +46,7 @@ struct gt_grid {
     const struct gt_demand *demand;              /* what they ask for, since it is not alone any more; else NULL */
     gt_time_ps early_ps;                         /* by which the first block of its last wave ends before the last */
     uint32_t spread_pct;                         /* by which its blocks' times differ */
+    double at_once;                              /* blocks of an SM that progress, oldest first; 0: all alike */
     gt_grid_index next_demanding;                /* in the GPU's list */
     gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */
@@ -61,7 +62,8 @@ struct gt_batch {
     uint64_t first_block;
     gt_time_ps start_ps;
     gt_batch_index next_end; /* whose end follows its own, in one place of the heap; GT_NONE */
-    double ends_at_ps;       /* in its group: the progress at which it ends */
+    double ends_at_ps;       /* in its group: the progress at which it ends; where blocks take turns, its own */
+    double done_ps;          /* where they do: its own progress */
     gt_batch_index next;     /* in its group */
 };
 
@@ -70,9 +72,9 @@ struct gt_resident_group {
     gt_gpu_index gpu;
     gt_grid_index grid;
     gt_sm_index sm;
-    gt_group_index next; /* on its SM; free list */
-    gt_batch_index head; /* batches, in the order in which they end */
-    uint32_t blocks;
+    gt_group_index next;      /* on its SM; free list */
+    gt_batch_index head;      /* batches, in the order in which they end; where they take turns, oldest first */
+    uint32_t blocks, most;    /* resident; the most that were */
     double progress_ps, rate; /* of each block: time alone that it has behind it, and gains a picosecond */
     gt_time_ps updated_ps;
     double sm_part, limit; /* while rates are worked out: of what its SM gets; of its rate */

@@ -27,6 +27,7 @@
     RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/work_distributor.c", "a freed place takes a while to be filled again") \
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
     RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
+    RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_turns.c", "of a program's blocks an SM works at the oldest, so that they end one after the other") \
     RULE(RESIDENT_GRIDS, "resident-grids", "scheduling.resident_grids=65536", "gpu/grid.c", "only so many grids run at once") \
     RULE(WITHIN_ALONE, "within-alone", "copy.within_alone=0", "gpu/exclusive_copy.c", "a copy within the device and kernels never run at the same time") \
     RULE(DRIVER_KERNEL, "driver-kernel", "copy.within_threads=0 copy.memset_threads=0", "gpu/driver_kernel.c", "copies within the device and memsets are kernels that need room on SMs") \

@@ -219,6 +219,14 @@ static void busy_shares(const struct gt_sm_core *sm, double cycles, double *busy
         busy[r] = fmin(1, busy[r] / cycles);
 }
 
+/* Of the blocks that start together the first ends when it has had its part of the SM: so many share it. */
+static double at_once(const struct gt_sm_core *sm)
+{
+    uint64_t slots = sm->launch->blocks_per_sm, first = sm->sm_blocks < slots ? sm->sm_blocks : slots;
+
+    return (double)first * (double)sm->ended_at[0] / fmax(1, (double)sm->ended_at[first - 1]);
+}
+
 static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *shorter, struct gt_warp_result *result)
 {
     const struct gt_program *program = sm->code.program;
@@ -247,6 +255,7 @@ static void report(struct gt_sm_core *sm, uint64_t rows, const struct shorter *s
         .issue_share = (double)sm->simulated / GT_WARP_SUBS / simulated,
         .lsu_share = sm->lsu_busy / simulated,
         .warps_mean = sm->warp_cycles / simulated,
+        .at_once = at_once(sm),
     };
     result->cycles = result->launch_cycles + result->run_cycles + result->drain_cycles;
     memcpy(result->issued, sm->issued, sizeof result->issued);

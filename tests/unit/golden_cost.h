@@ -6,7 +6,7 @@
  * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
  * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; issue_run_length: instructions in a row;
  * waits: the part of their time that warps wait for memory; latency: cycles of a read; writes: their part of
- * DRAM's traffic.  A launch with a cost is played by it.
+ * DRAM's traffic; at_once: blocks that an SM works at at a time.  A launch with a cost is played by it.
  */
 #ifndef GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H
 #define GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H
@@ -60,8 +60,8 @@ static bool read_waves(struct golden_cost *cost, const char *text)
 /* WHAT=NUMBER ... */
 static bool known_resources(const char *text)
 {
-    static const char *const names[] = { "issue", "lsu",     "l2",     "dram", "atomic", "issue_run_length",
-                                         "waits", "latency", "writes", "warps" };
+    static const char *const names[] = { "issue", "lsu",     "l2",     "dram",  "atomic", "issue_run_length",
+                                         "waits", "latency", "writes", "warps", "at_once" };
     char name[32];
     double number;
     int used;
@@ -151,6 +151,7 @@ static struct gt_kernel_model *golden_costs_of(const struct gt_workload *w, cons
                         wave_at(cost->waves[n], gt_competing_sms(modelled, step), device->sms);
             set_busy(launch->result.busy, cost->resources);
             launch->result.issue_run_length = number_of(cost->resources, "issue_run_length=");
+            launch->result.at_once = number_of(cost->resources, "at_once=");
             launch->result.read_latency = number_of(cost->resources, "latency=");
             launch->result.warps_mean = number_of(cost->resources, "warps=");
             if (!(launch->result.warps_mean > 0))

@@ -115,9 +115,27 @@ static void bursts(void **state)
     assert_float_equal(result.issue_run_length, 1.1, 0.01);
 }
 
+/* Blocks of a warp, two on each of four schedulers, which go on with one until it ends: four at a time; where they only
+ * wait, all eight. */
+static void blocks_at_a_time(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 60; i++)
+        add(GT_PIPE_FMA, GT_ACTION_COMPUTE, 1);
+    add_exit();
+    close_block(GT_END_EXIT);
+    run(8, 1, 8);
+    assert_float_equal(result.at_once, 4, 0.5);
+    for (int i = 0; i < 60; i++)
+        code[i].stall_cycles = 4;
+    run(8, 1, 8);
+    assert_float_equal(result.at_once, 8, 0.5);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = { TEST(waves_by_blocks_and_sms), TEST(what_was_busy), TEST(bursts) };
+    const struct CMUnitTest tests[] = { TEST(waves_by_blocks_and_sms), TEST(what_was_busy), TEST(bursts),
+                                        TEST(blocks_at_a_time) };
 
     return cmocka_run_group_tests_name("modelled", tests, NULL, NULL);
 }

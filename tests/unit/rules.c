@@ -100,8 +100,8 @@ static struct gt_device without(const struct gt_rule *rule)
  * an H200 does not have unless CUPTI makes it. */
 static bool is_unseen(const struct gt_rule *rule)
 {
-    static const char *const names[] = { "block-spread", "clusters", "launch-queue", "resident-grids",
-                                         "within-alone" };
+    static const char *const names[] = { "block-spread", "block-turns",    "clusters",
+                                         "launch-queue", "resident-grids", "within-alone" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(rule->name, names[i]) == 0)
