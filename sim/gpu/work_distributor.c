@@ -283,7 +283,6 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
         if (dispatch(m, gpu, grid)) {
             state->clusters_wait = 0;
             remove_grid(m, state, grid);
-            gt_hw_queue_leave(m, m->grids[grid].command);
             gt_graph_handed_out(m, grid);
             grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
@@ -314,6 +313,7 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
     state->level_tail[level] = grid;
     state->levels_used |= UINT64_C(1) << level;
     gt_block_progress_grid_begins(m, gpu, grid);
+    gt_hw_queue_leave(m, m->grids[grid].command);
     run_distributor(m, gpu);
 }
 

@@ -5,11 +5,11 @@
  * traces those that a fixed division by eight would put together passed each other as freely as any others, while of
  * 8 to 40 streams that are all busy stream i waits for stream i - 8 (validate/DEVIATIONS.md).
  *
- * A connection is a FIFO in order of submission.  Only its head may act: a kernel leaves it when all
- * its blocks are dispatched, a copy when its engine's queue has it, a wait when it is satisfied.  So
+ * A connection is a FIFO in order of submission.  Only its head may act: a kernel leaves it when it is
+ * in the line for SMs, a copy when its engine's queue has it, a wait when it is satisfied.  So
  * a command that waits for its own stream holds back the other streams of its connection: the false
- * dependencies of Bakita & Anderson, RTAS'24 (a channel frees when the last kernel of its stream is
- * fully dispatched). */
+ * dependencies of Bakita & Anderson, RTAS'24 (who have a channel free when the last kernel of its stream is
+ * fully dispatched: on a GPU with room both are one). */
 #include "sim/stream/hw_queue.h"
 
 #include "sim/machine/free_lists.h"
