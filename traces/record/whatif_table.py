@@ -1,0 +1,176 @@
+"""From what whatif.py left: the recordings that pairs ask about, pairs.csv and costs.csv.
+
+    python3 whatif_table.py RESULTS-FOLDER [RESULTS-FOLDER...] OUTPUT-FOLDER
+
+A later folder's results stand for those of an earlier one.  Half of the programs of each kind, by a hash of their names,
+are to learn from, the others to judge by.
+"""
+import csv
+import gzip
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+
+ANY = "--independent=*"
+
+
+def branches(base):
+    return [(base, "streams-%d" % n, "streams=%d" % n, ANY) for n in (1, 2, 4) if base != "streams-%d" % n]
+
+
+# program (a pattern): base, changed form, changes, options
+PAIRS = [
+    ("encoder|mlp|convolutions|cells|lstm|decoder|heat|training", [("eager", "graph", "graph", "")]),
+    ("batches", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
+                 ("pageable", "prefetch", "pinned async prefetch=1", ""), ("pinned", "async", "async", ""),
+                 ("pinned", "prefetch", "async prefetch=1", ""), ("async", "prefetch", "prefetch=1", "")]),
+    ("pipeline", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
+                  ("pageable", "pageable-async", "async", ""), ("pinned", "async", "async", ""),
+                  ("pinned", "prefetch", "async prefetch=2", ""), ("async", "async-end", "no-readback", ""),
+                  ("async", "prefetch", "prefetch=2", ""), ("async-end", "prefetch-end", "prefetch", ""),
+                  ("async", "prefetch-end", "no-readback prefetch", "")]),
+    ("readback", [("each", "end", "no-readback", "")]),
+    ("results", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
+                 ("pinned", "async", "async", "")]),
+    ("towers|chains|graph", branches("streams-1") + branches("streams-4")),
+    # Nothing says that these links are independent: asked for streams, they stay a chain.
+    ("handoff", [("streams-1", "streams-1", "streams=4", "")]),
+    ("layers", [("all", "mix-half", "kernel=layer_mix*0.5", ""), ("all", "no-norm", "remove=layer_norm", ""),
+                ("all", "load-third", "kernel=layer_load*0.333333", "")]),
+    ("no-sigmoid", [("all", "no-sigmoid", "remove=*sigmoid*", "")]),
+    ("priority", [("equal", "urgent", "priority={urgent_link}:-5", ""), ("urgent", "equal", "priority={urgent_link}:0", ""),
+                  ("equal", "higher", "priority={urgent_link}:-1", "")]),
+]
+# One form of one program for each count: the change goes from program to program.
+CONNECTIONS = [("8", "1"), ("8", "32"), ("1", "8"), ("32", "1")]
+KEPT_BESIDE = ("explain", "explain-connection-1")
+
+
+def kind(program):
+    """What programs are alike: those of one row of PAIRS, of connections, of costs."""
+    return next((pattern for pattern, _ in PAIRS if re.match(r"(%s)(-|$)" % pattern, program)), program.split("-")[0])
+
+
+def sides(programs):
+    """Of the programs of a kind, ordered by a hash of their names, every other one is to learn from."""
+    table, families = {}, {re.sub(r"-\d+$", "", program): program for program in programs}
+    ordered = sorted(families, key=lambda family: (kind(family), hashlib.sha256(family.encode()).digest()))
+    place = {}
+    for family in ordered:
+        place[kind(family)] = place.get(kind(family), -1) + 1
+        table[family] = "judge" if place[kind(family)] % 2 else "learn"
+    return {program: table[re.sub(r"-\d+$", "", program)] for program in programs}
+
+
+def read(folders):
+    """Rows by (program, form, mode), and where the recording of (program, form) is."""
+    rows, traces = {}, {}
+    for folder in folders:
+        with open(os.path.join(folder, "results.jsonl")) as file:
+            for line in file:
+                row = json.loads(line)
+                rows[row["program"], row["form"], row["mode"]] = row
+        for name in os.listdir(folder):
+            if name.endswith(".json.gz"):
+                program, form = name[:-len(".json.gz")].split(".")
+                traces[program, form] = os.path.join(folder, name)
+    return rows, traces
+
+
+def events_of(path):
+    with gzip.open(path) as file:
+        return json.load(file)["traceEvents"]
+
+
+def stream_of(path, kernel):
+    """The stream of the first kernel of that name, as Kineto numbers it."""
+    return next(str(event["args"]["stream"]) for event in events_of(path)
+                if event.get("cat") == "kernel" and event["name"].startswith(kernel))
+
+
+def busy_us(path):
+    """How long at least one operation was on the GPU."""
+    spans = sorted((event["ts"], event["ts"] + event["dur"]) for event in events_of(path)
+                   if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"))
+    busy, until = 0, 0
+    for start, end in spans:
+        busy += max(0, end - max(start, until))
+        until = max(until, end)
+    return busy
+
+
+def wanted(rows):
+    programs = sorted({program for program, _, _ in rows})
+    for pattern, forms in PAIRS:
+        for program in programs:
+            if re.match(r"(%s)(-|$)" % pattern, program):
+                for base, changed, changes, options in forms:
+                    yield (program, base), (program, changed), changes, options
+    for program in programs:
+        for here, there in CONNECTIONS:
+            if re.match(r"many-.*-%s$" % here, program):
+                other = re.sub(r"\d+$", there, program)
+                yield (program, "run"), (other, "run"), "connections=" + there, ""
+
+
+def write_pairs(rows, traces, side, folder):
+    names = ["trace", "changes", "options", "real_form", "steps", "base_us", "base_q1_us", "base_q3_us", "base_steady_us",
+             "changed_us", "changed_q1_us", "changed_q3_us", "changed_steady_us", "base_recorded_us", "side"]
+    with open(os.path.join(folder, "pairs.csv"), "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(names)
+        for base, changed, changes, options in wanted(rows):
+            before, after = rows.get((*base, "none")), rows.get((*changed, "none"))
+            recorded = rows.get((*base, "recorded"))
+            if not before or not after or not recorded or base not in traces:
+                print("no pair of %s.%s and %s.%s" % (base + changed), file=sys.stderr)
+                continue
+            changes = re.sub(r"{(\w+)}", lambda found: stream_of(traces[base], found.group(1)), changes)
+            name = "%s.%s" % base
+            shutil.copyfile(traces[base], os.path.join(folder, name + ".json.gz"))
+            times = [[round(row[key], 2) for key in ("step_us", "q1_us", "q3_us", "steady_us")] for row in (before, after)]
+            out.writerow([name, changes, options, "%s.%s" % changed, before["steps"], *times[0], *times[1],
+                          round(recorded["recorded_us"], 2), side[base[0]]])
+
+
+def write_costs(rows, traces, side, folder):
+    """A line a program's form and mode of the profiler: what it did a step, and its time without and with."""
+    with open(os.path.join(folder, "costs.csv"), "w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(["program", "form", "mode", "operators", "annotations", "calls", "launches", "kernels", "graph_kernels",
+                      "graph_launches", "copies", "memsets", "gpu_us", "step_us", "issue_us", "profiled_step_us", "profiled_issue_us",
+                      "side"])
+        for (program, form, mode), row in sorted(rows.items()):
+            plain, recorded = rows.get((program, form, "none")), rows.get((program, form, "recorded"))
+            if mode in ("none", "recorded") or not plain or not recorded or (program, form) not in traces:
+                continue
+            counts, steps = recorded["counts"], row["steps"]
+
+            def per_step(pattern):
+                return round(sum(n for what, n in counts.items() if re.match(pattern, what)) / steps, 2)
+            out.writerow([program, form, mode, per_step("cpu_op"), per_step("user_annotation"),
+                          per_step("cuda_(runtime|driver):"), per_step("cuda_(runtime|driver):.*LaunchKernel"),
+                          per_step("kernel"), per_step("graph_kernel"), per_step("cuda_runtime:cudaGraphLaunch"),
+                          per_step("gpu_memcpy"), per_step("gpu_memset"),
+                          round(busy_us(traces[program, form]) / steps, 2), *[
+                              round(one[key], 2) for one in (plain, row) for key in ("step_us", "issue_us")],
+                          side[program]])
+
+
+def main():
+    *folders, folder = sys.argv[1:]
+    os.makedirs(folder, exist_ok=True)
+    rows, traces = read(folders)
+    side = sides({program for program, _ in traces})
+    write_pairs(rows, traces, side, folder)
+    write_costs(rows, traces, side, folder)
+    for (program, form), path in traces.items():
+        if program in KEPT_BESIDE or form == "eager-cuda":
+            shutil.copyfile(path, os.path.join(folder, "%s.%s.json.gz" % (program, form)))
+
+
+if __name__ == "__main__":
+    main()
