@@ -35,6 +35,8 @@ sim_libsim_a_SOURCES = \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/restream.c sim/workload/restream.h \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
+    sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/changes.c sim/whatif/changes.h \
     sim/whatif/rebuild.c sim/whatif/rebuild.h \
     sim/whatif/scenario.c sim/whatif/scenario.h sim/whatif/timeline.c sim/whatif/timeline.h sim/whatif/whatif.c \

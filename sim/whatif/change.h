@@ -25,6 +25,7 @@ struct gt_change_kind {
     int (*apply)(struct gt_scenario *scenario, const char *argument, struct gt_error *error);
 };
 
-extern const struct gt_change_kind gt_change_device, gt_change_connections, gt_change_launch_cost, gt_change_key;
+extern const struct gt_change_kind gt_change_device, gt_change_connections, gt_change_launch_cost, gt_change_key,
+    gt_change_pinned, gt_change_async, gt_change_no_readback, gt_change_prefetch;
 
 #endif

@@ -57,6 +57,50 @@ gt_call_index gt_rebuild_insert(struct gt_rebuild *rebuild, enum gt_call_kind ki
     return added;
 }
 
+/* Numbers clear of those that traces use, and of each other. */
+static uint64_t unused_id(const struct gt_workload *w)
+{
+    enum { FIRST = 1000000 };
+    uint64_t id = FIRST;
+
+    for (uint32_t i = 0; i < w->stream_count; i++)
+        id = w->streams[i].id >= id ? w->streams[i].id + 1 : id;
+    return id;
+}
+
+gt_stream_index gt_rebuild_new_stream(struct gt_rebuild *rebuild, gt_stream_index like)
+{
+    struct gt_stream stream = rebuild->to->streams[like];
+    gt_stream_index added;
+
+    stream.id = unused_id(rebuild->to);
+    stream.name = GT_NONE;
+    stream.flags = GT_STREAM_NON_BLOCKING;
+    added = gt_workload_add_stream(rebuild->to);
+    rebuild->to->streams[added] = stream;
+    return added;
+}
+
+static void insert_about_event(struct gt_rebuild *rebuild, enum gt_call_kind kind, gt_thread_index thread,
+                               gt_event_index event, gt_stream_index stream)
+{
+    gt_call_index added = gt_rebuild_insert(rebuild, kind, thread);
+
+    rebuild->to->calls[added].event = event;
+    rebuild->to->calls[added].stream = stream;
+}
+
+void gt_rebuild_record(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event,
+                       gt_stream_index stream)
+{
+    insert_about_event(rebuild, GT_CALL_EVENT_RECORD, thread, event, stream);
+}
+
+void gt_rebuild_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event, gt_stream_index stream)
+{
+    insert_about_event(rebuild, GT_CALL_EVENT_WAIT, thread, event, stream);
+}
+
 gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op)
 {
     struct gt_workload *to = rebuild->to;

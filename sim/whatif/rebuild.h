@@ -36,6 +36,13 @@ gt_call_index gt_rebuild_copy(struct gt_rebuild *rebuild, gt_call_index call);
 gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index call);
 /* Append a call that was not there, without stream, event, times and operations. */
 gt_call_index gt_rebuild_insert(struct gt_rebuild *rebuild, enum gt_call_kind kind, gt_thread_index thread);
+/* A new non-blocking stream, otherwise like `like` of the new workload. */
+gt_stream_index gt_rebuild_new_stream(struct gt_rebuild *rebuild, gt_stream_index like);
+/* Append the call that records `event` in `stream`, or that lets `stream` wait for it: two by one thread order two streams. */
+void gt_rebuild_record(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event,
+                       gt_stream_index stream);
+void gt_rebuild_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event,
+                     gt_stream_index stream);
 /* Append an operation of `from`, whatever call had it, to the last call appended, and return its new number. */
 gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op);
 /* Call `call` of `from` has become part of `part_of`, a call of `to`: ranges that held the one hold the other. */

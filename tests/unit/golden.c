@@ -11,13 +11,14 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "sim/whatif/changes.h"
 #include "sim/workload/restream.h"
 #include "tests/unit/golden_cost.h"
 #include "tests/unit/golden_directive.h"
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
 
-enum { MOST_FILES = 256, MOST_SMS = 256 };
+enum { MOST_FILES = 256, MOST_SMS = 256, MOST_CHANGES = 4 };
 
 struct seen {
     struct gt_op_record *ops;
@@ -86,6 +87,7 @@ struct setting {
     struct gt_device device;
     struct gt_options options;
     uint32_t streams;
+    char *changes[MOST_CHANGES + 1], *independent[MOST_CHANGES + 1]; /* NULL-ended */
     char failure[256];
     int outcomes;
 };
@@ -102,6 +104,48 @@ static void set_option(struct setting *setting, const struct golden_directive *d
         setting->options.seed = strtoull(d->value, NULL, 10);
 }
 
+static void add_word(char **words, const char *word)
+{
+    int count = 0;
+
+    while (words[count] != NULL)
+        count++;
+    assert_in_range(count, 0, MOST_CHANGES - 1);
+    words[count] = gt_strdup(word);
+}
+
+static void free_words(char **words)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        free(words[i]);
+}
+
+/* `w` as the changes make it, which takes its place; NULL with why that cannot be. */
+static struct gt_workload *change(struct gt_workload *w, struct setting *setting, struct gt_error *error)
+{
+    const struct gt_whatif_host host = { .independent = (const char *const *)setting->independent };
+    struct gt_change changes[MOST_CHANGES];
+    struct gt_scenario scenario;
+    struct gt_workload *changed = NULL;
+    size_t count = 0;
+
+    for (; setting->changes[count] != NULL; count++) {
+        if (gt_change_parse(setting->changes[count], &changes[count], error) != 0)
+            fail_msg("%s", error->text);
+    }
+    gt_scenario_begin(&scenario, w, &setting->device, &setting->device, &host);
+    if (gt_changes_apply(changes, count, &scenario, error) == 0) {
+        changed = scenario.workload;
+        scenario.workload = NULL;
+        setting->device = scenario.device;
+        if (gt_workload_check(changed, error) != 0)
+            fail_msg("%s", error->text);
+    }
+    gt_scenario_free(&scenario);
+    gt_workload_free(w);
+    return changed;
+}
+
 static void read_directive(const char *line, struct setting *setting)
 {
     struct golden_directive d = golden_directive_of(line);
@@ -111,6 +155,10 @@ static void read_directive(const char *line, struct setting *setting)
         fail_msg("%s: %s", line, error.text);
     if (d.kind == GOLDEN_OPTION)
         set_option(setting, &d);
+    if (d.kind == GOLDEN_CHANGE)
+        add_word(setting->changes, d.value);
+    if (d.kind == GOLDEN_INDEPENDENT)
+        add_word(setting->independent, d.value);
     if (d.kind == GOLDEN_COST)
         setting->options.program_cost = true;
     if (d.kind == GOLDEN_MALFORMED || (d.kind == GOLDEN_COST && !golden_cost_line(line)))
@@ -184,6 +232,8 @@ static void test_golden(void **state)
     each_line(text, visit_setting, &setting);
     free(text);
     w = gt_trace_read(path, NULL, &error);
+    if (w != NULL)
+        w = change(w, &setting, &error);
     if (w != NULL) {
         seen.ops = calloc(w->op_count + 1, sizeof *seen.ops);
         seen.calls = calloc(w->call_count + 1, sizeof *seen.calls);
@@ -216,6 +266,8 @@ static void test_golden(void **state)
     gt_kernel_model_free(modelled);
     gt_workload_free(played);
     gt_workload_free(w);
+    free_words(setting.changes);
+    free_words(setting.independent);
 }
 
 /* What is wrong in one place only is no directive; the same put right is one. */
@@ -226,13 +278,13 @@ static void test_directives(void **state)
         "// expect-wait 0 hosts 1", "// expect-wait 0 event", "// expect-wait 0 event 1 2", "// expect 0 1", "// expect x 1 2",
         "// expect 0 1 2 us", "//expect 0 1", "// expects 0 1 2", "// Expect 0 1 2", "// expect-calls 0 1 2",
         "// expect-block 0 0 1", "// expect-blocks 0 0 1.5", "// expect-error", "// option blocks=of", "// option seed=x",
-        "// option stream=2", "// set chip.sms", "// set chip.sms=2 3", "// cost",
+        "// option stream=2", "// change", "// change a b", "// independent", "// set chip.sms", "// set chip.sms=2 3", "// cost",
     };
     /* clang-format on */
     static const char *const good[] = {
-        "// expect-wait 0 event 1", "// expect 0 1 2.5",        "// expect-call 0 1 2",
-        "// expect-blocks 0 0 1",   "// expect-error too long", "// option blocks=off",
-        "// option seed=7",         "// set chip.sms=2",        "// cost a 1 1",
+        "// expect-wait 0 event 1", "// expect 0 1 2.5",    "// expect-call 0 1 2", "// expect-blocks 0 0 1",
+        "// expect-error too long", "// option blocks=off", "// option seed=7",     "// set chip.sms=2",
+        "// change streams=2",      "// independent a*",    "// cost a 1 1",
     };
 
     (void)state;

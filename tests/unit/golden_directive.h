@@ -2,6 +2,8 @@
  *
  *   // set KEY=VALUE               a device key
  *   // option blocks=off           or blocks=on, streams=N, serialize=on, serialize=off, seed=N
+ *   // change SPEC                 a change as of `gridtide whatif`: the numbers below are those of what it makes
+ *   // independent PATTERN         what changes may take as independent
  *   // cost KERNEL CYCLES ...      see golden_cost.h
  *   // expect OP START END         operation number OP (from 0, in trace order) runs from START to END us
  *   // expect-wait OP REASON US    it waited so long for that reason
@@ -28,6 +30,8 @@ enum golden_kind {
     GOLDEN_MALFORMED,
     GOLDEN_SET,
     GOLDEN_OPTION,
+    GOLDEN_CHANGE,
+    GOLDEN_INDEPENDENT,
     GOLDEN_COST, /* what goes in */
     GOLDEN_EXPECT,
     GOLDEN_EXPECT_WAIT,
@@ -39,7 +43,7 @@ enum golden_kind {
 struct golden_directive {
     enum golden_kind kind;
     const char *rest;        /* behind its first word */
-    char key[64], value[64]; /* SET, OPTION */
+    char key[64], value[64]; /* SET, OPTION; CHANGE, INDEPENDENT: the value */
     unsigned number;         /* of the operation or call */
     double start_us, end_us; /* EXPECT_WAIT: how long is start_us */
     unsigned sm, count;
@@ -69,6 +73,13 @@ static bool golden_read_option(struct golden_directive *d)
     if (strcmp(d->key, "blocks") == 0 || strcmp(d->key, "serialize") == 0)
         return strcmp(d->value, "on") == 0 || strcmp(d->value, "off") == 0;
     return number && (strcmp(d->key, "streams") == 0 || strcmp(d->key, "seed") == 0);
+}
+
+static bool golden_read_word(struct golden_directive *d)
+{
+    int used = 0;
+
+    return sscanf(d->rest, " %63s%n", d->value, &used) == 1 && golden_all_read(d->rest, used);
 }
 
 static bool golden_read_times(struct golden_directive *d)
@@ -118,6 +129,8 @@ static struct golden_directive golden_directive_of(const char *line)
     } words[] = {
         { "set", GOLDEN_SET, golden_read_setting },
         { "option", GOLDEN_OPTION, golden_read_option },
+        { "change", GOLDEN_CHANGE, golden_read_word },
+        { "independent", GOLDEN_INDEPENDENT, golden_read_word },
         { "cost", GOLDEN_COST, golden_read_text },
         { "expect", GOLDEN_EXPECT, golden_read_times },
         { "expect-wait", GOLDEN_EXPECT_WAIT, golden_read_wait },
