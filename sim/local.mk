@@ -19,7 +19,7 @@ sim_libsim_a_SOURCES = \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
     sim/replay/alike_launches.c sim/replay/alike_launches.h \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
-    sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/replay.c sim/replay/replay.h \
+    sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/replay.c sim/replay/replay.h \
     sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_extra.c sim/stream/call_extra.h \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
@@ -38,8 +38,8 @@ sim_libsim_a_SOURCES = \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/changes.c sim/whatif/changes.h \
-    sim/whatif/rebuild.c sim/whatif/rebuild.h \
-    sim/whatif/scenario.c sim/whatif/scenario.h sim/whatif/timeline.c sim/whatif/timeline.h sim/whatif/whatif.c \
+    sim/whatif/rebuild.c sim/whatif/rebuild.h sim/whatif/scenario.c sim/whatif/scenario.h \
+    sim/whatif/stated.c sim/whatif/stated.h sim/whatif/timeline.c sim/whatif/timeline.h sim/whatif/whatif.c \
     sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().

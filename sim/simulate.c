@@ -195,13 +195,13 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
 {
     for (uint32_t i = 0; i < m->workload->thread_count; i++) {
         const struct gt_thread_state *thread = &m->threads[i];
-        gt_time_ps start_ps;
+        const struct gt_call *first;
 
         if (thread->call_count == 0)
             continue;
-        start_ps = m->host->calls[thread->calls[0]].start_ps;
-        gt_engine_schedule(&m->engine, start_ps == GT_TIME_NONE ? 0 : start_ps, GT_PHASE_HOST, GT_HANDLE_THREAD, i,
-                           0);
+        first = &m->host->calls[thread->calls[0]];
+        gt_engine_schedule(&m->engine, first->start_ps == GT_TIME_NONE ? first->before_ps : first->start_ps,
+                           GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
     }
     if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)
         return m->engine.now_ps > GT_TIME_LIMIT_PS ? locate_error(m, error) : -1;
@@ -245,7 +245,7 @@ static int replay(void *user, const struct gt_isolated *isolated, const struct g
     struct gt_summary summary;
 
     if (!replaying->made)
-        gt_replay_make(&replaying->replay, machine.workload, machine.recorded, machine.recorded);
+        gt_replay_make(&replaying->replay, machine.workload, machine.recorded, machine.recorded, NULL);
     replaying->made = true;
     options.serialize = false;
     options.program_cost = false;
@@ -256,6 +256,24 @@ static int replay(void *user, const struct gt_isolated *isolated, const struct g
     machine.isolated = isolated;
     machine.replay = replaying->replay;
     return play(&machine, &summary, error);
+}
+
+void gt_simulate_learn(const struct gt_workload *workload, const struct gt_device *recorded,
+                       const struct gt_options *options, struct gt_replay *learned, struct gt_isolated *isolated)
+{
+    struct gt_machine setting = {
+        .workload = workload,
+        .device = recorded,
+        .recorded = recorded,
+        .options = options,
+        .op_rules = op_rules,
+    };
+    struct replaying replaying = { .setting = &setting };
+
+    gt_isolated_learn(isolated, workload, replay, &replaying);
+    if (!replaying.made)
+        gt_replay_make(&replaying.replay, workload, recorded, recorded, NULL);
+    *learned = replaying.replay;
 }
 
 int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
@@ -286,7 +304,7 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
     setting.isolated = &isolated;
     if (!as_recorded) {
         gt_replay_free(&replaying.replay);
-        gt_replay_make(&replaying.replay, setting.workload, setting.recorded, device);
+        gt_replay_make(&replaying.replay, setting.workload, setting.recorded, device, options->learned);
     }
     setting.host = options->host != NULL ? options->host : setting.workload;
     if (options->host != NULL)

@@ -4,6 +4,8 @@
 
 #include "sim/devices/device.h"
 #include "sim/machine/options.h"
+#include "sim/replay/isolated_durations.h"
+#include "sim/replay/replay.h"
 #include "sim/warp/kernel_model.h"
 #include "sim/workload/probe.h"
 #include "sim/workload/workload.h"
@@ -14,5 +16,10 @@
  * streams and events), a callback that refused. */
 int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,
                 const struct gt_probe *probe, struct gt_summary *summary, struct gt_error *error);
+
+/* What gt_simulate() learns from the measured times of `workload`, which is on the device that they are of, before it
+ * plays it: gt_replay_free() and gt_isolated_free() end them. */
+void gt_simulate_learn(const struct gt_workload *workload, const struct gt_device *recorded,
+                       const struct gt_options *options, struct gt_replay *learned, struct gt_isolated *isolated);
 
 #endif

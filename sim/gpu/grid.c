@@ -138,7 +138,9 @@ static const uint64_t most_blocks = UINT64_C(1) << 32;
 static gt_time_ps early_ps(const struct gt_machine *m, const struct gt_grid *grid, gt_time_ps duration_ps)
 {
     static const double most_part = 0.95;
-    double early = m->isolated->ends.early_part[grid->kernel] * (double)duration_ps;
+    const double *learned = m->isolated != NULL ? m->isolated->ends.early_part : NULL;
+    double part = learned != NULL ? learned[grid->kernel] : m->workload->kernels[grid->kernel].early_part;
+    double early = part * (double)duration_ps;
 
     return gt_whole_ps(fmin(early, most_part * (double)grid->block_ps));
 }
@@ -162,7 +164,7 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
     m->fired[GT_RULE_BLOCK_SPREAD] += grid->spread_pct > 0;
     grid->block_ps = (run_ps < duration_ps ? run_ps : duration_ps) / waves;
     grid->remainder_ps = duration_ps - grid->block_ps * waves;
-    if (grid->launch == NULL && m->isolated != NULL && m->isolated->ends.early_part != NULL)
+    if (grid->launch == NULL)
         grid->early_ps = early_ps(m, grid, duration_ps);
 }
 

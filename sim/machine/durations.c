@@ -111,15 +111,17 @@ const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, gt_op_i
 
 /* A clock that falls under tensor cores at work does so only after a while.  The profiler repeats a launch and
  * sees the fallen clock in short ones too. */
-gt_time_ps gt_program_run_ps(const struct gt_machine *m, gt_op_index op)
+gt_time_ps gt_launch_run_ps(const struct gt_device *device, const struct gt_kernel_model_launch *launch)
 {
-    const struct gt_kernel_model_launch *launch = gt_kernel_model_launch(m->options->modelled, op);
     double share = launch->launch.clock_share > 0 ? launch->launch.clock_share : 1;
-    double run_ps = launch->result.run_cycles * 1e6 / m->device->clock_mhz;
-
-    double holds_ps = (double)m->device->clock_holds_ps;
+    double run_ps = launch->result.run_cycles * 1e6 / device->clock_mhz, holds_ps = (double)device->clock_holds_ps;
 
     return gt_whole_ps(fmin(run_ps, holds_ps) + fmax(0, run_ps - holds_ps) / share);
+}
+
+gt_time_ps gt_program_run_ps(const struct gt_machine *m, gt_op_index op)
+{
+    return gt_launch_run_ps(m->device, gt_kernel_model_launch(m->options->modelled, op));
 }
 
 gt_time_ps gt_program_ps(const struct gt_machine *m, gt_op_index op)

@@ -4,6 +4,7 @@
 
 #include "sim/machine/machine.h"
 
+struct gt_kernel_model_launch;
 struct gt_warp_result;
 
 /* As the trace states or measured it, moved from the device it was recorded on; for a copy or memset of
@@ -16,6 +17,7 @@ const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, gt_op_i
 
 /* How long such a launch takes alone: its blocks, and as a tracing profiler sees it where the timeline is
  * recorded; else as blocks' logs and the device's gaps have it. */
+gt_time_ps gt_launch_run_ps(const struct gt_device *device, const struct gt_kernel_model_launch *launch);
 gt_time_ps gt_program_run_ps(const struct gt_machine *m, gt_op_index op);
 gt_time_ps gt_program_ps(const struct gt_machine *m, gt_op_index op);
 

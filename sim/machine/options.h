@@ -8,6 +8,7 @@
 struct gt_arbitration_policy;
 struct gt_device;
 struct gt_kernel_model;
+struct gt_learned;
 struct gt_placement_policy;
 
 struct gt_options {
@@ -25,6 +26,9 @@ struct gt_options {
      * again (work between calls, calls' own time, the return of a wait after what it waited for), and only the
      * GPU's part is simulated.  NULL: calls take what the workload or the device says. */
     const struct gt_workload *host;
+    /* Constants that measured times of the same program showed, for a workload without such times (sim/replay/learned.h):
+     * they hold in place of recorded_on's.  NULL: the workload's own. */
+    const struct gt_learned *learned;
     /* What the warp tier says of kernels on the device simulated: how long operations last of which
      * neither a duration nor block costs are known; with `program_cost`, of all that it could run.
      * NULL: none. */

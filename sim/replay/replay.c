@@ -3,192 +3,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/sort.h"
-
-/* Samples further out than this are no latency or gap but something the trace does not show. */
-static const int64_t sample_limit_ps = 50 * INT64_C(1000000);
-/* An operation asked for this long before its stream fell idle was held up by the stream alone;
- * one asked for this long after it found the stream idle. */
-static const gt_time_ps clear_margin_ps = 3 * INT64_C(1000000);
-
-enum { SAMPLE_ROOM = 1 << 16, FEWEST_SAMPLES = 2 };
-
-/* At most SAMPLE_ROOM values, evenly thinned as more come, so that any trace costs the same memory. */
-struct samples {
-    int64_t *values;
-    uint32_t count;
-    uint64_t seen, stride;
-};
-
-static void sample(struct samples *samples, int64_t value)
-{
-    if (value > sample_limit_ps || value < -sample_limit_ps)
-        return;
-    if (samples->values == NULL) {
-        samples->values = gt_calloc(SAMPLE_ROOM, sizeof *samples->values);
-        samples->stride = 1;
-    }
-    if (samples->seen++ % samples->stride != 0)
-        return;
-    if (samples->count == SAMPLE_ROOM) {
-        for (uint32_t i = 0; i < SAMPLE_ROOM / 2; i++)
-            samples->values[i] = samples->values[2 * i];
-        samples->count = SAMPLE_ROOM / 2;
-        samples->stride *= 2;
-    }
-    samples->values[samples->count++] = value;
-}
-
-/* The median, or `fallback` where there are too few samples to tell. */
-static int64_t median(struct samples *samples, int64_t fallback)
-{
-    int64_t value = fallback;
-
-    if (samples->count >= FEWEST_SAMPLES) {
-        qsort(samples->values, samples->count, sizeof *samples->values, gt_by_i64);
-        value = samples->values[samples->count / 2];
-    }
-    free(samples->values);
-    return value;
-}
-
-/* What comes out of one walk over the operations: samples of every constant. */
-struct survey {
-    struct samples latency[GT_OP_KINDS], graph_latency, sync_return, engine_gap;
-    struct samples gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
-        event_gap[GT_OP_KINDS][GT_OP_KINDS];
-};
-
-struct last_op {
-    gt_time_ps end_ps;
-    gt_op_index op;
-};
-
-static void survey_op(struct survey *survey, const struct gt_workload *w, gt_op_index index, struct last_op *last)
-{
-    const struct gt_op *op = &w->ops[index];
-    const struct gt_call *call = &w->calls[op->call];
-    gt_time_ps call_end = gt_call_measured_end(call), end = gt_op_measured_end(op);
-    bool in_graph = call->kind == GT_CALL_GRAPH_LAUNCH, first = index == call->first_op;
-
-    if (end == GT_TIME_NONE)
-        return;
-    if (last->op != GT_NONE && in_graph && !first && w->ops[last->op].call == op->call) {
-        sample(&survey->graph_gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
-    } else if (call_end != GT_TIME_NONE && !(call->flags & GT_CALL_INFERRED) && first) {
-        if (last->op == GT_NONE || last->end_ps + clear_margin_ps < call->start_ps)
-            sample(in_graph ? &survey->graph_latency : &survey->latency[op->kind],
-                   (int64_t)(op->start_ps - call_end));
-        else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps && op->start_ps >= last->end_ps)
-            sample(&survey->gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
-    }
-    if (last->op == GT_NONE || end > last->end_ps)
-        *last = (struct last_op){ end, index };
-}
-
-/* Copies that follow each other on one engine leave only its gap, whatever streams they are of. */
-static bool same_engine(const struct gt_op *before, const struct gt_op *after)
-{
-    return before->kind == GT_OP_COPY && after->kind == GT_OP_COPY && before->direction == after->direction;
-}
-
-/* A copy that was asked for long before it started: did its stream hold it up, or its engine? */
-static void survey_copy(struct survey *survey, const struct gt_workload *w, const struct gt_op *op,
-                        const struct last_op *stream, const struct last_op *engine)
-{
-    const struct gt_call *call = &w->calls[op->call];
-    gt_time_ps asked_ps = gt_call_measured_end(call);
-
-    if (asked_ps == GT_TIME_NONE || call->flags & GT_CALL_INFERRED)
-        return;
-    asked_ps += clear_margin_ps;
-    if (asked_ps < stream->end_ps && engine->end_ps <= stream->end_ps && op->start_ps >= stream->end_ps) {
-        const struct gt_op *before = &w->ops[stream->op];
-
-        sample(same_engine(before, op) ? &survey->engine_gap : &survey->gap[before->kind][GT_OP_COPY],
-               (int64_t)(op->start_ps - stream->end_ps));
-    } else if (asked_ps < engine->end_ps && stream->end_ps + clear_margin_ps < engine->end_ps &&
-               op->start_ps >= engine->end_ps) {
-        sample(&survey->engine_gap, (int64_t)(op->start_ps - engine->end_ps));
-    }
-}
-
-/* Copies wait for their engine too: what is a gap of their stream and what of the engine shows only
- * when operations are taken in the order they ran. */
-static void survey_copies(struct survey *survey, const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
-{
-    struct last_op *streams = gt_calloc(w->stream_count + 1ull, sizeof *streams);
-    struct last_op *engines = gt_calloc(w->gpu_count * (uint64_t)GT_DIRECTIONS + 1, sizeof *engines);
-
-    for (uint32_t i = 0; i < count; i++) {
-        const struct gt_op *op = &w->ops[by_end[i]];
-        struct last_op now = { gt_op_measured_end(op), by_end[i] };
-
-        if (op->kind == GT_OP_COPY) {
-            struct last_op *engine = &engines[w->streams[op->stream].gpu * GT_DIRECTIONS + op->direction];
-
-            survey_copy(survey, w, op, &streams[op->stream], engine);
-            *engine = now;
-        }
-        streams[op->stream] = now;
-    }
-    free(streams);
-    free(engines);
-}
-
-/* Did a copy within a device and a kernel run there at the same time? Of two that did the one that ended first had not
- * when the other began. */
-static bool copies_beside_kernels(const struct gt_workload *w, const uint32_t *by_end, uint32_t count)
-{
-    gt_time_ps *kernel_end_ps = gt_calloc(w->gpu_count + 1ull, sizeof *kernel_end_ps);
-    gt_time_ps *copy_end_ps = gt_calloc(w->gpu_count + 1ull, sizeof *copy_end_ps);
-    bool beside = false;
-
-    for (uint32_t i = 0; i < count && !beside; i++) {
-        const struct gt_op *op = &w->ops[by_end[i]];
-        gt_gpu_index gpu = w->streams[op->stream].gpu;
-        bool copy = op->kind == GT_OP_COPY && op->direction == GT_D2D;
-
-        if (!copy && op->kind != GT_OP_KERNEL)
-            continue;
-        beside = (copy ? kernel_end_ps : copy_end_ps)[gpu] > op->start_ps + clear_margin_ps;
-        (copy ? copy_end_ps : kernel_end_ps)[gpu] = gt_op_measured_end(op);
-    }
-    free(kernel_end_ps);
-    free(copy_end_ps);
-    return beside;
-}
-
-static void survey_syncs(struct gt_replay *replay, struct survey *survey, const struct gt_workload *w)
-{
-    for (uint32_t i = 0; i < w->call_count; i++) {
-        gt_op_index op = replay->blocking_op[i];
-
-        if (op != GT_NONE && w->calls[i].kind != GT_CALL_COPY)
-            sample(&survey->sync_return,
-                   (int64_t)(gt_call_measured_end(&w->calls[i]) - gt_op_measured_end(&w->ops[op])));
-    }
-}
-
 static gt_time_ps not_negative(int64_t time_ps)
 {
     return time_ps > 0 ? (gt_time_ps)time_ps : 0;
 }
 
 /* A gap that the trace shows, moved by what the device simulated takes longer. */
-static gt_time_ps learn_gap(struct samples *samples, int64_t more_ps)
+static gt_time_ps moved_gap(int64_t gap_ps, int64_t more_ps)
 {
-    int64_t gap_ps = median(samples, INT64_MAX);
-
-    return gap_ps == INT64_MAX ? GT_TIME_NONE : not_negative(gap_ps + more_ps);
+    return gap_ps == GT_NOT_LEARNED ? GT_TIME_NONE : not_negative(gap_ps + more_ps);
 }
 
 /* The constants: what the trace shows, else the recorded device's; `device` shifts them by its difference. */
-static void conclude(struct gt_replay *replay, struct survey *survey, const struct gt_device *recorded,
-                     const struct gt_device *device)
+static void conclude(struct gt_replay *replay, const struct gt_device *recorded, const struct gt_device *device)
 {
-#define LEARN(samples, field) (median(samples, (int64_t)recorded->field) + (int64_t)(device->field - recorded->field))
-    if (survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < FEWEST_SAMPLES) {
+    const struct gt_learned *learned = &replay->learned;
+
+#define LEARN(learned, field)                                               \
+    (((learned) == GT_NOT_LEARNED ? (int64_t)recorded->field : (learned)) + \
+     (int64_t)(device->field - recorded->field))
+    if (learned->gap_ps[GT_OP_KERNEL][GT_OP_KERNEL] == GT_NOT_LEARNED) {
         replay->busy_connection_ps = device->busy_connection_ps;
         replay->busy_queue_gap_ps = device->busy_queue_gap_ps;
     }
@@ -197,39 +31,34 @@ static void conclude(struct gt_replay *replay, struct survey *survey, const stru
     replay->inline_pageable_bytes = device->staging_chunk_bytes > 0 ? device->inline_bytes : 0;
     replay->engine_gap_ps = device->engine_gap_ps;
     replay->plain_graph_gap_ps = device->graph_gap_ps;
-    replay->latency_ps[GT_OP_KERNEL] = LEARN(&survey->latency[GT_OP_KERNEL], launch_latency_ps);
-    replay->latency_ps[GT_OP_COPY] = LEARN(&survey->latency[GT_OP_COPY], copy_submit_ps);
-    replay->latency_ps[GT_OP_MEMSET] = LEARN(&survey->latency[GT_OP_MEMSET], launch_latency_ps);
-    replay->latency_ps[GT_OP_HOST_FUNCTION] = LEARN(&survey->latency[GT_OP_HOST_FUNCTION], launch_latency_ps);
-    replay->graph_latency_ps = LEARN(&survey->graph_latency, launch_latency_ps);
+    replay->latency_ps[GT_OP_KERNEL] = LEARN(learned->latency_ps[GT_OP_KERNEL], launch_latency_ps);
+    replay->latency_ps[GT_OP_COPY] = LEARN(learned->latency_ps[GT_OP_COPY], copy_submit_ps);
+    replay->latency_ps[GT_OP_MEMSET] = LEARN(learned->latency_ps[GT_OP_MEMSET], launch_latency_ps);
+    replay->latency_ps[GT_OP_HOST_FUNCTION] = LEARN(learned->latency_ps[GT_OP_HOST_FUNCTION], launch_latency_ps);
+    replay->graph_latency_ps = LEARN(learned->graph_latency_ps, launch_latency_ps);
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++) {
             replay->gap_ps[before][after] =
-                learn_gap(&survey->gap[before][after], (int64_t)(device->stream_gap_ps - recorded->stream_gap_ps));
-            replay->graph_gap_ps[before][after] = learn_gap(&survey->graph_gap[before][after],
+                moved_gap(learned->gap_ps[before][after], (int64_t)(device->stream_gap_ps - recorded->stream_gap_ps));
+            replay->graph_gap_ps[before][after] = moved_gap(learned->graph_gap_ps[before][after],
                                                             (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
         }
     }
-    replay->sync_return_ps = not_negative(LEARN(&survey->sync_return, sync_return_ps));
-    replay->engine_switch_gap_ps = survey->engine_gap.count < FEWEST_SAMPLES ? device->engine_gap_ps : GT_TIME_NONE;
-    replay->copy_gap_ps = not_negative(LEARN(&survey->engine_gap, copy_gap_ps));
-    if (replay->engine_switch_gap_ps == GT_TIME_NONE) /* the samples are of such copies too */
-        replay->engine_switch_gap_ps = replay->copy_gap_ps;
+    replay->sync_return_ps = not_negative(LEARN(learned->sync_return_ps, sync_return_ps));
+    replay->copy_gap_ps = not_negative(LEARN(learned->copy_gap_ps, copy_gap_ps));
+    /* the samples are of copies behind another engine's work too */
+    replay->engine_switch_gap_ps =
+        learned->copy_gap_ps == GT_NOT_LEARNED ? device->engine_gap_ps : replay->copy_gap_ps;
+    replay->within_alone = device->copy_within_alone != 0 && !learned->copies_beside_kernels;
 #undef LEARN
 }
 
-static void sample_wait(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps)
-{
-    sample(&((struct survey *)user)->event_gap[before_kind][after_kind], gap_ps);
-}
-
 /* What waits cost, once it is known which operations waited. */
-static void conclude_waits(struct gt_replay *replay, struct survey *survey, const struct gt_device *recorded,
-                           const struct gt_device *device)
+static void conclude_waits(struct gt_replay *replay, const struct gt_device *recorded, const struct gt_device *device)
 {
     for (int before = 0; before < GT_OP_KINDS; before++) {
         for (int after = 0; after < GT_OP_KINDS; after++)
-            replay->event_gap_ps[before][after] = learn_gap(&survey->event_gap[before][after],
+            replay->event_gap_ps[before][after] = moved_gap(replay->learned.event_gap_ps[before][after],
                                                             (int64_t)(device->event_gap_ps - recorded->event_gap_ps));
     }
     replay->plain_event_gap_ps = device->event_gap_ps;
@@ -259,6 +88,12 @@ static enum lane lane_of(const struct gt_replay *replay, const struct gt_op *op)
 bool gt_replay_switches_engine(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
 {
     return lane_of(replay, after) != LANE_HOST && lane_of(replay, before) != lane_of(replay, after);
+}
+
+/* Copies that follow each other on one engine leave only its gap, whatever streams they are of. */
+static bool same_engine(const struct gt_op *before, const struct gt_op *after)
+{
+    return before->kind == GT_OP_COPY && after->kind == GT_OP_COPY && before->direction == after->direction;
 }
 
 gt_time_ps gt_replay_gap_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after)
@@ -316,31 +151,27 @@ gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt
 }
 
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
-                    const struct gt_device *device)
+                    const struct gt_device *device, const struct gt_learned *learned)
 {
-    struct survey survey;
-    struct last_op *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
     uint32_t measured, *by_end = gt_replay_sort_by_end(w, &measured), *inferred;
+    struct gt_survey *survey;
 
     memset(replay, 0, sizeof *replay);
-    memset(&survey, 0, sizeof survey);
     gt_replay_find_blocking_syncs(replay, w, by_end, measured);
-    for (uint32_t i = 0; i < w->stream_count; i++)
-        last[i].op = GT_NONE;
-    for (uint32_t i = 0; i < w->op_count; i++)
-        survey_op(&survey, w, i, &last[w->ops[i].stream]);
-    survey_copies(&survey, w, by_end, measured);
-    survey_syncs(replay, &survey, w);
-    conclude(replay, &survey, recorded, device);
-    replay->within_alone = device->copy_within_alone != 0 && !copies_beside_kernels(w, by_end, measured);
-    inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ sample_wait, &survey });
-    conclude_waits(replay, &survey, recorded, device);
+    survey = gt_survey_begin(w, by_end, measured, replay->blocking_op, &replay->learned);
+    if (learned != NULL)
+        replay->learned = *learned;
+    conclude(replay, recorded, device);
+    inferred = gt_replay_infer_waits(replay, w, by_end, measured, &(struct gt_gap_sampler){ gt_survey_wait, survey });
+    gt_survey_end(survey, &replay->learned);
+    if (learned != NULL)
+        replay->learned = *learned;
+    conclude_waits(replay, recorded, device);
     gt_recorded_graphs_make(&replay->recorded_graphs, w, (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
     gt_replay_edges(replay, w, inferred);
     gt_graph_launches_make(&replay->graphs, w, device, replay->edge_from, replay->edge_to);
     free(inferred);
     free(by_end);
-    free(last);
 }
 
 void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host)

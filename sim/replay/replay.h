@@ -11,10 +11,12 @@
 
 #include "sim/devices/device.h"
 #include "sim/replay/graph_launch.h"
+#include "sim/replay/learned.h"
 #include "sim/replay/recorded_graphs.h"
 #include "sim/workload/workload.h"
 
 struct gt_replay {
+    struct gt_learned learned; /* what the constants below are made of */
     /* From a call's end to its operation's start on an idle stream, by kind of operation; may be
      * negative under a profiler, whose work after the launch counts as the call's. */
     int64_t latency_ps[GT_OP_KINDS];
@@ -47,9 +49,10 @@ struct gt_replay {
 };
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
- * device it was measured on.  Where `device` differs from that one, so do the constants. */
+ * device it was measured on.  Where `device` differs from that one, so do the constants.  `learned`: what was learned
+ * from other measured times holds instead; NULL: from these. */
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload, const struct gt_device *recorded,
-                    const struct gt_device *device);
+                    const struct gt_device *device, const struct gt_learned *learned);
 /* Which calls were blocked, and by what, is as in `host` instead: the same calls and operations, measured in another run. */
 void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host);
 void gt_replay_free(struct gt_replay *replay);

@@ -131,6 +131,9 @@ static void sync_unknown(struct gt_machine *m, gt_thread_index thread, gt_call_i
 {
     gt_op_index op = m->replay.blocking_op[call];
 
+    if (op == GT_NONE)
+        op = m->workload->calls[call].awaited;
+
     if (op != GT_NONE && m->op_numbers[op] != 0)
         gt_thread_wait(m, thread, m->workload->ops[op].stream, m->op_numbers[op]);
 }

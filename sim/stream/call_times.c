@@ -21,13 +21,18 @@ static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *c
     return pageable_op(m, call, GT_H2D) == NULL ? 0 : gt_staging_all_ps(m, call->first_op);
 }
 
-static gt_time_ps row_cost_ps(const struct gt_machine *m, const struct gt_device *device, const struct gt_call *call)
+gt_time_ps gt_call_row_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_call *call)
 {
     if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
         return 0;
-    if (call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].direction == GT_D2D)
+    if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_D2D)
         return device->copy_within_call_ps;
     return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
+}
+
+static gt_time_ps row_cost_ps(const struct gt_machine *m, const struct gt_device *device, const struct gt_call *call)
+{
+    return gt_call_row_ps(m->workload, device, call);
 }
 
 static gt_time_ps add_ps(gt_time_ps time_ps, int64_t more_ps)
@@ -94,6 +99,9 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
 
     if (staged_ps != GT_TIME_NONE)
         return staged_ps > m->engine.now_ps ? staged_ps - m->engine.now_ps : 0;
+    if (op == GT_NONE && m->workload->calls[call].return_ps != GT_TIME_NONE)
+        return add_ps(m->workload->calls[call].return_ps,
+                      (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
     if (op == GT_NONE)
         return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
     return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
@@ -108,6 +116,8 @@ static gt_time_ps visible_ps(const struct gt_machine *m, gt_call_index call, gt_
 {
     const struct gt_call *c = &m->workload->calls[call];
 
+    if (index != GT_NONE && m->workload->ops[index].visible_ps != GT_TIME_NONE)
+        return m->engine.now_ps + moved_start_ps(m, c, m->workload->ops[index].visible_ps);
     if (index != GT_NONE && c->start_ps != GT_TIME_NONE) {
         const struct gt_op *op = &m->workload->ops[index];
 
@@ -154,6 +164,11 @@ static bool measured(const struct gt_machine *m, gt_call_index call, const struc
     return gt_call_measured_end(&m->workload->calls[call]) != GT_TIME_NONE && gt_op_measured_end(op) != GT_TIME_NONE;
 }
 
+static bool stated(const struct gt_call *call)
+{
+    return call->flags & GT_CALL_STATED;
+}
+
 /* A synchronous form in a stream that has none is followed by a wait for the stream. */
 static bool followed_by_wait(const struct gt_machine *m, const struct gt_call *call, const struct gt_op *op)
 {
@@ -168,6 +183,8 @@ bool gt_call_waits_for_end(const struct gt_machine *m, gt_call_index call, const
 
     if (op->kind != GT_OP_COPY && op->kind != GT_OP_MEMSET)
         return false;
+    if (stated(c))
+        return c->flags & GT_CALL_WAITS;
     if (measured(m, call, op))
         return m->replay.blocking_op[call] != GT_NONE;
     if (followed_by_wait(m, c, op))
@@ -184,7 +201,8 @@ bool gt_call_waits_for_end(const struct gt_machine *m, gt_call_index call, const
 bool gt_call_waits_for_start(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
 {
     return op->kind == GT_OP_COPY && op->direction == GT_H2D && gt_copy_staged(m->device, op) &&
-           !measured(m, call, op) && gt_staging_chunks(m->device, op) > m->device->staging_buffers;
+           !measured(m, call, op) && !stated(&m->workload->calls[call]) &&
+           gt_staging_chunks(m->device, op) > m->device->staging_buffers;
 }
 
 /* Until the engine has something to copy. */
@@ -199,6 +217,8 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
 {
     const struct gt_call *c = &m->workload->calls[call];
 
+    if (op->visible_ps != GT_TIME_NONE)
+        return visible_ps(m, call, (gt_op_index)(op - m->workload->ops), 0);
     if (waits && m->replay.blocking_op[call] != GT_NONE)
         return m->engine.now_ps + moved_start_ps(m, c, (gt_time_ps)m->replay.copy_start_delay_ns[call] * 1000);
     if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && c->duration_ps == GT_TIME_NONE))

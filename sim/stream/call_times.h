@@ -4,6 +4,9 @@
 
 #include "sim/machine/machine.h"
 
+/* CPU time of such a call by the device file, without what some calls of its kind cost more. */
+gt_time_ps gt_call_row_ps(const struct gt_workload *workload, const struct gt_device *device,
+                          const struct gt_call *call);
 /* CPU time of a call that was not measured, by the device file, whoever else makes calls. */
 gt_time_ps gt_call_plain_ps(const struct gt_machine *m, gt_call_index call);
 /* CPU time of a call, without what it waits for. */

@@ -97,6 +97,8 @@ static gt_time_ps behind_start_ps(const struct gt_machine *m, gt_op_index op)
 {
     const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
 
+    if (m->workload->ops[op].gap_ps != GT_TIME_NONE)
+        return m->workload->ops[op].gap_ps;
     if (recorded->behind_ps == NULL || recorded->behind_ps[op] == GT_TIME_NONE ||
         !recorded->queued[m->workload->ops[op].call])
         return 0;
@@ -139,6 +141,8 @@ static gt_time_ps edge_gap_ps(struct gt_machine *m, gt_op_index before, gt_op_in
     if (from->call != to->call)
         return gap_ps;
     m->fired[gt_replay_switches_engine(&m->replay, from, to) ? GT_RULE_ENGINE_GAP : GT_RULE_GRAPH_GAP]++;
+    if (to->gap_ps != GT_TIME_NONE)
+        return to->gap_ps;
     if (recorded_ps != NULL && recorded_ps[op] != GT_TIME_NONE)
         return recorded_ps[op];
     if (gt_replay_switches_engine(&m->replay, from, to) || gt_replay_learned_graph_gap(&m->replay, from, to))

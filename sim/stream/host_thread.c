@@ -15,7 +15,7 @@ static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread
     gt_time_ps before_end;
 
     if (call->start_ps == GT_TIME_NONE)
-        return 0;
+        return call->before_ps;
     if (next == 0)
         return call->start_ps;
     before = &m->host->calls[state->calls[next - 1]];

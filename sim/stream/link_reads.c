@@ -28,7 +28,8 @@ gt_time_ps gt_link_command_ps(const struct gt_machine *m, gt_command_index comma
 {
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
 
-    if (op->kind == GT_OP_HOST_FUNCTION || op->start_ps != GT_TIME_NONE)
+    if (op->kind == GT_OP_HOST_FUNCTION || op->start_ps != GT_TIME_NONE ||
+        m->workload->calls[op->call].flags & GT_CALL_STATED)
         return 0;
     return gt_link_reads_ps(m, m->streams[op->stream].gpu, by_kernel(m, op) ? READS_OF_KERNEL : READS_OF_COPY);
 }

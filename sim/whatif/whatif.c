@@ -36,16 +36,23 @@ static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenar
     struct gt_options options = whatif->subject.options;
 
     options.recorded_on = &scenario->recorded;
+    options.learned = &whatif->learned;
+    options.modelled = NULL; /* what it says is stated */
+    options.program_cost = false;
     return gt_timeline_play(timeline, scenario->workload, &scenario->device, &options, probe, error);
 }
 
 int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
 {
     struct gt_timeline timeline;
+    struct gt_stated stated;
 
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
-    gt_scenario_begin(&whatif->baseline, subject->workload, subject->device, subject->device, subject->host);
+    gt_state(&stated, subject->workload, subject->device, &subject->options);
+    whatif->learned = stated.learned;
+    gt_scenario_begin(&whatif->baseline, stated.workload, subject->device, subject->device, subject->host);
+    gt_workload_free(stated.workload);
     whatif->measured_us = measured_us(subject->workload);
     if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
         return -1;

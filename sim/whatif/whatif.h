@@ -4,6 +4,7 @@
 
 #include "sim/machine/options.h"
 #include "sim/whatif/changes.h"
+#include "sim/whatif/stated.h"
 #include "sim/whatif/timeline.h"
 
 /* What is asked about: lent, outlives the answers. */
@@ -16,7 +17,8 @@ struct gt_whatif_subject {
 
 struct gt_whatif {
     struct gt_whatif_subject subject;
-    struct gt_scenario baseline; /* nothing changed */
+    struct gt_learned learned;   /* constants of the recording */
+    struct gt_scenario baseline; /* nothing changed: the recorded run in stated form */
     double measured_us;          /* first call to last end as recorded; NAN where it was not */
     double replay_us;            /* the same, simulated as recorded, with what the profiler cost */
     double baseline_us;          /* without that: what predictions are held against */

@@ -224,6 +224,8 @@ gt_call_index gt_workload_add_call(struct gt_workload *w)
         .event = GT_NONE,
         .buffer = GT_NONE,
         .first_op = w->op_count,
+        .awaited = GT_NONE,
+        .return_ps = GT_TIME_NONE,
     };
     return w->call_count++;
 }
@@ -242,6 +244,8 @@ gt_op_index gt_workload_add_op(struct gt_workload *w)
         .direction = GT_H2D,
         .memory = GT_MEMORY_UNKNOWN,
         .peer_gpu = GT_NONE,
+        .visible_ps = GT_TIME_NONE,
+        .gap_ps = GT_TIME_NONE,
     };
     return w->op_count++;
 }
@@ -299,6 +303,7 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->block_min_ps = kernel->block_min_ps;
     key->block_max_ps = kernel->block_max_ps;
     key->duration_ps = kernel->duration_ps;
+    key->early_part = kernel->early_part;
     key->runs = kernel->runs;
     key->arguments = kernel->arguments;
     key->program = kernel->program;

@@ -69,9 +69,13 @@ enum gt_call_kind {
 };
 
 enum gt_call_flag {
-    GT_CALL_SYNCHRONOUS = 1,   /* cudaMemcpy rather than cudaMemcpyAsync */
-    GT_CALL_INFERRED = 2,      /* not in the source: made up by an importer */
-    GT_CALL_TARGET_UNKNOWN = 4 /* which stream or event it meant was not recorded */
+    GT_CALL_SYNCHRONOUS = 1,    /* cudaMemcpy rather than cudaMemcpyAsync */
+    GT_CALL_INFERRED = 2,       /* not in the source: made up by an importer */
+    GT_CALL_TARGET_UNKNOWN = 4, /* which stream or event it meant was not recorded */
+    /* Of a workload in stated form (sim/whatif/stated.h): from a recorded run, so that it waits for its operation's end
+     * if GT_CALL_WAITS says so, and else does not, whatever CUDA's rules are. */
+    GT_CALL_STATED = 8,
+    GT_CALL_WAITS = 16
 };
 
 enum gt_op_kind { GT_OP_KERNEL, GT_OP_COPY, GT_OP_MEMSET, GT_OP_HOST_FUNCTION, GT_OP_KINDS };
@@ -108,10 +112,11 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     gt_time_ps block_min_ps, block_max_ps; /* FIXED: both the same; RANGE: uniform, seeded */
     gt_time_ps *block_list_ps;             /* LIST: block i costs [i % block_list_length] */
     uint32_t block_list_length;
-    gt_time_ps duration_ps;           /* duration alone on the device where an operation states none; or NONE */
-    uint32_t runs;                    /* in names: the library kernel that a player runs for it; or GT_NONE */
-    uint32_t arguments;               /* in names: that kernel's arguments, JSON without spaces; or GT_NONE */
-    uint32_t line;                    /* of the definition in its trace, for messages; 0 unknown */
+    gt_time_ps duration_ps; /* duration alone on the device where an operation states none; or NONE */
+    uint32_t runs;          /* in names: the library kernel that a player runs for it; or GT_NONE */
+    uint32_t arguments;     /* in names: that kernel's arguments, JSON without spaces; or GT_NONE */
+    uint32_t line;          /* of the definition in its trace, for messages; 0 unknown */
+    double early_part;      /* its last wave's first block ends by so much of its duration before its last one */
     const struct gt_program *program; /* its machine code, one of the workload's; NULL: not known */
 };
 
@@ -165,6 +170,10 @@ struct gt_call {
     uint32_t line; /* in the trace file, for messages; 0 unknown */
     uint8_t kind;  /* gt_call_kind */
     uint8_t flags; /* gt_call_flag */
+    /* What measured times show, said outright (sim/whatif/stated.h); of no meaning where start_ps is known. */
+    gt_op_index awaited;  /* of a synchronisation without a target: the operation that it waits for; or GT_NONE */
+    gt_time_ps before_ps; /* the thread's own work since the call before; of its first call, since the origin */
+    gt_time_ps return_ps; /* from the end of what it waited for to its return; GT_TIME_NONE: the device file's */
 };
 
 struct gt_op {
@@ -182,6 +191,10 @@ struct gt_op {
     uint8_t direction;     /* gt_direction */
     uint8_t memory;        /* gt_memory */
     gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
+    /* As in struct gt_call.  GT_TIME_NONE: as its call's cost, the learned constants and the device file have it. */
+    gt_time_ps visible_ps; /* from its call's begin until the GPU may start it */
+    gt_time_ps gap_ps;     /* of a graph's node: from the end of the last that it comes after, else from the graph's
+                            * start, to its own start */
 };
 
 /* Something the source could not tell, or that was left out; counted by kind. */

@@ -61,7 +61,7 @@ refused()
 }
 
 @test "what is asked wrongly is told" {
-    refused 2 "did you mean connections?" --change conections=1
+    refused 2 "did you mean launch-cost?" --change launchcots=1
     refused 2 "takes a value: connections=N" --change connections
     refused 2 "say what is to be otherwise"
     refused 2 "exclude each other" --all --change connections=1
