@@ -227,6 +227,19 @@ static void relink_op(struct relinking *r, gt_op_index op)
     follow_dropped(r, op);
 }
 
+/* A synchronisation that named no target waits for the operation that it waited for, or for what stood before it. */
+static void move_waits(struct gt_rebuild *rebuild, const gt_op_index *before_in_stream)
+{
+    for (uint32_t i = 0; i < rebuild->to->call_count; i++) {
+        gt_op_index *awaited = &rebuild->to->calls[i].awaited;
+
+        while (*awaited != GT_NONE && rebuild->new_op[*awaited] == GT_NONE)
+            *awaited = before_in_stream[*awaited];
+        if (*awaited != GT_NONE)
+            *awaited = rebuild->new_op[*awaited];
+    }
+}
+
 static void relink(struct gt_rebuild *rebuild)
 {
     struct relinking r = {
@@ -238,6 +251,7 @@ static void relink(struct gt_rebuild *rebuild)
     sort_edges(&r);
     for (uint32_t i = 0; i < rebuild->to->op_count; i++)
         relink_op(&r, i);
+    move_waits(rebuild, r.before_in_stream);
     free(r.before_in_stream);
     free(r.seen);
     free(r.stack);
