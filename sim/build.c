@@ -168,7 +168,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
         gpu->placement_state = m->placement->create(device, m->placement_parameters);
     if (m->arbitration->create != NULL)
         gpu->arbitration_state = m->arbitration->create(device, m->arbitration_parameters);
-    gpu->freed_by_op = gpu->exclusive = gpu->exclusive_head = gpu->demanding = GT_NONE;
+    gpu->freed_by_op = gpu->exclusive = gpu->exclusive_head = gpu->demanding = gpu->undealt.batch = GT_NONE;
     gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
         gpu->engines[i].first = gpu->engines[i].running = GT_NONE;

@@ -227,11 +227,9 @@ static bool uses_shared(const struct gt_device *device, const struct gt_block_ne
     return need->shared_bytes >= device->shared_reserved_bytes + device->shared_unit_bytes;
 }
 
-void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
-                    uint32_t blocks, uint8_t *odd_warps)
+static void take(struct gt_machine *m, struct gt_sm_state *state, const struct gt_block_need *need, uint32_t blocks,
+                 uint8_t *odd_warps)
 {
-    struct gt_sm_state *state = &m->gpus[gpu].sms[sm];
-
     if (state->resident == 0 && need->carveout_bytes > 0) {
         state->shared_bytes = state->carveout_bytes = need->sets_bytes;
         m->fired[uses_shared(m->device, need) ? GT_RULE_SPARE_CARVEOUT : GT_RULE_IDLE_CARVEOUT] +=
@@ -249,6 +247,30 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
             deal_registers(m->device, state->registers, need, odd_warps);
     }
     state->shared_bytes -= need->shared_bytes * blocks;
+}
+
+void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
+                    uint32_t blocks, uint8_t *odd_warps)
+{
+    take(m, &m->gpus[gpu].sms[sm], need, blocks, odd_warps);
+}
+
+bool gt_sm_has_room_beside(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *there, uint32_t blocks,
+                           const struct gt_block_need *need)
+{
+    struct gt_sm_state sm = m->gpus[gpu].sms[0];
+    uint8_t unused[GT_DEVICE_MAX_PARTITIONS] = { 0 };
+
+    take(m, &sm, there, blocks, unused);
+    return free_blocks(m, &sm, need) > 0;
+}
+
+void gt_sm_changed(struct gt_machine *m, gt_gpu_index gpu, uint32_t sms)
+{
+    struct gt_gpu_state *state = &m->gpus[gpu];
+
+    for (uint32_t rank = 0; rank < sms; rank++)
+        state->released[state->order[rank] / 64] |= UINT64_C(1) << state->order[rank] % 64;
 }
 
 void gt_sm_take_block(struct gt_batch *batch, const struct gt_device *device, uint32_t warps, uint8_t *odd_warps)

@@ -23,6 +23,13 @@ void gt_sm_allocate(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, cons
 void gt_sm_release(struct gt_machine *m, gt_gpu_index gpu, gt_sm_index sm, const struct gt_block_need *need,
                    uint32_t blocks, const uint8_t *odd_warps);
 
+/* Would an SM that holds nothing now but so many blocks of that shape have room for one of the other? */
+bool gt_sm_has_room_beside(struct gt_machine *m, gt_gpu_index gpu, const struct gt_block_need *there, uint32_t blocks,
+                           const struct gt_block_need *need);
+
+/* Blocks have come, unpromised, to so many SMs, the first of the order. */
+void gt_sm_changed(struct gt_machine *m, gt_gpu_index gpu, uint32_t sms);
+
 /* One block of a batch is to leave: of the batch's odd warps the block's move into `odd_warps`, zeroed. */
 void gt_sm_take_block(struct gt_batch *batch, const struct gt_device *device, uint32_t warps, uint8_t *odd_warps);
 

@@ -68,7 +68,7 @@ static void take_ends(const struct gt_machine *m, const struct gt_heap_event *ev
 {
     uint64_t order = event->order;
 
-    for (gt_batch_index batch = event->subject; batch != GT_NONE; batch = m->batches[batch].next_end) {
+    for (gt_batch_index batch = event->subject; batch != GT_NONE; batch = m->batches[batch].next_due) {
         if (snapshot->due_count == snapshot->due_room) {
             snapshot->due_room = snapshot->due_room == 0 ? 256 : 2 * snapshot->due_room;
             snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
@@ -232,7 +232,7 @@ static void move_ends(struct gt_machine *m, const struct gt_steady_state *search
     for (uint32_t i = 0; i < count; i++) {
         gt_engine_schedule(&m->engine, own[i].time_ps + skip_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, own[i].subject,
                            own[i].stamp);
-        for (gt_batch_index batch = own[i].subject; batch != GT_NONE; batch = m->batches[batch].next_end) {
+        for (gt_batch_index batch = own[i].subject; batch != GT_NONE; batch = m->batches[batch].next_due) {
             m->batches[batch].first_block += blocks;
             m->batches[batch].start_ps += skip_ps;
             if (batch != own[i].subject)

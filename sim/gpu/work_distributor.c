@@ -10,6 +10,7 @@
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/gpu/undealt_grid.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
@@ -74,27 +75,27 @@ static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, con
     gt_stream_command_hold(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 
-/* Ends scheduled one right after the other for one time share their place in the heap. */
-static void schedule_end(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
+/* What is due for batches of one grid at one time, scheduled one right after the other, shares a place in the heap. */
+static void schedule(struct gt_machine *m, gt_batch_index batch, gt_time_ps due_ps, uint64_t stamp)
 {
-    struct gt_last_end *last = &m->last_end;
+    struct gt_last_due *last = &m->last_due;
 
-    if (last->sequence == m->engine.sequence && last->end_ps == end_ps && end_ps > m->engine.now_ps &&
-        m->batches[last->batch].grid == m->batches[batch].grid) {
-        m->batches[last->batch].next_end = batch;
+    if (last->sequence == m->engine.sequence && last->due_ps == due_ps && last->stamp == stamp &&
+        due_ps > m->engine.now_ps && m->batches[last->batch].grid == m->batches[batch].grid) {
+        m->batches[last->batch].next_due = batch;
         gt_engine_schedule_next(&m->engine);
     } else {
-        gt_engine_schedule(&m->engine, end_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
+        gt_engine_schedule(&m->engine, due_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, stamp);
     }
-    *last = (struct gt_last_end){ batch, end_ps, m->engine.sequence };
+    *last = (struct gt_last_due){ batch, due_ps, stamp, m->engine.sequence };
 }
 
 gt_batch_index gt_blocks_take_next(void *machine, gt_batch_index batch)
 {
     struct gt_machine *m = machine;
-    gt_batch_index next = m->batches[batch].next_end;
+    gt_batch_index next = m->batches[batch].next_due;
 
-    m->batches[batch].next_end = GT_NONE;
+    m->batches[batch].next_due = GT_NONE;
     return next;
 }
 
@@ -118,41 +119,70 @@ static void tell_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps 
         m->failed = true;
 }
 
+/* A batch of blocks that are on their SM. */
+static gt_batch_index begin_batch(struct gt_machine *m, gt_gpu_index gpu, const struct gt_batch *begun)
+{
+    struct gt_grid *g = &m->grids[begun->grid];
+    gt_batch_index batch = gt_batch_new(m);
+
+    if (begun->first_block == 0) {
+        begin_grid(m, &m->gpus[gpu], g, begun->start_ps);
+        if (g->copies)
+            gt_block_progress_copy_within(m, gpu, 1);
+    }
+    m->blocks += begun->blocks;
+    m->gpus[gpu].resident_blocks += begun->blocks;
+    m->batches[batch] = *begun;
+    return batch;
+}
+
+/* The GPU is idle: all of them at once. */
+static void start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
+{
+    struct gt_grid *g = &m->grids[grid];
+    gt_time_ps now_ps = m->engine.now_ps;
+    struct gt_batch all = { .gpu = gpu,
+                            .grid = grid,
+                            .sm = GT_NONE,
+                            .blocks = (uint32_t)g->blocks,
+                            .start_ps = now_ps,
+                            .next_due = GT_NONE };
+    gt_batch_index batch = begin_batch(m, gpu, &all);
+
+    gt_driver_kernel_placed(g, g->blocks);
+    g->dispatched = g->blocks;
+    gt_engine_schedule(&m->engine, now_ps + g->block_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
+    gt_undealt_grid_begin(m, gpu, batch);
+}
+
 /* Blocks that gt_sm_promise() has found their places. */
 static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
                          uint64_t first, uint64_t behind)
 {
     const struct gt_gpu_state *state = &m->gpus[gpu];
     const struct gt_grid *g = &m->grids[grid];
-    gt_batch_index batch = gt_batch_new(m);
-    uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS] = { 0 };
     gt_time_ps start_ps = start_time(m, state, g, sm, behind);
     gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
-
-    m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
-    gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks, odd_warps);
-    if (first == 0) {
-        begin_grid(m, state, g, start_ps);
-        if (g->copies)
-            gt_block_progress_copy_within(m, gpu, 1);
-    }
-    m->blocks += blocks;
-    m->batches[batch] = (struct gt_batch){
+    gt_batch_index batch;
+    struct gt_batch begun = {
         .gpu = gpu,
         .grid = grid,
         .sm = sm,
         .blocks = blocks,
         .first_block = first,
         .start_ps = start_ps,
-        .next_end = GT_NONE,
+        .next_due = GT_NONE,
     };
-    memcpy(m->batches[batch].odd_warps, odd_warps, sizeof odd_warps);
+
+    m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
+    gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks, begun.odd_warps);
+    batch = begin_batch(m, gpu, &begun);
     if (g->launch != NULL) {
         gt_block_progress_batch_begins(m, batch);
         return;
     }
-    schedule_end(m, batch, end_ps);
-    if (m->probe->blocks != NULL || m->steady_state != NULL)
+    schedule(m, batch, end_ps, STAMP_END);
+    if (g->apart_ps == 0 && (m->probe->blocks != NULL || m->steady_state != NULL))
         tell_started(m, batch, end_ps);
 }
 
@@ -247,6 +277,12 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
         .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
     };
 
+    if (gt_undealt_grid_suits(m, gpu, grid)) {
+        start_undealt(m, gpu, grid);
+        return true;
+    }
+    if (!gt_undealt_grid_make_way(m, gpu, g))
+        return false;
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
     while (g->dispatched < g->blocks && !m->failed) {
         gt_sm_index sm;
@@ -328,8 +364,13 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch)
     struct gt_gpu_state *gpu = &m->gpus[batch->gpu];
     struct gt_grid *grid = &m->grids[batch->grid];
 
-    gt_sm_release(m, batch->gpu, batch->sm, &grid->occupancy.need, batch->blocks, batch->odd_warps);
-    gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
+    if (batch->sm == GT_NONE) {
+        gt_undealt_grid_end(m, batch);
+    } else {
+        gt_sm_release(m, batch->gpu, batch->sm, &grid->occupancy.need, batch->blocks, batch->odd_warps);
+        gpu->sms[batch->sm].ready_ps = m->engine.now_ps + m->device->refill_ps;
+    }
+    gpu->resident_blocks -= batch->blocks;
     gpu->freed_by_op = grid->op;
     grid->ended += batch->blocks;
     if (grid->ended == grid->blocks) {
@@ -337,13 +378,28 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch)
         gt_engine_schedule(&m->engine, m->engine.now_ps + remainder_ps(m, batch->gpu, grid), GT_PHASE_END,
                            GT_HANDLE_GRID, batch->grid, 0);
     }
-    if (gpu->levels_used != 0)
-        run_distributor(m, batch->gpu);
+}
+
+/* Is the next event of blocks of the same GPU that end, or leave, at this time too? */
+static bool more_are_due(const struct gt_machine *m, gt_gpu_index gpu)
+{
+    const struct gt_heap_event *next = m->engine.heap.events;
+
+    return m->engine.heap.count > 0 && next->time_ps == m->engine.now_ps && next->handler == GT_HANDLE_BLOCKS &&
+           m->batches[next->subject].gpu == gpu;
+}
+
+/* Places that are freed at one time are handed out together: whose block is next is asked once for all of them. */
+static void fill_places(struct gt_machine *m, gt_gpu_index gpu)
+{
+    if (m->gpus[gpu].levels_used != 0 && !more_are_due(m, gpu))
+        run_distributor(m, gpu);
 }
 
 void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch)
 {
     leave(m, batch);
+    fill_places(m, batch->gpu);
 }
 
 /* A batch has ended: its blocks take their places in the row of those that leave the SM. True when the
@@ -357,7 +413,7 @@ static bool queue_to_leave(struct gt_machine *m, gt_batch_index batch)
     sm->retire_ps = first_ps + b->blocks * m->device->retire_ps;
     if (first_ps == m->engine.now_ps)
         return true;
-    gt_engine_schedule(&m->engine, first_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_LEAVE);
+    schedule(m, batch, first_ps, STAMP_LEAVE);
     return false;
 }
 
@@ -380,8 +436,7 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
         memset(b.odd_warps, 0, sizeof b.odd_warps);
         gt_sm_take_block(&m->batches[batch], m->device, m->grids[b.grid].occupancy.need.warps, b.odd_warps);
         b.blocks = 1;
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->retire_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch,
-                           STAMP_LEAVE);
+        schedule(m, batch, m->engine.now_ps + m->device->retire_ps, STAMP_LEAVE);
     }
     leave(m, &b);
 }
@@ -395,6 +450,7 @@ int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struc
 
     (void)error;
     handle_batch(m, batch, stamp);
+    fill_places(m, gpu);
     if (m->grids[grid].dispatched < m->grids[grid].blocks)
         gt_steady_state_handled(m, gpu, grid, sm);
     return m->failed ? -1 : 0;

@@ -56,12 +56,12 @@ struct gt_grid {
 struct gt_batch {
     gt_gpu_index gpu;
     gt_grid_index grid;
-    gt_sm_index sm; /* in the free list: the next one there */
+    gt_sm_index sm; /* in the free list: the next one there; GT_NONE: it stands for a whole grid (undealt_grid.h) */
     uint32_t blocks;
     uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS]; /* by sub-partition: its blocks' warps beyond an equal share */
     uint64_t first_block;
     gt_time_ps start_ps;
-    gt_batch_index next_end; /* whose end follows its own, in one place of the heap; GT_NONE */
+    gt_batch_index next_due; /* for which the same is due behind it, in one place of the heap; GT_NONE */
     double ends_at_ps;       /* in its group: the progress at which it ends; where blocks take turns, its own */
     double done_ps;          /* where they do: its own progress */
     gt_batch_index next;     /* in its group */
@@ -101,6 +101,13 @@ struct gt_engine_state {      /* a copy engine */
     uint64_t stamp;
 };
 
+/* A grid that has the GPU to itself, whose blocks no SM has been dealt (sim/gpu/undealt_grid.h). */
+struct gt_undealt_state {
+    gt_batch_index batch; /* that stands for all of them; GT_NONE: there is none */
+    uint32_t ready_sms;   /* so many SMs, in their order, that the last one had, are ready again: */
+    gt_time_ps ready_ps;  /* from then on */
+};
+
 /* A buffer for staging: the copy that has it, number 0: none yet. */
 struct gt_buffer_state {
     gt_stream_index stream;
@@ -125,6 +132,8 @@ struct gt_gpu_state {
     uint64_t *dispatch_batch_first;
     gt_sm_index *dispatch_batch_sms;
     uint32_t dispatch_batch_count;
+    uint64_t resident_blocks;
+    struct gt_undealt_state undealt;
     gt_grid_index level_head[GT_LEVELS], level_tail[GT_LEVELS];    /* with blocks to hand out */
     uint64_t levels_used;                                          /* bit l: level l has grids */
     gt_command_index admit_head[GT_LEVELS], admit_tail[GT_LEVELS]; /* kernels that wait to be resident */

@@ -91,11 +91,12 @@ struct gt_machine {
     uint32_t grids_free, grid_count, grid_room;
     struct gt_batch *batches;
     uint32_t batches_free, batch_count, batch_room;
-    struct gt_last_end { /* of blocks, as scheduled last: may another share its place? */
+    struct gt_last_due { /* of blocks, as scheduled last: may another share its place? */
         gt_batch_index batch;
-        gt_time_ps end_ps;
+        gt_time_ps due_ps;
+        uint64_t stamp;
         uint64_t sequence; /* the engine's, right after */
-    } last_end;
+    } last_due;
     struct gt_resident_group *groups;
     uint32_t groups_free, group_count, group_room;
     uint64_t group_stamps;

@@ -46,7 +46,8 @@ struct gt_op_record {
     uint32_t cause_index; /* that call or operation; GT_NONE with GT_CAUSE_NONE */
 };
 
-/* `blocks` equal blocks of one grid that started together on one SM and end together. */
+/* `blocks` equal blocks of one grid that started together on one SM and end together.  Of kernels only: blocks of the
+ * driver's own, which copy within the device and set memory, nobody can measure, and none are told. */
 struct gt_block_record {
     gt_op_index op;
     gt_gpu_index gpu;
