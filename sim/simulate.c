@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/build.h"
+#include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
@@ -23,7 +24,7 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = { .handle = gt_thread_handler },
     [GT_HANDLE_STREAM] = { .handle = gt_stream_handler },
     [GT_HANDLE_TIMED_OP] = { .handle = gt_timed_op_handler },
-    [GT_HANDLE_BLOCKS] = { .handle = gt_blocks_handler, .take_next = gt_blocks_take_next },
+    [GT_HANDLE_BLOCKS] = { .handle = gt_blocks_handler, .take_next = gt_batch_take_next },
     [GT_HANDLE_GRID] = { .handle = gt_grid_handler },
     [GT_HANDLE_COPY] = { .handle = gt_copy_handler },
     [GT_HANDLE_ENGINE] = { .handle = gt_engine_handler },

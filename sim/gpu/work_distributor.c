@@ -1,9 +1,10 @@
-/* The work distributor: grids with blocks to hand out, and the blocks that run. */
+/* The work distributor: grids with blocks to hand out, and places that blocks leave. */
 #include "sim/gpu/work_distributor.h"
 
 #include <string.h>
 
 #include "sim/gpu/arbitration.h"
+#include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/clusters.h"
 #include "sim/gpu/driver_kernel.h"
@@ -14,9 +15,6 @@
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
-#include "sim/workload/block_cost.h"
-
-enum { STAMP_END, STAMP_LEAVE }; /* what is due for a batch */
 
 /* All its blocks have left: the grid is out of the lists, whatever its place in them. */
 static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_index grid)
@@ -36,156 +34,6 @@ static void remove_grid(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_
     m->grids[grid].next = GT_NONE;
 }
 
-/* The first block of its last wave, alone on the device. */
-static uint64_t last_wave(const struct gt_machine *m, const struct gt_grid *grid)
-{
-    uint64_t wave = (uint64_t)m->device->sms * grid->occupancy.blocks_per_sm;
-
-    return (grid->blocks - 1) / wave * wave;
-}
-
-static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
-{
-    if (grid->early_ps > 0)
-        return grid->block_ps - gt_block_early_ps(grid->early_ps, block, last_wave(m, grid));
-    if (grid->block_ps != GT_TIME_NONE)
-        return grid->block_ps;
-    return gt_block_cost_ps(&m->workload->kernels[grid->kernel], m->options->seed, grid->op, block);
-}
-
-/* When blocks placed now may start: dispatched one after the other, in a slot that is ready again.
- * An inverted cost holds both already. */
-static gt_time_ps start_time(const struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
-                             gt_sm_index sm, uint64_t behind)
-{
-    gt_time_ps start_ps = m->engine.now_ps;
-
-    if (grid->inverted)
-        return start_ps;
-    start_ps += behind * m->device->dispatch_ps;
-    return start_ps > gpu->sms[sm].ready_ps ? start_ps : gpu->sms[sm].ready_ps;
-}
-
-static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *grid,
-                       gt_time_ps start_ps)
-{
-    gt_command_index command = grid->command;
-
-    m->commands[command].start_ps = start_ps;
-    gt_stream_command_hold(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
-}
-
-/* What is due for batches of one grid at one time, scheduled one right after the other, shares a place in the heap. */
-static void schedule(struct gt_machine *m, gt_batch_index batch, gt_time_ps due_ps, uint64_t stamp)
-{
-    struct gt_last_due *last = &m->last_due;
-
-    if (last->sequence == m->engine.sequence && last->due_ps == due_ps && last->stamp == stamp &&
-        due_ps > m->engine.now_ps && m->batches[last->batch].grid == m->batches[batch].grid) {
-        m->batches[last->batch].next_due = batch;
-        gt_engine_schedule_next(&m->engine);
-    } else {
-        gt_engine_schedule(&m->engine, due_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, stamp);
-    }
-    *last = (struct gt_last_due){ batch, due_ps, stamp, m->engine.sequence };
-}
-
-gt_batch_index gt_blocks_take_next(void *machine, gt_batch_index batch)
-{
-    struct gt_machine *m = machine;
-    gt_batch_index next = m->batches[batch].next_due;
-
-    m->batches[batch].next_due = GT_NONE;
-    return next;
-}
-
-static void tell_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
-{
-    const struct gt_batch *b = &m->batches[batch];
-    const struct gt_grid *grid = &m->grids[b->grid];
-    struct gt_block_record record = {
-        .op = grid->op,
-        .gpu = b->gpu,
-        .sm = b->sm,
-        .blocks = b->blocks,
-        .first_block = b->first_block,
-        .warps_per_block = grid->occupancy.need.warps,
-        .start_ps = b->start_ps,
-        .end_ps = end_ps,
-    };
-
-    gt_steady_state_started(m, b->grid, &record);
-    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
-        m->failed = true;
-}
-
-/* A batch of blocks that are on their SM. */
-static gt_batch_index begin_batch(struct gt_machine *m, gt_gpu_index gpu, const struct gt_batch *begun)
-{
-    struct gt_grid *g = &m->grids[begun->grid];
-    gt_batch_index batch = gt_batch_new(m);
-
-    if (begun->first_block == 0) {
-        begin_grid(m, &m->gpus[gpu], g, begun->start_ps);
-        if (g->copies)
-            gt_block_progress_copy_within(m, gpu, 1);
-    }
-    m->blocks += begun->blocks;
-    m->gpus[gpu].resident_blocks += begun->blocks;
-    m->batches[batch] = *begun;
-    return batch;
-}
-
-/* The GPU is idle: all of them at once. */
-static void start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
-{
-    struct gt_grid *g = &m->grids[grid];
-    gt_time_ps now_ps = m->engine.now_ps;
-    struct gt_batch all = { .gpu = gpu,
-                            .grid = grid,
-                            .sm = GT_NONE,
-                            .blocks = (uint32_t)g->blocks,
-                            .start_ps = now_ps,
-                            .next_due = GT_NONE };
-    gt_batch_index batch = begin_batch(m, gpu, &all);
-
-    gt_driver_kernel_placed(g, g->blocks);
-    g->dispatched = g->blocks;
-    gt_engine_schedule(&m->engine, now_ps + g->block_ps, GT_PHASE_END, GT_HANDLE_BLOCKS, batch, STAMP_END);
-    gt_undealt_grid_begin(m, gpu, batch);
-}
-
-/* Blocks that gt_sm_promise() has found their places. */
-static void start_blocks(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
-                         uint64_t first, uint64_t behind)
-{
-    const struct gt_gpu_state *state = &m->gpus[gpu];
-    const struct gt_grid *g = &m->grids[grid];
-    gt_time_ps start_ps = start_time(m, state, g, sm, behind);
-    gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
-    gt_batch_index batch;
-    struct gt_batch begun = {
-        .gpu = gpu,
-        .grid = grid,
-        .sm = sm,
-        .blocks = blocks,
-        .first_block = first,
-        .start_ps = start_ps,
-        .next_due = GT_NONE,
-    };
-
-    m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
-    gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks, begun.odd_warps);
-    batch = begin_batch(m, gpu, &begun);
-    if (g->launch != NULL) {
-        gt_block_progress_batch_begins(m, batch);
-        return;
-    }
-    schedule(m, batch, end_ps, STAMP_END);
-    if (g->apart_ps == 0 && (m->probe->blocks != NULL || m->steady_state != NULL))
-        tell_started(m, batch, end_ps);
-}
-
 /* Equal blocks that one dispatch puts on one SM are one batch: one event ends them all. */
 static void start_batches(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, uint64_t first)
 {
@@ -197,7 +45,7 @@ static void start_batches(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
         uint64_t block = state->dispatch_batch_first[sm];
 
         state->dispatch_batch[sm] = 0;
-        start_blocks(m, gpu, grid, sm, blocks, block, block - first);
+        gt_batch_start(m, gpu, grid, sm, blocks, block, block - first);
     }
     state->dispatch_batch_count = 0;
 }
@@ -230,7 +78,7 @@ static void place(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt
     struct gt_grid *g = &m->grids[grid];
 
     if (!equal) {
-        start_blocks(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
+        gt_batch_start(m, gpu, grid, sm, 1, g->dispatched, g->dispatched - first);
     } else if (state->dispatch_batch[sm]++ == 0) {
         state->dispatch_batch_first[sm] = g->dispatched;
         state->dispatch_batch_sms[state->dispatch_batch_count++] = sm;
@@ -278,7 +126,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     };
 
     if (gt_undealt_grid_suits(m, gpu, grid)) {
-        start_undealt(m, gpu, grid);
+        gt_batch_start_undealt(m, gpu, grid);
         return true;
     }
     if (!gt_undealt_grid_make_way(m, gpu, g))
@@ -413,7 +261,7 @@ static bool queue_to_leave(struct gt_machine *m, gt_batch_index batch)
     sm->retire_ps = first_ps + b->blocks * m->device->retire_ps;
     if (first_ps == m->engine.now_ps)
         return true;
-    schedule(m, batch, first_ps, STAMP_LEAVE);
+    gt_batch_schedule(m, batch, first_ps, GT_STAMP_LEAVE);
     return false;
 }
 
@@ -427,16 +275,16 @@ static void handle_batch(struct gt_machine *m, gt_batch_index batch, uint64_t st
         leave(m, &b);
         return;
     }
-    if (stamp == STAMP_END && !queue_to_leave(m, batch))
+    if (stamp == GT_STAMP_END && !queue_to_leave(m, batch))
         return;
     if (b.blocks == 1) {
-        m->fired[GT_RULE_RETIRE] += stamp == STAMP_LEAVE;
+        m->fired[GT_RULE_RETIRE] += stamp == GT_STAMP_LEAVE;
         gt_batch_free(m, batch);
     } else {
         memset(b.odd_warps, 0, sizeof b.odd_warps);
         gt_sm_take_block(&m->batches[batch], m->device, m->grids[b.grid].occupancy.need.warps, b.odd_warps);
         b.blocks = 1;
-        schedule(m, batch, m->engine.now_ps + m->device->retire_ps, STAMP_LEAVE);
+        gt_batch_schedule(m, batch, m->engine.now_ps + m->device->retire_ps, GT_STAMP_LEAVE);
     }
     leave(m, &b);
 }

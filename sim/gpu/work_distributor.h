@@ -14,7 +14,5 @@ void gt_blocks_left(struct gt_machine *m, const struct gt_batch *batch);
 
 /* Event: blocks of a batch end, or leave their SM. */
 int gt_blocks_handler(void *machine, gt_batch_index batch, uint64_t stamp, struct gt_error *error);
-/* The batch whose end shares the place of this one's in the heap (engine.h). */
-gt_batch_index gt_blocks_take_next(void *machine, gt_batch_index batch);
 
 #endif

@@ -24,7 +24,7 @@
     RULE(CLUSTERS, "clusters", NULL, "gpu/clusters.c", "all blocks of a cluster go to one GPC at once") \
     RULE(PARTITIONS, "partitions", "sm.register_partitions=1", "gpu/sm.c", "a warp's registers are in one sub-partition: what is left in several does not add up") \
     RULE(DISPATCH, "dispatch", "scheduling.dispatch_ns=0", "gpu/work_distributor.c", "blocks leave the distributor one after the other") \
-    RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/work_distributor.c", "a freed place takes a while to be filled again") \
+    RULE(REFILL, "refill", "scheduling.refill_ns=0", "gpu/batches.c", "a freed place takes a while to be filled again") \
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
     RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
     RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_turns.c", "of a program's blocks an SM works at the oldest, so that they end one after the other") \
