@@ -12,7 +12,7 @@ traces_libtraces_a_SOURCES = \
     traces/export/perfetto.c traces/export/perfetto.h traces/export/rows.c traces/export/tracks.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
-    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h \
+    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c \
     traces/import/join.c traces/import/tool.c traces/import/tool.h traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/csv_write.c traces/io/csv_write.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
@@ -23,17 +23,17 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c \
-    traces/jsonl/read_program.c traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
-    traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c \
+    traces/jsonl/read_program.c traces/jsonl/read_range.c traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
+    traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c traces/jsonl/write_range.c \
     traces/kineto/device.c traces/kineto/event.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
-    traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c \
+    traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c traces/kineto/range.c \
     traces/names/clean_text.c traces/names/clean_text.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
     traces/names/short_name.c traces/names/short_name.h \
     traces/ncu/code.c traces/ncu/cubins.c traces/ncu/internal.h traces/ncu/ncu.c traces/ncu/ncu.h traces/ncu/raw.c \
     traces/ncu/report.c traces/ncu/source.c \
     traces/nsys/calls.c traces/nsys/db.c traces/nsys/db.h traces/nsys/gpus.c traces/nsys/info.c \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
-    traces/nsys/operations.c traces/nsys/report.c \
+    traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/ranges.h"
 #include "validate/host_gaps.h"
 
 /* The calls as they will be, and where each thread has come to. */
@@ -36,6 +37,14 @@ static void add_work(struct rewriting *rewriting, const struct gt_call *before, 
                    });
 }
 
+/* The ranges go with their calls. */
+static void strip_ranges(struct gt_workload *workload, const gt_call_index *place)
+{
+    gt_ranges_renumber(workload, place);
+    for (uint32_t i = 0; i < workload->range_count; i++)
+        workload->ranges[i].start_ps = workload->ranges[i].duration_ps = GT_TIME_NONE;
+}
+
 static void rewrite(struct rewriting *rewriting, struct gt_call call)
 {
     gt_time_ps gap_ps = gt_host_gap_ps(&call, &rewriting->thread_ps[call.thread]);
@@ -54,13 +63,19 @@ void gt_strip_times(struct gt_workload *workload)
 {
     struct rewriting rewriting = { .workload = workload, .count = 0 };
     gt_time_ps origin_ps = gt_host_first_ps(workload);
+    gt_call_index *place = gt_calloc(workload->call_count + 1ull, sizeof *place);
 
     rewriting.calls = gt_calloc(2ull * workload->call_count + 1, sizeof *rewriting.calls);
     rewriting.thread_ps = gt_calloc(workload->thread_count + 1ull, sizeof *rewriting.thread_ps);
     for (uint32_t i = 0; i < workload->thread_count; i++)
         rewriting.thread_ps[i] = origin_ps;
-    for (uint32_t i = 0; i < workload->call_count; i++)
+    for (uint32_t i = 0; i < workload->call_count; i++) {
+        place[i] = rewriting.count; /* the work before a call is done in its ranges */
         rewrite(&rewriting, workload->calls[i]);
+    }
+    place[workload->call_count] = rewriting.count;
+    strip_ranges(workload, place);
+    free(place);
     free(workload->calls);
     workload->calls = rewriting.calls;
     workload->call_room = 2 * workload->call_count + 1;

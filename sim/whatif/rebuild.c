@@ -5,6 +5,7 @@
 
 #include "sim/base/array.h"
 #include "sim/workload/program.h"
+#include "sim/workload/ranges.h"
 
 static uint32_t *nones(uint32_t count)
 {
@@ -277,6 +278,7 @@ struct gt_workload *gt_rebuild_end(struct gt_rebuild *rebuild)
 {
     relink(rebuild);
     move_profiles(rebuild);
+    gt_ranges_follow(rebuild->to, rebuild->from, rebuild->new_call);
     free(rebuild->new_call);
     free(rebuild->new_op);
     free(rebuild->old_op);

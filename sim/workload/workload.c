@@ -43,6 +43,11 @@ const char *const gt_memory_names[GT_MEMORIES] = {
     [GT_MEMORY_PINNED] = "pinned",   [GT_MEMORY_PAGEABLE] = "pageable", [GT_MEMORY_DEVICE] = "device",
     [GT_MEMORY_MANAGED] = "managed", [GT_MEMORY_UNKNOWN] = "unknown",
 };
+const char *const gt_range_kind_names[GT_RANGE_KINDS] = {
+    [GT_RANGE_OPERATOR] = "operator", [GT_RANGE_ANNOTATION] = "annotation",
+    [GT_RANGE_STEP] = "step",         [GT_RANGE_MODULE] = "module",
+    [GT_RANGE_NVTX] = "nvtx",
+};
 
 /* Names and kernels are found by content: uthash over the bytes. */
 struct gt_name {
@@ -145,6 +150,7 @@ void gt_workload_free(struct gt_workload *workload)
     free(workload->afters);
     free(workload->buffers);
     free(workload->accesses);
+    free(workload->ranges);
     free(workload->warnings);
     free(workload->extras);
     free(workload);
@@ -248,6 +254,20 @@ gt_op_index gt_workload_add_op(struct gt_workload *w)
         .gap_ps = GT_TIME_NONE,
     };
     return w->op_count++;
+}
+
+gt_range_index gt_workload_add_range(struct gt_workload *w)
+{
+    grow(w, w->ranges, w->range_count, w->range_room);
+    w->ranges[w->range_count] = (struct gt_range){
+        .start_ps = GT_TIME_NONE,
+        .duration_ps = GT_TIME_NONE,
+        .name = GT_NONE,
+        .parent = GT_NONE,
+        .first_call = w->call_count,
+        .behind_call = w->call_count,
+    };
+    return w->range_count++;
 }
 
 void gt_workload_add_after(struct gt_workload *w, gt_op_index op, gt_op_index before)

@@ -32,6 +32,7 @@ typedef uint32_t gt_buffer_index;
 typedef uint32_t gt_kernel_index;
 typedef uint32_t gt_call_index;
 typedef uint32_t gt_op_index;
+typedef uint32_t gt_range_index;
 
 #define GT_TIME_NONE UINT64_MAX
 #define GT_NONE      UINT32_MAX
@@ -168,6 +169,9 @@ struct gt_call {
     gt_op_index first_op;
     uint32_t ops;  /* its operations are ops[first_op .. first_op + ops - 1] */
     uint32_t line; /* in the trace file, for messages; 0 unknown */
+    /* As the profiler numbered them, 0: not recorded. CUPTI's correlation of the call, which its operations
+     * carry too, counts within a process; Kineto's External id is that of the operator that made the call. */
+    uint32_t correlation, external;
     uint8_t kind;  /* gt_call_kind */
     uint8_t flags; /* gt_call_flag */
     /* What measured times show, said outright (sim/whatif/stated.h); of no meaning where start_ps is known. */
@@ -197,6 +201,32 @@ struct gt_op {
                             * start, to its own start */
 };
 
+enum gt_range_kind {
+    GT_RANGE_OPERATOR,   /* of a framework: aten::mm */
+    GT_RANGE_ANNOTATION, /* the user's own: record_function() */
+    GT_RANGE_STEP,       /* one iteration: ProfilerStep#3 */
+    GT_RANGE_MODULE,     /* nn.Module: Linear_0 */
+    GT_RANGE_NVTX,
+    GT_RANGE_KINDS
+};
+
+enum gt_range_flag { GT_RANGE_UNNESTED = 1 /* begun and ended anywhere (nvtxRangeStartA): holds no other range */ };
+
+/* A stretch of a thread's time with a name: which of its calls were made on whose behalf.  See
+ * gt_range_has_call() for which calls it holds; a step holds those of all threads. */
+struct gt_range {
+    gt_time_ps start_ps;    /* measured; GT_TIME_NONE when not */
+    gt_time_ps duration_ps; /* measured; GT_TIME_NONE when not */
+    uint32_t name;          /* in names */
+    gt_thread_index thread;
+    gt_range_index parent;     /* the innermost range of its thread that holds it; GT_NONE */
+    gt_call_index first_call;  /* no call before this one is in it ... */
+    gt_call_index behind_call; /* ... nor this one or any behind; both the same: no call, made before that one */
+    uint32_t external;         /* Kineto's External id; 0: not recorded */
+    uint8_t kind;              /* gt_range_kind */
+    uint8_t flags;             /* gt_range_flag */
+};
+
 /* Something the source could not tell, or that was left out; counted by kind. */
 struct gt_warning {
     char *kind;
@@ -216,7 +246,8 @@ enum gt_extra_of {
     GT_EXTRA_OP,
     GT_EXTRA_PROGRAM,
     GT_EXTRA_BUFFER,
-    GT_EXTRA_PROFILE /* by op */
+    GT_EXTRA_PROFILE, /* by op */
+    GT_EXTRA_RANGE
 };
 struct gt_extra {
     enum gt_extra_of of;
@@ -258,6 +289,8 @@ struct gt_workload {
     uint32_t after_count, after_room;
     struct gt_buffer_access *accesses;
     uint32_t access_count, access_room;
+    struct gt_range *ranges;
+    uint32_t range_count, range_room; /* see ranges.h for their order */
     struct gt_warning *warnings;
     uint32_t warning_count;
     struct gt_extra *extras;
@@ -290,6 +323,7 @@ gt_event_index gt_workload_add_event(struct gt_workload *workload);
 gt_buffer_index gt_workload_add_buffer(struct gt_workload *workload);
 gt_call_index gt_workload_add_call(struct gt_workload *workload);
 gt_op_index gt_workload_add_op(struct gt_workload *workload);
+gt_range_index gt_workload_add_range(struct gt_workload *workload); /* then gt_ranges_finish() of ranges.h */
 /* `op`, which must be the last one added, comes after `before`. */
 void gt_workload_add_after(struct gt_workload *workload, gt_op_index op, gt_op_index before);
 /* `op`, which must be the last one added, reads or writes that. */
@@ -328,5 +362,6 @@ extern const char *const gt_call_kind_names[GT_CALL_KINDS];
 extern const char *const gt_op_kind_names[GT_OP_KINDS];
 extern const char *const gt_direction_names[GT_DIRECTIONS];
 extern const char *const gt_memory_names[GT_MEMORIES];
+extern const char *const gt_range_kind_names[GT_RANGE_KINDS];
 
 #endif

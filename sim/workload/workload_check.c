@@ -284,6 +284,36 @@ static int check_calls(const struct gt_workload *workload, gt_time_ps *thread_en
     return 0;
 }
 
+static int check_range(const struct gt_workload *workload, uint32_t index, struct gt_error *error)
+{
+    const struct gt_range *range = &workload->ranges[index];
+
+    if (range->kind >= GT_RANGE_KINDS || range->name >= gt_name_count(workload) ||
+        range->thread >= workload->thread_count)
+        return gt_error_set(error, "a range is of no known kind, or has no name or no thread");
+    if ((range->start_ps == GT_TIME_NONE) != (range->duration_ps == GT_TIME_NONE))
+        return gt_error_set(error, "range %.200s has a start without a duration, or a duration without a start",
+                            gt_name_text(workload, range->name));
+    if (!stretch_fits(range->start_ps, range->duration_ps))
+        return gt_error_set(error, "range %.200s starts too late or lasts too long; 53 days are the limit",
+                            gt_name_text(workload, range->name));
+    if (range->first_call > range->behind_call || range->behind_call > workload->call_count)
+        return gt_error_set(error, "range %.200s holds calls that are not there",
+                            gt_name_text(workload, range->name));
+    if (range->parent != GT_NONE && range->parent >= index)
+        return gt_error_set(error, "range %.200s is within one that comes behind it",
+                            gt_name_text(workload, range->name));
+    return 0;
+}
+
+static int check_ranges(const struct gt_workload *workload, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < workload->range_count; i++)
+        if (check_range(workload, i, error) != 0)
+            return -1;
+    return 0;
+}
+
 int gt_workload_check(const struct gt_workload *workload, struct gt_error *error)
 {
     gt_time_ps *thread_end_ps;
@@ -294,5 +324,5 @@ int gt_workload_check(const struct gt_workload *workload, struct gt_error *error
     thread_end_ps = gt_calloc(workload->thread_count, sizeof *thread_end_ps);
     result = check_calls(workload, thread_end_ps, error);
     free(thread_end_ps);
-    return result;
+    return result == 0 ? check_ranges(workload, error) : result;
 }

@@ -51,11 +51,27 @@ static void describe_call(FILE *out, const struct gt_workload *w, const struct g
         fprintf(out, " stream %u", call->stream);
     if (call->event != GT_NONE)
         fprintf(out, " event %u", call->event);
+    if (call->correlation != 0)
+        fprintf(out, " correlation %u", call->correlation);
+    if (call->external != 0)
+        fprintf(out, " external %u", call->external);
     fprintf(out, "%s%s%s\n", call->flags & GT_CALL_SYNCHRONOUS ? " synchronous" : "",
             call->flags & GT_CALL_INFERRED ? " inferred" : "",
             call->flags & GT_CALL_TARGET_UNKNOWN ? " unknown" : "");
     for (uint32_t i = 0; i < call->ops; i++)
         describe_op(out, w, &w->ops[call->first_op + i]);
+}
+
+/* The calls by number, from the first to the last. */
+static void describe_range(FILE *out, const struct gt_workload *w, const struct gt_range *range)
+{
+    fprintf(out, "range thread %u ", range->thread);
+    add_time(out, range->start_ps, range->duration_ps);
+    fprintf(out, " %s %s external %u calls %u..%u", gt_range_kind_names[range->kind], gt_name_text(w, range->name),
+            range->external, range->first_call, range->behind_call);
+    if (range->parent != GT_NONE)
+        fprintf(out, " within %s", gt_name_text(w, w->ranges[range->parent].name));
+    fputc('\n', out);
 }
 
 /* All of a workload as text, malloced. */
@@ -81,6 +97,8 @@ static char *describe(const struct gt_workload *w)
                 (unsigned long long)w->threads[i].id, gt_name_text(w, w->threads[i].name));
     for (uint32_t i = 0; i < w->call_count; i++)
         describe_call(out, w, &w->calls[i]);
+    for (uint32_t i = 0; i < w->range_count; i++)
+        describe_range(out, w, &w->ranges[i]);
     fclose(out);
     return text;
 }

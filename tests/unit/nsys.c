@@ -408,6 +408,62 @@ static void rubbish_pages_do_no_harm(void **state)
     assert_true(refused > 5);
 }
 
+/* Process 1, thread 9 (281474993487881); 281474993487882 is a thread without calls. */
+static const char nvtx[] =
+    "CREATE TABLE NVTX_EVENTS (start INTEGER NOT NULL, end INTEGER, eventType INTEGER NOT NULL, text TEXT,"
+    " globalTid INTEGER, textId INTEGER, domainId INTEGER);"
+    "INSERT INTO NVTX_EVENTS VALUES"
+    " (0, NULL, 75, 'NCCL', 281474993487881, NULL, 4),"
+    " (1500, 30000, 59, 'iteration', 281474993487881, NULL, 0),"
+    " (2000, 9000, 59, NULL, 281474993487881, 8, 4)," /* a registered string in a domain */
+    " (9200, 40000, 60, 'anywhere', 281474993487881, NULL, 0),"
+    " (9500, 9650, 59, 'aten::mm, seq = 7, op_id = 31, sizes = [[1, 2]]', 281474993487881, NULL, 0),"
+    " (9700, 9760, 59, 'aten::mm, op_id = 32', 281474993487881, NULL, NULL),"
+    " (9700, 9760, 34, 'a mark', 281474993487881, NULL, 0),"
+    " (9800, 9900, 59, 'elsewhere', 281474993487882, NULL, 7)," /* a domain without a name */
+    " (9800, NULL, 59, 'not over', 281474993487881, NULL, 0),"
+    " (9800, 9700, 59, 'backwards', 281474993487881, NULL, 0);";
+
+static void nvtx_ranges_have_names_kinds_and_calls(void **state)
+{
+    static const struct {
+        const char *name, *parent;
+        uint8_t kind, flags;
+        uint32_t first_call, behind_call;
+        gt_time_ps start_ps;
+    } expected[] = {
+        { "iteration", NULL, GT_RANGE_NVTX, 0, 1, 10, 500000 },
+        { "NCCL:scale", "iteration", GT_RANGE_NVTX, 0, 1, 2, 1000000 },
+        { "anywhere", NULL, GT_RANGE_NVTX, GT_RANGE_UNNESTED, 2, 10, 8200000 },
+        { "aten::mm", "iteration", GT_RANGE_OPERATOR, 0, 2, 3, 8500000 },
+        { "aten::mm", "iteration", GT_RANGE_OPERATOR, 0, 3, 6, 8700000 },
+        { "elsewhere", NULL, GT_RANGE_NVTX, 0, 10, 10, 8800000 },
+    };
+    struct gt_workload *workload = import("2.9", nvtx);
+
+    (void)state;
+    assert_int_equal(workload->range_count, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        const struct gt_range *range = &workload->ranges[i];
+
+        assert_string_equal(gt_name_text(workload, range->name), expected[i].name);
+        assert_int_equal(range->kind, expected[i].kind);
+        assert_int_equal(range->flags, expected[i].flags);
+        assert_int_equal(range->start_ps, expected[i].start_ps);
+        assert_int_equal(range->first_call, expected[i].first_call);
+        assert_int_equal(range->behind_call, expected[i].behind_call);
+        assert_int_equal(range->parent == GT_NONE, expected[i].parent == NULL);
+        if (expected[i].parent != NULL)
+            assert_string_equal(gt_name_text(workload, workload->ranges[range->parent].name), expected[i].parent);
+    }
+    assert_int_equal(workload->thread_count, 2);
+    assert_int_equal(workload->calls[1].correlation, 2);
+    for (uint32_t i = 0; i < workload->warning_count; i++)
+        if (strcmp(workload->warnings[i].kind, "ranges-unreadable") == 0)
+            assert_int_equal(workload->warnings[i].count, 2);
+    gt_workload_free(workload);
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -439,6 +495,7 @@ int main(void)
         cmocka_unit_test(wrong_values_name_table_row_and_column),
         cmocka_unit_test(columns_of_other_schemas_may_be_missing),
         cmocka_unit_test(other_databases_are_refused),
+        cmocka_unit_test(nvtx_ranges_have_names_kinds_and_calls),
         cmocka_unit_test(a_database_cut_short_is_an_error),
         cmocka_unit_test(rubbish_pages_do_no_harm),
     };

@@ -18,10 +18,11 @@ struct entry {
     uint32_t index;
 };
 struct gt_import_maps {
-    struct entry *streams;  /* process, gpu, context, stream */
-    struct entry *threads;  /* process, id */
-    struct entry *contexts; /* process, gpu, context; index: the context's number as shown */
-    struct entry *owners;   /* (no process), gpu, context; index: processes that have it, less one */
+    struct entry *streams;       /* process, gpu, context, stream */
+    struct entry *threads;       /* process, id */
+    struct entry *contexts;      /* process, gpu, context; index: the context's number as shown */
+    struct entry *range_threads; /* process, id */
+    struct entry *owners;        /* (no process), gpu, context; index: processes that have it, less one */
 };
 
 /* Made-up context numbers of further processes with the same context are this far apart. */
@@ -51,6 +52,7 @@ void gt_import_free(struct gt_import *import)
     if (import->maps != NULL) {
         free_entries(import->maps->streams);
         free_entries(import->maps->threads);
+        free_entries(import->maps->range_threads);
         free_entries(import->maps->contexts);
         free_entries(import->maps->owners);
         free(import->maps);
@@ -58,6 +60,8 @@ void gt_import_free(struct gt_import *import)
     free(import->calls);
     free(import->ops);
     free(import->targets);
+    free(import->ranges);
+    free(import->range_threads);
     gt_workload_free(import->workload);
     memset(import, 0, sizeof *import);
 }
@@ -108,6 +112,16 @@ struct gt_import_target *gt_import_add_target(struct gt_import *import)
         .event = GT_NONE,
     };
     return target;
+}
+
+struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t thread)
+{
+    struct gt_import_range *range;
+
+    gt_array_grow(import->ranges, import->range_count, import->range_room);
+    range = &import->ranges[import->range_count++];
+    *range = (struct gt_import_range){ .name = GT_NONE, .thread = thread };
+    return range;
 }
 
 /* The entry of `key`, added with index GT_NONE where there is none. */
@@ -188,6 +202,26 @@ uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t s
         entry->index = gt_workload_add_thread(import->workload);
         import->workload->threads[entry->index].process = shown_process;
         import->workload->threads[entry->index].id = id;
+    }
+    return entry->index;
+}
+
+uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id)
+{
+    const struct key key = { .process = process, .a = id };
+    struct entry *entry;
+
+    if (import->range_count > 0) { /* neighbours are of one thread mostly */
+        uint32_t last = import->ranges[import->range_count - 1].thread;
+
+        if (import->range_threads[last].process == process && import->range_threads[last].id == id)
+            return last;
+    }
+    entry = find_or_add(&import->maps->range_threads, &key);
+    if (entry->index == GT_NONE) {
+        gt_array_grow(import->range_threads, import->range_thread_count, import->range_thread_room);
+        entry->index = import->range_thread_count++;
+        import->range_threads[entry->index] = (struct gt_import_range_thread){ process, shown_process, id };
     }
     return entry->index;
 }

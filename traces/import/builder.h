@@ -22,6 +22,7 @@ struct gt_import_call {
     int64_t start_ns, end_ns;
     uint64_t process; /* any number that tells processes apart, as in ops and targets */
     uint32_t correlation;
+    uint32_t external;      /* Kineto's External id; 0: none */
     uint32_t thread;        /* gt_import_thread() */
     uint32_t name;          /* gt_name() */
     uint32_t stream, event; /* GT_NONE until known */
@@ -47,6 +48,19 @@ struct gt_import_target {
     uint32_t stream, event;
 };
 
+/* A range of a thread's time. */
+struct gt_import_range {
+    int64_t start_ns, end_ns;
+    uint32_t thread;     /* gt_import_range_thread() */
+    uint32_t name;       /* gt_name() */
+    uint32_t external;   /* Kineto's External id; 0: none */
+    uint8_t kind, flags; /* gt_range_kind, gt_range_flag */
+};
+/* Whose time that is: as for gt_import_thread(). */
+struct gt_import_range_thread {
+    uint64_t process, shown_process, id;
+};
+
 struct gt_import_maps; /* how streams and threads are found by their numbers */
 
 struct gt_import {
@@ -57,6 +71,10 @@ struct gt_import {
     uint32_t op_count, op_room;
     struct gt_import_target *targets;
     uint32_t target_count, target_room;
+    struct gt_import_range *ranges;
+    uint32_t range_count, range_room;
+    struct gt_import_range_thread *range_threads;
+    uint32_t range_thread_count, range_thread_room;
     struct gt_import_maps *maps;
 };
 
@@ -70,6 +88,8 @@ void gt_import_free(struct gt_import *import);
 struct gt_import_call *gt_import_add_call(struct gt_import *import);
 struct gt_import_op *gt_import_add_op(struct gt_import *import);
 struct gt_import_target *gt_import_add_target(struct gt_import *import);
+/* `thread`: gt_import_range_thread(). */
+struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t thread);
 
 /* Found or added; all return indexes into the workload's arrays. */
 uint32_t gt_import_gpu(struct gt_import *import, uint32_t id);
@@ -80,6 +100,9 @@ uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t g
 int32_t gt_import_priority(struct gt_import *import, int64_t priority);
 /* `shown_process` is what people know the process by (thread.process), `process` the join key. */
 uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
+
+/* The same for ranges, in import->range_threads: a thread that only ranges name comes behind those that call. */
+uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint64_t shown_process, uint64_t id);
 
 /* Make the workload, in this order:
  *  - targets are given to their calls (the first target of a correlation that knows wins);
@@ -93,7 +116,9 @@ uint32_t gt_import_thread(struct gt_import *import, uint64_t process, uint64_t s
  *    GT_CALL_OTHER, a call with several kernels GT_CALL_GRAPH_LAUNCH;
  *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted
  *    ("event-waits-unknown", "event-records-unknown", ...);
- *  - times become picoseconds since the earliest start of anything kept.
+ *  - times become picoseconds since the earliest start of any call or operation;
+ *  - ranges are cut at that, those that ended before it are left out, and so are those that end after any time
+ *    that can be told ("ranges-unreadable"); threads that only they name come behind all others.
  * The workload is named after the file, gt_path_stem(path).
  * Returns the checked workload, the caller's; NULL with "PATH: ..." in error. */
 struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error);

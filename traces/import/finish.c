@@ -164,6 +164,8 @@ static void write_calls(struct gt_import_finish *finish)
         call->stream = from->stream;
         call->event = from->event;
         call->flags = from->flags;
+        call->correlation = from->correlation == GT_NO_CORRELATION ? 0 : from->correlation;
+        call->external = from->external;
         call->first_op = first_op;
         call->ops = finish->first_op[finish->order[i] + 1] - finish->first_op[finish->order[i]];
         first_op += call->ops;
@@ -195,6 +197,9 @@ static void write_ops(struct gt_import_finish *finish)
             op->direction = from->direction;
             op->memory = from->memory;
             op->peer_gpu = from->peer_gpu;
+            /* Of nested calls the inner one may have launched it: what operations carry counts. */
+            if (index == workload->calls[i].first_op && from->correlation != GT_NO_CORRELATION)
+                workload->calls[i].correlation = from->correlation;
         }
     }
 }
@@ -230,6 +235,7 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
         import->calls = NULL;
         import->call_count = import->call_room = 0;
         write_ops(&finish);
+        gt_import_write_ranges(&finish);
         workload = checked(import, path, error);
     }
     free(finish.into);

@@ -27,4 +27,7 @@ int gt_import_compare_ops(const void *left, const void *right, void *finish);
 /* join.c: targets to calls, nested calls into the outer ones, every operation to a call. */
 void gt_import_join(struct gt_import_finish *finish);
 
+/* ranges.c: the gathered ranges into the workload, whose calls are all there; frees the gathered ones. */
+void gt_import_write_ranges(struct gt_import_finish *finish);
+
 #endif

@@ -109,6 +109,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "priorities-unknown", NULL, "the profile does not say the priorities of streams: all are taken to be 0",
       "record with PyTorch of April 2026 or later or with Nsight Systems, or set \"priority\" of the streams in the "
       "trace" },
+    { "ranges-unreadable", NULL,
+      "operators, annotations or steps without a time or a name that can be read; they were left out",
+      "record them again: the file is damaged there" },
     { "sizes-unknown", NULL, "copies or memsets that do not tell how many bytes; 0 was taken",
       "record with a newer PyTorch" },
     { "stream-queries-unknown", NULL, "stream queries whose stream was not recorded",

@@ -80,15 +80,29 @@ int gt_decimal_parse(const char *text, size_t length, int power, uint64_t limit,
     return status == GT_DECIMAL_TOO_LARGE || *value > limit ? gt_error_set(error, "is too large") : 0;
 }
 
+size_t gt_digits(uint64_t number, char text[GT_DIGITS_BYTES])
+{
+    char digits[GT_DIGITS_BYTES], *at = digits + sizeof digits;
+    size_t length;
+
+    do
+        *--at = (char)('0' + number % 10);
+    while ((number /= 10) != 0);
+    length = (size_t)(digits + sizeof digits - at);
+    memcpy(text, at, length);
+    text[length] = '\0';
+    return length;
+}
+
 size_t gt_time_text_ns(gt_time_ps time, char text[GT_TIME_TEXT_BYTES])
 {
-    int length =
-        snprintf(text, GT_TIME_TEXT_BYTES, "%llu.%03u", (unsigned long long)(time / 1000), (unsigned)(time % 1000));
+    size_t length = gt_digits(time / 1000, text);
+    unsigned fraction = (unsigned)(time % 1000);
 
-    while (text[length - 1] == '0')
-        length--;
-    if (text[length - 1] == '.')
-        length--;
+    if (fraction != 0)
+        text[length++] = '.';
+    for (; fraction != 0; fraction = fraction % 100 * 10)
+        text[length++] = (char)('0' + fraction / 100);
     text[length] = '\0';
-    return (size_t)length;
+    return length;
 }

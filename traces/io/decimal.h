@@ -17,6 +17,9 @@ enum gt_decimal gt_decimal_read(const char *text, size_t length, int power, uint
 int gt_decimal_parse(const char *text, size_t length, int power, uint64_t limit, uint64_t *value,
                      struct gt_error *error);
 
+/* A whole number in digits; returns how many. */
+enum { GT_DIGITS_BYTES = 24 };
+size_t gt_digits(uint64_t number, char text[GT_DIGITS_BYTES]);
 /* Room for any time as text. */
 enum { GT_TIME_TEXT_BYTES = 32 };
 /* A time as nanoseconds, without needless digits: "1500", "0.25". Returns the length. */

@@ -135,10 +135,10 @@ void gt_emit_any_text(struct gt_emit *emit, const char *name, const char *value)
 
 void gt_emit_number_value(struct gt_emit *emit, uint64_t value)
 {
-    char digits[24];
-    int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)value);
+    char digits[GT_DIGITS_BYTES];
+    size_t length = gt_digits(value, digits);
 
-    yajl_gen_number(emit->gen, digits, (size_t)length);
+    yajl_gen_number(emit->gen, digits, length);
 }
 
 void gt_emit_mean_value(struct gt_emit *emit, double value)

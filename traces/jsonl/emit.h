@@ -52,5 +52,7 @@ void gt_emit_program(struct gt_emit *emit, uint32_t index);
 void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
 /* One call with its operations (write_call.c). */
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
+/* All calls, and the ranges before the first call that each holds (write_range.c). */
+void gt_emit_calls_and_ranges(struct gt_emit *emit);
 
 #endif

@@ -5,19 +5,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/ranges.h"
 #include "traces/import/warnings.h"
 #include "traces/io/lines.h"
 #include "traces/jsonl/trace.h"
 
 enum { LINES_A_PROGRESS = 4096 };
 
-/* A call speaks of kernels, streams, events and threads, a stream of GPUs: so in this order. */
+/* A call speaks of kernels, streams, events and threads, a range of threads, a stream of GPUs: so in this order. */
 const struct gt_jsonl_line gt_jsonl_lines[] = {
-    { "call", gt_jsonl_call },       { "gridtide", gt_jsonl_header },
-    { "kernel", gt_jsonl_kernel },   { "stream", gt_jsonl_stream },
-    { "event", gt_jsonl_event },     { "thread", gt_jsonl_thread },
-    { "buffer", gt_jsonl_buffer },   { "gpu", gt_jsonl_gpu },
-    { "program", gt_jsonl_program }, { NULL, NULL },
+    { "call", gt_jsonl_call },
+    { "gridtide", gt_jsonl_header },
+    { "kernel", gt_jsonl_kernel },
+    { "stream", gt_jsonl_stream },
+    { "event", gt_jsonl_event },
+    { "range", gt_jsonl_range },
+    { "thread", gt_jsonl_thread },
+    { "buffer", gt_jsonl_buffer },
+    { "gpu", gt_jsonl_gpu },
+    { "program", gt_jsonl_program },
+    { NULL, NULL },
 };
 
 static bool has_key(const struct gt_json_token *object, const char *name)
@@ -43,7 +50,7 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
         line++;
     if (line->key == NULL)
         return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
-                                   "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\"");
+                                   "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\", \"range\"");
     return line->read(jsonl, object, error);
 }
 
@@ -161,12 +168,15 @@ struct gt_workload *gt_trace_read(const char *path, const struct gt_import_optio
         gt_lines_open(&lines, input);
         status = read_lines(&jsonl, &lines, path, options, error);
         if (status == 0)
+            gt_ranges_finish(jsonl.workload, jsonl.range_calls);
+        if (status == 0)
             status = check(jsonl.workload, path, error);
         if (status == 0)
             warn_of_misspelt(&jsonl, path);
         gt_lines_close(&lines);
         close_refs(&jsonl);
         free(jsonl.unknown.text);
+        free(jsonl.range_calls);
         gt_input_close(input);
     }
     jsonl.workload->path = strdup(path);

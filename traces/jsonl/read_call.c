@@ -22,7 +22,7 @@ struct raw_call {
     uint64_t address;
     gt_time_ps start, duration;
     struct raw_op op;
-    uint32_t grid[3], block[3], dynamic_shared_bytes;
+    uint32_t grid[3], block[3], dynamic_shared_bytes, correlation, external;
     uint8_t kind;
     bool synchronous, inferred, target_unknown;
 };
@@ -65,6 +65,8 @@ static const struct gt_field call_fields[] = {
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_call, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_call, block), NULL, 0 },
     { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_call, dynamic_shared_bytes), NULL, 0 },
+    { "correlation", GT_FIELD_U32, offsetof(struct raw_call, correlation), NULL, 0 },
+    { "external_id", GT_FIELD_U32, offsetof(struct raw_call, external), NULL, 0 },
     { "synchronous", GT_FIELD_BOOL, offsetof(struct raw_call, synchronous), NULL, 0 },
     { "inferred", GT_FIELD_BOOL, offsetof(struct raw_call, inferred), NULL, 0 },
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
@@ -338,6 +340,8 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     call->start_ps = raw->start;
     call->duration_ps = raw->duration;
     call->line = jsonl->line_number;
+    call->correlation = raw->correlation;
+    call->external = raw->external;
     call->thread = gt_jsonl_use_thread(jsonl, raw->thread);
     if (raw->name != NULL && raw->name->type == GT_JSON_STRING)
         call->name = gt_name(workload, raw->name->text, raw->name->length);

@@ -14,6 +14,8 @@ struct gt_jsonl {
     bool header_read;
     struct gt_unknown unknown;
     uint64_t misspelt_line; /* of the first field that is one slip from a known one; 0: none */
+    uint32_t *range_calls;  /* of each range: how many calls its line says it holds; GT_NONE where it does not say */
+    uint32_t range_room;
     struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs;
 };
 
@@ -33,6 +35,7 @@ int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
 int gt_jsonl_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 /* The profile of operation `op`, the last one added. */
 int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op, struct gt_error *error);

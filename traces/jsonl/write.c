@@ -228,8 +228,7 @@ static void emit_all(struct gt_emit *emit)
         gt_emit_program(emit, i);
     for (uint32_t i = 0; i < workload->kernel_count; i++)
         emit_kernel(emit, i);
-    for (uint32_t i = 0; i < workload->call_count && !emit->failed; i++)
-        gt_emit_call(emit, i);
+    gt_emit_calls_and_ranges(emit);
 }
 
 int gt_trace_write(const struct gt_workload *workload, const char *path, struct gt_error *error)

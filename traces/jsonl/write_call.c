@@ -172,6 +172,10 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index)
         emit_flat_op(emit, call);
     else if (call->ops != 0 || gt_call_rules[call->kind].op || call->kind == GT_CALL_GRAPH_LAUNCH)
         emit_nodes(emit, call);
+    if (call->correlation != 0)
+        gt_emit_number(emit, "correlation", call->correlation);
+    if (call->external != 0)
+        gt_emit_number(emit, "external_id", call->external);
     gt_emit_flag(emit, "synchronous", call->flags & GT_CALL_SYNCHRONOUS);
     gt_emit_flag(emit, "inferred", call->flags & GT_CALL_INFERRED);
     gt_emit_flag(emit, "target_unknown", call->flags & GT_CALL_TARGET_UNKNOWN);

@@ -21,8 +21,7 @@ static int check_range(int64_t value, const char *what, struct gt_error *error)
     return 0;
 }
 
-/* Begin and end in nanoseconds; a duration that is missing or negative counts as 0. */
-static int span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struct gt_error *error)
+int kineto_span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struct gt_error *error)
 {
     const struct kineto_event *event = &kineto->event;
     int64_t duration = number_or(event, KINETO_DUR, -1);
@@ -86,7 +85,7 @@ static struct gt_import_op *add_op(struct kineto *kineto, enum gt_op_kind kind, 
     struct gt_import_op *op;
     uint32_t index;
 
-    if (span(kineto, &start_ns, &end_ns, error) != 0 || find_place(event, &device, &context, error) != 0)
+    if (kineto_span(kineto, &start_ns, &end_ns, error) != 0 || find_place(event, &device, &context, error) != 0)
         return NULL;
     index = find_stream(kineto, device, context, stream < 0 ? (uint32_t)stream : stream);
     if (kineto_has(event, KINETO_PRIORITY)) {
@@ -270,8 +269,7 @@ static int take_memset(struct kineto *kineto, struct gt_error *error)
     return 0;
 }
 
-/* Thread numbers were printed as 32 signed bits for a while: the upper half came out negative. */
-static uint64_t thread_number(int64_t number)
+uint64_t kineto_thread_number(int64_t number)
 {
     return number < 0 && number >= INT32_MIN ? (uint32_t)number : (uint64_t)number;
 }
@@ -281,12 +279,12 @@ static int take_call(struct kineto *kineto, struct gt_error *error)
     const struct kineto_event *event = &kineto->event;
     const char *name = event->name.length > 0 ? event->name.bytes : "";
     const struct gt_cuda_api *api = gt_cuda_api_find(name, event->name.length);
-    uint64_t pid = thread_number(number_or(event, KINETO_PID, 0));
-    uint64_t tid = thread_number(number_or(event, KINETO_TID, 0));
+    uint64_t pid = kineto_thread_number(number_or(event, KINETO_PID, 0));
+    uint64_t tid = kineto_thread_number(number_or(event, KINETO_TID, 0));
     int64_t start_ns, end_ns;
     struct gt_import_call *call;
 
-    if (span(kineto, &start_ns, &end_ns, error) != 0)
+    if (kineto_span(kineto, &start_ns, &end_ns, error) != 0)
         return -1;
     if (kineto->last_thread == GT_NONE || kineto->last_pid != pid || kineto->last_tid != tid) {
         kineto->several_processes |= kineto->last_thread != GT_NONE && kineto->last_pid != pid;
@@ -299,6 +297,7 @@ static int take_call(struct kineto *kineto, struct gt_error *error)
     call->end_ns = end_ns;
     call->process = pid;
     call->correlation = correlation(event);
+    call->external = kineto_external(event);
     call->thread = kineto->last_thread;
     call->name = gt_name(kineto->import.workload, name, event->name.length);
     if (api != NULL) {
@@ -354,8 +353,8 @@ static int take_metadata(struct kineto *kineto, struct gt_error *error)
         return 0;
     gt_array_grow(kineto->thread_names, kineto->thread_name_count, kineto->thread_name_room);
     name = &kineto->thread_names[kineto->thread_name_count++];
-    name->process = thread_number(number_or(event, KINETO_PID, 0));
-    name->id = thread_number(number_or(event, KINETO_TID, 0));
+    name->process = kineto_thread_number(number_or(event, KINETO_PID, 0));
+    name->id = kineto_thread_number(number_or(event, KINETO_TID, 0));
     length = length < sizeof name->text - 1 ? length : sizeof name->text - 1;
     memcpy(name->text, event->arg_name.bytes, length);
     name->text[length] = '\0';
@@ -365,9 +364,18 @@ static int take_metadata(struct kineto *kineto, struct gt_error *error)
 int kineto_take_event(struct kineto *kineto, struct gt_error *error)
 {
     static int (*const take[])(struct kineto *, struct gt_error *) = {
-        [KINETO_UNKNOWN] = NULL,       [KINETO_KERNEL] = take_kernel,     [KINETO_COPY] = take_copy,
-        [KINETO_MEMSET] = take_memset, [KINETO_CALL] = take_call,         [KINETO_SYNC] = take_mark,
-        [KINETO_RECORD] = take_mark,   [KINETO_METADATA] = take_metadata, [KINETO_NO_INTEREST] = NULL,
+        [KINETO_UNKNOWN] = NULL,
+        [KINETO_KERNEL] = take_kernel,
+        [KINETO_COPY] = take_copy,
+        [KINETO_MEMSET] = take_memset,
+        [KINETO_CALL] = take_call,
+        [KINETO_SYNC] = take_mark,
+        [KINETO_RECORD] = take_mark,
+        [KINETO_METADATA] = take_metadata,
+        [KINETO_NO_INTEREST] = NULL,
+        [KINETO_OPERATOR] = kineto_take_range,
+        [KINETO_ANNOTATION] = kineto_take_range,
+        [KINETO_PYTHON] = kineto_take_range,
     };
     const struct kineto_event *event = &kineto->event;
 

@@ -3,6 +3,7 @@
  *   kineto.c         reads the file, feeds yajl, says where an error is
  *   json.c    from JSON values to one struct kineto_event at a time
  *   event.c   what an event means: an operation, a call, a mark, a name
+ *   range.c   operators, annotations, steps, modules
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
  *   number.c  decimal text to whole numbers
@@ -40,6 +41,7 @@ enum kineto_field {
     KINETO_WAIT_RECORD,
     KINETO_WAIT_EVENT,
     KINETO_EVENT,
+    KINETO_EXTERNAL,
     KINETO_NUMBERS,
     /* and what is no whole number */
     KINETO_PH = KINETO_NUMBERS,
@@ -77,6 +79,9 @@ enum kineto_category {
     KINETO_CALL,
     KINETO_SYNC,
     KINETO_RECORD,
+    KINETO_OPERATOR,
+    KINETO_ANNOTATION,
+    KINETO_PYTHON,   /* functions: modules among them */
     KINETO_METADATA, /* ph "M" */
     KINETO_NO_INTEREST
 };
@@ -142,6 +147,14 @@ static inline bool kineto_has(const struct kineto_event *event, enum kineto_fiel
     return event->present >> field & 1;
 }
 
+/* The External id; 0 where there is none. */
+static inline uint32_t kineto_external(const struct kineto_event *event)
+{
+    int64_t number = kineto_has(event, KINETO_EXTERNAL) ? event->number[KINETO_EXTERNAL] : 0;
+
+    return number > 0 && number < UINT32_MAX ? (uint32_t)number : 0;
+}
+
 /* The JSON text times 10^power, rounded to the nearest whole number. False when it is no number
  * or beyond +-2^62. */
 bool kineto_number(const char *text, size_t length, int power, int64_t *value);
@@ -151,6 +164,16 @@ int64_t kineto_number_of_text(const char *text, size_t length);
 
 /* Take the event that was just read. Returns 0, or -1 with what is wrong with it. */
 int kineto_take_event(struct kineto *kineto, struct gt_error *error);
+
+/* Begin and end in nanoseconds; a duration that is missing or negative counts as 0. -1 where no start is told. */
+int kineto_span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struct gt_error *error);
+/* Thread numbers were printed as 32 signed bits for a while: the upper half came out negative. */
+uint64_t kineto_thread_number(int64_t number);
+
+/* Take an event that is a range of its thread's time; one that cannot be read is counted and left out. Returns 0. */
+int kineto_take_range(struct kineto *kineto, struct gt_error *error);
+/* Is a Python function of that name a module of PyTorch's? */
+bool kineto_is_module(const char *name, size_t length);
 
 /* After the last event: give operations and marks their process, and marks to their calls. */
 void kineto_join(struct kineto *kineto);

@@ -63,6 +63,8 @@ static const struct key keys[] = {
     KEY(IN_ARGS, "wait_on_cuda_event_record_corr_id", KINETO_WAIT_RECORD),
     KEY(IN_ARGS, "wait_on_cuda_event_id", KINETO_WAIT_EVENT),
     KEY(IN_ARGS, "event_id", KINETO_EVENT),
+    KEY(IN_ARGS, "External id", KINETO_EXTERNAL),
+    KEY(IN_ARGS, "external id", KINETO_EXTERNAL), /* 2021 */
     KEY(IN_ARGS, "name", KINETO_ARG_NAME),
 };
 enum { KEYS = sizeof keys / sizeof keys[0], LONGEST_KEY = 33 };
@@ -92,11 +94,12 @@ static const struct category {
     const char *name;
     enum kineto_category category;
 } categories[] = {
-    { "kernel", KINETO_KERNEL },     { "gpu_memcpy", KINETO_COPY },  { "gpu_memset", KINETO_MEMSET },
-    { "cuda_runtime", KINETO_CALL }, { "cuda_driver", KINETO_CALL }, { "cuda_sync", KINETO_SYNC },
-    { "cuda_event", KINETO_RECORD }, { "Kernel", KINETO_KERNEL },    { "Memcpy", KINETO_COPY },
+    { "kernel", KINETO_KERNEL },     { "gpu_memcpy", KINETO_COPY },        { "gpu_memset", KINETO_MEMSET },
+    { "cuda_runtime", KINETO_CALL }, { "cuda_driver", KINETO_CALL },       { "cuda_sync", KINETO_SYNC },
+    { "cuda_event", KINETO_RECORD }, { "Kernel", KINETO_KERNEL },          { "Memcpy", KINETO_COPY },
     { "Memset", KINETO_MEMSET }, /* until 2022 */
-    { "Runtime", KINETO_CALL },
+    { "Runtime", KINETO_CALL },      { "cpu_op", KINETO_OPERATOR },        { "user_annotation", KINETO_ANNOTATION },
+    { "Operator", KINETO_OPERATOR }, { "python_function", KINETO_PYTHON },
 };
 
 static enum kineto_category category_of(const char *name, size_t length)
@@ -338,7 +341,11 @@ static void read_event_text(struct kineto_json *json, const char *text, size_t l
     switch (json->field) {
     case KINETO_PH: read_phase(json, text, length); break;
     case KINETO_CAT: read_category(json, text, length); break;
-    case KINETO_NAME: keep(&event->name, text, length); break;
+    case KINETO_NAME:
+        keep(&event->name, text, length);
+        if (event->category == KINETO_PYTHON && !kineto_is_module(text, length))
+            skip_event(json);
+        break;
     case KINETO_PID:
     case KINETO_TID: set_number(event, json->field, kineto_number_of_text(text, length)); break;
     default: break;

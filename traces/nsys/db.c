@@ -45,7 +45,7 @@ static int has_column(struct gt_nsys_db *db, const struct gt_nsys_table *table, 
     int there = gives_row(db, "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE", table->name,
                           column->name, error);
 
-    if (there == 0 && column->need != GT_NSYS_MAY_LACK)
+    if (there == 0 && column->need != GT_NSYS_MAY_LACK && column->need != GT_NSYS_TEXT)
         return gt_error_set(error, "%s: table %s has no column %s; is this an Nsight Systems export?", db->path,
                             table->name, column->name);
     return there;
@@ -114,6 +114,8 @@ static int read_value(struct gt_nsys_rows *rows, int i, struct gt_error *error)
     int64_t value = gt_query_integer(rows->query, i + 1);
 
     rows->value[i] = GT_NSYS_NULL;
+    if (column->need == GT_NSYS_TEXT)
+        return 0;
     if (gt_query_absent(rows->query, i + 1) && column->need != GT_NSYS_VALUE)
         return 0;
     if (!gt_query_is_integer(rows->query, i + 1))
@@ -124,6 +126,11 @@ static int read_value(struct gt_nsys_rows *rows, int i, struct gt_error *error)
                                  (long long)value, (long long)column->low, (long long)column->high);
     rows->value[i] = value;
     return 0;
+}
+
+const char *gt_nsys_row_text(const struct gt_nsys_rows *rows, int i)
+{
+    return gt_query_is_text(rows->query, i + 1) ? gt_query_string(rows->query, i + 1) : NULL;
 }
 
 int gt_nsys_rows_next(struct gt_nsys_rows *rows, struct gt_error *error)

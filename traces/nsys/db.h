@@ -36,6 +36,7 @@ enum gt_nsys_need {
     GT_NSYS_MAY_LACK, /* column and value may be missing */
     GT_NSYS_COLUMN,   /* the column must be there, values may be NULL */
     GT_NSYS_VALUE,    /* every row must have a value */
+    GT_NSYS_TEXT,     /* a text, whose column and value may be missing: gt_nsys_row_text() */
 };
 struct gt_nsys_column {
     const char *name;
@@ -45,7 +46,7 @@ struct gt_nsys_column {
 enum { GT_NSYS_COLUMNS = 24 };
 struct gt_nsys_table {
     const char *name;
-    const struct gt_nsys_column *columns; /* integers all */
+    const struct gt_nsys_column *columns; /* integers, but for GT_NSYS_TEXT */
     size_t column_count;
 };
 
@@ -64,6 +65,8 @@ int gt_nsys_rows_open(struct gt_nsys_rows *rows, struct gt_nsys_db *db, const st
 int gt_nsys_rows_next(struct gt_nsys_rows *rows, struct gt_error *error);
 /* Ends it; needed only after gt_nsys_rows_open gave 1. */
 void gt_nsys_rows_close(struct gt_nsys_rows *rows);
+/* The text of column `i` of the row at hand, good until the next; NULL where it has none. */
+const char *gt_nsys_row_text(const struct gt_nsys_rows *rows, int i);
 /* What is wrong with the row at hand, printf-style after "FILE: table T, row N: ". Returns -1. */
 int gt_nsys_row_error(const struct gt_nsys_rows *rows, struct gt_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

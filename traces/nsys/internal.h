@@ -19,7 +19,7 @@ struct gt_nsys_record {
 };
 
 /* Which number of an ENUM_ table means what. */
-enum { GT_NSYS_MEANINGS = 64 };
+enum { GT_NSYS_MEANINGS = 128 };
 struct gt_nsys_meanings {
     int8_t of[GT_NSYS_MEANINGS]; /* -1: no meaning known */
 };
@@ -88,5 +88,7 @@ int gt_nsys_read_ops(struct gt_nsys *nsys, struct gt_error *error);
 int gt_nsys_read_calls(struct gt_nsys *nsys, struct gt_error *error);
 int gt_nsys_read_records(struct gt_nsys *nsys, struct gt_error *error);
 int gt_nsys_read_syncs(struct gt_nsys *nsys, struct gt_error *error); /* after the records */
+/* ranges.c: what NVTX marks on threads; after the calls. */
+int gt_nsys_read_ranges(struct gt_nsys *nsys, struct gt_error *error);
 
 #endif

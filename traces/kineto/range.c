@@ -1,0 +1,56 @@
+/* range.c - operators, annotations, steps and modules: what the calls of a thread were made for. */
+#include <string.h>
+
+#include "traces/kineto/internal.h"
+
+static bool begins(const char *name, size_t length, const char *with)
+{
+    return strlen(with) <= length && memcmp(name, with, strlen(with)) == 0;
+}
+
+bool kineto_is_module(const char *name, size_t length)
+{
+    return begins(name, length, "nn.Module: ");
+}
+
+/* torch.profiler.profile.step() makes annotations "ProfilerStep#N" ("ProfilerStep*" when N is unknown); in 2021 they
+ * stood among the operators. */
+static enum gt_range_kind kind_of(const struct kineto_event *event)
+{
+    if (event->category == KINETO_PYTHON)
+        return GT_RANGE_MODULE;
+    if (begins(event->name.bytes, event->name.length, "ProfilerStep"))
+        return GT_RANGE_STEP;
+    return event->category == KINETO_OPERATOR ? GT_RANGE_OPERATOR : GT_RANGE_ANNOTATION;
+}
+
+static int64_t number_of(const struct kineto_event *event, enum kineto_field field)
+{
+    return kineto_has(event, field) ? event->number[field] : 0;
+}
+
+int kineto_take_range(struct kineto *kineto, struct gt_error *error)
+{
+    const struct kineto_event *event = &kineto->event;
+    uint64_t process = kineto_thread_number(number_of(event, KINETO_PID));
+    struct gt_import_range *range;
+    int64_t start_ns, end_ns;
+    uint32_t thread;
+
+    (void)error; /* they only add to what calls and operations tell */
+    if (event->name.length == 0 || kineto_span(kineto, &start_ns, &end_ns, NULL) != 0) {
+        gt_import_warn(kineto->import.workload, "ranges-unreadable", 1);
+        return 0;
+    }
+    if (event->category == KINETO_PYTHON && !kineto_is_module(event->name.bytes, event->name.length))
+        return 0;
+    thread =
+        gt_import_range_thread(&kineto->import, process, process, kineto_thread_number(number_of(event, KINETO_TID)));
+    range = gt_import_add_range(&kineto->import, thread);
+    range->start_ns = start_ns;
+    range->end_ns = end_ns;
+    range->name = gt_name(kineto->import.workload, event->name.bytes, event->name.length);
+    range->external = kineto_external(event);
+    range->kind = (uint8_t)kind_of(event);
+    return 0;
+}
