@@ -36,6 +36,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h \
     sim/workload/restream.c sim/workload/restream.h \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/changes.c sim/whatif/changes.h \

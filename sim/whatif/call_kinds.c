@@ -4,7 +4,8 @@
 
 bool gt_call_synchronises(const struct gt_call *call)
 {
-    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_DEVICE_SYNC;
+    return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC ||
+           call->kind == GT_CALL_DEVICE_SYNC || (call->kind == GT_CALL_FREE && call->stream == GT_NONE);
 }
 
 bool gt_call_queries(const struct gt_call *call)
@@ -29,13 +30,15 @@ bool gt_call_holds_host(const struct gt_workload *w, const struct gt_call *call)
 
     if (call->kind != GT_CALL_COPY && call->kind != GT_CALL_MEMSET)
         return false;
+    if (call->flags & GT_CALL_STATED)
+        return call->flags & GT_CALL_WAITS;
     return call->flags & GT_CALL_SYNCHRONOUS || (out != NULL && out->memory == GT_MEMORY_PAGEABLE);
 }
 
 bool gt_call_is_idle(const struct gt_call *call)
 {
     return call->kind == GT_CALL_HOST_WORK || call->kind == GT_CALL_OTHER || call->kind == GT_CALL_STREAM_CREATE ||
-           call->kind == GT_CALL_EVENT_CREATE;
+           call->kind == GT_CALL_EVENT_CREATE || (call->kind == GT_CALL_ALLOC && call->stream == GT_NONE);
 }
 
 const char *gt_call_place(const struct gt_workload *w, gt_call_index index, char text[GT_CALL_PLACE_BYTES])

@@ -2,6 +2,7 @@
 #include "sim/whatif/call_kinds.h"
 #include "sim/whatif/change.h"
 #include "sim/whatif/rebuild.h"
+#include "sim/whatif/stated.h"
 
 #include <stdlib.h>
 
@@ -68,12 +69,16 @@ static struct gt_workload *rebuild_async(const struct gt_workload *w, struct cou
 
         if (is_copys_own_wait(&walk, &w->calls[i])) {
             counts->waits++;
+            gt_rebuild_drop(&rebuild, i);
             continue;
         }
         call = &rebuild.to->calls[gt_rebuild_copy(&rebuild, i)];
         if (!is_synchronous(call))
             continue;
         call->flags &= (uint8_t)~GT_CALL_SYNCHRONOUS;
+        if (gt_call_copies(w, &w->calls[i], GT_D2H) == NULL ||
+            w->ops[w->calls[i].first_op].memory != GT_MEMORY_PAGEABLE)
+            gt_stated_forget(rebuild.to, rebuild.new_call[i]);
         counts->forms++;
         counts->outs += gt_call_copies(w, &w->calls[i], GT_D2H) != NULL;
     }

@@ -2,6 +2,7 @@
 #include "sim/whatif/call_kinds.h"
 #include "sim/whatif/change.h"
 #include "sim/whatif/rebuild.h"
+#include "sim/whatif/stated.h"
 
 #include <stdlib.h>
 
@@ -78,6 +79,7 @@ static void free_host(struct gt_workload *to, gt_call_index index)
     struct gt_op *op = &to->ops[call->first_op];
 
     call->flags &= (uint8_t)~GT_CALL_SYNCHRONOUS;
+    gt_stated_forget(to, index);
     if (op->memory != GT_MEMORY_PAGEABLE)
         return;
     op->memory = GT_MEMORY_PINNED;
@@ -108,6 +110,7 @@ static struct gt_workload *rebuild_unread(const struct gt_workload *w, uint32_t 
         if (is_wait_for_readback(w, call, reading)) {
             reading->ever = true;
             (*waits)++;
+            gt_rebuild_drop(&rebuild, i);
             continue;
         }
         copy = gt_rebuild_copy(&rebuild, i);

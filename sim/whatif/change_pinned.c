@@ -1,5 +1,6 @@
 /* pinned: what was copied from or to pageable memory is in pinned memory. */
 #include "sim/whatif/change.h"
+#include "sim/whatif/stated.h"
 
 static bool is_pageable(const struct gt_op *op)
 {
@@ -33,7 +34,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         op->memory = GT_MEMORY_PINNED;
         op->duration_ps = GT_TIME_NONE;
         if (w->calls[op->call].kind == GT_CALL_COPY)
-            w->calls[op->call].duration_ps = GT_TIME_NONE;
+            gt_stated_forget(w, op->call);
         count++;
     }
     if (count > 0)

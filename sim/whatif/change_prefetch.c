@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run of copies in of one stream, by one thread, which nothing keeps from being asked for when the first one is: no
- * wait of the host, and none that the trace states of their stream. */
+/* A run of copies in by one thread, which nothing keeps from being asked for when the first one is: no wait of the host,
+ * and none that the trace states of a stream.  They keep their order, whatever streams they are of. */
 struct prefetch {
     const struct gt_workload *w;
     gt_call_index *next;    /* by call: the next copy of its run; GT_NONE: none, or no such copy */
     bool *heads;            /* by call: is it the first of a run? */
-    gt_call_index *last;    /* by stream: the last copy of the run at hand; GT_NONE: none */
+    gt_call_index *last;    /* by thread: the last copy of the run at hand; GT_NONE: none */
     bool *computes;         /* by stream: has it other work than copies in? */
     uint32_t copies, ahead; /* ahead: UINT32_MAX: all of a run */
 };
@@ -25,18 +25,11 @@ static const struct gt_op *candidate(const struct prefetch *p, const struct gt_c
     return op != NULL && !(call->flags & GT_CALL_SYNCHRONOUS) && p->computes[op->stream] ? op : NULL;
 }
 
-static void end_runs(struct prefetch *p, gt_thread_index thread)
-{
-    for (uint32_t i = 0; i < p->w->stream_count; i++)
-        if (p->last[i] != GT_NONE && p->w->calls[p->last[i]].thread == thread)
-            p->last[i] = GT_NONE;
-}
-
 static void add_copy(struct prefetch *p, gt_call_index call, const struct gt_op *op)
 {
-    gt_call_index *last = &p->last[op->stream];
+    gt_call_index *last = &p->last[p->w->calls[call].thread];
 
-    if (op->afters > 0 || (*last != GT_NONE && p->w->calls[*last].thread != p->w->calls[call].thread))
+    if (op->afters > 0)
         *last = GT_NONE;
     if (*last == GT_NONE)
         p->heads[call] = true;
@@ -53,10 +46,9 @@ static void look_at(struct prefetch *p, gt_call_index index)
 
     if (op != NULL)
         add_copy(p, index, op);
-    else if (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(p->w, call))
-        end_runs(p, call->thread);
-    else if (call->kind == GT_CALL_EVENT_WAIT && call->stream != GT_NONE)
-        p->last[call->stream] = GT_NONE;
+    else if (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(p->w, call) ||
+             call->kind == GT_CALL_EVENT_WAIT)
+        p->last[call->thread] = GT_NONE;
 }
 
 static void begin(struct prefetch *p, const struct gt_workload *w)
@@ -65,11 +57,11 @@ static void begin(struct prefetch *p, const struct gt_workload *w)
         .w = w,
         .next = gt_realloc(NULL, w->call_count + 1ull, sizeof *p->next),
         .heads = gt_calloc(w->call_count + 1ull, sizeof *p->heads),
-        .last = gt_realloc(NULL, w->stream_count + 1ull, sizeof *p->last),
+        .last = gt_realloc(NULL, w->thread_count + 1ull, sizeof *p->last),
         .computes = gt_calloc(w->stream_count + 1ull, sizeof *p->computes),
     };
     memset(p->next, 0xff, w->call_count * sizeof *p->next); /* GT_NONE */
-    memset(p->last, 0xff, w->stream_count * sizeof *p->last);
+    memset(p->last, 0xff, w->thread_count * sizeof *p->last);
     for (uint32_t i = 0; i < w->op_count; i++)
         if (w->ops[i].kind != GT_OP_COPY || w->ops[i].direction != GT_H2D)
             p->computes[w->ops[i].stream] = true;
@@ -90,8 +82,8 @@ struct writing {
     struct prefetch *p;
     struct gt_rebuild rebuild;
     gt_stream_index *own;    /* by stream: of its copies; GT_NONE: it has none */
-    gt_call_index *to_issue; /* by stream: the next copy of its run that is not asked for yet */
-    uint32_t *room;          /* by stream: how many more may be */
+    gt_call_index *to_issue; /* by thread: the next copy of its run that is not asked for yet */
+    uint32_t *room;          /* by thread: how many more may be */
     gt_event_index *events;  /* by call: recorded behind the copy */
     uint32_t calls;          /* inserted */
 };
@@ -104,6 +96,7 @@ static void issue(struct writing *writing, gt_call_index copy)
     gt_call_index added = gt_rebuild_copy(rebuild, copy);
 
     rebuild->to->calls[added].stream = own;
+    rebuild->to->calls[added].before_ps -= call->before_ps; /* that stays where the copy was */
     rebuild->to->ops[rebuild->to->calls[added].first_op].stream = own;
     writing->events[copy] = gt_workload_add_event(rebuild->to);
     rebuild->to->events[writing->events[copy]].id = writing->events[copy];
@@ -116,16 +109,18 @@ static void write_copy(struct writing *writing, gt_call_index copy)
 {
     const struct gt_call *call = &writing->p->w->calls[copy];
     gt_stream_index stream = writing->p->w->ops[call->first_op].stream;
-    uint32_t *room = &writing->room[stream];
+    gt_call_index *to_issue = &writing->to_issue[call->thread];
+    uint32_t *room = &writing->room[call->thread];
 
     if (writing->p->heads[copy]) {
-        writing->to_issue[stream] = copy;
+        *to_issue = copy;
         *room = writing->p->ahead;
     }
     *room += *room < UINT32_MAX;
-    for (; *room > 0 && writing->to_issue[stream] != GT_NONE; (*room)--) {
-        issue(writing, writing->to_issue[stream]);
-        writing->to_issue[stream] = writing->p->next[writing->to_issue[stream]];
+    gt_rebuild_drop(&writing->rebuild, copy);
+    for (; *room > 0 && *to_issue != GT_NONE; (*room)--) {
+        issue(writing, *to_issue);
+        *to_issue = writing->p->next[*to_issue];
     }
     gt_rebuild_wait(&writing->rebuild, call->thread, writing->events[copy], stream);
     writing->calls++;
@@ -165,8 +160,8 @@ static struct gt_workload *rebuild_ahead(struct prefetch *p, uint32_t *calls)
     struct writing writing = {
         .p = p,
         .own = gt_realloc(NULL, w->stream_count + 1ull, sizeof *writing.own),
-        .to_issue = gt_calloc(w->stream_count + 1ull, sizeof *writing.to_issue),
-        .room = gt_calloc(w->stream_count + 1ull, sizeof *writing.room),
+        .to_issue = gt_calloc(w->thread_count + 1ull, sizeof *writing.to_issue),
+        .room = gt_calloc(w->thread_count + 1ull, sizeof *writing.room),
         .events = gt_calloc(w->call_count + 1ull, sizeof *writing.events),
     };
 

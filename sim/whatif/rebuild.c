@@ -25,7 +25,21 @@ void gt_rebuild_begin(struct gt_rebuild *rebuild, const struct gt_workload *from
         .to = to,
         .new_call = nones(from->call_count),
         .new_op = nones(from->op_count),
+        .owed_ps = gt_calloc(from->thread_count + 1ull, sizeof *rebuild->owed_ps),
     };
+}
+
+void gt_rebuild_drop(struct gt_rebuild *rebuild, gt_call_index call)
+{
+    const struct gt_call *dropped = &rebuild->from->calls[call];
+
+    rebuild->owed_ps[dropped->thread] += dropped->before_ps;
+}
+
+static void pay_work(struct gt_rebuild *rebuild, struct gt_call *call)
+{
+    call->before_ps += rebuild->owed_ps[call->thread];
+    rebuild->owed_ps[call->thread] = 0;
 }
 
 gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index call)
@@ -35,6 +49,7 @@ gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index cal
     rebuild->to->calls[added] = rebuild->from->calls[call];
     rebuild->to->calls[added].first_op = rebuild->to->op_count;
     rebuild->to->calls[added].ops = 0;
+    pay_work(rebuild, &rebuild->to->calls[added]);
     rebuild->new_call[call] = added;
     return added;
 }
@@ -55,6 +70,7 @@ gt_call_index gt_rebuild_insert(struct gt_rebuild *rebuild, enum gt_call_kind ki
 
     rebuild->to->calls[added].kind = (uint8_t)kind;
     rebuild->to->calls[added].thread = thread;
+    pay_work(rebuild, &rebuild->to->calls[added]);
     return added;
 }
 
@@ -274,14 +290,28 @@ static void move_profiles(struct gt_rebuild *rebuild)
     }
 }
 
+/* Work behind the last call of a thread. */
+static void pay_rest(struct gt_rebuild *rebuild)
+{
+    for (gt_thread_index thread = 0; thread < rebuild->from->thread_count; thread++) {
+        gt_time_ps owed_ps = rebuild->owed_ps[thread];
+
+        rebuild->owed_ps[thread] = 0;
+        if (owed_ps > 0)
+            rebuild->to->calls[gt_rebuild_insert(rebuild, GT_CALL_HOST_WORK, thread)].duration_ps = owed_ps;
+    }
+}
+
 struct gt_workload *gt_rebuild_end(struct gt_rebuild *rebuild)
 {
+    pay_rest(rebuild);
     relink(rebuild);
     move_profiles(rebuild);
     gt_ranges_follow(rebuild->to, rebuild->from, rebuild->new_call);
     free(rebuild->new_call);
     free(rebuild->new_op);
     free(rebuild->old_op);
+    free(rebuild->owed_ps);
     free(rebuild->edges);
     return rebuild->to;
 }

@@ -21,6 +21,7 @@ struct gt_rebuild {
     gt_op_index *new_op;     /* by operation of `from`: likewise */
     gt_op_index *old_op;     /* by operation of `to`: what it was */
     uint32_t old_count, old_room;
+    gt_time_ps *owed_ps; /* by thread: own work to be done before its next call */
     struct gt_rebuild_edge *edges;
     uint32_t edge_count, edge_room;
     uint32_t
@@ -30,6 +31,9 @@ struct gt_rebuild {
 /* `from` is lent until gt_rebuild_end(). */
 void gt_rebuild_begin(struct gt_rebuild *rebuild, const struct gt_workload *from);
 
+/* Call `call` of `from` is dropped, but not the work that its thread did before it: that is done before the thread's next
+ * call appended. */
+void gt_rebuild_drop(struct gt_rebuild *rebuild, gt_call_index call);
 /* Append the call `call` of `from` with all its operations, and return its new number. */
 gt_call_index gt_rebuild_copy(struct gt_rebuild *rebuild, gt_call_index call);
 /* The same without its operations. */
