@@ -67,25 +67,12 @@ static bool is_number(const char *text)
     return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
 }
 
-/* A name as traced fits best, then a function's own, then a part of either. */
-static int fit_name(const char *name, const char *kernel)
-{
-    char *base = gt_base_name(name), *text = gt_demangle(name);
-    int how = strcmp(name, kernel) == 0   ? 3
-              : strcmp(base, kernel) == 0 ? 2
-                                          : strstr(name, kernel) != NULL || strstr(text, kernel) != NULL;
-
-    free(base);
-    free(text);
-    return how;
-}
-
 /* How well a launch fits what was asked for: 0 not at all. */
 static int fit(const struct gt_kernel_row *row, const char *kernel)
 {
     if (is_number(kernel))
         return row->launch == strtoull(kernel, NULL, 10);
-    return fit_name(row->name, kernel);
+    return gt_name_fit(row->name, kernel);
 }
 
 static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments, struct gt_error *error)

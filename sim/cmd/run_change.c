@@ -11,14 +11,9 @@ enum { INDENT = 2 };
 
 bool gt_run_same_device(const struct gt_device *one, const struct gt_device *other)
 {
-    for (size_t i = 0; i < gt_device_key_count; i++) {
-        char first[GT_DEVICE_VALUE_BYTES], second[GT_DEVICE_VALUE_BYTES];
-
-        gt_device_get(one, &gt_device_keys[i], first, sizeof first);
-        gt_device_get(other, &gt_device_keys[i], second, sizeof second);
-        if (strcmp(first, second) != 0)
+    for (size_t i = 0; i < gt_device_key_count; i++)
+        if (!gt_device_same_key(one, other, &gt_device_keys[i]))
             return false;
-    }
     return true;
 }
 

@@ -8,6 +8,7 @@
 #include "sim/cmd/whatif_parts.h"
 #include "traces/io/device_file.h"
 #include "traces/io/path_stem.h"
+#include "traces/names/demangle.h"
 
 enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256 };
 enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT };
@@ -173,7 +174,9 @@ static int ask(const struct arguments *arguments, const struct gt_change *change
 static int work(struct arguments *arguments, const struct gt_change *changes, struct gt_error *error)
 {
     struct gt_workload *workload = gt_run_read(arguments->trace, arguments->model.quiet, error);
-    struct gt_whatif_host host = { .load_device = gt_device_load, .independent = arguments->independent };
+    struct gt_whatif_host host = { .load_device = gt_device_load,
+                                   .fit_kernel = gt_name_fit,
+                                   .independent = arguments->independent };
     struct gt_options simulated = GT_OPTIONS_DEFAULT;
     struct gt_device device;
     char *name = gt_path_stem(arguments->trace);

@@ -82,6 +82,33 @@ void gt_device_get(const struct gt_device *device, const struct gt_device_key *k
     gt_device_value_format(device, key, text, bytes);
 }
 
+static size_t value_bytes(const struct gt_device_key *key)
+{
+    switch (key->type) {
+    case GT_KEY_TEXT: return key->count_offset;
+    case GT_KEY_U32_LIST: return key->room * sizeof(uint32_t);
+    case GT_KEY_U32:
+    case GT_KEY_I32: return sizeof(uint32_t);
+    default: return sizeof(uint64_t); /* bytes, times, rates */
+    }
+}
+
+void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_device_key *key)
+{
+    memcpy((char *)to + key->offset, (const char *)from + key->offset, value_bytes(key));
+    if (key->type == GT_KEY_U32_LIST)
+        memcpy((char *)to + key->count_offset, (const char *)from + key->count_offset, sizeof(uint32_t));
+}
+
+bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_device_key *key)
+{
+    char first[GT_DEVICE_VALUE_BYTES], second[GT_DEVICE_VALUE_BYTES];
+
+    gt_device_get(one, key, first, sizeof first);
+    gt_device_get(other, key, second, sizeof second);
+    return strcmp(first, second) == 0;
+}
+
 /* What is dealt out one after the other: pairs of GPCs with several, those of GPCs with one, SMs without another. */
 enum turn { PAIRS, LONE_PAIRS, SINGLE_SMS, TURNS };
 

@@ -147,6 +147,9 @@ int gt_device_set(struct gt_device *device, const char *key, const char *value, 
 enum { GT_DEVICE_VALUE_BYTES = 8 * GT_DEVICE_MAX_SMS };
 /* The value of a key as text, into `text`; what gt_device_set would take back exactly. */
 void gt_device_get(const struct gt_device *device, const struct gt_device_key *key, char *text, size_t bytes);
+/* The value of one key of `from` for `to`; are the two the same? */
+void gt_device_take_key(struct gt_device *to, const struct gt_device *from, const struct gt_device_key *key);
+bool gt_device_same_key(const struct gt_device *one, const struct gt_device *other, const struct gt_device_key *key);
 /* The GPC of each SM, into gpc[0 .. sms - 1].  Numbers of SMs come in pairs, a TPC each, dealt out over the GPCs;
  * those of a single TPC come last (seen on H200, by what clusters share), and then SMs beyond an even number.  Where gpc_sms is not known, all are of
  * GPC 0. */

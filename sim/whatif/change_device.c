@@ -32,9 +32,43 @@ static int apply_launch_cost(struct gt_scenario *scenario, const char *argument,
     return set_key(scenario, "host.launch_call_us", argument, error);
 }
 
+/* Keys of the host and of the driver on it: another GPU does not change them, and device files of GPUs that nobody has
+ * measured hold guesses there. */
+static const char *const host_keys[] = { "host.",
+                                         "latency.",
+                                         "profiler.",
+                                         "copy.staging_",
+                                         "copy.inline_",
+                                         "copy.pageable_",
+                                         "scheduling.connections",
+                                         "scheduling.launch_queue_depth" };
+
+static bool of_host(const struct gt_device_key *key)
+{
+    for (size_t i = 0; i < sizeof host_keys / sizeof host_keys[0]; i++)
+        if (strncmp(key->key, host_keys[i], strlen(host_keys[i])) == 0)
+            return true;
+    return false;
+}
+
 static int apply_device(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    return scenario->host->load_device(argument, &scenario->device, error);
+    struct gt_device device;
+
+    if (scenario->host->load_device(argument, &device, error) != 0)
+        return -1;
+    for (size_t i = 0; i < gt_device_key_count; i++)
+        if (of_host(&gt_device_keys[i]))
+            gt_device_take_key(&device, &scenario->device, &gt_device_keys[i]);
+    if (gt_device_check(&device, error) != 0)
+        return -1;
+    scenario->device = device;
+    gt_scenario_assume(
+        scenario, GT_TRUST_MEDIUM,
+        "the host, its driver and the latencies between both are those of the recording; copies go by the "
+        "rates of %s's device file",
+        device.name);
+    return 0;
 }
 
 const struct gt_change_kind gt_change_device = {

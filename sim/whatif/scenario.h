@@ -15,6 +15,8 @@ extern const char *const gt_trust_names[GT_TRUSTS];
 struct gt_whatif_host {
     /* A device by the name of its file; returns 0, or -1 with the names that there are. */
     int (*load_device)(const char *name, struct gt_device *device, struct gt_error *error);
+    /* How well a kernel's name as traced fits what was asked for, mangled or not, whole or in part: 0 not at all. */
+    int (*fit_kernel)(const char *name, const char *asked);
     /* Names of kernels that the user says are independent of others (--independent), as patterns; NULL-ended. */
     const char *const *independent;
 };

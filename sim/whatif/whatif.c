@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/base/array.h"
+#include "sim/whatif/scale.h"
 
 /* From the first measured start to the last measured end; NAN where nothing was measured. */
 static double measured_us(const struct gt_workload *w)
@@ -97,6 +97,7 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
     answer->change = join(changes, count);
     begin_like(&answer->scenario, &whatif->baseline);
     if (gt_changes_apply(changes, count, &answer->scenario, error) != 0 ||
+        gt_scale_kernels(&answer->scenario, error) != 0 ||
         play(whatif, &answer->scenario, probe, &timeline, error) != 0)
         return -1;
     answer->predicted_us = gt_timeline_us(&timeline);

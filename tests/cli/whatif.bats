@@ -50,6 +50,42 @@ answer()
     "$GRIDTIDE" whatif "$trace" -q --change launch-cost=9 -f csv | grep -q '^changes,launch-cost=9,[0-9]'
 }
 
+# predicted OPTION...: whole microseconds.
+predicted()
+{
+    answer "$@" | sed -n 's/.*"predicted_us": \([0-9]*\).*/\1/p'
+}
+
+# about FROM TO TIME
+about()
+{
+    [ "$1" -le "$3" ] && [ "$3" -le "$2" ]
+}
+
+@test "kernels scaled or left out in one stream: eight of 80 us, between gaps" {
+    trace="$GRIDTIDE_SOURCE/traces/samples/overlap-1-stream.jsonl"
+    before=$(predicted --change kernel=smooth*1)
+    about $((before + 639)) $((before + 641)) "$(predicted --change kernel=smooth*2)"
+    about $((before - 321)) $((before - 319)) "$(predicted --change kernel=moot*0.5)"
+    # a removed kernel leaves its 80 us, and two changes of engine become one
+    about $((before - 8 * 90)) $((before - 8 * 80)) "$(predicted --change remove=smooth)"
+}
+
+@test "a priority lets an urgent stream pass behind a wave, and not before" {
+    trace="$GRIDTIDE_SOURCE/traces/samples/priority-inversion.jsonl"
+    [ "$(predicted --change priority=low:0)" = "$(predicted --change connections=8)" ]
+    [ "$(predicted --change priority=plain:-5)" -lt "$(predicted --change priority=plain:0)" ]
+}
+
+@test "a lesser GPU is slower, whatever bounds the kernels, and says what they were taken to be bound by" {
+    for trace in "$GRIDTIDE_SOURCE"/traces/samples/*.json.gz; do
+        about 0 "$(predicted --change device=h100)" "$(predicted --change device=h200)"
+        about 0 "$(predicted --change device=a100)" "$(predicted --change device=h200)"
+    done
+    answer --change device=a100 | grep -q '"trust": "low"'
+    answer --change device=a100 | grep -q 'taken as bound by .*kernel launches, [0-9]*% of kernel time, x[0-9.]*'
+}
+
 # refused STATUS TEXT OPTION...
 refused()
 {
@@ -68,4 +104,9 @@ refused()
     refused 1 "there is no device key 'chip.smss'; did you mean chip.sms" --change chip.smss=3
     refused 1 "connections=0: " --change connections=0
     refused 1 "h200" --change device=h201
+    refused 1 "no kernel of that name" --change kernel=nosuch*2
+    refused 1 "'x' is no factor" --change kernel=a*x
+    refused 1 "NAME*FACTOR" --change kernel=a
+    refused 1 "the trace has no such stream; it has" --change priority=nosuch:0
+    refused 1 "priorities are -5 (the most urgent) to 0" --change priority=7:1
 }

@@ -175,3 +175,15 @@ char *gt_base_name(const char *name)
 {
     return own_name(name, false);
 }
+
+int gt_name_fit(const char *name, const char *asked)
+{
+    char *base = gt_base_name(name), *text = gt_demangle(name);
+    int how = strcmp(name, asked) == 0   ? 3
+              : strcmp(base, asked) == 0 ? 2
+                                         : strstr(name, asked) != NULL || strstr(text, asked) != NULL;
+
+    free(base);
+    free(text);
+    return how;
+}

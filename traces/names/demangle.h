@@ -17,4 +17,8 @@ char *gt_function_name(const char *name);
  * Malloced. */
 char *gt_base_name(const char *name);
 
+/* How well a kernel's name, mangled or not, fits what somebody asked for: 3 as traced, 2 as its function's own name, 1 a
+ * part of either; 0 not at all. */
+int gt_name_fit(const char *name, const char *asked);
+
 #endif
