@@ -57,6 +57,7 @@ struct setting {
     const struct gt_device *device, *profiled;
     bool full;
     const uint32_t *before; /* kernels_before() */
+    double played_bytes;    /* see gt_l2_played_bytes() */
 };
 
 static void model_op(struct gt_kernel_model *modelled, const struct setting *setting, gt_op_index op)
@@ -72,7 +73,7 @@ static void model_op(struct gt_kernel_model *modelled, const struct setting *set
     }
     launch.full = setting->full;
     launch.counted_sms = setting->profiled->sms;
-    launch.l2_reuse_fraction = gt_l2_reuse_fraction(device, workload, op, setting->before);
+    launch.l2_reuse_fraction = gt_l2_reuse_fraction(device, workload, op, setting->before, setting->played_bytes);
     for (uint32_t i = 0; i < modelled->count; i++) {
         if (modelled->launches[i].failure == NULL && same_launch(&modelled->launches[i].launch, &launch)) {
             modelled->launch_of[op] = i;
@@ -106,7 +107,7 @@ struct gt_kernel_model *gt_model_kernels(const struct gt_workload *workload, con
 {
     double parameters[GT_NAMED_PARAMETERS];
     struct gt_kernel_model *modelled;
-    struct setting setting = { workload, device, profiled, full, NULL };
+    struct setting setting = { workload, device, profiled, full, NULL, gt_l2_played_bytes(workload) };
     uint32_t *before;
 
     if (gt_scheduler_find(device->warp.policy, NULL, parameters, error) == NULL)

@@ -23,16 +23,42 @@ static struct touched touched_by(const struct gt_workload *workload, gt_op_index
                              (double)program->use.l2_write_sectors * GT_SECTOR_BYTES * scale };
 }
 
+double gt_l2_played_bytes(const struct gt_workload *workload)
+{
+    double sum = 0;
+
+    for (uint32_t op = 0; op < workload->op_count; op++) {
+        if (workload->ops[op].kind == GT_OP_KERNEL && workload->kernels[workload->ops[op].kernel].program != NULL) {
+            struct touched touched = touched_by(workload, op);
+
+            sum += touched.read_bytes + touched.written_bytes;
+        } else if (workload->ops[op].kind != GT_OP_KERNEL) {
+            sum += (double)workload->ops[op].bytes;
+        }
+    }
+    return sum;
+}
+
+/* What L2 still has of a round of `bytes` when the round comes by again: all of what its halves can both hold, `keeps`,
+ * nothing of as much as both hold together, and in between, as measured, the square of what is missing to that. */
+static double kept(double bytes, double keeps)
+{
+    double left = keeps > 0 ? fmax(0, fmin(1, 2 - bytes / keeps)) : 0;
+
+    return left * left;
+}
+
 double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_workload *workload, gt_op_index op,
-                            const uint32_t *before)
+                            const uint32_t *before, double played_bytes)
 {
     double keeps = (double)device->warp.l2_reuse_bytes, left = keeps, found = 0;
     struct touched now = touched_by(workload, op);
 
-    if (before[op] == GT_NONE || workload->ops[op].start_ps == GT_TIME_NONE ||
-        gt_workload_profile(workload, op) != NULL ||
-        workload->kernels[workload->ops[op].kernel].program->warm_caches ||
-        now.read_bytes + now.written_bytes > keeps)
+    if (gt_workload_profile(workload, op) != NULL || workload->kernels[workload->ops[op].kernel].program->warm_caches)
+        return 0;
+    if (workload->ops[op].start_ps == GT_TIME_NONE)
+        return kept(played_bytes, keeps);
+    if (before[op] == GT_NONE || now.read_bytes + now.written_bytes > keeps)
         return 0;
     for (uint32_t i = 0, at = before[op]; i < LAUNCHES_BACK && at != GT_NONE && left > 0; i++) {
         struct touched last = touched_by(workload, at);

@@ -18,6 +18,7 @@ static void one_load(void)
 {
     set("memory.dram_gbps", "1");
     set("memory.dram_efficiency", "1");
+    set("memory.l2_reuse_bytes", "0");
     accesses[0] = (struct gt_access){
         .space = GT_SPACE_GLOBAL, .width_bytes = 4, .sectors = 4, .sectors_ideal = 4, .tag_requests = 1
     };
