@@ -8,6 +8,7 @@
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/stream/device_sync.h"
+#include "sim/stream/host_noise.h"
 
 static int clamp_level(const struct gt_device *device, int32_t priority)
 {
@@ -223,6 +224,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->commands_free = m->waiters_free = m->grids_free = m->batches_free = m->groups_free = GT_NONE;
     if (find_policies(m, error) != 0)
         return -1;
+    m->noise_run_factor = gt_noise_run_factor(m->device, m->options);
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
     for (uint32_t i = 0; i < w->gpu_count; i++)

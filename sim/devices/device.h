@@ -59,6 +59,7 @@ struct gt_device {
     uint64_t dispatch_ps;      /* between two blocks leaving the distributor */
     uint64_t refill_ps;        /* from a block's end to its slot's next block */
     uint64_t retire_ps;        /* between two blocks that leave one SM */
+    double error_pct;          /* of makespans with the host's calls as measured: 95 % are within three times this */
     uint32_t block_spread_pct; /* standard deviation of the times of a program's blocks */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, copy_within_call_ps, memset_call_ps, host_function_call_ps, event_call_ps,
@@ -71,7 +72,14 @@ struct gt_device {
         uint64_t after_ps; /* one that comes after a call of another kind */
     } launch_extra, copy_extra, memset_extra, host_function_extra, event_extra;
     uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
-    uint64_t sync_return_ps; /* from the awaited operation's end to the call's return */
+    /* noise of these times (sim/stream/host_noise.h): standard deviations of their logarithms, in % */
+    uint32_t noise_hosts_pct;   /* of all calls together, from one host to another */
+    uint32_t noise_run_pct;     /* the same, from one run to the next on a host */
+    uint32_t noise_call_pct;    /* of each call by itself */
+    uint32_t noise_pick_up_pct; /* of each host function's being picked up (host_function_ps) */
+    double interrupts_per_ms;   /* of a call's time, and ... */
+    uint64_t interrupt_ps;      /* ... how long one takes, in the mean */
+    uint64_t sync_return_ps;    /* from the awaited operation's end to the call's return */
     /* latencies on the way */
     uint64_t launch_latency_ps;   /* from a launch call's end to the kernel's start on an idle GPU */
     uint64_t copy_submit_ps;      /* the same for a copy's start */

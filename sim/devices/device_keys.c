@@ -109,6 +109,11 @@ const struct gt_device_key gt_device_keys[] = {
          "from a block's end to the start of the next block in its place"),
     TIME("scheduling.retire_ns", "ns", retire_ps, LONGEST_NS, "0",
          "between two blocks leaving an SM: blocks that end together free their places one by one"),
+    { "scheduling.error_pct", "%", GT_KEY_RATE, AT(error_pct), 0, 0, 100, "1.6",
+      "a third of what 95 of 100 simulated makespans are off by at most where the host's calls are known; only for "
+      "ranges "
+      "of predictions",
+      1 },
     U32("scheduling.block_spread_pct", "%", block_spread_pct, 0, 50, "10",
         "standard deviation of the times of a kernel's blocks, where its program says the mean"),
 
@@ -138,6 +143,17 @@ const struct gt_device_key gt_device_keys[] = {
     EXTRA("event", event_extra, "record of an event, or wait for one,"),
     TIME("host.contention_us", "us", submit_lock_ps, LONGEST_US, "0",
          "added to the CPU time of a call that submits work by each other thread that is inside one"),
+    U32("host.noise_hosts_pct", "%", noise_hosts_pct, 0, 100, "30",
+        "by which all host calls together differ from one host with this GPU to another (standard deviation of the "
+        "logarithm); only for ranges of predictions"),
+    U32("host.noise_run_pct", "%", noise_run_pct, 0, 100, "20", "likewise from one run to the next on the same host"),
+    U32("host.noise_call_pct", "%", noise_call_pct, 0, 100, "20",
+        "by which each host call differs by itself, likewise"),
+    U32("host.noise_pick_up_pct", "%", noise_pick_up_pct, 0, 100, "60",
+        "likewise how soon each host function is picked up"),
+    { "host.interrupts_per_ms", "1/ms", GT_KEY_RATE, AT(interrupts_per_ms), 0, 0, 1000, "4",
+      "times a millisecond of host calls that the CPU does something else; only for ranges of predictions", 1 },
+    TIME("host.interrupt_us", "us", interrupt_ps, LONGEST_US, "6", "that this takes, in the mean"),
     TIME("host.sync_return_us", "us", sync_return_ps, LONGEST_US, "2",
          "from the end of what is waited for to the return of the synchronising call"),
 

@@ -14,7 +14,10 @@ struct gt_placement_policy;
 struct gt_options {
     bool blocks;    /* kernels as blocks on SMs (true) or as bars (false) */
     bool serialize; /* every operation waits for the one before and the host for it */
-    uint64_t seed;  /* of ranged block costs */
+    uint64_t seed;  /* of ranged block costs, and of the host's noise */
+    /* One of so many draws of the host's noise, from 1 (sim/stream/host_noise.h): calls without a measured time
+     * take more or less than is usual.  0: all take what is usual. */
+    uint32_t noise_draw, noise_draws;
     /* The device that the workload's measured times were taken on; NULL: the one simulated.  What
      * differs between the two is the what-if: durations are inverted on this one and played on the
      * other, recorded calls and gaps are changed by the difference. */

@@ -77,7 +77,8 @@ static double host_gbps(const struct gt_machine *m, const struct gt_device *devi
         return gbps;
     if (device->staging_chunk_bytes == 0)
         return device->h2d_pageable.gbps;
-    return m->workload->ops[index].direction == GT_D2H ? device->staging_out_gbps : device->staging_in_gbps;
+    gbps = m->workload->ops[index].direction == GT_D2H ? device->staging_out_gbps : device->staging_in_gbps;
+    return m->noise_run_factor > 0 ? gbps / m->noise_run_factor : gbps;
 }
 
 gt_time_ps gt_staging_first_ps(const struct gt_machine *m, gt_op_index op)

@@ -102,7 +102,8 @@ struct gt_thread_state {
     gt_time_ps start_ps;  /* of the call under way */
     gt_time_ps acted_ps;  /* when it could act: at its start, or when the launch queue had a place */
     gt_time_ps blocked_ps;
-    gt_time_ps more_ps;     /* what the call costs beyond its row of the device file */
+    gt_time_ps cost_ps;     /* of the call, where no measured time says it: its row of the device file, what that
+                             * costs more here, and the host's noise; without staging */
     uint32_t kinds_called;  /* bits, by gt_call_kind; copies within the device have a bit of their own */
     uint8_t kind_before;    /* gt_call_kind of the call before; GT_CALL_KINDS: none */
     gt_op_index cause_op;   /* whose end released it last */

@@ -3,6 +3,7 @@
 #include "sim/machine/durations.h"
 #include "sim/machine/staging.h"
 #include "sim/stream/api_call.h"
+#include "sim/stream/host_noise.h"
 
 /* The operation of a call that copies pageable memory in this direction; else NULL. */
 static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,
@@ -75,7 +76,7 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
     gt_time_ps cost_ps;
 
     if (c->duration_ps == GT_TIME_NONE)
-        return gt_call_plain_ps(m, call) + m->threads[c->thread].more_ps + staging_ps(m, c);
+        return m->threads[c->thread].cost_ps + staging_ps(m, c);
     if (m->replay.blocking_op[call] == GT_NONE)
         return moved_ps(m, c, c->duration_ps);
     cost_ps = row_cost_ps(m, m->device, c);
@@ -103,7 +104,7 @@ gt_time_ps gt_call_tail_ps(const struct gt_machine *m, gt_call_index call)
         return add_ps(m->workload->calls[call].return_ps,
                       (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
     if (op == GT_NONE)
-        return m->replay.sync_return_ps + unstaging_ps(m, &m->workload->calls[call]);
+        return gt_noise_call_ps(m, call, m->replay.sync_return_ps) + unstaging_ps(m, &m->workload->calls[call]);
     return add_ps(gt_call_measured_end(&m->host->calls[call]) - gt_op_measured_end(&m->host->ops[op]),
                   m->options->host != NULL ? 0 : (int64_t)(m->device->sync_return_ps - m->recorded->sync_return_ps));
 }
@@ -223,7 +224,8 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
         return m->engine.now_ps + moved_start_ps(m, c, (gt_time_ps)m->replay.copy_start_delay_ns[call] * 1000);
     if (waits || (op->direction == GT_H2D && gt_copy_staged(m->device, op) && c->duration_ps == GT_TIME_NONE))
         return m->engine.now_ps +
-               add_ps(row_cost_ps(m, m->device, c) + first_staged_ps(m, op), m->replay.latency_ps[op->kind]);
+               add_ps(gt_noise_call_ps(m, call, row_cost_ps(m, m->device, c)) + first_staged_ps(m, op),
+                      m->replay.latency_ps[op->kind]);
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
     return gt_call_visible_ps(m, call, m->replay.latency_ps[op->kind]);

@@ -6,6 +6,7 @@
 #include "sim/stream/api_call.h"
 #include "sim/stream/call_extra.h"
 #include "sim/stream/call_times.h"
+#include "sim/stream/host_noise.h"
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
@@ -98,8 +99,9 @@ static uint32_t others_submitting(const struct gt_machine *m, gt_thread_index th
     return others;
 }
 
-/* What a call costs beyond its row; a recorded one has it in its time.  `stream`: it submits to; or GT_NONE. */
-static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
+/* What a call costs that was not measured, by itself and in this draw of the host's noise.  `stream`: it submits to; or
+ * GT_NONE. */
+static gt_time_ps cost_ps(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream)
 {
     const struct gt_thread_state *state = &m->threads[thread];
     gt_call_index call = state->calls[state->next];
@@ -109,12 +111,13 @@ static gt_time_ps more_ps(struct gt_machine *m, gt_thread_index thread, gt_strea
     if (m->host->calls[call].duration_ps != GT_TIME_NONE)
         return 0;
     m->fired[GT_RULE_CALL_EXTRA] += extra_ps > 0;
+    time_ps = gt_call_plain_ps(m, call) + extra_ps;
     if (stream == GT_NONE)
-        return extra_ps;
+        return gt_noise_call_ps(m, call, time_ps);
     others = others_submitting(m, thread);
     m->fired[GT_RULE_CONTENTION] += others > 0;
-    time_ps = extra_ps + others * m->device->submit_lock_ps;
-    note_submission(m, thread, m->engine.now_ps + gt_call_plain_ps(m, call) + time_ps);
+    time_ps = gt_noise_call_ps(m, call, time_ps + others * m->device->submit_lock_ps);
+    note_submission(m, thread, m->engine.now_ps + time_ps);
     return time_ps;
 }
 
@@ -130,7 +133,7 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     state->blocked_ps = 0;
     state->cause_op = state->staging_op = GT_NONE;
     state->staged_ps = GT_TIME_NONE;
-    state->more_ps = more_ps(m, thread, stream);
+    state->cost_ps = cost_ps(m, thread, stream);
     if (stream != GT_NONE &&
         m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
         state->waits_for_queue = true;

@@ -4,6 +4,7 @@
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/graph.h"
+#include "sim/stream/host_noise.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/serial.h"
 #include "sim/stream/stream.h"
@@ -46,7 +47,7 @@ static gt_time_ps pick_up_ps(const struct gt_machine *m, gt_command_index comman
     gt_time_ps start_ps = m->host->ops[op_of(m, command)].start_ps, usual_ps = m->device->host_function_ps, ready_ps;
 
     if (m->options->host == NULL || start_ps == GT_TIME_NONE)
-        return usual_ps;
+        return gt_noise_pick_up_ps(m, op_of(m, command), usual_ps);
     ready_ps = measured_ready_ps(m, command);
     if (ready_ps == GT_TIME_NONE || ready_ps > start_ps || start_ps - ready_ps > PICK_UP_MOST * usual_ps)
         return usual_ps;

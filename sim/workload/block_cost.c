@@ -2,7 +2,7 @@
 
 /* A number in [0, 2^64) that depends on nothing but its arguments (splitmix64's finaliser,
  * Steele et al. 2014), so that a block costs the same wherever and whenever it runs. */
-static uint64_t draw(uint64_t seed, uint64_t op, uint64_t block)
+uint64_t gt_random_bits(uint64_t seed, uint64_t op, uint64_t block)
 {
     uint64_t x = seed * UINT64_C(0x9e3779b97f4a7c15) + op * UINT64_C(0xd1342543de82ef95) + block;
 
@@ -17,7 +17,7 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op
     if (kernel->cost == GT_COST_LIST)
         return kernel->block_list_ps[block % kernel->block_list_length];
     return kernel->block_min_ps + (gt_time_ps)((unsigned __int128)(kernel->block_max_ps - kernel->block_min_ps + 1) *
-                                                   draw(seed, op, block) >>
+                                                   gt_random_bits(seed, op, block) >>
                                                64);
 }
 
@@ -26,7 +26,7 @@ gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t 
     static const double root_of_12 = 3.4641016151377544; /* standard deviations that an even range is wide */
     double width = (double)mean_ps * spread_pct / 100 * root_of_12;
 
-    return (gt_time_ps)((double)mean_ps + width * ((double)draw(seed, op, block) / 0x1p64 - 0.5));
+    return (gt_time_ps)((double)mean_ps + width * ((double)gt_random_bits(seed, op, block) / 0x1p64 - 0.5));
 }
 
 /* Multiples of the golden ratio fill a range evenly, however many there are. */

@@ -12,6 +12,9 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op
  * around it, drawn likewise. */
 gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block);
 
+/* 64 random bits that depend on nothing but these three numbers. */
+uint64_t gt_random_bits(uint64_t seed, uint64_t of, uint64_t number);
+
 /* By how much block number `block` ends before the last one, where those from `first` on end at times spread evenly
  * over `most_ps`: the first of them at their end. */
 gt_time_ps gt_block_early_ps(gt_time_ps most_ps, uint64_t block, uint64_t first);

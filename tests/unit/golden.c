@@ -100,6 +100,8 @@ static void set_option(struct setting *setting, const struct golden_directive *d
         setting->options.serialize = strcmp(d->value, "on") == 0;
     else if (strcmp(d->key, "streams") == 0)
         setting->streams = (uint32_t)strtoul(d->value, NULL, 10);
+    else if (strcmp(d->key, "noise") == 0)
+        sscanf(d->value, "%u/%u", &setting->options.noise_draw, &setting->options.noise_draws);
     else
         setting->options.seed = strtoull(d->value, NULL, 10);
 }

@@ -1,7 +1,7 @@
 /* golden_directive.h - the lines of a golden scenario's comment that say what goes in and what must come out.
  *
  *   // set KEY=VALUE               a device key
- *   // option blocks=off           or blocks=on, streams=N, serialize=on, serialize=off, seed=N
+ *   // option blocks=off           or blocks=on, streams=N, serialize=on, serialize=off, seed=N, noise=DRAW/DRAWS
  *   // change SPEC                 a change as of `gridtide whatif`: the numbers below are those of what it makes
  *   // independent PATTERN         what changes may take as independent
  *   // cost KERNEL CYCLES ...      see golden_cost.h
@@ -65,10 +65,14 @@ static bool golden_read_setting(struct golden_directive *d)
 
 static bool golden_read_option(struct golden_directive *d)
 {
+    unsigned draw, draws;
+    int used = 0;
     bool number;
 
     if (!golden_read_setting(d))
         return false;
+    if (strcmp(d->key, "noise") == 0)
+        return sscanf(d->value, "%u/%u%n", &draw, &draws, &used) == 2 && d->value[used] == '\0' && draw <= draws;
     number = d->value[strspn(d->value, "0123456789")] == '\0';
     if (strcmp(d->key, "blocks") == 0 || strcmp(d->key, "serialize") == 0)
         return strcmp(d->value, "on") == 0 || strcmp(d->value, "off") == 0;
