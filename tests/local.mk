@@ -38,7 +38,7 @@ UNIT_TESTS = \
     tests/unit/fair_share \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
-    tests/unit/random tests/unit/rebuild \
+    tests/unit/random tests/unit/range tests/unit/rebuild \
     tests/unit/rules \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -126,6 +126,7 @@ tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/
     sim/cmd/table_print.c sim/cmd/terminal.c
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)

@@ -54,7 +54,7 @@ static const struct argp_option model_options[] = {
     {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
      "their name and block, and the nearest grid, in this Nsight Compute profile, imported or not; may be "
      "repeated", 0},
-    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0},
+    {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges, and of the host's noise (default 1)", 0},
     {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},
 };

@@ -31,7 +31,7 @@ void gt_option_only(const struct argp_state *state, const char *what, const char
  * A command's parser has gt_model_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own. */
 struct gt_model_options {
     const char *device;          /* a name or a file; NULL: the one that the trace names */
-    uint64_t seed;               /* of block costs given as ranges */
+    uint64_t seed;               /* of block costs given as ranges, and of the host's noise */
     struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
     bool program_cost, quiet;
 };

@@ -64,6 +64,7 @@ static const struct argp parser = {
     "recorded it, go into an SQLite file for stats, compare, export and report.\v"
     "With --streams, --set, --device, --serialize or --cost=program the trace is simulated without that too, and "
     "the difference is called a change, with what was scaled and what is assumed. "
+    "Where no call's time was recorded the makespan has a range, what 9 of 10 real runs are expected in: gridtide-model(7). "
     "A profile of another program is imported on the fly. "
     "'gridtide devices' lists the devices, 'gridtide devices --describe' the keys for --set.",
     gt_model_children, NULL, NULL,

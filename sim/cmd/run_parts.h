@@ -4,6 +4,7 @@
 
 #include "sim/cmd/options.h"
 #include "sim/cmd/progress.h"
+#include "sim/range.h"
 #include "sim/simulate.h"
 #include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
@@ -30,6 +31,7 @@ struct gt_run_variant {
     int64_t trace_id, device_id, run_id;
     struct gt_kernel_model *modelled; /* NULL: no kernel has a program */
     double model_us;
+    struct gt_makespan_range range;  /* of the makespan; without draws where there is none */
     struct gt_comparison comparison; /* with the measured run */
 };
 

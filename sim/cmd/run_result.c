@@ -93,6 +93,25 @@ static void tell_change(const struct gt_run_work *work)
     gt_run_print_change(stdout, work);
 }
 
+/* "makespan 1,234 us; 1,200 to 1,300 us in 9 of 10 draws ..." */
+static void tell_range(const struct gt_run_work *work)
+{
+    const struct gt_makespan_range *range = &work->asked.range;
+    char makespan_text[TEXT_BYTES], low_text[TEXT_BYTES], high_text[TEXT_BYTES], *text;
+
+    if (range->draws == 0)
+        return;
+    time_text(work->asked.comparison.makespan_simulated_us, makespan_text);
+    time_text(range->low_us, low_text);
+    time_text(range->high_us, high_text);
+    if (asprintf(&text, "makespan %s, %s to %s in 9 of 10 draws of the host's noise and the simulator's own error",
+                 makespan_text, low_text, high_text) < 0)
+        gt_no_memory("a text");
+    fputc('\n', stdout);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+}
+
 /* What was written, and what one does with it. */
 static void tell_next(const struct gt_run_work *work)
 {
@@ -137,5 +156,6 @@ void gt_run_print_result(const struct gt_run_work *work)
                 work->kernels.count);
     if (work->changed)
         tell_change(work);
+    tell_range(work);
     tell_next(work);
 }

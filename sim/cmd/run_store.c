@@ -81,6 +81,7 @@ static int store_counters(struct gt_run_work *work, const struct gt_run_variant 
                           struct gt_run_writer *writer, const struct gt_summary *summary)
 {
     gt_run_writer_summary(writer, summary);
+    gt_run_writer_range(writer, &variant->range, work->error);
     if (work->changed && variant == &work->asked &&
         gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)work->without.run_id, work->error) != 0)
         return -1;
@@ -99,6 +100,14 @@ static int warn(struct gt_run_work *work, const struct gt_summary *summary)
     return warning == NULL ? 0 : gt_store_put_warning(work->store, work->trace_id, warning, work->error);
 }
 
+/* What real runs of it are expected to take: of what was asked for alone. */
+static int find_range(struct gt_run_work *work, struct gt_run_variant *variant, const struct gt_summary *summary)
+{
+    if (variant != &work->asked)
+        return 0;
+    return gt_range_of(work->workload, &variant->device, &variant->simulated, summary, &variant->range, work->error);
+}
+
 static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, const char *progress)
 {
     const struct gt_workload *workload = variant->played != NULL ? variant->played : work->workload;
@@ -114,7 +123,7 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
     gt_progress_begin(&work->progress, progress, quiet);
     if (gt_simulate(work->workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
                     work->error) != 0 ||
-        store_counters(work, variant, writer, &summary) != 0) {
+        find_range(work, variant, &summary) != 0 || store_counters(work, variant, writer, &summary) != 0) {
         gt_progress_end(&work->progress);
         gt_run_writer_free(writer);
         return -1;

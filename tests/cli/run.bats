@@ -364,3 +364,25 @@ kill_while_writing() {
     [ ! -e run.db ]
     nothing_left
 }
+
+@test "run: where the host is simulated the makespan has a range, the same for the same seed" {
+    trace=$GRIDTIDE_SOURCE/traces/scenarios/host-launch-bound.jsonl
+    run "$GRIDTIDE" run "$trace" -o one.db
+    [ "$status" -eq 0 ]
+    [[ $(tr '\n' ' ' <<< "$output") =~ makespan\ [0-9,]+\ us,\ [0-9,]+\ us\ to\ [0-9,]+\ us\ in\ 9\ of\ 10\ draws ]]
+    "$GRIDTIDE" run -q "$trace" -o same.db
+    "$GRIDTIDE" run -q "$trace" --seed 2 -o other.db
+    counters="select name, value from counter where name like 'makespan_%_us' or name = 'noise_draws' order by 1"
+    [ "$(sql one.db "select count(*) from ($counters)")" -eq 3 ]
+    [ "$(sql one.db "$counters")" = "$(sql same.db "$counters")" ]
+    [ "$(sql one.db "$counters")" != "$(sql other.db "$counters")" ]
+    [ "$(sql one.db "select (select value from counter where name = 'makespan_low_us') < makespan_us and
+        makespan_us < (select value from counter where name = 'makespan_high_us') from run_summary")" -eq 1 ]
+}
+
+@test "run: recorded calls keep their times, so there is no range" {
+    run "$GRIDTIDE" run toy.jsonl
+    [ "$status" -eq 0 ]
+    [[ $output != *"9 of 10"* ]]
+    [ "$(sql toy.db "select count(*) from counter where name in ('makespan_low_us', 'noise_draws')")" -eq 0 ]
+}

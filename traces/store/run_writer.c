@@ -10,6 +10,7 @@
 
 #include "sim/base/array.h"
 #include "sim/machine/options.h"
+#include "sim/range.h"
 #include "traces/store/placement.h"
 #include "traces/store/residency_bins.h"
 #include "traces/store/row_source.h"
@@ -209,6 +210,15 @@ void gt_run_writer_summary(struct gt_run_writer *writer, const struct gt_summary
         snprintf(name, sizeof name, "rule.%s", gt_rules[i].name);
         gt_run_writer_counter(writer, name, (double)summary->fired[i], NULL);
     }
+}
+
+void gt_run_writer_range(struct gt_run_writer *writer, const struct gt_makespan_range *range, struct gt_error *error)
+{
+    if (range->draws == 0)
+        return;
+    gt_run_writer_counter(writer, GT_COUNTER_RANGE_LOW, range->low_us, error);
+    gt_run_writer_counter(writer, GT_COUNTER_RANGE_HIGH, range->high_us, error);
+    gt_run_writer_counter(writer, GT_COUNTER_RANGE_DRAWS, range->draws, error);
 }
 
 void gt_run_writer_free(struct gt_run_writer *writer)

@@ -75,6 +75,9 @@ int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double
  * often a rule of the scheduler acted (sim/machine/rules.h), of those that did. */
 struct gt_summary; /* sim/machine/options.h */
 void gt_run_writer_summary(struct gt_run_writer *writer, const struct gt_summary *summary);
+/* The range stated for its makespan, where there is one, as the counters GT_COUNTER_RANGE_*. */
+struct gt_makespan_range; /* sim/range.h */
+void gt_run_writer_range(struct gt_run_writer *writer, const struct gt_makespan_range *range, struct gt_error *error);
 int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error); /* the run's id, or -1 */
 void gt_run_writer_free(
     struct gt_run_writer *writer); /* of one that was not ended: nothing is written; NULL allowed */
@@ -89,6 +92,11 @@ int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_pro
 /* The counter of a simulated run that takes the host's calls from a measured run: the number of that run. It stands
  * beside the run that simulates all, which is the one that is meant where a store is asked for its simulated run. */
 #define GT_COUNTER_HOST_OF_RUN "host_of_run_id"
+/* Counters of a simulated run: the range that 9 of 10 real makespans are expected in, in us, and the draws behind it
+ * (sim/range.h). */
+#define GT_COUNTER_RANGE_LOW   "makespan_low_us"
+#define GT_COUNTER_RANGE_HIGH  "makespan_high_us"
+#define GT_COUNTER_RANGE_DRAWS "noise_draws"
 /* The counter of a measured run whose host's costs were measured in its process: so many calls are behind the keys
  * host.* of its device. */
 #define GT_COUNTER_HOST_CALLS "host_calls"
