@@ -3,7 +3,7 @@ noinst_LIBRARIES += traces/libtraces.a
 traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
     traces/compare/compare.c traces/compare/compare.h traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
-    traces/compare/gpu_part.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
+    traces/compare/gpu_part.c traces/compare/range.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \

@@ -132,6 +132,7 @@ static void add_call(struct gt_host_costs *costs, const struct gt_workload *w, c
     }
     if (row == GT_HOST_ROWS)
         return;
+    sample.run = costs->runs;
     sample.row = (uint8_t)row;
     sample.others = others_inside(w, call);
     sample.has[GT_EXTRA_COLD] = !(walk->kinds_called[call->thread] & UINT32_C(1) << row);
@@ -221,6 +222,7 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *wo
         else if (call->ops > 0)
             add_staged(costs, measured, call);
     }
+    costs->runs++;
     gt_replay_free(&replay);
     free(walk.kinds_called);
     free(walk.kind_before);

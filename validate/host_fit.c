@@ -127,6 +127,17 @@ static void apply_staging(const struct gt_host_costs *costs, struct gt_device *d
     device->staging_in_gbps = rate_gbps;
 }
 
+double gt_host_usual_ps(const struct gt_device *device, enum gt_host_row row, const struct gt_host_sample *sample)
+{
+    const struct place *place = &places[row], *extra = row == GT_HOST_COPY_WITHIN ? &places[GT_HOST_COPY] : place;
+    double ps = (double)*(const uint64_t *)(const void *)((const char *)device + place->call);
+
+    for (int i = 0; i < GT_EXTRAS && extra->extra != NOWHERE; i++)
+        if (sample->has[i])
+            ps += (double)((const uint64_t *)(const void *)((const char *)device + extra->extra))[i];
+    return ps;
+}
+
 /* What launches that began beside others took beyond what they do alone, by the number of the others. */
 static void apply_contention(const struct gt_host_costs *costs, struct gt_device *device)
 {
@@ -135,14 +146,9 @@ static void apply_contention(const struct gt_host_costs *costs, struct gt_device
 
     for (uint64_t i = 0; i < costs->contended.count; i++) {
         const struct gt_host_sample *sample = &costs->contended.values[i];
-        const struct gt_call_extra *extra = &device->launch_extra;
 
         if (sample->row == GT_HOST_LAUNCH && sample->others > 0)
-            more[count++] = (sample->ps - (double)device->launch_call_ps -
-                             (sample->has[GT_EXTRA_COLD] ? (double)extra->cold_ps : 0) -
-                             (sample->has[GT_EXTRA_FIRST] ? (double)extra->first_ps : 0) -
-                             (sample->has[GT_EXTRA_AFTER] ? (double)extra->after_ps : 0)) /
-                            sample->others;
+            more[count++] = (sample->ps - gt_host_usual_ps(device, GT_HOST_LAUNCH, sample)) / sample->others;
     }
     median = gt_median(more, count);
     free(more);
@@ -175,5 +181,6 @@ uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device
     apply_contention(costs, device);
     if (costs->returns.count >= GT_HOST_COSTS_LEAST)
         device->sync_return_ps = (uint64_t)fmax(0, left_ps(&costs->returns, GT_EXTRAS, 0, extras_ps, &count));
+    gt_host_noise_apply(costs, device);
     return calls;
 }

@@ -25,6 +25,7 @@ enum gt_host_row {
 struct gt_host_sample {
     double ps;
     bool has[GT_EXTRAS];
+    uint32_t run;    /* the trace's number among those played */
     uint8_t row;     /* of those in `contended` */
     uint32_t others; /* likewise: threads that were inside a call that submits work as it began */
 };
@@ -44,6 +45,14 @@ struct gt_host_costs {
         double ps, bytes; /* of a call that copies in from pageable memory */
     } * staged;
     uint64_t staged_count, staged_room;
+    uint32_t runs; /* traces played */
 };
+
+/* host_fit.c: what a call of this row takes on `device`, by itself. */
+double gt_host_usual_ps(const struct gt_device *device, enum gt_host_row row, const struct gt_host_sample *sample);
+
+/* host_noise_fit.c: how far calls lie from that, into the keys host.noise_* and host.interrupt* of `device`, whose
+ * other keys are of this host already.  Keys that too few calls tell about stay. */
+void gt_host_noise_apply(const struct gt_host_costs *costs, struct gt_device *device);
 
 #endif

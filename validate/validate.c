@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/range.h"
 #include "sim/simulate.h"
 #include "traces/import/warnings.h"
 #include "traces/store/recorded.h"
@@ -85,6 +86,7 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
     struct gt_workload played; /* the store keeps what the trace says */
     const struct gt_device device = device_shown(work);
     struct gt_summary summary;
+    struct gt_makespan_range range = { .draws = 0 };
     struct gt_run_writer *writer;
     struct gt_kernel_model *modelled = NULL;
     char text[96];
@@ -110,6 +112,8 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
     }
     if (result == 0)
         result = gt_simulate(&played, &device, &options, gt_run_writer_probe(writer), &summary, work->error);
+    if (result == 0 && host == NULL)
+        result = gt_range_of(&played, &device, &options, &summary, &range, work->error);
     gt_kernel_model_free(modelled);
     free(played.kernels);
     if (result != 0) {
@@ -117,6 +121,7 @@ static int simulate(struct work *work, const struct gt_workload *host, int64_t h
         return -1;
     }
     gt_run_writer_summary(writer, &summary);
+    gt_run_writer_range(writer, &range, work->error);
     if (host != NULL)
         gt_run_writer_counter(writer, GT_COUNTER_HOST_OF_RUN, (double)host_run, work->error);
     run = gt_run_writer_end(writer, work->error);

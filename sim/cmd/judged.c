@@ -79,6 +79,18 @@ static void print_figures(FILE *out, const struct gt_judged *row, const int *wid
     print_real(out, widths[8], 0, repeats->order.wrong);
 }
 
+/* Where not all of the real runs are in the range that was stated. */
+static void print_range(FILE *out, const struct gt_verdict *verdict)
+{
+    double low_us = gt_verdict_value(verdict, "range_low_us"), high_us = gt_verdict_value(verdict, "range_high_us");
+    double runs = gt_verdict_value(verdict, "range_runs"), median_us = verdict->comparison.makespan_measured_us;
+
+    if (isnan(runs) || runs == verdict->repeats.count)
+        return;
+    fprintf(out, ", %.0f of %" PRIu32 " runs within %.2f to %.2f us, the median one %s", runs, verdict->repeats.count,
+            low_us, high_us, median_us < low_us ? "below" : (median_us > high_us ? "above" : "too"));
+}
+
 static void print_notes(FILE *out, const struct gt_judged *row)
 {
     const struct gt_comparison *comparison = &row->verdict.comparison;
@@ -86,6 +98,7 @@ static void print_notes(FILE *out, const struct gt_judged *row)
     if (row->verdict.repeats.count > 0 && comparison->unmatched > 0)
         fprintf(out, ", %" PRIu64 " of %" PRIu64 " operations not seen", comparison->unmatched,
                 comparison->unmatched + comparison->matched);
+    print_range(out, &row->verdict);
     fputs(row->surrogates ? ", surrogates\n" : "\n", out);
 }
 
@@ -117,6 +130,7 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
         { "makespan_error_pct", GT_COLUMN_NUMBER }, { "makespan_error_gpu_pct", GT_COLUMN_NUMBER },
         { "makespan_spread_pct", GT_COLUMN_NUMBER },
+        { "range_low_us", GT_COLUMN_NUMBER }, { "range_high_us", GT_COLUMN_NUMBER }, { "range_runs", GT_COLUMN_NUMBER },
         { "start_error_median_us", GT_COLUMN_NUMBER }, { "start_error_allowed_share", GT_COLUMN_NUMBER },
         { "placement_pct", GT_COLUMN_NUMBER }, { "placement_floor_pct", GT_COLUMN_NUMBER },
         { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
@@ -136,6 +150,9 @@ static struct gt_table *rows_table(const struct gt_judged *rows, uint32_t count)
         gt_table_real(table, verdict->comparison.makespan_error_pct, 3);
         gt_table_real(table, gt_verdict_value(verdict, "makespan_error_gpu_pct"), 3);
         gt_table_real(table, verdict->repeats.spread_pct, 3);
+        gt_table_real(table, gt_verdict_value(verdict, "range_low_us"), 3);
+        gt_table_real(table, gt_verdict_value(verdict, "range_high_us"), 3);
+        gt_table_real(table, gt_verdict_value(verdict, "range_runs"), 0);
         gt_table_real(table, verdict->comparison.start_error_us.median, 3);
         gt_table_real(table, verdict->start_allowed_share, 3);
         gt_table_real(table, verdict->repeats.placement_pct, 2);
@@ -157,6 +174,7 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
         { "makespan_error_p95_pct", GT_COLUMN_NUMBER }, { "makespan_error_max_pct", GT_COLUMN_NUMBER },
         { "gpu_error_median_pct", GT_COLUMN_NUMBER }, { "gpu_error_p95_pct", GT_COLUMN_NUMBER },
         { "gpu_error_max_pct", GT_COLUMN_NUMBER },
+        { "range_runs_pct", GT_COLUMN_NUMBER }, { "range_width_median_pct", GT_COLUMN_NUMBER },
         { "mape_pct", GT_COLUMN_NUMBER }, { "pearson", GT_COLUMN_NUMBER },
         { "start_off_pct", GT_COLUMN_NUMBER }, { "placement_within_pct", GT_COLUMN_NUMBER },
         { "order_wrong", GT_COLUMN_NUMBER }, { "order_pairs", GT_COLUMN_NUMBER },
@@ -173,6 +191,8 @@ static struct gt_table *suite_table(const struct gt_suite *suite)
     gt_table_real(table, suite->gpu_median_pct, 3);
     gt_table_real(table, suite->gpu_p95_pct, 3);
     gt_table_real(table, suite->gpu_max_pct, 3);
+    gt_table_real(table, suite->range_runs_pct, 1);
+    gt_table_real(table, suite->range_width_pct, 1);
     gt_table_real(table, suite->mape_pct, 3);
     gt_table_real(table, suite->pearson, 6);
     gt_table_real(table, suite->start_off_pct, 1);
@@ -200,6 +220,9 @@ void gt_judged_print_summary(FILE *out, const struct gt_suite *suite)
     if (!isnan(suite->gpu_median_pct))
         fprintf(line, "; with the host's calls as measured %.2f, %.2f, %.2f %%", suite->gpu_median_pct,
                 suite->gpu_p95_pct, suite->gpu_max_pct);
+    if (!isnan(suite->range_runs_pct))
+        fprintf(line, "; %.0f %% of the real runs within the ranges stated, which are %.1f %% wide in the median",
+                suite->range_runs_pct, suite->range_width_pct);
     if (!isnan(suite->placement_within_pct))
         fprintf(line, "; placement within 5 points of the floor in %.0f %%", suite->placement_within_pct);
     if (suite->order_pairs > 0)

@@ -30,6 +30,8 @@ within()
     no_more_than "$(figure all 11)" "$4"
     no_more_than "$(figure all 12)" "$5"
     no_more_than "$(figure all 9)" "$6"
+    no_more_than 82 "$(figure all 14)"
+    no_more_than "$(figure all 15)" 12
 }
 
 @test "random: recorded traces are replayed without a GPU, no worse than written down" {

@@ -91,6 +91,36 @@ static void every_part_is_found(void **state)
     gt_host_costs_free(costs);
 }
 
+/* Of 20 traces of ten launches of 5 us four take 7.5 us a launch: all of a trace's alike.  In each, two launches take a
+ * quarter more than that and one 500 us more.  So the 10 and 90 % points of runs' medians are ln 1.5 = 0.405 apart, which are
+ * 2.563 deviations: 16 %; of calls about them ln 1.25 = 0.223 apart: 9 %.  20 calls of 1.1 ms in all are interrupted, for
+ * some 500 us. */
+static void noise_is_of_runs_and_of_calls(void **state)
+{
+    struct gt_host_costs *costs = gt_host_costs_new();
+    struct gt_device device;
+
+    (void)state;
+    gt_device_init(&device);
+    for (uint32_t trace = 0; trace < 20; trace++) {
+        struct gt_workload *w = workload(1);
+        double us = trace < 16 ? 5 : 7.5;
+
+        for (uint32_t i = 0; i < 10; i++)
+            call(w, GT_CALL_LAUNCH, 0, us * (i % 5 == 1 ? 1.25 : 1) + (i == 5 ? 500 : 0), GT_OP_KERNEL);
+        gt_host_costs_add(costs, w, w);
+        gt_workload_free(w);
+    }
+    gt_host_costs_apply(costs, &device);
+    assert_int_equal(device.launch_call_ps, 5 * US);
+    assert_int_equal(device.noise_hosts_pct, 0);
+    assert_int_equal(device.noise_run_pct, 16);
+    assert_int_equal(device.noise_call_pct, 9);
+    assert_float_equal(device.interrupts_per_ms, 20 / 1.1, 1e-6);
+    assert_in_range(device.interrupt_ps, 497 * (uint64_t)US, 500 * (uint64_t)US);
+    gt_host_costs_free(costs);
+}
+
 /* Graphs of a chain of three kernels take twice what the device says: 10 us a launch, 4 a group, 2 a node are then 20,
  * 8 and 4 (2 * (10 + 4 + 3 * 2) = 40). Copies in of 1 MB from pageable memory take 100 us beyond a copy's call of 5:
  * 10 GB/s, half of the device's, and so is copying out. */
@@ -248,6 +278,7 @@ int main(void)
         cmocka_unit_test(host_functions_tell_when_they_are_picked_up),
         cmocka_unit_test(threads_at_once_tell_of_their_lock),
         cmocka_unit_test(graphs_and_staging_have_a_factor),
+        cmocka_unit_test(noise_is_of_runs_and_of_calls),
         cmocka_unit_test(copies_within_are_no_launches),
         cmocka_unit_test(few_calls_and_threads_tell_nothing),
     };

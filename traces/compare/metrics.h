@@ -30,6 +30,15 @@ extern const size_t gt_suite_metric_count;
 int gt_metric_gpu_error_pct(struct gt_store *store, const struct gt_verdict *verdict, double *value,
                             struct gt_error *error);
 
+/* range.c: the range that the simulation stated for the makespan, and how many measured runs are within; NAN where it
+ * stated none. */
+int gt_metric_range_low_us(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                           struct gt_error *error);
+int gt_metric_range_high_us(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                            struct gt_error *error);
+int gt_metric_range_runs(struct gt_store *store, const struct gt_verdict *verdict, double *value,
+                         struct gt_error *error);
+
 /* The metric of that name; NULL: there is none. */
 const struct gt_metric *gt_metric_find(const char *name);
 /* A member of a verdict as a number, and from one. */

@@ -246,6 +246,28 @@ static void sum_up_gpu_part(const struct gt_verdict *verdicts, uint32_t count, s
     free(errors);
 }
 
+/* Of traces that a range was stated for. */
+static void sum_up_ranges(const struct gt_verdict *verdicts, uint32_t count, struct gt_suite *suite)
+{
+    double *widths = gt_calloc(count + 1ull, sizeof *widths), within = 0, runs = 0;
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        double in_range = gt_verdict_value(&verdicts[i], "range_runs");
+
+        if (isnan(in_range))
+            continue;
+        within += in_range;
+        runs += verdicts[i].repeats.count;
+        widths[found++] =
+            100 * (gt_verdict_value(&verdicts[i], "range_high_us") - gt_verdict_value(&verdicts[i], "range_low_us")) /
+            verdicts[i].comparison.makespan_simulated_us;
+    }
+    suite->range_runs_pct = runs > 0 ? 100 * within / runs : NAN;
+    suite->range_width_pct = found > 0 ? gt_median(widths, found) : NAN;
+    free(widths);
+}
+
 int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, uint32_t count,
                      struct gt_suite *suite, struct gt_error *error)
 {
@@ -269,6 +291,7 @@ int gt_verdict_suite(struct gt_store *store, const struct gt_verdict *verdicts, 
     suite->pearson = correlation(verdicts, count);
     free(errors);
     sum_up_gpu_part(verdicts, count, suite);
+    sum_up_ranges(verdicts, count, suite);
     if (gt_store_threshold(store, &excess->row, &allowed_excess_pct, error) != 0)
         return -1;
     count_off(verdicts, count, allowed_excess_pct, suite);

@@ -36,7 +36,9 @@ struct gt_suite {
     uint32_t traces;                                       /* those with a makespan error */
     double error_median_pct, error_p95_pct, error_max_pct; /* of |makespan error| */
     double gpu_median_pct, gpu_p95_pct, gpu_max_pct;       /* the same of the GPU's part alone; NAN: not simulated */
-    double start_off_pct;                                  /* share of them whose start error is more than allowed */
+    double range_runs_pct;           /* of the measured runs of traces with a range, those within it; NAN: no range */
+    double range_width_pct;          /* of those ranges, the median, as a share of the simulated makespan */
+    double start_off_pct;            /* share of them whose start error is more than allowed */
     double placement_off_pct;        /* share of those with placements that exceed the threshold */
     double placement_within_pct;     /* the rest */
     double order_pairs, order_wrong; /* over all traces */

@@ -107,6 +107,8 @@ int gt_stored_host(const char *trace, struct gt_device *device, uint64_t *calls,
     *calls = 0;
     if (result == 0 && recorded.count > 0)
         result = gt_recorded_counters(database, recorded.run_ids[0], find_calls, calls, error);
+    if (*calls > 0)
+        device->noise_hosts_pct = 0; /* it is this host */
     if (result == 0 && *calls > 0)
         result = gt_run_device_keys(database, recorded.run_ids[0], set_host_key, device, error);
     gt_recorded_free(&recorded);
