@@ -55,7 +55,7 @@ EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
-EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/record traces/branches traces/samples traces/scenarios traces/profiles
+EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/record traces/branches traces/pairs traces/samples traces/scenarios traces/profiles
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql
 	@$(MKDIR_P) $(@D)

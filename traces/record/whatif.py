@@ -100,7 +100,7 @@ def with_profiler(form, steps, mode):
 
 
 def record(form, steps, path, mode="cpu"):
-    """One group as a Kineto trace with a ProfilerStep a step; what was in it."""
+    """One group as a Kineto trace with a ProfilerStep a step."""
     with profile(activities=MODES[mode][0], experimental_config=config(),
                  schedule=schedule(wait=0, warmup=2, active=steps, repeat=1)) as prof:
         for _ in range(2):
@@ -123,22 +123,14 @@ def record(form, steps, path, mode="cpu"):
         trace = json.load(file)
     os.unlink(path + ".raw")
     events = [event for event in trace["traceEvents"] if event.get("ph") == "M" or event.get("cat") in KEPT]
-    counts = {}
     for event in events:
         if event.get("cat") == "cpu_op":
             event["args"] = {"External id": event.get("args", {}).get("External id")}
-        if event.get("ph") == "X":
-            what = event["cat"]
-            if what in ("cuda_runtime", "cuda_driver", "cuda_sync"):
-                what += ":" + event["name"]
-            elif what == "kernel" and event.get("args", {}).get("graph node id"):
-                what = "graph_kernel"
-            counts[what] = counts.get(what, 0) + 1
     trace["traceEvents"] = events
     trace.pop("traceName", None)
     with gzip.GzipFile(path + ".json.gz", "wb", mtime=0) as file:
         file.write(json.dumps(trace, separators=(",", ":")).encode())
-    return {"recorded_us": recorded_us / steps, "counts": counts}
+    return {"recorded_us": recorded_us / steps}
 
 
 def attempt(what, action):

@@ -10,7 +10,7 @@ import csv
 import statistics
 import sys
 
-TERMS = {"operator": "operators", "annotation": "annotations", "call": "calls", "node": "graph_kernels",
+TERMS = {"operator": "operators", "annotation": "annotations", "call": "calls", "node": "nodes",
          "copy": "copies", "kernel": "launches"}
 QUEUE = 900  # launches that can be ahead of the GPU
 

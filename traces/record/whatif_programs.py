@@ -426,12 +426,12 @@ def copies(library):
 
 def graphs(library):
     table = {}
-    for name, (count, length, blocks, us) in {"graph-narrow": (4, 10, 16, 15.0), "graph-wide": (4, 8, 264, 20.0),
-                                              "graph-tiny": (4, 24, 4, 1.0)}.items():
-        def before(lib, count=count, length=length, blocks=blocks, us=us):
+    shapes = {"graph-narrow": (4, 10, 16, 15.0), "graph-wide": (4, 8, 264, 20.0), "graph-tiny": (4, 24, 4, 1.0)}
+    for first, (name, (count, length, blocks, us)) in zip((0, 3, 6), shapes.items()):
+        def before(lib, first=first, count=count, length=length, blocks=blocks, us=us):
             for i, streams in enumerate((1, 2, 4)):
-                lib.graph_make(i, count, length, streams, blocks, ctypes.c_float(us))
-        table[name] = library.bind({"streams-%d" % n: ("graph_launch", i, 1) for i, n in enumerate((1, 2, 4))},
+                lib.graph_make(first + i, count, length, streams, blocks, ctypes.c_float(us))
+        table[name] = library.bind({"streams-%d" % n: ("graph_launch", first + i, 1) for i, n in enumerate((1, 2, 4))},
                                    before=before)
     return table
 

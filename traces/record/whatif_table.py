@@ -91,15 +91,28 @@ def stream_of(path, kernel):
                 if event.get("cat") == "kernel" and event["name"].startswith(kernel))
 
 
-def busy_us(path):
+def busy_us(events):
     """How long at least one operation was on the GPU."""
-    spans = sorted((event["ts"], event["ts"] + event["dur"]) for event in events_of(path)
+    spans = sorted((event["ts"], event["ts"] + event["dur"]) for event in events
                    if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"))
     busy, until = 0, 0
     for start, end in spans:
         busy += max(0, end - max(start, until))
         until = max(until, end)
     return busy
+
+
+def work_of(events):
+    """How many there are of each sort, and how long the GPU was busy."""
+    def count(category, name=""):
+        return sum(event.get("cat", "").startswith(category) and name in event["name"] for event in events)
+
+    graphs = {event["args"]["correlation"] for event in events if event["name"] == "cudaGraphLaunch"}
+    nodes = sum(event.get("cat") == "kernel" and event["args"]["correlation"] in graphs for event in events)
+    calls = [count(where, name) for name in ("", "LaunchKernel", "GraphLaunch") for where in ("cuda_runtime", "cuda_driver")]
+    return {"operators": count("cpu_op"), "annotations": count("user_annotation"), "calls": calls[0] + calls[1],
+            "launches": calls[2] + calls[3], "graph_launches": calls[4] + calls[5], "kernels": count("kernel") - nodes,
+            "nodes": nodes, "copies": count("gpu_memcpy"), "memsets": count("gpu_memset"), "gpu_us": busy_us(events)}
 
 
 def wanted(rows):
@@ -137,27 +150,19 @@ def write_pairs(rows, traces, side, folder):
 
 
 def write_costs(rows, traces, side, folder):
-    """A line a program's form and mode of the profiler: what it did a step, and its time without and with."""
+    """A line a program's form and mode of the profiler: what a step did, and its time without and with."""
+    times = ("step_us", "issue_us")
     with open(os.path.join(folder, "costs.csv"), "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
-        out.writerow(["program", "form", "mode", "operators", "annotations", "calls", "launches", "kernels", "graph_kernels",
-                      "graph_launches", "copies", "memsets", "gpu_us", "step_us", "issue_us", "profiled_step_us", "profiled_issue_us",
-                      "side"])
         for (program, form, mode), row in sorted(rows.items()):
-            plain, recorded = rows.get((program, form, "none")), rows.get((program, form, "recorded"))
-            if mode in ("none", "recorded") or not plain or not recorded or (program, form) not in traces:
+            plain = rows.get((program, form, "none"))
+            if mode in ("none", "recorded") or not plain or (program, form) not in traces:
                 continue
-            counts, steps = recorded["counts"], row["steps"]
-
-            def per_step(pattern):
-                return round(sum(n for what, n in counts.items() if re.match(pattern, what)) / steps, 2)
-            out.writerow([program, form, mode, per_step("cpu_op"), per_step("user_annotation"),
-                          per_step("cuda_(runtime|driver):"), per_step("cuda_(runtime|driver):.*LaunchKernel"),
-                          per_step("kernel"), per_step("graph_kernel"), per_step("cuda_runtime:cudaGraphLaunch"),
-                          per_step("gpu_memcpy"), per_step("gpu_memset"),
-                          round(busy_us(traces[program, form]) / steps, 2), *[
-                              round(one[key], 2) for one in (plain, row) for key in ("step_us", "issue_us")],
-                          side[program]])
+            work = work_of(events_of(traces[program, form]))
+            if file.tell() == 0:
+                out.writerow(["program", "form", "mode", *work, *times, *["profiled_" + time for time in times], "side"])
+            out.writerow([program, form, mode, *[round(value / row["steps"], 2) for value in work.values()],
+                          *[round(one[time], 2) for one in (plain, row) for time in times], side[program]])
 
 
 def main():
