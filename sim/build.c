@@ -197,12 +197,14 @@ static void build_edges(struct gt_machine *m)
 {
     uint32_t ops = m->workload->op_count;
 
+    if (m->replay.edge_count > 0 || m->replay.graphs.node_ps != NULL) {
+        m->op_commands = gt_realloc(NULL, ops, sizeof *m->op_commands);
+        memset(m->op_commands, 0xff, ops * sizeof *m->op_commands);
+    }
     if (m->replay.edge_count == 0)
         return;
     m->op_afters_left = gt_realloc(NULL, ops, sizeof *m->op_afters_left);
     memcpy(m->op_afters_left, m->replay.edges_in, ops * sizeof *m->op_afters_left);
-    m->op_commands = gt_realloc(NULL, ops, sizeof *m->op_commands);
-    memset(m->op_commands, 0xff, ops * sizeof *m->op_commands);
 }
 
 static int find_policies(struct gt_machine *m, struct gt_error *error)
@@ -237,6 +239,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     if (m->replay.graphs.node_ps != NULL)
         m->node_visible_ps = gt_calloc(w->op_count, sizeof *m->node_visible_ps);
     m->kernels_apart = kernels_apart(w);
+    m->unwritten = GT_NONE;
     m->events = gt_calloc(w->event_count, sizeof *m->events);
     m->op_numbers = gt_calloc(w->op_count, sizeof *m->op_numbers);
     m->occupancies = gt_calloc(w->kernel_count, sizeof *m->occupancies);

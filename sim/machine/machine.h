@@ -71,6 +71,7 @@ struct gt_machine {
     struct gt_context_state *contexts;
     uint32_t context_count;
     struct gt_hw_queue_state *queues; /* so many for each context */
+    gt_command_index unwritten; /* the first of the groups of a graph that the driver has still to write; GT_NONE */
     struct gt_event_state *events;
     struct gt_device_syncs *device_syncs; /* NULL: no call waits so */
     struct gt_serial_state serial;        /* only where options->serialize */

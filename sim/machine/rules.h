@@ -41,7 +41,7 @@
     RULE(INLINE, "inline", "copy.inline_bytes=0", "stream/api_call.c", "a small pageable copy in goes with the commands, without a buffer") \
     RULE(WITH_COMMANDS, "with-commands", "copy.inline_pinned_bytes=0 copy.inline_bytes=0", "gpu/copy_engine.c", "small copies in need no copy engine") \
     RULE(LINK_READS, "link-reads", "latency.link_read_us=0", "stream/link_reads.c", "commands reach the GPU later while a copy in holds the link") \
-    RULE(CONNECTIONS, "connections", "scheduling.connections=32", "stream/hw_queue.c", "streams that share a connection wait for each other") \
+    RULE(CONNECTIONS, "connections", "scheduling.connections=32", "stream/hw_queue.c", "streams and groups of graphs' nodes that share a connection wait for each other") \
     RULE(LAUNCH_QUEUE, "launch-queue", "scheduling.launch_queue_depth=16777216", "stream/host_thread.c", "too many launches in flight block the host") \
     RULE(STREAM_GAP, "stream-gap", "latency.stream_gap_us=0", "stream/stream.c", "an operation starts a gap after the one before it in its stream") \
     RULE(EVENT_GAP, "event-gap", "latency.event_gap_us=0", "stream/stream.c", "an operation starts a gap after the event that it waits for") \

@@ -29,6 +29,7 @@ struct gt_stream_command {
     gt_stream_index stream;
     gt_command_index next;           /* in its stream; also the free list */
     gt_command_index queue_next;     /* in its hardware queue */
+    gt_queue_index queue;            /* which that is */
     gt_command_index wait_next;      /* in an engine's, a distributor's or an admission list */
     gt_command_index parent;         /* NODE: the graph's command */
     uint32_t nodes_left;             /* GRAPH: nodes not ended */
@@ -40,10 +41,11 @@ struct gt_stream_command {
     gt_time_ps submit_ps, visible_ps, start_ps;
     struct gt_release releases[GT_WAITS]; /* of what held it back, by reason */
     uint8_t kind;
-    bool waiting;  /* WAIT: already on its target's list */
-    bool started;  /* its stream has let it go; what comes behind it waits for its end */
-    bool read;     /* by the GPU, as far as that takes longer than usual */
-    bool in_queue; /* still at or behind its hardware queue's head */
+    bool waiting;   /* WAIT: already on its target's list; NODE: ready, behind others in its hardware queue */
+    bool started;   /* its stream has let it go; what comes behind it waits for its end */
+    bool read;      /* by the GPU, as far as that takes longer than usual */
+    bool unwritten; /* NODE, the first of its group: not in its hardware queue yet, the driver is writing */
+    bool in_queue;  /* still at or behind its hardware queue's head */
 };
 
 /* Someone to tell when a stream has completed command `number`: a host thread, a stream that waits for an

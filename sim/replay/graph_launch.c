@@ -16,6 +16,9 @@
 struct launch {
     gt_time_ps *node_ps;
     bool *waits, *begins;
+    gt_op_index *behind, *next;
+    gt_op_index *group_first; /* by number of a group */
+    gt_op_index *last_next;   /* where the next group is to be noted */
     const uint32_t *edge_from, *edge_to;
     const struct gt_workload *w;
     const struct gt_device *device;
@@ -85,6 +88,9 @@ static void write_group(struct launch *launch, gt_op_index first)
     launch->groups++;
     launch->written_ps += launch->device->graph_group_ps;
     launch->group[0] = first;
+    launch->group_first[launch->groups] = first;
+    *launch->last_next = first;
+    launch->last_next = &launch->next[first];
     launch->begins[first] = true;
     for (uint32_t i = 0; i < count; i++)
         count = write_node(launch, launch->group[i], count);
@@ -92,8 +98,19 @@ static void write_group(struct launch *launch, gt_op_index first)
         launch->node_ps[launch->group[--count]] = launch->written_ps;
 }
 
-static void write_graph(struct launch *launch, const struct gt_call *call)
+/* Node `next` comes after `op` of another group. */
+static void wait_for(struct launch *launch, gt_op_index op, gt_op_index next)
 {
+    gt_op_index *behind = &launch->behind[next];
+
+    launch->waits[next] = true;
+    if (*behind == GT_NONE || launch->group_of[*behind] < launch->group_of[op])
+        *behind = launch->group_first[launch->group_of[op]];
+}
+
+static void write_graph(struct launch *launch, const struct gt_call *call, gt_op_index *first)
+{
+    launch->last_next = first;
     launch->first = call->first_op;
     launch->end = call->first_op + call->ops;
     launch->written_ps = launch->device->graph_call_ps;
@@ -114,7 +131,8 @@ static void write_graph(struct launch *launch, const struct gt_call *call)
         for (uint32_t i = 0; i < edges_from(launch, op); i++) {
             gt_op_index next = launch->edge_to[launch->edge_from[op] + i];
 
-            launch->waits[next] |= in_graph(launch, next) && launch->group_of[op] != launch->group_of[next];
+            if (in_graph(launch, next) && launch->group_of[op] != launch->group_of[next])
+                wait_for(launch, op, next);
         }
     }
 }
@@ -129,6 +147,14 @@ static bool any_graph(const struct gt_workload *w)
     return false;
 }
 
+static gt_op_index *all_none(uint32_t count)
+{
+    gt_op_index *ops = gt_realloc(NULL, count + 1ull, sizeof *ops);
+
+    memset(ops, 0xff, (count + 1ull) * sizeof *ops);
+    return ops;
+}
+
 void gt_graph_launches_make(struct gt_graph_launches *launches, const struct gt_workload *w,
                             const struct gt_device *device, const uint32_t *edge_from, const uint32_t *edge_to)
 {
@@ -140,20 +166,25 @@ void gt_graph_launches_make(struct gt_graph_launches *launches, const struct gt_
     launches->node_ps = launch.node_ps = gt_calloc(w->op_count + 1ull, sizeof *launches->node_ps);
     launches->waits = launch.waits = gt_calloc(w->op_count + 1ull, sizeof *launches->waits);
     launches->begins = launch.begins = gt_calloc(w->op_count + 1ull, sizeof *launches->begins);
+    launches->behind = launch.behind = all_none(w->op_count);
+    launches->next = launch.next = all_none(w->op_count);
+    launches->first = all_none(w->call_count);
     launches->call_ps = gt_calloc(w->call_count + 1ull, sizeof *launches->call_ps);
     launch.group_of = gt_calloc(w->op_count + 1ull, sizeof *launch.group_of);
     launch.left = gt_calloc(w->op_count + 1ull, sizeof *launch.left);
     launch.group = gt_calloc(w->op_count + 1ull, sizeof *launch.group);
+    launch.group_first = gt_calloc(w->op_count + 1ull, sizeof *launch.group_first);
     for (uint32_t i = 0; i < w->call_count; i++) {
         if (w->calls[i].kind != GT_CALL_GRAPH_LAUNCH || w->calls[i].ops == 0)
             continue;
-        write_graph(&launch, &w->calls[i]);
+        write_graph(&launch, &w->calls[i], &launches->first[i]);
         launches->call_ps[i] = launch.written_ps;
     }
     gt_heap_free(&launch.ready);
     free(launch.group_of);
     free(launch.left);
     free(launch.group);
+    free(launch.group_first);
 }
 
 void gt_graph_launches_free(struct gt_graph_launches *launches)
@@ -162,4 +193,7 @@ void gt_graph_launches_free(struct gt_graph_launches *launches)
     free(launches->call_ps);
     free(launches->waits);
     free(launches->begins);
+    free(launches->behind);
+    free(launches->next);
+    free(launches->first);
 }

@@ -11,6 +11,10 @@ struct gt_graph_launches {
     gt_time_ps *call_ps; /* by call, of graphs: until all nodes are written */
     bool *waits;         /* by operation, of graphs: does it come after a node of another group? */
     bool *begins;        /* likewise: is it the first of its group? */
+    /* likewise, of those, by their first node; GT_NONE: there is none */
+    gt_op_index *behind; /* of the groups that this one waits for, the one written last */
+    gt_op_index *next;   /* the group of its graph that is written next */
+    gt_op_index *first;  /* by call, of graphs: the group written first */
 };
 
 /* Of all graphs of `workload` on that device.  Successors of operation i are edge_to[edge_from[i] ..

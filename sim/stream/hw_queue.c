@@ -5,6 +5,12 @@
  * traces those that a fixed division by eight would put together passed each other as freely as any others, while of
  * 8 to 40 streams that are all busy stream i waits for stream i - 8 (validate/DEVIATIONS.md).
  *
+ * A graph's nodes go by groups (sim/replay/graph_launch.h), each in a connection from when the driver has written it until its
+ * first node may go: behind the group that it waits for where that is the last of its connection, else in the one with
+ * the fewest commands.  Seen on H200: with n groups that wait, one each for a memset that is released at a time of its own,
+ * kernels of other streams and graphs start at once for n up to 6, with 8 the first waits for the first group,
+ * the second for the second; of 9 to 14 groups where each later one stands says the order of release.
+ *
  * A connection is a FIFO in order of submission.  Only its head may act: a kernel leaves it when it is
  * in the line for SMs, a copy when its engine's queue has it, a wait when it is satisfied.  So
  * a command that waits for its own stream holds back the other streams of its connection: the false
@@ -13,35 +19,31 @@
 #include "sim/stream/hw_queue.h"
 
 #include "sim/machine/free_lists.h"
+#include "sim/stream/graph.h"
 #include "sim/stream/waiting.h"
 
 static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, gt_command_index command)
 {
-    return &m->queues[m->streams[m->commands[command].stream].queue];
+    return &m->queues[m->commands[command].queue];
 }
 
-/* The connection for a stream that has no command in one: its last one, or the one with the fewest commands. */
-static gt_queue_index choose_queue(struct gt_machine *m, const struct gt_stream_state *stream)
+/* The context's connection with the fewest commands, the first of several. */
+static gt_queue_index least_busy(const struct gt_machine *m, const struct gt_stream_state *stream)
 {
     uint32_t connections = m->device->connections;
-    gt_queue_index first = stream->context * connections, shared = first;
+    gt_queue_index first = stream->context * connections, least = first;
 
-    if (m->queues[stream->queue].head == GT_NONE)
-        return stream->queue;
     for (gt_queue_index queue = first; queue < first + connections; queue++)
-        if (m->queues[queue].count < m->queues[shared].count)
-            shared = queue;
-    return shared;
+        if (m->queues[queue].count < m->queues[least].count)
+            least = queue;
+    return least;
 }
 
-void gt_hw_queue_push(struct gt_machine *m, gt_command_index command)
+static void push(struct gt_machine *m, gt_command_index command, gt_queue_index index)
 {
-    struct gt_stream_state *stream = &m->streams[m->commands[command].stream];
-    struct gt_hw_queue_state *queue;
+    struct gt_hw_queue_state *queue = &m->queues[index];
 
-    if (stream->queued++ == 0)
-        stream->queue = choose_queue(m, stream);
-    queue = queue_of(m, command);
+    m->commands[command].queue = index;
     m->commands[command].in_queue = true;
     m->commands[command].queue_next = GT_NONE;
     if (queue->head == GT_NONE) {
@@ -54,6 +56,23 @@ void gt_hw_queue_push(struct gt_machine *m, gt_command_index command)
     queue->count++;
 }
 
+void gt_hw_queue_push(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_stream_state *stream = &m->streams[m->commands[command].stream];
+
+    /* Without a command in one: its last one, if that is free. */
+    if (stream->queued++ == 0 && m->queues[stream->queue].head != GT_NONE)
+        stream->queue = least_busy(m, stream);
+    push(m, command, stream->queue);
+}
+
+void gt_hw_queue_push_group(struct gt_machine *m, gt_command_index node, gt_command_index behind)
+{
+    bool follows = behind != GT_NONE && m->commands[behind].in_queue && queue_of(m, behind)->tail == behind;
+
+    push(m, node, follows ? m->commands[behind].queue : least_busy(m, &m->streams[m->commands[node].stream]));
+}
+
 bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command)
 {
     return !m->commands[command].in_queue || queue_of(m, command)->head == command;
@@ -63,13 +82,15 @@ void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
 {
     struct gt_hw_queue_state *queue = queue_of(m, command);
     uint32_t next = m->commands[command].queue_next;
+    bool is_op = m->commands[command].kind == GT_COMMAND_OP || m->commands[command].kind == GT_COMMAND_NODE;
 
     if (!m->commands[command].in_queue)
         return;
     if (queue->head != command)
         gt_bug("a command leaves its hardware queue from behind the head");
     m->commands[command].in_queue = false;
-    m->streams[m->commands[command].stream].queued--;
+    if (m->commands[command].kind != GT_COMMAND_NODE)
+        m->streams[m->commands[command].stream].queued--;
     queue->count--;
     queue->head = next;
     if (next == GT_NONE) {
@@ -78,8 +99,11 @@ void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
     }
     m->fired[GT_RULE_CONNECTIONS] +=
         m->commands[next].stream != m->commands[command].stream && m->commands[next].visible_ps < m->engine.now_ps;
-    if (m->commands[next].stream != m->commands[command].stream && m->commands[command].kind == GT_COMMAND_OP)
+    if (m->commands[next].stream != m->commands[command].stream && is_op)
         gt_stream_command_hold(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
     /* Not at once: whoever leaves is in the middle of its own step. */
-    gt_stream_wake(m, m->commands[next].stream, m->engine.now_ps);
+    if (m->commands[next].kind == GT_COMMAND_NODE)
+        gt_graph_node_at_head(m, next);
+    else
+        gt_stream_wake(m, m->commands[next].stream, m->engine.now_ps);
 }

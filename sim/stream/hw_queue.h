@@ -7,6 +7,10 @@
 /* A command goes to the tail of its stream's queue. */
 void gt_hw_queue_push(struct gt_machine *m, gt_command_index command);
 
+/* A group of a graph's nodes, by its first one, goes behind the group that it waits for where that is the last in its
+ * queue (`behind`, by its first node; GT_NONE: it waits for none), else to the queue with the fewest commands. */
+void gt_hw_queue_push_group(struct gt_machine *m, gt_command_index node, gt_command_index behind);
+
 /* May it act: is it at the head of its queue, or has it left already? */
 bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command);
 

@@ -2,6 +2,7 @@
 
 #include "sim/stream/default_stream.h"
 #include "sim/stream/device_sync.h"
+#include "sim/stream/graph.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/waiting.h"
 
@@ -14,9 +15,11 @@ gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index comman
     c->visible_ps = visible_ps > state->last_visible_ps ? visible_ps : state->last_visible_ps;
     state->last_visible_ps = c->visible_ps;
     c->number = ++state->submitted;
+    gt_graph_write_rest(m);
     gt_default_stream_submit(m, command);
     gt_device_sync_submit(m, command);
-    gt_hw_queue_push(m, command);
+    if (c->kind != GT_COMMAND_GRAPH || !gt_graph_in_groups(m, command))
+        gt_hw_queue_push(m, command);
     if (state->head == GT_NONE) {
         state->head = state->tail = command;
         gt_stream_wake(m, c->stream, c->visible_ps);
