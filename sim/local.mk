@@ -33,7 +33,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/scheduler.h sim/warp/sm_state.c \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
-    sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h \
+    sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/restream.c sim/workload/restream.h \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_writer.c sim/whatif/graph_writer.h \

@@ -71,6 +71,7 @@ CLI_TESTS = \
     tests/cli/accuracy.bats \
     tests/cli/stats.bats \
     tests/cli/report.bats \
+    tests/cli/ranges.bats \
     tests/cli/run.bats \
     tests/cli/compare.bats \
     tests/cli/kernels.bats \

@@ -234,12 +234,35 @@ static void what_goes_in_comes_out(void **state)
     gt_workload_free(workload);
 }
 
+/* A store as an older version made it becomes one of today's where runs are to be added. */
+static void check_upgrade(const char *schema, const char *more)
+{
+    struct gt_store *store;
+    sqlite3 *database;
+    sqlite3_stmt *version;
+
+    unlink(path);
+    assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, schema, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(database, more, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(database);
+    store = gt_store_open(path, true, &error);
+    assert_non_null(store);
+    database = gt_store_database(store)->sqlite;
+    assert_int_equal(sqlite3_exec(database, gt_schema_kernels_sql, NULL, NULL, NULL), SQLITE_ERROR);
+    assert_int_equal(sqlite3_exec(database, gt_schema_ranges_sql, NULL, NULL, NULL), SQLITE_ERROR);
+    assert_int_equal(sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &version, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(version), SQLITE_ROW);
+    assert_int_equal(sqlite3_column_int(version, 0), 4);
+    sqlite3_finalize(version);
+    gt_store_close(store);
+}
+
 static void older_stores_have_none_and_are_brought_up_to_date(void **state)
 {
     struct gt_kernels kernels;
     struct gt_store *store;
     sqlite3 *database;
-    sqlite3_stmt *version;
 
     (void)state;
     assert_int_equal(sqlite3_open(path, &database), SQLITE_OK);
@@ -247,19 +270,13 @@ static void older_stores_have_none_and_are_brought_up_to_date(void **state)
     sqlite3_close(database);
     store = gt_store_open(path, false, &error);
     assert_non_null(store);
+    assert_false(gt_store_has_ranges(store));
     assert_int_equal(gt_kernels_load(store, 1, 0, &kernels, &error), 0);
     assert_int_equal(kernels.count, 0);
     gt_kernels_free(&kernels);
     gt_store_close(store);
-    store = gt_store_open(path, true, &error);
-    assert_non_null(store);
-    database = gt_store_database(store)->sqlite;
-    assert_int_equal(sqlite3_exec(database, gt_schema_kernels_sql, NULL, NULL, NULL), SQLITE_ERROR);
-    assert_int_equal(sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &version, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_step(version), SQLITE_ROW);
-    assert_int_equal(sqlite3_column_int(version, 0), 3);
-    sqlite3_finalize(version);
-    gt_store_close(store);
+    check_upgrade(gt_schema_sql, "");
+    check_upgrade(gt_schema_sql, gt_schema_kernels_sql);
 }
 
 /* Equal launches are run once; what cannot be run does not stop the others. */

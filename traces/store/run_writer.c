@@ -474,6 +474,8 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
         result = tables[i].write(&writing);
         sqlite3_finalize(writing.insert);
     }
+    if (result == 0)
+        result = gt_store_run_ranges(writer->store, writing.run_id, writer->workload, writer->calls, error);
     if (result == 0 && writer->kernels)
         result = gt_store_run_kernels(writer->store, writing.run_id, writer->workload, writer->modelled, error);
     return result == 0 ? writing.run_id : -1;

@@ -31,7 +31,7 @@ static const char reader_settings[] =
 #define TABLES                                                                                              \
     "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run'," \
     " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric',"    \
-    " 'instruction', 'run_kernel', 'run_issue', 'run_stall'"
+    " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"
 
 enum { BUSY_MS = 5000 };
 
@@ -169,7 +169,8 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
     store->temporary = temporary;
     store->version = GT_STORE_VERSION;
     if (gt_store_run(store, bulk_settings, error) == 0 && gt_store_run(store, gt_schema_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_kernels_sql, error) == 0)
+        gt_store_run(store, gt_schema_kernels_sql, error) == 0 &&
+        gt_store_run(store, gt_schema_ranges_sql, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -276,13 +277,20 @@ static int check_tables(struct gt_store *store, struct gt_error *error)
     return result;
 }
 
+/* What a store of that version lacks. */
+static int add_schemas(struct gt_store *store, struct gt_error *error)
+{
+    if (store->version < GT_STORE_KERNELS && gt_store_run(store, gt_schema_kernels_sql, error) != 0)
+        return -1;
+    return gt_store_run(store, gt_schema_ranges_sql, error);
+}
+
 /* An older store that runs are to be added to becomes one of today's. */
 static int upgrade(struct gt_store *store, struct gt_error *error)
 {
     if (store->version == GT_STORE_VERSION)
         return 0;
-    if (gt_store_begin(store, error) != 0 ||
-        gt_store_finish(store, gt_store_run(store, gt_schema_kernels_sql, error), error) != 0)
+    if (gt_store_begin(store, error) != 0 || gt_store_finish(store, add_schemas(store, error), error) != 0)
         return -1;
     store->version = GT_STORE_VERSION;
     return 0;
@@ -346,6 +354,11 @@ struct gt_database *gt_store_database(struct gt_store *store)
 }
 
 bool gt_store_has_kernels(const struct gt_store *store)
+{
+    return store->version >= GT_STORE_KERNELS;
+}
+
+bool gt_store_has_ranges(const struct gt_store *store)
 {
     return store->version >= GT_STORE_VERSION;
 }

@@ -1,0 +1,105 @@
+#!/usr/bin/env bats
+# Ranges (operators, steps) from a trace into the store: its tables, its views.
+
+setup() {
+    export GRIDTIDE_DATA="$GRIDTIDE_SOURCE/sim"
+    cd "$BATS_TEST_TMPDIR"
+    # Two steps: a copy in and a kernel, the host waits; then two kernels on two streams, launched by two threads.
+    cat > steps.jsonl <<'END'
+{"gridtide":1,"name":"steps","device":"h200"}
+{"kernel":"first","grid":132,"block":256}
+{"kernel":"second","grid":132,"block":256}
+{"stream":7,"flags":["non_blocking"]}
+{"stream":8,"flags":["non_blocking"]}
+{"range":"step 0","kind":"step","start_us":0,"duration_us":95}
+{"range":"load","kind":"annotation","start_us":5,"duration_us":14,"external_id":1}
+{"range":"aten::mm","start_us":20,"duration_us":15,"external_id":2}
+{"range":"view","start_us":22,"duration_us":3}
+{"range":"step 1","kind":"step","start_us":100,"duration_us":100}
+{"range":"aten::mm","start_us":102,"duration_us":10}
+{"range":"aten::add","thread":"other","start_us":104,"duration_us":10}
+{"call":"copy","direction":"h2d","bytes":400000,"stream":7,"start_us":10,"duration_us":5,"op_start_us":20,"op_duration_us":8,"correlation":11,"external_id":1}
+{"call":"launch","kernel":"first","stream":7,"start_us":30,"duration_us":4,"op_start_us":40,"op_duration_us":40,"correlation":12,"external_id":2}
+{"call":"device_sync","start_us":40,"duration_us":45}
+{"call":"launch","kernel":"first","stream":7,"start_us":105,"duration_us":4,"op_start_us":115,"op_duration_us":40,"correlation":13}
+{"call":"launch","kernel":"second","stream":8,"thread":"other","start_us":106,"duration_us":4,"op_start_us":120,"op_duration_us":20,"correlation":14}
+{"call":"device_sync","start_us":120,"duration_us":40}
+END
+    "$GRIDTIDE" run -q steps.jsonl -o run.db
+}
+
+sql() {
+    sqlite3 "$1" "$2"
+}
+
+@test "ranges: the store has them, their calls and operations, and who made a call" {
+    [ "$(sql run.db 'select kind, name, thread_no, parent_no, external_id, first_call, behind_call, first_op, behind_op
+        from range order by range_no')" = "$(printf '%s\n' 'step|step 0|0||0|3|0|2' 'annotation|load|0|0|1|0|1|0|1' \
+        'operator|aten::mm|0|0|2|1|2|1|2' 'operator|view|0|2||1|1|1|1' 'step|step 1|0|||3|6|2|4' \
+        'operator|aten::mm|0|4||3|4|2|3' 'operator|aten::add|1|||4|5|3|4' | sed '1s/0||0|3/0|||0|3/')" ]
+    [ "$(sql run.db 'select call_no, range_no, correlation, external_id from call_range')" = \
+      "$(printf '%s\n' '0|1|11|1' '1|2|12|2' '2|0||' '3|5|13|' '4|6|14|' '5|4||')" ]
+}
+
+@test "ranges: a measured run has them as recorded" {
+    [ "$(sql run.db 'select range_no, start_ps / 1000000, end_ps / 1000000 from run_range where run_id = 1')" = \
+      "$(printf '%s\n' '0|0|95' '1|5|19' '2|20|35' '3|22|25' '4|100|200' '5|102|112' '6|104|114')" ]
+}
+
+# Few SMs: the first kernel takes longer, and so does the wait for it. What lies between two calls of a thread lies
+# as far from both as it did: the step ends 10 us behind the wait, the next begins 5 us later.
+@test "ranges: in a simulated run they go with their thread's calls" {
+    "$GRIDTIDE" run -q steps.jsonl -o half.db --set chip.sms=8
+    [ "$(sql half.db 'select c.end_ps, t.end_ps - c.end_ps, n.start_ps - t.end_ps,
+        v.start_ps, v.end_ps, l.start_ps
+        from run r join run_call c on c.run_id = r.run_id and c.call_no = 2
+        join run_range t on t.run_id = r.run_id and t.range_no = 0
+        join run_range n on n.run_id = r.run_id and n.range_no = 4
+        join run_range v on v.run_id = r.run_id and v.range_no = 3
+        join run_range l on l.run_id = r.run_id and l.range_no = 1
+        where r.options like "%set=chip.sms=8%"')" = "165000000|10000000|5000000|22000000|25000000|5000000" ]
+}
+
+@test "view step: the host's time of a step, and what the GPU did for it" {
+    [ "$(sql run.db 'select name, start_us, end_us, duration_us, operations, gpu_start_us, gpu_end_us, gpu_us
+        from step where run_id = 1')" = \
+      "$(printf '%s\n' 'step 0|0.0|95.0|95.0|2|20.0|80.0|48.0' 'step 1|100.0|200.0|100.0|2|115.0|155.0|60.0')" ]
+}
+
+@test "view launch: the call of each operation, on whose behalf, how long before" {
+    [ "$(sql run.db 'select op_no, name, call, correlation, range_kind, range, call_start_us, start_us, latency_us
+        from launch where run_id = 1')" = \
+      "$(printf '%s\n' '0|copy h2d pinned|copy|11|annotation|load|10.0|20.0|10.0' \
+        '1|first|launch|12|operator|aten::mm|30.0|40.0|10.0' '2|first|launch|13|operator|aten::mm|105.0|115.0|10.0' \
+        '3|second|launch|14|operator|aten::add|106.0|120.0|14.0')" ]
+}
+
+@test "view gap: when nothing ran, of the GPU and of each engine" {
+    [ "$(sql run.db 'select engine, start_us, end_us, before_op, after_op from gap where run_id = 1
+        order by engine, start_us')" = \
+      "$(printf '%s\n' 'any|28.0|40.0|0|1' 'any|80.0|115.0|1|2' 'kernels|80.0|115.0|1|2')" ]
+    # the host asked late, and that it is said of the simulated run alone
+    [ "$(sql run.db 'select distinct run_kind, cause from gap where before_op = 1')" = \
+      "$(printf '%s\n' 'measured|' 'simulated|host')" ]
+}
+
+@test "view overlap: pairs that ran together, how long" {
+    [ "$(sql run.db 'select first_op, second_op, first, second, start_us, end_us, duration_us from overlap
+        where run_id = 1')" = '2|3|first|second|120.0|140.0|20.0' ]
+}
+
+@test "view occupancy: warps over time" {
+    # 132 blocks of 8 warps for 40 us, and so twice, and as many for 20 us: 1,056 x 100 warps x us, as simulated
+    [ "$(sql run.db 'select round(sum(warps * (end_us - start_us)) / 1056 / sum(p.end_ps - p.start_ps) * 1e6 * count(distinct p.op_no), 2)
+        from occupancy o join run_op p on p.run_id = o.run_id and p.op_no > 0 where o.run_id = 2')" = "1.0" ] || \
+      sql run.db 'select * from occupancy' >&2
+}
+
+@test "ranges: a store of version 3 can be read, without" {
+    sql run.db 'drop view step; drop view launch; drop view gap; drop view overlap; drop view occupancy;
+        drop table range; drop table call_range; drop table run_range; drop index run_op_by_start;
+        pragma user_version = 3'
+    "$GRIDTIDE" stats run.db > /dev/null
+    "$GRIDTIDE" compare run.db > /dev/null
+    "$GRIDTIDE" export csv run.db -o run.csv
+}
