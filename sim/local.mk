@@ -8,7 +8,7 @@ sim_libsim_a_SOURCES = \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
-    sim/gpu/block_turns.c sim/gpu/block_turns.h \
+    sim/gpu/block_turns.c sim/gpu/block_turns.h sim/gpu/l2_eviction.c sim/gpu/l2_eviction.h \
     sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
     sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
     sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \

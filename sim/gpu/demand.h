@@ -15,8 +15,8 @@
  * takes a little more or less, since its waves do not begin together.  That factor (`slack`) stays with the
  * blocks whatever is beside them, so that a launch alone lasts what it lasted.
  *
- * Not so: caches that neighbours empty (hit rates stay those of the program), clocks that fall, DRAM rows
- * that other streams close.
+ * Not so: L1 that neighbours empty, DRAM's work for what they drive out of L2 (l2_eviction.h), clocks that fall, DRAM
+ * rows that other streams close.
  */
 #ifndef GRIDTIDE_SIM_GPU_DEMAND_H
 #define GRIDTIDE_SIM_GPU_DEMAND_H

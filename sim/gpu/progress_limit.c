@@ -19,6 +19,8 @@
  * queue served at a steady pace (Pollaczek and Khinchine).  Who waits for something else most of the time hardly
  * notices; n-body with a warp a sub-partition had half of its pace beside a kernel of shared loads.
  *
+ * Eviction.  What a kernel reads from L2 again and again others move out of it in between: l2_eviction.h.
+ *
  * Latency.  Reads by few warps took twice as long while a copy on other SMs kept DRAM busy for 0.8 by our
  * count: latency grows with what others keep busy as it does with what the kernel does (gt_warp_queueing_delay()),
  * the more if they mix reads and writes.  On one SM reads leave in one row, and take as long as those that
@@ -30,6 +32,7 @@
 #include <math.h>
 
 #include "sim/gpu/demand.h"
+#include "sim/gpu/l2_eviction.h"
 #include "sim/warp/memory.h"
 
 bool gt_progress_by_turns(uint32_t resource)
@@ -153,6 +156,19 @@ static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_sta
     return gt_warp_queueing_delay(busy, cycles);
 }
 
+/* Cycles by which its reads take longer that others' bytes have driven out of L2, in the mean of all its reads. */
+static double eviction_delay(const struct gt_machine *m, const struct gt_gpu_state *gpu, uint32_t kinds,
+                             const struct gt_resident_group *group)
+{
+    double others = 0;
+
+    for (uint32_t k = 0; k < kinds; k++)
+        for (gt_group_index at = gpu->groups[m->sm_kinds[k].sm]; at != GT_NONE; at = m->groups[at].next)
+            if (m->groups[at].grid != group->grid)
+                others += takes(m, &m->groups[at], GT_RESOURCE_DRAM) * m->sm_kinds[k].sms;
+    return gt_l2_evicted_part(m, &m->grids[group->grid], group->limit, others) * gt_l2_evicted_cycles(m->device);
+}
+
 /* The longest that reads of others on its SM are under way, in units of its own: they leave the SM in one
  * row. */
 static double row_on_sm(const struct gt_machine *m, const struct gt_gpu_state *gpu,
@@ -176,6 +192,7 @@ static double limit_by_latency(const struct gt_machine *m, const struct gt_gpu_s
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
         if (demand_of(m, group)->amount[r] > 0)
             more = fmax(more, queueing_delay(m, gpu, kinds, group, r));
+    more += eviction_delay(m, gpu, kinds, group);
     growth = fmax(result->read_latency > 0 ? more / result->read_latency : 0, row_on_sm(m, gpu, group) - 1);
     return gt_demand_limit(demand_of(m, group), group->blocks, 1) / (1 + waits * growth);
 }

@@ -6,7 +6,8 @@
  * cycles, or, with WAVE as A:B, A where no other SM competes and B where all do.  WHAT may be a resource
  * (issue, lsu, l2, dram, atomic): alone it is busy for that part of the time; issue_run_length: instructions in a row;
  * waits: the part of their time that warps wait for memory; latency: cycles of a read; writes: their part of
- * DRAM's traffic; at_once: blocks that an SM works at at a time.  A launch with a cost is played by it.
+ * DRAM's traffic; at_once: blocks that an SM works at at a time; reads: how many times it reads
+ * from L2 what it has from DRAM, of which it has 3,200 bytes.  A launch with a cost is played by it.
  */
 #ifndef GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H
 #define GRIDTIDE_TESTS_UNIT_GOLDEN_COST_H
@@ -60,8 +61,8 @@ static bool read_waves(struct golden_cost *cost, const char *text)
 /* WHAT=NUMBER ... */
 static bool known_resources(const char *text)
 {
-    static const char *const names[] = { "issue", "lsu",     "l2",     "dram",  "atomic", "issue_run_length",
-                                         "waits", "latency", "writes", "warps", "at_once" };
+    static const char *const names[] = { "issue", "lsu",     "l2",     "dram",  "atomic",  "issue_run_length",
+                                         "waits", "latency", "writes", "warps", "at_once", "reads" };
     char name[32];
     double number;
     int used;
@@ -91,8 +92,9 @@ static bool golden_cost_line(const char *line)
     if (sscanf(line, "// cost %31s %lf %127s %127[^\n]", cost->kernel, &cost->cycles, waves, cost->resources) < 3 ||
         !read_waves(cost, waves) || !known_resources(cost->resources))
         return false;
-    cost->use.dram_write_bytes = (uint64_t)(100 * number_of(cost->resources, "writes="));
-    cost->use.dram_read_bytes = 100 - cost->use.dram_write_bytes;
+    cost->use.l2_read_sectors = (uint64_t)(100 * number_of(cost->resources, "reads="));
+    cost->use.dram_write_bytes = (uint64_t)(3200 * number_of(cost->resources, "writes="));
+    cost->use.dram_read_bytes = 3200 - cost->use.dram_write_bytes;
     golden_costs.count++;
     return true;
 }
