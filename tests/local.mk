@@ -183,6 +183,7 @@ BENCHES = \
     tests/bench/end_to_end.sh \
     tests/bench/import.sh \
     tests/bench/kernels.sh \
+    tests/bench/mixes.sh \
     tests/bench/simulate.sh \
     tests/bench/store.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
