@@ -11,12 +11,9 @@ static bool before(const struct gt_heap_event *a, const struct gt_heap_event *b)
     return a->time_ps != b->time_ps ? a->time_ps < b->time_ps : a->order < b->order;
 }
 
-void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event)
+/* Into a hole, or above it where it goes before what is there. */
+static void put(struct gt_heap *heap, size_t hole, struct gt_heap_event event)
 {
-    size_t hole = heap->count;
-
-    gt_array_grow(heap->events, heap->count, heap->room);
-    heap->count++;
     while (hole > 0 && before(&event, &heap->events[(hole - 1) / 4])) {
         heap->events[hole] = heap->events[(hole - 1) / 4];
         hole = (hole - 1) / 4;
@@ -24,6 +21,13 @@ void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event)
     heap->events[hole] = event;
 }
 
+void gt_heap_push(struct gt_heap *heap, struct gt_heap_event event)
+{
+    gt_array_grow(heap->events, heap->count, heap->room);
+    put(heap, heap->count++, event);
+}
+
+/* The event that was last mostly belongs at the bottom: the hole goes there without asking on the way. */
 struct gt_heap_event gt_heap_pop(struct gt_heap *heap)
 {
     struct gt_heap_event top, last;
@@ -44,13 +48,11 @@ struct gt_heap_event gt_heap_pop(struct gt_heap *heap)
             if (before(&heap->events[child], &heap->events[best]))
                 best = child;
         }
-        if (!before(&heap->events[best], &last))
-            break;
         heap->events[hole] = heap->events[best];
         hole = best;
     }
     if (heap->count > 0)
-        heap->events[hole] = last;
+        put(heap, hole, last);
     return top;
 }
 

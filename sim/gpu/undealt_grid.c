@@ -8,8 +8,7 @@ bool gt_undealt_grid_suits(const struct gt_machine *m, gt_gpu_index gpu, gt_grid
 {
     const struct gt_gpu_state *state = &m->gpus[gpu];
 
-    return m->grids[grid].apart_ps > 0 && m->grids[grid].dispatched == 0 && state->resident_blocks == 0 &&
-           m->placement->in_rounds;
+    return m->grids[grid].dispatched == 0 && state->resident_blocks == 0 && m->placement->in_rounds;
 }
 
 /* SMs that hold any: those first in the order. */

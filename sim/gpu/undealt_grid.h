@@ -10,7 +10,7 @@
 
 #include "sim/machine/machine.h"
 
-/* May it be so with this grid, of which no block has been handed out? */
+/* May it be so with this grid, one of the driver's? */
 bool gt_undealt_grid_suits(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 /* `batch` stands for all its blocks from now on, and the event scheduled last ends it. */
 void gt_undealt_grid_begin(struct gt_machine *m, gt_gpu_index gpu, gt_batch_index batch);

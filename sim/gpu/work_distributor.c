@@ -125,7 +125,7 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
         .device = m->device, .gpu = state, .grid = g, .parameters = m->placement_parameters
     };
 
-    if (gt_undealt_grid_suits(m, gpu, grid)) {
+    if (g->apart_ps > 0 && gt_undealt_grid_suits(m, gpu, grid)) {
         gt_batch_start_undealt(m, gpu, grid);
         return true;
     }
