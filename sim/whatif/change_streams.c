@@ -108,7 +108,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     if (deals(&deal)) {
         gt_scenario_replace(scenario, gt_deal_write(&deal, scenario->workload));
         tell(scenario, &deal);
-    } else {
+    } else if (deal.more) {
         gt_scenario_assume(
             scenario, GT_TRUST_HIGH,
             "nothing says that work of a stream is independent of the work before it: order within "

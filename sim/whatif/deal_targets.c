@@ -64,6 +64,7 @@ static void choose_targets(struct gt_deal_context *context, const struct gt_work
 {
     if (context->used_count == 0 || context->used_count >= streams)
         return;
+    deal->more = true;
     context->list = gt_calloc(streams, sizeof *context->list);
     for (uint32_t i = 0; i < context->used_count; i++)
         if (is_target(context, w, context->used[i]))
