@@ -33,7 +33,8 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     for (uint32_t i = 0; i < answer->scenario.assumption_count; i++)
         gt_json_text(json, answer->scenario.assumptions[i]);
     yajl_gen_array_close(json);
-    put_text(json, "bound_by", NULL);
+    put_text(json, "bound_by", gt_bound_names[answer->bound_by]);
+    put_real(json, "bound_pct", 100 * answer->part[answer->bound_by]);
     yajl_gen_map_close(json);
 }
 
@@ -44,11 +45,12 @@ static void print_json(FILE *out, const char *name, const struct gt_whatif *what
 
     yajl_gen_map_open(json);
     put_text(json, "trace", name);
-    put_real(json, "measured_us", whatif->measured_us);
-    put_real(json, "replay_us", whatif->replay_us);
-    put_real(json, "baseline_us", whatif->baseline_us);
+    put_real(json, "measured_us", whatif->facts.measured_us);
+    put_real(json, "replay_us", whatif->facts.replay_us);
+    put_real(json, "baseline_us", whatif->facts.baseline_us);
+    put_real(json, "step_us", whatif->step_us);
     gt_json_text(json, "steps");
-    gt_json_integer(json, whatif->steps);
+    gt_json_integer(json, whatif->facts.steps.count);
     gt_json_text(json, "changes");
     yajl_gen_array_open(json);
     for (size_t i = 0; i < count; i++)
@@ -63,17 +65,18 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     /* clang-format off */
     static const struct gt_column columns[] = {
         { "trace", GT_COLUMN_TEXT }, { "measured_us", GT_COLUMN_NUMBER }, { "replay_us", GT_COLUMN_NUMBER },
-        { "baseline_us", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
+        { "baseline_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
     };
     /* clang-format on */
     struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0]);
 
     gt_table_single(table);
     gt_table_text(table, name);
-    gt_table_real(table, whatif->measured_us, 1);
-    gt_table_real(table, whatif->replay_us, 1);
-    gt_table_real(table, whatif->baseline_us, 1);
-    gt_table_integer(table, whatif->steps);
+    gt_table_real(table, whatif->facts.measured_us, 1);
+    gt_table_real(table, whatif->facts.replay_us, 1);
+    gt_table_real(table, whatif->facts.baseline_us, 1);
+    gt_table_real(table, whatif->step_us, 1);
+    gt_table_integer(table, whatif->facts.steps.count);
     return table;
 }
 
@@ -82,7 +85,7 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
     /* clang-format off */
     static const struct gt_column columns[] = {
         { "change", GT_COLUMN_WIDE }, { "predicted_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },
-        { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT }, { "bound_by", GT_COLUMN_TEXT },
+        { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT }, { "bound_by", GT_COLUMN_TEXT }, { "bound_pct", GT_COLUMN_NUMBER },
     };
     /* clang-format on */
     struct gt_table *table = gt_table_new("changes", columns, sizeof columns / sizeof columns[0]);
@@ -93,7 +96,8 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         gt_table_real(table, answers[i].step_us, 1);
         gt_table_real(table, answers[i].change_pct, 1);
         gt_table_text(table, gt_trust_names[answers[i].scenario.trust]);
-        gt_table_text(table, NULL);
+        gt_table_text(table, gt_bound_names[answers[i].bound_by]);
+        gt_table_real(table, 100 * answers[i].part[answers[i].bound_by], 0);
     }
     return table;
 }

@@ -125,7 +125,15 @@ struct gt_device {
     uint32_t within_threads, memset_threads; /* of a block; 0: they need no SM */
     uint32_t driver_thread_bytes;            /* that a thread does at a time ... */
     uint64_t driver_block_ps;                /* ... and how long a block takes for that among others on its SM */
-    struct gt_warp_costs warp;               /* of instructions: kernels whose program is known */
+    /* What a profiler's recording costs the host, by the profiler. */
+    struct gt_profiler_cost {
+        uint64_t call_ps, submit_ps, cold_ps; /* a CUDA call; one that submits work; one after other work, added */
+        uint64_t operator_ps;                 /* a range: begin and end */
+        uint64_t node_ps;                     /* a node of a graph launched */
+        uint64_t gap_ps;                      /* of the GPU: added to the gap behind an operation */
+    } kineto, nsys;
+    uint64_t unprofiled_node_ps; /* CPU time that a graph's node adds to its launch when nobody records */
+    struct gt_warp_costs warp;   /* of instructions: kernels whose program is known */
 };
 
 enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };

@@ -32,6 +32,20 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
+/* What recording costs, by the profiler: six keys. */
+#define PROFILER(name, field) \
+    TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
+         name ": CPU time that recording adds to a CUDA call"), \
+    TIME("profiler." name "_submit_us", "us", field.submit_ps, LONGEST_US, "1.2", \
+         name ": the same for one that submits a kernel, a copy or a memset"), \
+    TIME("profiler." name "_cold_us", "us", field.cold_ps, LONGEST_US, "4", \
+         name ": added to either where the thread did other work before"), \
+    TIME("profiler." name "_operator_us", "us", field.operator_ps, LONGEST_US, "1.3", \
+         name ": CPU time of recording a range: an operator, an annotation"), \
+    TIME("profiler." name "_node_us", "us", field.node_ps, LONGEST_US, "1.2", \
+         name ": CPU time that recording adds to a graph launch by each node"), \
+    TIME("profiler." name "_gap_us", "us", field.gap_ps, LONGEST_US, "0.3", \
+         name ": added to the gap between operations on the GPU")
 /* clang-format on */
 
 /* Of an instruction: how often one can issue, and when a scoreboard says that its result is there. */
@@ -396,5 +410,11 @@ const struct gt_device_key gt_device_keys[] = {
     CYCLES("memory.bulk_issue_cycles", bulk_issue_cycles, "8", "between two bulk copies of an SM"),
     { "memory.l2_reuse_bytes", "bytes", GT_KEY_BYTES, AT(warp.l2_reuse_bytes), 0, 0, 1000000000000, "20000000",
       "touched last that L2 keeps for the kernels of a recorded stream that come next", 1 },
+
+    PROFILER("kineto", kineto),
+    PROFILER("nsys", nsys),
+    TIME("profiler.none_node_us", "us", unprofiled_node_ps, LONGEST_US, "0.005",
+         "CPU time that a graph's node adds to its launch when nobody records, in place of host.graph_group_us, "
+         "graph_node_us and graph_copy_us, which were measured under a profiler"),
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);

@@ -42,9 +42,21 @@ static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenar
     return gt_timeline_play(timeline, scenario->workload, &scenario->device, &options, probe, error);
 }
 
-int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
+static int play_us(const struct gt_whatif *whatif, double *us, double *step_us, struct gt_error *error)
 {
     struct gt_timeline timeline;
+
+    if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
+        return -1;
+    *us = gt_timeline_us(&timeline);
+    *step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count);
+    gt_timeline_free(&timeline);
+    return 0;
+}
+
+int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
+{
+    struct gt_grade_facts *facts = &whatif->facts;
     struct gt_stated stated;
 
     memset(whatif, 0, sizeof *whatif);
@@ -53,13 +65,15 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     whatif->learned = stated.learned;
     gt_scenario_begin(&whatif->baseline, stated.workload, subject->device, subject->device, subject->host);
     gt_workload_free(stated.workload);
-    whatif->measured_us = measured_us(subject->workload);
-    if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
+    facts->measured_us = measured_us(subject->workload);
+    facts->inferred_waits = stated.inferred_waits;
+    facts->too_short = stated.too_short;
+    facts->steps = gt_steps_find(whatif->baseline.workload);
+    if (play_us(whatif, &facts->replay_us, &whatif->step_us, error) != 0)
         return -1;
-    whatif->replay_us = whatif->baseline_us = whatif->step_us = gt_timeline_us(&timeline);
-    whatif->steps = 1;
-    gt_timeline_free(&timeline);
-    return 0;
+    facts->baseline_us = facts->replay_us;
+    facts->profiled = gt_profiler_remove(&whatif->baseline, subject->workload, &whatif->learned, &facts->removed);
+    return facts->profiled ? play_us(whatif, &facts->baseline_us, &whatif->step_us, error) : 0;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)
@@ -91,6 +105,7 @@ static void begin_like(struct gt_scenario *scenario, const struct gt_scenario *b
 int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *changes, size_t count,
                      const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error)
 {
+    double baseline_us = whatif->facts.baseline_us;
     struct gt_timeline timeline;
 
     memset(answer, 0, sizeof *answer);
@@ -101,9 +116,10 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
         play(whatif, &answer->scenario, probe, &timeline, error) != 0)
         return -1;
     answer->predicted_us = gt_timeline_us(&timeline);
-    answer->step_us = answer->predicted_us / whatif->steps;
-    answer->change_pct =
-        whatif->baseline_us > 0 ? 100 * (answer->predicted_us - whatif->baseline_us) / whatif->baseline_us : 0;
+    answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count);
+    answer->change_pct = baseline_us > 0 ? 100 * (answer->predicted_us - baseline_us) / baseline_us : 0;
+    answer->bound_by = gt_bound_of(answer->scenario.workload, &timeline, answer->part);
+    gt_grade(&answer->scenario, &whatif->facts, answer->part);
     gt_timeline_free(&timeline);
     return 0;
 }

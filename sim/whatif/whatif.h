@@ -3,7 +3,9 @@
 #define GRIDTIDE_SIM_WHATIF_WHATIF_H
 
 #include "sim/machine/options.h"
+#include "sim/whatif/bound.h"
 #include "sim/whatif/changes.h"
+#include "sim/whatif/grade.h"
 #include "sim/whatif/stated.h"
 #include "sim/whatif/timeline.h"
 
@@ -19,17 +21,18 @@ struct gt_whatif {
     struct gt_whatif_subject subject;
     struct gt_learned learned;   /* constants of the recording */
     struct gt_scenario baseline; /* nothing changed: the recorded run in stated form */
-    double measured_us;          /* first call to last end as recorded; NAN where it was not */
-    double replay_us;            /* the same, simulated as recorded, with what the profiler cost */
-    double baseline_us;          /* without that: what predictions are held against */
-    double step_us;              /* of the baseline, a step */
-    uint32_t steps;
+    /* measured_us: first call to last end as recorded, NAN where it was not; replay_us: the same, simulated as recorded,
+     * with what the profiler cost; baseline_us: without that: what predictions are held against */
+    struct gt_grade_facts facts;
+    double step_us; /* of the baseline, a step */
 };
 
 struct gt_answer {
     char *change; /* the specs, joined by " + " */
     double predicted_us, step_us;
     double change_pct;           /* against the baseline: below 0 it is faster */
+    enum gt_bound bound_by;      /* what has the largest part of its critical path, */
+    double part[GT_BOUNDS_BY];   /* and all parts */
     struct gt_scenario scenario; /* what was simulated: its trust and assumptions are the answer's */
 };
 

@@ -1,0 +1,83 @@
+/* Each rule: when it applies, the grade that is left, and why. */
+#include "sim/whatif/grade.h"
+
+#include <math.h>
+
+/* A replay that departs from its recording leaves something out; what is changed may be just that. */
+static const double replay_low = 0.03, replay_medium = 0.01;
+/* What a profiler takes off a call differs from call to call, by a third of its mean: so far a prediction whose time
+ * goes to the host may be off. */
+static const double profiler_varies = 0.33, error_low = 0.15, error_medium = 0.05;
+/* The host's part in a run from which on its times matter. */
+static const double host_matters = 0.1;
+
+static void grade_replay(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
+{
+    double off = facts->replay_us / facts->measured_us - 1;
+
+    if (isnan(facts->measured_us))
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM, "durations are as typed: nothing of the run was measured");
+    else if (fabs(off) > replay_medium)
+        gt_scenario_assume(scenario, fabs(off) > replay_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+                           "the replay of the recording is off by %+.1f%%%s", 100 * off,
+                           fabs(off) > replay_low ? ": what-ifs on it mean little" : "");
+}
+
+/* Only where the host is on the critical path does it matter what its work took without a profiler. */
+static void grade_profiler(struct gt_scenario *scenario, const struct gt_grade_facts *facts, double host_part)
+{
+    double removed = 1 - facts->baseline_us / facts->replay_us, error = removed * profiler_varies * host_part;
+
+    if (!facts->profiled)
+        return;
+    if (fabs(removed) > 0.005)
+        gt_scenario_assume(scenario,
+                           error > error_low      ? GT_TRUST_LOW
+                           : error > error_medium ? GT_TRUST_MEDIUM
+                                                  : GT_TRUST_HIGH,
+                           "what the profiler cost is taken off by its means: %llu calls, %llu ranges, %.0f%% of the "
+                           "recorded time",
+                           (unsigned long long)facts->removed.calls, (unsigned long long)facts->removed.ranges,
+                           100 * removed);
+    if (facts->removed.ranges_missing && host_part > host_matters)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "the file has no operators: if the profiler recorded any, what they cost is still there");
+}
+
+static void grade_order(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
+{
+    if (facts->inferred_waits > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%llu operations wait for another stream only because they began when that one's work ended; "
+            "the profile does not say for what they waited",
+            (unsigned long long)facts->inferred_waits);
+    if (facts->too_short > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%llu kernels lasted longer than sharing the GPU explains; they are taken to last so alone",
+            (unsigned long long)facts->too_short);
+}
+
+static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *steps)
+{
+    switch (steps->by) {
+    case GT_STEPS_MARKED: return;
+    case GT_STEPS_ANNOTATED:
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "the %u annotations of one name are taken as steps",
+                           steps->count);
+        return;
+    case GT_STEPS_REPEATED:
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "the same calls, %u times, are taken as steps", steps->count);
+        return;
+    case GT_STEPS_ONE: gt_scenario_assume(scenario, GT_TRUST_HIGH, "the trace is taken as one step"); return;
+    }
+}
+
+void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const double part[GT_BOUNDS_BY])
+{
+    grade_replay(scenario, facts);
+    grade_profiler(scenario, facts, part[GT_BOUND_BY_HOST] + part[GT_BOUND_BY_LAUNCH]);
+    grade_order(scenario, facts);
+    tell_steps(scenario, &facts->steps);
+}

@@ -1,0 +1,22 @@
+/* grade.h - how far an answer is to be trusted, beside what its change itself assumes: the rules, in one place. */
+#ifndef GRIDTIDE_SIM_WHATIF_GRADE_H
+#define GRIDTIDE_SIM_WHATIF_GRADE_H
+
+#include "sim/whatif/bound.h"
+#include "sim/whatif/profiler.h"
+#include "sim/whatif/steps.h"
+
+/* What the rules go by: of the recording and its replay. */
+struct gt_grade_facts {
+    double measured_us, replay_us, baseline_us; /* measured_us: NAN where nothing was */
+    uint64_t inferred_waits, too_short;         /* see stated.h */
+    bool profiled;                              /* a profiler recorded it, and what it cost was taken off: */
+    struct gt_profiler_removed removed;
+    struct gt_steps steps;
+};
+
+/* Add to the scenario what the facts make it assume, with the grade that each allows.  `part`: what its simulated run
+ * was bound by (bound.h). */
+void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const double part[GT_BOUNDS_BY]);
+
+#endif

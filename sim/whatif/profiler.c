@@ -1,0 +1,231 @@
+#include "sim/whatif/profiler.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "sim/workload/ranges.h"
+
+/* A call after so much other work of its thread finds what the profiler needs out of the caches. */
+static const gt_time_ps cold_from_ps = 3 * UINT64_C(1000000);
+/* What is left at least of a thread's work, of a call and of a gap. */
+static const double least_work_part = 0.2, least_call_part = 0.4, least_gap_part = 0.2;
+
+/* Begins and ends of ranges, by thread and time. */
+struct mark {
+    gt_thread_index thread;
+    gt_time_ps time_ps;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct mark *a = left, *b = right;
+
+    GT_ORDER(a->thread, b->thread);
+    GT_ORDER(a->time_ps, b->time_ps);
+    return 0;
+}
+
+struct removing {
+    const struct gt_workload *recorded;
+    struct gt_workload *w;
+    const struct gt_device *device;
+    const struct gt_profiler_cost *cost;
+    struct mark *marks;
+    size_t mark_count;
+    struct gt_profiler_removed *removed;
+};
+
+static const struct gt_profiler_cost *cost_of(const struct gt_workload *w, const struct gt_device *device)
+{
+    if (w->source != NULL && strcmp(w->source, "kineto") == 0)
+        return &device->kineto;
+    return w->source != NULL && strcmp(w->source, "nsys") == 0 ? &device->nsys : NULL;
+}
+
+/* Steps are told by the profiler itself, and cost once. */
+static void collect_marks(struct removing *removing)
+{
+    const struct gt_workload *w = removing->recorded;
+
+    removing->marks = gt_calloc(2ull * w->range_count + 1, sizeof *removing->marks);
+    for (uint32_t i = 0; i < w->range_count; i++) {
+        const struct gt_range *range = &w->ranges[i];
+
+        if (!gt_range_is_measured(range) || range->kind == GT_RANGE_STEP)
+            continue;
+        removing->marks[removing->mark_count++] = (struct mark){ range->thread, range->start_ps };
+        removing->marks[removing->mark_count++] = (struct mark){ range->thread, gt_range_measured_end(range) };
+        removing->removed->ranges++;
+    }
+    qsort(removing->marks, removing->mark_count, sizeof *removing->marks, by_time);
+}
+
+/* How many marks the thread has before that time. */
+static size_t marks_before(const struct removing *removing, gt_thread_index thread, gt_time_ps time_ps)
+{
+    struct mark key = { thread, time_ps };
+    size_t low = 0, high = removing->mark_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (by_time(&removing->marks[middle], &key) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Take up to `off_ps` off `time_ps`, of which `least_ps` stay; returns what was left to take. */
+static gt_time_ps take_off(struct removing *removing, gt_time_ps *time_ps, gt_time_ps off_ps, gt_time_ps least_ps)
+{
+    gt_time_ps room_ps = *time_ps > least_ps ? *time_ps - least_ps : 0;
+    gt_time_ps taken_ps = off_ps < room_ps ? off_ps : room_ps;
+
+    *time_ps -= taken_ps;
+    removing->removed->host_us += (double)taken_ps / 1e6;
+    return off_ps - taken_ps;
+}
+
+static gt_time_ps part(gt_time_ps time_ps, double part)
+{
+    return (gt_time_ps)((double)time_ps * part);
+}
+
+static bool submits(const struct gt_call *call)
+{
+    return call->ops > 0 && call->kind != GT_CALL_GRAPH_LAUNCH;
+}
+
+/* What recording cost this call itself. */
+static gt_time_ps call_cost_ps(const struct removing *removing, const struct gt_call *call)
+{
+    gt_time_ps cost_ps = submits(call) ? removing->cost->submit_ps : removing->cost->call_ps;
+
+    if (call->kind == GT_CALL_GRAPH_LAUNCH)
+        cost_ps += call->ops * removing->cost->node_ps;
+    if (call->kind != GT_CALL_OTHER && call->before_ps >= cold_from_ps)
+        cost_ps += removing->cost->cold_ps;
+    return cost_ps;
+}
+
+/* Of a graph launch there is left what it takes when nobody records; of another call a part. */
+static gt_time_ps least_call_ps(const struct removing *removing, const struct gt_call *call)
+{
+    gt_time_ps unprofiled_ps = removing->device->graph_call_ps + call->ops * removing->device->unprofiled_node_ps;
+
+    if (call->kind == GT_CALL_GRAPH_LAUNCH)
+        return unprofiled_ps < call->duration_ps ? unprofiled_ps : call->duration_ps;
+    return part(call->duration_ps, least_call_part);
+}
+
+/* What a call's operations have to wait for shrinks with the call. */
+static void shorten_ops(struct removing *removing, const struct gt_call *call, gt_time_ps before_ps)
+{
+    double rest = before_ps > 0 ? (double)call->duration_ps / (double)before_ps : 1;
+
+    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+        if (removing->w->ops[op].visible_ps != GT_TIME_NONE)
+            removing->w->ops[op].visible_ps = part(removing->w->ops[op].visible_ps, rest);
+}
+
+static void shorten_call(struct removing *removing, gt_call_index index, size_t marks)
+{
+    struct gt_call *call = &removing->w->calls[index];
+    gt_time_ps whole_ps = call->duration_ps, left_ps;
+
+    if (!(call->flags & GT_CALL_STATED) || call->flags & GT_CALL_INFERRED || call->kind == GT_CALL_HOST_WORK)
+        return;
+    removing->removed->calls++;
+    left_ps = take_off(removing, &call->duration_ps, call_cost_ps(removing, call), least_call_ps(removing, call));
+    shorten_ops(removing, call, whole_ps);
+    if (call->return_ps != GT_TIME_NONE && call->return_ps > removing->device->sync_return_ps)
+        left_ps = take_off(removing, &call->return_ps, left_ps, removing->device->sync_return_ps);
+    if (call->kind == GT_CALL_GRAPH_LAUNCH)
+        left_ps = 0; /* recording its nodes is no work of the thread before it */
+    left_ps += marks * removing->cost->operator_ps / 2;
+    take_off(removing, &call->before_ps, left_ps, part(call->before_ps, least_work_part));
+}
+
+static void shorten_calls(struct removing *removing)
+{
+    const struct gt_workload *recorded = removing->recorded;
+    size_t *passed = gt_calloc(recorded->thread_count + 1ull, sizeof *passed);
+
+    for (gt_thread_index i = 0; i < recorded->thread_count; i++)
+        passed[i] = GT_NONE;
+    for (gt_call_index i = 0; i < recorded->call_count; i++) {
+        const struct gt_call *call = &recorded->calls[i];
+        size_t marks, *before = &passed[call->thread];
+
+        if (call->start_ps == GT_TIME_NONE)
+            continue;
+        marks = marks_before(removing, call->thread, call->start_ps);
+        shorten_call(removing, i, *before == GT_NONE ? 0 : marks - *before);
+        *before = marks;
+    }
+    free(passed);
+}
+
+static void shorten_gap(int64_t *gap_ps, uint64_t off_ps)
+{
+    int64_t least_ps = (int64_t)((double)*gap_ps * least_gap_part);
+
+    if (*gap_ps != GT_NOT_LEARNED && *gap_ps > 0)
+        *gap_ps = *gap_ps - (int64_t)off_ps > least_ps ? *gap_ps - (int64_t)off_ps : least_ps;
+}
+
+/* The GPU's part; latencies of calls are those of the device file, since those that were seen begin where the profiler
+ * took the time of a call's end. */
+static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
+{
+    uint64_t off_ps = removing->cost->gap_ps;
+
+    for (int before = 0; before < GT_OP_KINDS; before++) {
+        learned->latency_ps[before] = GT_NOT_LEARNED;
+        for (int after = 0; after < GT_OP_KINDS; after++) {
+            shorten_gap(&learned->gap_ps[before][after], off_ps);
+            shorten_gap(&learned->graph_gap_ps[before][after], off_ps);
+            shorten_gap(&learned->event_gap_ps[before][after], off_ps);
+        }
+    }
+    learned->graph_latency_ps = GT_NOT_LEARNED;
+    for (gt_op_index i = 0; i < removing->w->op_count; i++) {
+        gt_time_ps *gap_ps = &removing->w->ops[i].gap_ps, least_ps = part(*gap_ps, least_gap_part);
+
+        if (*gap_ps != GT_TIME_NONE)
+            *gap_ps = *gap_ps > least_ps + off_ps ? *gap_ps - off_ps : least_ps;
+    }
+}
+
+static void quieten(struct gt_device *device)
+{
+    device->graph_group_ps = 0;
+    device->graph_node_ps = device->graph_copy_ps = device->unprofiled_node_ps;
+}
+
+bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *recorded, struct gt_learned *learned,
+                        struct gt_profiler_removed *removed)
+{
+    struct removing removing = {
+        .recorded = recorded,
+        .w = scenario->workload,
+        .device = &scenario->recorded,
+        .cost = cost_of(recorded, &scenario->recorded),
+        .removed = removed,
+    };
+
+    memset(removed, 0, sizeof *removed);
+    if (removing.cost == NULL)
+        return false;
+    collect_marks(&removing);
+    removed->ranges_missing = removed->ranges == 0;
+    shorten_calls(&removing);
+    shorten_gaps(&removing, learned);
+    quieten(&scenario->device);
+    quieten(&scenario->recorded);
+    free(removing.marks);
+    return true;
+}

@@ -1,0 +1,203 @@
+#include "sim/whatif/steps.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "sim/whatif/repeats.h"
+#include "sim/workload/ranges.h"
+
+/* Annotations are steps where they hold this part of all calls. */
+static const double most_calls_part = 0.8;
+
+static uint32_t count_steps(const struct gt_workload *w)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < w->range_count; i++)
+        count += w->ranges[i].kind == GT_RANGE_STEP && w->ranges[i].behind_call > w->ranges[i].first_call;
+    return count;
+}
+
+/* "step 3" and "step 12" are the same but for digits. */
+static bool same_but_digits(const char *one, const char *other)
+{
+    for (;;) {
+        while (isdigit((unsigned char)*one))
+            one++;
+        while (isdigit((unsigned char)*other))
+            other++;
+        if (*one != *other)
+            return false;
+        if (*one == '\0')
+            return true;
+        one++;
+        other++;
+    }
+}
+
+static bool is_annotation(const struct gt_range *range)
+{
+    return range->parent == GT_NONE && (range->kind == GT_RANGE_ANNOTATION || range->kind == GT_RANGE_NVTX) &&
+           range->behind_call > range->first_call;
+}
+
+/* Does range `j` follow range `i` as another step: the same thread and name, behind it? */
+static bool follows(const struct gt_workload *w, uint32_t i, uint32_t j)
+{
+    const struct gt_range *one = &w->ranges[i], *other = &w->ranges[j];
+
+    return is_annotation(other) && one->thread == other->thread && other->first_call >= one->behind_call &&
+           same_but_digits(gt_name_text(w, one->name), gt_name_text(w, other->name));
+}
+
+static void mark(struct gt_workload *w, gt_thread_index thread, uint32_t name, gt_call_index first,
+                 gt_call_index behind)
+{
+    gt_range_index index = gt_workload_add_range(w);
+    struct gt_range *range = &w->ranges[index];
+
+    range->kind = GT_RANGE_STEP;
+    range->thread = thread;
+    range->name = name;
+    range->first_call = first;
+    range->behind_call = behind;
+}
+
+/* From each such annotation to the next is a step. */
+static void mark_from(struct gt_workload *w, uint32_t first, uint32_t ranges)
+{
+    uint32_t last = first;
+
+    for (uint32_t i = first + 1; i < ranges; i++) {
+        if (!follows(w, last, i))
+            continue;
+        mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[i].first_call);
+        last = i;
+    }
+    mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[last].behind_call);
+}
+
+/* Do the annotations like number `first` hold nearly all calls, and are there two at least? */
+static bool are_steps(const struct gt_workload *w, uint32_t first)
+{
+    uint32_t last = first, count = 1;
+    uint64_t calls = w->ranges[first].behind_call - w->ranges[first].first_call;
+
+    for (uint32_t i = first + 1; i < w->range_count; i++) {
+        if (!follows(w, last, i))
+            continue;
+        calls += w->ranges[i].behind_call - w->ranges[i].first_call;
+        last = i;
+        count++;
+    }
+    return count >= 2 && (double)calls >= most_calls_part * w->call_count;
+}
+
+enum { ANNOTATIONS_TRIED = 16 };
+
+static bool mark_annotated(struct gt_workload *w)
+{
+    uint32_t ranges = w->range_count, tried = 0;
+
+    for (uint32_t i = 0; i < ranges && tried < ANNOTATIONS_TRIED; i++) {
+        if (!is_annotation(&w->ranges[i]))
+            continue;
+        tried++;
+        if (!are_steps(w, i))
+            continue;
+        mark_from(w, i, ranges);
+        return true;
+    }
+    return false;
+}
+
+static bool mark_repeated(struct gt_workload *w)
+{
+    struct gt_repeats repeats;
+    static const char name[] = "repeated calls";
+
+    if (!gt_repeats_find(&repeats, w))
+        return false;
+    for (uint32_t i = 0; i < repeats.count; i++)
+        mark(w, repeats.thread, gt_name(w, name, sizeof name - 1), repeats.first_call[i], repeats.first_call[i + 1]);
+    free(repeats.first_call);
+    return true;
+}
+
+struct gt_steps gt_steps_find(struct gt_workload *w)
+{
+    struct gt_steps steps = { .count = count_steps(w), .by = GT_STEPS_MARKED };
+
+    if (steps.count > 0)
+        return steps;
+    if (mark_annotated(w))
+        steps.by = GT_STEPS_ANNOTATED;
+    else if (mark_repeated(w))
+        steps.by = GT_STEPS_REPEATED;
+    else
+        return (struct gt_steps){ 1, GT_STEPS_ONE };
+    steps.count = count_steps(w);
+    return steps;
+}
+
+/* When a step's first call began, and when the last of its calls and operations ended. */
+struct span {
+    gt_time_ps start_ps, end_ps;
+};
+
+static struct span span_of(const struct gt_workload *w, const struct gt_timeline *timeline,
+                           const struct gt_range *step)
+{
+    struct span span = { GT_TIME_NONE, 0 };
+
+    for (gt_call_index i = step->first_call; i < step->behind_call; i++) {
+        const struct gt_call *call = &w->calls[i];
+        gt_time_ps end_ps = timeline->calls[i].end_ps;
+
+        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+            end_ps = timeline->ops[op].end_ps > end_ps ? timeline->ops[op].end_ps : end_ps;
+        span.start_ps = timeline->calls[i].start_ps < span.start_ps ? timeline->calls[i].start_ps : span.start_ps;
+        span.end_ps = end_ps > span.end_ps ? end_ps : span.end_ps;
+    }
+    return span;
+}
+
+/* The middle of what lies between neighbours. */
+static double median_us(double *values, uint32_t count)
+{
+    qsort(values, count, sizeof *values, gt_by_double);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeline, uint32_t count)
+{
+    double *starts = gt_calloc(w->range_count + 1ull, sizeof *starts);
+    double *ends = gt_calloc(w->range_count + 1ull, sizeof *ends), start_us, end_us;
+    struct span before = { 0, 0 };
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < w->range_count; i++) {
+        struct span now;
+
+        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call == w->ranges[i].first_call)
+            continue;
+        now = span_of(w, timeline, &w->ranges[i]);
+        if (found++ > 0) {
+            starts[found - 2] = ((double)now.start_ps - (double)before.start_ps) / 1e6;
+            ends[found - 2] = ((double)now.end_ps - (double)before.end_ps) / 1e6;
+        }
+        before = now;
+    }
+    if (found < 2) {
+        free(starts);
+        free(ends);
+        return gt_timeline_us(timeline) / (count > 0 ? count : 1);
+    }
+    start_us = median_us(starts, found - 1);
+    end_us = median_us(ends, found - 1);
+    free(starts);
+    free(ends);
+    return start_us > end_us ? start_us : end_us;
+}

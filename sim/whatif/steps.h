@@ -1,0 +1,28 @@
+/* steps.h - what one step of a program is, and how long it takes. */
+#ifndef GRIDTIDE_SIM_WHATIF_STEPS_H
+#define GRIDTIDE_SIM_WHATIF_STEPS_H
+
+#include "sim/whatif/timeline.h"
+
+/* How steps were found. */
+enum gt_steps_by {
+    GT_STEPS_MARKED,    /* ranges that say that they are one (ProfilerStep#3) */
+    GT_STEPS_ANNOTATED, /* ranges of one name, but for its digits, that hold nearly all calls */
+    GT_STEPS_REPEATED,  /* a row of calls that comes again */
+    GT_STEPS_ONE        /* none of these: all is one step */
+};
+
+struct gt_steps {
+    uint32_t count;
+    enum gt_steps_by by;
+};
+
+/* The steps of `workload`: where ranges do not mark them, ranges that do are added, behind the others. */
+struct gt_steps gt_steps_find(struct gt_workload *workload);
+
+/* How long a step takes once they follow each other: from one to the next in the middle, by what the host begins or by
+ * what the GPU ends, whichever takes longer; so that neither what stands before and behind the steps counts, nor an odd
+ * one.  Where fewer than two have calls: all of the run, divided by `count`. */
+double gt_steps_us(const struct gt_workload *workload, const struct gt_timeline *timeline, uint32_t count);
+
+#endif
