@@ -49,7 +49,7 @@ ask()
     done
     # shellcheck disable=SC2086 # options are words
     "$GRIDTIDE" whatif -q -f json "$trace" "$@" $options > "$work/answer" 2> "$work/why" || return 1
-    jq -r '"\(.baseline_us / .steps) \(.changes[0].step_us) \(.changes[0].trust)"' "$work/answer"
+    jq -r '"\(.step_us) \(.changes[0].step_us) \(.changes[0].trust)"' "$work/answer"
 }
 
 asked=$*
