@@ -7,14 +7,15 @@
 #include <string.h>
 
 /* A run of copies in by one thread, which nothing keeps from being asked for when the first one is: no wait of the host,
- * and none that the trace states of a stream.  They keep their order, whatever streams they are of. */
+ * unless so many ahead are asked for that they go beyond waits, and none that the trace states of a stream.  They keep
+ * their order, whatever streams they are of. */
 struct prefetch {
     const struct gt_workload *w;
     gt_call_index *next;    /* by call: the next copy of its run; GT_NONE: none, or no such copy */
     bool *heads;            /* by call: is it the first of a run? */
     gt_call_index *last;    /* by thread: the last copy of the run at hand; GT_NONE: none */
     bool *computes;         /* by stream: has it other work than copies in? */
-    uint32_t copies, ahead; /* ahead: UINT32_MAX: all of a run */
+    uint32_t copies, ahead; /* ahead: UINT32_MAX: all up to the host's next wait */
 };
 
 /* The copy in that may be asked for earlier; else NULL. */
@@ -39,6 +40,11 @@ static void add_copy(struct prefetch *p, gt_call_index call, const struct gt_op 
     p->copies++;
 }
 
+static bool waits(const struct gt_workload *w, const struct gt_call *call)
+{
+    return gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(w, call);
+}
+
 static void look_at(struct prefetch *p, gt_call_index index)
 {
     const struct gt_call *call = &p->w->calls[index];
@@ -46,15 +52,15 @@ static void look_at(struct prefetch *p, gt_call_index index)
 
     if (op != NULL)
         add_copy(p, index, op);
-    else if (gt_call_synchronises(call) || gt_call_queries(call) || gt_call_holds_host(p->w, call) ||
-             call->kind == GT_CALL_EVENT_WAIT)
+    else if (call->kind == GT_CALL_EVENT_WAIT || (p->ahead == UINT32_MAX && waits(p->w, call)))
         p->last[call->thread] = GT_NONE;
 }
 
-static void begin(struct prefetch *p, const struct gt_workload *w)
+static void begin(struct prefetch *p, const struct gt_workload *w, uint32_t ahead)
 {
     *p = (struct prefetch){
         .w = w,
+        .ahead = ahead,
         .next = gt_realloc(NULL, w->call_count + 1ull, sizeof *p->next),
         .heads = gt_calloc(w->call_count + 1ull, sizeof *p->heads),
         .last = gt_realloc(NULL, w->thread_count + 1ull, sizeof *p->last),
@@ -183,7 +189,7 @@ static bool applies(const struct gt_scenario *scenario, const char *argument)
     bool some;
 
     (void)argument;
-    begin(&p, scenario->workload);
+    begin(&p, scenario->workload, UINT32_MAX);
     some = p.copies > 0;
     end(&p);
     return some;
@@ -212,16 +218,16 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
 
     if (read_ahead(argument, &ahead, error) != 0)
         return -1;
-    begin(&p, scenario->workload);
-    p.ahead = ahead;
+    begin(&p, scenario->workload, ahead);
     if (p.copies > 0) {
         struct gt_workload *changed = rebuild_ahead(&p, &calls);
 
         gt_scenario_assume(
             scenario, GT_TRUST_HIGH,
-            "%u copies in have a stream of their own and are asked for %s, no earlier than the host has "
-            "waited; %u calls more for their events",
-            p.copies, ahead == UINT32_MAX ? "together" : "ahead of their use", calls);
+            "%u copies in have a stream of their own and are asked for %s; %u calls more for their events", p.copies,
+            ahead == UINT32_MAX ? "together, no earlier than the host has waited"
+                                : "ahead of their use, also before the host has waited for other work",
+            calls);
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
             "the host has the data of these copies when they are asked for, and the device a buffer for "
@@ -237,7 +243,7 @@ const struct gt_change_kind gt_change_prefetch = {
     .name = "prefetch",
     .argument = "N",
     .takes = GT_ARGUMENT_OPTIONAL,
-    .help = "copies in go ahead in a stream of their own, N at a time (all up to the host's next wait)",
+    .help = "copies in go ahead in a stream of their own, N of them (else all up to the host's next wait)",
     .tried = tried,
     .applies = applies,
     .apply = apply,
