@@ -7,6 +7,9 @@ traces_libtraces_a_SOURCES = \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
+    traces/explain/blocked.c traces/explain/copies.c traces/explain/explain.h traces/explain/findings.c \
+    traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c \
+    traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/export.h \
     traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c traces/export/perfetto.h traces/export/rows.c traces/export/tracks.c \
@@ -49,7 +52,7 @@ traces_libtraces_a_SOURCES = \
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/sass/README.md \
-    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/export/README.md
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/export/README.md
 
 # The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[], gt_schema_ranges_sql[]`.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h

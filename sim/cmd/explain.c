@@ -1,6 +1,5 @@
-/* explain.c - `gridtide explain`: where the cycles of one kernel launch go. */
+/* explain.c - `gridtide explain`: a run's timeline, or one kernel launch. */
 #include <argp.h>
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,172 +7,87 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/explain_parts.h"
 #include "sim/cmd/options.h"
-#include "traces/compare/verdict.h"
-#include "traces/names/demangle.h"
-#include "traces/names/short_name.h"
 
-enum { TOP = 20, TOP_MAX = 100000, NAMES_SHOWN = 10, OPTION_TOP = 256 };
+enum { TOP = 20, TOP_MAX = 100000, OPTION_TOP = 256, OPTION_KERNEL, OPTION_GAP };
 
-struct arguments {
-    const char *store, *kernel;
-    unsigned top;
-    enum gt_format format;
-};
+/* Gaps below this are what lies between any two operations. */
+static const gt_time_ps usual_gap_ps = 5 * UINT64_C(1000000);
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "top", OPTION_TOP, "N", 0, "List the N instructions where warps wait most (default 20)", 0 },
+    { "kernel", OPTION_KERNEL, "NAME", 0, "Explain this kernel, as KERNEL does", 0 },
+    { "gap", OPTION_GAP, "US", 0, "List idle gaps of at least US microseconds (default 5)", 0 },
+    { "top", OPTION_TOP, "N", 0,
+      "At most N rows of each list, the largest (default 20 for people, all for programs; "
+      "of instructions 20)",
+      0 },
     { 0 },
 };
 
+static gt_time_ps parse_gap(const struct argp_state *state, const char *text)
+{
+    char *end;
+    double us = strtod(text, &end);
+
+    if (end == text || *end != '\0' || !(us >= 0) || us > (double)GT_TIME_LIMIT_PS / 1e6)
+        argp_error(state, "--gap takes microseconds, not '%s'", text);
+    return (gt_time_ps)llround(us * 1e6);
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
-    struct arguments *arguments = state->input;
+    struct gt_explain_request *request = state->input;
 
     switch (key) {
-    case 'f': arguments->format = gt_option_format(state, text); return 0;
-    case OPTION_TOP: arguments->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
+    case 'f': request->format = gt_option_format(state, text); return 0;
+    case OPTION_TOP: request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
+    case OPTION_KERNEL: request->kernel = text; return 0;
+    case OPTION_GAP: request->least_gap_ps = parse_gap(state, text); return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num > 1)
+        if (state->arg_num > 1 || (state->arg_num == 1 && request->kernel != NULL))
             argp_error(state, "one kernel at a time: '%s' is one too many", text);
-        *(state->arg_num == 0 ? &arguments->store : &arguments->kernel) = text;
+        *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
-    case ARGP_KEY_END:
-        if (state->arg_num < 2)
-            argp_error(state, "name a store that 'gridtide run -o' wrote, and a kernel");
-        return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
 
 /* clang-format off */
 static const struct argp parser = {
-    options, parse_option, "RUN.db KERNEL",
-    "Say where the cycles of a kernel launch go: issue by pipe, stalls by reason and by instruction, next to "
-    "the profiler's samples where the trace has them, and what would help.\v"
+    options, parse_option, "RUN.db [KERNEL]",
+    "Say why a run's timeline is as it is: what limits it, by cause, step and operator; when the GPU was idle and who "
+    "held up what came next; which kernels and copies did not overlap and why; which calls kept the host waiting; what "
+    "would help. With KERNEL, where the cycles of one launch go: issue by pipe, stalls by reason and by instruction, "
+    "next to the profiler's samples where the trace has them, and what would help.\v"
     "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
-    "one; of several launches that it fits the one with the most cycles is taken.",
+    "one; of several launches that it fits the one with the most cycles is taken. Causes are the simulator's, of the "
+    "newest simulated run: a recording does not tell them.",
     NULL, NULL, NULL,
 };
 /* clang-format on */
 
-static double cycles_of(const struct gt_kernel_row *row)
-{
-    return isnan(row->in_simulated.cycles) ? row->in_measured.cycles : row->in_simulated.cycles;
-}
-
-static bool is_number(const char *text)
-{
-    return text[0] != '\0' && strspn(text, "0123456789") == strlen(text);
-}
-
-/* How well a launch fits what was asked for: 0 not at all. */
-static int fit(const struct gt_kernel_row *row, const char *kernel)
-{
-    if (is_number(kernel))
-        return row->launch == strtoull(kernel, NULL, 10);
-    return gt_name_fit(row->name, kernel);
-}
-
-static void fail_none(const struct gt_kernels *kernels, const struct arguments *arguments, struct gt_error *error)
-{
-    char names[700] = "";
-    size_t used = 0;
-
-    for (uint32_t i = 0; i < kernels->count && i < NAMES_SHOWN && used < sizeof names; i++) {
-        char *name = gt_short_name(kernels->rows[i].name, 50);
-
-        used += (size_t)snprintf(names + used, sizeof names - used, "%s%" PRIu32 " %s", i > 0 ? ", " : "",
-                                 kernels->rows[i].launch, name);
-        free(name);
-    }
-    if (kernels->count == 0)
-        gt_error_set(error,
-                     "%s: holds no kernel with cycles; import a profile of Nsight Compute and run "
-                     "that",
-                     arguments->store);
-    else
-        gt_error_set(error, "%s: no launch or kernel '%.100s' with cycles; there are %s%s", arguments->store,
-                     arguments->kernel, names, kernels->count > NAMES_SHOWN ? ", ..." : "");
-}
-
-/* The launch meant; NULL with the reason. */
-static const struct gt_kernel_row *choose(const struct gt_kernels *kernels, const struct arguments *arguments,
-                                          struct gt_error *error)
-{
-    const struct gt_kernel_row *chosen = NULL;
-    uint32_t fits = 0;
-    int best = 1;
-
-    for (uint32_t i = 0; i < kernels->count; i++) {
-        const struct gt_kernel_row *row = &kernels->rows[i];
-        int how = fit(row, arguments->kernel);
-
-        if (how < best)
-            continue;
-        fits = how > best ? 1 : fits + 1;
-        if (chosen == NULL || how > best || cycles_of(row) > cycles_of(chosen) || isnan(cycles_of(chosen)))
-            chosen = row;
-        best = how;
-    }
-    if (chosen == NULL)
-        fail_none(kernels, arguments, error);
-    else if (fits > 1)
-        fprintf(stderr,
-                "gridtide: %" PRIu32 " launches fit '%s': this is number %" PRIu32 ", with the most "
-                "cycles\n",
-                fits, arguments->kernel, chosen->launch);
-    return chosen;
-}
-
-static int explain_row(struct gt_store *store, int64_t simulated, int64_t measured, const struct gt_kernel_row *row,
-                       const struct arguments *arguments, struct gt_error *error)
-{
-    struct gt_kernel_stalls inside;
-    struct gt_explained explained;
-    struct gt_table *tables[GT_EXPLAIN_TABLES];
-    size_t count = 0;
-    int result = gt_kernel_load_stalls(store, simulated, measured, row, &inside, error);
-
-    if (result == 0) {
-        gt_explain(row, &inside, &explained);
-        count = gt_explain_tables(&explained, arguments->top, tables);
-        gt_tables_print(stdout, arguments->format, tables, count);
-    }
-    while (count > 0)
-        gt_table_free(tables[--count]);
-    gt_kernel_stalls_free(&inside);
-    return result;
-}
-
 static int explain(struct gt_store *store, const void *user, struct gt_error *error)
 {
-    const struct arguments *arguments = user;
-    struct gt_kernels kernels = { .count = 0 };
-    const struct gt_kernel_row *row;
-    int64_t simulated, measured;
-    int result = gt_verdict_find_runs(store, &simulated, &measured, error);
+    struct gt_explain_request request = *(const struct gt_explain_request *)user;
+    bool all = request.kernel == NULL && request.format != GT_FORMAT_TABLE;
 
-    if (result == 0)
-        result = gt_kernels_load(store, simulated, measured, &kernels, error);
-    row = result == 0 ? choose(&kernels, arguments, error) : NULL;
-    if (row != NULL && row->failure != NULL)
-        fprintf(stderr, "gridtide: the warp tier has no cycles of it: %s\n", row->failure);
-    result = row != NULL ? explain_row(store, simulated, measured, row, arguments, error) : -1;
-    gt_kernels_free(&kernels);
-    return result;
+    if (request.top == 0)
+        request.top = all ? TOP_MAX : TOP;
+    return request.kernel != NULL ? gt_explain_kernel(store, &request, error)
+                                  : gt_explain_timeline(store, &request, error);
 }
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .format = GT_FORMAT_TABLE, .top = TOP };
+    struct gt_explain_request request = { .format = GT_FORMAT_TABLE, .least_gap_ps = usual_gap_ps };
 
-    gt_parse(&parser, argc, argv, &arguments);
-    return gt_with_store(arguments.store, explain, &arguments);
+    gt_parse(&parser, argc, argv, &request);
+    return gt_with_store(request.store, explain, &request);
 }
 
 const struct gt_command gt_command_explain = {
     "explain",
-    "where the cycles of one kernel go, and what would help",
+    "why a run's timeline is as it is, or where one kernel's cycles go; what would help",
     run,
 };

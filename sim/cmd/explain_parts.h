@@ -4,6 +4,18 @@
 
 #include "sim/cmd/table.h"
 #include "traces/compare/kernel_cycles.h"
+#include "traces/store/store.h"
+
+/* What was asked for. */
+struct gt_explain_request {
+    const char *store, *kernel; /* kernel NULL: the timeline */
+    unsigned top;               /* rows of a list; 0: as is usual */
+    gt_time_ps least_gap_ps;
+    enum gt_format format;
+};
+/* Print it. Return 0 or -1. */
+int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);
+int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);
 
 /* A launch with what follows from its rows.  Shares are 0..1, NAN where they are not known. */
 struct gt_explained {

@@ -284,7 +284,11 @@ void gt_workload_add_access(struct gt_workload *w, gt_op_index op, const struct 
     if (op + 1 != w->op_count || w->ops[op].accesses == UINT16_MAX)
         gt_bug("accesses are added to the last operation, 65535 at most");
     grow(w, w->accesses, w->access_count, w->access_room);
-    w->accesses[w->access_count++] = *access;
+    memset(&w->accesses[w->access_count], 0, sizeof *w->accesses); /* padding compares equal */
+    w->accesses[w->access_count].offset = access->offset;
+    w->accesses[w->access_count].bytes = access->bytes;
+    w->accesses[w->access_count].buffer = access->buffer;
+    w->accesses[w->access_count++].writes = access->writes;
     w->ops[op].accesses++;
 }
 

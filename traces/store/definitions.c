@@ -126,6 +126,18 @@ static void kernel_value(sqlite3_context *result, const void *workload, uint64_t
     }
 }
 
+static bool has_cluster(const void *workload, uint64_t row)
+{
+    return gt_kernel_cluster_blocks(&((const struct gt_workload *)workload)->kernels[row]) > 1;
+}
+
+static void cluster_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+
+    sqlite3_result_int64(result, column == 1 ? (int64_t)row : w->kernels[row].cluster[column - 2]);
+}
+
 static void call_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
     const struct gt_workload *w = workload;
@@ -164,14 +176,16 @@ static const struct definition {
     int columns;
     size_t count_offset; /* of the number of rows, in struct gt_workload */
     row_value *value;
+    bool (*holds)(const void *workload, uint64_t row); /* NULL: all rows */
 } definitions[] = {
-    { "warning", 4, offsetof(struct gt_workload, warning_count), warning_value },
-    { "gpu", 4, offsetof(struct gt_workload, gpu_count), gpu_value },
-    { "stream", 8, offsetof(struct gt_workload, stream_count), stream_value },
-    { "thread", 5, offsetof(struct gt_workload, thread_count), thread_value },
-    { "kernel", 12, offsetof(struct gt_workload, kernel_count), kernel_value },
-    { "call", 6, offsetof(struct gt_workload, call_count), call_value },
-    { "op", 9, offsetof(struct gt_workload, op_count), op_value },
+    { "warning", 4, offsetof(struct gt_workload, warning_count), warning_value, NULL },
+    { "gpu", 4, offsetof(struct gt_workload, gpu_count), gpu_value, NULL },
+    { "stream", 8, offsetof(struct gt_workload, stream_count), stream_value, NULL },
+    { "thread", 5, offsetof(struct gt_workload, thread_count), thread_value, NULL },
+    { "kernel", 12, offsetof(struct gt_workload, kernel_count), kernel_value, NULL },
+    { "kernel_cluster", 5, offsetof(struct gt_workload, kernel_count), cluster_value, has_cluster },
+    { "call", 6, offsetof(struct gt_workload, call_count), call_value, NULL },
+    { "op", 9, offsetof(struct gt_workload, op_count), op_value, NULL },
 };
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
 
@@ -205,6 +219,7 @@ static int64_t insert_trace(struct gt_store *store, const struct gt_workload *wo
         const struct gt_row_source source = {
             .table = definitions[i].table, .columns = definitions[i].columns, .id = id,
             .count = row_count(&definitions[i], workload), .value = definitions[i].value, .user = workload,
+            .holds = definitions[i].holds,
         };
         /* clang-format on */
 

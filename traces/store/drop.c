@@ -10,7 +10,7 @@ static const char *const run_tables[] = {
     "run_bin",   "run_placement", "run_block", "run_op",     "run_call",
 };
 static const char *const trace_tables[] = {
-    "run",    "call_range", "range",  "op",  "call",    "instruction",
+    "run",    "call_range", "range",  "op",  "call",    "instruction", "kernel_cluster",
     "kernel", "thread",     "stream", "gpu", "warning", "trace",
 };
 enum {

@@ -53,9 +53,18 @@ int gt_run_device_keys(struct gt_database *database, int64_t run_id, gt_device_k
                     run_id, 0, RECEIVER(take_key), error);
 }
 
+/* Another number of SMs makes a device forget how its SMs were divided: so that comes first. */
+static const char first_key[] = "chip.sms";
+
+static int set_first_key(void *user, const char *key, const char *value, struct gt_error *error)
+{
+    return strcmp(key, first_key) == 0 ? gt_device_set(user, key, value, error) : 0;
+}
+
 static int set_key(void *user, const char *key, const char *value, struct gt_error *error)
 {
-    return gt_device_find_key(key) == NULL ? 0 : gt_device_set(user, key, value, error);
+    return strcmp(key, first_key) == 0 || gt_device_find_key(key) == NULL ? 0
+                                                                          : gt_device_set(user, key, value, error);
 }
 
 /* The device table's own columns hold even where the keys are not in the store. */
@@ -89,7 +98,8 @@ static int read_limits(struct gt_database *database, int64_t run_id, struct gt_d
 int gt_stored_device(struct gt_database *database, int64_t run_id, struct gt_device *device, struct gt_error *error)
 {
     gt_device_init(device);
-    if (gt_run_device_keys(database, run_id, set_key, device, error) != 0)
+    if (gt_run_device_keys(database, run_id, set_first_key, device, error) != 0 ||
+        gt_run_device_keys(database, run_id, set_key, device, error) != 0)
         return gt_error_prefix(error, "device of run %" PRId64 ": ", run_id);
     return read_limits(database, run_id, device, error);
 }

@@ -24,6 +24,11 @@ CREATE TABLE run_range (           -- measured: as recorded; simulated: where it
     start_ps INTEGER NOT NULL, end_ps INTEGER NOT NULL,
     PRIMARY KEY (run_id, range_no)
 ) WITHOUT ROWID;
+CREATE TABLE kernel_cluster (      -- of the kernels that have one: blocks of a thread block cluster
+    trace_id INTEGER NOT NULL REFERENCES trace, kernel_no INTEGER NOT NULL,
+    cluster_x INTEGER NOT NULL, cluster_y INTEGER NOT NULL, cluster_z INTEGER NOT NULL,
+    PRIMARY KEY (trace_id, kernel_no)
+) WITHOUT ROWID;
 CREATE INDEX run_op_by_start ON run_op (run_id, start_ps);
 
 CREATE VIEW step AS                -- a step a row: the host's time, and what its calls had the GPU do

@@ -31,7 +31,8 @@ static const char reader_settings[] =
 #define TABLES                                                                                              \
     "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run'," \
     " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric',"    \
-    " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"
+    " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"            \
+    ", 'kernel_cluster'"
 
 enum { BUSY_MS = 5000 };
 

@@ -1,0 +1,95 @@
+# gridtide explain RUN.db: why a timeline is as it is. Each trace in tests/data/explain shows one thing.
+
+setup() {
+    command -v jq > /dev/null || skip "no jq"
+}
+
+# Simulate a trace and explain it, as JSON.
+explained() {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/tests/data/explain/$1.jsonl" -o "$BATS_TEST_TMPDIR/run.db"
+    run bash -c "'$GRIDTIDE' explain --format json '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
+    [ "$status" -eq 0 ]
+}
+
+@test "explain: two kernels in two streams that run one after the other had no room: registers" {
+    explained no-room
+    jq -e '.pairs | length == 1 and .[0].why == "sm-room" and (.[0].room | startswith("no: no registers"))' <<< "$output"
+    jq -e '.pairs[0] | .kernel == "other in stream b" and .waited_for == "long" and .lost_us > 90' <<< "$output"
+}
+
+@test "explain: or the default stream came between them, though there was room" {
+    explained default-stream
+    jq -e '[.pairs[] | select(.why == "default-stream")] | length == 2 and all(.room | startswith("yes"))' <<< "$output"
+    jq -e '.findings[] | select(.finding == "no-overlap") | .what | test("default-stream")' <<< "$output"
+}
+
+@test "explain: only copies overlap with kernels: the kernels fill the GPU" {
+    explained only-copies-overlap
+    jq -e '[.copies[].why] | sort == ["copy-engine", "same-stream"]' <<< "$output"
+    jq -e '.findings[] | select(.finding == "copies" and (.ask // "" | endswith("prefetch")))' <<< "$output"
+}
+
+@test "explain: a priority that was not honoured: blocks that run are not taken away" {
+    explained priority
+    jq -e '.findings[] | select(.finding == "priority") | .about_us > 250 and (.what | test("urgent in stream high for big"))' \
+        <<< "$output"
+}
+
+@test "explain: one connection holds the second stream back" {
+    explained connection
+    jq -e '[.pairs[] | select(.why == "connection")] | length == 1 and .[0].kernel == "b in stream t"' <<< "$output"
+    jq -e '.findings[] | select(.finding == "connections") | .ask | endswith("connections=32")' <<< "$output"
+}
+
+@test "explain: a pinned asynchronous copy that keeps the host: its stream's queue is full" {
+    explained queue-full
+    jq -e '.blocked_calls[] | select(.call == "copy") | .why == "queue-full" and .blocked_us > 90' <<< "$output"
+}
+
+@test "explain: copies of pageable memory keep the host and overlap with nothing" {
+    explained pageable
+    jq -e '.copies | length == 1 and .[0].why == "pageable" and .[0].copies == 2' <<< "$output"
+    jq -e '.blocked_calls[] | select(.call == "copy") | .why == "pageable-copy"' <<< "$output"
+}
+
+@test "explain: a graph of eight short branches is slower than one after the other" {
+    explained graph-branches
+    jq -e '.findings[] | select(.finding == "graph-branches") | .about_us > 5' <<< "$output"
+}
+
+@test "explain: clusters that strand SMs" {
+    explained cluster
+    jq -e '.findings[] | select(.finding == "clusters") | .what | test("leave [0-9]+ of 132 SMs")' <<< "$output"
+}
+
+@test "explain: an idle gap has its cause, who held it, and what came before and after" {
+    explained host
+    jq -e '.gaps | length == 1 and (.[0] | .cause == "host-work" and .gap_us > 200 and .before == "k in stream a" and
+        .after == "k in stream a" and (.held_by | test("thread main")))' <<< "$output"
+    jq -e '.limit.bound_by == "host" and .limit.gpu_idle_pct > 80' <<< "$output"
+    run "$GRIDTIDE" explain --gap 500 --format json "$BATS_TEST_TMPDIR/run.db"
+    jq -e '.gaps == []' <<< "$output"
+    run "$GRIDTIDE" explain --gap soon "$BATS_TEST_TMPDIR/run.db"
+    [ "$status" -eq 2 ]
+}
+
+@test "explain: people get every section, and CSV has them by name" {
+    explained host
+    run "$GRIDTIDE" explain "$BATS_TEST_TMPDIR/run.db"
+    [ "$status" -eq 0 ]
+    for section in limit critical_path steps operators gaps pairs copies blocked_calls findings; do
+        grep -qx "$section" <<< "$output"
+    done
+    run bash -c "'$GRIDTIDE' explain --format csv '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
+    [ "$status" -eq 0 ]
+    grep -q '^gaps,' <<< "$output"
+}
+
+@test "explain: recorded PyTorch steps are explained without a fault" {
+    for sample in pytorch-training-step pytorch-decode pytorch-transformer-graph cuda-fork-join; do
+        "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/$sample.json.gz" -o "$BATS_TEST_TMPDIR/run.db"
+        run bash -c "'$GRIDTIDE' explain --format json '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
+        [ "$status" -eq 0 ]
+        jq -e '.limit.bound_by != "unknown" and ([.critical_path[].path_pct] | add > 99.9)' <<< "$output"
+    done
+}

@@ -1,0 +1,292 @@
+/* What stands out in a timeline: one function a kind of finding. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "sim/base/array.h"
+#include "sim/devices/occupancy.h"
+#include "traces/explain/explain.h"
+
+struct findings {
+    const struct gt_loaded_run *t;
+    struct gt_finding *rows;
+    size_t count, room;
+};
+
+static struct gt_finding *add(struct findings *f, const char *kind, gt_time_ps about_ps, const char *help,
+                              const char *change)
+{
+    gt_array_grow(f->rows, f->count, f->room);
+    f->rows[f->count] = (struct gt_finding){ .kind = kind, .about_ps = about_ps, .help = help, .change = change };
+    return &f->rows[f->count++];
+}
+
+static gt_time_ps ran_ps(const struct gt_loaded_op *op)
+{
+    return op->end_ps - op->start_ps;
+}
+
+/* Operations of urgent streams that waited for less urgent ones. */
+static void find_priorities(struct findings *f)
+{
+    const struct gt_loaded_run *t = f->t;
+    gt_time_ps waited_ps = 0, most_ps = 0;
+    gt_op_index worst = GT_NONE;
+    uint64_t times = 0;
+    char first[160], second[160];
+
+    for (uint32_t i = 0; i < t->started; i++) {
+        const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
+        enum gt_wait wait = gt_last_wait(op);
+
+        if (op->cause_op == GT_NONE || wait < GT_WAIT_QUEUE || op->wait_ps[wait] == 0 ||
+            t->streams[op->stream].priority >= t->streams[t->ops[op->cause_op].stream].priority)
+            continue;
+        times++;
+        waited_ps += op->wait_ps[wait];
+        if (op->wait_ps[wait] > most_ps) {
+            most_ps = op->wait_ps[wait];
+            worst = t->by_start[i];
+        }
+    }
+    if (worst == GT_NONE)
+        return;
+    gt_loaded_op_place(t, worst, first, sizeof first);
+    gt_loaded_op_place(t, t->ops[worst].cause_op, second, sizeof second);
+    snprintf(add(f, "priority", waited_ps,
+                 "a priority decides who is handed out next; blocks that run are not taken away: smaller or shorter "
+                 "blocks in the less urgent kernel let the urgent one in sooner",
+                 NULL)
+                 ->text,
+             sizeof f->rows->text,
+             "%" PRIu64 " operations of urgent streams waited %.1f us for less urgent ones, %.60s for %.60s", times,
+             (double)waited_ps / 1e6, first, second);
+}
+
+static void find_connections(struct findings *f)
+{
+    const struct gt_loaded_run *t = f->t;
+    gt_time_ps waited_ps = 0;
+    uint64_t times = 0;
+
+    for (uint32_t i = 0; i < t->started; i++) {
+        const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
+
+        times += op->wait_ps[GT_WAIT_QUEUE] > 0;
+        waited_ps += op->wait_ps[GT_WAIT_QUEUE];
+    }
+    if (times == 0)
+        return;
+    snprintf(add(f, "connections", waited_ps, gt_why_helps[GT_WHY_CONNECTION], "connections=32")->text,
+             sizeof f->rows->text,
+             "%" PRIu64 " operations waited %.1f us behind others of other streams in the %" PRIu32
+             " connections to the GPU",
+             times, (double)waited_ps / 1e6, t->device.connections);
+}
+
+/* SMs that no cluster of a kernel can be on. */
+static uint32_t stranded_sms(const struct gt_device *device, const struct gt_occupancy *occupancy)
+{
+    uint32_t stranded = 0;
+
+    for (uint32_t i = 0; i < device->gpcs; i++)
+        stranded += device->gpc_sms[i] % occupancy->cluster_blocks;
+    return occupancy->blocks_per_sm == 1 ? stranded : 0;
+}
+
+static void find_clusters(struct findings *f)
+{
+    const struct gt_loaded_run *t = f->t;
+    gt_time_ps *in_ps = gt_calloc(t->kernel_count + 1ull, sizeof *in_ps);
+
+    for (uint32_t i = 0; i < t->started; i++)
+        if (t->ops[t->by_start[i]].kind == GT_OP_KERNEL)
+            in_ps[t->ops[t->by_start[i]].kernel] += ran_ps(&t->ops[t->by_start[i]]);
+    for (uint32_t i = 0; i < t->kernel_count; i++) {
+        const struct gt_kernel *shape = &t->kernels[i].shape;
+        struct gt_occupancy occupancy;
+        uint32_t stranded;
+
+        if (in_ps[i] == 0 || gt_kernel_cluster_blocks(shape) < 2 ||
+            gt_occupancy_of(&t->device, shape, &occupancy, NULL) != 0)
+            continue;
+        stranded = stranded_sms(&t->device, &occupancy);
+        if (stranded == 0 || gt_kernel_blocks(shape) + stranded <= t->device.sms)
+            continue;
+        snprintf(add(f, "clusters", in_ps[i],
+                     "a cluster is on one GPC: a size that divides the SMs of every GPC leaves none without work",
+                     NULL)
+                     ->text,
+                 sizeof f->rows->text,
+                 "%.100s: clusters of %" PRIu64 " blocks, an SM each, leave %" PRIu32 " of %" PRIu32
+                 " SMs without a block",
+                 t->kernels[i].name, gt_kernel_cluster_blocks(shape), stranded, t->device.sms);
+    }
+    free(in_ps);
+}
+
+/* One launch of a graph: how long it took, and what its operations sum up to. */
+struct graph_run {
+    gt_time_ps from_ps, to_ps, sum_ps, last_root_ps;
+    uint32_t ops, roots;
+};
+
+static void find_graphs(struct findings *f)
+{
+    const struct gt_loaded_run *t = f->t;
+    struct graph_run *runs = gt_calloc(t->call_count + 1ull, sizeof *runs);
+    gt_time_ps longer_ps = 0, late_ps = 0;
+    uint32_t slower = 0, branched = 0, most_roots = 0;
+
+    for (uint32_t i = 0; i < t->started; i++) {
+        const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
+        struct graph_run *run = &runs[op->call];
+
+        if (t->calls[op->call].kind != GT_CALL_GRAPH_LAUNCH)
+            continue;
+        if (run->ops++ == 0)
+            run->from_ps = op->start_ps;
+        run->to_ps = op->end_ps > run->to_ps ? op->end_ps : run->to_ps;
+        run->sum_ps += ran_ps(op) + (run->ops > 1 ? t->device.graph_gap_ps : 0);
+        if (op->cause_call == op->call) {
+            run->roots++;
+            run->last_root_ps = op->start_ps;
+        }
+    }
+    for (uint32_t i = 0; i < t->call_count; i++) {
+        if (runs[i].roots < 2)
+            continue;
+        branched++;
+        most_roots = runs[i].roots > most_roots ? runs[i].roots : most_roots;
+        late_ps += runs[i].last_root_ps - runs[i].from_ps;
+        if (runs[i].to_ps - runs[i].from_ps <= runs[i].sum_ps)
+            continue;
+        slower++;
+        longer_ps += runs[i].to_ps - runs[i].from_ps - runs[i].sum_ps;
+    }
+    if (slower > 0)
+        snprintf(
+            add(f, "graph-branches", longer_ps,
+                "short nodes gain nothing from branches: the graph captured from one stream has fewer to hand over",
+                NULL)
+                ->text,
+            sizeof f->rows->text,
+            "%" PRIu32 " of %" PRIu32 " launches of graphs with up to %" PRIu32
+            " branches took longer than their operations one after the other would, by %.1f us in all; "
+            "a graph's branches are handed over one after the other, the last %.1f us after the first",
+            slower, branched, most_roots, (double)longer_ps / 1e6, (double)late_ps / 1e6 / branched);
+    free(runs);
+}
+
+static void find_copies(struct findings *f)
+{
+    static const char *const changes[GT_COPY_WHYS] = {
+        [GT_COPY_PAGEABLE] = "pinned",
+        [GT_COPY_SYNCHRONOUS] = "async",
+        [GT_COPY_ONE_STREAM] = "prefetch",
+        [GT_COPY_SAME_STREAM] = "prefetch",
+    };
+    size_t count;
+    struct gt_bare_copies *copies = gt_bare_copies(f->t, &count);
+
+    for (size_t i = 0; i < count; i++)
+        snprintf(add(f, "copies", copies[i].bare_ps, gt_copy_why_helps[copies[i].why], changes[copies[i].why])->text,
+                 sizeof f->rows->text, "%" PRIu64 " copies %s of %s memory ran %.1f us while no kernel did (%s)",
+                 copies[i].times, gt_direction_names[copies[i].direction],
+                 copies[i].memory < GT_MEMORIES ? gt_memory_names[copies[i].memory] : "unknown",
+                 (double)copies[i].bare_ps / 1e6, gt_copy_why_names[copies[i].why]);
+    free(copies);
+}
+
+/* Calls that only ask for work, and waited because so much had been asked for before. */
+static void find_full_queues(struct findings *f)
+{
+    size_t count;
+    struct gt_blocked_calls *calls = gt_blocked_calls(f->t, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (calls[i].why == GT_BLOCK_QUEUE)
+            snprintf(add(f, "queue-full", calls[i].blocked_ps,
+                         "a stream takes so many launches ahead and no more: the host is far ahead of the GPU, which "
+                         "costs nothing unless it has other work to do",
+                         NULL)
+                         ->text,
+                     sizeof f->rows->text,
+                     "%" PRIu64 " calls of %.100s kept the host %.1f us though they do not synchronise: %" PRIu32
+                     " launches of their stream had not begun",
+                     calls[i].times, f->t->names[calls[i].name], (double)calls[i].blocked_ps / 1e6,
+                     f->t->device.launch_queue_depth);
+    free(calls);
+}
+
+static void find_gaps(struct findings *f)
+{
+    gt_time_ps by_why[GT_WHYS] = { 0 };
+    uint64_t times[GT_WHYS] = { 0 };
+    size_t count;
+    struct gt_gap *gaps = gt_gaps(f->t, 1, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        by_why[gaps[i].hold.why] += gaps[i].to_ps - gaps[i].from_ps;
+        times[gaps[i].hold.why]++;
+    }
+    free(gaps);
+    for (int why = 0; why < GT_WHYS; why++)
+        if (times[why] > 0)
+            snprintf(add(f, "idle", by_why[why], gt_why_helps[why], gt_why_changes[why])->text, sizeof f->rows->text,
+                     "the GPU was idle %.1f us in %" PRIu64 " gaps, held up by: %s", (double)by_why[why] / 1e6,
+                     times[why], gt_why_names[why]);
+}
+
+/* Kernels that could have run beside others, by what kept them from it. */
+static void find_pairs(struct findings *f)
+{
+    gt_time_ps by_why[GT_WHYS] = { 0 }, no_room_ps = 0;
+    const char *lacking = NULL;
+    size_t count;
+    struct gt_pair *pairs = gt_pairs(f->t, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (pairs[i].free_sms > 0 || pairs[i].lacking == NULL)
+            by_why[pairs[i].why] += pairs[i].lost_ps;
+        else if (pairs[i].why == GT_WHY_SM_ROOM)
+            no_room_ps += pairs[i].lost_ps;
+        lacking = lacking == NULL && pairs[i].why == GT_WHY_SM_ROOM ? pairs[i].lacking : lacking;
+    }
+    for (int why = 0; why < GT_WHYS; why++)
+        if (by_why[why] > 0)
+            snprintf(add(f, "no-overlap", by_why[why], gt_why_helps[why], gt_why_changes[why])->text,
+                     sizeof f->rows->text,
+                     "kernels waited %.1f us for others that leave them room on the GPU, held up by: %s",
+                     (double)by_why[why] / 1e6, gt_why_names[why]);
+    if (no_room_ps > 0)
+        snprintf(add(f, "full", no_room_ps, gt_why_helps[GT_WHY_SM_ROOM], NULL)->text, sizeof f->rows->text,
+                 "kernels of other streams waited %.1f us for SMs that were full: no %s left",
+                 (double)no_room_ps / 1e6, lacking != NULL ? lacking : "room");
+    free(pairs);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct gt_finding *left = a, *right = b;
+
+    return (left->about_ps < right->about_ps) - (left->about_ps > right->about_ps);
+}
+
+struct gt_finding *gt_findings(const struct gt_loaded_run *t, size_t *count)
+{
+    struct findings f = { .t = t };
+
+    find_gaps(&f);
+    find_copies(&f);
+    find_pairs(&f);
+    find_full_queues(&f);
+    find_priorities(&f);
+    find_connections(&f);
+    find_clusters(&f);
+    find_graphs(&f);
+    if (f.count > 0)
+        qsort(f.rows, f.count, sizeof *f.rows, by_time);
+    *count = f.count;
+    return f.rows;
+}

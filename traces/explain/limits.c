@@ -1,0 +1,265 @@
+#include "traces/explain/limits.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define uthash_fatal(text) gt_no_memory("an index of names")
+#include <uthash.h>
+
+#include "sim/base/array.h"
+#include "traces/store/query.h"
+
+/* What the kinds of the path's parts come to for people who ask what a run is bound by. */
+static const char *const bounds[GT_PATH_KINDS] = {
+    [GT_PATH_KERNEL] = "kernels",     [GT_PATH_COPY] = "copies",     [GT_PATH_MEMSET] = "copies",
+    [GT_PATH_HOST_FUNCTION] = "host", [GT_PATH_LAUNCH] = "launches", [GT_PATH_GAP] = "gaps",
+    [GT_PATH_API] = "host",           [GT_PATH_HOST_WORK] = "host",  [GT_PATH_UNKNOWN] = "unknown",
+};
+
+static bool is_host(enum gt_path_kind kind)
+{
+    return kind == GT_PATH_API || kind == GT_PATH_HOST_WORK || kind == GT_PATH_LAUNCH ||
+           kind == GT_PATH_HOST_FUNCTION;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct gt_limit_cause *left = a, *right = b;
+
+    return (left->path_ps < right->path_ps) - (left->path_ps > right->path_ps);
+}
+
+static void sum_causes(const struct gt_stats *stats, struct gt_limits *limits)
+{
+    struct gt_limit_cause causes[GT_PATH_KINDS] = { { 0 } };
+    gt_time_ps most_ps[GT_PATH_KINDS] = { 0 };
+
+    for (size_t i = 0; i < stats->path_count; i++) {
+        const struct gt_stats_path_part *part = &stats->path[i];
+        struct gt_limit_cause *cause = &causes[part->kind];
+
+        cause->kind = part->kind;
+        cause->path_ps += part->total_ps;
+        cause->share += part->share;
+        if (part->total_ps > most_ps[part->kind]) {
+            most_ps[part->kind] = part->total_ps;
+            snprintf(cause->most, sizeof cause->most, "%s", part->name);
+        }
+    }
+    for (int kind = 0; kind < GT_PATH_KINDS; kind++)
+        if (causes[kind].path_ps > 0)
+            limits->causes[limits->cause_count++] = causes[kind];
+    qsort(limits->causes, limits->cause_count, sizeof *limits->causes, by_path);
+}
+
+/* Kinds that go by one word together. */
+static void find_bound(struct gt_limits *limits)
+{
+    limits->bound_by = "nothing";
+    for (size_t i = 0; i < limits->cause_count; i++) {
+        double share = 0;
+
+        for (size_t j = 0; j < limits->cause_count; j++)
+            if (strcmp(bounds[limits->causes[j].kind], bounds[limits->causes[i].kind]) == 0)
+                share += limits->causes[j].share;
+        if (share > limits->bound_share) {
+            limits->bound_share = share;
+            limits->bound_by = bounds[limits->causes[i].kind];
+        }
+    }
+}
+
+/* Which step and which operator each call was made for, by number among their names; GT_NONE: none. */
+struct attribution {
+    uint32_t *step_of, *operator_of; /* by call */
+    struct gt_limit_share *steps, *operators;
+    size_t step_count, operator_count, step_room, operator_room;
+    struct named {
+        UT_hash_handle hh;
+        uint32_t index;
+    } * names;
+};
+
+/* Operators of one name are one; steps have names of their own. */
+static uint32_t operator_named(struct attribution *a, const char *name)
+{
+    size_t length = strlen(name);
+    struct named *named;
+
+    HASH_FIND(hh, a->names, name, length, named);
+    if (named != NULL)
+        return named->index;
+    gt_array_grow(a->operators, a->operator_count, a->operator_room);
+    a->operators[a->operator_count] = (struct gt_limit_share){ .name = gt_strdup(name) };
+    named = gt_calloc(1, sizeof *named);
+    named->index = (uint32_t)a->operator_count++;
+    HASH_ADD_KEYPTR(hh, a->names, a->operators[named->index].name, length, named);
+    return named->index;
+}
+
+static int read_range(struct attribution *a, const struct gt_loaded_run *t, struct gt_query *query)
+{
+    const char *kind = gt_query_string(query, 0), *name = gt_query_string(query, 1);
+    uint64_t first, behind;
+    uint32_t index, *of;
+    bool step = kind != NULL && strcmp(kind, "step") == 0;
+    int64_t thread = gt_query_integer(query, 2);
+
+    if (gt_query_number(query, 3, t->call_count, "first_call", &first, NULL) != 0 ||
+        gt_query_number(query, 4, t->call_count, "behind_call", &behind, NULL) != 0 || name == NULL)
+        return 0; /* a damaged range explains nothing */
+    if (step) {
+        gt_array_grow(a->steps, a->step_count, a->step_room);
+        a->steps[a->step_count] = (struct gt_limit_share){ .name = gt_strdup(name) };
+        index = (uint32_t)a->step_count++;
+    } else {
+        index = operator_named(a, name);
+    }
+    of = step ? a->step_of : a->operator_of;
+    for (uint64_t call = first; call < behind; call++)
+        if (step || t->calls[call].thread == thread)
+            of[call] = index;
+    return 0;
+}
+
+/* Ranges come outer ones first, so that the innermost stays. */
+static int attribute(struct gt_database *database, const struct gt_loaded_run *t, struct attribution *a,
+                     struct gt_error *error)
+{
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT kind, name, thread_no, first_call, behind_call FROM range"
+                     " WHERE trace_id = ?1 AND kind IN ('step', 'operator', 'nvtx') ORDER BY range_no",
+                     error);
+    int result = query == NULL ? -1 : 0;
+
+    if (query != NULL)
+        gt_query_bind(query, 1, t->trace_id);
+    while (result == 0 && (result = gt_query_next(query, error)) == 1)
+        result = read_range(a, t, query);
+    gt_query_end(query);
+    return result;
+}
+
+struct summing {
+    const struct gt_loaded_run *t;
+    struct attribution *a;
+};
+
+static void add_segment(struct gt_limit_share *shares, uint32_t index, const struct gt_stats_segment *segment)
+{
+    if (index == GT_NONE)
+        return;
+    shares[index].path_ps += segment->to_ps - segment->from_ps;
+    if (is_host(segment->kind))
+        shares[index].host_ps += segment->to_ps - segment->from_ps;
+}
+
+static int sum_segment(void *user, const struct gt_stats_segment *segment, struct gt_error *error)
+{
+    struct summing *s = user;
+    int64_t call = segment->call;
+
+    (void)error;
+    if (call < 0 && segment->op >= 0 && segment->op < s->t->op_count)
+        call = s->t->ops[segment->op].call;
+    if (call < 0 || call >= s->t->call_count)
+        return 0;
+    add_segment(s->a->steps, s->a->step_of[call], segment);
+    add_segment(s->a->operators, s->a->operator_of[call], segment);
+    return 0;
+}
+
+static int by_share(const void *a, const void *b)
+{
+    const struct gt_limit_share *left = a, *right = b;
+
+    if (left->path_ps != right->path_ps)
+        return left->path_ps > right->path_ps ? -1 : 1;
+    return strcmp(left->name, right->name);
+}
+
+/* Those with a part of the path, most first. */
+static size_t keep(struct gt_limit_share *shares, size_t count, gt_time_ps path_ps)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        shares[i].share = path_ps > 0 ? (double)shares[i].path_ps / (double)path_ps : 0;
+        if (shares[i].path_ps > 0)
+            shares[kept++] = shares[i];
+        else
+            free(shares[i].name);
+    }
+    if (kept > 0)
+        qsort(shares, kept, sizeof *shares, by_share);
+    return kept;
+}
+
+static int share_out(struct gt_database *database, const struct gt_loaded_run *t, struct gt_stats *stats,
+                     struct gt_limits *limits, struct gt_error *error)
+{
+    struct attribution a = { .step_of = gt_realloc(NULL, t->call_count + 1ull, sizeof(uint32_t)),
+                             .operator_of = gt_realloc(NULL, t->call_count + 1ull, sizeof(uint32_t)) };
+    struct named *named, *next;
+    int result;
+
+    memset(a.step_of, 0xff, (t->call_count + 1ull) * sizeof *a.step_of); /* GT_NONE */
+    memset(a.operator_of, 0xff, (t->call_count + 1ull) * sizeof *a.operator_of);
+    result = attribute(database, t, &a, error);
+    if (result == 0 && stats->path_file != NULL)
+        result = gt_stats_path(stats, sum_segment, &(struct summing){ t, &a }, error);
+    HASH_ITER(hh, a.names, named, next)
+    {
+        HASH_DEL(a.names, named);
+        free(named);
+    }
+    limits->steps = a.steps;
+    limits->operators = a.operators;
+    limits->step_count = keep(a.steps, a.step_count, limits->path_ps);
+    limits->operator_count = keep(a.operators, a.operator_count, limits->path_ps);
+    free(a.step_of);
+    free(a.operator_of);
+    return result;
+}
+
+int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, struct gt_limits *limits,
+                   struct gt_error *error)
+{
+    struct gt_stats *stats = gt_stats_compute(database, t->run_id, error);
+    int64_t ranges = 0;
+    int result = stats == NULL ? -1 : 0;
+
+    *limits = (struct gt_limits){ .bound_by = "nothing" };
+    if (result == 0) {
+        limits->makespan_ps = stats->summary.makespan_ps;
+        limits->idle_ps = stats->summary.idle_ps;
+        limits->path_ps = stats->path_end_ps - stats->path_start_ps;
+        sum_causes(stats, limits);
+        find_bound(limits);
+        /* Stores of older versions have no ranges. */
+        result = gt_query_one(database, "SELECT count(*) FROM sqlite_master WHERE name = 'range'", 0, 0, &ranges,
+                              error) < 0
+                     ? -1
+                     : 0;
+        if (result == 0 && ranges > 0)
+            result = share_out(database, t, stats, limits, error);
+    }
+    gt_stats_free(stats);
+    if (result != 0)
+        gt_limits_free(limits);
+    return result;
+}
+
+void gt_limits_free(struct gt_limits *limits)
+{
+    for (size_t i = 0; i < limits->step_count; i++)
+        free(limits->steps[i].name);
+    for (size_t i = 0; i < limits->operator_count; i++)
+        free(limits->operators[i].name);
+    free(limits->steps);
+    free(limits->operators);
+    limits->steps = limits->operators = NULL;
+    limits->step_count = limits->operator_count = 0;
+}

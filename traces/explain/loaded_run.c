@@ -1,0 +1,428 @@
+/* A run's rows into arrays. */
+#include "traces/explain/loaded_run.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "traces/names/short_name.h"
+#include "traces/store/query.h"
+#include "traces/store/run_rows.h"
+
+enum { PLACE_NAME = 60 };
+
+/* Rooms of the arrays while they grow. */
+struct loading {
+    struct gt_loaded_run *t;
+    struct gt_database *database;
+    struct gt_error *error;
+    uint32_t op_room, call_room, stream_room, kernel_room, thread_room, name_room;
+};
+
+/* The same for each table: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
+static int each_row(struct loading *loading, const char *sql, int64_t id,
+                    int (*row)(struct loading *loading, struct gt_query *query))
+{
+    struct gt_query *query = gt_query_new(loading->database, sql, loading->error);
+    int result = query == NULL ? -1 : 0;
+
+    if (query != NULL)
+        gt_query_bind(query, 1, id);
+    while (result == 0 && (result = gt_query_next(query, loading->error)) == 1)
+        result = row(loading, query);
+    gt_query_end(query);
+    return result;
+}
+
+static uint32_t index_of(struct gt_query *query, int column, uint32_t count)
+{
+    int64_t value = gt_query_integer(query, column);
+
+    return gt_query_absent(query, column) || value < 0 || value >= count ? GT_NONE : (uint32_t)value;
+}
+
+static uint8_t word_of(struct gt_query *query, int column, const char *const *names, int count)
+{
+    const char *text = gt_query_string(query, column);
+
+    for (int i = 0; text != NULL && i < count; i++)
+        if (strcmp(text, names[i]) == 0)
+            return (uint8_t)i;
+    return (uint8_t)count;
+}
+
+static int numbered(struct loading *loading, struct gt_query *query, uint32_t next, const char *what)
+{
+    if (gt_query_integer(query, 0) == (int64_t)next && next < GT_NONE - 1)
+        return 0;
+    return gt_error_set(loading->error, "%s %" PRIu32 " is missing; the store is damaged", what, next);
+}
+
+static int read_stream(struct loading *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+    struct gt_loaded_stream *stream;
+
+    if (numbered(loading, query, t->stream_count, "stream") != 0)
+        return -1;
+    gt_array_grow(t->streams, t->stream_count, loading->stream_room);
+    stream = &t->streams[t->stream_count++];
+    *stream = (struct gt_loaded_stream){
+        .gpu = (uint32_t)gt_query_integer(query, 1),
+        .flags = (uint32_t)gt_query_integer(query, 4),
+        .priority = (int32_t)gt_query_integer(query, 5),
+    };
+    if (!gt_query_absent(query, 3))
+        stream->name = gt_format("stream %s", gt_query_string(query, 3));
+    else
+        stream->name = gt_format("stream %" PRId64, gt_query_integer(query, 2));
+    if (stream->gpu >= t->gpu_count)
+        t->gpu_count = stream->gpu < GT_MOST_GPUS ? stream->gpu + 1 : t->gpu_count;
+    if (stream->gpu >= GT_MOST_GPUS)
+        return gt_error_set(loading->error, "%s is on GPU %" PRIu32 ", which there is not; the store is damaged",
+                            stream->name, stream->gpu);
+    return 0;
+}
+
+static int read_kernel(struct loading *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+
+    if (numbered(loading, query, t->kernel_count, "kernel") != 0)
+        return -1;
+    gt_array_grow(t->kernels, t->kernel_count, loading->kernel_room);
+    t->kernels[t->kernel_count] = (struct gt_loaded_kernel){ .name = gt_query_text(query, 1) };
+    return gt_kernel_shape(query, 2, &t->kernels[t->kernel_count++].shape, loading->error);
+}
+
+static int read_cluster(struct loading *loading, struct gt_query *query)
+{
+    uint32_t kernel = index_of(query, 0, loading->t->kernel_count);
+    uint64_t side;
+
+    for (int i = 0; i < 3 && kernel != GT_NONE; i++) {
+        if (gt_query_number(query, 1 + i, GT_MOST_CLUSTER_BLOCKS, "cluster", &side, loading->error) != 0)
+            return -1;
+        loading->t->kernels[kernel].shape.cluster[i] = (uint32_t)side;
+    }
+    return 0;
+}
+
+/* Stores of older versions have no clusters. */
+static int read_clusters(struct loading *loading)
+{
+    int64_t tables = 0;
+
+    if (gt_query_one(loading->database, "SELECT count(*) FROM sqlite_master WHERE name = 'kernel_cluster'", 0, 0,
+                     &tables, loading->error) < 0)
+        return -1;
+    return tables == 0 ? 0
+                       : each_row(loading,
+                                  "SELECT kernel_no, cluster_x, cluster_y, cluster_z FROM kernel_cluster"
+                                  " WHERE trace_id = ?1 ORDER BY kernel_no",
+                                  loading->t->trace_id, read_cluster);
+}
+
+static int read_thread(struct loading *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+
+    if (numbered(loading, query, t->thread_count, "thread") != 0)
+        return -1;
+    gt_array_grow(t->threads, t->thread_count, loading->thread_room);
+    t->threads[t->thread_count++] = gt_query_absent(query, 2)
+                                        ? gt_format("thread %" PRId64, gt_query_integer(query, 1))
+                                        : gt_format("thread %s", gt_query_string(query, 2));
+    return 0;
+}
+
+/* Few names stand for many calls: the last ones are looked at first. */
+static uint32_t intern(struct loading *loading, const char *name)
+{
+    enum { LOOKED = 64 };
+    struct gt_loaded_run *t = loading->t;
+
+    for (uint32_t i = t->name_count, looked = 0; i-- > 0 && looked < LOOKED; looked++)
+        if (strcmp(t->names[i], name) == 0)
+            return i;
+    gt_array_grow(t->names, t->name_count, loading->name_room);
+    t->names[t->name_count] = gt_strdup(name);
+    return t->name_count++;
+}
+
+static int read_call(struct loading *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+    struct gt_loaded_call *call;
+    const char *name = gt_query_string(query, 3), *kind = gt_query_string(query, 2);
+
+    if (numbered(loading, query, t->call_count, "call") != 0)
+        return -1;
+    gt_array_grow(t->calls, t->call_count, loading->call_room);
+    call = &t->calls[t->call_count++];
+    *call = (struct gt_loaded_call){
+        .thread = index_of(query, 1, t->thread_count),
+        .kind = word_of(query, 2, gt_call_kind_names, GT_CALL_KINDS),
+        .stream = index_of(query, 4, t->stream_count),
+        .cause_op = GT_NONE,
+    };
+    call->name = intern(loading, name != NULL ? name : kind != NULL ? kind : "call");
+    if (call->thread == GT_NONE)
+        return gt_error_set(loading->error, "call %" PRIu32 " is of no thread; the store is damaged",
+                            t->call_count - 1);
+    return 0;
+}
+
+static int read_op(struct loading *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+    struct gt_loaded_op *op;
+
+    if (numbered(loading, query, t->op_count, "operation") != 0)
+        return -1;
+    gt_array_grow(t->ops, t->op_count, loading->op_room);
+    op = &t->ops[t->op_count++];
+    *op = (struct gt_loaded_op){
+        .call = index_of(query, 1, t->call_count),
+        .kind = word_of(query, 2, gt_op_kind_names, GT_OP_KINDS),
+        .stream = index_of(query, 3, t->stream_count),
+        .kernel = index_of(query, 4, t->kernel_count),
+        .direction = word_of(query, 5, gt_direction_names, GT_DIRECTIONS),
+        .memory = word_of(query, 6, gt_memory_names, GT_MEMORIES),
+        .bytes = (uint64_t)gt_query_integer(query, 7),
+        .cause_call = GT_NONE,
+        .cause_op = GT_NONE,
+        .before = GT_NONE,
+    };
+    if (op->stream != GT_NONE && op->call != GT_NONE && op->kind != GT_OP_KINDS &&
+        (op->kernel != GT_NONE || op->kind != GT_OP_KERNEL))
+        return 0;
+    return gt_error_set(loading->error,
+                        "operation %" PRIu32 " is of no call, stream, kernel or kind; the store is damaged",
+                        t->op_count - 1);
+}
+
+static int read_run_call(struct loading *loading, struct gt_query *query)
+{
+    uint32_t number = index_of(query, 0, loading->t->call_count);
+    struct gt_loaded_call *call;
+
+    if (number == GT_NONE)
+        return gt_error_set(loading->error, "the run has a call that the trace has not; the store is damaged");
+    call = &loading->t->calls[number];
+    call->there = true;
+    call->blocked_ps = (gt_time_ps)gt_query_integer(query, 3);
+    call->cause_op = index_of(query, 4, loading->t->op_count);
+    return gt_query_span(query, 1, "call", number, &call->start_ps, &call->end_ps, loading->error);
+}
+
+static int read_run_op(struct loading *loading, struct gt_query *query)
+{
+    uint32_t number = index_of(query, 0, loading->t->op_count);
+    struct gt_loaded_op *op;
+
+    if (number == GT_NONE)
+        return gt_error_set(loading->error, "the run has an operation that the trace has not; the store is damaged");
+    op = &loading->t->ops[number];
+    op->there = true;
+    for (int i = 0; i < GT_WAITS; i++)
+        if (gt_query_number(query, 4 + i, GT_TIME_LIMIT_PS, "wait", &op->wait_ps[i], loading->error) != 0)
+            return -1;
+    op->cause_call = index_of(query, 4 + GT_WAITS, loading->t->call_count);
+    op->cause_op = index_of(query, 5 + GT_WAITS, loading->t->op_count);
+    op->submit_ps = (gt_time_ps)gt_query_integer(query, 3);
+    return gt_query_span(query, 1, "operation", number, &op->start_ps, &op->end_ps, loading->error);
+}
+
+static int by_op_start(const void *a, const void *b, void *user)
+{
+    const struct gt_loaded_op *ops = user;
+    gt_op_index left = *(const gt_op_index *)a, right = *(const gt_op_index *)b;
+
+    if (ops[left].start_ps != ops[right].start_ps)
+        return ops[left].start_ps < ops[right].start_ps ? -1 : 1;
+    return (left > right) - (left < right);
+}
+
+static void order_ops(struct gt_loaded_run *t)
+{
+    gt_op_index *last = gt_realloc(NULL, t->stream_count + 1ull, sizeof *last);
+
+    t->by_start = gt_calloc(t->op_count + 1ull, sizeof *t->by_start);
+    for (uint32_t i = 0; i < t->op_count; i++)
+        if (t->ops[i].there)
+            t->by_start[t->started++] = i;
+    qsort_r(t->by_start, t->started, sizeof *t->by_start, by_op_start, t->ops);
+    memset(last, 0xff, (t->stream_count + 1ull) * sizeof *last); /* GT_NONE */
+    for (uint32_t i = 0; i < t->started; i++) {
+        struct gt_loaded_op *op = &t->ops[t->by_start[i]];
+
+        op->before = last[op->stream];
+        last[op->stream] = t->by_start[i];
+    }
+    free(last);
+}
+
+/* Host functions keep streams waiting, but are no work of the GPU. */
+static void drop_host_functions(struct gt_loaded_run *t)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < t->started; i++)
+        if (t->ops[t->by_start[i]].kind != GT_OP_HOST_FUNCTION)
+            t->by_start[kept++] = t->by_start[i];
+    t->started = kept;
+    t->first_ps = kept > 0 ? t->ops[t->by_start[0]].start_ps : 0;
+    for (uint32_t i = 0; i < kept; i++)
+        if (t->ops[t->by_start[i]].end_ps > t->last_ps)
+            t->last_ps = t->ops[t->by_start[i]].end_ps;
+}
+
+/* A thread's calls are numbered in the order in which it makes them. */
+static void order_calls(struct gt_loaded_run *t)
+{
+    uint32_t *next;
+
+    t->thread_first = gt_calloc(t->thread_count + 2ull, sizeof *t->thread_first);
+    t->thread_calls = gt_calloc(t->call_count + 1ull, sizeof *t->thread_calls);
+    for (uint32_t i = 0; i < t->call_count; i++)
+        t->thread_first[t->calls[i].thread + 1] += t->calls[i].there;
+    for (uint32_t i = 0; i < t->thread_count; i++)
+        t->thread_first[i + 1] += t->thread_first[i];
+    next = gt_calloc(t->thread_count + 1ull, sizeof *next);
+    for (uint32_t i = 0; i < t->call_count; i++) {
+        gt_thread_index thread = t->calls[i].thread;
+
+        if (t->calls[i].there)
+            t->thread_calls[t->thread_first[thread] + next[thread]++] = i;
+    }
+    free(next);
+}
+
+static int load_rows(struct loading *loading)
+{
+    struct gt_loaded_run *t = loading->t;
+
+    if (gt_stored_device(loading->database, t->run_id, &t->device, loading->error) != 0 ||
+        each_row(loading,
+                 "SELECT stream_no, gpu_no, id, name, flags, priority FROM stream WHERE trace_id = ?1"
+                 " ORDER BY stream_no",
+                 t->trace_id, read_stream) != 0 ||
+        each_row(loading,
+                 "SELECT kernel_no, name, grid_x, grid_y, grid_z, block_x, block_y, block_z, registers,"
+                 " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1"
+                 " ORDER BY kernel_no",
+                 t->trace_id, read_kernel) != 0 ||
+        read_clusters(loading) != 0 ||
+        each_row(loading, "SELECT thread_no, id, name FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
+                 t->trace_id, read_thread) != 0 ||
+        each_row(loading,
+                 "SELECT call_no, thread_no, kind, name, stream_no FROM call WHERE trace_id = ?1"
+                 " ORDER BY call_no",
+                 t->trace_id, read_call) != 0 ||
+        each_row(loading,
+                 "SELECT op_no, call_no, kind, stream_no, kernel_no, direction, memory, bytes FROM op"
+                 " WHERE trace_id = ?1 ORDER BY op_no",
+                 t->trace_id, read_op) != 0 ||
+        each_row(loading,
+                 "SELECT call_no, start_ps, end_ps, blocked_ps, cause_op FROM run_call WHERE run_id = ?1"
+                 " ORDER BY call_no",
+                 t->run_id, read_run_call) != 0 ||
+        each_row(loading,
+                 "SELECT op_no, start_ps, end_ps, submit_ps, wait_host_ps, wait_stream_ps, wait_event_ps,"
+                 " wait_queue_ps, wait_engine_ps, wait_resource_ps, cause_call, cause_op FROM run_op"
+                 " WHERE run_id = ?1 ORDER BY op_no",
+                 t->run_id, read_run_op) != 0)
+        return -1;
+    order_ops(t);
+    drop_host_functions(t);
+    order_calls(t);
+    return 0;
+}
+
+struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error)
+{
+    struct gt_loaded_run *t = gt_calloc(1, sizeof *t);
+    struct loading loading = { .t = t, .database = database, .error = error };
+    struct gt_query *query =
+        gt_query_new(database,
+                     "SELECT run.trace_id, run.options, trace.name FROM run JOIN trace USING (trace_id)"
+                     " WHERE run_id = ?1",
+                     error);
+    int result = -1;
+
+    t->run_id = run_id;
+    if (query != NULL) {
+        gt_query_bind(query, 1, run_id);
+        result = gt_query_next(query, error);
+    }
+    if (result == 1) {
+        t->trace_id = gt_query_integer(query, 0);
+        t->options = gt_query_text(query, 1);
+        t->trace = gt_query_text(query, 2);
+        result = load_rows(&loading);
+    } else if (result == 0) {
+        result = gt_error_set(error, "no run %" PRId64 " in it", run_id);
+    }
+    gt_query_end(query);
+    if (result == 0)
+        return t;
+    gt_loaded_run_free(t);
+    return NULL;
+}
+
+void gt_loaded_run_free(struct gt_loaded_run *t)
+{
+    if (t == NULL)
+        return;
+    for (uint32_t i = 0; i < t->stream_count; i++)
+        free(t->streams[i].name);
+    for (uint32_t i = 0; i < t->kernel_count; i++)
+        free(t->kernels[i].name);
+    for (uint32_t i = 0; i < t->thread_count; i++)
+        free(t->threads[i]);
+    for (uint32_t i = 0; i < t->name_count; i++)
+        free(t->names[i]);
+    free(t->trace);
+    free(t->options);
+    free(t->ops);
+    free(t->calls);
+    free(t->streams);
+    free(t->kernels);
+    free(t->threads);
+    free(t->names);
+    free(t->by_start);
+    free(t->thread_calls);
+    free(t->thread_first);
+    free(t);
+}
+
+void gt_loaded_op_name(const struct gt_loaded_run *t, gt_op_index index, char *text, size_t bytes)
+{
+    const struct gt_loaded_op *op = &t->ops[index];
+
+    if (op->kind == GT_OP_KERNEL)
+        snprintf(text, bytes, "%s", t->kernels[op->kernel].name);
+    else if (op->kind == GT_OP_COPY)
+        snprintf(text, bytes, "copy %s %s", op->direction < GT_DIRECTIONS ? gt_direction_names[op->direction] : "",
+                 op->memory < GT_MEMORIES ? gt_memory_names[op->memory] : "");
+    else
+        snprintf(text, bytes, "%s", gt_op_kind_names[op->kind]);
+}
+
+void gt_loaded_op_place(const struct gt_loaded_run *t, gt_op_index index, char *text, size_t bytes)
+{
+    const struct gt_loaded_op *op = &t->ops[index];
+    char name[PLACE_NAME + 8], *brief;
+
+    if (op->kind == GT_OP_KERNEL) {
+        brief = gt_short_name(t->kernels[op->kernel].name, PLACE_NAME);
+        snprintf(text, bytes, "%s in %s", brief, t->streams[op->stream].name);
+        free(brief);
+        return;
+    }
+    gt_loaded_op_name(t, index, name, sizeof name);
+    snprintf(text, bytes, "%s in %s", name, t->streams[op->stream].name);
+}

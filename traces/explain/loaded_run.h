@@ -1,0 +1,74 @@
+/* loaded_run.h - a simulated run as arrays: operations, calls, streams, kernels, with what each waited for.
+ *
+ * Everything that explains a timeline looks at the same rows in several orders, so they are kept: some 150 bytes an
+ * operation and 50 a call.  Times are picoseconds since the run's origin.
+ */
+#ifndef GRIDTIDE_TRACES_EXPLAIN_LOADED_RUN_H
+#define GRIDTIDE_TRACES_EXPLAIN_LOADED_RUN_H
+
+#include "sim/devices/device.h"
+#include "sim/workload/probe.h"
+#include "traces/store/database.h"
+
+struct gt_loaded_op {
+    gt_time_ps submit_ps, start_ps, end_ps;
+    gt_time_ps wait_ps[GT_WAITS]; /* add up to the time from the end of the operation before it in its stream */
+    uint64_t bytes;
+    uint32_t call, cause_call, cause_op; /* GT_NONE: none */
+    gt_stream_index stream;
+    gt_kernel_index kernel;
+    gt_op_index before; /* in its stream, by start; GT_NONE: the first */
+    uint8_t kind, direction, memory;
+    bool there; /* the run has it */
+};
+
+struct gt_loaded_call {
+    gt_time_ps start_ps, end_ps, blocked_ps;
+    uint32_t cause_op;
+    gt_thread_index thread;
+    gt_stream_index stream;
+    uint32_t name; /* in names */
+    uint8_t kind;  /* gt_call_kind; GT_CALL_KINDS: not known to this version */
+    bool there;
+};
+
+struct gt_loaded_stream {
+    gt_gpu_index gpu;
+    uint32_t flags;
+    int32_t priority;
+    char *name; /* "stream 7" or its name */
+};
+
+struct gt_loaded_kernel {
+    char *name; /* as traced */
+    struct gt_kernel shape;
+};
+
+struct gt_loaded_run {
+    int64_t run_id, trace_id;
+    char *trace, *options;
+    struct gt_device device;
+    struct gt_loaded_op *ops;
+    struct gt_loaded_call *calls;
+    struct gt_loaded_stream *streams;
+    struct gt_loaded_kernel *kernels;
+    char **threads; /* what they are called */
+    char **names;   /* of calls */
+    uint32_t op_count, call_count, stream_count, kernel_count, thread_count, name_count;
+    uint32_t gpu_count;
+    gt_op_index *by_start; /* the operations that are there, host functions apart: `started` of them */
+    uint32_t started;
+    uint32_t *thread_calls, *thread_first; /* calls by thread, then by start: thread i's are from [i] to [i + 1] */
+    gt_time_ps first_ps, last_ps;          /* of the makespan: first operation's start to last one's end */
+};
+
+/* The whole simulated run `run_id`; NULL with the reason.  gt_loaded_run_free() ends it. */
+struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error);
+void gt_loaded_run_free(struct gt_loaded_run *run);
+
+/* What people call an operation: a kernel's name as traced, "copy h2d pinned", "memset"; for `text` of `bytes`. */
+void gt_loaded_op_name(const struct gt_loaded_run *run, gt_op_index op, char *text, size_t bytes);
+/* The same for a place in a text: "scale in stream a". */
+void gt_loaded_op_place(const struct gt_loaded_run *run, gt_op_index op, char *text, size_t bytes);
+
+#endif

@@ -1,0 +1,286 @@
+#include "traces/explain/why.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/devices/occupancy.h"
+
+const char *const gt_why_names[GT_WHYS] = {
+    [GT_WHY_HOST_WORK] = "host-work",
+    [GT_WHY_HOST_CALL] = "host-call",
+    [GT_WHY_HOST_BLOCKED] = "host-blocked",
+    [GT_WHY_LAUNCH] = "launch",
+    [GT_WHY_STREAM] = "stream-order",
+    [GT_WHY_DEFAULT_STREAM] = "default-stream",
+    [GT_WHY_EVENT] = "event",
+    [GT_WHY_GRAPH] = "graph-edge",
+    [GT_WHY_CONNECTION] = "connection",
+    [GT_WHY_COPY_ENGINE] = "copy-engine",
+    [GT_WHY_SM_ROOM] = "sm-room",
+};
+const char *const gt_why_helps[GT_WHYS] = {
+    [GT_WHY_HOST_WORK] =
+        "the host works between its calls: ask for more before it does, or launch many operations with "
+        "one call, a CUDA graph",
+    [GT_WHY_HOST_CALL] = "another call keeps the host: move it, or let another thread make it",
+    [GT_WHY_HOST_BLOCKED] = "the host waits for the GPU before it asks for more: wait later, or for less",
+    [GT_WHY_LAUNCH] =
+        "each operation is asked for when the GPU is ready for it, not before: launch ahead, or by a CUDA "
+        "graph",
+    [GT_WHY_STREAM] =
+        "one stream runs one operation after the other: where they do not need each other, more streams",
+    [GT_WHY_DEFAULT_STREAM] = "the NULL stream and blocking streams wait for each other: streams made with "
+                              "cudaStreamNonBlocking, or --default-stream per-thread",
+    [GT_WHY_EVENT] = "the program asks for this order by an event",
+    [GT_WHY_GRAPH] = "the graph asks for this order by an edge",
+    [GT_WHY_CONNECTION] =
+        "streams share a connection to the GPU: CUDA_DEVICE_MAX_CONNECTIONS up to 32, fewer streams, or "
+        "launches breadth first",
+    [GT_WHY_COPY_ENGINE] = "one engine copies in one direction, one copy after the other",
+    [GT_WHY_SM_ROOM] = "the SMs are full: smaller grids or blocks leave room, priorities let urgent blocks in first",
+};
+const char *const gt_why_changes[GT_WHYS] = {
+    [GT_WHY_HOST_WORK] = "graph", [GT_WHY_HOST_CALL] = "graph",  [GT_WHY_HOST_BLOCKED] = "no-readback",
+    [GT_WHY_LAUNCH] = "graph",    [GT_WHY_STREAM] = "streams=4", [GT_WHY_CONNECTION] = "connections=32",
+};
+
+enum { PLACE_BYTES = 160 };
+
+enum gt_wait gt_last_wait(const struct gt_loaded_op *op)
+{
+    for (int wait = GT_WAITS - 1; wait > GT_WAIT_HOST; wait--)
+        if (op->wait_ps[wait] > 0)
+            return (enum gt_wait)wait;
+    return GT_WAIT_HOST;
+}
+
+static gt_time_ps later(gt_time_ps a, gt_time_ps b)
+{
+    return a > b ? a : b;
+}
+
+static gt_time_ps earlier(gt_time_ps a, gt_time_ps b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t lacks(uint64_t have, uint64_t held, uint64_t need)
+{
+    return held + need > have;
+}
+
+const char *gt_lacking(const struct gt_loaded_run *t, gt_kernel_index holder, gt_kernel_index waiter)
+{
+    const struct gt_device *device = &t->device;
+    const struct gt_kernel *full = &t->kernels[holder].shape;
+    struct gt_occupancy held, wants;
+    uint64_t blocks = gt_kernel_blocks(full), each;
+
+    if (gt_occupancy_of(device, full, &held, NULL) != 0 ||
+        gt_occupancy_of(device, &t->kernels[waiter].shape, &wants, NULL) != 0)
+        return NULL;
+    each = (blocks + device->sms - 1) / device->sms;
+    each = each < held.blocks_per_sm ? each : held.blocks_per_sm;
+    if (lacks(device->threads_per_sm, each * held.need.threads, wants.need.threads))
+        return "threads";
+    if (lacks(device->warps_per_sm, each * held.need.warps, wants.need.warps))
+        return "warps";
+    if (lacks(device->registers_per_sm, each * held.need.registers, wants.need.registers))
+        return "registers";
+    if (lacks(device->shared_bytes_per_sm, each * held.need.shared_bytes, wants.need.shared_bytes))
+        return "shared memory";
+    if (lacks(device->blocks_per_sm, each, 1))
+        return "block slots";
+    if (held.need.sets_bytes > 0 && each * held.need.shared_bytes + wants.need.shared_bytes > held.need.sets_bytes)
+        return "the SM's division between L1 and shared memory";
+    return NULL;
+}
+
+uint32_t gt_free_sms(const struct gt_loaded_run *t, gt_kernel_index kernel)
+{
+    uint64_t blocks = gt_kernel_blocks(&t->kernels[kernel].shape);
+
+    return blocks < t->device.sms ? (uint32_t)(t->device.sms - blocks) : 0;
+}
+
+static void name_op(const struct gt_loaded_run *t, struct gt_hold *hold, const char *how, uint32_t op)
+{
+    char place[PLACE_BYTES];
+
+    hold->op = op;
+    if (op == GT_NONE) {
+        snprintf(hold->holder, sizeof hold->holder, "%s", how);
+        return;
+    }
+    gt_loaded_op_place(t, op, place, sizeof place);
+    snprintf(hold->holder, sizeof hold->holder, "%.70s: %s", how, place);
+}
+
+/* The thread's calls from the one that is the last to begin before `time_ps`. */
+static uint32_t call_at(const struct gt_loaded_run *t, gt_thread_index thread, gt_time_ps time_ps)
+{
+    uint32_t low = t->thread_first[thread], high = t->thread_first[thread + 1];
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (t->calls[t->thread_calls[middle]].start_ps <= time_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > t->thread_first[thread] ? low - 1 : low;
+}
+
+/* What a thread did in a stretch: time by reason, and the call that took the most of it. */
+struct host_use {
+    gt_time_ps ps[GT_WHY_LAUNCH + 1];
+    gt_time_ps most_ps[GT_WHY_LAUNCH + 1];
+    uint32_t call[GT_WHY_LAUNCH + 1];
+};
+
+static void use(struct host_use *uses, enum gt_why why, gt_time_ps ps, uint32_t call)
+{
+    uses->ps[why] += ps;
+    if (ps > uses->most_ps[why] || uses->call[why] == GT_NONE) {
+        uses->most_ps[why] = ps;
+        uses->call[why] = call;
+    }
+}
+
+/* Long stretches are looked at only so far: thousands of calls say no more. */
+enum { CALLS_LOOKED = 4096 };
+
+static void look_at_thread(const struct gt_loaded_run *t, uint32_t asking, gt_time_ps from_ps, gt_time_ps to_ps,
+                           struct host_use *uses)
+{
+    gt_thread_index thread = t->calls[asking].thread;
+    gt_time_ps at_ps = from_ps;
+    uint32_t last = t->thread_first[thread + 1], looked = 0;
+
+    for (uint32_t i = call_at(t, thread, from_ps); i < last && at_ps < to_ps && looked++ < CALLS_LOOKED; i++) {
+        uint32_t number = t->thread_calls[i];
+        const struct gt_loaded_call *call = &t->calls[number];
+        gt_time_ps start_ps = later(call->start_ps, at_ps), end_ps = earlier(call->end_ps, to_ps);
+
+        if (start_ps > at_ps)
+            use(uses, GT_WHY_HOST_WORK, earlier(start_ps, to_ps) - at_ps, number);
+        if (start_ps >= to_ps || number == asking) {
+            at_ps = earlier(start_ps, to_ps);
+            break;
+        }
+        if (end_ps > start_ps)
+            use(uses,
+                call->kind == GT_CALL_HOST_WORK                        ? GT_WHY_HOST_WORK
+                : call->blocked_ps * 2 > call->end_ps - call->start_ps ? GT_WHY_HOST_BLOCKED
+                                                                       : GT_WHY_HOST_CALL,
+                end_ps - start_ps, number);
+        at_ps = later(at_ps, end_ps);
+    }
+    if (at_ps < to_ps)
+        use(uses, GT_WHY_LAUNCH, to_ps - at_ps, asking);
+}
+
+static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t call, struct gt_hold *hold)
+{
+    const struct gt_loaded_call *c = &t->calls[call];
+    const char *name = t->names[c->name], *thread = t->threads[c->thread];
+
+    hold->op = GT_NONE;
+    if (why == GT_WHY_HOST_BLOCKED) {
+        char place[PLACE_BYTES] = "the GPU";
+
+        if (c->cause_op != GT_NONE)
+            gt_loaded_op_place(t, c->cause_op, place, sizeof place);
+        hold->op = c->cause_op;
+        snprintf(hold->holder, sizeof hold->holder, "%.40s in %.30s waited for %s", name, thread, place);
+    } else if (why == GT_WHY_HOST_CALL) {
+        snprintf(hold->holder, sizeof hold->holder, "%.80s in %.60s", name, thread);
+    } else if (why == GT_WHY_LAUNCH) {
+        snprintf(hold->holder, sizeof hold->holder, "%.80s in %.60s and its way to the GPU", name, thread);
+    } else {
+        snprintf(hold->holder, sizeof hold->holder, "own work of %.60s, before %.80s", thread, name);
+    }
+}
+
+static void why_host(const struct gt_loaded_run *t, gt_op_index op, struct gt_hold *hold)
+{
+    struct host_use uses = { .call = { GT_NONE, GT_NONE, GT_NONE, GT_NONE } };
+    uint32_t asking = t->ops[op].call;
+    int most = GT_WHY_LAUNCH;
+
+    look_at_thread(t, asking, hold->from_ps, hold->to_ps, &uses);
+    for (int why = 0; why < GT_WHY_LAUNCH; why++)
+        if (uses.ps[why] > uses.ps[most])
+            most = why;
+    hold->why = (enum gt_why)most;
+    say_host(t, hold->why, uses.call[most] == GT_NONE ? asking : uses.call[most], hold);
+}
+
+static void why_room(const struct gt_loaded_run *t, gt_op_index op, uint32_t cause, struct gt_hold *hold)
+{
+    const struct gt_loaded_op *waiter = &t->ops[op];
+    const char *lacking = NULL;
+    char how[GT_HOLDER_BYTES / 2];
+
+    if (cause != GT_NONE && waiter->kind == GT_OP_KERNEL && t->ops[cause].kind == GT_OP_KERNEL)
+        lacking = gt_lacking(t, t->ops[cause].kernel, waiter->kernel);
+    snprintf(how, sizeof how, lacking != NULL ? "no %s left by" : "its turn came behind", lacking);
+    hold->why = GT_WHY_SM_ROOM;
+    name_op(t, hold, how, cause);
+}
+
+/* One kind of wait: who held it.  The run tells who of the last one. */
+static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_wait wait, struct gt_hold *hold)
+{
+    const struct gt_loaded_op *op = &t->ops[index];
+    uint32_t cause = gt_last_wait(op) == wait ? op->cause_op : GT_NONE;
+    bool elsewhere = cause != GT_NONE && t->ops[cause].stream != op->stream;
+
+    switch (wait) {
+    case GT_WAIT_STREAM:
+        hold->why = elsewhere ? GT_WHY_DEFAULT_STREAM : GT_WHY_STREAM;
+        name_op(t, hold, elsewhere ? "the default stream's rule" : "behind it in its stream",
+                elsewhere ? cause : op->before);
+        return;
+    case GT_WAIT_EVENT:
+        hold->why = cause != GT_NONE && t->ops[cause].call == op->call ? GT_WHY_GRAPH : GT_WHY_EVENT;
+        name_op(t, hold, hold->why == GT_WHY_GRAPH ? "after" : "an event after", cause);
+        return;
+    case GT_WAIT_QUEUE:
+        hold->why = GT_WHY_CONNECTION;
+        name_op(t, hold, elsewhere ? "a connection shared with" : "the limit of grids at once", cause);
+        return;
+    case GT_WAIT_ENGINE:
+        hold->why = GT_WHY_COPY_ENGINE;
+        name_op(t, hold, "the engine was busy with", cause);
+        return;
+    case GT_WAIT_RESOURCE: why_room(t, index, cause, hold); return;
+    default: why_host(t, index, hold); return;
+    }
+}
+
+void gt_why(const struct gt_loaded_run *t, gt_op_index index, gt_time_ps from_ps, gt_time_ps to_ps,
+            struct gt_hold *hold)
+{
+    const struct gt_loaded_op *op = &t->ops[index];
+    gt_time_ps at_ps = op->start_ps, most_ps = 0;
+    enum gt_wait most = GT_WAIT_HOST;
+
+    *hold = (struct gt_hold){ .from_ps = from_ps, .to_ps = to_ps, .op = GT_NONE };
+    /* The parts follow one another in the order of gt_wait and end when it starts. */
+    for (int wait = GT_WAITS - 1; wait >= 0; wait--) {
+        gt_time_ps begin_ps = op->wait_ps[wait] < at_ps ? at_ps - op->wait_ps[wait] : 0;
+        gt_time_ps low_ps = later(begin_ps, from_ps), high_ps = earlier(at_ps, to_ps);
+
+        if (high_ps > low_ps && high_ps - low_ps > most_ps) {
+            most_ps = high_ps - low_ps;
+            most = (enum gt_wait)wait;
+            hold->from_ps = low_ps;
+            hold->to_ps = high_ps;
+        }
+        at_ps = begin_ps;
+    }
+    why_wait(t, index, most, hold);
+}
