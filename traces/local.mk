@@ -43,7 +43,7 @@ traces_libtraces_a_SOURCES = \
     traces/sass/program_match.h traces/sass/operands.c traces/sass/parts.h traces/sass/sass.c traces/sass/sass.h traces/sass/taint.c traces/sass/taint.h \
     traces/sass/thread_counts.c traces/sass/warp_roles.c \
     traces/stats/compute.c traces/stats/critical_path.c traces/stats/internal.h traces/stats/kernels.c traces/stats/load.c \
-    traces/stats/operations.c traces/stats/path_file.c traces/stats/sm.c traces/stats/stats.h \
+    traces/stats/operations.c traces/stats/operators.c traces/stats/path_file.c traces/stats/sm.c traces/stats/steps.c traces/stats/stats.h \
     traces/stats/sweep.c traces/stats/sweep.h traces/stats/work.c \
     traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c traces/store/range_rows.c \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/database.c traces/store/database.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \

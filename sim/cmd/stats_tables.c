@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/cmd/stats_path.h"
+#include "sim/cmd/stats_ranges.h"
 
 enum { NAMES_FOR_PEOPLE = 30, SMS_FOR_PEOPLE = 16, LEAST_SMS = 5 };
 
@@ -413,6 +414,12 @@ static struct gt_table *notes_table(const struct gt_stats *stats, size_t most_na
     for (size_t i = 0; i < stats->note_count; i++)
         add_note(table, stats->notes[i].section, stats->notes[i].text);
     add_cut(table, "kernels", most_names, stats->kernel_count);
+    add_cut(table, "operators", most_names, stats->operator_count);
+    if (stats->step_count > most_names) {
+        snprintf(text, sizeof text, "the first %zu out of %zu; --format csv and json have all", most_names,
+                 stats->step_count);
+        add_note(table, "steps", text);
+    }
     add_cut(table, "critical_path", most_names, stats->path_count);
     if (stats->path_segments > most_segments) {
         snprintf(text, sizeof text, "the %" PRIu64 " longest out of %" PRIu64 ", in order of time", most_segments,
@@ -440,6 +447,10 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         tables[count++] = streams_table(stats, "streams", CELLS_BOTH);
         tables[count++] = kernels_table(stats, "kernels", CELLS_BOTH, most_names);
     }
+    if (!people || stats->step_count > 0)
+        tables[count++] = gt_stats_steps_table(stats, most_names);
+    if (!people || stats->operator_count > 0)
+        tables[count++] = gt_stats_operators_table(stats, most_names);
     tables[count++] = copies_table(stats);
     tables[count++] = people ? sms_table_for_people(stats) : sms_table(stats);
     tables[count++] = occupancy_table(stats);
@@ -452,7 +463,7 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
     }
     count++;
     if (!people || stats->note_count > 0 || stats->kernel_count > most_names || stats->path_count > most_names ||
-        stats->path_segments > most_segments)
+        stats->step_count > most_names || stats->operator_count > most_names || stats->path_segments > most_segments)
         tables[count++] = notes_table(stats, most_names, most_segments);
     return count;
 }

@@ -95,6 +95,40 @@ sql() {
       sql run.db 'select * from occupancy' >&2
 }
 
+# Host time of its own: aten::mm 15 - 3 (view within) + 10; GPU time: 40 + 40 by aten::mm, 8 by the copy of load.
+@test "stats: by step and by operator" {
+    "$GRIDTIDE" stats run.db --run measured --format csv | tr -d '\r' > stats.csv
+    grep -qx 'steps,step 0,0,95,,2,48,48,20,80' stats.csv || { grep ^steps stats.csv; false; }
+    grep -qx 'steps,step 1,100,100,,2,60,40,115,155' stats.csv
+    [ "$(grep -c '^steps,' stats.csv)" = 2 ]
+    grep -qx 'operators,operator,aten::mm,aten::mm,2,25,22,2,80,80' stats.csv || { grep ^operators stats.csv; false; }
+    grep -qx 'operators,annotation,load,load,1,14,14,1,8,8' stats.csv
+    grep -qx 'operators,operator,view,view,1,3,3,0,0,0' stats.csv
+    # the simulated run knows how long the host was blocked: all of its first wait but 5 us
+    "$GRIDTIDE" stats run.db --format csv | grep -q '^steps,step 0,0,95,40,2,'
+    run "$GRIDTIDE" stats run.db
+    grep -q '^steps$' <<< "$output"
+    grep -q '^operators$' <<< "$output"
+}
+
+# GPU time goes to all around the range that asked for it, the host's time in itself to the innermost; what calls
+# itself counts once.
+@test "stats: an operator's total holds what is within, itself within itself once" {
+    cat > nested.jsonl <<'END'
+{"gridtide":1,"name":"nested","device":"h200"}
+{"kernel":"k","grid":132,"block":256}
+{"range":"outer","start_us":0,"duration_us":50}
+{"range":"again","start_us":5,"duration_us":40}
+{"range":"again","start_us":10,"duration_us":20}
+{"call":"launch","kernel":"k","start_us":2,"duration_us":1,"op_start_us":20,"op_duration_us":10}
+{"call":"launch","kernel":"k","start_us":12,"duration_us":1,"op_start_us":35,"op_duration_us":10}
+END
+    "$GRIDTIDE" run -q nested.jsonl -o nested.db
+    "$GRIDTIDE" stats nested.db --run measured --format csv | tr -d '\r' > nested.csv
+    grep -q '^operators,operator,again,again,2,40,40,1,10,10$' nested.csv || { grep ^operators nested.csv; false; }
+    grep -q '^operators,operator,outer,outer,1,50,10,2,20,10$' nested.csv || { grep ^operators nested.csv; false; }
+}
+
 @test "ranges: a store of version 3 can be read, without" {
     sql run.db 'drop view step; drop view launch; drop view gap; drop view overlap; drop view occupancy;
         drop table range; drop table call_range; drop table run_range; drop index run_op_by_start;

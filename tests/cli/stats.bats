@@ -43,7 +43,7 @@ stats() {
     stats --format json
     [ "$status" -eq 0 ]
     [ "$(jq -c keys_unsorted <<< "$output")" = \
-        '["summary","streams","kernels","copies","sms","occupancy","critical_path","critical_path_segments","notes"]' ]
+        '["summary","streams","kernels","steps","operators","copies","sms","occupancy","critical_path","critical_path_segments","notes"]' ]
     jq -e '.summary | .makespan_us == 41 and .kernel_copy_overlap_us == 2' <<< "$output"
     jq -e '.summary.makespan_us as $all | .streams | length == 3 and all(
         .busy_us + .idle_before_us + .idle_after_us + .idle_host_us + .idle_stream_us + .idle_event_us +

@@ -42,10 +42,22 @@ int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct
     return -1;
 }
 
+/* Stores of versions 2 and 3 have no ranges. */
+static int compute_ranges(struct gt_stats_work *work, struct gt_error *error)
+{
+    int64_t version = 0;
+
+    if (gt_query_one(work->database, "PRAGMA user_version", 0, 0, &version, error) < 0)
+        return -1;
+    if (version < GT_STORE_WITH_RANGES)
+        return 0;
+    return gt_stats_steps(work, error) != 0 || gt_stats_operators(work, error) != 0 ? -1 : 0;
+}
+
 static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
 {
     if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0 || gt_stats_sms(work, error) != 0 ||
-        gt_stats_walk(work, error) != 0)
+        gt_stats_walk(work, error) != 0 || compute_ranges(work, error) != 0)
         return gt_database_name_error(work->database, error);
     return 0;
 }
@@ -79,6 +91,14 @@ void gt_stats_free(struct gt_stats *stats)
         free(stats->kernels[i].name);
     for (size_t i = 0; i < stats->path_count; i++)
         free(stats->path[i].name);
+    for (size_t i = 0; i < stats->step_count; i++)
+        free(stats->steps[i].name);
+    for (size_t i = 0; i < stats->operator_count; i++) {
+        free(stats->operators[i].kind);
+        free(stats->operators[i].name);
+    }
+    free(stats->steps);
+    free(stats->operators);
     free(stats->streams);
     free(stats->kernels);
     free(stats->copies);

@@ -22,6 +22,9 @@ int gt_stats_load(struct gt_stats_work *work, struct gt_error *error); /* run, d
 int gt_stats_ops(struct gt_stats_work *work, struct gt_error *error);  /* summary, streams, kernels, copies */
 int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error);  /* SMs, intervals */
 int gt_stats_walk(struct gt_stats_work *work, struct gt_error *error); /* critical path */
+/* Of a store with ranges: steps, operators. */
+int gt_stats_steps(struct gt_stats_work *work, struct gt_error *error);
+int gt_stats_operators(struct gt_stats_work *work, struct gt_error *error);
 
 /* What the work holds beside its stats. */
 void gt_stats_work_free(struct gt_stats_work *work);

@@ -123,6 +123,27 @@ struct gt_stats_path_part { /* all segments of a kind and name, most time first 
     double share; /* of the path */
 };
 
+/* A step of the trace (range.kind 'step'), in the order in which they begin. */
+struct gt_stats_step {
+    char *name;
+    gt_time_ps start_ps, end_ps; /* on its thread */
+    gt_time_ps blocked_ps;       /* its calls, of all threads; see summary.blocked_known */
+    uint64_t operations;         /* that its calls asked for; the following are of these, 0 where there are none */
+    gt_time_ps gpu_start_ps, gpu_end_ps;
+    gt_time_ps gpu_ps;  /* sum of their times */
+    gt_time_ps busy_ps; /* any of them running */
+};
+
+/* All ranges of a kind and name but steps: operators, annotations, modules, NVTX ranges. */
+struct gt_stats_operator {
+    char *kind, *name;
+    uint64_t count;
+    gt_time_ps total_ps, self_ps; /* of its thread; self: but for ranges within.  One within another of the same kind
+                                       and name counts in the total once */
+    gt_time_ps gpu_ps, gpu_self_ps; /* of operations asked for within; self: but for those within a range within */
+    uint64_t operations;            /* asked for within */
+};
+
 /* Why something is absent or estimated; `section` as on the command's output. */
 struct gt_stats_note {
     const char *section;
@@ -149,6 +170,10 @@ struct gt_stats {
     size_t path_count;
     uint64_t path_segments;
     gt_time_ps path_start_ps, path_end_ps; /* the first call; the makespan's end (or the last call) */
+    struct gt_stats_step *steps;
+    size_t step_count;
+    struct gt_stats_operator *operators;
+    size_t operator_count; /* most GPU time of their own first, then most host time */
     struct gt_stats_note notes[GT_STATS_NOTES_MAX];
     size_t note_count;
     struct gt_path_file *path_file; /* the segments, in a temporary file */

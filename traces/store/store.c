@@ -361,5 +361,5 @@ bool gt_store_has_kernels(const struct gt_store *store)
 
 bool gt_store_has_ranges(const struct gt_store *store)
 {
-    return store->version >= GT_STORE_VERSION;
+    return store->version >= GT_STORE_WITH_RANGES;
 }

@@ -22,7 +22,8 @@ struct gt_database *gt_store_database(struct gt_store *store); /* for queries (q
 
 /* Whether it has the tables of kernels' cycles; stores of version 2 do not. */
 bool gt_store_has_kernels(const struct gt_store *store);
-/* Whether it has the tables of ranges; stores of versions 2 and 3 do not. */
+/* Whether it has the tables of ranges; stores of versions 2 and 3 do not: PRAGMA user_version tells. */
+enum { GT_STORE_WITH_RANGES = 4 };
 bool gt_store_has_ranges(const struct gt_store *store);
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
