@@ -245,6 +245,45 @@ extern "C" void calls(int kind, int count)
     CHECK(cudaGetLastError());
 }
 
+/* Operations in turn, long enough that the GPU sets the pace: what the profiler adds between them. */
+extern "C" void in_turn(int kind, int count, float us)
+{
+    cudaStream_t one = stream(0), two = stream(1);
+
+    for (int i = 0; i < count; i++) {
+        switch (kind) {
+        case 0: break; /* kernels alone */
+        case 1: CHECK(cudaMemcpyAsync(device_data, pinned, 1 << 20, cudaMemcpyHostToDevice, one)); break;
+        case 2: CHECK(cudaMemcpyAsync(pinned, device_data, 1 << 20, cudaMemcpyDeviceToHost, one)); break;
+        case 3: CHECK(cudaMemcpyAsync(device_data, device_data + SLOT, 1 << 20, cudaMemcpyDeviceToDevice, one)); break;
+        case 4: CHECK(cudaMemsetAsync(device_data, 0, 1 << 20, one)); break;
+        case 5:
+            CHECK(cudaMemcpyAsync(device_data, pinned, 1 << 20, cudaMemcpyHostToDevice, one));
+            CHECK(cudaMemcpyAsync(pinned, device_data, 1 << 20, cudaMemcpyDeviceToHost, one));
+            continue;
+        case 6: CHECK(cudaMemcpyAsync(device_data, pinned, 1 << 20, cudaMemcpyHostToDevice, one)); continue;
+        case 7: CHECK(cudaMemcpyAsync(pinned, device_data, 1 << 20, cudaMemcpyDeviceToHost, one)); continue;
+        case 8: /* from stream to stream */
+            CHECK(cudaEventRecord(events[0], i % 2 ? two : one));
+            CHECK(cudaStreamWaitEvent(i % 2 ? one : two, events[0], 0));
+            chain_link<<<16, 256, 0, i % 2 ? one : two>>>(us);
+            continue;
+        case 9:
+            chain_link<<<16, 256, 0, one>>>(us);
+            CHECK(cudaStreamSynchronize(one));
+            continue;
+        case 10:
+            chain_link<<<16, 256, 0, one>>>(us);
+            CHECK(cudaMemcpyAsync(pinned, device_data, 4, cudaMemcpyDeviceToHost, one));
+            CHECK(cudaStreamSynchronize(one));
+            continue;
+        case 11: chain_link<<<16, 256, 0, two>>>(us); break; /* two chains side by side */
+        }
+        chain_link<<<16, 256, 0, one>>>(us);
+    }
+    CHECK(cudaGetLastError());
+}
+
 /* Two kernels, or copies, on two streams that do not overlap, or not as hoped; `reason` says why. */
 enum reason {
     DEFAULT_STREAM, BY_EVENT, CONNECTION, SM_THREADS, SM_SHARED, SM_BLOCKS, NOTHING, LATE_PRIORITY, COPIES_ONE_ENGINE,

@@ -465,6 +465,15 @@ def costs(library):
              "cost-long": library.bind({"long": ("chains", 1, 60, 1, 0, 132, 256, 20.0)}, 2, ALL_MODES),
              "cost-graphs": library.bind({"graph-%d" % i: ("graph_launch", i, 4) for i in range(6)}, 2, ALL_MODES,
                                          graph_chains)}
+    turns = ("kernels", "copy-in", "copy-out", "copy-within", "memset", "in-and-out", "copies-in", "copies-out", "events",
+             "waits", "readbacks", "two-chains")
+    table["cost-gaps"] = library.bind({turn: ("in_turn", i, 40, 20.0) for i, turn in enumerate(turns)}, 2, ALL_MODES)
+
+    def long_graphs(lib):
+        for i, (count, length, streams) in enumerate(((1, 40, 1), (4, 20, 4), (4, 20, 1))):
+            lib.graph_make(i, count, length, streams, 16, ctypes.c_float(20.0))
+    table["cost-nodes"] = library.bind({name: ("graph_launch", i, 1) for i, name in enumerate(("chain", "branches", "dealt"))},
+                                       4, ALL_MODES, long_graphs)
     table["cost-operators"] = operators
     table["cost-autograd"] = autograd
     return table
