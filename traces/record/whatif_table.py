@@ -40,7 +40,7 @@ PAIRS = [
     ("handoff", [("streams-1", "streams-1", "streams=4", "")]),
     ("layers", [("all", "mix-half", "kernel=layer_mix*0.5", ""), ("all", "no-norm", "remove=layer_norm", ""),
                 ("all", "load-third", "kernel=layer_load*0.333333", "")]),
-    ("no-sigmoid", [("all", "no-sigmoid", "remove=*sigmoid*", "")]),
+    ("no-sigmoid", [("all", "no-sigmoid", "remove=sigmoid", "")]),
     ("priority", [("equal", "urgent", "priority={urgent_link}:-5", ""), ("urgent", "equal", "priority={urgent_link}:0", ""),
                   ("equal", "higher", "priority={urgent_link}:-1", "")]),
 ]

@@ -3,9 +3,11 @@
 #
 # Each line of traces/pairs/pairs.csv is asked of `gridtide whatif`: of those to learn from and those to judge by, or of one
 # sort, or of programs that are named (patterns of the shell). With -v a line a pair:
-#   pair TRACE CHANGES BASE-REAL BASE-PREDICTED REAL PREDICTED ERROR% GAIN-REAL% GAIN-PREDICTED% TRUST
-# of times in us a step; then of each sort lines
+#   pair TRACE CHANGES BASE-REAL BASE-PREDICTED REAL PREDICTED ERROR% GAIN-REAL% GAIN-PREDICTED% TRUST BOUND-BY
+# of times in us a step, one after the other without a wait between; then of each sort lines
 #   SORT baseline|all|high|medium|low PAIRS MEDIAN P90 WORST   errors of predicted step times in %, without sign
+#   SORT whole PAIRS MEDIAN P90 WORST                          the same of as many steps as were recorded, from the first call to
+#                                                              the last end
 #   SORT high-within-5 COUNT OF                                answers graded high that are within 5 %
 #   SORT signs RIGHT OF                                        real gains, or losses, of more than 3 % predicted as such
 #   SORT high-signs-wrong COUNT OF                             the same of those graded high that are wrong
@@ -49,14 +51,15 @@ ask()
     done
     # shellcheck disable=SC2086 # options are words
     "$GRIDTIDE" whatif -q -f json "$trace" "$@" $options > "$work/answer" 2> "$work/why" || return 1
-    jq -r '"\(.step_us) \(.changes[0].step_us) \(.changes[0].trust)"' "$work/answer"
+    jq -r '"\(.step_us) \(.changes[0].step_us) \(.changes[0].trust) \(.changes[0].bound_by) \(.changes[0].predicted_us)"' \
+        "$work/answer"
 }
 
 asked=$*
-sed 1d "$pairs/pairs.csv" | while IFS=, read -r trace changes options _ _ base _ _ _ changed _ _ _ _ side; do
+sed 1d "$pairs/pairs.csv" | while IFS=, read -r trace changes options _ steps _ _ _ base whole _ _ changed _ side; do
     chosen "$trace" "$side" || continue
     if answer=$(ask "$trace" "$changes" "$options"); then
-        echo "$side $trace $(echo "$changes" | tr ' ' +) $base $changed $answer"
+        echo "$side $trace $(echo "$changes" | tr ' ' +) $base $changed $answer $whole $steps"
     else
         echo "$side $trace $(echo "$changes" | tr ' ' +) $base $changed refused"
         echo "$trace: $changes: $(head -1 "$work/why")" >&2
@@ -89,6 +92,7 @@ awk -v verbose="$verbose" '
         gain = error($5, $4); predicted = error($7, $6); off = error($7, $5)
         add($1 " all", off)
         add($1 " " $8, off)
+        add($1 " whole", error($10, $11 * $12))
         if (!(($2) in base)) {
             base[$2] = $4
             add($1 " baseline", error($6, $4))
@@ -116,7 +120,7 @@ awk -v verbose="$verbose" '
         if ($8 == "high")
             within[$1] += size(off) <= 5
         if (verbose)
-            printf "pair %-28s %-30s %9.1f %9.1f %9.1f %9.1f %7.1f %7.1f %7.1f %s\n", $2, $3, $4, $6, $5, $7, off, gain, predicted, $8
+            printf "pair %-28s %-30s %9.1f %9.1f %9.1f %9.1f %7.1f %7.1f %7.1f %s %s\n", $2, $3, $4, $6, $5, $7, off, gain, predicted, $8, $9
     }
     END {
         for (i = 1; i <= trace_count; i++) {
@@ -127,7 +131,7 @@ awk -v verbose="$verbose" '
         }
         for (i = 1; i <= side_count; i++) {
             side = sides[i]
-            figures(side, "baseline"); figures(side, "all"); figures(side, "high"); figures(side, "medium"); figures(side, "low")
+            figures(side, "baseline"); figures(side, "all"); figures(side, "whole"); figures(side, "high"); figures(side, "medium"); figures(side, "low")
             printf "%s high-within-5 %d %d\n", side, within[side], count[side " high"]
             printf "%s signs %d %d\n", side, signs[side], moved[side]
             printf "%s high-signs-wrong %d %d\n", side, wrong_high[side], moved_high[side]
