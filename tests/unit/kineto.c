@@ -196,6 +196,31 @@ static struct gt_workload *read_string(const char *text, size_t length, char *me
     "\"device\":0,\"context\":1,\"stream\":7,\"correlation\":1," \
     "\"grid\":[1,1,1],\"block\":[1,1,1]"
 
+/* One graph launched twice: whichever branch begins first, it was launched into the stream that was there before. */
+static void test_graph_stream(void **state)
+{
+#define GRAPH(number, ts)                                                                                \
+    "{\"ph\":\"X\",\"cat\":\"cuda_runtime\",\"name\":\"cudaGraphLaunch\",\"pid\":1,\"tid\":1,\"ts\":" ts \
+    ",\"dur\":2,\"args\":{\"correlation\":" number "}},"
+#define NODE(number, stream, ts)                                                              \
+    KERNEL ",\"ts\":" ts ",\"dur\":5,\"args\":{\"device\":0,\"context\":1,\"stream\":" stream \
+           ",\"correlation\":" number ",\"grid\":[1,1,1],\"block\":[1,1,1]}}"
+    static const char text[] =
+        "{\"traceEvents\":[" GRAPH("1", "0") NODE("1", "7", "9") "," NODE("1", "30", "10") "," GRAPH("2", "20")
+            NODE("2", "30", "29") "," NODE("2", "7", "30") "]}";
+    char message[256];
+    struct gt_workload *workload = read_string(text, strlen(text), message);
+
+    (void)state;
+    assert_non_null(workload);
+    assert_int_equal(workload->call_count, 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(workload->streams[workload->calls[i].stream].id, 7);
+    gt_workload_free(workload);
+#undef GRAPH
+#undef NODE
+}
+
 static void test_errors(void **state)
 {
     static const struct {
@@ -346,11 +371,17 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modern),      cmocka_unit_test(test_old),
-        cmocka_unit_test(test_not_numbers), cmocka_unit_test(test_ranks),
-        cmocka_unit_test(test_blocking),    cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_truncations), cmocka_unit_test(test_words_across_chunks),
-        cmocka_unit_test(test_nul_in_name), cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_modern),
+        cmocka_unit_test(test_old),
+        cmocka_unit_test(test_not_numbers),
+        cmocka_unit_test(test_ranks),
+        cmocka_unit_test(test_blocking),
+        cmocka_unit_test(test_graph_stream),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_truncations),
+        cmocka_unit_test(test_words_across_chunks),
+        cmocka_unit_test(test_nul_in_name),
+        cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_numbers),
     };
 

@@ -91,6 +91,23 @@ static enum gt_call_kind fitting_kind(const struct gt_import_finish *finish, uin
     return gt_call_kind_of_op[import->ops[finish->op_order[finish->first_op[number]]].kind];
 }
 
+/* The stream of a call's operations.  A graph's branches run in streams that CUDA makes for them, later than the one that it
+ * is launched into, so that this has the lowest number; which branch begins first differs from launch to launch. */
+static uint32_t stream_of_ops(const struct gt_import_finish *finish, uint32_t number, uint32_t ops)
+{
+    const struct gt_stream *streams = finish->import->workload->streams;
+    const uint32_t *order = &finish->op_order[finish->first_op[number]];
+    uint32_t stream = finish->import->ops[order[0]].stream;
+
+    for (uint32_t i = 1; i < ops; i++) {
+        uint32_t other = finish->import->ops[order[i]].stream;
+
+        if (streams[other].id < streams[stream].id)
+            stream = other;
+    }
+    return stream;
+}
+
 /* Settle what a call is: its kind, and whether what it means is known. */
 static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_call *call)
 {
@@ -102,7 +119,7 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
     if (call->kind != GT_CALL_COPY)
         call->flags &= ~GT_CALL_SYNCHRONOUS;
     if (call->ops > 0) {
-        call->stream = finish->import->ops[finish->op_order[finish->first_op[number]]].stream;
+        call->stream = stream_of_ops(finish, number, call->ops);
         call->event = GT_NONE;
     } else if (call->kind == GT_CALL_OTHER) {
         call->stream = call->event = GT_NONE;
