@@ -294,14 +294,10 @@ int gt_simulate(const struct gt_workload *workload, const struct gt_device *devi
     memset(summary, 0, sizeof *summary);
     if (gt_device_check(device, error) != 0 || gt_device_check(setting.recorded, error) != 0)
         return -1;
-    if (options->played != NULL && options->played->op_count != workload->op_count)
-        gt_bug("another workload's operations are to be played");
     if (memcmp(device, setting.recorded, sizeof *device) == 0)
         setting.recorded = device;
     gt_isolated_learn(&isolated, workload, replay, &replaying);
-    as_recorded = replaying.made && options->played == NULL && device == setting.recorded;
-    if (options->played != NULL)
-        setting.workload = options->played;
+    as_recorded = replaying.made && device == setting.recorded;
     setting.isolated = &isolated;
     if (!as_recorded) {
         gt_replay_free(&replaying.replay);

@@ -7,11 +7,12 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/run_parts.h"
-#include "sim/workload/restream.h"
+#include "sim/whatif/change.h"
+#include "sim/whatif/stated.h"
 #include "traces/io/path_stem.h"
 
 enum { STREAMS_MAX = 1024 };
-enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_SERIALIZE };
+enum { OPTION_SET = 256, OPTION_BLOCKS, OPTION_DETAIL, OPTION_STREAMS, OPTION_INDEPENDENT, OPTION_SERIALIZE };
 
 static const struct argp_option options[] = {
     { "set", OPTION_SET, "KEY=VALUE", 0, "Another value for a key of the device; may be repeated", 0 },
@@ -21,7 +22,9 @@ static const struct argp_option options[] = {
       "Programs of kernels: long grids by a part of their blocks "
       "(the default), or every block",
       0 },
-    { "streams", OPTION_STREAMS, "N", 0, "Deal the work over N streams, taking launches as independent", 0 },
+    { "streams", OPTION_STREAMS, "N", 0, "Spread what does not depend on each other over N streams", 0 },
+    { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
+      "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
     { "serialize", OPTION_SERIALIZE, NULL, 0, "Every operation waits for the one before, the host for it", 0 },
     { 0 },
 };
@@ -33,6 +36,13 @@ static void add_setting(struct argp_state *state, struct gt_run_arguments *argum
     if (arguments->setting_count == GT_RUN_SETTINGS_MAX)
         argp_error(state, "--set more than %d times; write a device file", GT_RUN_SETTINGS_MAX);
     arguments->settings[arguments->setting_count++] = text;
+}
+
+static void add_independent(struct argp_state *state, struct gt_run_arguments *arguments, const char *text)
+{
+    if (arguments->independent_count == GT_RUN_INDEPENDENT_MAX)
+        argp_error(state, "--independent more than %d times; * stands for any text", GT_RUN_INDEPENDENT_MAX);
+    arguments->independent[arguments->independent_count++] = text;
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -50,6 +60,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_STREAMS:
         arguments->streams = (uint32_t)gt_option_number(state, "streams", text, 1, STREAMS_MAX);
         return 0;
+    case OPTION_INDEPENDENT: add_independent(state, arguments, text); return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to run"); return 0;
@@ -87,6 +98,8 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
         fputs(" detail=full", out);
     if (arguments->streams > 0 && changed)
         fprintf(out, " streams=%" PRIu32, arguments->streams);
+    for (size_t i = 0; i < arguments->independent_count && arguments->streams > 0 && changed; i++)
+        fprintf(out, " independent=%s", arguments->independent[i]);
     if (arguments->options.serialize && changed)
         fputs(" serialize=on", out);
     for (uint32_t i = 0; i < arguments->model.profiles.count; i++)
@@ -133,6 +146,26 @@ static int choose_devices(struct gt_run_work *work)
     return 0;
 }
 
+/* The same work over other streams, in the form in which a recorded run can be changed. */
+static int deal_streams(struct gt_run_work *work)
+{
+    const struct gt_run_arguments *arguments = work->arguments;
+    const struct gt_whatif_host host = { .independent = arguments->independent };
+    struct gt_stated stated;
+    char count[16];
+    int result;
+
+    snprintf(count, sizeof count, "%" PRIu32, arguments->streams);
+    gt_state(&stated, work->workload, &work->asked.recorded, &arguments->options);
+    gt_scenario_begin(&work->dealt, stated.workload, &work->asked.device, &work->asked.recorded, &host);
+    gt_workload_free(stated.workload);
+    work->learned = stated.learned;
+    result = gt_change_streams.apply(&work->dealt, count, work->error);
+    work->dealt.host = NULL;
+    work->asked.played = work->dealt.workload;
+    return result;
+}
+
 static void prepare_variants(struct gt_run_work *work)
 {
     work->asked.simulated = work->without.simulated = work->arguments->options;
@@ -164,8 +197,8 @@ static int prepare(struct gt_run_work *work)
     gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)
         return -1;
-    if (arguments->streams > 0)
-        work->asked.played = gt_transform_streams(work->workload, arguments->streams);
+    if (arguments->streams > 0 && deal_streams(work) != 0)
+        return -1;
     prepare_variants(work);
     return 0;
 }
@@ -176,7 +209,7 @@ static void release(struct gt_run_work *work)
     gt_kernel_model_free(work->asked.modelled);
     gt_kernel_model_free(work->without.modelled);
     gt_workload_free(work->workload);
-    gt_workload_free(work->asked.played);
+    gt_scenario_free(&work->dealt);
     gt_profiles_free(&work->arguments->model.profiles);
     free(work->name);
     free(work->output);

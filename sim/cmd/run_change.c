@@ -96,21 +96,14 @@ static uint32_t streams_used(const struct gt_workload *workload)
 
 static void tell_streams(FILE *out, const struct gt_run_work *work)
 {
-    uint32_t used = streams_used(work->workload);
+    uint32_t used = streams_used(work->workload), count = work->dealt.assumption_count;
 
     if (work->arguments->streams == 0)
         return;
-    if (work->arguments->streams <= used)
-        item(out,
-             "streams %" PRIu32 " -> %" PRIu32 ": whole streams were folded together, all order within them is "
-             "kept",
-             used, work->arguments->streams);
-    else
-        item(out,
-             "streams %" PRIu32 " -> %" PRIu32 ": launches were dealt in turn, in chains that begin with a copy to "
-             "the device, or one by one where there is none; the chains are taken as independent: where one "
-             "needs what another makes, this cannot be had",
-             used, work->arguments->streams);
+    item(out, "streams %" PRIu32 " -> %" PRIu32 "%s%s", used, work->arguments->streams, count > 0 ? ": " : "",
+         count > 0 ? work->dealt.assumptions[0] : "");
+    for (uint32_t i = 1; i < count; i++)
+        item(out, "%s", work->dealt.assumptions[i]);
 }
 
 static void tell_keys(FILE *out, const struct gt_run_work *work)

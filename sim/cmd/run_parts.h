@@ -6,11 +6,12 @@
 #include "sim/cmd/progress.h"
 #include "sim/range.h"
 #include "sim/simulate.h"
+#include "sim/whatif/scenario.h"
 #include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
 #include "traces/store/store.h"
 
-enum { GT_RUN_SETTINGS_MAX = 256 };
+enum { GT_RUN_SETTINGS_MAX = 256, GT_RUN_INDEPENDENT_MAX = 256 };
 
 struct gt_run_arguments {
     const char *trace, *output;
@@ -18,13 +19,15 @@ struct gt_run_arguments {
     size_t setting_count;
     struct gt_model_options model;
     struct gt_options options;
-    uint32_t streams; /* 0: as traced */
-    bool full;        /* kernels' programs: every block, no extrapolation */
+    uint32_t streams;                                    /* 0: as traced */
+    const char *independent[GT_RUN_INDEPENDENT_MAX + 1]; /* patterns, NULL-ended */
+    size_t independent_count;
+    bool full; /* kernels' programs: every block, no extrapolation */
 };
 
 /* One of the simulations: as asked for, or without what was asked to be changed. */
 struct gt_run_variant {
-    struct gt_workload *played;        /* as an option changed it; NULL: as traced */
+    const struct gt_workload *played;  /* as an option changed it; NULL: as traced */
     struct gt_device device, recorded; /* simulated; that the trace's times are from */
     struct gt_options simulated;
     char *options; /* as they stand in the store */
@@ -44,6 +47,8 @@ struct gt_run_work {
     char *name, *output;
     int64_t trace_id, measured_run;
     struct gt_run_variant asked, without;
+    struct gt_scenario dealt;    /* with --streams: over other streams, in stated form */
+    struct gt_learned learned;   /* then: what goes with that form */
     bool changed;                /* `without` is simulated too */
     struct gt_comparison change; /* `asked` held against `without` */
     struct gt_kernels kernels;   /* of `asked`, with those of `without` or else the measured ones */

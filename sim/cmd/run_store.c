@@ -115,13 +115,13 @@ static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, co
     struct gt_summary summary;
     struct gt_run_writer *writer;
 
-    variant->simulated.played = variant->played;
+    variant->simulated.learned = variant->played != NULL ? &work->learned : NULL;
     variant->simulated.recorded_on = &variant->recorded;
     variant->simulated.modelled = variant->modelled;
     writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated", variant->options, 0,
                                  workload, &variant->device, work->error);
     gt_progress_begin(&work->progress, progress, quiet);
-    if (gt_simulate(work->workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
+    if (gt_simulate(workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
                     work->error) != 0 ||
         find_range(work, variant, &summary) != 0 || store_counters(work, variant, writer, &summary) != 0) {
         gt_progress_end(&work->progress);

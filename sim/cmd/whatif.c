@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
       0 },
     { "all", OPTION_ALL, NULL, 0, "Every change that applies, one scenario each, the best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
-      "Kernels of such names need nothing that their stream's other kernels make; may be repeated", 0 },
+      "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     GT_OPTION_FORMAT,
     { 0 },

@@ -104,8 +104,7 @@ static void issue(struct writing *writing, gt_call_index copy)
     rebuild->to->calls[added].stream = own;
     rebuild->to->calls[added].before_ps -= call->before_ps; /* that stays where the copy was */
     rebuild->to->ops[rebuild->to->calls[added].first_op].stream = own;
-    writing->events[copy] = gt_workload_add_event(rebuild->to);
-    rebuild->to->events[writing->events[copy]].id = writing->events[copy];
+    writing->events[copy] = gt_rebuild_new_event(rebuild);
     gt_rebuild_record(rebuild, call->thread, writing->events[copy], own);
     writing->calls++;
 }

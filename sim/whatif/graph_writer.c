@@ -107,10 +107,8 @@ static void order(struct writing *writing, gt_thread_index thread, gt_stream_ind
 {
     gt_event_index *event = &writing->forks[from];
 
-    if (*event == GT_NONE) {
-        *event = gt_workload_add_event(writing->rebuild.to);
-        writing->rebuild.to->events[*event].id = *event;
-    }
+    if (*event == GT_NONE)
+        *event = gt_rebuild_new_event(&writing->rebuild);
     gt_rebuild_record(&writing->rebuild, thread, *event, from);
     gt_rebuild_wait(&writing->rebuild, thread, *event, to);
 }

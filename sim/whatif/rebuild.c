@@ -74,11 +74,12 @@ gt_call_index gt_rebuild_insert(struct gt_rebuild *rebuild, enum gt_call_kind ki
     return added;
 }
 
-/* Numbers clear of those that traces use, and of each other. */
+/* Numbers of streams and events from here on are clear of those that traces use, and of each other. */
+enum { FIRST_ID = 1000000 };
+
 static uint64_t unused_id(const struct gt_workload *w)
 {
-    enum { FIRST = 1000000 };
-    uint64_t id = FIRST;
+    uint64_t id = FIRST_ID;
 
     for (uint32_t i = 0; i < w->stream_count; i++)
         id = w->streams[i].id >= id ? w->streams[i].id + 1 : id;
@@ -96,6 +97,20 @@ gt_stream_index gt_rebuild_new_stream(struct gt_rebuild *rebuild, gt_stream_inde
     added = gt_workload_add_stream(rebuild->to);
     rebuild->to->streams[added] = stream;
     return added;
+}
+
+gt_event_index gt_rebuild_new_event(struct gt_rebuild *rebuild)
+{
+    gt_event_index event = gt_workload_add_event(rebuild->to);
+
+    if (rebuild->next_event_id < FIRST_ID) {
+        rebuild->next_event_id = FIRST_ID;
+        for (uint32_t i = 0; i < event; i++)
+            if (rebuild->to->events[i].id >= rebuild->next_event_id)
+                rebuild->next_event_id = rebuild->to->events[i].id + 1;
+    }
+    rebuild->to->events[event].id = rebuild->next_event_id++;
+    return event;
 }
 
 static void insert_about_event(struct gt_rebuild *rebuild, enum gt_call_kind kind, gt_thread_index thread,

@@ -21,6 +21,7 @@ struct gt_rebuild {
     gt_op_index *new_op;     /* by operation of `from`: likewise */
     gt_op_index *old_op;     /* by operation of `to`: what it was */
     uint32_t old_count, old_room;
+    uint64_t next_event_id;
     gt_time_ps *owed_ps; /* by thread: own work to be done before its next call */
     struct gt_rebuild_edge *edges;
     uint32_t edge_count, edge_room;
@@ -42,6 +43,8 @@ gt_call_index gt_rebuild_copy_bare(struct gt_rebuild *rebuild, gt_call_index cal
 gt_call_index gt_rebuild_insert(struct gt_rebuild *rebuild, enum gt_call_kind kind, gt_thread_index thread);
 /* A new non-blocking stream, otherwise like `like` of the new workload. */
 gt_stream_index gt_rebuild_new_stream(struct gt_rebuild *rebuild, gt_stream_index like);
+/* A new event. */
+gt_event_index gt_rebuild_new_event(struct gt_rebuild *rebuild);
 /* Append the call that records `event` in `stream`, or that lets `stream` wait for it: two by one thread order two streams. */
 void gt_rebuild_record(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event,
                        gt_stream_index stream);

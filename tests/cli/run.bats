@@ -215,9 +215,12 @@ TRACE
 
 @test "run: each change says what it scales and assumes" {
     changed --streams 2
-    grep -q '  streams 1 -> 2: .* taken as independent' <<< "$output"
+    grep -q '  streams 1 -> 2: nothing says that work of a stream is independent' <<< "$output"
+    grep -q '^makespan_change_pct  *0.000' <<< "$output"
+    changed --streams 2 --independent '*'
+    grep -q '  streams 1 -> 2: .* are independent because --independent says so' <<< "$output"
     changed --streams 1 --serialize
-    grep -q '  streams 1 -> 1: whole streams were folded together' <<< "$output"
+    grep -q '  streams 1 -> 1$' <<< "$output"
     grep -q '  serialized: every operation waits' <<< "$output"
     changed --device h200
     grep -q '  device toy -> NVIDIA H200: 2 -> 132 SMs, 1000 -> 1980 MHz' <<< "$output"

@@ -12,7 +12,6 @@
 
 #include "sim/simulate.h"
 #include "sim/whatif/changes.h"
-#include "sim/workload/restream.h"
 #include "tests/unit/golden_cost.h"
 #include "tests/unit/golden_directive.h"
 #include "traces/io/device_file.h"
@@ -86,7 +85,6 @@ static void check_line(const char *line, const struct gt_workload *w, const stru
 struct setting {
     struct gt_device device;
     struct gt_options options;
-    uint32_t streams;
     char *changes[MOST_CHANGES + 1], *independent[MOST_CHANGES + 1]; /* NULL-ended */
     char failure[256];
     int outcomes;
@@ -98,8 +96,6 @@ static void set_option(struct setting *setting, const struct golden_directive *d
         setting->options.blocks = strcmp(d->value, "on") == 0;
     else if (strcmp(d->key, "serialize") == 0)
         setting->options.serialize = strcmp(d->value, "on") == 0;
-    else if (strcmp(d->key, "streams") == 0)
-        setting->streams = (uint32_t)strtoul(d->value, NULL, 10);
     else if (strcmp(d->key, "noise") == 0)
         sscanf(d->value, "%u/%u", &setting->options.noise_draw, &setting->options.noise_draws);
     else
@@ -219,7 +215,7 @@ static void test_golden(void **state)
 {
     const char *path = *state;
     struct setting setting = { .options = GT_OPTIONS_DEFAULT };
-    struct gt_workload *w, *played = NULL;
+    struct gt_workload *w;
     struct gt_kernel_model *modelled = NULL;
     struct gt_summary summary;
     struct gt_error error = { "" };
@@ -240,8 +236,6 @@ static void test_golden(void **state)
         seen.ops = calloc(w->op_count + 1, sizeof *seen.ops);
         seen.calls = calloc(w->call_count + 1, sizeof *seen.calls);
         seen.blocks = calloc(w->op_count + 1, sizeof *seen.blocks);
-        if (setting.streams > 0)
-            setting.options.played = played = gt_transform_streams(w, setting.streams);
         setting.options.modelled = modelled = golden_costs_of(w, &setting.device);
         for (int i = 0; i < golden_costs.count; i++) {
             if (!golden_costs.cost[i].launched)
@@ -266,7 +260,6 @@ static void test_golden(void **state)
         free(seen.blocks);
     }
     gt_kernel_model_free(modelled);
-    gt_workload_free(played);
     gt_workload_free(w);
     free_words(setting.changes);
     free_words(setting.independent);

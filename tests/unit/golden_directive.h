@@ -1,7 +1,7 @@
 /* golden_directive.h - the lines of a golden scenario's comment that say what goes in and what must come out.
  *
  *   // set KEY=VALUE               a device key
- *   // option blocks=off           or blocks=on, streams=N, serialize=on, serialize=off, seed=N, noise=DRAW/DRAWS
+ *   // option blocks=off           or blocks=on, serialize=on, serialize=off, seed=N, noise=DRAW/DRAWS
  *   // change SPEC                 a change as of `gridtide whatif`: the numbers below are those of what it makes
  *   // independent PATTERN         what changes may take as independent
  *   // cost KERNEL CYCLES ...      see golden_cost.h
@@ -76,7 +76,7 @@ static bool golden_read_option(struct golden_directive *d)
     number = d->value[strspn(d->value, "0123456789")] == '\0';
     if (strcmp(d->key, "blocks") == 0 || strcmp(d->key, "serialize") == 0)
         return strcmp(d->value, "on") == 0 || strcmp(d->value, "off") == 0;
-    return number && (strcmp(d->key, "streams") == 0 || strcmp(d->key, "seed") == 0);
+    return number && strcmp(d->key, "seed") == 0;
 }
 
 static bool golden_read_word(struct golden_directive *d)

@@ -1,0 +1,130 @@
+/* streams=N: what does not depend on each other is spread over N streams of each context. */
+#include "sim/whatif/change.h"
+#include "sim/whatif/deal.h"
+#include "sim/whatif/deal_targets.h"
+
+#include <stdlib.h>
+
+enum { MOST_STREAMS = 1024 };
+
+/* Where each stream goes when those with work of a context are more than `streams`: onto the first of them. */
+static gt_stream_index *fold(const struct gt_workload *w, const struct gt_deal_targets *targets, uint32_t streams,
+                             uint32_t *folded)
+{
+    gt_stream_index *place = gt_calloc(w->stream_count + 1ull, sizeof *place);
+
+    for (uint32_t i = 0; i < w->stream_count; i++)
+        place[i] = i;
+    for (uint32_t i = 0; i < targets->count; i++) {
+        const struct gt_deal_context *context = &targets->contexts[i];
+
+        for (uint32_t j = streams; j < context->used_count; j++) {
+            place[context->used[j]] = context->used[j % streams];
+            (*folded)++;
+        }
+    }
+    return place;
+}
+
+static void fold_streams(struct gt_scenario *scenario, uint32_t streams)
+{
+    struct gt_workload *w = scenario->workload;
+    struct gt_deal unused = { 0 };
+    struct gt_deal_targets targets;
+    gt_stream_index *place;
+    uint32_t folded = 0;
+
+    gt_deal_targets_find(&targets, w, streams, &unused);
+    place = fold(w, &targets, streams, &folded);
+    for (uint32_t i = 0; i < w->op_count; i++)
+        w->ops[i].stream = place[w->ops[i].stream];
+    for (uint32_t i = 0; i < w->call_count; i++)
+        if (w->calls[i].stream != GT_NONE)
+            w->calls[i].stream = place[w->calls[i].stream];
+    if (folded > 0)
+        gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                           "%u streams were folded into others whole, so that all order within them is kept", folded);
+    free(place);
+    gt_deal_targets_free(&targets);
+    gt_deal_free(&unused);
+}
+
+static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
+{
+    uint32_t waits = deal->wait_count;
+
+    if (deal->said > 0)
+        gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                           "%u calls are independent because --independent says so; copies in directly before such a "
+                           "launch and copies out directly after it go with it, and have memory of their own",
+                           deal->said);
+    if (deal->shown > 0)
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by what the trace says they read and write",
+                           deal->shown);
+    gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls go to another stream; %u event%s keep the other order",
+                       deal->moved, waits, waits == 1 ? "" : "s");
+}
+
+static bool deals(const struct gt_deal *deal)
+{
+    return deal->said + deal->shown > 0;
+}
+
+static int read_count(const char *argument, uint32_t *streams, struct gt_error *error)
+{
+    char *rest;
+    unsigned long number = strtoul(argument, &rest, 10);
+
+    if (argument[0] < '0' || argument[0] > '9' || *rest != '\0' || number == 0 || number > MOST_STREAMS)
+        return gt_error_set(error, "how many streams is a number from 1 to %d, not '%s'", MOST_STREAMS, argument);
+    *streams = (uint32_t)number;
+    return 0;
+}
+
+static bool applies(const struct gt_scenario *scenario, const char *argument)
+{
+    struct gt_error error;
+    struct gt_deal deal;
+    uint32_t streams;
+    bool some;
+
+    if (read_count(argument, &streams, &error) != 0)
+        return false;
+    gt_deal_streams(&deal, scenario->workload, streams, scenario->host->independent);
+    some = deals(&deal);
+    gt_deal_free(&deal);
+    return some;
+}
+
+static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    struct gt_deal deal;
+    uint32_t streams;
+
+    if (read_count(argument, &streams, error) != 0)
+        return -1;
+    fold_streams(scenario, streams);
+    gt_deal_streams(&deal, scenario->workload, streams, scenario->host->independent);
+    if (deals(&deal)) {
+        gt_scenario_replace(scenario, gt_deal_write(&deal, scenario->workload));
+        tell(scenario, &deal);
+    } else if (deal.more) {
+        gt_scenario_assume(
+            scenario, GT_TRUST_HIGH,
+            "nothing says that work of a stream is independent of the work before it: order within "
+            "streams is kept (--independent names what is; 'reads' and 'writes' in the trace show it)");
+    }
+    gt_deal_free(&deal);
+    return 0;
+}
+
+static const char *const tried[] = { "2", "4", NULL };
+const struct gt_change_kind gt_change_streams = {
+    .name = "streams",
+    .argument = "N",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "work that does not depend on each other goes over N streams of each context",
+    .tried = tried,
+    .applies = applies,
+    .apply = apply,
+};

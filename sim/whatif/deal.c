@@ -1,0 +1,361 @@
+#include "sim/whatif/deal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/whatif/call_kinds.h"
+#include "sim/whatif/data_flow.h"
+#include "sim/whatif/deal_clock.h"
+#include "sim/whatif/deal_targets.h"
+#include "sim/whatif/independence.h"
+
+/* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
+enum freedom { FIXED, SAID, SHOWN, BOTH, FREEDOMS };
+
+/* The last launch of a graph, by its nodes. */
+struct replay {
+    uint64_t hash;
+    gt_stream_index stream;
+    gt_call_index call;
+};
+
+struct dealing {
+    const struct gt_workload *w;
+    struct gt_deal *deal;
+    struct gt_independence said;
+    struct gt_data_flow flow;
+    struct gt_deal_targets targets;
+    struct gt_clock *done[FREEDOMS]; /* by stream: its calls since the last FIXED one, that one included */
+    struct gt_clock *known;          /* by stream, new ones included: what its next work comes after anyway */
+    struct gt_clock *waited;         /* by thread: what it has waited for */
+    struct gt_clock *events;         /* by event: what it captured when it was recorded, */
+    gt_stream_index *event_stream;   /* where, and */
+    gt_call_index *event_call;       /* by which call; GT_NONE: none yet */
+    gt_call_index *last;             /* by stream, new ones included: its last call; GT_NONE */
+    gt_stream_index *unit_target;    /* by unit; GT_NONE: not dealt yet */
+    struct replay *replays;          /* of graphs that may be dealt */
+    uint32_t replay_count, replay_room;
+    struct gt_clock need;  /* of the call at hand */
+    struct gt_touch chain; /* the last one that it must come after, if nothing came behind that in its stream */
+};
+
+static void reach_all(struct dealing *d, struct gt_clock *clock, gt_stream_index stream)
+{
+    for (int freedom = 0; freedom < FREEDOMS; freedom++)
+        gt_clock_merge(clock, &d->done[freedom][stream]);
+}
+
+static void add_wait(struct dealing *d, gt_call_index call, gt_call_index before, bool host)
+{
+    struct gt_deal *deal = d->deal;
+
+    gt_array_grow(deal->waits, deal->wait_count, deal->wait_room);
+    deal->waits[deal->wait_count++] = (struct gt_deal_wait){ call, before, host };
+}
+
+/* FNV-1a, a number at a time. */
+static void mix(uint64_t *hash, uint64_t value)
+{
+    *hash = (*hash ^ value) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t graph_hash(const struct gt_workload *w, const struct gt_call *call)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (uint32_t i = 0; i < call->ops; i++) {
+        const struct gt_op *op = &w->ops[call->first_op + i];
+
+        mix(&hash, op->kind);
+        mix(&hash, op->kernel);
+        mix(&hash, op->bytes);
+    }
+    return hash;
+}
+
+/* CUDA runs launches of one executable graph one after the other (cudaGraphLaunch). */
+static struct replay *replay_of(struct dealing *d, const struct gt_call *call)
+{
+    uint64_t hash = graph_hash(d->w, call);
+
+    for (uint32_t i = 0; i < d->replay_count; i++)
+        if (d->replays[i].hash == hash)
+            return &d->replays[i];
+    gt_array_grow(d->replays, d->replay_count, d->replay_room);
+    d->replays[d->replay_count] = (struct replay){ hash, GT_NONE, GT_NONE };
+    return &d->replays[d->replay_count++];
+}
+
+static void note_touch(void *user, const struct gt_touch *touch)
+{
+    struct dealing *d = user;
+
+    gt_clock_reach(&d->need, touch->target, touch->call);
+    if (d->last[touch->target] == touch->call && (d->chain.call == GT_NONE || touch->call > d->chain.call))
+        d->chain = *touch;
+}
+
+static bool is_blocking(const struct gt_workload *w, gt_stream_index stream)
+{
+    return !(w->streams[stream].flags & GT_STREAM_NON_BLOCKING);
+}
+
+/* The legacy default stream waits for all blocking streams of its context, and they for it. */
+static void need_default_stream(struct dealing *d, gt_stream_index stream)
+{
+    gt_stream_index legacy = gt_deal_legacy_stream(&d->targets, stream);
+
+    if (legacy == GT_NONE || !is_blocking(d->w, stream))
+        return;
+    if (stream != legacy) {
+        reach_all(d, &d->need, legacy);
+        return;
+    }
+    for (gt_stream_index other = 0; other < d->w->stream_count; other++)
+        if (other != legacy && is_blocking(d->w, other) && gt_deal_legacy_stream(&d->targets, other) == legacy)
+            reach_all(d, &d->need, other);
+}
+
+/* All that the call must come after. */
+static void find_needs(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    gt_clock_clear(&d->need);
+    d->chain.call = GT_NONE;
+    if (freedom == FIXED)
+        reach_all(d, &d->need, stream);
+    else
+        gt_clock_merge(&d->need, &d->done[FIXED][stream]);
+    if (freedom == SAID)
+        gt_clock_merge(&d->need, &d->done[SHOWN][stream]);
+    if (freedom == SHOWN)
+        gt_clock_merge(&d->need, &d->done[SAID][stream]);
+    if (freedom == SHOWN || freedom == BOTH)
+        gt_data_flow_visit(&d->flow, index, stream, note_touch, d);
+    if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
+        const struct replay *replay = replay_of(d, call);
+
+        if (replay->call != GT_NONE)
+            gt_clock_reach(&d->need, replay->stream, replay->call);
+    }
+    need_default_stream(d, stream);
+}
+
+/* Where it goes: with its unit, else behind what it needs if nothing is there yet, else to the next in turn. */
+static gt_stream_index choose(struct dealing *d, gt_call_index call, gt_stream_index stream, enum freedom freedom)
+{
+    gt_stream_index *unit_target = freedom == SAID || freedom == BOTH ? &d->unit_target[d->said.unit[call]] : NULL;
+    gt_stream_index target;
+
+    if (freedom == FIXED)
+        return stream;
+    if (unit_target != NULL && *unit_target != GT_NONE)
+        return *unit_target;
+    target =
+        freedom == SHOWN && d->chain.call != GT_NONE ? d->chain.target : gt_deal_next_target(&d->targets, stream);
+    if (unit_target != NULL)
+        *unit_target = target;
+    return target;
+}
+
+/* Is the order of the two streams' work that of its calls, by the default stream's rules? */
+static bool ordered_anyway(const struct dealing *d, gt_stream_index one, gt_stream_index other)
+{
+    gt_stream_index legacy;
+
+    if (one >= d->w->stream_count || other >= d->w->stream_count || !is_blocking(d->w, one) ||
+        !is_blocking(d->w, other))
+        return false;
+    legacy = gt_deal_legacy_stream(&d->targets, one);
+    return legacy != GT_NONE && legacy == gt_deal_legacy_stream(&d->targets, other) &&
+           (one == legacy || other == legacy);
+}
+
+static void keep_order(struct dealing *d, gt_call_index index, gt_stream_index target)
+{
+    gt_thread_index thread = d->w->calls[index].thread;
+
+    for (uint32_t i = 0; i < d->need.count; i++) {
+        const struct gt_clock_entry *entry = &d->need.entries[i];
+
+        if (entry->stream == target || ordered_anyway(d, entry->stream, target) ||
+            gt_clock_has(&d->known[target], entry->stream, entry->call) ||
+            gt_clock_has(&d->waited[thread], entry->stream, entry->call))
+            continue;
+        add_wait(d, index, entry->call, false);
+        gt_clock_reach(&d->known[target], entry->stream, entry->call);
+    }
+}
+
+static void note_done(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom,
+                      gt_stream_index target)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    d->last[target] = index;
+    d->deal->target[index] = target;
+    if (freedom == FIXED) {
+        for (int i = 0; i < FREEDOMS; i++)
+            gt_clock_clear(&d->done[i][stream]);
+        gt_data_flow_clear(&d->flow, stream, index);
+    }
+    gt_clock_reach(&d->done[freedom][stream], target, index);
+    if (freedom == SHOWN || freedom == BOTH)
+        gt_data_flow_add(&d->flow, index, stream, target);
+    if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
+        struct replay *replay = replay_of(d, call);
+
+        replay->stream = target;
+        replay->call = index;
+    }
+    if (gt_call_holds_host(d->w, call))
+        gt_clock_reach(&d->waited[call->thread], target, index);
+    d->deal->said += freedom == SAID || freedom == BOTH;
+    d->deal->shown += freedom == SHOWN;
+    d->deal->moved += target != stream;
+}
+
+static enum freedom freedom_of(const struct dealing *d, gt_call_index call, gt_stream_index stream)
+{
+    bool said = d->said.unit[call] != GT_NONE, shown = d->flow.known[call];
+
+    if (!gt_deal_has_targets(&d->targets, stream))
+        return FIXED;
+    return said && shown ? BOTH : said ? SAID : shown ? SHOWN : FIXED;
+}
+
+static void deal_work(struct dealing *d, gt_call_index index)
+{
+    gt_stream_index stream = d->w->ops[d->w->calls[index].first_op].stream, target;
+    enum freedom freedom = freedom_of(d, index, stream);
+
+    find_needs(d, index, stream, freedom);
+    target = choose(d, index, stream, freedom);
+    keep_order(d, index, target);
+    note_done(d, index, stream, freedom, target);
+}
+
+static void record(struct dealing *d, gt_call_index index)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    gt_clock_clear(&d->events[call->event]);
+    reach_all(d, &d->events[call->event], call->stream);
+    d->event_stream[call->event] = call->stream;
+    d->event_call[call->event] = index;
+}
+
+/* The wait itself stays: the stream comes after what the event's stream had. */
+static void wait_event(struct dealing *d, const struct gt_call *call)
+{
+    gt_clock_merge(&d->done[FIXED][call->stream], &d->events[call->event]);
+    if (d->event_call[call->event] != GT_NONE)
+        gt_clock_reach(&d->known[call->stream], d->event_stream[call->event], d->event_call[call->event]);
+}
+
+/* The host waits for a stream by itself, and so for the rest of its work. */
+static void wait_host(struct dealing *d, gt_call_index index, const struct gt_clock *clock, gt_stream_index stream)
+{
+    struct gt_clock *waited = &d->waited[d->w->calls[index].thread];
+
+    for (uint32_t i = 0; i < clock->count; i++) {
+        const struct gt_clock_entry *entry = &clock->entries[i];
+
+        if (entry->stream != stream && !gt_clock_has(waited, entry->stream, entry->call))
+            add_wait(d, index, entry->call, true);
+    }
+    gt_clock_merge(waited, clock);
+}
+
+static void follow_call(struct dealing *d, gt_call_index index)
+{
+    const struct gt_call *call = &d->w->calls[index];
+    bool streamed = call->stream != GT_NONE, about_event = call->event != GT_NONE;
+
+    if (call->kind == GT_CALL_EVENT_RECORD && streamed && about_event)
+        record(d, index);
+    else if (call->kind == GT_CALL_EVENT_WAIT && streamed && about_event)
+        wait_event(d, call);
+    else if (call->kind == GT_CALL_EVENT_SYNC && about_event)
+        wait_host(d, index, &d->events[call->event], d->event_stream[call->event]);
+    else if (call->kind == GT_CALL_STREAM_SYNC && streamed) {
+        gt_clock_clear(&d->need);
+        reach_all(d, &d->need, call->stream);
+        wait_host(d, index, &d->need, call->stream);
+    } else if (call->kind == GT_CALL_DEVICE_SYNC) {
+        for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
+            reach_all(d, &d->waited[call->thread], stream);
+    }
+}
+
+static uint32_t *nones(uint32_t count)
+{
+    uint32_t *indexes = gt_realloc(NULL, count + 1ull, sizeof *indexes);
+
+    memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
+    return indexes;
+}
+
+static void begin(struct dealing *d, uint32_t streams, const char *const *independent)
+{
+    const struct gt_workload *w = d->w;
+    uint32_t all;
+
+    gt_independence_find(&d->said, w, independent);
+    gt_data_flow_begin(&d->flow, w);
+    gt_deal_targets_find(&d->targets, w, streams, d->deal);
+    all = w->stream_count + d->deal->stream_count;
+    for (int i = 0; i < FREEDOMS; i++)
+        d->done[i] = gt_clocks_new(w->stream_count);
+    d->known = gt_clocks_new(all);
+    d->waited = gt_clocks_new(w->thread_count);
+    d->events = gt_clocks_new(w->event_count);
+    d->event_stream = nones(w->event_count);
+    d->event_call = nones(w->event_count);
+    d->last = nones(all);
+    d->unit_target = nones(d->said.units);
+    d->deal->target = nones(w->call_count);
+}
+
+static void end(struct dealing *d)
+{
+    gt_independence_free(&d->said);
+    gt_data_flow_free(&d->flow);
+    gt_deal_targets_free(&d->targets);
+    for (int i = 0; i < FREEDOMS; i++)
+        gt_clocks_free(d->done[i], d->w->stream_count);
+    gt_clocks_free(d->known, d->w->stream_count + d->deal->stream_count);
+    gt_clocks_free(d->waited, d->w->thread_count);
+    gt_clocks_free(d->events, d->w->event_count);
+    free(d->event_stream);
+    free(d->event_call);
+    free(d->last);
+    free(d->unit_target);
+    free(d->replays);
+    free(d->need.entries);
+}
+
+void gt_deal_streams(struct gt_deal *deal, const struct gt_workload *w, uint32_t streams,
+                     const char *const *independent)
+{
+    struct dealing d = { .w = w, .deal = deal };
+
+    memset(deal, 0, sizeof *deal);
+    begin(&d, streams, independent);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        if (w->calls[i].ops > 0)
+            deal_work(&d, i);
+        else
+            follow_call(&d, i);
+    }
+    end(&d);
+}
+
+void gt_deal_free(struct gt_deal *deal)
+{
+    free(deal->like);
+    free(deal->target);
+    free(deal->waits);
+}

@@ -1,0 +1,85 @@
+/* A deal's streams, and events for what they wait for, in a workload. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/whatif/deal.h"
+#include "sim/whatif/rebuild.h"
+
+struct writing {
+    const struct gt_deal *deal;
+    const struct gt_workload *w;
+    struct gt_rebuild rebuild;
+    gt_event_index *events; /* by call: recorded behind it; GT_NONE: nobody waits for it so */
+};
+
+/* An event of one's own thread can be recorded as soon as there is something to record; whether another thread's call
+ * has been made by then only the waiting thread sees. */
+static bool recorded_behind(const struct gt_workload *w, const struct gt_deal_wait *wait)
+{
+    return w->calls[wait->before].thread == w->calls[wait->call].thread;
+}
+
+static void number_events(struct writing *writing)
+{
+    const struct gt_deal *deal = writing->deal;
+
+    writing->events = gt_realloc(NULL, writing->w->call_count + 1ull, sizeof *writing->events);
+    memset(writing->events, 0xff, writing->w->call_count * sizeof *writing->events); /* GT_NONE */
+    for (uint32_t i = 0; i < deal->wait_count; i++)
+        if (recorded_behind(writing->w, &deal->waits[i]) && writing->events[deal->waits[i].before] == GT_NONE)
+            writing->events[deal->waits[i].before] = gt_rebuild_new_event(&writing->rebuild);
+}
+
+static void write_wait(struct writing *writing, const struct gt_deal_wait *wait)
+{
+    gt_thread_index thread = writing->w->calls[wait->call].thread;
+    gt_event_index event = writing->events[wait->before];
+
+    if (!recorded_behind(writing->w, wait)) {
+        event = gt_rebuild_new_event(&writing->rebuild);
+        gt_rebuild_record(&writing->rebuild, thread, event, writing->deal->target[wait->before]);
+    }
+    if (wait->host)
+        writing->rebuild.to->calls[gt_rebuild_insert(&writing->rebuild, GT_CALL_EVENT_SYNC, thread)].event = event;
+    else
+        gt_rebuild_wait(&writing->rebuild, thread, event, writing->deal->target[wait->call]);
+}
+
+/* The nodes of a graph that were in the stream that it was launched into go with it. */
+static void write_call(struct writing *writing, gt_call_index index)
+{
+    const struct gt_call *call = &writing->w->calls[index];
+    gt_stream_index target = writing->deal->target[index];
+    struct gt_workload *to = writing->rebuild.to;
+    gt_call_index added = gt_rebuild_copy(&writing->rebuild, index);
+    gt_stream_index before;
+
+    if (target == GT_NONE)
+        return;
+    before = writing->w->ops[call->first_op].stream;
+    if (call->stream == before)
+        to->calls[added].stream = target;
+    for (gt_op_index op = to->calls[added].first_op; op < to->op_count; op++)
+        if (to->ops[op].stream == before)
+            to->ops[op].stream = target;
+    if (writing->events[index] != GT_NONE)
+        gt_rebuild_record(&writing->rebuild, call->thread, writing->events[index], target);
+}
+
+struct gt_workload *gt_deal_write(const struct gt_deal *deal, const struct gt_workload *w)
+{
+    struct writing writing = { .deal = deal, .w = w };
+    uint32_t wait = 0;
+
+    gt_rebuild_begin(&writing.rebuild, w);
+    for (uint32_t i = 0; i < deal->stream_count; i++)
+        gt_rebuild_new_stream(&writing.rebuild, deal->like[i]);
+    number_events(&writing);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        for (; wait < deal->wait_count && deal->waits[wait].call == i; wait++)
+            write_wait(&writing, &deal->waits[wait]);
+        write_call(&writing, i);
+    }
+    free(writing.events);
+    return gt_rebuild_end(&writing.rebuild);
+}

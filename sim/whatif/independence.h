@@ -1,0 +1,24 @@
+/* independence.h - which work of a stream may leave its order, and what it must keep.
+ *
+ * By itself all work of a stream depends on all before.  Two things tell otherwise: what operations read and write
+ * (data_flow.h), and the user, by patterns (shell globs) of names of kernels, or of ranges where no kernel's name matches:
+ * launches of such kernels are independent of each other, and so are the instances of such a range.  Copies in and memsets directly before such a
+ * launch and copies out directly after it go with it.  Repetition of calls tells nothing.
+ */
+#ifndef GRIDTIDE_SIM_WHATIF_INDEPENDENCE_H
+#define GRIDTIDE_SIM_WHATIF_INDEPENDENCE_H
+
+#include "sim/workload/workload.h"
+
+struct gt_independence {
+    uint32_t
+        *unit; /* by call: calls that the user says are independent of those of other units; GT_NONE: nothing said */
+    uint32_t units; /* how many there are */
+};
+
+/* `patterns` is NULL-ended; NULL: there are none. */
+void gt_independence_find(struct gt_independence *independence, const struct gt_workload *workload,
+                          const char *const *patterns);
+void gt_independence_free(struct gt_independence *independence);
+
+#endif
