@@ -73,6 +73,15 @@ explained() {
     [ "$status" -eq 2 ]
 }
 
+@test "explain: the critical path is shared out to steps and operators" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/pairs/encoder-small.eager.json.gz" -o "$BATS_TEST_TMPDIR/run.db"
+    run bash -c "'$GRIDTIDE' explain --format json '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
+    [ "$status" -eq 0 ]
+    jq -e '.steps | length >= 3 and ([.[].path_pct] | add | . > 90 and . <= 100.01)' <<< "$output"
+    jq -e '.operators | any(.operator == "aten::addmm") and ([.[].path_pct] | add <= 100.01)' <<< "$output"
+    jq -e '[.gaps[].held_by] | any(test("in aten::"))' <<< "$output"
+}
+
 @test "explain: people get every section, and CSV has them by name" {
     explained host
     run "$GRIDTIDE" explain "$BATS_TEST_TMPDIR/run.db"

@@ -8,7 +8,6 @@
 #include <uthash.h>
 
 #include "sim/base/array.h"
-#include "traces/store/query.h"
 
 /* What the kinds of the path's parts come to for people who ask what a run is bound by. */
 static const char *const bounds[GT_PATH_KINDS] = {
@@ -98,76 +97,59 @@ static uint32_t operator_named(struct attribution *a, const char *name)
     return named->index;
 }
 
-static int read_range(struct attribution *a, const struct gt_loaded_run *t, struct gt_query *query)
-{
-    const char *kind = gt_query_string(query, 0), *name = gt_query_string(query, 1);
-    uint64_t first, behind;
-    uint32_t index, *of;
-    bool step = kind != NULL && strcmp(kind, "step") == 0;
-    int64_t thread = gt_query_integer(query, 2);
-
-    if (gt_query_number(query, 3, t->call_count, "first_call", &first, NULL) != 0 ||
-        gt_query_number(query, 4, t->call_count, "behind_call", &behind, NULL) != 0 || name == NULL)
-        return 0; /* a damaged range explains nothing */
-    if (step) {
-        gt_array_grow(a->steps, a->step_count, a->step_room);
-        a->steps[a->step_count] = (struct gt_limit_share){ .name = gt_strdup(name) };
-        index = (uint32_t)a->step_count++;
-    } else {
-        index = operator_named(a, name);
-    }
-    of = step ? a->step_of : a->operator_of;
-    for (uint64_t call = first; call < behind; call++)
-        if (step || t->calls[call].thread == thread)
-            of[call] = index;
-    return 0;
-}
-
 /* Ranges come outer ones first, so that the innermost stays. */
-static int attribute(struct gt_database *database, const struct gt_loaded_run *t, struct attribution *a,
-                     struct gt_error *error)
+static void attribute(const struct gt_loaded_run *t, struct attribution *a)
 {
-    struct gt_query *query =
-        gt_query_new(database,
-                     "SELECT kind, name, thread_no, first_call, behind_call FROM range"
-                     " WHERE trace_id = ?1 AND kind IN ('step', 'operator', 'nvtx') ORDER BY range_no",
-                     error);
-    int result = query == NULL ? -1 : 0;
+    for (uint32_t i = 0; i < t->range_count; i++) {
+        const struct gt_loaded_range *range = &t->ranges[i];
 
-    if (query != NULL)
-        gt_query_bind(query, 1, t->trace_id);
-    while (result == 0 && (result = gt_query_next(query, error)) == 1)
-        result = read_range(a, t, query);
-    gt_query_end(query);
-    return result;
+        if (!range->step)
+            continue;
+        gt_array_grow(a->steps, a->step_count, a->step_room);
+        a->steps[a->step_count] = (struct gt_limit_share){ .name = gt_strdup(range->name) };
+        for (uint32_t call = range->first_call; call < range->behind_call; call++)
+            a->step_of[call] = (uint32_t)a->step_count;
+        a->step_count++;
+    }
+    for (uint32_t i = 0; i < t->call_count; i++) {
+        uint32_t range = t->calls[i].range;
+
+        if (range != GT_NONE && !t->ranges[range].step)
+            a->operator_of[i] = operator_named(a, t->ranges[range].name);
+    }
 }
 
+/* Segments come in order of time; a thread's own work is done for the call behind it. */
 struct summing {
     const struct gt_loaded_run *t;
     struct attribution *a;
+    gt_time_ps own_work_ps; /* not yet given to anybody */
 };
 
-static void add_segment(struct gt_limit_share *shares, uint32_t index, const struct gt_stats_segment *segment)
+static void add_time(struct gt_limit_share *shares, uint32_t index, gt_time_ps time_ps, gt_time_ps host_ps)
 {
     if (index == GT_NONE)
         return;
-    shares[index].path_ps += segment->to_ps - segment->from_ps;
-    if (is_host(segment->kind))
-        shares[index].host_ps += segment->to_ps - segment->from_ps;
+    shares[index].path_ps += time_ps;
+    shares[index].host_ps += host_ps;
 }
 
 static int sum_segment(void *user, const struct gt_stats_segment *segment, struct gt_error *error)
 {
     struct summing *s = user;
+    gt_time_ps time_ps = segment->to_ps - segment->from_ps, host_ps = is_host(segment->kind) ? time_ps : 0;
     int64_t call = segment->call;
 
     (void)error;
     if (call < 0 && segment->op >= 0 && segment->op < s->t->op_count)
         call = s->t->ops[segment->op].call;
-    if (call < 0 || call >= s->t->call_count)
+    if (call < 0 || call >= s->t->call_count) {
+        s->own_work_ps = segment->kind == GT_PATH_HOST_WORK ? s->own_work_ps + time_ps : 0;
         return 0;
-    add_segment(s->a->steps, s->a->step_of[call], segment);
-    add_segment(s->a->operators, s->a->operator_of[call], segment);
+    }
+    add_time(s->a->steps, s->a->step_of[call], time_ps + s->own_work_ps, host_ps + s->own_work_ps);
+    add_time(s->a->operators, s->a->operator_of[call], time_ps + s->own_work_ps, host_ps + s->own_work_ps);
+    s->own_work_ps = 0;
     return 0;
 }
 
@@ -197,19 +179,19 @@ static size_t keep(struct gt_limit_share *shares, size_t count, gt_time_ps path_
     return kept;
 }
 
-static int share_out(struct gt_database *database, const struct gt_loaded_run *t, struct gt_stats *stats,
-                     struct gt_limits *limits, struct gt_error *error)
+static int share_out(const struct gt_loaded_run *t, struct gt_stats *stats, struct gt_limits *limits,
+                     struct gt_error *error)
 {
     struct attribution a = { .step_of = gt_realloc(NULL, t->call_count + 1ull, sizeof(uint32_t)),
                              .operator_of = gt_realloc(NULL, t->call_count + 1ull, sizeof(uint32_t)) };
     struct named *named, *next;
-    int result;
+    int result = 0;
 
     memset(a.step_of, 0xff, (t->call_count + 1ull) * sizeof *a.step_of); /* GT_NONE */
     memset(a.operator_of, 0xff, (t->call_count + 1ull) * sizeof *a.operator_of);
-    result = attribute(database, t, &a, error);
-    if (result == 0 && stats->path_file != NULL)
-        result = gt_stats_path(stats, sum_segment, &(struct summing){ t, &a }, error);
+    attribute(t, &a);
+    if (stats->path_file != NULL)
+        result = gt_stats_path(stats, sum_segment, &(struct summing){ t, &a, 0 }, error);
     HASH_ITER(hh, a.names, named, next)
     {
         HASH_DEL(a.names, named);
@@ -228,7 +210,6 @@ int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, 
                    struct gt_error *error)
 {
     struct gt_stats *stats = gt_stats_compute(database, t->run_id, error);
-    int64_t ranges = 0;
     int result = stats == NULL ? -1 : 0;
 
     *limits = (struct gt_limits){ .bound_by = "nothing" };
@@ -238,13 +219,7 @@ int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, 
         limits->path_ps = stats->path_end_ps - stats->path_start_ps;
         sum_causes(stats, limits);
         find_bound(limits);
-        /* Stores of older versions have no ranges. */
-        result = gt_query_one(database, "SELECT count(*) FROM sqlite_master WHERE name = 'range'", 0, 0, &ranges,
-                              error) < 0
-                     ? -1
-                     : 0;
-        if (result == 0 && ranges > 0)
-            result = share_out(database, t, stats, limits, error);
+        result = share_out(t, stats, limits, error);
     }
     gt_stats_free(stats);
     if (result != 0)

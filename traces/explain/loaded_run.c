@@ -18,7 +18,7 @@ struct loading {
     struct gt_loaded_run *t;
     struct gt_database *database;
     struct gt_error *error;
-    uint32_t op_room, call_room, stream_room, kernel_room, thread_room, name_room;
+    uint32_t op_room, call_room, stream_room, kernel_room, thread_room, name_room, range_room;
 };
 
 /* The same for each table: rows numbered 0, 1, 2... of the trace (?1), or of the run by number. */
@@ -127,14 +127,17 @@ static int read_clusters(struct loading *loading)
 
 static int read_thread(struct loading *loading, struct gt_query *query)
 {
+    static const char kind[] = "thread ";
     struct gt_loaded_run *t = loading->t;
+    const char *name = gt_query_string(query, 2);
 
     if (numbered(loading, query, t->thread_count, "thread") != 0)
         return -1;
     gt_array_grow(t->threads, t->thread_count, loading->thread_room);
-    t->threads[t->thread_count++] = gt_query_absent(query, 2)
-                                        ? gt_format("thread %" PRId64, gt_query_integer(query, 1))
-                                        : gt_format("thread %s", gt_query_string(query, 2));
+    if (name == NULL)
+        t->threads[t->thread_count++] = gt_format("%s%" PRId64, kind, gt_query_integer(query, 1));
+    else /* profilers' names may say it themselves */
+        t->threads[t->thread_count++] = gt_format("%s%s", strncmp(name, kind, strlen(kind)) == 0 ? "" : kind, name);
     return 0;
 }
 
@@ -167,6 +170,7 @@ static int read_call(struct loading *loading, struct gt_query *query)
         .kind = word_of(query, 2, gt_call_kind_names, GT_CALL_KINDS),
         .stream = index_of(query, 4, t->stream_count),
         .cause_op = GT_NONE,
+        .range = GT_NONE,
     };
     call->name = intern(loading, name != NULL ? name : kind != NULL ? kind : "call");
     if (call->thread == GT_NONE)
@@ -202,6 +206,57 @@ static int read_op(struct loading *loading, struct gt_query *query)
     return gt_error_set(loading->error,
                         "operation %" PRIu32 " is of no call, stream, kernel or kind; the store is damaged",
                         t->op_count - 1);
+}
+
+static int read_range(struct loading *loading, struct gt_query *query)
+{
+    struct gt_loaded_run *t = loading->t;
+    struct gt_loaded_range *range;
+    const char *kind = gt_query_string(query, 1);
+    uint64_t first, behind;
+
+    if (numbered(loading, query, t->range_count, "range") != 0 ||
+        gt_query_number(query, 4, t->call_count, "first_call", &first, loading->error) != 0 ||
+        gt_query_number(query, 5, t->call_count, "behind_call", &behind, loading->error) != 0)
+        return -1;
+    gt_array_grow(t->ranges, t->range_count, loading->range_room);
+    range = &t->ranges[t->range_count++];
+    *range = (struct gt_loaded_range){
+        .name = gt_query_text(query, 2),
+        .step = kind != NULL && strcmp(kind, gt_range_kind_names[GT_RANGE_STEP]) == 0,
+        .thread = index_of(query, 3, t->thread_count),
+        .first_call = (uint32_t)first,
+        .behind_call = (uint32_t)behind,
+    };
+    return 0;
+}
+
+static int read_call_range(struct loading *loading, struct gt_query *query)
+{
+    uint32_t call = index_of(query, 0, loading->t->call_count);
+
+    if (call != GT_NONE)
+        loading->t->calls[call].range = index_of(query, 1, loading->t->range_count);
+    return 0;
+}
+
+/* Stores of older versions have no ranges. */
+static int read_ranges(struct loading *loading)
+{
+    int64_t id = loading->t->trace_id, tables = 0;
+
+    if (gt_query_one(loading->database, "SELECT count(*) FROM sqlite_master WHERE name = 'range'", 0, 0, &tables,
+                     loading->error) < 0)
+        return -1;
+    if (tables == 0)
+        return 0;
+    return each_row(loading,
+                    "SELECT range_no, kind, name, thread_no, first_call, behind_call FROM range"
+                    " WHERE trace_id = ?1 ORDER BY range_no",
+                    id, read_range) == 0
+               ? each_row(loading, "SELECT call_no, range_no FROM call_range WHERE trace_id = ?1", id,
+                          read_call_range)
+               : -1;
 }
 
 static int read_run_call(struct loading *loading, struct gt_query *query)
@@ -322,6 +377,7 @@ static int load_rows(struct loading *loading)
                  "SELECT call_no, thread_no, kind, name, stream_no FROM call WHERE trace_id = ?1"
                  " ORDER BY call_no",
                  t->trace_id, read_call) != 0 ||
+        read_ranges(loading) != 0 ||
         each_row(loading,
                  "SELECT op_no, call_no, kind, stream_no, kernel_no, direction, memory, bytes FROM op"
                  " WHERE trace_id = ?1 ORDER BY op_no",
@@ -385,6 +441,9 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
         free(t->threads[i]);
     for (uint32_t i = 0; i < t->name_count; i++)
         free(t->names[i]);
+    for (uint32_t i = 0; i < t->range_count; i++)
+        free(t->ranges[i].name);
+    free(t->ranges);
     free(t->trace);
     free(t->options);
     free(t->ops);

@@ -27,9 +27,17 @@ struct gt_loaded_call {
     uint32_t cause_op;
     gt_thread_index thread;
     gt_stream_index stream;
-    uint32_t name; /* in names */
-    uint8_t kind;  /* gt_call_kind; GT_CALL_KINDS: not known to this version */
+    uint32_t name;  /* in names */
+    uint32_t range; /* the innermost one that it was made in; GT_NONE: none, or not known */
+    uint8_t kind;   /* gt_call_kind; GT_CALL_KINDS: not known to this version */
     bool there;
+};
+
+struct gt_loaded_range { /* a step, an operator, an annotation of a thread */
+    char *name;
+    bool step;
+    gt_thread_index thread;
+    gt_call_index first_call, behind_call; /* its thread's calls, a step: all threads', lie between */
 };
 
 struct gt_loaded_stream {
@@ -52,9 +60,10 @@ struct gt_loaded_run {
     struct gt_loaded_call *calls;
     struct gt_loaded_stream *streams;
     struct gt_loaded_kernel *kernels;
-    char **threads; /* what they are called */
-    char **names;   /* of calls */
-    uint32_t op_count, call_count, stream_count, kernel_count, thread_count, name_count;
+    struct gt_loaded_range *ranges; /* 0 of them where the store has none */
+    char **threads;                 /* what they are called */
+    char **names;                   /* of calls */
+    uint32_t op_count, call_count, stream_count, kernel_count, thread_count, name_count, range_count;
     uint32_t gpu_count;
     gt_op_index *by_start; /* the operations that are there, host functions apart: `started` of them */
     uint32_t started;

@@ -186,7 +186,10 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
 {
     const struct gt_loaded_call *c = &t->calls[call];
     const char *name = t->names[c->name], *thread = t->threads[c->thread];
+    char within[GT_HOLDER_BYTES / 2] = "";
 
+    if (c->range != GT_NONE)
+        snprintf(within, sizeof within, ", in %.90s", t->ranges[c->range].name);
     hold->op = GT_NONE;
     if (why == GT_WHY_HOST_BLOCKED) {
         char place[PLACE_BYTES] = "the GPU";
@@ -194,13 +197,13 @@ static void say_host(const struct gt_loaded_run *t, enum gt_why why, uint32_t ca
         if (c->cause_op != GT_NONE)
             gt_loaded_op_place(t, c->cause_op, place, sizeof place);
         hold->op = c->cause_op;
-        snprintf(hold->holder, sizeof hold->holder, "%.40s in %.30s waited for %s", name, thread, place);
+        snprintf(hold->holder, sizeof hold->holder, "%.40s by %.30s waited for %s", name, thread, place);
     } else if (why == GT_WHY_HOST_CALL) {
-        snprintf(hold->holder, sizeof hold->holder, "%.80s in %.60s", name, thread);
+        snprintf(hold->holder, sizeof hold->holder, "%.60s by %.40s%s", name, thread, within);
     } else if (why == GT_WHY_LAUNCH) {
-        snprintf(hold->holder, sizeof hold->holder, "%.80s in %.60s and its way to the GPU", name, thread);
+        snprintf(hold->holder, sizeof hold->holder, "%.50s by %.30s and its way to the GPU%s", name, thread, within);
     } else {
-        snprintf(hold->holder, sizeof hold->holder, "own work of %.60s, before %.80s", thread, name);
+        snprintf(hold->holder, sizeof hold->holder, "own work of %.40s before %.50s%s", thread, name, within);
     }
 }
 
