@@ -29,7 +29,7 @@ gridtide_SOURCES = \
     sim/cmd/validate.c \
     sim/cmd/validate_arguments.c sim/cmd/validate_arguments.h sim/cmd/validate_input.c sim/cmd/validate_input.h \
     sim/cmd/validate_shrink.c sim/cmd/validate_shrink.h \
-    sim/cmd/whatif.c sim/cmd/whatif_parts.h sim/cmd/whatif_print.c
+    sim/cmd/whatif.c sim/cmd/whatif_parts.h sim/cmd/whatif_print.c sim/cmd/whatif_store.c
 gridtide_LDADD = $(VALIDATE_LIBS) $(GRIDTIDE_LIBS) $(VALIDATE_SYSTEM_LIBS)
 
 # Completion: both ask the program for its commands, options and values, so that they say what it has.

@@ -15,7 +15,7 @@ enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT };
 
 struct arguments {
     struct gt_model_options model;
-    const char *trace;
+    const char *trace, *output;
     const char *specs[CHANGES_MAX];
     size_t count;
     const char *independent[INDEPENDENT_MAX + 1];
@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
       "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
+    { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
     GT_OPTION_FORMAT,
     { 0 },
 };
@@ -63,6 +64,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case OPTION_ALL: arguments->all = true; return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
+    case 'o': arguments->output = text; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "trace", text, &arguments->trace); return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a trace to ask about"); return 0;
@@ -162,6 +164,8 @@ static int ask(const struct arguments *arguments, const struct gt_change *change
         answers = gt_calloc(1, sizeof *answers);
         result = gt_whatif_answer(&whatif, changes, arguments->count, NULL, answers, error);
     }
+    if (result == 0 && arguments->output != NULL)
+        result = gt_whatif_keep(arguments->output, name, &whatif, answers, count, error);
     if (result == 0)
         gt_whatif_print(stdout, arguments->format, name, &whatif, answers, count);
     for (size_t i = 0; answers != NULL && i < count; i++)

@@ -130,7 +130,7 @@ struct gt_device {
         uint64_t call_ps, submit_ps, cold_ps; /* a CUDA call; one that submits work; one after other work, added */
         uint64_t operator_ps;                 /* a range: begin and end */
         uint64_t node_ps;                     /* a node of a graph launched */
-        uint64_t gap_ps;                      /* of the GPU: added to the gap behind an operation */
+        uint64_t gap_ps, graph_gap_ps;        /* of the GPU: added to the gap behind an operation; behind a node */
     } kineto, nsys;
     uint64_t unprofiled_node_ps; /* CPU time that a graph's node adds to its launch when nobody records */
     struct gt_warp_costs warp;   /* of instructions: kernels whose program is known */

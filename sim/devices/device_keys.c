@@ -32,7 +32,7 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
-/* What recording costs, by the profiler: six keys. */
+/* What recording costs, by the profiler: seven keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
          name ": CPU time that recording adds to a CUDA call"), \
@@ -45,7 +45,9 @@
     TIME("profiler." name "_node_us", "us", field.node_ps, LONGEST_US, "1.2", \
          name ": CPU time that recording adds to a graph launch by each node"), \
     TIME("profiler." name "_gap_us", "us", field.gap_ps, LONGEST_US, "0.3", \
-         name ": added to the gap between operations on the GPU")
+         name ": added to the gap between operations of a stream"), \
+    TIME("profiler." name "_graph_gap_us", "us", field.graph_gap_ps, LONGEST_US, "0.55", \
+         name ": added to the gap between nodes of a graph")
 /* clang-format on */
 
 /* Of an instruction: how often one can issue, and when a scoreboard says that its result is there. */

@@ -177,55 +177,65 @@ static void shorten_gap(int64_t *gap_ps, uint64_t off_ps)
         *gap_ps = *gap_ps - (int64_t)off_ps > least_ps ? *gap_ps - (int64_t)off_ps : least_ps;
 }
 
+static void shorten(gt_time_ps *time_ps, uint64_t off_ps)
+{
+    gt_time_ps least_ps = part(*time_ps, least_gap_part);
+
+    *time_ps = *time_ps > least_ps + off_ps ? *time_ps - off_ps : least_ps;
+}
+
 /* The GPU's part; latencies of calls are those of the device file, since those that were seen begin where the profiler
  * took the time of a call's end. */
 static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
 {
-    uint64_t off_ps = removing->cost->gap_ps;
+    const struct gt_profiler_cost *cost = removing->cost;
 
     for (int before = 0; before < GT_OP_KINDS; before++) {
         learned->latency_ps[before] = GT_NOT_LEARNED;
         for (int after = 0; after < GT_OP_KINDS; after++) {
-            shorten_gap(&learned->gap_ps[before][after], off_ps);
-            shorten_gap(&learned->graph_gap_ps[before][after], off_ps);
-            shorten_gap(&learned->event_gap_ps[before][after], off_ps);
+            shorten_gap(&learned->gap_ps[before][after], cost->gap_ps);
+            shorten_gap(&learned->event_gap_ps[before][after], cost->gap_ps);
+            shorten_gap(&learned->graph_gap_ps[before][after], cost->graph_gap_ps);
         }
     }
     learned->graph_latency_ps = GT_NOT_LEARNED;
-    for (gt_op_index i = 0; i < removing->w->op_count; i++) {
-        gt_time_ps *gap_ps = &removing->w->ops[i].gap_ps, least_ps = part(*gap_ps, least_gap_part);
-
-        if (*gap_ps != GT_TIME_NONE)
-            *gap_ps = *gap_ps > least_ps + off_ps ? *gap_ps - off_ps : least_ps;
-    }
+    for (gt_op_index i = 0; i < removing->w->op_count; i++)
+        if (removing->w->ops[i].gap_ps != GT_TIME_NONE)
+            shorten(&removing->w->ops[i].gap_ps, cost->graph_gap_ps);
 }
 
-static void quieten(struct gt_device *device)
+/* The device file's times of the GPU's front end were measured under a profiler, too. */
+static void quieten(struct gt_device *device, const struct gt_profiler_cost *cost)
 {
     device->graph_group_ps = 0;
     device->graph_node_ps = device->graph_copy_ps = device->unprofiled_node_ps;
+    shorten(&device->stream_gap_ps, cost->gap_ps);
+    shorten(&device->event_gap_ps, cost->gap_ps);
+    shorten(&device->graph_gap_ps, cost->graph_gap_ps);
 }
 
 bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *recorded, struct gt_learned *learned,
                         struct gt_profiler_removed *removed)
 {
+    const struct gt_profiler_cost *found = cost_of(recorded, &scenario->recorded);
+    struct gt_profiler_cost cost = found != NULL ? *found : (struct gt_profiler_cost){ 0 };
     struct removing removing = {
         .recorded = recorded,
         .w = scenario->workload,
         .device = &scenario->recorded,
-        .cost = cost_of(recorded, &scenario->recorded),
+        .cost = &cost,
         .removed = removed,
     };
 
     memset(removed, 0, sizeof *removed);
-    if (removing.cost == NULL)
+    if (found == NULL)
         return false;
     collect_marks(&removing);
     removed->ranges_missing = removed->ranges == 0;
     shorten_calls(&removing);
     shorten_gaps(&removing, learned);
-    quieten(&scenario->device);
-    quieten(&scenario->recorded);
+    quieten(&scenario->device, removing.cost);
+    quieten(&scenario->recorded, removing.cost);
     free(removing.marks);
     return true;
 }

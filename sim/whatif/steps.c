@@ -176,13 +176,15 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
     double *starts = gt_calloc(w->range_count + 1ull, sizeof *starts);
     double *ends = gt_calloc(w->range_count + 1ull, sizeof *ends), start_us, end_us;
     struct span before = { 0, 0 };
+    gt_call_index behind = 0;
     uint32_t found = 0;
 
     for (uint32_t i = 0; i < w->range_count; i++) {
         struct span now;
 
-        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call == w->ranges[i].first_call)
+        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call <= behind)
             continue;
+        behind = w->ranges[i].behind_call;
         now = span_of(w, timeline, &w->ranges[i]);
         if (found++ > 0) {
             starts[found - 2] = ((double)now.start_ps - (double)before.start_ps) / 1e6;
@@ -190,7 +192,7 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
         }
         before = now;
     }
-    if (found < 2) {
+    if (found < 2 || found < count) {
         free(starts);
         free(ends);
         return gt_timeline_us(timeline) / (count > 0 ? count : 1);

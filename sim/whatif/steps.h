@@ -22,7 +22,7 @@ struct gt_steps gt_steps_find(struct gt_workload *workload);
 
 /* How long a step takes once they follow each other: from one to the next in the middle, by what the host begins or by
  * what the GPU ends, whichever takes longer; so that neither what stands before and behind the steps counts, nor an odd
- * one.  Where fewer than two have calls: all of the run, divided by `count`. */
+ * one.  Where fewer than two, or than `count`, have calls of their own: all of the run, divided by `count`. */
 double gt_steps_us(const struct gt_workload *workload, const struct gt_timeline *timeline, uint32_t count);
 
 #endif

@@ -30,8 +30,7 @@ static double measured_us(const struct gt_workload *w)
     return first_ps == GT_TIME_NONE ? NAN : (double)(last_ps - first_ps) / 1e6;
 }
 
-static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
-                struct gt_timeline *timeline, struct gt_error *error)
+static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
 {
     struct gt_options options = whatif->subject.options;
 
@@ -39,7 +38,23 @@ static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenar
     options.learned = &whatif->learned;
     options.modelled = NULL; /* what it says is stated */
     options.program_cost = false;
+    return options;
+}
+
+static int play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
+                struct gt_timeline *timeline, struct gt_error *error)
+{
+    struct gt_options options = options_of(whatif, scenario);
+
     return gt_timeline_play(timeline, scenario->workload, &scenario->device, &options, probe, error);
+}
+
+int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
+                   struct gt_summary *summary, struct gt_error *error)
+{
+    struct gt_options options = options_of(whatif, scenario);
+
+    return gt_simulate(scenario->workload, &scenario->device, &options, probe, summary, error);
 }
 
 static int play_us(const struct gt_whatif *whatif, double *us, double *step_us, struct gt_error *error)

@@ -46,6 +46,10 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
                      const struct gt_probe *probe, struct gt_answer *answer, struct gt_error *error);
 void gt_answer_free(struct gt_answer *answer);
 
+/* Simulate a scenario of the subject (again), for `probe`.  Returns 0; -1 with the reason. */
+int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *scenario, const struct gt_probe *probe,
+                   struct gt_summary *summary, struct gt_error *error);
+
 /* What `whatif --all` tries on this trace: into *changes (malloced, as are their specs: gt_whatif_free_tried()). */
 size_t gt_whatif_tried(const struct gt_whatif *whatif, struct gt_change **changes);
 void gt_whatif_free_tried(struct gt_change *changes, size_t count);
