@@ -127,10 +127,14 @@ struct gt_device {
     uint64_t driver_block_ps;                /* ... and how long a block takes for that among others on its SM */
     /* What a profiler's recording costs the host, by the profiler. */
     struct gt_profiler_cost {
-        uint64_t call_ps, submit_ps, cold_ps; /* a CUDA call; one that submits work; one after other work, added */
-        uint64_t operator_ps;                 /* a range: begin and end */
-        uint64_t node_ps;                     /* a node of a graph launched */
-        uint64_t gap_ps, graph_gap_ps;        /* of the GPU: added to the gap behind an operation; behind a node */
+        uint64_t call_ps, submit_ps; /* a CUDA call; one that submits work */
+        uint64_t operator_ps;        /* a range: begin and end */
+        /* It empties the caches, too: what is left of the host's time when nobody records, where ranges are recorded and
+         * where only calls are; and what that takes at most for a call, or a range. */
+        uint32_t host_pct, calls_host_pct;
+        uint64_t slows_most_ps;
+        uint64_t node_ps;              /* a node of a graph launched */
+        uint64_t gap_ps, graph_gap_ps; /* of the GPU: added to the gap behind an operation; behind a node */
     } kineto, nsys;
     uint64_t unprofiled_node_ps; /* CPU time that a graph's node adds to its launch when nobody records */
     struct gt_warp_costs warp;   /* of instructions: kernels whose program is known */

@@ -32,16 +32,21 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
-/* What recording costs, by the profiler: seven keys. */
+/* What recording costs, by the profiler: nine keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
          name ": CPU time that recording adds to a CUDA call"), \
     TIME("profiler." name "_submit_us", "us", field.submit_ps, LONGEST_US, "1.2", \
          name ": the same for one that submits a kernel, a copy or a memset"), \
-    TIME("profiler." name "_cold_us", "us", field.cold_ps, LONGEST_US, "4", \
-         name ": added to either where the thread did other work before"), \
     TIME("profiler." name "_operator_us", "us", field.operator_ps, LONGEST_US, "1.3", \
          name ": CPU time of recording a range: an operator, an annotation"), \
+    U32("profiler." name "_host_pct", "%", field.host_pct, 1, 100, "47", \
+        name ": part of the host's recorded time that is left when nobody records, where ranges are recorded: its caches " \
+        "are its own then"), \
+    U32("profiler." name "_calls_host_pct", "%", field.calls_host_pct, 1, 100, "65", \
+        name ": the same where CUDA calls alone are recorded"), \
+    TIME("profiler." name "_slows_most_us", "us", field.slows_most_ps, LONGEST_US, "30", \
+         name ": that takes at most so much for a call, and for a range"), \
     TIME("profiler." name "_node_us", "us", field.node_ps, LONGEST_US, "1.2", \
          name ": CPU time that recording adds to a graph launch by each node"), \
     TIME("profiler." name "_gap_us", "us", field.gap_ps, LONGEST_US, "0.3", \

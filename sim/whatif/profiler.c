@@ -6,10 +6,8 @@
 #include "sim/base/sort.h"
 #include "sim/workload/ranges.h"
 
-/* A call after so much other work of its thread finds what the profiler needs out of the caches. */
-static const gt_time_ps cold_from_ps = 3 * UINT64_C(1000000);
-/* What is left at least of a thread's work, of a call and of a gap. */
-static const double least_work_part = 0.2, least_call_part = 0.4, least_gap_part = 0.2;
+/* What is left at least of a call's time and of a gap. */
+static const double least_call_part = 0.3, least_gap_part = 0.2;
 
 /* Begins and ends of ranges, by thread and time. */
 struct mark {
@@ -78,15 +76,14 @@ static size_t marks_before(const struct removing *removing, gt_thread_index thre
     return low;
 }
 
-/* Take up to `off_ps` off `time_ps`, of which `least_ps` stay; returns what was left to take. */
-static gt_time_ps take_off(struct removing *removing, gt_time_ps *time_ps, gt_time_ps off_ps, gt_time_ps least_ps)
+/* Take up to `off_ps` off `time_ps`, of which `least_ps` stay. */
+static void take_off(struct removing *removing, gt_time_ps *time_ps, gt_time_ps off_ps, gt_time_ps least_ps)
 {
     gt_time_ps room_ps = *time_ps > least_ps ? *time_ps - least_ps : 0;
     gt_time_ps taken_ps = off_ps < room_ps ? off_ps : room_ps;
 
     *time_ps -= taken_ps;
     removing->removed->host_us += (double)taken_ps / 1e6;
-    return off_ps - taken_ps;
 }
 
 static gt_time_ps part(gt_time_ps time_ps, double part)
@@ -104,11 +101,19 @@ static gt_time_ps call_cost_ps(const struct removing *removing, const struct gt_
 {
     gt_time_ps cost_ps = submits(call) ? removing->cost->submit_ps : removing->cost->call_ps;
 
-    if (call->kind == GT_CALL_GRAPH_LAUNCH)
-        cost_ps += call->ops * removing->cost->node_ps;
-    if (call->kind != GT_CALL_OTHER && call->before_ps >= cold_from_ps)
-        cost_ps += removing->cost->cold_ps;
-    return cost_ps;
+    return call->kind == GT_CALL_GRAPH_LAUNCH ? cost_ps + call->ops * removing->cost->node_ps : cost_ps;
+}
+
+/* The part of a time that goes with the profiler: what recording takes, or by how much emptied caches slow it, whichever
+ * is more, the latter up to slows_most_us for each of `recorded` calls and ranges. */
+static gt_time_ps goes_ps(const struct removing *removing, gt_time_ps time_ps, gt_time_ps cost_ps, double recorded)
+{
+    uint32_t left_pct = removing->removed->ranges > 0 ? removing->cost->host_pct : removing->cost->calls_host_pct;
+    gt_time_ps slows_ps = part(time_ps, (100.0 - left_pct) / 100);
+    gt_time_ps most_ps = part(removing->cost->slows_most_ps, recorded);
+
+    slows_ps = slows_ps < most_ps ? slows_ps : most_ps;
+    return slows_ps > cost_ps ? slows_ps : cost_ps;
 }
 
 /* Of a graph launch there is left what it takes when nobody records; of another call a part. */
@@ -131,22 +136,23 @@ static void shorten_ops(struct removing *removing, const struct gt_call *call, g
             removing->w->ops[op].visible_ps = part(removing->w->ops[op].visible_ps, rest);
 }
 
-static void shorten_call(struct removing *removing, gt_call_index index, size_t marks)
+/* `ranges`: that began or ended since the call before, by halves. */
+static void shorten_call(struct removing *removing, gt_call_index index, double ranges)
 {
     struct gt_call *call = &removing->w->calls[index];
-    gt_time_ps whole_ps = call->duration_ps, left_ps;
+    gt_time_ps whole_ps = call->duration_ps, cost_ps = call_cost_ps(removing, call), before_cost_ps;
 
     if (!(call->flags & GT_CALL_STATED) || call->flags & GT_CALL_INFERRED || call->kind == GT_CALL_HOST_WORK)
         return;
     removing->removed->calls++;
-    left_ps = take_off(removing, &call->duration_ps, call_cost_ps(removing, call), least_call_ps(removing, call));
+    take_off(removing, &call->duration_ps, goes_ps(removing, whole_ps, cost_ps, 1), least_call_ps(removing, call));
     shorten_ops(removing, call, whole_ps);
     if (call->return_ps != GT_TIME_NONE && call->return_ps > removing->device->sync_return_ps)
-        left_ps = take_off(removing, &call->return_ps, left_ps, removing->device->sync_return_ps);
-    if (call->kind == GT_CALL_GRAPH_LAUNCH)
-        left_ps = 0; /* recording its nodes is no work of the thread before it */
-    left_ps += marks * removing->cost->operator_ps / 2;
-    take_off(removing, &call->before_ps, left_ps, part(call->before_ps, least_work_part));
+        take_off(removing, &call->return_ps, goes_ps(removing, call->return_ps, cost_ps, 1),
+                 removing->device->sync_return_ps);
+    before_cost_ps = part(removing->cost->operator_ps, ranges);
+    take_off(removing, &call->before_ps, goes_ps(removing, call->before_ps, before_cost_ps, 1 + ranges),
+             part(call->before_ps, least_call_part));
 }
 
 static void shorten_calls(struct removing *removing)
@@ -163,7 +169,7 @@ static void shorten_calls(struct removing *removing)
         if (call->start_ps == GT_TIME_NONE)
             continue;
         marks = marks_before(removing, call->thread, call->start_ps);
-        shorten_call(removing, i, *before == GT_NONE ? 0 : marks - *before);
+        shorten_call(removing, i, *before == GT_NONE ? 0 : (double)(marks - *before) / 2);
         *before = marks;
     }
     free(passed);
