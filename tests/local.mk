@@ -7,6 +7,7 @@ UNIT_TESTS = \
     tests/unit/calibrate \
     tests/unit/cuda_api \
     tests/unit/nsys \
+    tests/unit/nsys_broken \
     tests/unit/program \
     tests/unit/proxy_kernel \
     tests/unit/sass \
@@ -144,6 +145,7 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql \
     tests/unit/golden_cost.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
+    tests/unit/nsys_database.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \

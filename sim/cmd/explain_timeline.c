@@ -86,7 +86,8 @@ static struct gt_table *shares_table(const char *name, const char *what, const s
     return table;
 }
 
-static struct gt_table *gaps_table(const struct gt_loaded_run *t, const struct gt_gap *gaps, size_t count, unsigned top)
+static struct gt_table *gaps_table(const struct gt_loaded_run *t, const struct gt_gap *gaps, size_t count,
+                                   unsigned top)
 {
     static const struct gt_column columns[] = {
         { "gpu", GT_COLUMN_NUMBER },  { "from_us", GT_COLUMN_NUMBER },  { "gap_us", GT_COLUMN_NUMBER },
@@ -173,8 +174,8 @@ static struct gt_table *copies_table(const struct gt_loaded_run *t, const struct
     return table;
 }
 
-static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struct gt_blocked_calls *calls, size_t count,
-                                      unsigned top)
+static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struct gt_blocked_calls *calls,
+                                      size_t count, unsigned top)
 {
     static const struct gt_column columns[] = {
         { "call", GT_COLUMN_TEXT },

@@ -5,7 +5,7 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/call_times.h"
 #include "sim/stream/device_sync.h"
-#include "sim/stream/graph.h"
+#include "sim/stream/graph_groups.h"
 #include "sim/stream/submit.h"
 #include "sim/stream/waiting.h"
 

@@ -5,21 +5,11 @@
 #include "sim/stream/graph.h"
 
 #include "sim/machine/free_lists.h"
+#include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/stream.h"
 #include "sim/stream/waiting.h"
-
-/* What a node's event is about: its stamp. */
-enum { GAP_HAS_PASSED, HAD_ITS_TURN, GROUP_WRITTEN };
-
-/* Nothing holds the node from then on, if it has been written by then. */
-static void schedule_node(struct gt_machine *m, gt_command_index command, gt_time_ps time_ps)
-{
-    if (m->commands[command].visible_ps > time_ps)
-        time_ps = m->commands[command].visible_ps;
-    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, command, GAP_HAS_PASSED);
-}
 
 static bool waits_for_groups(const struct gt_machine *m, gt_op_index op)
 {
@@ -61,40 +51,9 @@ void gt_graph_handed_out(struct gt_machine *m, gt_grid_index grid)
     gt_time_ps turn_ps = m->engine.now_ps + m->device->graph_turn_ps;
 
     for (gt_command_index at = m->grids[grid].held_head; at != GT_NONE; at = m->commands[at].wait_next) {
-        gt_engine_schedule(&m->engine, turn_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, at, HAD_ITS_TURN);
+        gt_engine_schedule(&m->engine, turn_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, at, GT_NODE_HAD_ITS_TURN);
         turn_ps += m->device->graph_next_ps;
     }
-}
-
-/* The next group has been written: it takes its place in a hardware queue. */
-static void write_next(struct gt_machine *m)
-{
-    gt_command_index node = m->unwritten;
-    gt_op_index behind = m->replay.graphs.behind[m->commands[node].index];
-
-    while (behind != GT_NONE && m->workload->ops[behind].kind == GT_OP_COPY)
-        behind = m->replay.graphs.behind[behind];
-    m->unwritten = m->commands[node].queue_next;
-    m->commands[node].unwritten = false;
-    gt_hw_queue_push_group(m, node, behind == GT_NONE ? GT_NONE : m->op_commands[behind]);
-}
-
-void gt_graph_write_rest(struct gt_machine *m)
-{
-    while (m->unwritten != GT_NONE)
-        write_next(m);
-}
-
-/* The driver writes until the GPU is told of the nodes. */
-static void schedule_writing(struct gt_machine *m)
-{
-    gt_time_ps written_ps, latency_ps = m->replay.graph_latency_ps > 0 ? (gt_time_ps)m->replay.graph_latency_ps : 0;
-
-    if (m->unwritten == GT_NONE)
-        return;
-    written_ps = m->commands[m->unwritten].visible_ps;
-    written_ps = written_ps > latency_ps + m->engine.now_ps ? written_ps - latency_ps : m->engine.now_ps;
-    gt_engine_schedule(&m->engine, written_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, m->unwritten, GROUP_WRITTEN);
 }
 
 int gt_node_handler(void *machine, gt_command_index command, uint64_t stamp, struct gt_error *error)
@@ -102,35 +61,19 @@ int gt_node_handler(void *machine, gt_command_index command, uint64_t stamp, str
     struct gt_machine *m = machine;
 
     (void)error;
-    if (stamp == GROUP_WRITTEN) {
-        if (m->unwritten == command) {
-            write_next(m);
-            schedule_writing(m);
-        }
+    if (stamp == GT_NODE_GROUP_WRITTEN) {
+        gt_graph_group_written(m, command);
         return 0;
     }
-    while (m->commands[command].unwritten)
-        write_next(m);
+    gt_graph_write_node(m, command);
     if (!gt_hw_queue_allows(m, command)) {
         m->commands[command].waiting = true;
         return 0;
     }
     gt_hw_queue_leave(m, command);
-    if (stamp == HAD_ITS_TURN || !held_by_line(m, command))
+    if (stamp == GT_NODE_HAD_ITS_TURN || !held_by_line(m, command))
         gt_op_ready(m, command);
     return m->failed ? -1 : 0;
-}
-
-static uint32_t add_node(struct gt_machine *m, gt_command_index graph, gt_op_index op)
-{
-    gt_command_index node = gt_stream_command_new(m, GT_COMMAND_NODE, op, m->commands[graph].stream);
-
-    m->commands[node].parent = graph;
-    m->commands[node].submit_ps = m->commands[graph].submit_ps;
-    m->commands[node].visible_ps = m->node_visible_ps[op];
-    gt_stream_command_hold(m, node, GT_WAIT_HOST, m->node_visible_ps[op], GT_CAUSE_CALL, m->commands[graph].index);
-    m->op_commands[op] = node;
-    return node;
 }
 
 /* In the recording the graph had been handed over before its stream let it go: its nodes that come after none started
@@ -147,46 +90,6 @@ static gt_time_ps behind_start_ps(const struct gt_machine *m, gt_op_index op)
     return recorded->behind_ps[op];
 }
 
-void gt_graph_node_at_head(struct gt_machine *m, gt_command_index node)
-{
-    if (m->commands[node].waiting)
-        schedule_node(m, node, m->engine.now_ps);
-    m->commands[node].waiting = false;
-}
-
-bool gt_graph_in_groups(const struct gt_machine *m, gt_command_index graph)
-{
-    gt_call_index call = m->commands[graph].index;
-    const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
-
-    return recorded->behind_ps == NULL || recorded->behind_ps[m->workload->calls[call].first_op] == GT_TIME_NONE;
-}
-
-void gt_graph_submitted(struct gt_machine *m, gt_command_index graph)
-{
-    gt_command_index before = GT_NONE;
-
-    if (!gt_graph_in_groups(m, graph))
-        return;
-
-    for (gt_op_index op = m->replay.graphs.first[m->commands[graph].index]; op != GT_NONE;
-         op = m->replay.graphs.next[op]) {
-        gt_command_index node;
-
-        if (m->workload->ops[op].kind == GT_OP_COPY)
-            continue;
-        node = add_node(m, graph, op);
-        m->commands[node].unwritten = true;
-        m->commands[node].queue_next = GT_NONE;
-        if (before == GT_NONE)
-            m->unwritten = node;
-        else
-            m->commands[before].queue_next = node;
-        before = node;
-    }
-    schedule_writing(m);
-}
-
 void gt_graph_start(struct gt_machine *m, gt_command_index graph)
 {
     const struct gt_call *call = &m->workload->calls[m->commands[graph].index];
@@ -194,13 +97,13 @@ void gt_graph_start(struct gt_machine *m, gt_command_index graph)
     m->commands[graph].nodes_left = call->ops;
     gt_hw_queue_leave(m, graph);
     for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++) {
-        gt_command_index node = m->op_commands[op] != GT_NONE ? m->op_commands[op] : add_node(m, graph, op);
+        gt_command_index node = m->op_commands[op] != GT_NONE ? m->op_commands[op] : gt_graph_add_node(m, graph, op);
 
         for (int reason = 0; reason < GT_WAITS; reason++)
             if (m->commands[graph].releases[reason].time_ps > m->commands[node].releases[reason].time_ps)
                 m->commands[node].releases[reason] = m->commands[graph].releases[reason];
         if (m->op_afters_left == NULL || m->op_afters_left[op] == 0)
-            schedule_node(m, node, m->engine.now_ps + behind_start_ps(m, op));
+            gt_node_wake(m, node, m->engine.now_ps + behind_start_ps(m, op));
     }
 }
 
@@ -253,7 +156,7 @@ static bool edge_met(struct gt_machine *m, gt_op_index before, gt_op_index op, u
     reason = m->workload->ops[before].stream == m->workload->ops[op].stream ? GT_WAIT_STREAM : GT_WAIT_EVENT;
     gt_stream_command_hold(m, command, reason, due_ps, GT_CAUSE_OP, before);
     if (m->commands[command].kind == GT_COMMAND_NODE)
-        schedule_node(m, command, due_ps);
+        gt_node_wake(m, command, due_ps);
     else
         gt_stream_wake(m, m->commands[command].stream, m->engine.now_ps);
     return true;

@@ -4,18 +4,6 @@
 
 #include "sim/machine/machine.h"
 
-/* Do the graph's groups of nodes take places in hardware queues? Else, where the launch was recorded, the graph does. */
-bool gt_graph_in_groups(const struct gt_machine *m, gt_command_index graph);
-
-/* A graph has been launched: its groups of nodes take their places in the hardware queues as they are written. */
-void gt_graph_submitted(struct gt_machine *m, gt_command_index graph);
-
-/* Somebody else submits work: the graph that is being written has been by then. */
-void gt_graph_write_rest(struct gt_machine *m);
-
-/* A group's first node, which has stood behind others in its hardware queue, is at the head. */
-void gt_graph_node_at_head(struct gt_machine *m, gt_command_index node);
-
 /* Its stream lets a graph go: nodes that come after nothing start now. */
 void gt_graph_start(struct gt_machine *m, gt_command_index graph);
 

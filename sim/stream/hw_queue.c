@@ -19,7 +19,6 @@
 #include "sim/stream/hw_queue.h"
 
 #include "sim/machine/free_lists.h"
-#include "sim/stream/graph.h"
 #include "sim/stream/waiting.h"
 
 static struct gt_hw_queue_state *queue_of(const struct gt_machine *m, gt_command_index command)
@@ -102,8 +101,8 @@ void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
     if (m->commands[next].stream != m->commands[command].stream && is_op)
         gt_stream_command_hold(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
     /* Not at once: whoever leaves is in the middle of its own step. */
-    if (m->commands[next].kind == GT_COMMAND_NODE)
-        gt_graph_node_at_head(m, next);
-    else
+    if (m->commands[next].kind != GT_COMMAND_NODE)
         gt_stream_wake(m, m->commands[next].stream, m->engine.now_ps);
+    else if (m->commands[next].waiting)
+        gt_node_wake(m, next, m->engine.now_ps);
 }

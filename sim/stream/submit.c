@@ -2,7 +2,7 @@
 
 #include "sim/stream/default_stream.h"
 #include "sim/stream/device_sync.h"
-#include "sim/stream/graph.h"
+#include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/waiting.h"
 

@@ -12,6 +12,13 @@ void gt_stream_wake(struct gt_machine *m, gt_stream_index stream, gt_time_ps tim
     gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_STREAM, stream, ++state->wake_stamp);
 }
 
+void gt_node_wake(struct gt_machine *m, gt_command_index node, gt_time_ps time_ps)
+{
+    if (m->commands[node].visible_ps > time_ps)
+        time_ps = m->commands[node].visible_ps;
+    gt_engine_schedule(&m->engine, time_ps, GT_PHASE_WAKE, GT_HANDLE_NODE, node, GT_NODE_MAY_GO);
+}
+
 void gt_stream_add_waiter(struct gt_machine *m, gt_stream_index stream, uint64_t number, uint32_t index,
                           enum gt_waiter_kind kind)
 {

@@ -7,6 +7,13 @@
 /* Look at the stream again at `time_ps`, unless it does so before that anyway (gt_stream_handler()). */
 void gt_stream_wake(struct gt_machine *m, gt_stream_index stream, gt_time_ps time_ps);
 
+/* What an event of a graph's node is about, its stamp (gt_node_handler()): nothing of its own holds it, its turn behind
+ * kernels that waited for room has come, or the group that begins with it has been written. */
+enum { GT_NODE_MAY_GO, GT_NODE_HAD_ITS_TURN, GT_NODE_GROUP_WRITTEN };
+
+/* The node may go (GT_NODE_MAY_GO) at `time_ps`, or when the GPU sees it if that is later. */
+void gt_node_wake(struct gt_machine *m, gt_command_index node, gt_time_ps time_ps);
+
 /* Tell `index` (a thread or a stream, by `kind`) when command `number` of `stream` is complete, which it is not
  * yet. */
 void gt_stream_add_waiter(struct gt_machine *m, gt_stream_index stream, gt_command_number number, uint32_t index,

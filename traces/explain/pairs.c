@@ -162,10 +162,25 @@ static int by_lost(const void *a, const void *b)
     return (left->example > right->example) - (left->example < right->example);
 }
 
+/* What was found, as a list in no order; the table is given back. */
+static struct gt_pair *taken(struct finding_pairs *f, size_t *count)
+{
+    struct gt_pair *pairs = gt_calloc(HASH_COUNT(f->found) + 1ull, sizeof *pairs);
+    struct found *found, *next;
+
+    *count = 0;
+    HASH_ITER(hh, f->found, found, next)
+    {
+        pairs[(*count)++] = found->pair;
+        HASH_DEL(f->found, found);
+        free(found);
+    }
+    return pairs;
+}
+
 struct gt_pair *gt_pairs(const struct gt_loaded_run *t, size_t *count)
 {
     struct finding_pairs f = { .t = t, .alike = find_alike(t) };
-    struct found *found, *next;
     struct gt_pair *pairs;
 
     for (uint32_t i = 0; i < t->started; i++) {
@@ -174,15 +189,10 @@ struct gt_pair *gt_pairs(const struct gt_loaded_run *t, size_t *count)
         look_at_stream(&f, t->by_start[i]);
         look_at_cause(&f, t->by_start[i]);
     }
-    pairs = gt_calloc(HASH_COUNT(f.found) + 1ull, sizeof *pairs);
-    *count = 0;
-    HASH_ITER(hh, f.found, found, next)
-    {
-        found->pair.lacking = gt_lacking(t, found->pair.first, found->pair.second);
-        found->pair.free_sms = gt_free_sms(t, found->pair.first);
-        pairs[(*count)++] = found->pair;
-        HASH_DEL(f.found, found);
-        free(found);
+    pairs = taken(&f, count);
+    for (size_t i = 0; i < *count; i++) {
+        pairs[i].lacking = gt_lacking(t, pairs[i].first, pairs[i].second);
+        pairs[i].free_sms = gt_free_sms(t, pairs[i].first);
     }
     if (*count > 0)
         qsort(pairs, *count, sizeof *pairs, by_lost);
