@@ -39,7 +39,7 @@ UNIT_TESTS = \
     tests/unit/fair_share \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
-    tests/unit/random tests/unit/range tests/unit/rebuild \
+    tests/unit/random tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
     tests/unit/rules \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -130,6 +130,7 @@ LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_whatif_changes_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)

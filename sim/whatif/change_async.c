@@ -66,19 +66,21 @@ static struct gt_workload *rebuild_async(const struct gt_workload *w, struct cou
     walk_begin(&walk, w);
     for (uint32_t i = 0; i < w->call_count; i++) {
         struct gt_call *call;
+        gt_call_index copied;
 
         if (is_copys_own_wait(&walk, &w->calls[i])) {
             counts->waits++;
             gt_rebuild_drop(&rebuild, i);
             continue;
         }
-        call = &rebuild.to->calls[gt_rebuild_copy(&rebuild, i)];
+        copied = gt_rebuild_copy(&rebuild, i);
+        call = &rebuild.to->calls[copied];
         if (!is_synchronous(call))
             continue;
         call->flags &= (uint8_t)~GT_CALL_SYNCHRONOUS;
         if (gt_call_copies(w, &w->calls[i], GT_D2H) == NULL ||
             w->ops[w->calls[i].first_op].memory != GT_MEMORY_PAGEABLE)
-            gt_stated_forget(rebuild.to, rebuild.new_call[i]);
+            gt_stated_forget(rebuild.to, copied);
         counts->forms++;
         counts->outs += gt_call_copies(w, &w->calls[i], GT_D2H) != NULL;
     }

@@ -40,7 +40,7 @@ static void write_wait(struct writing *writing, const struct gt_deal_wait *wait)
         gt_rebuild_record(&writing->rebuild, thread, event, writing->deal->target[wait->before]);
     }
     if (wait->host)
-        writing->rebuild.to->calls[gt_rebuild_insert(&writing->rebuild, GT_CALL_EVENT_SYNC, thread)].event = event;
+        gt_rebuild_host_wait(&writing->rebuild, thread, event);
     else
         gt_rebuild_wait(&writing->rebuild, thread, event, writing->deal->target[wait->call]);
 }

@@ -133,6 +133,11 @@ void gt_rebuild_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_even
     insert_about_event(rebuild, GT_CALL_EVENT_WAIT, thread, event, stream);
 }
 
+void gt_rebuild_host_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event)
+{
+    insert_about_event(rebuild, GT_CALL_EVENT_SYNC, thread, event, GT_NONE);
+}
+
 gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op)
 {
     struct gt_workload *to = rebuild->to;
@@ -310,10 +315,13 @@ static void pay_rest(struct gt_rebuild *rebuild)
 {
     for (gt_thread_index thread = 0; thread < rebuild->from->thread_count; thread++) {
         gt_time_ps owed_ps = rebuild->owed_ps[thread];
+        gt_call_index added;
 
+        if (owed_ps == 0)
+            continue;
         rebuild->owed_ps[thread] = 0;
-        if (owed_ps > 0)
-            rebuild->to->calls[gt_rebuild_insert(rebuild, GT_CALL_HOST_WORK, thread)].duration_ps = owed_ps;
+        added = gt_rebuild_insert(rebuild, GT_CALL_HOST_WORK, thread);
+        rebuild->to->calls[added].duration_ps = owed_ps;
     }
 }
 

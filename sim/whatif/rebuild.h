@@ -50,6 +50,8 @@ void gt_rebuild_record(struct gt_rebuild *rebuild, gt_thread_index thread, gt_ev
                        gt_stream_index stream);
 void gt_rebuild_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event,
                      gt_stream_index stream);
+/* Append the call in which the thread itself waits for it. */
+void gt_rebuild_host_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event);
 /* Append an operation of `from`, whatever call had it, to the last call appended, and return its new number. */
 gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op);
 /* Call `call` of `from` has become part of `part_of`, a call of `to`: ranges that held the one hold the other. */
