@@ -18,9 +18,45 @@ struct stretch {
 struct finding {
     struct gt_captures *captures;
     const struct gt_workload *w;
-    struct stretch *stretches; /* by thread */
+    struct stretch *stretches; /* by team */
+    const uint32_t *step_of;   /* by call */
+    uint32_t *teams;           /* by thread: the lowest thread that launches into the same streams */
     bool steps;
 };
+
+static uint32_t lowest_of(uint32_t *teams, uint32_t thread)
+{
+    while (teams[thread] != thread)
+        thread = teams[thread] = teams[teams[thread]];
+    return thread;
+}
+
+static void find_teams(struct finding *f)
+{
+    const struct gt_workload *w = f->w;
+    uint32_t *first = gt_calloc(w->stream_count + 1ull, sizeof *first); /* thread of the stream, from 1 */
+
+    f->teams = gt_calloc(w->thread_count + 1ull, sizeof *f->teams);
+    for (uint32_t i = 0; i < w->thread_count; i++)
+        f->teams[i] = i;
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        uint32_t thread = lowest_of(f->teams, w->calls[w->ops[i].call].thread), other;
+
+        if (first[w->ops[i].stream] == 0)
+            first[w->ops[i].stream] = thread + 1;
+        other = lowest_of(f->teams, first[w->ops[i].stream] - 1);
+        f->teams[thread > other ? thread : other] = thread > other ? other : thread;
+    }
+    free(first);
+}
+
+/* Whose stretch a call belongs to: its thread's, or in a step that of all who work for it. */
+static uint32_t team_of(struct finding *f, gt_call_index call)
+{
+    gt_thread_index thread = f->w->calls[call].thread;
+
+    return f->step_of[call] != 0 ? lowest_of(f->teams, thread) : thread;
+}
 
 static void begin_stretch(struct stretch *stretch, uint32_t step)
 {
@@ -103,6 +139,7 @@ static void add_launch(struct finding *f, struct stretch *stretch, gt_call_index
 
     if (stretch->capture.launches++ == 0) {
         stretch->capture.thread = call->thread;
+        stretch->capture.team = team_of(f, index);
         stretch->capture.first = index;
         stretch->capture.stream = stream;
     } else if (stretch->doubtful != GT_NONE) {
@@ -115,10 +152,11 @@ static void add_launch(struct finding *f, struct stretch *stretch, gt_call_index
         stretch->blocking = index;
 }
 
-static void look_at(struct finding *f, gt_call_index index, uint32_t step)
+static void look_at(struct finding *f, gt_call_index index)
 {
     const struct gt_call *call = &f->w->calls[index];
-    struct stretch *stretch = &f->stretches[call->thread];
+    struct stretch *stretch = &f->stretches[team_of(f, index)];
+    uint32_t step = f->step_of[index];
     const char *why = objection(f->w, call);
 
     if (step != stretch->step || parts(f, call))
@@ -134,19 +172,21 @@ static void look_at(struct finding *f, gt_call_index index, uint32_t step)
     }
 }
 
-/* A thread's captures stand in the order of its calls. */
-static void number_calls(struct gt_captures *captures, const struct gt_workload *w)
+/* A team's captures stand in the order of its calls. */
+static void number_calls(struct finding *f)
 {
-    uint32_t *next = gt_calloc(captures->count + 1ull, sizeof *next); /* capture of the same thread */
-    uint32_t *at = gt_calloc(w->thread_count + 1ull, sizeof *at);     /* by thread; GT_NONE: none is left */
+    struct gt_captures *captures = f->captures;
+    const struct gt_workload *w = f->w;
+    uint32_t *next = gt_calloc(captures->count + 1ull, sizeof *next); /* capture of the same team */
+    uint32_t *at = gt_calloc(w->thread_count + 1ull, sizeof *at);     /* by team; GT_NONE: none is left */
 
     memset(at, 0xff, w->thread_count * sizeof *at);
     for (uint32_t i = captures->count; i-- > 0;) {
-        next[i] = at[captures->list[i].thread];
-        at[captures->list[i].thread] = i;
+        next[i] = at[captures->list[i].team];
+        at[captures->list[i].team] = i;
     }
     for (gt_call_index call = 0; call < w->call_count; call++) {
-        uint32_t *now = &at[w->calls[call].thread];
+        uint32_t *now = &at[team_of(f, call)];
 
         if (*now != GT_NONE && captures->list[*now].last < call)
             *now = next[*now];
@@ -181,18 +221,21 @@ void gt_captures_find(struct gt_captures *captures, const struct gt_workload *w,
         .captures = captures,
         .w = w,
         .stretches = gt_calloc(w->thread_count + 1ull, sizeof *f.stretches),
+        .step_of = step_of,
         .steps = steps,
     };
 
     *captures = (struct gt_captures){ .of = gt_calloc(w->call_count + 1ull, sizeof *captures->of) };
+    find_teams(&f);
     for (uint32_t i = 0; i < w->thread_count; i++)
         begin_stretch(&f.stretches[i], GT_NONE);
     for (gt_call_index i = 0; i < w->call_count; i++)
-        look_at(&f, i, step_of != NULL ? step_of[i] : 0);
+        look_at(&f, i);
     for (uint32_t i = 0; i < w->thread_count; i++)
         end_stretch(&f, &f.stretches[i]);
+    number_calls(&f);
     free(f.stretches);
-    number_calls(captures, w);
+    free(f.teams);
     refuse_events(captures, w);
 }
 

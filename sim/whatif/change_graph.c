@@ -2,14 +2,39 @@
 #include "sim/whatif/call_kinds.h"
 #include "sim/whatif/change.h"
 #include "sim/whatif/graph_writer.h"
+#include "sim/whatif/steps.h"
+#include "sim/workload/ranges.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char whole_steps[] = "step";
 
+/* By call the step that it is in, from 1; 0: in none.  A row of calls that comes again may as well be a loop within what
+ * the user calls a step: it divides only where steps are asked for. */
+static uint32_t *steps_of(const struct gt_workload *w, bool repetitions)
+{
+    uint32_t *step_of = gt_calloc(w->call_count + 1ull, sizeof *step_of);
+
+    for (uint32_t i = 0; i < w->range_count; i++) {
+        const struct gt_range *range = &w->ranges[i];
+
+        if (range->kind != GT_RANGE_STEP || (!repetitions && gt_step_is_repetition(w, range)))
+            continue;
+        for (gt_call_index call = range->first_call; call < range->behind_call; call++)
+            if (step_of[call] == 0 && gt_range_has_call(w, range, call))
+                step_of[call] = i + 1;
+    }
+    return step_of;
+}
+
 static void find(struct gt_captures *captures, const struct gt_workload *w, const char *argument)
 {
-    gt_captures_find(captures, w, strcmp(argument, whole_steps) == 0, NULL);
+    bool whole = strcmp(argument, whole_steps) == 0;
+    uint32_t *step_of = steps_of(w, whole);
+
+    gt_captures_find(captures, w, whole, step_of);
+    free(step_of);
 }
 
 /* How many captures are refused, and the first of those. */
@@ -71,8 +96,8 @@ static void tell(struct gt_scenario *scenario, const struct gt_graph_counts *cou
     if (counts->own_work_ps > 0)
         gt_scenario_assume(
             scenario, GT_TRUST_MEDIUM,
-            "the host's own work between those calls, %.1f us in all, was there to launch only, and is not "
-            "done when a graph is launched",
+            "the host's own work between those calls, and as much before and behind them, was there to launch "
+            "only, and is not done when a graph is launched: %.1f us in all",
             (double)counts->own_work_ps / 1e6);
     if (counts->lost_edges > 0)
         gt_scenario_assume(scenario, GT_TRUST_LOW,

@@ -23,6 +23,7 @@ struct writing {
     gt_stream_index *joined; /* by stream: where the graph with its latest work was launched; GT_NONE: in itself */
     bool *worked;            /* by stream: has it had work of its own since? */
     gt_event_index *forks;   /* by stream: the event that orders it before or behind graphs; GT_NONE: none yet */
+    gt_time_ps *spare_ps;    /* by thread: of its work behind its last graph so much was there to launch */
     uint64_t *hashes;        /* of graphs */
 };
 
@@ -169,14 +170,48 @@ static void write_graph(struct writing *writing, uint32_t index)
     writing->hashes[writing->counts->graphs++] = hash;
 }
 
-/* A call that is not captured, or is but means the outside. */
+/* The most that a thread did between two captured calls, neither of them another thread's, for which it may have waited. */
+static gt_time_ps most_between_ps(const struct writing *writing, uint32_t index)
+{
+    const struct gt_capture *capture = &writing->captures->list[index];
+    gt_thread_index thread = capture->thread;
+    gt_time_ps most_ps = 0;
+
+    for (gt_call_index i = capture->first + 1; i <= capture->last; i++) {
+        const struct gt_call *call = &writing->w->calls[i];
+
+        if (writing->captures->of[i] != index)
+            continue;
+        if (call->thread == thread && call->before_ps > most_ps)
+            most_ps = call->before_ps;
+        thread = call->thread;
+    }
+    return most_ps;
+}
+
+/* Of what the host does before this call, next to a graph, as much as between two of its launches is taken to be of the
+ * same kind, the way to a launch or back from one; the rest is done. */
+static gt_time_ps launching_ps(struct writing *writing, const struct gt_call *call, gt_time_ps most_ps)
+{
+    gt_time_ps *spare_ps = &writing->spare_ps[call->thread], part_ps = most_ps > *spare_ps ? most_ps : *spare_ps;
+
+    *spare_ps = 0;
+    if (part_ps > call->before_ps)
+        part_ps = call->before_ps;
+    writing->counts->own_work_ps += part_ps;
+    return part_ps;
+}
+
+/* A call that is not captured. */
 static void write_plain(struct writing *writing, gt_call_index index)
 {
     const struct gt_call *call = &writing->w->calls[index];
+    gt_call_index copied;
 
     if (call->stream != GT_NONE && call->kind != GT_CALL_STREAM_CREATE && call->kind != GT_CALL_DEVICE_SYNC)
         use_stream(writing, call->thread, call->stream);
-    gt_rebuild_copy(&writing->rebuild, index);
+    copied = gt_rebuild_copy(&writing->rebuild, index);
+    writing->rebuild.to->calls[copied].before_ps -= launching_ps(writing, call, 0);
 }
 
 /* Is it a stream's wait for an event that was not recorded in the same graph?  Waits stand behind records. */
@@ -192,8 +227,15 @@ static void write_captured(struct writing *writing, uint32_t *recorded, gt_call_
 {
     const struct gt_call *call = &writing->w->calls[index];
 
-    if (index == writing->captures->list[capture].first)
+    if (index == writing->captures->list[capture].first) {
+        gt_time_ps most_ps = most_between_ps(writing, capture);
+
         gt_rebuild_drop(&writing->rebuild, index);
+        writing->rebuild.owed_ps[call->thread] -= launching_ps(writing, call, most_ps);
+        /* If another thread made the last call, this one waited for it. */
+        writing->spare_ps[call->thread] =
+            writing->w->calls[writing->captures->list[capture].last].thread == call->thread ? most_ps : GT_TIME_NONE;
+    }
     if (call->kind == GT_CALL_EVENT_RECORD && call->event != GT_NONE)
         recorded[call->event] = capture;
     if (waits_for_outside(writing, recorded, index)) {
@@ -258,6 +300,7 @@ struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt
         .joined = nones(w->stream_count),
         .worked = gt_calloc(w->stream_count + 1ull, sizeof *writing.worked),
         .forks = nones(w->stream_count),
+        .spare_ps = gt_calloc(w->thread_count + 1ull, sizeof *writing.spare_ps),
         .hashes = gt_calloc(captures->count + 1ull, sizeof *writing.hashes),
     };
     uint32_t *recorded = nones(w->event_count);
@@ -281,6 +324,7 @@ struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt
     free(writing.joined);
     free(writing.worked);
     free(writing.forks);
+    free(writing.spare_ps);
     free(writing.hashes);
     free(recorded);
     return to;

@@ -113,15 +113,22 @@ static bool mark_annotated(struct gt_workload *w)
     return false;
 }
 
+static const char repeated_calls[] = "repeated calls";
+
+bool gt_step_is_repetition(const struct gt_workload *w, const struct gt_range *step)
+{
+    return strcmp(gt_name_text(w, step->name), repeated_calls) == 0;
+}
+
 static bool mark_repeated(struct gt_workload *w)
 {
     struct gt_repeats repeats;
-    static const char name[] = "repeated calls";
 
     if (!gt_repeats_find(&repeats, w))
         return false;
     for (uint32_t i = 0; i < repeats.count; i++)
-        mark(w, repeats.thread, gt_name(w, name, sizeof name - 1), repeats.first_call[i], repeats.first_call[i + 1]);
+        mark(w, repeats.thread, gt_name(w, repeated_calls, sizeof repeated_calls - 1), repeats.first_call[i],
+             repeats.first_call[i + 1]);
     free(repeats.first_call);
     return true;
 }
@@ -176,15 +183,18 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
     double *starts = gt_calloc(w->range_count + 1ull, sizeof *starts);
     double *ends = gt_calloc(w->range_count + 1ull, sizeof *ends), start_us, end_us;
     struct span before = { 0, 0 };
-    gt_call_index behind = 0;
+    gt_call_index middle = 0, behind = 0;
     uint32_t found = 0;
+    bool apart = true; /* calls of later steps may have moved into earlier ones */
 
     for (uint32_t i = 0; i < w->range_count; i++) {
         struct span now;
 
         if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call <= behind)
             continue;
+        apart &= w->ranges[i].first_call >= middle;
         behind = w->ranges[i].behind_call;
+        middle = w->ranges[i].first_call + (behind - w->ranges[i].first_call) / 2;
         now = span_of(w, timeline, &w->ranges[i]);
         if (found++ > 0) {
             starts[found - 2] = ((double)now.start_ps - (double)before.start_ps) / 1e6;
@@ -192,7 +202,7 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
         }
         before = now;
     }
-    if (found < 2 || found < count) {
+    if (found < 2 || found < count || !apart) {
         free(starts);
         free(ends);
         return gt_timeline_us(timeline) / (count > 0 ? count : 1);
