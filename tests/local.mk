@@ -86,7 +86,7 @@ CLI_TESTS = \
     tests/cli/pairs.bats \
     tests/cli/random.bats \
     tests/cli/rules.bats \
-    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/explain.bats
+    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \

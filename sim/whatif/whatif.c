@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/whatif/fit_connections.h"
 #include "sim/whatif/scale.h"
 
 /* From the first measured start to the last measured end; NAN where nothing was measured. */
@@ -69,22 +70,51 @@ static int play_us(const struct gt_whatif *whatif, double *us, double *step_us, 
     return 0;
 }
 
-int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
+/* The stated form of what was recorded on that device, as the baseline, and its replay. */
+static int state_on(struct gt_whatif *whatif, const struct gt_device *device, struct gt_error *error)
 {
+    const struct gt_whatif_subject *subject = &whatif->subject;
     struct gt_grade_facts *facts = &whatif->facts;
     struct gt_stated stated;
 
-    memset(whatif, 0, sizeof *whatif);
-    whatif->subject = *subject;
-    gt_state(&stated, subject->workload, subject->device, &subject->options);
+    gt_state(&stated, subject->workload, device, &subject->options);
     whatif->learned = stated.learned;
-    gt_scenario_begin(&whatif->baseline, stated.workload, subject->device, subject->device, subject->host);
+    gt_scenario_begin(&whatif->baseline, stated.workload, device, device, subject->host);
     gt_workload_free(stated.workload);
-    facts->measured_us = measured_us(subject->workload);
     facts->inferred_waits = stated.inferred_waits;
     facts->too_short = stated.too_short;
     facts->steps = gt_steps_find(whatif->baseline.workload);
-    if (play_us(whatif, &facts->replay_us, &whatif->step_us, error) != 0)
+    return play_us(whatif, &facts->replay_us, &whatif->step_us, error);
+}
+
+/* Where the replay fits another number of connections than the device file has, the baseline is of that number. */
+static int fit_connections(struct gt_whatif *whatif, struct gt_error *error)
+{
+    const struct gt_whatif_subject *subject = &whatif->subject;
+    struct gt_grade_facts *facts = &whatif->facts;
+    struct gt_device device = *subject->device;
+
+    device.connections = gt_fit_connections(subject->workload, subject->device, &subject->options, facts->measured_us,
+                                            facts->replay_us / facts->measured_us - 1);
+    if (device.connections == 0)
+        return 0;
+    gt_scenario_free(&whatif->baseline);
+    if (state_on(whatif, &device, error) != 0)
+        return -1;
+    gt_scenario_assume(&whatif->baseline, GT_TRUST_MEDIUM,
+                       "the recorded times are those of CUDA_DEVICE_MAX_CONNECTIONS=%u, not of %u",
+                       device.connections, subject->device->connections);
+    return 0;
+}
+
+int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
+{
+    struct gt_grade_facts *facts = &whatif->facts;
+
+    memset(whatif, 0, sizeof *whatif);
+    whatif->subject = *subject;
+    facts->measured_us = measured_us(subject->workload);
+    if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0)
         return -1;
     facts->baseline_us = facts->replay_us;
     facts->profiled = gt_profiler_remove(&whatif->baseline, subject->workload, &whatif->learned, &facts->removed);
