@@ -10,9 +10,9 @@ traces_libtraces_a_SOURCES = \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/explain.h traces/explain/findings.c \
     traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/why.c traces/explain/why.h \
-    traces/export/blocks.c traces/export/calls.c traces/export/export.h \
+    traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \
     traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
-    traces/export/perfetto.c traces/export/perfetto.h traces/export/rows.c traces/export/tracks.c \
+    traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tracks.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c \
@@ -47,7 +47,7 @@ traces_libtraces_a_SOURCES = \
     traces/stats/sweep.c traces/stats/sweep.h traces/stats/work.c \
     traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c traces/store/range_rows.c \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/database.c traces/store/database.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
-    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_writer.c traces/store/store.c \
+    traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
     traces/store/store.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \

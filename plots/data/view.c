@@ -13,7 +13,9 @@ static int add_side(struct gt_view *view, int64_t run_id, const char *label, str
 {
     struct gt_side *side = &view->sides[view->side_count];
 
-    side->stats = gt_stats_compute(view->database, run_id, error);
+    if (gt_selection_find(&side->selection, view->database, run_id, view->filter, error) != 0)
+        return -1;
+    side->stats = gt_stats_compute(view->database, run_id, view->filter, error);
     if (side->stats == NULL)
         return -1;
     side->label = label;
@@ -197,10 +199,12 @@ static int open_runs(struct gt_view *view, int64_t run, struct gt_error *error)
     return 0;
 }
 
-int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, struct gt_error *error)
+int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, const struct gt_filter *filter,
+                 struct gt_error *error)
 {
     memset(view, 0, sizeof *view);
     view->store = store;
+    view->filter = filter;
     view->database = gt_store_database(store);
     if (open_runs(view, run, error) != 0) {
         gt_view_close(view);
@@ -215,6 +219,7 @@ void gt_view_close(struct gt_view *view)
     for (size_t i = 0; i < view->side_count; i++) {
         gt_stats_free(view->sides[i].stats);
         free(view->sides[i].kernel_classes);
+        gt_selection_free(&view->sides[i].selection);
     }
     gt_kernels_free(&view->kernels);
     memset(view, 0, sizeof *view);
@@ -241,18 +246,36 @@ struct visit {
     void *user;
 };
 
+/* The place of a stream among the side's, which are by number; stream_count where none of its operations counts. */
+static size_t place_of_stream(const struct gt_stats *stats, int64_t stream)
+{
+    size_t low = 0, high = stats->stream_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (stats->streams[middle].stream < stream)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < stats->stream_count && stats->streams[low].stream == stream ? low : stats->stream_count;
+}
+
 static int visit_op(void *user, const struct gt_run_op *row, struct gt_error *error)
 {
     const struct visit *visit = user;
     const struct gt_view_op op = {
-        .stream = (uint32_t)row->stream,
+        .stream = (uint32_t)place_of_stream(visit->side->stats, row->stream),
         .class = class_of_op(visit->side, row),
         .start_ps = row->start_ps - visit->side->origin_ps,
         .end_ps = row->end_ps - visit->side->origin_ps,
         .bytes = (uint64_t)row->bytes,
     };
 
-    return op.stream < visit->side->stats->stream_count ? visit->each(visit->user, &op, error) : 0;
+    if (op.stream >= visit->side->stats->stream_count || !gt_selection_has_op(&visit->side->selection, row->op))
+        return 0;
+    return visit->each(visit->user, &op, error);
 }
 
 int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,

@@ -29,6 +29,7 @@ struct gt_side {
     int64_t origin_ps;       /* in the run's time: what the figures call zero */
     uint8_t *kernel_classes; /* by kernel_no of its trace */
     size_t kernels;
+    struct gt_selection selection; /* the part that is shown */
 };
 
 struct gt_suite_view;
@@ -37,6 +38,7 @@ struct gt_view {
     enum gt_page_kind kind;
     struct gt_store *store;
     struct gt_database *database;
+    const struct gt_filter *filter; /* the part of each run that is shown; NULL: all */
     /* Measured over simulated, or before over after, as drawn; with one run alone there is one. */
     struct gt_side sides[GT_SIDES];
     size_t side_count;
@@ -62,8 +64,10 @@ struct gt_view_op {
 };
 typedef int gt_view_op_fn(void *user, const struct gt_view_op *op, struct gt_error *error);
 
-/* What a run of the store comes to (0: the newest). The store must outlive the view. */
-int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, struct gt_error *error);
+/* What a run of the store (0: the newest), or a part of it (`filter` not NULL), comes to. Store and filter must outlive
+ * the view. */
+int gt_view_open(struct gt_view *view, struct gt_store *store, int64_t run, const struct gt_filter *filter,
+                 struct gt_error *error);
 void gt_view_close(struct gt_view *view);
 
 /* The name of one of the first GT_CLASS_KERNELS classes, the label of a later one; NULL: none so. */

@@ -40,6 +40,27 @@ static void write_title(const struct gt_page *page)
         gt_html(page->out, view->subject->stats->run.trace);
 }
 
+/* What part of the run it is about. */
+static void write_part(FILE *out, const struct gt_filter *filter)
+{
+    const struct {
+        const char *what, *name;
+    } names[] = { { "step", filter->step }, { "stream", filter->stream }, { "kernel", filter->kernel } };
+
+    fputs(" · <span>only", out);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].name == NULL)
+            continue;
+        fprintf(out, " %s ", names[i].what);
+        gt_html(out, names[i].name);
+    }
+    if (filter->from_ps > 0)
+        fprintf(out, " from %.3f µs", (double)filter->from_ps / 1e6);
+    if (filter->to_ps != GT_TIME_NONE)
+        fprintf(out, " to %.3f µs", (double)filter->to_ps / 1e6);
+    fputs("</span>", out);
+}
+
 static int write_head(const struct gt_page *page, struct gt_error *error)
 {
     const struct gt_stats_run *run = &page->view->subject->stats->run;
@@ -63,6 +84,8 @@ static int write_head(const struct gt_page *page, struct gt_error *error)
         gt_html(out, run->options);
         fputs("</span>", out);
     }
+    if (!gt_filter_is_all(page->view->filter))
+        write_part(out, page->view->filter);
     fputs("</p>\n</header>\n<main>\n", out);
     return 0;
 }

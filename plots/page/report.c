@@ -9,6 +9,7 @@
 /* A report that is being made. */
 struct making {
     const struct gt_folder *folder;
+    const struct gt_filter *filter; /* the part of a run that is shown */
     gt_report_progress *progress;
     void *user;
     uint64_t done, total; /* figures */
@@ -92,7 +93,7 @@ static int write_suite_page(struct making *making, const struct gt_suite_view *s
     char file[16];
     int result;
 
-    if (gt_view_open(&view, store, suite->rows[place == 0 ? 0 : place - 1].run, error) != 0)
+    if (gt_view_open(&view, store, suite->rows[place == 0 ? 0 : place - 1].run, NULL, error) != 0)
         return -1;
     snprintf(file, sizeof file, "trace-%u", place);
     view.kind = place == 0 ? GT_PAGE_SUITE : GT_PAGE_TRACE;
@@ -119,7 +120,7 @@ static int write_run(struct making *making, struct gt_store *store, struct gt_er
     struct gt_view view;
     int result;
 
-    if (gt_view_open(&view, store, 0, error) != 0)
+    if (gt_view_open(&view, store, 0, making->filter, error) != 0)
         return -1;
     making->total = choose_figures(view.kind, NULL, NULL);
     result = write_page(making, &view, NULL, error);
@@ -132,6 +133,9 @@ static int write_all(struct making *making, struct gt_store *store, struct gt_er
     struct gt_suite_view suite;
     int result = gt_suite_view_load(&suite, store, error);
 
+    if (result == 0 && suite.count > 1 && !gt_filter_is_all(making->filter))
+        result = gt_error_set(error, "%s: holds many traces; a part can be shown of a store of one",
+                              gt_store_database(store)->path);
     if (result == 0)
         result = suite.count > 1 ? write_suite(making, &suite, store, error) : write_run(making, store, error);
     gt_suite_view_free(&suite);
@@ -150,11 +154,11 @@ static int begin(struct gt_folder *folder, const char *path, struct gt_error *er
     return result;
 }
 
-int gt_report(struct gt_store *store, const char *path, gt_report_progress *progress, void *user,
-              struct gt_error *error)
+int gt_report(struct gt_store *store, const char *path, const struct gt_filter *filter, gt_report_progress *progress,
+              void *user, struct gt_error *error)
 {
     struct gt_folder folder;
-    struct making making = { .folder = &folder, .progress = progress, .user = user };
+    struct making making = { .folder = &folder, .filter = filter, .progress = progress, .user = user };
 
     if (begin(&folder, path, error) != 0)
         return -1;

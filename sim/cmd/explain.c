@@ -8,14 +8,13 @@
 #include "sim/cmd/explain_parts.h"
 #include "sim/cmd/options.h"
 
-enum { TOP = 20, TOP_MAX = 100000, OPTION_TOP = 256, OPTION_KERNEL, OPTION_GAP };
+enum { TOP = 20, TOP_MAX = 100000, OPTION_TOP = 256, OPTION_GAP };
 
 /* Gaps below this are what lies between any two operations. */
 static const gt_time_ps usual_gap_ps = 5 * UINT64_C(1000000);
 
 static const struct argp_option options[] = {
     GT_OPTION_FORMAT,
-    { "kernel", OPTION_KERNEL, "NAME", 0, "Explain this kernel, as KERNEL does", 0 },
     { "gap", OPTION_GAP, "US", 0, "List idle gaps of at least US microseconds (default 5)", 0 },
     { "top", OPTION_TOP, "N", 0,
       "At most N rows of each list, the largest (default 20 for people, all for programs; "
@@ -34,21 +33,34 @@ static gt_time_ps parse_gap(const struct argp_state *state, const char *text)
     return (gt_time_ps)llround(us * 1e6);
 }
 
+/* --kernel NAME is KERNEL.  The timeline is explained as a whole. */
+static void take_kernel(struct gt_explain_request *request, const struct argp_state *state)
+{
+    if (request->filter.kernel != NULL && request->kernel != NULL)
+        argp_error(state, "one kernel at a time: '%s' is one too many", request->kernel);
+    if (request->kernel == NULL)
+        request->kernel = request->filter.kernel;
+    request->filter.kernel = NULL;
+    if (request->kernel == NULL && !gt_filter_is_all(&request->filter))
+        argp_error(state, "--from, --to, --stream and --step say which launch of a KERNEL is meant: name one");
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct gt_explain_request *request = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &request->filter; return 0;
     case 'f': request->format = gt_option_format(state, text); return 0;
     case OPTION_TOP: request->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
-    case OPTION_KERNEL: request->kernel = text; return 0;
     case OPTION_GAP: request->least_gap_ps = parse_gap(state, text); return 0;
     case ARGP_KEY_ARG:
-        if (state->arg_num > 1 || (state->arg_num == 1 && request->kernel != NULL))
+        if (state->arg_num > 1)
             argp_error(state, "one kernel at a time: '%s' is one too many", text);
         *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    case ARGP_KEY_SUCCESS: take_kernel(request, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -63,7 +75,7 @@ static const struct argp parser = {
     "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
     "one; of several launches that it fits the one with the most cycles is taken. Causes are the simulator's, of the "
     "newest simulated run: a recording does not tell them.",
-    NULL, NULL, NULL,
+    gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
 
@@ -80,7 +92,9 @@ static int explain(struct gt_store *store, const void *user, struct gt_error *er
 
 static int run(int argc, char **argv)
 {
-    struct gt_explain_request request = { .format = GT_FORMAT_TABLE, .least_gap_ps = usual_gap_ps };
+    struct gt_explain_request request = { .format = GT_FORMAT_TABLE,
+                                          .least_gap_ps = usual_gap_ps,
+                                          .filter = GT_FILTER_ALL };
 
     gt_parse(&parser, argc, argv, &request);
     return gt_with_store(request.store, explain, &request);

@@ -102,16 +102,43 @@ static int explain_row(struct gt_store *store, int64_t simulated, int64_t measur
     return result;
 }
 
+/* Launches that are not in the part of the run asked for go behind the others.  How many are left, or -1. */
+static int64_t leave_out(struct gt_store *store, int64_t run, const struct gt_filter *filter,
+                         const struct gt_kernels *kernels, struct gt_error *error)
+{
+    struct gt_selection selection;
+    int result = gt_selection_find(&selection, gt_store_database(store), run, filter, error);
+    int64_t kept = 0;
+
+    for (uint32_t i = 0; i < kernels->count && result == 0; i++) {
+        struct gt_kernel_row row = kernels->rows[i];
+
+        if (!gt_selection_has_op(&selection, row.op))
+            continue;
+        kernels->rows[i] = kernels->rows[kept];
+        kernels->rows[kept++] = row;
+    }
+    gt_selection_free(&selection);
+    return result < 0 ? -1 : kept;
+}
+
 int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error)
 {
     struct gt_kernels kernels = { .count = 0 };
-    const struct gt_kernel_row *row;
-    int64_t simulated, measured;
+    const struct gt_kernel_row *row = NULL;
+    struct gt_kernels part;
+    int64_t simulated, measured, left = -1;
     int result = gt_verdict_find_runs(store, &simulated, &measured, error);
 
     if (result == 0)
         result = gt_kernels_load(store, simulated, measured, &kernels, error);
-    row = result == 0 ? choose(&kernels, request, error) : NULL;
+    part = kernels;
+    if (result == 0)
+        left = leave_out(store, simulated != 0 ? simulated : measured, &request->filter, &kernels, error);
+    if (left >= 0) {
+        part.count = (uint32_t)left;
+        row = choose(&part, request, error);
+    }
     if (row != NULL && row->failure != NULL)
         fprintf(stderr, "gridtide: the warp tier has no cycles of it: %s\n", row->failure);
     result = row != NULL ? explain_row(store, simulated, measured, row, request, error) : -1;

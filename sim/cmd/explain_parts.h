@@ -4,6 +4,7 @@
 
 #include "sim/cmd/table.h"
 #include "traces/compare/kernel_cycles.h"
+#include "traces/store/selection.h"
 #include "traces/store/store.h"
 
 /* What was asked for. */
@@ -12,6 +13,7 @@ struct gt_explain_request {
     unsigned top;               /* rows of a list; 0: as is usual */
     gt_time_ps least_gap_ps;
     enum gt_format format;
+    struct gt_filter filter; /* of a kernel: the part of the run to look for its launch in */
 };
 /* Print it. Return 0 or -1. */
 int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error);

@@ -3,11 +3,13 @@
 #include <stdio.h>
 
 #include "sim/cmd/cmd.h"
+#include "sim/cmd/options.h"
 #include "traces/export/export.h"
 
 struct arguments {
     const char *format, *store, *output;
     const struct gt_exporter *exporter;
+    struct gt_filter filter;
 };
 
 static const struct argp_option options[] = {
@@ -19,6 +21,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'o': arguments->output = text; return 0;
     case ARGP_KEY_ARG:
         if (state->arg_num == 0)
@@ -63,22 +66,27 @@ static char *help_filter(int key, const char *text, void *input)
 }
 
 static const struct argp parser = {
-    options, parse_option, "RUN.db", "Write the runs of a store, measured and simulated, for other tools.",
-    NULL,    help_filter,  NULL,
+    options,
+    parse_option,
+    "RUN.db",
+    "Write the runs of a store, measured and simulated, or a part of each, for other tools.",
+    gt_filter_children,
+    help_filter,
+    NULL,
 };
 
 static int write_export(struct gt_store *store, const void *user, struct gt_error *error)
 {
     const struct arguments *arguments = user;
 
-    if (arguments->exporter->write(store, arguments->output, error) != 0)
+    if (arguments->exporter->write(store, arguments->output, &arguments->filter, error) != 0)
         return gt_error_prefix(error, "exporting %.300s: ", arguments->store);
     return 0;
 }
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .store = NULL };
+    struct arguments arguments = { .filter = GT_FILTER_ALL };
     struct gt_error error;
 
     gt_parse(&parser, argc, argv, &arguments);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "traces/io/decimal.h"
+
 uint64_t gt_option_number(const struct argp_state *state, const char *name, const char *text, uint64_t low,
                           uint64_t high)
 {
@@ -43,7 +45,18 @@ void gt_option_only(const struct argp_state *state, const char *what, const char
     *place = text;
 }
 
-enum { OPTION_DEVICE = 0x1000, OPTION_COST, OPTION_PROGRAMS, OPTION_SEED }; /* beyond the commands' own */
+/* Beyond the commands' own. */
+enum {
+    OPTION_DEVICE = 0x1000,
+    OPTION_COST,
+    OPTION_PROGRAMS,
+    OPTION_SEED,
+    OPTION_FROM,
+    OPTION_TO,
+    OPTION_STREAM,
+    OPTION_KERNEL,
+    OPTION_STEP
+};
 
 /* clang-format off */
 static const struct argp_option model_options[] = {
@@ -78,3 +91,45 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
 
 static const struct argp model_parser = { model_options, parse_model_option, NULL, NULL, NULL, NULL, NULL };
 const struct argp_child gt_model_children[] = { { &model_parser, 0, NULL, 0 }, { 0 } };
+
+/* clang-format off */
+static const struct argp_option filter_options[] = {
+    {"from", OPTION_FROM, "US", 0, "Only what starts at this time of the run, in microseconds, or later", 1},
+    {"to", OPTION_TO, "US", 0, "Only what starts before this time", 1},
+    {"stream", OPTION_STREAM, "NAME", 0, "Only operations of this stream, by name or number", 1},
+    {"kernel", OPTION_KERNEL, "NAME", 0, "Only kernels of this name, mangled or not, or a part of it", 1},
+    {"step", OPTION_STEP, "NAME", 0, "Only what this step asked for: its name, the number in it, or its place "
+     "from 0 on", 1},
+    {0},
+};
+/* clang-format on */
+
+static gt_time_ps parse_time(const struct argp_state *state, const char *name, const char *text)
+{
+    struct gt_error error;
+    gt_time_ps time_ps = 0;
+
+    if (gt_decimal_parse(text, strlen(text), 6, GT_TIME_LIMIT_PS, &time_ps, &error) != 0)
+        argp_error(state, "--%s takes a time in microseconds, '%s' %s", name, text, error.text);
+    return time_ps;
+}
+
+static error_t parse_filter_option(int key, char *text, struct argp_state *state)
+{
+    struct gt_filter *filter = state->input;
+
+    switch (key) {
+    case OPTION_FROM: filter->from_ps = parse_time(state, "from", text); break;
+    case OPTION_TO: filter->to_ps = parse_time(state, "to", text); break;
+    case OPTION_STREAM: filter->stream = text; return 0;
+    case OPTION_KERNEL: filter->kernel = text; return 0;
+    case OPTION_STEP: filter->step = text; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+    if (filter->to_ps <= filter->from_ps)
+        argp_error(state, "--to must be later than --from");
+    return 0;
+}
+
+static const struct argp filter_parser = { filter_options, parse_filter_option, NULL, NULL, NULL, NULL, NULL };
+const struct argp_child gt_filter_children[] = { { &filter_parser, 0, NULL, 0 }, { 0 } };

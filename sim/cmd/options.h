@@ -9,6 +9,7 @@
 
 #include "sim/cmd/profiles.h"
 #include "sim/cmd/table.h"
+#include "traces/store/selection.h"
 
 /* The value of --NAME: a whole number in [low, high]. */
 uint64_t gt_option_number(const struct argp_state *state, const char *name, const char *text, uint64_t low,
@@ -40,5 +41,10 @@ struct gt_model_options {
         .seed = 1                \
     }
 extern const struct argp_child gt_model_children[];
+
+/* Options --from, --to, --stream, --kernel, --step of commands that show a part of a run.  Their parser has
+ * gt_filter_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own struct gt_filter, GT_FILTER_ALL
+ * before. */
+extern const struct argp_child gt_filter_children[];
 
 #endif

@@ -9,6 +9,7 @@
 struct arguments {
     const char *store, *folder;
     bool quiet;
+    struct gt_filter filter;
 };
 
 static const struct argp_option options[] = {
@@ -22,6 +23,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'o': arguments->folder = text; return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
@@ -44,7 +46,7 @@ static const struct argp parser = {
     "errors of many traces, with a page for each.\v"
     "The folder appears whole or not at all. An existing DIR is replaced when it is empty or a former "
     "report; anything else is left alone. gnuplot draws the figures.",
-    NULL, NULL, NULL,
+    gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
 
@@ -55,7 +57,7 @@ static int make_report(struct gt_store *store, const void *user, struct gt_error
     int result;
 
     gt_progress_begin(&progress, "drawing", arguments->quiet);
-    result = gt_report(store, arguments->folder, gt_progress_update, &progress, error);
+    result = gt_report(store, arguments->folder, &arguments->filter, gt_progress_update, &progress, error);
     gt_progress_end(&progress);
     if (result == 0 && !arguments->quiet)
         printf("%s/index.html\n", arguments->folder);
@@ -64,7 +66,7 @@ static int make_report(struct gt_store *store, const void *user, struct gt_error
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { 0 };
+    struct arguments arguments = { .filter = GT_FILTER_ALL };
 
     gt_parse(&parser, argc, argv, &arguments);
     return gt_with_store(arguments.store, make_report, &arguments);

@@ -12,6 +12,7 @@
 struct arguments {
     const char *store, *run;
     enum gt_format format;
+    struct gt_filter filter;
 };
 
 static const struct argp_option options[] = {
@@ -25,6 +26,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct arguments *arguments = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case 'r':
         if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
@@ -45,7 +47,7 @@ static const struct argp parser = {
     "The makespan is from the first operation's start to the last one's end. A stream's busy time, its idle "
     "times by reason and its time before the first and after the last operation add up to it. The critical "
     "path leads from the first host call to the last operation's end; its parts add up to it.",
-    NULL, NULL, NULL,
+    gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
 
@@ -70,7 +72,7 @@ static int print_stats(struct gt_store *store, const void *user, struct gt_error
     const struct arguments *arguments = user;
     struct gt_database *database = gt_store_database(store);
     int64_t run_id = gt_stats_find_run(database, arguments->run, error);
-    struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, error);
+    struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, &arguments->filter, error);
     struct gt_table *tables[GT_STATS_TABLES_MAX];
     int count = -1;
 
@@ -86,7 +88,7 @@ static int print_stats(struct gt_store *store, const void *user, struct gt_error
 
 static int run(int argc, char **argv)
 {
-    struct arguments arguments = { .run = "simulated" };
+    struct arguments arguments = { .run = "simulated", .filter = GT_FILTER_ALL };
 
     gt_parse(&parser, argc, argv, &arguments);
     return gt_with_store(arguments.store, print_stats, &arguments);

@@ -141,6 +141,8 @@ static struct gt_table *streams_table(const struct gt_stats *stats, const char *
     for (size_t i = 0; i < stats->stream_count; i++) {
         const struct gt_stats_stream *stream = &stats->streams[i];
 
+        if (stream->operations == 0)
+            continue;
         gt_table_integer(table, stream->gpu);
         gt_table_integer(table, (int64_t)stream->id);
         if (cells & CELLS_FIRST)

@@ -172,7 +172,7 @@ at() {
     run "$GRIDTIDE" explain bars.db 0
     [ "$status" -eq 1 ]
     [[ "$output" == "gridtide: bars.db: holds no kernel with cycles"* ]]
-    for arguments in "" "run.db" "run.db 0 1" "run.db 0 --top 0" "run.db 0 --format xml"; do
+    for arguments in "" "run.db 0 1" "run.db 0 --top 0" "run.db 0 --format xml"; do
         run "$GRIDTIDE" explain $arguments
         [ "$status" -eq 2 ]
     done

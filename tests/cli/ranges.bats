@@ -129,6 +129,109 @@ END
     grep -q '^operators,operator,outer,outer,1,50,10,2,20,10$' nested.csv || { grep ^operators nested.csv; false; }
 }
 
+# What a filter leaves of the measured run: the numbers of its operations.
+left() {
+    "$GRIDTIDE" export csv run.db -o - "$@" | tr -d '\r' | awk -F, '$2 == "measured" { printf "%s ", $4 }'
+}
+
+@test "filters: by time, stream, kernel and step, together" {
+    [ "$(left)" = "0 1 2 3 " ]
+    [ "$(left --from 40)" = "1 2 3 " ]           # at 40 on
+    [ "$(left --from 40.000001 --to 120)" = "2 " ] # and before 120
+    [ "$(left --stream 7)" = "0 1 2 " ]
+    [ "$(left --kernel first)" = "1 2 " ]
+    [ "$(left --kernel ir)" = "1 2 " ]           # a part of the name
+    [ "$(left --step 'step 1')" = "2 3 " ]
+    [ "$(left --step 0 --kernel first)" = "1 " ] # the first
+    sed 's/"step 0"/"ProfilerStep#7"/' steps.jsonl > named.jsonl
+    "$GRIDTIDE" run -q named.jsonl -o run.db
+    [ "$(left --step 7)" = "0 1 " ]              # by the number in its name
+    [ "$(left --step 1)" = "2 3 " ]              # by its place
+}
+
+@test "filters: what is not there is told, with what is" {
+    for option in "--stream 9:7, 8" "--kernel third:first, second" "--step nine:step 0, step 1"; do
+        run "$GRIDTIDE" stats run.db ${option%%:*}
+        [ "$status" -eq 1 ]
+        [[ "$output" == *"there are ${option##*:}"* ]] || { echo "$output"; false; }
+    done
+    for option in "--from x" "--from -1" "--from 5 --to 5" "--to 1 --from 2"; do
+        run "$GRIDTIDE" stats run.db $option
+        [ "$status" -eq 2 ]
+    done
+}
+
+@test "filters: stats of a step are of its operations, calls and time alone" {
+    "$GRIDTIDE" stats run.db --step 1 --format csv | tr -d '\r' > step.csv
+    grep -q '^summary,2,simulated,steps,NVIDIA H200,blocks=on seed=1,2,2,0,0,0,40,40,100,0,' step.csv
+    [ "$(grep -c '^steps,' step.csv)" = 1 ]
+    [ "$(grep -c '^operators,' step.csv)" = 2 ]
+    grep -q '^notes,critical_path,' step.csv
+    # of one stream: its kernel alone; SMs are known of all together
+    "$GRIDTIDE" stats run.db --stream 8 --format csv | tr -d '\r' > stream.csv
+    grep -q '^kernels,second,second,1,20,' stream.csv
+    [ "$(grep -c '^kernels,' stream.csv)" = 1 ]
+    [ "$(grep -c '^streams,' stream.csv)" = 1 ]
+    grep -q '^notes,sms,' stream.csv
+}
+
+@test "filters: explain takes a launch of the part asked for" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/library.jsonl.zst" -o kernels.db 2> /dev/null ||
+        skip "no zstd program"
+    all=$("$GRIDTIDE" explain kernels.db --kernel transpose --format csv 2> /dev/null | sed -n 2p)
+    one=$("$GRIDTIDE" explain kernels.db transpose --from 100000000 --format csv 2>&1) && false
+    [ -n "$all" ]
+    run "$GRIDTIDE" explain kernels.db --step 3
+    [ "$status" -eq 2 ]
+    [[ "$one" == *"no launch or kernel 'transpose'"* ]] || [[ "$one" == *"no kernel with cycles"* ]]
+}
+
+decode() {
+    command -v protoc > /dev/null || skip "no protoc"
+    protoc --decode=perfetto.protos.Trace --proto_path="$GRIDTIDE_SOURCE/traces/export" perfetto.proto < "$1"
+}
+
+@test "perfetto: ranges lie around calls on their thread's track, causes are arrows" {
+    "$GRIDTIDE" export perfetto run.db -o run.pftrace
+    decode run.pftrace > run.txt
+    for name in 'step 0' load aten::mm view launch; do
+        grep -q "name: \"$name\"" run.txt
+    done
+    # one track a thread and run: what nests needs none beside it
+    [ "$(grep -c 'name: "thread 0 main"' run.txt)" = 2 ]
+    [ "$(grep -c 'name: "thread 1 other"' run.txt)" = 2 ]
+    # in the simulated run (the second) operation 1 lets call 2 return
+    arrow=$((2 << 52 | 2 << 40 | 2 + 1))
+    [ "$(grep -c " flow_ids: $arrow" run.txt)" = 1 ]
+    [ "$(grep -c "terminating_flow_ids: $arrow" run.txt)" = 1 ]
+    [ "$(grep -c ' flow_ids:' run.txt)" -eq "$(grep -c 'terminating_flow_ids:' run.txt)" ]
+    # a part: no arrow leads out of it
+    "$GRIDTIDE" export perfetto run.db -o part.pftrace --from 40 --to 110
+    decode part.pftrace > part.txt
+    [ "$(grep -c 'type: TYPE_SLICE_BEGIN' part.txt)" -lt "$(grep -c 'type: TYPE_SLICE_BEGIN' run.txt)" ]
+    [ "$(grep -c ' flow_ids:' part.txt)" -eq "$(grep -c 'terminating_flow_ids:' part.txt)" ] ||
+        { grep 'flow_ids:' part.txt; false; }
+}
+
+@test "perfetto: behind 200,000 blocks an SM's warps are shown by interval" {
+    cat > many.jsonl <<'END'
+{"gridtide":1,"name":"many","device":"h200"}
+{"kernel":"k","grid":300000,"block":1024,"block_us":1}
+{"call":"launch","kernel":"k"}
+END
+    "$GRIDTIDE" run -q many.jsonl -o many.db
+    "$GRIDTIDE" export perfetto many.db -o many.pftrace
+    decode many.pftrace > many.txt
+    grep -q 'name: "SMs (the first 200000 of 300000 blocks, then warps)"' many.txt
+    [ "$(grep -c 'name: "SM [0-9]* warps"' many.txt)" = 132 ]
+}
+
+@test "report: of a step" {
+    command -v gnuplot > /dev/null || skip "gnuplot is not installed"
+    "$GRIDTIDE" report -q run.db --step 'step 1' -o out
+    grep -q 'only step step 1' out/index.html
+}
+
 @test "ranges: a store of version 3 can be read, without" {
     sql run.db 'drop view step; drop view launch; drop view gap; drop view overlap; drop view occupancy;
         drop table range; drop table call_range; drop table run_range; drop index run_op_by_start;

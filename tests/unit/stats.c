@@ -9,7 +9,7 @@ static void assert_refused(sqlite3 *database, const char *change, const char *wh
 
     run_sql(database, "SAVEPOINT before");
     run_sql(database, change);
-    assert_null(gt_stats_compute(wrap(database), 1, &error));
+    assert_null(gt_stats_compute(wrap(database), 1, NULL, &error));
     if (strstr(error.text, why) == NULL)
         fail_msg("'%s' does not say '%s'", error.text, why);
     run_sql(database, "ROLLBACK TO before; RELEASE before");
@@ -228,7 +228,7 @@ static void measured_runs_say_what_they_cannot_know(void **state)
 {
     struct gt_error error = { "" };
     int64_t run_id = gt_stats_find_run(wrap(*state), "measured", &error);
-    struct gt_stats *stats = gt_stats_compute(wrap(*state), run_id, &error);
+    struct gt_stats *stats = gt_stats_compute(wrap(*state), run_id, NULL, &error);
 
     assert_int_equal(run_id, 2);
     assert_non_null(stats);

@@ -74,7 +74,7 @@ static struct gt_stats *compute(sqlite3 *database, const char *change)
     struct gt_stats *stats;
 
     run_sql(database, change);
-    stats = gt_stats_compute(wrap(database), 1, &error);
+    stats = gt_stats_compute(wrap(database), 1, NULL, &error);
     if (stats == NULL)
         fail_msg("%s", error.text);
     return stats;

@@ -209,7 +209,7 @@ static int share_out(const struct gt_loaded_run *t, struct gt_stats *stats, stru
 int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, struct gt_limits *limits,
                    struct gt_error *error)
 {
-    struct gt_stats *stats = gt_stats_compute(database, t->run_id, error);
+    struct gt_stats *stats = gt_stats_compute(database, t->run_id, NULL, error);
     int result = stats == NULL ? -1 : 0;
 
     *limits = (struct gt_limits){ .bound_by = "nothing" };

@@ -2,14 +2,15 @@
 #ifndef GRIDTIDE_TRACES_EXPORT_EXPORT_H
 #define GRIDTIDE_TRACES_EXPORT_EXPORT_H
 
+#include "traces/store/selection.h"
 #include "traces/store/store.h"
 
 struct gt_exporter {
     const char *name; /* as typed: "perfetto", "csv" */
     const char *help; /* what it writes, in a sentence of the command's help */
-    /* Write all whole runs of `store` to `path`, whole or not at all (see output.h). The same
-     * store gives the same bytes. Returns 0 or -1. */
-    int (*write)(struct gt_store *store, const char *path, struct gt_error *error);
+    /* Write all whole runs of `store`, or a part of each (`filter` not NULL), to `path`, whole or not at all (see
+     * output.h). The same store gives the same bytes. Returns 0 or -1. */
+    int (*write)(struct gt_store *store, const char *path, const struct gt_filter *filter, struct gt_error *error);
 };
 extern const struct gt_exporter *const gt_exporters[]; /* NULL-ended */
 

@@ -37,8 +37,12 @@ static int write_run(struct gt_export *export, struct gt_query *query, struct gt
 {
     struct gt_export_run *run = &export->run;
     char title[TITLE_BYTES];
-    *run = (struct gt_export_run){ gt_query_integer(query, 0), gt_query_integer(query, 1), run->number + 1,
-                                   gt_query_integer(query, 7) > 1, 0 };
+    *run = (struct gt_export_run){ gt_query_integer(query, 0),
+                                   gt_query_integer(query, 1),
+                                   run->number + 1,
+                                   run->has_ranges,
+                                   gt_query_integer(query, 7) > 1,
+                                   0 };
     if (run->number > MOST_RUNS)
         return gt_error_set(error, "more than %d runs in one store; export fewer", MOST_RUNS);
     const char *options = gt_export_text(query, 5);
@@ -48,7 +52,14 @@ static int write_run(struct gt_export *export, struct gt_query *query, struct gt
     struct gt_perfetto_track process = { gt_export_uuid(run, GT_GROUP_RUN, 0), 0, (int)run->number, title };
     if (gt_perfetto_process(export->output, &process, (int)run->number, error) != 0)
         return -1;
-    return write_parts(export, error);
+    int status = gt_selection_find(&export->selection, export->database, run->run_id, export->filter, error);
+    if (status == 0 && gt_export_causes_load(export, error) == 0)
+        status = write_parts(export, error);
+    else
+        status = -1;
+    gt_export_causes_free(export);
+    gt_selection_free(&export->selection);
+    return status;
 }
 
 static int write_runs(struct gt_export *export, struct gt_error *error)
@@ -64,9 +75,11 @@ static int write_runs(struct gt_export *export, struct gt_error *error)
     return row;
 }
 
-static int write_perfetto(struct gt_store *store, const char *path, struct gt_error *error)
+static int write_perfetto(struct gt_store *store, const char *path, const struct gt_filter *filter,
+                          struct gt_error *error)
 {
-    struct gt_export export = { .database = gt_store_database(store) };
+    struct gt_export export = { .database = gt_store_database(store), .filter = filter };
+    export.run.has_ranges = gt_store_has_ranges(store);
     export.output = gt_output_open(path, error);
     if (export.output == NULL)
         return -1;
@@ -79,7 +92,7 @@ static int write_perfetto(struct gt_store *store, const char *path, struct gt_er
 
 const struct gt_exporter gt_exporter_perfetto = {
     "perfetto",
-    "a protobuf trace for ui.perfetto.dev: host threads, streams, copies, SMs, counters, arrows "
-    "from calls to operations; a process a run.",
+    "a protobuf trace for ui.perfetto.dev: host threads with their operators and steps, streams, copies, SMs, "
+    "counters, arrows from calls to operations and from what let each start; a process a run.",
     write_perfetto,
 };

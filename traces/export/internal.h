@@ -5,11 +5,13 @@
 #include "traces/export/export.h"
 #include "traces/export/perfetto.h"
 #include "traces/store/query.h"
+#include "traces/store/selection.h"
 
 /* One whole run of a store, as its trace in the Perfetto sense. */
 struct gt_export_run {
     int64_t run_id, trace_id;
     uint64_t number;         /* 1, 2, ... in the order they are written */
+    bool has_ranges;         /* the store is new enough */
     bool several_gpus;       /* tracks then say which one */
     uint32_t groups_written; /* a bit each */
 };
@@ -18,6 +20,9 @@ struct gt_export {
     struct gt_database *database;
     struct gt_output *output;
     struct gt_export_run run;
+    const struct gt_filter *filter;  /* the part of each run to write; NULL: all */
+    struct gt_selection selection;   /* the same of the run at hand */
+    struct gt_export_causes *causes; /* its arrows */
 };
 
 /* A statement with ?1 and ?2 bound to a run and its trace; NULL with the error. */
@@ -63,5 +68,33 @@ int gt_export_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequ
 
 /* The arrow from a call to one of its operations. */
 uint64_t gt_export_flow(const struct gt_export_run *run, uint64_t op);
+
+/* causes.c: arrows from an operation to those that its end let start, and to calls that it let return. */
+uint64_t gt_export_cause_of_op(const struct gt_export_run *run, uint64_t op);
+uint64_t gt_export_cause_of_call(const struct gt_export_run *run, uint64_t call);
+int gt_export_causes_load(struct gt_export *export, struct gt_error *error);
+void gt_export_causes_free(struct gt_export *export);
+/* Those that begin at an operation: how many, and their numbers. */
+size_t gt_export_causes_from(const struct gt_export *export, uint64_t op, uint64_t **flows);
+
+/* The rows that calls.c reads: calls, their arrows, ranges (which have no call's number, and a first and a last). */
+enum gt_call_row {
+    GT_CALL_ROW_NUMBER,
+    GT_CALL_ROW_START,
+    GT_CALL_ROW_END,
+    GT_CALL_ROW_THREAD,
+    GT_CALL_ROW_NAME,
+    GT_CALL_ROW_KIND,
+    GT_CALL_ROW_THREAD_NAME,
+    GT_CALL_ROW_THREAD_ID,
+    GT_CALL_ROW_BLOCKED,
+    GT_CALL_ROW_OP,
+    GT_CALL_ROW_CAUSE,
+    GT_CALL_ROW_FIRST, /* NULL: no range */
+    GT_CALL_ROW_BEHIND
+};
+/* ranges.c: the range of a row, on its thread's track. */
+int gt_export_write_range(struct gt_export *export, struct gt_perfetto_sequence *sequence,
+                          const struct gt_perfetto_track *track, struct gt_query *query, struct gt_error *error);
 
 #endif

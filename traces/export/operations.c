@@ -29,14 +29,18 @@ enum column {
     REGISTERS,
     SHARED,
     SUBMIT,
-    WAITS
+    WAITS,
+    CAUSE = WAITS + GT_WAITS,
+    CALL,
+    CALL_START
 };
 #define COLUMNS                                                                                              \
     "SELECT r.op_no, r.start_ps, r.end_ps, o.kind, o.stream_no, s.name, s.id, s.gpu_no, g.id, o.direction,"  \
     " o.memory, o.bytes, k.name, printf('%d x %d x %d', grid_x, grid_y, grid_z),"                            \
     " printf('%d x %d x %d', block_x, block_y, block_z), k.registers,"                                       \
     " static_shared_bytes + dynamic_shared_bytes, r.submit_ps, wait_host_ps, wait_stream_ps, wait_event_ps," \
-    " wait_queue_ps, wait_engine_ps, wait_resource_ps "
+    " wait_queue_ps, wait_engine_ps, wait_resource_ps, r.cause_op,"                                          \
+    " o.call_no, (SELECT start_ps FROM run_call a WHERE a.run_id = ?1 AND a.call_no = o.call_no) "
 #define TABLES                                                          \
     "FROM run_op r JOIN op o ON o.trace_id = ?2 AND o.op_no = r.op_no " \
     "JOIN stream s ON s.trace_id = ?2 AND s.stream_no = o.stream_no "   \
@@ -110,6 +114,18 @@ static int read_op(struct gt_query *query, struct op *op, struct gt_error *error
     return 0;
 }
 
+/* From its call and from the operation that let it start; to what it lets start itself. */
+static void add_arrows(const struct gt_export *export, struct gt_query *query, struct op *op)
+{
+    if (export->selection.all || (!gt_query_absent(query, CALL_START) &&
+                                  gt_selection_has_call(&export->selection, gt_query_integer(query, CALL),
+                                                        (gt_time_ps)gt_query_integer(query, CALL_START))))
+        op->slice.flows_in[0] = gt_export_flow(&export->run, op->number);
+    if (!gt_query_absent(query, CAUSE) && gt_selection_has_op(&export->selection, gt_query_integer(query, CAUSE)))
+        op->slice.flows_in[1] = gt_export_cause_of_op(&export->run, op->number);
+    op->slice.flow_count = gt_export_causes_from(export, op->number, &op->slice.flows);
+}
+
 static int write_op(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_query *query,
                     struct gt_error *error)
 {
@@ -120,7 +136,7 @@ static int write_op(struct gt_export *export, struct gt_perfetto_sequence *seque
     gt_export_gpu(export, gt_query_integer(query, GPU_ID), gpu, sizeof(gpu));
     snprintf(op.track_name, sizeof(op.track_name), "%sstream %s%s%s", gpu, gt_export_text(query, STREAM_ID),
              gt_query_absent(query, STREAM_NAME) ? "" : " ", gt_export_text(query, STREAM_NAME));
-    op.slice.flow_in = gt_export_flow(&export->run, op.number);
+    add_arrows(export, query, &op);
     struct gt_perfetto_track track = gt_export_track(export, GT_GROUP_STREAMS, op.stream, op.track_name);
     return gt_perfetto_slice(sequence, &track, &op.slice, error);
 }
@@ -156,7 +172,8 @@ static int write_rows(struct gt_export *export, struct gt_perfetto_sequence *seq
     struct gt_query *query = gt_export_query(export->database, sql, export->run.run_id, export->run.trace_id, error);
     int row = query != NULL ? 1 : -1;
     while (row > 0 && (row = gt_query_next(query, error)) > 0)
-        if (write(export, sequence, query, error) != 0)
+        if (gt_selection_has_op(&export->selection, gt_query_integer(query, OP)) &&
+            write(export, sequence, query, error) != 0)
             row = -1;
     gt_query_end(query);
     return row;
@@ -199,6 +216,11 @@ static int write_rate(struct gt_export *export, struct gt_perfetto_sequence *seq
         return -1;
     uint64_t index = gpu_number * COPY_ROOM + direction_number(gt_export_text(query, 3));
     struct flow *flow = &flows[index];
+    if (!export->selection.by_time || at_ps < export->selection.from_ps || at_ps >= export->selection.to_ps) {
+        flow->copies += gt_query_integer(query, 5); /* what goes on when the part begins counts in it */
+        flow->gbps = flow->copies > 0 ? flow->gbps + gt_query_real(query, 4) : 0;
+        return 0;
+    }
     gt_export_gpu(export, gt_query_integer(query, 2), gpu, sizeof(gpu));
     snprintf(name, sizeof(name), "%sbandwidth %s", gpu, gt_export_text(query, 3));
     struct gt_perfetto_track track = gt_export_track(export, GT_GROUP_BANDWIDTH, index, name);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <uthash.h>
 
+#include "sim/base/array.h"
 #include "sim/base/heap.h"
 #include "sim/base/utf8.h"
 #include "traces/export/perfetto.pb-c.h"
@@ -29,11 +30,17 @@ struct interned {
     char text[];
 };
 
-/* The tracks that one track needs where its slices overlap: when each is free again. */
+/* The slices of one track that have not ended, each within the one before. */
+struct lane {
+    gt_time_ps *ends_ps;
+    uint32_t depth, room;
+};
+
+/* The tracks that one track needs where its slices overlap. */
 struct lanes {
     UT_hash_handle hh;
     uint64_t uuid;
-    gt_time_ps *free_ps;
+    struct lane *lanes;
     uint32_t count, room;
 };
 
@@ -150,7 +157,9 @@ void gt_perfetto_sequence_free(struct gt_perfetto_sequence *sequence)
     HASH_ITER(hh, sequence->lanes, lanes, next)
     {
         HASH_DEL(sequence->lanes, lanes);
-        free(lanes->free_ps);
+        for (uint32_t i = 0; i < lanes->count; i++)
+            free(lanes->lanes[i].ends_ps);
+        free(lanes->lanes);
         free(lanes);
     }
     gt_heap_free(&sequence->ends);
@@ -211,7 +220,21 @@ int gt_perfetto_sequence_finish(struct gt_perfetto_sequence *sequence, struct gt
     return write_ends(sequence, UINT64_MAX, error);
 }
 
-/* The track, or one beside it, that is free when the slice starts; a new one is written. */
+/* Is there room for the slice: has all ended when it starts, or does it lie within what has not? */
+static bool fits(struct lane *lane, const struct gt_perfetto_slice *slice)
+{
+    while (lane->depth > 0 && lane->ends_ps[lane->depth - 1] <= slice->start_ps)
+        lane->depth--;
+    return lane->depth == 0 || (slice->nests && slice->end_ps <= lane->ends_ps[lane->depth - 1]);
+}
+
+static void put(struct lane *lane, gt_time_ps end_ps)
+{
+    gt_array_grow(lane->ends_ps, lane->depth, lane->room);
+    lane->ends_ps[lane->depth++] = end_ps;
+}
+
+/* The track, or one beside it, that has room for the slice; a new one is written. */
 static int take_lane(struct gt_perfetto_sequence *sequence, const struct gt_perfetto_track *track,
                      const struct gt_perfetto_slice *slice, uint64_t *uuid, struct gt_error *error)
 {
@@ -223,7 +246,7 @@ static int take_lane(struct gt_perfetto_sequence *sequence, const struct gt_perf
         lanes->uuid = track->uuid;
         HASH_ADD(hh, sequence->lanes, uuid, sizeof(lanes->uuid), lanes);
     }
-    while (lane < lanes->count && lanes->free_ps[lane] > slice->start_ps)
+    while (lane < lanes->count && !fits(&lanes->lanes[lane], slice))
         lane++;
     *uuid = track->uuid + lane;
     if (lane == lanes->count) {
@@ -231,15 +254,12 @@ static int take_lane(struct gt_perfetto_sequence *sequence, const struct gt_perf
         if (lane == GT_PERFETTO_LANES)
             return gt_error_set(error, "more than %d slices at once on track '%.60s'", GT_PERFETTO_LANES,
                                 track->name);
-        if (lanes->count == lanes->room) {
-            lanes->room = lanes->room > 0 ? 2 * lanes->room : 4;
-            lanes->free_ps = gt_realloc(lanes->free_ps, lanes->room, sizeof(*lanes->free_ps));
-        }
-        lanes->count++;
+        gt_array_grow(lanes->lanes, lanes->count, lanes->room);
+        lanes->lanes[lanes->count++] = (struct lane){ NULL, 0, 0 };
         if (gt_perfetto_track(sequence->output, &beside, error) != 0)
             return -1;
     }
-    lanes->free_ps[lane] = slice->end_ps;
+    put(&lanes->lanes[lane], slice->end_ps);
     return 0;
 }
 
@@ -251,7 +271,7 @@ struct begin {
     Perfetto__Protos__EventCategory category, *categories;
     AnnotationName note_names[NOTES], *note_name_list[NOTES];
     Annotation notes[NOTES], *note_list[NOTES];
-    uint64_t category_iid, flow_in;
+    uint64_t category_iid, flows_in[2];
     char *owned[2 * NOTES + 2];
     size_t owned_count;
 };
@@ -333,9 +353,10 @@ static int write_begin(struct gt_perfetto_sequence *sequence, const struct gt_pe
     begin.event.track_uuid = uuid;
     begin.event.n_flow_ids = slice->flow_count;
     begin.event.flow_ids = slice->flows;
-    begin.flow_in = slice->flow_in;
-    begin.event.n_terminating_flow_ids = slice->flow_in != 0;
-    begin.event.terminating_flow_ids = &begin.flow_in;
+    begin.event.terminating_flow_ids = begin.flows_in;
+    for (size_t i = 0; i < sizeof(slice->flows_in) / sizeof(slice->flows_in[0]); i++)
+        if (slice->flows_in[i] != 0)
+            begin.flows_in[begin.event.n_terminating_flow_ids++] = slice->flows_in[i];
     put_name(sequence, &begin, slice->name, slice->category);
     for (size_t i = 0; i < slice->note_count && i < NOTES; i++)
         put_note(sequence, &begin, &slice->notes[i]);

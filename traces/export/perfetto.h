@@ -32,7 +32,8 @@ struct gt_perfetto_slice {
     size_t note_count;
     uint64_t *flows; /* arrows that begin at this slice, by number */
     size_t flow_count;
-    uint64_t flow_in; /* the arrow that ends here; 0: none */
+    uint64_t flows_in[2]; /* arrows that end here; 0: none */
+    bool nests;           /* it may lie within another slice of its track */
 };
 
 /* Tracks. They may be written at any time before or after what is on them. */
@@ -51,8 +52,8 @@ struct gt_perfetto_sequence *gt_perfetto_sequence_new(struct gt_output *output, 
 int gt_perfetto_sequence_finish(struct gt_perfetto_sequence *sequence, struct gt_error *error);
 void gt_perfetto_sequence_free(struct gt_perfetto_sequence *sequence); /* NULL allowed */
 
-/* A slice; those of a sequence in order of start. Slices that overlap on one track are put on
- * tracks beside it (uuid + 1, + 2, ... up to GT_PERFETTO_LANES), which look the same. */
+/* A slice; those of a sequence in order of start, the outer one of two that nest first. Slices that overlap on one track
+ * without nesting are put on tracks beside it (uuid + 1, + 2, ... up to GT_PERFETTO_LANES), which look the same. */
 enum { GT_PERFETTO_LANES = 65536 };
 int gt_perfetto_slice(struct gt_perfetto_sequence *sequence, const struct gt_perfetto_track *track,
                       const struct gt_perfetto_slice *slice, struct gt_error *error);

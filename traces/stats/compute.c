@@ -54,24 +54,35 @@ static int compute_ranges(struct gt_stats_work *work, struct gt_error *error)
     return gt_stats_steps(work, error) != 0 || gt_stats_operators(work, error) != 0 ? -1 : 0;
 }
 
+/* A part of a run has no path of its own: what it waited for may lie outside. */
+static int walk(struct gt_stats_work *work, struct gt_error *error)
+{
+    if (work->selection.all)
+        return gt_stats_walk(work, error);
+    gt_stats_note(work->stats, "critical_path", "of whole runs alone: what a part waited for may lie outside of it");
+    return 0;
+}
+
 static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
 {
     if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0 || gt_stats_sms(work, error) != 0 ||
-        gt_stats_walk(work, error) != 0 || compute_ranges(work, error) != 0)
+        walk(work, error) != 0 || compute_ranges(work, error) != 0)
         return gt_database_name_error(work->database, error);
     return 0;
 }
 
 /* All in one read transaction, the caller's or its own: the path looks up millions of single
  * rows, and each would otherwise lock and unlock the file. */
-struct gt_stats *gt_stats_compute(struct gt_database *database, int64_t run_id, struct gt_error *error)
+struct gt_stats *gt_stats_compute(struct gt_database *database, int64_t run_id, const struct gt_filter *filter,
+                                  struct gt_error *error)
 {
     struct gt_stats *stats = gt_calloc(1, sizeof *stats);
     struct gt_stats_work work = { .database = database, .stats = stats };
     bool own_transaction = gt_database_begin_reading(database);
 
     stats->run.run_id = run_id;
-    if (compute_parts(&work, error) != 0) {
+    if (gt_selection_find(&work.selection, database, run_id, filter, error) != 0 ||
+        compute_parts(&work, error) != 0) {
         gt_stats_free(stats);
         stats = NULL;
     }

@@ -14,7 +14,8 @@ struct gt_stats_work {
     size_t kernels;
     uint32_t *gpu_ids; /* by gpu_no */
     size_t gpus;
-    uint32_t last_op; /* the one that ends the makespan, from gt_stats_ops() */
+    struct gt_selection selection; /* the part of the run that is looked at */
+    uint32_t last_op;              /* the one that ends the makespan, from gt_stats_ops() */
 };
 
 /* Each fills its part of work->stats, in this order. Return 0 or -1. */

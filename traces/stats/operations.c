@@ -183,7 +183,8 @@ static void add_row(struct ops *ops, const struct op_row *row)
         add_launch(&ops->launches[row->kernel], row);
 }
 
-/* Streams without operations are left out; the others get their idle ends. */
+/* Streams without operations are left out, but not of a part of a run, so that the parts of two runs have the same; the
+ * others get their idle ends. */
 static void finish_streams(struct ops *ops)
 {
     struct gt_stats *stats = ops->work->stats;
@@ -193,10 +194,12 @@ static void finish_streams(struct ops *ops)
     for (size_t i = 0; i < stats->stream_count; i++) {
         struct gt_stats_stream *stream = &stats->streams[i];
 
-        if (stream->operations == 0) {
+        if (stream->operations == 0 && ops->work->selection.all) {
             free(stream->name);
             continue;
         }
+        if (stream->operations == 0)
+            ops->ends[i].first_ps = ops->ends[i].last_ps = summary->end_ps;
         stream->idle_before_ps = ops->ends[i].first_ps - summary->start_ps;
         stream->idle_after_ps = summary->end_ps - ops->ends[i].last_ps;
         for (int wait = 0; wait < GT_WAITS; wait++)
@@ -222,7 +225,8 @@ static void finish_summary(struct ops *ops)
     if (!summary->waits_known && summary->operations > 0)
         gt_stats_note(stats, "streams", "why a stream stood idle is not known: the run has no wait reasons");
     if (summary->operations == 0)
-        gt_stats_note(stats, "summary", "the run has no operations");
+        gt_stats_note(stats, "summary",
+                      ops->work->selection.all ? "the run has no operations" : "no operation is in this part");
 }
 
 static void finish_copies(struct ops *ops)
@@ -253,6 +257,20 @@ static void finish_copies(struct ops *ops)
     }
 }
 
+static int64_t bound(uint64_t number)
+{
+    return number > INT64_MAX ? INT64_MAX : (int64_t)number;
+}
+
+/* The calls of a part of a run: when (?3, ?4) and by number (?5, ?6). */
+static void bind_calls(struct gt_query *query, const struct gt_selection *selection)
+{
+    gt_query_bind(query, 3, bound(selection->from_ps));
+    gt_query_bind(query, 4, bound(selection->to_ps == 0 ? 0 : selection->to_ps - 1));
+    gt_query_bind(query, 5, bound(selection->first_call));
+    gt_query_bind(query, 6, bound(selection->behind_call) - 1);
+}
+
 /* Host threads: how many called, and how long they were blocked. */
 static int add_threads(struct gt_stats_work *work, struct gt_error *error)
 {
@@ -261,11 +279,13 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
         gt_stats_query(work,
                        "SELECT count(DISTINCT c.thread_no), coalesce(sum(blocked_ps), 0)"
                        " FROM run_call r JOIN call c ON c.trace_id = ?2 AND c.call_no = r.call_no"
-                       " WHERE r.run_id = ?1",
+                       " WHERE r.run_id = ?1 AND r.start_ps BETWEEN ?3 AND ?4 AND r.call_no BETWEEN ?5 AND ?6",
                        error);
     uint64_t threads, blocked_ps;
     int result = -1;
 
+    if (query != NULL)
+        bind_calls(query, &work->selection);
     if (query != NULL && gt_query_next(query, error) == 1 &&
         gt_query_number(query, 0, UINT32_MAX, "thread count", &threads, error) == 0 &&
         gt_query_number(query, 1, INT64_MAX, "sum of blocked_ps", &blocked_ps, error) == 0) {
@@ -280,6 +300,38 @@ static int add_threads(struct gt_stats_work *work, struct gt_error *error)
     }
     gt_query_end(query);
     return result;
+}
+
+/* The same of a part of a run. */
+static int find_part(struct gt_stats_work *work, bool every, struct gt_error *error)
+{
+    struct gt_stats_summary *summary = &work->stats->summary;
+    struct gt_query *query = gt_stats_query(work,
+                                            "SELECT p.op_no, p.start_ps, p.end_ps FROM run_op p JOIN op o"
+                                            " ON o.trace_id = ?2 AND o.op_no = p.op_no WHERE p.run_id = ?1"
+                                            " AND (?3 OR o.kind <> 'host_function')",
+                                            error);
+    bool found = false;
+    int row = query == NULL ? -1 : 1;
+
+    if (query != NULL)
+        gt_query_bind(query, 3, every);
+    while (row == 1 && (row = gt_query_next(query, error)) == 1) {
+        gt_time_ps start_ps, end_ps;
+
+        if (!gt_selection_has_op(&work->selection, gt_query_integer(query, 0)))
+            continue;
+        if (gt_query_span(query, 1, "operation", gt_query_integer(query, 0), &start_ps, &end_ps, error) != 0) {
+            row = -1;
+            break;
+        }
+        summary->start_ps = found && summary->start_ps < start_ps ? summary->start_ps : start_ps;
+        summary->end_ps = found && summary->end_ps > end_ps ? summary->end_ps : end_ps;
+        found = true;
+    }
+    gt_query_end(query);
+    summary->makespan_ps = summary->end_ps - summary->start_ps;
+    return row != 0 ? -1 : found || every ? 0 : find_part(work, true, error);
 }
 
 /* The makespan, known before the operations pass: of the GPU operations, or (`every`) of all. */
@@ -314,6 +366,8 @@ static int read_ops(struct ops *ops, struct gt_error *error)
     while (query != NULL && (result = gt_query_next(query, error)) == 1) {
         struct op_row row;
 
+        if (!gt_selection_has_op(&ops->work->selection, gt_query_integer(query, OP_NO)))
+            continue;
         if (read_row(ops, query, &row, error) != 0) {
             result = -1;
             break;
@@ -332,7 +386,9 @@ int gt_stats_ops(struct gt_stats_work *work, struct gt_error *error)
 
     ops.launches = gt_calloc(work->kernels + 1, sizeof *ops.launches);
     ops.ends = gt_calloc(work->stats->stream_count + 1, sizeof *ops.ends);
-    result = find_makespan(work, false, error) != 0 ? -1 : read_ops(&ops, error);
+    result = work->selection.all ? find_makespan(work, false, error) : find_part(work, false, error);
+    if (result == 0)
+        result = read_ops(&ops, error);
     if (result == 0) {
         finish_summary(&ops);
         finish_streams(&ops);

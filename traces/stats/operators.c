@@ -14,7 +14,7 @@ enum { DEPTH_MAX = 256 };
 struct range {
     gt_time_ps host_ps, inner_ps; /* its own time; of ranges directly in it */
     gt_time_ps gpu_self_ps, gpu_ps;
-    uint64_t operations_self, operations;
+    uint64_t operations;
     uint32_t parent; /* GT_NONE */
     uint32_t out;    /* in stats->operators */
     bool nested;     /* can be in another's time */
@@ -69,7 +69,27 @@ static void free_keys(struct operators *operators)
     }
 }
 
-enum { RANGE_NO, RANGE_KIND, RANGE_NAME, RANGE_PARENT, RANGE_NESTED, RANGE_START, RANGE_END };
+enum {
+    RANGE_NO,
+    RANGE_KIND,
+    RANGE_NAME,
+    RANGE_PARENT,
+    RANGE_NESTED,
+    RANGE_START,
+    RANGE_END,
+    RANGE_FIRST_CALL,
+    RANGE_BEHIND_CALL
+};
+
+/* Of a step, or a part of the time, the ranges that begin there. */
+static bool is_in(const struct gt_selection *selection, struct gt_query *query, gt_time_ps start_ps)
+{
+    int64_t behind = gt_query_integer(query, RANGE_BEHIND_CALL);
+
+    return start_ps >= selection->from_ps && start_ps < selection->to_ps && behind >= 0 &&
+           (uint64_t)behind >= selection->first_call &&
+           (uint64_t)gt_query_integer(query, RANGE_FIRST_CALL) <= selection->behind_call;
+}
 
 static int read_range(struct operators *operators, struct gt_query *query, struct gt_error *error)
 {
@@ -91,7 +111,7 @@ static int read_range(struct operators *operators, struct gt_query *query, struc
         if (gt_query_span(query, RANGE_START, "range", operators->count, &start_ps, &end_ps, error) != 0)
             return -1;
         range.host_ps = end_ps - start_ps;
-        range.placed = true;
+        range.placed = is_in(&operators->work->selection, query, start_ps);
     }
     range.out = operator_of(operators, kind, name);
     gt_array_grow(operators->ranges, operators->count, operators->room);
@@ -104,13 +124,15 @@ static int add_gpu_time(struct operators *operators, struct gt_query *query, str
     struct range *range;
     uint64_t number, time_ps;
 
+    if (!gt_selection_has_op(&operators->work->selection, gt_query_integer(query, 2)))
+        return 0;
     if (operators->count == 0 ||
         gt_query_number(query, 0, operators->count - 1, "call_range.range_no", &number, error) != 0 ||
-        gt_query_number(query, 1, INT64_MAX, "sum of times", &time_ps, error) != 0)
+        gt_query_number(query, 1, GT_TIME_LIMIT_PS, "time of an operation", &time_ps, error) != 0)
         return gt_error_set(error, "a call is in a range that is not there; the store is damaged");
     range = &operators->ranges[number];
-    range->gpu_self_ps = range->gpu_ps = time_ps;
-    range->operations_self = range->operations = (uint64_t)gt_query_integer(query, 2);
+    range->gpu_self_ps = range->gpu_ps = gt_time_add(range->gpu_ps, time_ps);
+    range->operations++;
     return 0;
 }
 
@@ -210,18 +232,20 @@ int gt_stats_operators(struct gt_stats_work *work, struct gt_error *error)
 {
     struct operators operators = { .work = work };
     struct gt_stats *stats = work->stats;
-    int result = each_row(&operators,
-                          "SELECT g.range_no, g.kind, g.name, g.parent_no, g.nested, t.start_ps, t.end_ps"
-                          " FROM range g LEFT JOIN run_range t ON t.run_id = ?1 AND t.range_no = g.range_no"
-                          " WHERE g.trace_id = ?2 ORDER BY g.range_no",
-                          read_range, error);
+    int result =
+        each_row(&operators,
+                 "SELECT g.range_no, g.kind, g.name, g.parent_no, g.nested, t.start_ps, t.end_ps, g.first_call,"
+                 " g.behind_call"
+                 " FROM range g LEFT JOIN run_range t ON t.run_id = ?1 AND t.range_no = g.range_no"
+                 " WHERE g.trace_id = ?2 ORDER BY g.range_no",
+                 read_range, error);
 
     if (result == 0)
         result = each_row(&operators,
-                          "SELECT c.range_no, sum(p.end_ps - p.start_ps), count(*) FROM run_op p"
+                          "SELECT c.range_no, p.end_ps - p.start_ps, p.op_no FROM run_op p"
                           " JOIN op o ON o.trace_id = ?2 AND o.op_no = p.op_no AND o.kind <> 'host_function'"
                           " JOIN call_range c ON c.trace_id = ?2 AND c.call_no = o.call_no"
-                          " WHERE p.run_id = ?1 AND c.range_no IS NOT NULL GROUP BY c.range_no",
+                          " WHERE p.run_id = ?1 AND c.range_no IS NOT NULL",
                           add_gpu_time, error);
     if (result == 0) {
         add_to_parents(&operators);

@@ -74,6 +74,8 @@ static int add_bin(struct sms *sms, struct gt_query *query, struct gt_error *err
         gt_query_number(query, 3, INT64_MAX, "warp_ps", &warp_ps, error) != 0 ||
         gt_query_number(query, 4, INT64_MAX, "block_ps", &block_ps, error) != 0)
         return gt_error_prefix(error, "run_bin: ");
+    if (!sms->work->selection.all && (bin < sms->first_bin || bin - sms->first_bin >= sms->bins))
+        return 0;
     sums->warp_ps += (double)warp_ps;
     if (sms->dropped)
         sums->busy_ps = gt_time_add(sums->busy_ps, block_ps < sms->bin_ps ? block_ps : sms->bin_ps);
@@ -84,10 +86,13 @@ static int add_bin(struct sms *sms, struct gt_query *query, struct gt_error *err
 
 static int add_blocks(struct sms *sms, struct gt_query *query, struct gt_error *error)
 {
-    struct sm_sums *sums = sums_of(sms, query, error);
+    struct sm_sums *sums;
     gt_time_ps start_ps, end_ps;
     uint64_t blocks;
 
+    if (!gt_selection_has_op(&sms->work->selection, gt_query_integer(query, 5)))
+        return 0;
+    sums = sums_of(sms, query, error);
     if (sums == NULL ||
         gt_query_span(query, 2, "a block of operation", gt_query_integer(query, 5), &start_ps, &end_ps, error) != 0 ||
         gt_query_number(query, 4, UINT32_MAX, "blocks", &blocks, error) != 0)
@@ -219,12 +224,23 @@ static void finish_intervals(struct sms *sms)
     }
 }
 
+/* What was resident is known of all operations together. */
+static bool tells_apart(const struct gt_stats_work *work)
+{
+    if (work->selection.by_time)
+        return false;
+    gt_stats_note(work->stats, "sms", "not known of some streams or kernels alone; leave --stream and --kernel out");
+    return true;
+}
+
 int gt_stats_sms(struct gt_stats_work *work, struct gt_error *error)
 {
     struct sms sms = { .work = work };
     uint64_t dropped;
     int result = -1;
 
+    if (tells_apart(work))
+        return 0;
     sms.sums = gt_calloc(work->gpus * work->stats->run.device.sms + 1, sizeof *sms.sums);
     sms.gpu_seen = gt_calloc(work->gpus + 1, sizeof *sms.gpu_seen);
     if (read_counter(work, "bin_ps", &sms.bin_ps, error) == 0 &&

@@ -19,6 +19,7 @@
 #include "sim/devices/device.h"
 #include "sim/workload/probe.h"
 #include "traces/store/database.h"
+#include "traces/store/selection.h"
 
 /* The run that the numbers are of. */
 struct gt_stats_run {
@@ -156,7 +157,7 @@ struct gt_stats {
     struct gt_stats_run run;
     struct gt_stats_summary summary;
     struct gt_stats_stream *streams;
-    size_t stream_count; /* by stream number */
+    size_t stream_count; /* by stream number; of a part of a run, those without operations too */
     struct gt_stats_kernel *kernels;
     size_t kernel_count; /* most total time first */
     struct gt_stats_copy *copies;
@@ -183,9 +184,11 @@ struct gt_stats {
  * error saying which kinds there are. */
 int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct gt_error *error);
 
-/* Compute everything about a run. NULL with a reason: the database fails, or holds what cannot
+/* Compute everything about a run, or (`filter` not NULL) about a part of it: of that, the makespan too is from its first
+ * GPU operation to its last, and there is no critical path. NULL with a reason: there is no such part, the database fails, or holds what cannot
  * be (an operation that ends before it starts, an SM that the device has not). */
-struct gt_stats *gt_stats_compute(struct gt_database *database, int64_t run_id, struct gt_error *error);
+struct gt_stats *gt_stats_compute(struct gt_database *database, int64_t run_id, const struct gt_filter *filter,
+                                  struct gt_error *error);
 void gt_stats_free(struct gt_stats *stats);
 
 /* The critical path's segments in order of time, each beginning where the one before ended.

@@ -29,6 +29,10 @@ static int read_step(struct steps *steps, struct gt_query *query, struct gt_erro
         gt_query_number(query, 6, UINT32_MAX, "first_call", &step.first_call, error) != 0 ||
         gt_query_number(query, 7, UINT32_MAX, "behind_call", &step.behind_call, error) != 0)
         return -1;
+    if (end_ps < steps->work->selection.from_ps || start_ps >= steps->work->selection.to_ps ||
+        step.behind_call <= steps->work->selection.first_call ||
+        step.first_call >= steps->work->selection.behind_call)
+        return 0;
     gt_array_grow(steps->steps, steps->count, steps->room);
     steps->steps[steps->count++] = step;
     gt_array_grow(stats->steps, stats->step_count, steps->out_room);
@@ -66,7 +70,7 @@ static int add_op(struct steps *steps, struct gt_query *query, struct gt_error *
 
     if (gt_query_span(query, 1, "operation", op, &start_ps, &end_ps, error) != 0)
         return -1;
-    if (step == NULL)
+    if (step == NULL || !gt_selection_has_op(&steps->work->selection, op))
         return 0;
     out = &steps->work->stats->steps[step - steps->steps];
     if (out->operations++ == 0)

@@ -25,6 +25,7 @@ void gt_stats_work_free(struct gt_stats_work *work)
     free(work->kernel_names);
     free(work->shapes);
     free(work->gpu_ids);
+    gt_selection_free(&work->selection);
 }
 
 struct gt_query *gt_stats_query(struct gt_stats_work *work, const char *sql, struct gt_error *error)

@@ -221,7 +221,7 @@ static int take_op(const struct receiver *receiver, struct gt_query *query, stru
         .stream = gt_query_integer(query, 0), .kind = gt_query_string(query, 1),
         .kernel = gt_query_is_integer(query, 2) ? gt_query_integer(query, 2) : -1,
         .direction = gt_query_string(query, 3), .start_ps = gt_query_integer(query, 4),
-        .end_ps = gt_query_integer(query, 5), .bytes = gt_query_integer(query, 6),
+        .end_ps = gt_query_integer(query, 5), .bytes = gt_query_integer(query, 6), .op = gt_query_integer(query, 7),
     };
     /* clang-format on */
 
@@ -231,7 +231,7 @@ static int take_op(const struct receiver *receiver, struct gt_query *query, stru
 int gt_run_ops(struct gt_database *database, int64_t run_id, gt_run_op_fn *each, void *user, struct gt_error *error)
 {
     return each_row(database,
-                    "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, p.start_ps, p.end_ps, o.bytes"
+                    "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, p.start_ps, p.end_ps, o.bytes, p.op_no"
                     " FROM run_op p JOIN op o ON o.op_no = p.op_no WHERE p.run_id = ?1"
                     " AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) ORDER BY p.op_no",
                     run_id, 0, RECEIVER(take_op), error);

@@ -45,7 +45,7 @@ int gt_run_warnings(struct gt_database *database, int64_t run_id, gt_warning_fn 
 
 /* The operations of a run, by number. */
 struct gt_run_op {
-    int64_t stream, kernel;       /* stream_no; kernel_no, -1: is none */
+    int64_t op, stream, kernel;   /* op_no; stream_no; kernel_no, -1: is none */
     const char *kind, *direction; /* NULL: has none */
     int64_t start_ps, end_ps, bytes;
 };
