@@ -49,6 +49,7 @@ UNIT_TESTS = \
     tests/unit/warp_memory \
     tests/unit/policies \
     tests/unit/stated \
+    tests/unit/whatif \
     tests/unit/steady_state \
     tests/unit/warp_issue \
     tests/unit/table

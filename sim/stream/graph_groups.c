@@ -64,10 +64,12 @@ void gt_graph_group_written(struct gt_machine *m, gt_command_index node)
 
 bool gt_graph_in_groups(const struct gt_machine *m, gt_command_index graph)
 {
-    gt_call_index call = m->commands[graph].index;
+    gt_op_index first = m->workload->calls[m->commands[graph].index].first_op;
     const struct gt_recorded_graphs *recorded = &m->replay.recorded_graphs;
 
-    return recorded->behind_ps == NULL || recorded->behind_ps[m->workload->calls[call].first_op] == GT_TIME_NONE;
+    if (m->workload->ops[first].gap_ps != GT_TIME_NONE) /* stated as it was recorded */
+        return false;
+    return recorded->behind_ps == NULL || recorded->behind_ps[first] == GT_TIME_NONE;
 }
 
 void gt_graph_submitted(struct gt_machine *m, gt_command_index graph)

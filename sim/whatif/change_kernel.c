@@ -104,26 +104,21 @@ static bool all_meant(const struct gt_workload *w, const struct gt_call *call, c
 /* A launch goes with its kernel, a graph's node alone; the thread's own work before a launch that goes stays. */
 static struct gt_workload *without(const struct gt_workload *w, const bool *meant)
 {
-    gt_time_ps *kept_ps = gt_calloc(w->thread_count + 1ull, sizeof *kept_ps);
     struct gt_rebuild rebuild;
 
     gt_rebuild_begin(&rebuild, w);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         const struct gt_call *call = &w->calls[i];
-        gt_call_index added;
 
         if (call->kind == GT_CALL_LAUNCH && all_meant(w, call, meant)) {
-            kept_ps[call->thread] += call->before_ps;
+            gt_rebuild_drop(&rebuild, i);
             continue;
         }
-        added = gt_rebuild_copy_bare(&rebuild, i);
-        rebuild.to->calls[added].before_ps += kept_ps[call->thread];
-        kept_ps[call->thread] = 0;
+        gt_rebuild_copy_bare(&rebuild, i);
         for (uint32_t j = 0; j < call->ops; j++)
             if (!is_meant(&w->ops[call->first_op + j], meant))
                 gt_rebuild_move_op(&rebuild, call->first_op + j);
     }
-    free(kept_ps);
     return gt_rebuild_end(&rebuild);
 }
 

@@ -106,8 +106,8 @@ static gt_time_ps node_gap_ps(const struct stating *stating, gt_op_index op)
 
     if (graphs->gap_ps == NULL)
         return GT_TIME_NONE;
-    if (graphs->behind_ps[op] != GT_TIME_NONE && graphs->queued[stating->w->ops[op].call])
-        return graphs->behind_ps[op];
+    if (graphs->behind_ps[op] != GT_TIME_NONE) /* else visible_ps says it */
+        return graphs->queued[stating->w->ops[op].call] ? graphs->behind_ps[op] : 0;
     return graphs->gap_ps[op];
 }
 
