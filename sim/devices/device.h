@@ -129,15 +129,18 @@ struct gt_device {
     struct gt_profiler_cost {
         uint64_t call_ps, submit_ps; /* a CUDA call; one that submits work */
         uint64_t operator_ps;        /* a range: begin and end */
+        uint64_t step_ps;            /* beginning a step, beside all of the time between two steps */
         /* It empties the caches, too: what is left of the host's time when nobody records, where ranges are recorded and
          * where only calls are; and what that takes at most for a call, or a range. */
         uint32_t host_pct, calls_host_pct;
         uint64_t slows_most_ps;
         uint64_t node_ps;              /* a node of a graph launched */
         uint64_t gap_ps, graph_gap_ps; /* of the GPU: added to the gap behind an operation; behind a node */
+        uint64_t copy_gap_ps;          /* the same where one of the two copies */
     } kineto, nsys;
-    uint64_t unprofiled_node_ps; /* CPU time that a graph's node adds to its launch when nobody records */
-    struct gt_warp_costs warp;   /* of instructions: kernels whose program is known */
+    uint64_t unprofiled_node_ps;      /* CPU time that a graph's node adds to its launch when nobody records, ... */
+    uint64_t unprofiled_graph_gap_ps; /* ... and graph_gap_ps then */
+    struct gt_warp_costs warp;        /* of instructions: kernels whose program is known */
 };
 
 enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };

@@ -32,7 +32,7 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
-/* What recording costs, by the profiler: nine keys. */
+/* What recording costs, by the profiler: eleven keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
          name ": CPU time that recording adds to a CUDA call"), \
@@ -40,6 +40,8 @@
          name ": the same for one that submits a kernel, a copy or a memset"), \
     TIME("profiler." name "_operator_us", "us", field.operator_ps, LONGEST_US, "1.3", \
          name ": CPU time of recording a range: an operator, an annotation"), \
+    TIME("profiler." name "_step_us", "us", field.step_ps, LONGEST_US, "12", \
+         name ": CPU time of beginning a step, beside all that passes between two steps"), \
     U32("profiler." name "_host_pct", "%", field.host_pct, 1, 100, "47", \
         name ": part of the host's recorded time that is left when nobody records, where ranges are recorded: its caches " \
         "are its own then"), \
@@ -52,7 +54,9 @@
     TIME("profiler." name "_gap_us", "us", field.gap_ps, LONGEST_US, "0.3", \
          name ": added to the gap between operations of a stream"), \
     TIME("profiler." name "_graph_gap_us", "us", field.graph_gap_ps, LONGEST_US, "0.55", \
-         name ": added to the gap between nodes of a graph")
+         name ": added to the gap between nodes of a graph"), \
+    TIME("profiler." name "_copy_gap_us", "us", field.copy_gap_ps, LONGEST_US, "2", \
+         name ": added to the gap between operations of which one is a copy")
 /* clang-format on */
 
 /* Of an instruction: how often one can issue, and when a scoreboard says that its result is there. */
@@ -423,5 +427,7 @@ const struct gt_device_key gt_device_keys[] = {
     TIME("profiler.none_node_us", "us", unprofiled_node_ps, LONGEST_US, "0.005",
          "CPU time that a graph's node adds to its launch when nobody records, in place of host.graph_group_us, "
          "graph_node_us and graph_copy_us, which were measured under a profiler"),
+    TIME("profiler.none_graph_gap_us", "us", unprofiled_graph_gap_ps, LONGEST_US, "0.2",
+         "the same for latency.graph_gap_us"),
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);

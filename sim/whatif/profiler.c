@@ -24,6 +24,12 @@ static int by_time(const void *left, const void *right)
     return 0;
 }
 
+/* Where a step ended and the next one of its thread began: between them only the profiler is at work. */
+struct pause {
+    gt_thread_index thread;
+    gt_time_ps end_ps, start_ps;
+};
+
 struct removing {
     const struct gt_workload *recorded;
     struct gt_workload *w;
@@ -31,6 +37,8 @@ struct removing {
     const struct gt_profiler_cost *cost;
     struct mark *marks;
     size_t mark_count;
+    struct pause *pauses; /* by start */
+    size_t pause_count;
     struct gt_profiler_removed *removed;
 };
 
@@ -41,7 +49,51 @@ static const struct gt_profiler_cost *cost_of(const struct gt_workload *w, const
     return w->source != NULL && strcmp(w->source, "nsys") == 0 ? &device->nsys : NULL;
 }
 
-/* Steps are told by the profiler itself, and cost once. */
+/* Ranges stand by start.  A first step has no pause before it: its end_ps is its start. */
+static void collect_pauses(struct removing *removing)
+{
+    const struct gt_workload *w = removing->recorded;
+
+    removing->pauses = gt_calloc(w->range_count + 1ull, sizeof *removing->pauses);
+    for (uint32_t i = 0, last = GT_NONE; i < w->range_count; i++) {
+        const struct gt_range *range = &w->ranges[i];
+        gt_time_ps before_ps = range->start_ps;
+
+        if (!gt_range_is_measured(range) || range->kind != GT_RANGE_STEP)
+            continue;
+        if (last != GT_NONE && w->ranges[last].thread == range->thread &&
+            gt_range_measured_end(&w->ranges[last]) <= range->start_ps)
+            before_ps = gt_range_measured_end(&w->ranges[last]);
+        removing->pauses[removing->pause_count++] = (struct pause){ range->thread, before_ps, range->start_ps };
+        last = i;
+    }
+}
+
+/* Of the thread's time from `from_ps` to `to_ps`, what it spent on marking steps. */
+static gt_time_ps steps_ps(const struct removing *removing, gt_thread_index thread, gt_time_ps from_ps,
+                           gt_time_ps to_ps)
+{
+    gt_time_ps sum_ps = 0;
+    size_t low = 0, high = removing->pause_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (removing->pauses[middle].start_ps <= from_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < removing->pause_count && removing->pauses[low].start_ps <= to_ps; low++) {
+        const struct pause *pause = &removing->pauses[low];
+
+        if (pause->thread == thread)
+            sum_ps += removing->cost->step_ps + pause->start_ps - (pause->end_ps > from_ps ? pause->end_ps : from_ps);
+    }
+    return sum_ps;
+}
+
+/* Steps are told by the profiler itself, and cost by themselves. */
 static void collect_marks(struct removing *removing)
 {
     const struct gt_workload *w = removing->recorded;
@@ -136,11 +188,25 @@ static void shorten_ops(struct removing *removing, const struct gt_call *call, g
             removing->w->ops[op].visible_ps = part(removing->w->ops[op].visible_ps, rest);
 }
 
+/* The thread's own work before the call, which began where the call before ended. */
+static void shorten_before(struct removing *removing, gt_call_index index, double ranges)
+{
+    struct gt_call *call = &removing->w->calls[index];
+    const struct gt_call *as_recorded = &removing->recorded->calls[index];
+
+    if (as_recorded->start_ps >= call->before_ps)
+        take_off(removing, &call->before_ps,
+                 steps_ps(removing, call->thread, as_recorded->start_ps - call->before_ps, as_recorded->start_ps), 0);
+    take_off(removing, &call->before_ps,
+             goes_ps(removing, call->before_ps, part(removing->cost->operator_ps, ranges), 1 + ranges),
+             part(call->before_ps, least_call_part));
+}
+
 /* `ranges`: that began or ended since the call before, by halves. */
 static void shorten_call(struct removing *removing, gt_call_index index, double ranges)
 {
     struct gt_call *call = &removing->w->calls[index];
-    gt_time_ps whole_ps = call->duration_ps, cost_ps = call_cost_ps(removing, call), before_cost_ps;
+    gt_time_ps whole_ps = call->duration_ps, cost_ps = call_cost_ps(removing, call);
 
     if (!(call->flags & GT_CALL_STATED) || call->flags & GT_CALL_INFERRED || call->kind == GT_CALL_HOST_WORK)
         return;
@@ -150,9 +216,7 @@ static void shorten_call(struct removing *removing, gt_call_index index, double 
     if (call->return_ps != GT_TIME_NONE && call->return_ps > removing->device->sync_return_ps)
         take_off(removing, &call->return_ps, goes_ps(removing, call->return_ps, cost_ps, 1),
                  removing->device->sync_return_ps);
-    before_cost_ps = part(removing->cost->operator_ps, ranges);
-    take_off(removing, &call->before_ps, goes_ps(removing, call->before_ps, before_cost_ps, 1 + ranges),
-             part(call->before_ps, least_call_part));
+    shorten_before(removing, index, ranges);
 }
 
 static void shorten_calls(struct removing *removing)
@@ -199,12 +263,15 @@ static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
     for (int before = 0; before < GT_OP_KINDS; before++) {
         learned->latency_ps[before] = GT_NOT_LEARNED;
         for (int after = 0; after < GT_OP_KINDS; after++) {
-            shorten_gap(&learned->gap_ps[before][after], cost->gap_ps);
-            shorten_gap(&learned->event_gap_ps[before][after], cost->gap_ps);
+            uint64_t gap_ps = before == GT_OP_COPY || after == GT_OP_COPY ? cost->copy_gap_ps : cost->gap_ps;
+
+            shorten_gap(&learned->gap_ps[before][after], gap_ps);
+            shorten_gap(&learned->event_gap_ps[before][after], gap_ps);
             shorten_gap(&learned->graph_gap_ps[before][after], cost->graph_gap_ps);
         }
     }
     learned->graph_latency_ps = GT_NOT_LEARNED;
+    shorten_gap(&learned->copy_gap_ps, cost->copy_gap_ps);
     for (gt_op_index i = 0; i < removing->w->op_count; i++)
         if (removing->w->ops[i].gap_ps != GT_TIME_NONE)
             shorten(&removing->w->ops[i].gap_ps, cost->graph_gap_ps);
@@ -217,7 +284,10 @@ static void quieten(struct gt_device *device, const struct gt_profiler_cost *cos
     device->graph_node_ps = device->graph_copy_ps = device->unprofiled_node_ps;
     shorten(&device->stream_gap_ps, cost->gap_ps);
     shorten(&device->event_gap_ps, cost->gap_ps);
-    shorten(&device->graph_gap_ps, cost->graph_gap_ps);
+    shorten(&device->engine_gap_ps, cost->copy_gap_ps);
+    shorten(&device->engine_event_gap_ps, cost->copy_gap_ps);
+    shorten(&device->copy_gap_ps, cost->copy_gap_ps);
+    device->graph_gap_ps = device->unprofiled_graph_gap_ps;
 }
 
 bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *recorded, struct gt_learned *learned,
@@ -237,11 +307,13 @@ bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *
     if (found == NULL)
         return false;
     collect_marks(&removing);
+    collect_pauses(&removing);
     removed->ranges_missing = removed->ranges == 0;
     shorten_calls(&removing);
     shorten_gaps(&removing, learned);
     quieten(&scenario->device, removing.cost);
     quieten(&scenario->recorded, removing.cost);
     free(removing.marks);
+    free(removing.pauses);
     return true;
 }
