@@ -1,6 +1,7 @@
 /* streams=N: what does not depend on each other is spread over N streams of each context. */
 #include "sim/whatif/change.h"
 #include "sim/whatif/deal.h"
+#include "sim/whatif/deal_graph.h"
 #include "sim/whatif/deal_targets.h"
 
 #include <stdlib.h>
@@ -26,24 +27,39 @@ static gt_stream_index *fold(const struct gt_workload *w, const struct gt_deal_t
     return place;
 }
 
+static struct gt_workload *rebuild_folded(const struct gt_workload *w, const gt_stream_index *place)
+{
+    struct gt_rebuild rebuild;
+
+    gt_rebuild_begin(&rebuild, w);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        gt_call_index copied = gt_rebuild_copy(&rebuild, i);
+        struct gt_call *call = &rebuild.to->calls[copied];
+
+        if (call->stream != GT_NONE)
+            call->stream = place[call->stream];
+        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+            rebuild.to->ops[op].stream = place[rebuild.to->ops[op].stream];
+        if (call->kind == GT_CALL_GRAPH_LAUNCH)
+            gt_fold_nodes(&rebuild, i, place);
+    }
+    return gt_rebuild_end(&rebuild);
+}
+
 static void fold_streams(struct gt_scenario *scenario, uint32_t streams)
 {
-    struct gt_workload *w = scenario->workload;
     struct gt_deal unused = { 0 };
     struct gt_deal_targets targets;
     gt_stream_index *place;
     uint32_t folded = 0;
 
-    gt_deal_targets_find(&targets, w, streams, &unused);
-    place = fold(w, &targets, streams, &folded);
-    for (uint32_t i = 0; i < w->op_count; i++)
-        w->ops[i].stream = place[w->ops[i].stream];
-    for (uint32_t i = 0; i < w->call_count; i++)
-        if (w->calls[i].stream != GT_NONE)
-            w->calls[i].stream = place[w->calls[i].stream];
-    if (folded > 0)
+    gt_deal_targets_find(&targets, scenario->workload, streams, &unused);
+    place = fold(scenario->workload, &targets, streams, &folded);
+    if (folded > 0) {
+        gt_scenario_replace(scenario, rebuild_folded(scenario->workload, place));
         gt_scenario_assume(scenario, GT_TRUST_HIGH,
                            "%u streams were folded into others whole, so that all order within them is kept", folded);
+    }
     free(place);
     gt_deal_targets_free(&targets);
     gt_deal_free(&unused);
@@ -58,6 +74,12 @@ static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
                            "%u calls are independent because --independent says so; copies in directly before such a "
                            "launch and copies out directly after it go with it, and have memory of their own",
                            deal->said);
+    if (deal->nodes > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%u nodes of graphs are independent because --independent says so: the graphs are as though they "
+            "had been captured from so many streams",
+            deal->nodes);
     if (deal->shown > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by what the trace says they read and write",
                            deal->shown);
@@ -67,7 +89,7 @@ static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
 
 static bool deals(const struct gt_deal *deal)
 {
-    return deal->said + deal->shown > 0;
+    return deal->said + deal->shown + deal->nodes > 0;
 }
 
 static int read_count(const char *argument, uint32_t *streams, struct gt_error *error)

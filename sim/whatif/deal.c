@@ -8,24 +8,18 @@
 #include "sim/whatif/data_flow.h"
 #include "sim/whatif/deal_clock.h"
 #include "sim/whatif/deal_targets.h"
+#include "sim/whatif/graph_identity.h"
 #include "sim/whatif/independence.h"
 
 /* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
 enum freedom { FIXED, SAID, SHOWN, BOTH, FREEDOMS };
 
-/* The last launch of a graph, by its nodes. */
-struct replay {
-    uint64_t hash;
-    gt_stream_index stream;
-    gt_call_index call;
-};
-
 struct dealing {
     const struct gt_workload *w;
     struct gt_deal *deal;
-    struct gt_independence said;
+    struct gt_independence *said;
     struct gt_data_flow flow;
-    struct gt_deal_targets targets;
+    struct gt_deal_targets *targets;
     struct gt_clock *done[FREEDOMS]; /* by stream: its calls since the last FIXED one, that one included */
     struct gt_clock *known;          /* by stream, new ones included: what its next work comes after anyway */
     struct gt_clock *waited;         /* by thread: what it has waited for */
@@ -34,11 +28,18 @@ struct dealing {
     gt_call_index *event_call;       /* by which call; GT_NONE: none yet */
     gt_call_index *last;             /* by stream, new ones included: its last call; GT_NONE */
     gt_stream_index *unit_target;    /* by unit; GT_NONE: not dealt yet */
-    struct replay *replays;          /* of graphs that may be dealt */
-    uint32_t replay_count, replay_room;
-    struct gt_clock need;  /* of the call at hand */
+    struct gt_graph_replays replays; /* of graphs that may be dealt */
+    struct gt_clock need;            /* of the call at hand */
     struct gt_touch chain; /* the last one that it must come after, if nothing came behind that in its stream */
 };
+
+static uint32_t *nones(uint32_t count)
+{
+    uint32_t *indexes = gt_realloc(NULL, count + 1ull, sizeof *indexes);
+
+    memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
+    return indexes;
+}
 
 static void reach_all(struct dealing *d, struct gt_clock *clock, gt_stream_index stream)
 {
@@ -52,39 +53,6 @@ static void add_wait(struct dealing *d, gt_call_index call, gt_call_index before
 
     gt_array_grow(deal->waits, deal->wait_count, deal->wait_room);
     deal->waits[deal->wait_count++] = (struct gt_deal_wait){ call, before, host };
-}
-
-/* FNV-1a, a number at a time. */
-static void mix(uint64_t *hash, uint64_t value)
-{
-    *hash = (*hash ^ value) * UINT64_C(0x100000001b3);
-}
-
-static uint64_t graph_hash(const struct gt_workload *w, const struct gt_call *call)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (uint32_t i = 0; i < call->ops; i++) {
-        const struct gt_op *op = &w->ops[call->first_op + i];
-
-        mix(&hash, op->kind);
-        mix(&hash, op->kernel);
-        mix(&hash, op->bytes);
-    }
-    return hash;
-}
-
-/* CUDA runs launches of one executable graph one after the other (cudaGraphLaunch). */
-static struct replay *replay_of(struct dealing *d, const struct gt_call *call)
-{
-    uint64_t hash = graph_hash(d->w, call);
-
-    for (uint32_t i = 0; i < d->replay_count; i++)
-        if (d->replays[i].hash == hash)
-            return &d->replays[i];
-    gt_array_grow(d->replays, d->replay_count, d->replay_room);
-    d->replays[d->replay_count] = (struct replay){ hash, GT_NONE, GT_NONE };
-    return &d->replays[d->replay_count++];
 }
 
 static void note_touch(void *user, const struct gt_touch *touch)
@@ -104,7 +72,7 @@ static bool is_blocking(const struct gt_workload *w, gt_stream_index stream)
 /* The legacy default stream waits for all blocking streams of its context, and they for it. */
 static void need_default_stream(struct dealing *d, gt_stream_index stream)
 {
-    gt_stream_index legacy = gt_deal_legacy_stream(&d->targets, stream);
+    gt_stream_index legacy = gt_deal_legacy_stream(d->targets, stream);
 
     if (legacy == GT_NONE || !is_blocking(d->w, stream))
         return;
@@ -113,7 +81,7 @@ static void need_default_stream(struct dealing *d, gt_stream_index stream)
         return;
     }
     for (gt_stream_index other = 0; other < d->w->stream_count; other++)
-        if (other != legacy && is_blocking(d->w, other) && gt_deal_legacy_stream(&d->targets, other) == legacy)
+        if (other != legacy && is_blocking(d->w, other) && gt_deal_legacy_stream(d->targets, other) == legacy)
             reach_all(d, &d->need, other);
 }
 
@@ -135,7 +103,7 @@ static void find_needs(struct dealing *d, gt_call_index index, gt_stream_index s
     if (freedom == SHOWN || freedom == BOTH)
         gt_data_flow_visit(&d->flow, index, stream, note_touch, d);
     if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
-        const struct replay *replay = replay_of(d, call);
+        const struct gt_graph_replay *replay = gt_graph_replay_of(&d->replays, d->w, call);
 
         if (replay->call != GT_NONE)
             gt_clock_reach(&d->need, replay->stream, replay->call);
@@ -146,15 +114,17 @@ static void find_needs(struct dealing *d, gt_call_index index, gt_stream_index s
 /* Where it goes: with its unit, else behind what it needs if nothing is there yet, else to the next in turn. */
 static gt_stream_index choose(struct dealing *d, gt_call_index call, gt_stream_index stream, enum freedom freedom)
 {
-    gt_stream_index *unit_target = freedom == SAID || freedom == BOTH ? &d->unit_target[d->said.unit[call]] : NULL;
+    gt_stream_index *unit_target = freedom == SAID || freedom == BOTH ? &d->unit_target[d->said->unit[call]] : NULL;
+    const struct gt_call *c = &d->w->calls[call];
     gt_stream_index target;
 
     if (freedom == FIXED)
         return stream;
     if (unit_target != NULL && *unit_target != GT_NONE)
         return *unit_target;
-    target =
-        freedom == SHOWN && d->chain.call != GT_NONE ? d->chain.target : gt_deal_next_target(&d->targets, stream);
+    if (c->kind == GT_CALL_GRAPH_LAUNCH && gt_graph_replay_of(&d->replays, d->w, c)->call != GT_NONE)
+        return gt_graph_replay_of(&d->replays, d->w, c)->stream;
+    target = freedom == SHOWN && d->chain.call != GT_NONE ? d->chain.target : gt_deal_next_target(d->targets, stream);
     if (unit_target != NULL)
         *unit_target = target;
     return target;
@@ -168,8 +138,8 @@ static bool ordered_anyway(const struct dealing *d, gt_stream_index one, gt_stre
     if (one >= d->w->stream_count || other >= d->w->stream_count || !is_blocking(d->w, one) ||
         !is_blocking(d->w, other))
         return false;
-    legacy = gt_deal_legacy_stream(&d->targets, one);
-    return legacy != GT_NONE && legacy == gt_deal_legacy_stream(&d->targets, other) &&
+    legacy = gt_deal_legacy_stream(d->targets, one);
+    return legacy != GT_NONE && legacy == gt_deal_legacy_stream(d->targets, other) &&
            (one == legacy || other == legacy);
 }
 
@@ -189,6 +159,16 @@ static void keep_order(struct dealing *d, gt_call_index index, gt_stream_index t
     }
 }
 
+static void count_nodes(struct dealing *d, gt_call_index call)
+{
+    uint32_t ops = d->w->calls[call].ops, *unit = nones(ops);
+
+    if (gt_independence_nodes(d->said, d->w, call, unit) > 1)
+        for (uint32_t i = 0; i < ops; i++)
+            d->deal->nodes += unit[i] != GT_NONE;
+    free(unit);
+}
+
 static void note_done(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom,
                       gt_stream_index target)
 {
@@ -205,13 +185,15 @@ static void note_done(struct dealing *d, gt_call_index index, gt_stream_index st
     if (freedom == SHOWN || freedom == BOTH)
         gt_data_flow_add(&d->flow, index, stream, target);
     if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
-        struct replay *replay = replay_of(d, call);
+        struct gt_graph_replay *replay = gt_graph_replay_of(&d->replays, d->w, call);
 
         replay->stream = target;
         replay->call = index;
     }
     if (gt_call_holds_host(d->w, call))
         gt_clock_reach(&d->waited[call->thread], target, index);
+    if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_deal_has_targets(d->targets, stream))
+        count_nodes(d, index);
     d->deal->said += freedom == SAID || freedom == BOTH;
     d->deal->shown += freedom == SHOWN;
     d->deal->moved += target != stream;
@@ -219,9 +201,9 @@ static void note_done(struct dealing *d, gt_call_index index, gt_stream_index st
 
 static enum freedom freedom_of(const struct dealing *d, gt_call_index call, gt_stream_index stream)
 {
-    bool said = d->said.unit[call] != GT_NONE, shown = d->flow.known[call];
+    bool said = d->said->unit[call] != GT_NONE, shown = d->flow.known[call];
 
-    if (!gt_deal_has_targets(&d->targets, stream))
+    if (!gt_deal_has_targets(d->targets, stream))
         return FIXED;
     return said && shown ? BOTH : said ? SAID : shown ? SHOWN : FIXED;
 }
@@ -290,22 +272,16 @@ static void follow_call(struct dealing *d, gt_call_index index)
     }
 }
 
-static uint32_t *nones(uint32_t count)
-{
-    uint32_t *indexes = gt_realloc(NULL, count + 1ull, sizeof *indexes);
-
-    memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
-    return indexes;
-}
-
 static void begin(struct dealing *d, uint32_t streams, const char *const *independent)
 {
     const struct gt_workload *w = d->w;
     uint32_t all;
 
-    gt_independence_find(&d->said, w, independent);
+    d->said = d->deal->independence = gt_calloc(1, sizeof *d->said);
+    d->targets = d->deal->targets = gt_calloc(1, sizeof *d->targets);
+    gt_independence_find(d->said, w, independent);
     gt_data_flow_begin(&d->flow, w);
-    gt_deal_targets_find(&d->targets, w, streams, d->deal);
+    gt_deal_targets_find(d->targets, w, streams, d->deal);
     all = w->stream_count + d->deal->stream_count;
     for (int i = 0; i < FREEDOMS; i++)
         d->done[i] = gt_clocks_new(w->stream_count);
@@ -315,15 +291,13 @@ static void begin(struct dealing *d, uint32_t streams, const char *const *indepe
     d->event_stream = nones(w->event_count);
     d->event_call = nones(w->event_count);
     d->last = nones(all);
-    d->unit_target = nones(d->said.units);
+    d->unit_target = nones(d->said->units);
     d->deal->target = nones(w->call_count);
 }
 
 static void end(struct dealing *d)
 {
-    gt_independence_free(&d->said);
     gt_data_flow_free(&d->flow);
-    gt_deal_targets_free(&d->targets);
     for (int i = 0; i < FREEDOMS; i++)
         gt_clocks_free(d->done[i], d->w->stream_count);
     gt_clocks_free(d->known, d->w->stream_count + d->deal->stream_count);
@@ -333,7 +307,7 @@ static void end(struct dealing *d)
     free(d->event_call);
     free(d->last);
     free(d->unit_target);
-    free(d->replays);
+    free(d->replays.list);
     free(d->need.entries);
 }
 
@@ -355,6 +329,12 @@ void gt_deal_streams(struct gt_deal *deal, const struct gt_workload *w, uint32_t
 
 void gt_deal_free(struct gt_deal *deal)
 {
+    if (deal->targets != NULL) {
+        gt_deal_targets_free(deal->targets);
+        gt_independence_free(deal->independence);
+    }
+    free(deal->targets);
+    free(deal->independence);
     free(deal->like);
     free(deal->target);
     free(deal->waits);

@@ -11,6 +11,9 @@ struct gt_deal_wait {
     bool host;
 };
 
+struct gt_deal_targets;
+struct gt_independence;
+
 struct gt_deal {
     gt_stream_index *like; /* new streams, behind those of the workload: like which of them */
     uint32_t stream_count, stream_room;
@@ -21,6 +24,9 @@ struct gt_deal {
     uint32_t moved; /* calls whose work goes to another stream */
     uint32_t said;  /* calls that may because the user says so, */
     uint32_t shown; /* because of what they read and write */
+    uint32_t nodes; /* of graphs, that may because the user says so */
+    struct gt_deal_targets *targets;
+    struct gt_independence *independence;
 };
 
 /* Deal what may leave its stream's order (independence.h, data_flow.h) over `streams` streams of each context, the

@@ -3,6 +3,8 @@
 #include <string.h>
 
 #include "sim/whatif/deal.h"
+#include "sim/whatif/deal_graph.h"
+#include "sim/whatif/deal_targets.h"
 #include "sim/whatif/rebuild.h"
 
 struct writing {
@@ -45,6 +47,14 @@ static void write_wait(struct writing *writing, const struct gt_deal_wait *wait)
         gt_rebuild_wait(&writing->rebuild, thread, event, writing->deal->target[wait->call]);
 }
 
+static void deal_nodes(struct writing *writing, gt_call_index call, gt_stream_index stream)
+{
+    const struct gt_deal_targets *targets = writing->deal->targets;
+    const struct gt_deal_context *context = &targets->contexts[targets->of[stream]];
+
+    gt_deal_nodes(&writing->rebuild, call, writing->deal->independence, context->list, context->count);
+}
+
 /* The nodes of a graph that were in the stream that it was launched into go with it. */
 static void write_call(struct writing *writing, gt_call_index index)
 {
@@ -62,6 +72,8 @@ static void write_call(struct writing *writing, gt_call_index index)
     for (gt_op_index op = to->calls[added].first_op; op < to->op_count; op++)
         if (to->ops[op].stream == before)
             to->ops[op].stream = target;
+    if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_deal_has_targets(writing->deal->targets, before))
+        deal_nodes(writing, index, before);
     if (writing->events[index] != GT_NONE)
         gt_rebuild_record(&writing->rebuild, call->thread, writing->events[index], target);
 }

@@ -5,6 +5,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
+#include "sim/whatif/graph_identity.h"
 #include "sim/whatif/rebuild.h"
 
 /* Operations that what comes next must come after. */
@@ -48,30 +49,16 @@ static void add_all(struct frontier *to, const struct frontier *from)
         add_to(to, from->ops[i]);
 }
 
-/* FNV-1a, a number at a time. */
-static void mix(uint64_t *hash, uint64_t value)
-{
-    *hash = (*hash ^ value) * UINT64_C(0x100000001b3);
-}
-
-static void mix_op(uint64_t *hash, const struct gt_op *op)
-{
-    mix(hash, op->kind);
-    mix(hash, op->kernel);
-    mix(hash, op->bytes);
-    mix(hash, (uint64_t)op->direction << 8 | op->memory);
-}
-
 static void add_node(struct writing *writing, uint32_t capture, gt_op_index old, uint64_t *hash)
 {
     struct frontier *frontier = within(&writing->streams[writing->w->ops[old].stream], capture);
     gt_op_index op = gt_rebuild_move_op(&writing->rebuild, old);
 
     writing->rebuild.to->ops[op].visible_ps = writing->rebuild.to->ops[op].gap_ps = GT_TIME_NONE;
-    mix_op(hash, &writing->w->ops[old]);
+    gt_hash_node(hash, &writing->w->ops[old]);
     for (uint32_t i = 0; i < frontier->count; i++) {
         gt_rebuild_edge(&writing->rebuild, op, frontier->ops[i]);
-        mix(hash, op - frontier->ops[i]);
+        gt_hash_number(hash, op - frontier->ops[i]);
     }
     frontier->count = 0;
     add_to(frontier, op);
@@ -151,7 +138,7 @@ static void write_graph(struct writing *writing, uint32_t index)
 {
     static const char name[] = "cudaGraphLaunch";
     const struct gt_capture *capture = &writing->captures->list[index];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = GT_HASH_START;
     struct gt_call *call;
     gt_call_index graph;
 

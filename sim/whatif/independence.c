@@ -126,6 +126,41 @@ static void look_at(struct gt_independence *found, const struct gt_workload *w, 
     }
 }
 
+uint32_t gt_independence_nodes(const struct gt_independence *found, const struct gt_workload *w, gt_call_index index,
+                               uint32_t *unit)
+{
+    const struct gt_call *call = &w->calls[index];
+    struct place *places = gt_calloc(w->stream_count + 1ull, sizeof *places);
+    uint32_t units = 0;
+
+    for (uint32_t i = 0; i < w->stream_count; i++)
+        places[i].open = GT_NONE;
+    for (uint32_t i = 0; i < call->ops; i++) {
+        const struct gt_op *op = &w->ops[call->first_op + i];
+        struct place *place = &places[op->stream];
+
+        unit[i] = GT_NONE;
+        if (op->kind == GT_OP_KERNEL && found->kernels[w->kernels[op->kernel].name]) {
+            unit[i] = place->open = units++;
+            for (uint32_t j = 0; j < place->count; j++)
+                unit[place->feeds[j]] = place->open;
+            place->count = 0;
+        } else if (is_copy(op, GT_H2D) || op->kind == GT_OP_MEMSET) {
+            add_feed(place, i);
+            place->open = GT_NONE;
+        } else if (is_copy(op, GT_D2H) && place->open != GT_NONE) {
+            unit[i] = place->open;
+        } else {
+            place->open = GT_NONE;
+            place->count = 0;
+        }
+    }
+    for (uint32_t i = 0; i < w->stream_count; i++)
+        free(places[i].feeds);
+    free(places);
+    return units;
+}
+
 void gt_independence_find(struct gt_independence *found, const struct gt_workload *w, const char *const *patterns)
 {
     bool *kernels = gt_calloc(gt_name_count(w) + 1ull, sizeof *kernels);
@@ -146,11 +181,12 @@ void gt_independence_find(struct gt_independence *found, const struct gt_workloa
     for (uint32_t i = 0; i < w->stream_count; i++)
         free(places[i].feeds);
     free(places);
-    free(kernels);
+    found->kernels = kernels;
     free(ranges);
 }
 
 void gt_independence_free(struct gt_independence *independence)
 {
     free(independence->unit);
+    free(independence->kernels);
 }

@@ -14,11 +14,15 @@ struct gt_independence {
     uint32_t
         *unit; /* by call: calls that the user says are independent of those of other units; GT_NONE: nothing said */
     uint32_t units; /* how many there are */
+    bool *kernels;  /* by name: is it of kernels that the user means? */
 };
 
 /* `patterns` is NULL-ended; NULL: there are none. */
 void gt_independence_find(struct gt_independence *independence, const struct gt_workload *workload,
                           const char *const *patterns);
+/* The same for the nodes of one graph, unit[i] that of its i-th; returns how many units there are. */
+uint32_t gt_independence_nodes(const struct gt_independence *independence, const struct gt_workload *workload,
+                               gt_call_index call, uint32_t *unit);
 void gt_independence_free(struct gt_independence *independence);
 
 #endif

@@ -25,6 +25,7 @@ void gt_rebuild_begin(struct gt_rebuild *rebuild, const struct gt_workload *from
         .to = to,
         .new_call = nones(from->call_count),
         .new_op = nones(from->op_count),
+        .edges_anew = gt_calloc(from->op_count + 1ull, sizeof *rebuild->edges_anew),
         .owed_ps = gt_calloc(from->thread_count + 1ull, sizeof *rebuild->owed_ps),
     };
 }
@@ -160,6 +161,11 @@ void gt_rebuild_merged(struct gt_rebuild *rebuild, gt_call_index call, gt_call_i
     rebuild->new_call[call] = part_of;
 }
 
+void gt_rebuild_edges_anew(struct gt_rebuild *rebuild, gt_op_index op)
+{
+    rebuild->edges_anew[op] = true;
+}
+
 void gt_rebuild_edge(struct gt_rebuild *rebuild, gt_op_index after, gt_op_index before)
 {
     gt_array_grow(rebuild->edges, rebuild->edge_count, rebuild->edge_room);
@@ -257,8 +263,12 @@ static void relink_op(struct relinking *r, gt_op_index op)
     to->ops[op].first_after = to->after_count;
     for (uint32_t i = r->first_edge[op]; i < r->first_edge[op + 1]; i++)
         add_edge(r, op, r->order[i]);
-    for (uint32_t i = 0; i < from->ops[old].afters; i++)
-        follow(r, op, from->afters[from->ops[old].first_after + i]);
+    for (uint32_t i = 0; i < from->ops[old].afters; i++) {
+        gt_op_index before = from->afters[from->ops[old].first_after + i];
+
+        if (!r->rebuild->edges_anew[old] || from->ops[before].call != from->ops[old].call)
+            follow(r, op, before);
+    }
     if (r->before_in_stream[old] != GT_NONE && r->rebuild->new_op[r->before_in_stream[old]] == GT_NONE)
         follow(r, op, r->before_in_stream[old]);
     follow_dropped(r, op);
@@ -334,6 +344,7 @@ struct gt_workload *gt_rebuild_end(struct gt_rebuild *rebuild)
     free(rebuild->new_call);
     free(rebuild->new_op);
     free(rebuild->old_op);
+    free(rebuild->edges_anew);
     free(rebuild->owed_ps);
     free(rebuild->edges);
     return rebuild->to;

@@ -23,6 +23,7 @@ struct gt_rebuild {
     uint32_t old_count, old_room;
     uint64_t next_event_id;
     gt_time_ps *owed_ps; /* by thread: own work to be done before its next call */
+    bool *edges_anew;    /* by operation of `from`: those within its call are not followed */
     struct gt_rebuild_edge *edges;
     uint32_t edge_count, edge_room;
     uint32_t
@@ -56,6 +57,8 @@ void gt_rebuild_host_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt
 gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op);
 /* Call `call` of `from` has become part of `part_of`, a call of `to`: ranges that held the one hold the other. */
 void gt_rebuild_merged(struct gt_rebuild *rebuild, gt_call_index call, gt_call_index part_of);
+/* What operation `op` of `from` waited for within its call it waits for no more. */
+void gt_rebuild_edges_anew(struct gt_rebuild *rebuild, gt_op_index op);
 /* Operation `after` of `to` waits for `before` of `to`. */
 void gt_rebuild_edge(struct gt_rebuild *rebuild, gt_op_index after, gt_op_index before);
 

@@ -153,6 +153,29 @@ static void check_default_stream(const struct order *order, gt_op_index op, gt_s
             check_after(order, op, &order->all[other]);
 }
 
+static bool is_independent(const struct order *order, gt_op_index op)
+{
+    const struct gt_workload *w = order->w;
+
+    return order->independent != NULL && w->ops[op].kind == GT_OP_KERNEL &&
+           fnmatch(order->independent, gt_name_text(w, w->kernels[w->ops[op].kernel].name), 0) == 0;
+}
+
+/* Nodes of a graph that are independent of each other may lose the edge between them; copies go with them. */
+static void check_edges(const struct order *order, gt_op_index op)
+{
+    const struct gt_op *o = &order->w->ops[op];
+
+    for (uint32_t i = o->first_after; i < o->first_after + o->afters; i++) {
+        gt_op_index before = order->w->afters[i];
+        bool copies = o->kind != GT_OP_KERNEL || order->w->ops[before].kind != GT_OP_KERNEL;
+
+        if (order->independent == NULL || order->w->ops[before].call != o->call ||
+            !(copies || (is_independent(order, op) && is_independent(order, before))))
+            check_after(order, op, &(struct set){ .ops = &order->w->afters[i], .count = 1 });
+    }
+}
+
 static void follow_work(struct order *order, const struct gt_call *call)
 {
     gt_stream_index stream = order->w->ops[call->first_op].stream;
@@ -160,12 +183,9 @@ static void follow_work(struct order *order, const struct gt_call *call)
     bool independent = is_free(order, call);
 
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
-        const struct gt_op *op = &order->w->ops[i];
-
         check_after(order, i, independent ? base : all);
         check_default_stream(order, i, stream);
-        for (uint32_t j = 0; j < op->afters; j++)
-            check_after(order, i, &(struct set){ .ops = &order->w->afters[op->first_after + j], .count = 1 });
+        check_edges(order, i);
     }
     if (!independent)
         all->count = base->count = 0;
