@@ -15,8 +15,12 @@ struct gt_grade_facts {
     struct gt_steps steps;
 };
 
+/* By how much longer, as a part, the host's work may really have taken that is left without the profiler. */
+double gt_grade_host_varies(const struct gt_grade_facts *facts);
+
 /* Add to the scenario what the facts make it assume, with the grade that each allows.  `part`: what its simulated run
- * was bound by (bound.h). */
-void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const double part[GT_BOUNDS_BY]);
+ * was bound by (bound.h); `slower_host`: how much longer, as a part, it would be with a host that takes so much longer. */
+void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const double part[GT_BOUNDS_BY],
+              double slower_host);
 
 #endif

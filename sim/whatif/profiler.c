@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/stream/call_times.h"
 #include "sim/workload/ranges.h"
 
 /* What is left at least of a call's time and of a gap. */
@@ -168,14 +169,18 @@ static gt_time_ps goes_ps(const struct removing *removing, gt_time_ps time_ps, g
     return slows_ps > cost_ps ? slows_ps : cost_ps;
 }
 
-/* Of a graph launch there is left what it takes when nobody records; of another call a part. */
+/* Of a graph launch there is left what it takes when nobody records; of another call a part, and what such a call takes by
+ * the device file, whose times of calls are without a profiler. */
 static gt_time_ps least_call_ps(const struct removing *removing, const struct gt_call *call)
 {
-    gt_time_ps unprofiled_ps = removing->device->graph_call_ps + call->ops * removing->device->unprofiled_node_ps;
+    gt_time_ps unprofiled_ps = gt_call_row_ps(removing->w, removing->device, call), least_ps;
 
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
-        return unprofiled_ps < call->duration_ps ? unprofiled_ps : call->duration_ps;
-    return part(call->duration_ps, least_call_part);
+        unprofiled_ps += call->ops * removing->device->unprofiled_node_ps;
+    least_ps = call->kind == GT_CALL_GRAPH_LAUNCH ? 0 : part(call->duration_ps, least_call_part);
+    if (unprofiled_ps > call->duration_ps)
+        return call->duration_ps;
+    return unprofiled_ps > least_ps ? unprofiled_ps : least_ps;
 }
 
 /* What a call's operations have to wait for shrinks with the call. */
@@ -219,6 +224,14 @@ static void shorten_call(struct removing *removing, gt_call_index index, double 
     shorten_before(removing, index, ranges);
 }
 
+/* Of the thread's time, the call's and, but before its first one, its own work. */
+static double own_us(const struct gt_call *call, bool first)
+{
+    gt_time_ps call_ps = call->duration_ps != GT_TIME_NONE ? call->duration_ps : 0;
+
+    return (double)(call_ps + (first ? 0 : call->before_ps)) / 1e6;
+}
+
 static void shorten_calls(struct removing *removing)
 {
     const struct gt_workload *recorded = removing->recorded;
@@ -234,6 +247,7 @@ static void shorten_calls(struct removing *removing)
             continue;
         marks = marks_before(removing, call->thread, call->start_ps);
         shorten_call(removing, i, *before == GT_NONE ? 0 : (double)(marks - *before) / 2);
+        removing->removed->left_us += own_us(&removing->w->calls[i], *before == GT_NONE);
         *before = marks;
     }
     free(passed);

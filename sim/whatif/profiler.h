@@ -10,7 +10,8 @@
 #include "sim/whatif/scenario.h"
 
 struct gt_profiler_removed {
-    double host_us;         /* of the calls' threads, in all */
+    double host_us;         /* of the calls' threads, in all, */
+    double left_us;         /* and what was left of their time */
     uint64_t calls, ranges; /* that cost it */
     bool ranges_missing;    /* the file has none: what they cost is still there */
 };
