@@ -125,6 +125,11 @@ static void tell_next(const struct gt_run_work *work)
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);
     free(text);
+    if (work->changed || work->measured_run == 0)
+        return;
+    text = gt_format("what would make it faster: 'gridtide whatif %s --all'", work->arguments->trace);
+    gt_fold_print(stdout, 0, text);
+    free(text);
 }
 
 /* The result, and the launches with cycles where they are few; returns how many tables. */

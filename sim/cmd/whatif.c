@@ -129,6 +129,15 @@ static int by_prediction(const void *left, const void *right)
     return (a->predicted_us > b->predicted_us) - (a->predicted_us < b->predicted_us);
 }
 
+/* A form of a change that comes to the same as the one tried before it says nothing new. */
+static bool is_told(const struct gt_answer *answers, size_t count, const struct gt_answer *answer)
+{
+    const struct gt_answer *before = count > 0 ? &answers[count - 1] : NULL;
+
+    return before != NULL && before->predicted_us == answer->predicted_us &&
+           strncmp(before->change, answer->change, strcspn(answer->change, "=")) == 0;
+}
+
 /* Those that this trace refuses are left out: --all asks for what applies. */
 static size_t answer_all(const struct gt_whatif *whatif, struct gt_answer **answers)
 {
@@ -140,7 +149,8 @@ static size_t answer_all(const struct gt_whatif *whatif, struct gt_answer **answ
     for (size_t i = 0; i < tried; i++) {
         struct gt_answer *answer = &(*answers)[count];
 
-        if (gt_whatif_answer(whatif, &changes[i], 1, NULL, answer, &refused) == 0)
+        if (gt_whatif_answer(whatif, &changes[i], 1, NULL, answer, &refused) == 0 &&
+            !is_told(*answers, count, answer))
             count++;
         else
             gt_answer_free(answer);
@@ -167,7 +177,7 @@ static int ask(const struct arguments *arguments, const struct gt_change *change
     if (result == 0 && arguments->output != NULL)
         result = gt_whatif_keep(arguments->output, name, &whatif, answers, count, error);
     if (result == 0)
-        gt_whatif_print(stdout, arguments->format, name, &whatif, answers, count);
+        gt_whatif_print(stdout, arguments->format, name, &whatif, answers, count, arguments->all);
     for (size_t i = 0; answers != NULL && i < count; i++)
         gt_answer_free(&answers[i]);
     free(answers);

@@ -5,9 +5,9 @@
 #include "sim/cmd/options.h"
 #include "sim/whatif/whatif.h"
 
-/* whatif_print.c: the answers, in their order; `name` is the trace's. */
+/* whatif_print.c: the answers, in their order; `name` is the trace's; `ranked`: the best first, and told so. */
 void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const struct gt_whatif *whatif,
-                     const struct gt_answer *answers, size_t count);
+                     const struct gt_answer *answers, size_t count, bool ranked);
 
 /* whatif_store.c: the recording, the baseline and the answers' scenarios as runs of a new store at `path`.  Returns 0; -1
  * with the reason, nothing is left then. */

@@ -1,6 +1,7 @@
 /* whatif_print.c - answers as a table, CSV or JSON. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/cmd/fold.h"
 #include "sim/cmd/json.h"
@@ -102,22 +103,73 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
     return table;
 }
 
-/* Below the table: what each answer takes for granted. */
-static void print_assumptions(FILE *out, const struct gt_answer *answers, size_t count)
+static bool assumes(const struct gt_answer *answer, const char *text)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct gt_scenario *scenario = &answers[i].scenario;
+    for (uint32_t i = 0; i < answer->scenario.assumption_count; i++)
+        if (strcmp(answer->scenario.assumptions[i], text) == 0)
+            return true;
+    return false;
+}
 
-        if (scenario->assumption_count == 0)
+/* Do all of several answers rest on it? */
+static bool all_assume(const struct gt_answer *answers, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!assumes(&answers[i], text))
+            return false;
+    return count > 1;
+}
+
+static void print_own(FILE *out, const struct gt_answer *answer, const struct gt_answer *answers, size_t count)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < answer->scenario.assumption_count; i++) {
+        if (all_assume(answers, count, answer->scenario.assumptions[i]))
             continue;
-        fprintf(out, "\n%s assumes:\n", answers[i].change);
-        for (uint32_t j = 0; j < scenario->assumption_count; j++)
-            gt_fold_print(out, INDENT, scenario->assumptions[j]);
+        if (!any)
+            fprintf(out, "\n%s assumes:\n", answer->change);
+        any = true;
+        gt_fold_print(out, INDENT, answer->scenario.assumptions[i]);
     }
 }
 
+/* Below the table: what each answer takes for granted, and what all do. */
+static void print_assumptions(FILE *out, const struct gt_answer *answers, size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        print_own(out, &answers[i], answers, count);
+    for (uint32_t i = 0; count > 1 && i < answers[0].scenario.assumption_count; i++) {
+        if (!all_assume(answers, count, answers[0].scenario.assumptions[i]))
+            continue;
+        if (!any)
+            fputs("\nall assume:\n", out);
+        any = true;
+        gt_fold_print(out, INDENT, answers[0].scenario.assumptions[i]);
+    }
+}
+
+enum { BEST = 3 };
+
+/* Above the tables, where all changes were tried: "1. graph: 80.1% shorter, 163 us a step (trust medium)". */
+static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
+{
+    for (size_t i = 0; i < count && i < BEST; i++) {
+        double pct = answers[i].change_pct;
+        char *text = gt_format("%zu. %s: %.1f%% %s, %.1f us a step (trust %s, bound by %s)", i + 1, answers[i].change,
+                               fabs(pct), pct <= 0 ? "shorter" : "longer", answers[i].step_us,
+                               gt_trust_names[answers[i].scenario.trust], gt_bound_names[answers[i].bound_by]);
+
+        gt_fold_print(out, 0, text);
+        free(text);
+    }
+    fputc('\n', out);
+}
+
 void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const struct gt_whatif *whatif,
-                     const struct gt_answer *answers, size_t count)
+                     const struct gt_answer *answers, size_t count, bool ranked)
 {
     struct gt_table *tables[2];
 
@@ -125,6 +177,8 @@ void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const s
         print_json(out, name, whatif, answers, count);
         return;
     }
+    if (format == GT_FORMAT_TABLE && ranked)
+        print_best(out, answers, count);
     tables[0] = trace_table(name, whatif);
     tables[1] = changes_table(answers, count);
     gt_tables_print(out, format, tables, 2);

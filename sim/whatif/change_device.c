@@ -22,6 +22,23 @@ static int apply_key(struct gt_scenario *scenario, const char *argument, struct 
     return result;
 }
 
+/* More than the default are worth a try where there are more streams than that. */
+static const char *const tried_connections[] = { "16", "32", NULL };
+
+static bool connections_apply(const struct gt_scenario *scenario, const char *argument)
+{
+    const struct gt_workload *w = scenario->workload;
+    bool *used = gt_calloc(w->stream_count + 1ull, sizeof *used);
+    uint32_t streams = 0, number = (uint32_t)strtoul(argument, NULL, 10);
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        streams += !used[w->ops[i].stream];
+        used[w->ops[i].stream] = true;
+    }
+    free(used);
+    return number > scenario->device.connections && streams > scenario->device.connections;
+}
+
 static int apply_connections(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
     return set_key(scenario, "scheduling.connections", argument, error);
@@ -83,6 +100,8 @@ const struct gt_change_kind gt_change_connections = {
     .argument = "N",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "so many hardware queues (CUDA_DEVICE_MAX_CONNECTIONS)",
+    .tried = tried_connections,
+    .applies = connections_apply,
     .apply = apply_connections,
 };
 const struct gt_change_kind gt_change_launch_cost = {

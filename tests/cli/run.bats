@@ -248,7 +248,8 @@ TRACE
 @test "run: what was written, and what to do next" {
     run "$GRIDTIDE" run toy.jsonl -o run.db
     [ "$status" -eq 0 ]
-    [ "${lines[-1]}" = "written to run.db; next: 'gridtide stats run.db', or report, compare, export" ]
+    [ "${lines[-2]}" = "written to run.db; next: 'gridtide stats run.db', or report, compare, export" ]
+    [ "${lines[-1]}" = "what would make it faster: 'gridtide whatif toy.jsonl --all'" ]
 }
 
 @test "run: wrong usage exits 2" {

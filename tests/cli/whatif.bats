@@ -86,6 +86,45 @@ about()
     answer --change device=a100 | grep -q 'taken as bound by .*kernel launches, [0-9]*% of kernel time, x[0-9.]*'
 }
 
+@test "--all ranks what applies, and its first lines are the three best" {
+    trace="$GRIDTIDE_SOURCE/traces/pairs/batches-wide.pageable.json.gz"
+    "$GRIDTIDE" whatif "$trace" -q --all > "$folder/table"
+    grep -c '^[123]\. ' "$folder/table" | grep -qx 3
+    sed -n '1,3s/^[123]\. \([a-z-]*\).*/\1/p' "$folder/table" > "$folder/best"
+    answer --all | sed -n 's/.*"change": "\(.*\)",/\1/p' | head -3 | cmp - "$folder/best"
+    [ "$(head -1 "$folder/best")" = pinned ]
+    answer --all | sed -n 's/.*"predicted_us": \([0-9]*\).*/\1/p' > "$folder/times"
+    sort -n "$folder/times" | cmp - "$folder/times"
+    [ "$(wc -l < "$folder/times")" -ge 3 ]
+}
+
+@test "-o keeps the recording, the baseline and the scenarios, the best one last" {
+    trace="$GRIDTIDE_SOURCE/traces/pairs/batches-wide.pageable.json.gz"
+    answer --all -o "$folder/run.db" > "$folder/json"
+    changes=$(grep -c '"change"' "$folder/json")
+    ask() { sqlite3 "$folder/run.db" "$1"; }
+    [ "$(ask 'select count(*) from run')" = $((changes + 2)) ]
+    [ "$(ask 'select kind from run where run_id = 1')" = measured ]
+    [ "$(ask 'select options from run where run_id = 2')" = "whatif baseline" ]
+    [ "$(ask 'select options from run order by run_id desc limit 1')" = "whatif pinned" ]
+    [ "$(ask "select count(*) from counter where name = 'without_run_id' and value = 2")" = "$changes" ]
+    "$GRIDTIDE" stats "$folder/run.db" > /dev/null
+}
+
+@test "a step is a ProfilerStep, and the profiler's cost is in the replay, not in the baseline" {
+    trace="$GRIDTIDE_SOURCE/traces/pairs/mlp-large.eager.json.gz"
+    answer --change connections=8 > "$folder/json"
+    python3 - "$folder/json" <<- 'END'
+	import json, sys
+	answer = json.load(open(sys.argv[1]))
+	assert answer["steps"] == 4
+	assert abs(answer["replay_us"] / answer["measured_us"] - 1) < 0.01
+	assert answer["baseline_us"] < answer["replay_us"]
+	assert answer["baseline_us"] / 5 < answer["step_us"] < answer["baseline_us"] / 3
+	assert "what the profiler cost is taken off" in " ".join(answer["changes"][0]["assumptions"])
+	END
+}
+
 # refused STATUS TEXT OPTION...
 refused()
 {
