@@ -30,8 +30,7 @@ PAIRS = [
     ("pipeline", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
                   ("pageable", "pageable-async", "async", ""), ("pinned", "async", "async", ""),
                   ("pinned", "prefetch", "async prefetch=2", ""), ("async", "async-end", "no-readback", ""),
-                  ("async", "prefetch", "prefetch=2", ""), ("async-end", "prefetch-end", "prefetch", ""),
-                  ("async", "prefetch-end", "no-readback prefetch", "")]),
+                  ("async", "prefetch", "prefetch=2", ""), ("async-end", "prefetch-end", "prefetch", "")]),
     ("readback", [("each", "end", "no-readback", "")]),
     ("results", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
                  ("pinned", "async", "async", "")]),
@@ -54,12 +53,23 @@ def kind(program):
     return next((pattern for pattern, _ in PAIRS if re.match(r"(%s)(-|$)" % pattern, program)), program.split("-")[0])
 
 
-def sides(programs):
-    """Of the programs of a kind, ordered by a hash of their names, every other one is to learn from."""
-    table, families = {}, {re.sub(r"-\d+$", "", program): program for program in programs}
-    ordered = sorted(families, key=lambda family: (kind(family), hashlib.sha256(family.encode()).digest()))
+def known_sides(folder):
+    """The sides in the tables that are there: a program that was looked at stays where it is."""
+    sides = {}
+    for name, column in (("pairs.csv", "trace"), ("costs.csv", "program")):
+        path = os.path.join(folder, name)
+        if os.path.exists(path):
+            with open(path) as file:
+                sides.update((row[column].split(".")[0], row["side"]) for row in csv.DictReader(file))
+    return sides
+
+
+def sides(programs, known):
+    """Of the new programs of a kind, ordered by a hash of their names, every other one is to learn from."""
+    families = {re.sub(r"-\d+$", "", program) for program in programs}
+    table = {re.sub(r"-\d+$", "", program): side for program, side in known.items()}
     place = {}
-    for family in ordered:
+    for family in sorted(families - set(table), key=lambda family: (kind(family), hashlib.sha256(family.encode()).digest())):
         place[kind(family)] = place.get(kind(family), -1) + 1
         table[family] = "judge" if place[kind(family)] % 2 else "learn"
     return {program: table[re.sub(r"-\d+$", "", program)] for program in programs}
@@ -169,7 +179,7 @@ def main():
     *folders, folder = sys.argv[1:]
     os.makedirs(folder, exist_ok=True)
     rows, traces = read(folders)
-    side = sides({program for program, _ in traces})
+    side = sides({program for program, _ in traces}, known_sides(folder))
     write_pairs(rows, traces, side, folder)
     write_costs(rows, traces, side, folder)
     for (program, form), path in traces.items():
