@@ -55,7 +55,7 @@
          name ": added to the gap between operations of a stream"), \
     TIME("profiler." name "_graph_gap_us", "us", field.graph_gap_ps, LONGEST_US, "0.55", \
          name ": added to the gap between nodes of a graph"), \
-    TIME("profiler." name "_copy_gap_us", "us", field.copy_gap_ps, LONGEST_US, "2", \
+    TIME("profiler." name "_copy_gap_us", "us", field.copy_gap_ps, LONGEST_US, "1.5", \
          name ": added to the gap between operations of which one is a copy")
 /* clang-format on */
 
