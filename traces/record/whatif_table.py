@@ -32,8 +32,10 @@ PAIRS = [
                   ("pinned", "prefetch", "async prefetch=2", ""), ("async", "async-end", "no-readback", ""),
                   ("async", "prefetch", "prefetch=2", ""), ("async-end", "prefetch-end", "prefetch", "")]),
     ("readback", [("each", "end", "no-readback", "")]),
-    ("results", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
-                 ("pinned", "async", "async", "")]),
+    # Without a wait the host has the results at the end: that is to ask for no-readback, of copies that are small.
+    ("results-small", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned no-readback", ""),
+                       ("pinned", "async", "no-readback", "")]),
+    ("results-large", [("pageable", "pinned", "pinned", "")]),
     ("towers|chains|graph", branches("streams-1") + branches("streams-4")),
     # Nothing says that these links are independent: asked for streams, they stay a chain.
     ("handoff", [("streams-1", "streams-1", "streams=4", "")]),
