@@ -99,6 +99,12 @@ static void tell(struct gt_scenario *scenario, const struct gt_graph_counts *cou
             "the host's own work between those calls, and as much before and behind them, was there to launch "
             "only, and is not done when a graph is launched: %.1f us in all",
             (double)counts->own_work_ps / 1e6);
+    if (counts->unknown_waits > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%u waits for events that the trace does not name are taken to be for the last event recorded, "
+            "and that to be behind the last launch before it",
+            counts->unknown_waits);
     if (counts->lost_edges > 0)
         gt_scenario_assume(scenario, GT_TRUST_LOW,
                            "%u waits of graphs for operations asked for while they were captured are not kept",

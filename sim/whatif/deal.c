@@ -232,6 +232,11 @@ static void record(struct dealing *d, gt_call_index index)
 /* The wait itself stays: the stream comes after what the event's stream had. */
 static void wait_event(struct dealing *d, const struct gt_call *call)
 {
+    if (call->event == GT_NONE) { /* it may be for anything */
+        for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
+            reach_all(d, &d->done[FIXED][call->stream], stream);
+        return;
+    }
     gt_clock_merge(&d->done[FIXED][call->stream], &d->events[call->event]);
     if (d->event_call[call->event] != GT_NONE)
         gt_clock_reach(&d->known[call->stream], d->event_stream[call->event], d->event_call[call->event]);
@@ -258,7 +263,7 @@ static void follow_call(struct dealing *d, gt_call_index index)
 
     if (call->kind == GT_CALL_EVENT_RECORD && streamed && about_event)
         record(d, index);
-    else if (call->kind == GT_CALL_EVENT_WAIT && streamed && about_event)
+    else if (call->kind == GT_CALL_EVENT_WAIT && streamed)
         wait_event(d, call);
     else if (call->kind == GT_CALL_EVENT_SYNC && about_event)
         wait_host(d, index, &d->events[call->event], d->event_stream[call->event]);

@@ -21,6 +21,8 @@ struct writing {
     struct gt_graph_counts *counts;
     struct gt_rebuild rebuild;
     struct frontier *streams, *events; /* of the graph at hand */
+    gt_stream_index last_stream;       /* that something was launched into */
+    struct frontier unknown;           /* behind the last event record of which stream or event are not known */
     gt_stream_index *joined; /* by stream: where the graph with its latest work was launched; GT_NONE: in itself */
     bool *worked;            /* by stream: has it had work of its own since? */
     gt_event_index *forks;   /* by stream: the event that orders it before or behind graphs; GT_NONE: none yet */
@@ -30,6 +32,9 @@ struct writing {
 
 static void add_to(struct frontier *frontier, gt_op_index op)
 {
+    for (uint32_t i = 0; i < frontier->count; i++)
+        if (frontier->ops[i] == op)
+            return;
     gt_array_grow(frontier->ops, frontier->count, frontier->room);
     frontier->ops[frontier->count++] = op;
 }
@@ -63,6 +68,28 @@ static void add_node(struct writing *writing, uint32_t capture, gt_op_index old,
     frontier->count = 0;
     add_to(frontier, op);
     writing->counts->nodes++;
+    writing->last_stream = writing->w->ops[old].stream;
+}
+
+/* A record of which the trace does not say the stream is taken to be behind what was launched last, and to be what the
+ * next wait for an unknown event waits for. */
+static void record_unknown(struct writing *writing, uint32_t capture, const struct gt_call *call)
+{
+    struct frontier *unknown = within(&writing->unknown, capture);
+    gt_stream_index stream = call->stream != GT_NONE ? call->stream : writing->last_stream;
+
+    unknown->count = 0;
+    add_all(unknown, within(&writing->streams[stream], capture));
+}
+
+static void follow_unknown(struct writing *writing, uint32_t capture, const struct gt_call *call)
+{
+    if (call->kind == GT_CALL_EVENT_RECORD) {
+        record_unknown(writing, capture, call);
+    } else if (call->kind == GT_CALL_EVENT_WAIT && call->stream != GT_NONE) {
+        add_all(within(&writing->streams[call->stream], capture), within(&writing->unknown, capture));
+        writing->counts->unknown_waits++;
+    }
 }
 
 /* One of the captured calls. */
@@ -77,8 +104,10 @@ static void add_call(struct writing *writing, uint32_t capture, gt_call_index in
         writing->counts->own_work_ps += call->before_ps;
     if (call->kind == GT_CALL_HOST_WORK)
         writing->counts->own_work_ps += call->duration_ps;
-    if (call->stream == GT_NONE || call->event == GT_NONE)
+    if (call->stream == GT_NONE || call->event == GT_NONE) {
+        follow_unknown(writing, capture, call);
         return;
+    }
     if (call->kind == GT_CALL_EVENT_RECORD) {
         struct frontier *event = &writing->events[call->event];
 
@@ -284,6 +313,7 @@ struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt
         .counts = counts,
         .streams = frontiers(w->stream_count),
         .events = frontiers(w->event_count),
+        .unknown = { .capture = GT_NONE },
         .joined = nones(w->stream_count),
         .worked = gt_calloc(w->stream_count + 1ull, sizeof *writing.worked),
         .forks = nones(w->stream_count),
@@ -308,6 +338,7 @@ struct gt_workload *gt_write_graphs(const struct gt_workload *w, const struct gt
     counts->different = count_different(writing.hashes, counts->graphs);
     free_frontiers(writing.streams, w->stream_count);
     free_frontiers(writing.events, w->event_count);
+    free(writing.unknown.ops);
     free(writing.joined);
     free(writing.worked);
     free(writing.forks);

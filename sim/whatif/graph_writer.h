@@ -9,6 +9,7 @@ struct gt_graph_counts {
     uint32_t graphs, launches, nodes; /* graph launches, the calls in their place, their operations */
     uint32_t different;               /* graphs, by their nodes and edges */
     gt_time_ps own_work_ps;           /* that the host did to launch them, and does not do any more */
+    uint32_t unknown_waits;           /* for events that the trace does not name */
     uint32_t lost_edges;              /* see gt_rebuild_end() */
 };
 
