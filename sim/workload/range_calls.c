@@ -229,16 +229,6 @@ uint32_t *gt_ranges_count_calls(const struct gt_workload *w)
     return count;
 }
 
-bool gt_range_is_measured(const struct gt_range *range)
-{
-    return range->start_ps != GT_TIME_NONE && range->duration_ps != GT_TIME_NONE;
-}
-
-gt_time_ps gt_range_measured_end(const struct gt_range *range)
-{
-    return gt_range_is_measured(range) ? range->start_ps + range->duration_ps : GT_TIME_NONE;
-}
-
 bool gt_range_has_call(const struct gt_workload *w, const struct gt_range *range, gt_call_index index)
 {
     const struct gt_call *call = &w->calls[index];

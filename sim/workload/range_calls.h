@@ -13,9 +13,15 @@ void gt_thread_calls_find(struct gt_thread_calls *threads, const struct gt_workl
 void gt_thread_calls_free(struct gt_thread_calls *threads);
 
 /* Has the range a measured start and end? */
-bool gt_range_is_measured(const struct gt_range *range);
+static inline bool gt_range_is_measured(const struct gt_range *range)
+{
+    return range->start_ps != GT_TIME_NONE && range->duration_ps != GT_TIME_NONE;
+}
 /* Its end; GT_TIME_NONE when it has no measured times. */
-gt_time_ps gt_range_measured_end(const struct gt_range *range);
+static inline gt_time_ps gt_range_measured_end(const struct gt_range *range)
+{
+    return gt_range_is_measured(range) ? range->start_ps + range->duration_ps : GT_TIME_NONE;
+}
 
 /* Was the call made within the range: by its thread (a step: by any), and not before it began nor after its end? */
 bool gt_range_has_call(const struct gt_workload *workload, const struct gt_range *range, gt_call_index call);

@@ -7,7 +7,7 @@
 #include "sim/base/sort.h"
 
 /* A file may nest ranges as deep as it likes: so many open ones are looked at for the one that holds the next. */
-enum { DEPTH_MAX = 64 };
+enum { DEPTH_MAX = 16 };
 
 static int compare_ranges(const void *left, const void *right, void *user)
 {

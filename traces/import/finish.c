@@ -248,10 +248,13 @@ struct gt_workload *gt_import_finish(struct gt_import *import, const char *path,
         finish.into = NULL;
         order_ops(&finish);
         write_calls(&finish);
-        free(import->calls); /* so that calls and operations are never all there twice */
+        free(import->calls); /* so that nothing is there twice for longer than it must */
         import->calls = NULL;
         import->call_count = import->call_room = 0;
         write_ops(&finish);
+        free(import->ops);
+        import->ops = NULL;
+        import->op_count = import->op_room = 0;
         gt_import_write_ranges(&finish);
         workload = checked(import, path, error);
     }

@@ -92,23 +92,36 @@ static void index_keys(void)
 
 static const struct category {
     const char *name;
+    size_t length;
     enum kineto_category category;
 } categories[] = {
-    { "kernel", KINETO_KERNEL },     { "gpu_memcpy", KINETO_COPY },        { "gpu_memset", KINETO_MEMSET },
-    { "cuda_runtime", KINETO_CALL }, { "cuda_driver", KINETO_CALL },       { "cuda_sync", KINETO_SYNC },
-    { "cuda_event", KINETO_RECORD }, { "Kernel", KINETO_KERNEL },          { "Memcpy", KINETO_COPY },
-    { "Memset", KINETO_MEMSET }, /* until 2022 */
-    { "Runtime", KINETO_CALL },      { "cpu_op", KINETO_OPERATOR },        { "user_annotation", KINETO_ANNOTATION },
-    { "Operator", KINETO_OPERATOR }, { "python_function", KINETO_PYTHON },
+#define CATEGORY(name, category)         \
+    {                                    \
+        name, sizeof name - 1, category, \
+    }
+    CATEGORY("cpu_op", KINETO_OPERATOR),
+    CATEGORY("kernel", KINETO_KERNEL),
+    CATEGORY("cuda_runtime", KINETO_CALL),
+    CATEGORY("gpu_memcpy", KINETO_COPY),
+    CATEGORY("gpu_memset", KINETO_MEMSET),
+    CATEGORY("cuda_driver", KINETO_CALL),
+    CATEGORY("cuda_sync", KINETO_SYNC),
+    CATEGORY("cuda_event", KINETO_RECORD),
+    CATEGORY("user_annotation", KINETO_ANNOTATION),
+    CATEGORY("python_function", KINETO_PYTHON),
+    CATEGORY("Kernel", KINETO_KERNEL), /* until 2022 */
+    CATEGORY("Memcpy", KINETO_COPY),
+    CATEGORY("Memset", KINETO_MEMSET),
+    CATEGORY("Runtime", KINETO_CALL),
+    CATEGORY("Operator", KINETO_OPERATOR),
+#undef CATEGORY
 };
 
 static enum kineto_category category_of(const char *name, size_t length)
 {
-    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++) {
-        if (name[0] == categories[i].name[0] && strlen(categories[i].name) == length &&
-            memcmp(name, categories[i].name, length) == 0)
+    for (size_t i = 0; i < sizeof categories / sizeof categories[0]; i++)
+        if (categories[i].length == length && memcmp(name, categories[i].name, length) == 0)
             return categories[i].category;
-    }
     return KINETO_NO_INTEREST;
 }
 
