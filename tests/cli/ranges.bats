@@ -239,4 +239,27 @@ END
     "$GRIDTIDE" stats run.db > /dev/null
     "$GRIDTIDE" compare run.db > /dev/null
     "$GRIDTIDE" export csv run.db -o run.csv
+    "$GRIDTIDE" export perfetto run.db -o run.pftrace
+    run "$GRIDTIDE" stats run.db --step 0
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"the run has no steps"* ]]
+}
+
+@test "ranges: a damaged store is told or its ranges passed over, and no command falls" {
+    cp run.db whole.db
+    for change in "range set parent_no = range_no where range_no = 2" "range set parent_no = 99 where range_no = 2" \
+        "call_range set range_no = 77" "call_range set range_no = -1" "run_range set end_ps = -5" \
+        "run_range set start_ps = 'x'" "range set first_op = -3, behind_op = 99999999999" \
+        "range set name = x'00ff', kind = 5" "range set range_no = range_no + 100 where range_no > 3" \
+        "run_op set cause_op = 4000000" "run_op set cause_op = -1" "range set thread_no = 88" \
+        "run_range set start_ps = 4611686018427387000, end_ps = 4611686018427387001"; do
+        cp whole.db run.db
+        sql run.db "update $change"
+        for command in "stats run.db" "stats run.db --step 1" "export csv run.db -o x.csv" \
+            "export perfetto run.db -o x.pftrace" "export perfetto run.db -o x.pftrace --step 0" "explain run.db"; do
+            run timeout 20 "$GRIDTIDE" $command
+            echo "$change: $command: $status: $output"
+            [ "$status" -le 1 ]
+        done
+    done
 }
