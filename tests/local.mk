@@ -28,6 +28,7 @@ UNIT_TESTS = \
     tests/unit/too_large \
     tests/unit/stats \
     tests/unit/stats_path \
+    tests/unit/diff \
     tests/unit/stats_sweep \
     tests/unit/kernels \
     tests/unit/store \
@@ -87,7 +88,8 @@ CLI_TESTS = \
     tests/cli/pairs.bats \
     tests/cli/random.bats \
     tests/cli/rules.bats \
-    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats
+    tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats \
+    tests/cli/diff.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \

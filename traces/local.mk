@@ -7,6 +7,8 @@ traces_libtraces_a_SOURCES = \
     traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
+    traces/diff/diff.c traces/diff/diff.h traces/diff/list.c traces/diff/list.h traces/diff/matching.c \
+    traces/diff/matching.h traces/diff/side.c traces/diff/side.h \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/explain.h traces/explain/findings.c \
     traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/why.c traces/explain/why.h \
@@ -52,7 +54,7 @@ traces_libtraces_a_SOURCES = \
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/sass/README.md \
-    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/export/README.md
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md
 
 # The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[], gt_schema_ranges_sql[]`.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h

@@ -4,6 +4,7 @@ dist_man_MANS += \
     sim/man/gridtide-calibrate.1 \
     sim/man/gridtide-compare.1 \
     sim/man/gridtide-devices.1 \
+    sim/man/gridtide-diff.1 \
     sim/man/gridtide-explain.1 \
     sim/man/gridtide-export.1 \
     sim/man/gridtide-import.1 \

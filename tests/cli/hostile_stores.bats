@@ -19,12 +19,13 @@ ENDLESS="WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 # readers STATUS: every command that reads evil.db ends with that status; refusals name it and leave nothing.
 readers()
 {
-    for command in stats compare explain report "export csv" "export perfetto" "validate --measured"; do
+    for command in stats compare explain "diff evil.db" report "export csv" "export perfetto" "validate --measured"; do
         case $command in
         export*) set -- "$1" $command evil.db -o out/file ;;
         report) set -- "$1" report evil.db -o out/report ;;
         validate*) set -- "$1" $command evil.db t.jsonl -o out/v.db ;;
         explain) set -- "$1" explain evil.db 0 ;;
+        diff*) set -- "$1" $command evil.db ;;
         *) set -- "$1" $command evil.db ;;
         esac
         run timeout 20 "$GRIDTIDE" "${@:2}"

@@ -206,24 +206,30 @@ static int share_out(const struct gt_loaded_run *t, struct gt_stats *stats, stru
     return result;
 }
 
+int gt_limits_of(const struct gt_loaded_run *t, struct gt_stats *stats, struct gt_limits *limits,
+                 struct gt_error *error)
+{
+    int result;
+
+    *limits = (struct gt_limits){ .bound_by = "nothing" };
+    limits->makespan_ps = stats->summary.makespan_ps;
+    limits->idle_ps = stats->summary.idle_ps;
+    limits->path_ps = stats->path_end_ps - stats->path_start_ps;
+    sum_causes(stats, limits);
+    find_bound(limits);
+    result = share_out(t, stats, limits, error);
+    if (result != 0)
+        gt_limits_free(limits);
+    return result;
+}
+
 int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, struct gt_limits *limits,
                    struct gt_error *error)
 {
     struct gt_stats *stats = gt_stats_compute(database, t->run_id, NULL, error);
-    int result = stats == NULL ? -1 : 0;
+    int result = stats == NULL ? -1 : gt_limits_of(t, stats, limits, error);
 
-    *limits = (struct gt_limits){ .bound_by = "nothing" };
-    if (result == 0) {
-        limits->makespan_ps = stats->summary.makespan_ps;
-        limits->idle_ps = stats->summary.idle_ps;
-        limits->path_ps = stats->path_end_ps - stats->path_start_ps;
-        sum_causes(stats, limits);
-        find_bound(limits);
-        result = share_out(t, stats, limits, error);
-    }
     gt_stats_free(stats);
-    if (result != 0)
-        gt_limits_free(limits);
     return result;
 }
 

@@ -33,6 +33,9 @@ struct gt_limits {
 /* Of the timeline's run.  Returns 0 or -1; gt_limits_free() ends what it filled. */
 int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *run, struct gt_limits *limits,
                    struct gt_error *error);
+/* The same where the run's statistics are at hand. */
+int gt_limits_of(const struct gt_loaded_run *run, struct gt_stats *stats, struct gt_limits *limits,
+                 struct gt_error *error);
 void gt_limits_free(struct gt_limits *limits);
 
 #endif

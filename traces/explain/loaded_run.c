@@ -282,7 +282,7 @@ static int read_run_op(struct loading *loading, struct gt_query *query)
         return gt_error_set(loading->error, "the run has an operation that the trace has not; the store is damaged");
     op = &loading->t->ops[number];
     op->there = true;
-    for (int i = 0; i < GT_WAITS; i++)
+    for (int i = 0; i < GT_WAITS && loading->t->simulated; i++)
         if (gt_query_number(query, 4 + i, GT_TIME_LIMIT_PS, "wait", &op->wait_ps[i], loading->error) != 0)
             return -1;
     op->cause_call = index_of(query, 4 + GT_WAITS, loading->t->call_count);
@@ -402,11 +402,11 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
 {
     struct gt_loaded_run *t = gt_calloc(1, sizeof *t);
     struct loading loading = { .t = t, .database = database, .error = error };
-    struct gt_query *query =
-        gt_query_new(database,
-                     "SELECT run.trace_id, run.options, trace.name FROM run JOIN trace USING (trace_id)"
-                     " WHERE run_id = ?1",
-                     error);
+    struct gt_query *query = gt_query_new(
+        database,
+        "SELECT run.trace_id, run.options, trace.name, run.kind = 'simulated' FROM run JOIN trace USING (trace_id)"
+        " WHERE run_id = ?1",
+        error);
     int result = -1;
 
     t->run_id = run_id;
@@ -418,6 +418,7 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
         t->trace_id = gt_query_integer(query, 0);
         t->options = gt_query_text(query, 1);
         t->trace = gt_query_text(query, 2);
+        t->simulated = gt_query_integer(query, 3) != 0;
         result = load_rows(&loading);
     } else if (result == 0) {
         result = gt_error_set(error, "no run %" PRId64 " in it", run_id);

@@ -1,10 +1,12 @@
-/* loaded_run.h - a simulated run as arrays: operations, calls, streams, kernels, with what each waited for.
+/* loaded_run.h - a run as arrays: operations, calls, streams, kernels, with what each waited for.
  *
  * Everything that explains a timeline looks at the same rows in several orders, so they are kept: some 150 bytes an
  * operation and 50 a call.  Times are picoseconds since the run's origin.
  */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_LOADED_RUN_H
 #define GRIDTIDE_TRACES_EXPLAIN_LOADED_RUN_H
+
+#include <stdbool.h>
 
 #include "sim/devices/device.h"
 #include "sim/workload/probe.h"
@@ -54,6 +56,7 @@ struct gt_loaded_kernel {
 
 struct gt_loaded_run {
     int64_t run_id, trace_id;
+    bool simulated; /* a measured run has no waits and no causes: they are all 0 and none */
     char *trace, *options;
     struct gt_device device;
     struct gt_loaded_op *ops;
@@ -71,7 +74,7 @@ struct gt_loaded_run {
     gt_time_ps first_ps, last_ps;          /* of the makespan: first operation's start to last one's end */
 };
 
-/* The whole simulated run `run_id`; NULL with the reason.  gt_loaded_run_free() ends it. */
+/* The whole run `run_id`; NULL with the reason.  gt_loaded_run_free() ends it. */
 struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error);
 void gt_loaded_run_free(struct gt_loaded_run *run);
 
