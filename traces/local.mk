@@ -79,6 +79,10 @@ traces/io/paths.h: Makefile
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"' > $@.tmp && mv $@.tmp $@
 
+# BUILT_SOURCES are made before "all" and "check" only: what includes them says so, for a program made by its name.
+traces/io/datadir.$(OBJEXT): traces/io/paths.h
+traces/store/store.$(OBJEXT): traces/store/schema_sql.h
+
 # Beside each program that is built and not installed: where its source is, so that none has to have it in
 # itself (traces/io/datadir.c).
 SOURCE_MARKS = gridtide.source tests/bench/gridtide.source tests/fuzz/gridtide.source tests/unit/gridtide.source
@@ -95,6 +99,7 @@ BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 CLEANFILES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 EXTRA_DIST += traces/export/perfetto.proto
 
+traces/export/perfetto.$(OBJEXT): traces/export/perfetto.pb-c.h
 traces/export/perfetto.pb-c.h: traces/export/perfetto.pb-c.c
 traces/export/perfetto.pb-c.c: $(top_srcdir)/traces/export/perfetto.proto
 	@$(MKDIR_P) $(@D)
