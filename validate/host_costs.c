@@ -175,11 +175,17 @@ static void add_graph(struct gt_host_costs *costs, const struct gt_workload *wor
 static void add_staged(struct gt_host_costs *costs, const struct gt_workload *w, const struct gt_call *call)
 {
     const struct gt_op *op = &w->ops[call->first_op];
+    gt_time_ps end_ps = gt_call_measured_end(call);
 
-    if (call->kind != GT_CALL_COPY || call->ops != 1 || op->memory != GT_MEMORY_PAGEABLE || op->direction != GT_H2D)
+    if (call->kind != GT_CALL_COPY || call->ops != 1 || op->memory != GT_MEMORY_PAGEABLE ||
+        (op->direction != GT_H2D && op->direction != GT_D2H))
+        return;
+    if (op->start_ps == GT_TIME_NONE || end_ps == GT_TIME_NONE || end_ps <= op->start_ps)
         return;
     gt_array_grow(costs->staged, costs->staged_count, costs->staged_room);
-    costs->staged[costs->staged_count++] = (struct gt_host_staged){ (double)call->duration_ps, (double)op->bytes };
+    costs->staged[costs->staged_count++] = (struct gt_host_staged){ .ps = (double)(end_ps - op->start_ps),
+                                                                    .bytes = (double)op->bytes,
+                                                                    .out = op->direction == GT_D2H };
 }
 
 /* Of several threads at once each call may wait for the others' lock: what that costs is told from these alone. */

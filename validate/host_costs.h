@@ -21,7 +21,7 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *wo
 
 /* Put what was learned into the keys of `device`: of each kind of call what it costs, and what a thread's first one,
  * the first into a stream and one behind another kind cost more (least absolute deviations), the return of waits, how
- * soon a host function is picked up, how far all these differ from run to run and call to call; a graph launch's parts and the host's own copying, each by one factor.
+ * soon a host function is picked up, how far all these differ from run to run and call to call; the host's own copying, in and out; a graph launch's parts by one factor.
  * Keys that too few calls tell about (fewer than GT_HOST_COSTS_LEAST) stay.  Returns the number of calls behind it. */
 enum { GT_HOST_COSTS_LEAST = 8 };
 uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device *device);

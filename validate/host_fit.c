@@ -103,28 +103,41 @@ static void apply_graphs(const struct gt_host_costs *costs, struct gt_device *de
     device->graph_copy_ps = (uint64_t)((double)device->graph_copy_ps * ratio);
 }
 
-/* How fast the host copies, from copies that it only copies into the staging buffers, and are long enough to tell.
- * Few do, so fewer are enough; copying out is taken to be as much faster or slower than the device has it. */
-enum { STAGED_LEAST = 3, STAGED_BYTES_LEAST = 1 << 17 };
-static void apply_staging(const struct gt_host_costs *costs, struct gt_device *device)
+/* How fast the host copies one way, 0 where too few tell, from copies of more than the staging buffers hold: of one in
+ * the host stages all but the first chunk between the copy's start and the call's end, one out it empties once the
+ * first chunk is there.  Smaller ones do not tell: by eight of 1 MiB again and again one host copied at 10, 14 and 19
+ * GB/s from process to process. */
+enum { STAGED_LEAST = 3 };
+static double staging_gbps(const struct gt_host_costs *costs, const struct gt_device *device, bool out)
 {
-    double *rates = gt_calloc(costs->staged_count + 1, sizeof *rates), rate_gbps;
+    const struct gt_copy_cost *link = &device->d2h_pinned;
+    double *rates = gt_calloc(costs->staged_count + 1, sizeof *rates), gbps;
+    double chunk = (double)device->staging_chunk_bytes;
+    double chunk_ps = (double)link->latency_ps + chunk * 1000 / link->gbps;
     uint64_t count = 0;
 
     for (uint64_t i = 0; i < costs->staged_count; i++) {
         const struct gt_host_staged *s = &costs->staged[i];
-        double copying_ps = s->ps - (double)device->copy_call_ps;
+        double bytes = out ? s->bytes : s->bytes - chunk, ps = out ? s->ps - chunk_ps : s->ps;
 
-        if (s->bytes >= STAGED_BYTES_LEAST && copying_ps > 0 &&
-            s->bytes <= (double)device->staging_chunk_bytes * device->staging_buffers)
-            rates[count++] = s->bytes * 1000 / copying_ps;
+        if (s->out == out && s->bytes > chunk * device->staging_buffers && ps > 0)
+            rates[count++] = bytes * 1000 / ps;
     }
-    rate_gbps = gt_median(rates, count);
+    gbps = count < STAGED_LEAST ? 0 : gt_median(rates, count);
     free(rates);
-    if (count < STAGED_LEAST || device->staging_in_gbps <= 0)
+    return gbps;
+}
+
+static void apply_staging(const struct gt_host_costs *costs, struct gt_device *device)
+{
+    double in_gbps = staging_gbps(costs, device, false), out_gbps = staging_gbps(costs, device, true);
+
+    if (device->staging_chunk_bytes == 0)
         return;
-    device->staging_out_gbps *= rate_gbps / device->staging_in_gbps;
-    device->staging_in_gbps = rate_gbps;
+    if (in_gbps > 0)
+        device->staging_in_gbps = in_gbps;
+    if (out_gbps > 0)
+        device->staging_out_gbps = out_gbps;
 }
 
 double gt_host_usual_ps(const struct gt_device *device, enum gt_host_row row, const struct gt_host_sample *sample)

@@ -1,5 +1,6 @@
 #include "validate/host_measure.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,8 +10,12 @@
 /* Any will do that nobody validates with: the traces are of the same families, not the same. */
 static const uint64_t host_seed = 0x686f7374;
 
-/* Copies that the host stages, with nothing to wait for: random traces have few. */
-enum { STAGED_COPIES = 8, STAGED_BYTES = 1 << 20 };
+/* Pageable copies in and out that the host stages, of more than its buffers hold, with nothing to wait for: random traces
+ * have few.  The copies of one direction share a buffer (validate/player), as large as the largest. */
+enum { STAGED_ROUNDS = 3 };
+static const uint64_t staged_bytes[] = { 3 << 20, 4 << 20, 8 << 20, 16 << 20 };
+static const char *const staged_directions[] = { "h2d", "d2h" };
+enum { STAGED_SIZES = sizeof staged_bytes / sizeof staged_bytes[0] };
 static struct gt_workload *staged_copies(struct gt_error *error)
 {
     struct gt_workload *workload;
@@ -21,11 +26,12 @@ static struct gt_workload *staged_copies(struct gt_error *error)
     if (out == NULL)
         gt_no_memory("a trace");
     fputs("{\"gridtide\":1,\"name\":\"staged copies\",\"device\":\"h200\"}\n", out);
-    for (int i = 0; i < STAGED_COPIES; i++)
+    for (int i = 0; i < STAGED_ROUNDS * STAGED_SIZES * 2; i++)
         fprintf(out,
-                "{\"call\":\"copy\",\"stream\":\"s\",\"direction\":\"h2d\",\"bytes\":%d,\"memory\":\"pageable\"}\n"
+                "{\"call\":\"copy\",\"stream\":\"s\",\"direction\":\"%s\",\"bytes\":%" PRIu64
+                ",\"memory\":\"pageable\"}\n"
                 "{\"call\":\"device_sync\"}\n",
-                STAGED_BYTES);
+                staged_directions[i % 2], staged_bytes[i / 2 % STAGED_SIZES]);
     fclose(out);
     workload = gt_draw_read(text, error);
     free(text);

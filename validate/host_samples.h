@@ -42,7 +42,8 @@ struct gt_host_costs {
     } * graphs;
     uint64_t graph_count, graph_room;
     struct gt_host_staged {
-        double ps, bytes; /* of a call that copies in from pageable memory */
+        double ps, bytes; /* of a copy of pageable memory: from its start on the GPU to its call's end */
+        bool out;
     } * staged;
     uint64_t staged_count, staged_room;
     uint32_t runs; /* traces played */
