@@ -125,6 +125,14 @@ about()
 	END
 }
 
+@test "kernels of which only programs are known last as these say, on another device too" {
+    trace="$GRIDTIDE_SOURCE/traces/profiles/library.jsonl.zst"
+    answer --change device=a100 > "$folder/json"
+    grep -q '"scaled by their programs, run on both devices: [0-9]* kernel launches, 100% of kernel time' "$folder/json"
+    grep -q '"change_pct": [0-9]' "$folder/json"
+    grep -q '"trust": "medium"' "$folder/json"
+}
+
 # refused STATUS TEXT OPTION...
 refused()
 {
