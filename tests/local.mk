@@ -40,7 +40,7 @@ UNIT_TESTS = \
     tests/unit/fair_share \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
-    tests/unit/random tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
+    tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
     tests/unit/rules \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -134,6 +134,7 @@ tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_whatif_changes_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_capture_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rules_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_shrink_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_supervise_LDADD = validate/libvalidate.a $(LDADD)
