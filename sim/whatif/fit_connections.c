@@ -1,6 +1,7 @@
 #include "sim/whatif/fit_connections.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "sim/whatif/timeline.h"
 
@@ -29,17 +30,38 @@ static double off_with(uint32_t connections, const struct gt_workload *workload,
     return off;
 }
 
+/* Streams that work was asked for in: branches of a graph share its connection. */
+static uint32_t count_streams(const struct gt_workload *w)
+{
+    bool *used = gt_calloc(w->stream_count + 1ull, sizeof *used);
+    uint32_t count = 0;
+
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[i];
+
+        if (call->ops == 0 || call->stream == GT_NONE || used[call->stream])
+            continue;
+        used[call->stream] = true;
+        count++;
+    }
+    free(used);
+    return count;
+}
+
 uint32_t gt_fit_connections(const struct gt_workload *workload, const struct gt_device *device,
                             const struct gt_options *options, double measured_us, double off)
 {
-    uint32_t best = 0;
+    uint32_t best = 0, streams;
     double least = near_enough;
 
-    if (isnan(measured_us) || fabs(off) <= near_enough || workload->stream_count < 2)
+    if (isnan(measured_us) || fabs(off) <= near_enough)
         return 0;
+    streams = count_streams(workload);
     for (size_t i = 0; i < sizeof tried / sizeof tried[0]; i++) {
-        double other =
-            tried[i] != device->connections ? off_with(tried[i], workload, device, options, measured_us) : INFINITY;
+        bool differs = tried[i] < device->connections
+                           ? tried[i] < streams
+                           : tried[i] > device->connections && streams > device->connections;
+        double other = differs ? off_with(tried[i], workload, device, options, measured_us) : INFINITY;
 
         if (other < least) {
             least = other;
