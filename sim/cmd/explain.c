@@ -102,6 +102,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_explain = {
     "explain",
-    "why a run's timeline is as it is, or where one kernel's cycles go; what would help",
+    "why a run's timeline is as it is; where one kernel's cycles go",
     run,
 };

@@ -449,8 +449,10 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         tables[count++] = streams_table(stats, "streams", CELLS_BOTH);
         tables[count++] = kernels_table(stats, "kernels", CELLS_BOTH, most_names);
     }
-    if (!people || stats->step_count > 0)
-        tables[count++] = gt_stats_steps_table(stats, most_names);
+    if (!people)
+        tables[count++] = gt_stats_steps_table(stats, GT_STEP_ALL, most_names);
+    for (int part = GT_STEP_HOST; people && stats->step_count > 0 && part <= GT_STEP_GPU; part++)
+        tables[count++] = gt_stats_steps_table(stats, (enum gt_step_part)part, most_names);
     if (!people || stats->operator_count > 0)
         tables[count++] = gt_stats_operators_table(stats, most_names);
     tables[count++] = copies_table(stats);

@@ -23,7 +23,16 @@ widest()
 @test "every table fits a terminal of 80 columns" {
     "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" -o train.db
     "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/last.jsonl.zst" -o kernels.db
-    for words in 'stats train.db' 'compare train.db' 'stats -r measured train.db' 'compare kernels.db' \
+    cat > ranges.jsonl <<'END'
+{"gridtide":1,"name":"ranges","device":"h200"}
+{"kernel":"k","grid":132,"block":256}
+{"range":"ProfilerStep#1017","kind":"step","start_us":123456,"duration_us":123456}
+{"range":"autograd::engine::evaluate_function: ConvolutionBackward0","kind":"annotation","start_us":123456,"duration_us":100000}
+{"call":"launch","kernel":"k","start_us":123500,"duration_us":9,"op_start_us":123600,"op_duration_us":123000}
+{"call":"device_sync","start_us":123600,"duration_us":123100}
+END
+    "$GRIDTIDE" run -q ranges.jsonl -o ranges.db
+    for words in 'stats train.db' 'stats ranges.db' 'compare train.db' 'stats -r measured train.db' 'compare kernels.db' \
                  'explain kernels.db 0' devices 'devices h200' 'devices --describe' --help \
                  "compare '$GRIDTIDE_SOURCE/validate/recordings/h200.db'" \
                  "run '$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz' -o again.db"; do
