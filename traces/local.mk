@@ -9,7 +9,7 @@ traces_libtraces_a_SOURCES = \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
     traces/diff/diff.c traces/diff/diff.h traces/diff/list.c traces/diff/list.h traces/diff/matching.c \
     traces/diff/matching.h traces/diff/side.c traces/diff/side.h \
-    traces/explain/blocked.c traces/explain/copies.c traces/explain/explain.h traces/explain/findings.c \
+    traces/explain/blocked.c traces/explain/copies.c traces/explain/departure.c traces/explain/departure.h traces/explain/explain.h traces/explain/findings.c \
     traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \

@@ -201,23 +201,53 @@ static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struc
     return table;
 }
 
-static struct gt_table *findings_table(const struct gt_finding *findings, size_t count)
+/* As a shell takes it for one word; "TRACE" where the store does not name it. */
+static void print_word(FILE *out, const char *name)
+{
+    if (name[0] == '\0' ||
+        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-") == strlen(name)) {
+        fputs(name[0] == '\0' ? "TRACE" : name, out);
+        return;
+    }
+    fputc('\'', out);
+    for (; *name != '\0'; name++)
+        fputs(*name == '\'' ? "'\\''" : (char[]){ *name, '\0' }, out);
+    fputc('\'', out);
+}
+
+/* What to ask `gridtide whatif`: of the trace as the store names it, which has no file's path. */
+static char *ask(const struct gt_loaded_run *t, const char *change)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (out == NULL)
+        gt_no_memory("a text");
+    fputs("gridtide whatif ", out);
+    print_word(out, t->asked);
+    fprintf(out, " --change %s", change);
+    fclose(out);
+    return text;
+}
+
+static struct gt_table *findings_table(const struct gt_loaded_run *t, const struct gt_finding *findings, size_t count)
 {
     static const struct gt_column columns[] = {
         { "finding", GT_COLUMN_TEXT }, { "about_us", GT_COLUMN_NUMBER }, { "what", GT_COLUMN_WIDE },
         { "help", GT_COLUMN_WIDE },    { "ask", GT_COLUMN_WIDE },
     };
     struct gt_table *table = gt_table_new("findings", columns, sizeof columns / sizeof columns[0]);
-    char text[TEXT_BYTES];
 
     for (size_t i = 0; i < count; i++) {
+        char *text = findings[i].change != NULL ? ask(t, findings[i].change) : NULL;
+
         gt_table_text(table, findings[i].kind);
         gt_table_real(table, us(findings[i].about_ps), 3);
         gt_table_text(table, findings[i].text);
         gt_table_text(table, findings[i].help[0] != '\0' ? findings[i].help : NULL);
-        snprintf(text, sizeof text, "gridtide whatif TRACE --change %s",
-                 findings[i].change != NULL ? findings[i].change : "");
-        gt_table_text(table, findings[i].change != NULL ? text : NULL);
+        gt_table_text(table, text);
+        free(text);
     }
     return table;
 }
@@ -241,7 +271,7 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     tables[count++] = pairs_table(t, pairs, pair_count, request->top);
     tables[count++] = copies_table(t, copies, copy_count);
     tables[count++] = blocked_table(t, calls, call_count, request->top);
-    tables[count++] = findings_table(findings, finding_count);
+    tables[count++] = findings_table(t, findings, finding_count);
     gt_tables_print(stdout, request->format, tables, count);
     while (count > 0)
         gt_table_free(tables[--count]);

@@ -118,9 +118,9 @@ static void tell_next(const struct gt_run_work *work)
     char *text;
 
     if (asprintf(&text, "written to %s; next: 'gridtide %s %s'%s", work->output,
-                 work->kernels.count > 0 ? "compare" : "stats", work->output,
-                 work->kernels.count > 0 ? ", 'gridtide explain' for one kernel" : ", or report, compare, export") <
-        0)
+                 work->kernels.count > 0 ? "compare" : "explain", work->output,
+                 work->kernels.count > 0 ? ", 'gridtide explain' for one kernel"
+                                         : ": what limits it and would help; or stats, report, compare, export") < 0)
         gt_no_memory("a text");
     fputc('\n', stdout);
     gt_fold_print(stdout, 0, text);

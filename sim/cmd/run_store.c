@@ -190,6 +190,8 @@ int gt_run_fill_store(struct gt_run_work *work)
         result = simulate_all(work);
     if (result == 0)
         result = compare(work);
+    if (result == 0)
+        result = gt_run_warn_of_departure(work);
     if (result != 0) {
         gt_store_abandon(work->store);
         return -1;

@@ -102,3 +102,24 @@ explained() {
         jq -e '.limit.bound_by != "unknown" and ([.critical_path[].path_pct] | add > 99.9)' <<< "$output"
     done
 }
+
+@test "explain: what is to be asked is what whatif takes, of the trace by its name" {
+    for file in "$GRIDTIDE_SOURCE"/tests/data/explain/*.jsonl; do
+        explained "$(basename "$file" .jsonl)"
+        for change in $(jq -r '.findings[].ask | select(. != null) | capture("^gridtide whatif (?<trace>[^ ]+) --change (?<change>.+)$") |
+                if .trace == "TRACE" then "without-a-name" else .change end' <<< "$output" | sort -u); do
+            run "$GRIDTIDE" whatif -q "$file" --change "$change"
+            echo "$file: $change: $status: $output"
+            [ "$status" -ne 2 ]
+        done
+    done
+}
+
+@test "explain: a trace's name that is no word to a shell is quoted; of one that an option made, the first's is named" {
+    sed "s/\"name\":\"host\"/\"name\":\"my host's\"/" "$GRIDTIDE_SOURCE/tests/data/explain/host.jsonl" > "$BATS_TEST_TMPDIR/t.jsonl"
+    "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" --streams 2 -o "$BATS_TEST_TMPDIR/run.db"
+    run bash -c "'$GRIDTIDE' explain --format json '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
+    [ "$status" -eq 0 ]
+    jq -e "[.findings[].ask | select(. != null)] | length > 0 and
+        all(startswith(\"gridtide whatif 'my host'\\\\''s' --change \"))" <<< "$output"
+}

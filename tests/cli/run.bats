@@ -248,7 +248,7 @@ TRACE
 @test "run: what was written, and what to do next" {
     run "$GRIDTIDE" run toy.jsonl -o run.db
     [ "$status" -eq 0 ]
-    [ "${lines[-2]}" = "written to run.db; next: 'gridtide stats run.db', or report, compare, export" ]
+    [ "${lines[-2]}" = "written to run.db; next: 'gridtide explain run.db': what limits it and would help; or stats, report, compare, export" ]
     [ "${lines[-1]}" = "what would make it faster: 'gridtide whatif toy.jsonl --all'" ]
 }
 
@@ -389,4 +389,34 @@ kill_while_writing() {
     [ "$status" -eq 0 ]
     [[ $output != *"9 of 10"* ]]
     [ "$(sql toy.db "select count(*) from counter where name in ('makespan_low_us', 'noise_draws')")" -eq 0 ]
+}
+
+@test "run: a replay that departs from its recording says where it first does, and the store keeps it" {
+    # Two kernels of one stream that were recorded together, 10 .. 110 and 20 .. 120: that cannot be played.
+    cat > departs.jsonl << 'END'
+{"gridtide":1,"name":"departs","device":"h200"}
+{"kernel":"k","grid":8,"block":128,"registers":32}
+{"kernel":"l","grid":8,"block":128,"registers":32}
+{"call":"launch","kernel":"k","stream":"a","start_us":0,"duration_us":4,"op_start_us":10,"op_duration_us":100}
+{"call":"launch","kernel":"l","stream":"a","start_us":5,"duration_us":4,"op_start_us":20,"op_duration_us":100}
+{"call":"device_sync","start_us":10,"duration_us":115}
+END
+    run "$GRIDTIDE" run departs.jsonl -o departs.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: replay-departs: the replay takes "*"% longer than was recorded: it first departs at 10.0 us, where "* ]]
+    [[ "$output" == *"where l in stream a (operation 1) starts "*" us late; in the replay it waited for: stream-order ("* ]]
+    [[ "$output" == *"behind it in its stream: k in stream a); what-ifs of this trace mean little"* ]]
+    [ "$(sqlite3 departs.db "select count(*) from warning where kind = 'replay-departs'")" = 1 ]
+    # With a change it is the replay without it that is held against the recording.
+    run "$GRIDTIDE" run departs.jsonl --set chip.sms=66 -o departs.db
+    [[ "$output" == *"operation 1) starts "* ]]
+    run "$GRIDTIDE" run -q departs.jsonl -o departs.db
+    [ -z "$output" ]
+    [ "$(sqlite3 departs.db "select count(*) from warning where kind = 'replay-departs'")" = 1 ]
+}
+
+@test "run: a replay that is as recorded does not depart" {
+    run "$GRIDTIDE" run "$GRIDTIDE_SOURCE/traces/samples/cuda-overlap-2.json.gz" -o same.db
+    [ "$status" -eq 0 ]
+    [[ "$output" != *replay-departs* ]]
 }

@@ -404,7 +404,9 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
     struct loading loading = { .t = t, .database = database, .error = error };
     struct gt_query *query = gt_query_new(
         database,
-        "SELECT run.trace_id, run.options, trace.name, run.kind = 'simulated' FROM run JOIN trace USING (trace_id)"
+        "SELECT run.trace_id, run.options, trace.name, run.kind = 'simulated',"
+        " (SELECT name FROM trace AS base WHERE base.trace_id = coalesce(trace.base_trace_id, trace.trace_id))"
+        " FROM run JOIN trace USING (trace_id)"
         " WHERE run_id = ?1",
         error);
     int result = -1;
@@ -419,6 +421,7 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
         t->options = gt_query_text(query, 1);
         t->trace = gt_query_text(query, 2);
         t->simulated = gt_query_integer(query, 3) != 0;
+        t->asked = gt_query_text(query, 4);
         result = load_rows(&loading);
     } else if (result == 0) {
         result = gt_error_set(error, "no run %" PRId64 " in it", run_id);
@@ -447,6 +450,7 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
     free(t->ranges);
     free(t->trace);
     free(t->options);
+    free(t->asked);
     free(t->ops);
     free(t->calls);
     free(t->streams);
