@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "traces/compare/verdict.h"
-#include "traces/store/run_rows.h"
 
 static int add_side(struct gt_view *view, int64_t run_id, const char *label, struct gt_error *error)
 {
@@ -16,43 +15,42 @@ static int add_side(struct gt_view *view, int64_t run_id, const char *label, str
     if (gt_selection_find(&side->selection, view->database, run_id, view->filter, error) != 0)
         return -1;
     side->stats = gt_stats_compute(view->database, run_id, view->filter, error);
-    if (side->stats == NULL)
+    side->run = side->stats != NULL ? gt_loaded_run_load(view->database, run_id, error) : NULL;
+    if (side->run == NULL) {
+        gt_stats_free(side->stats);
+        side->stats = NULL;
         return -1;
+    }
     side->label = label;
     side->origin_ps = (int64_t)side->stats->summary.start_ps;
     view->side_count++;
     return 0;
 }
 
-/* The first start of each run among those that both have. */
-struct first_starts {
-    int64_t simulated_ps, measured_ps;
-};
-
-static int take_starts(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error)
+static bool is_gpu_op(const struct gt_loaded_op *op)
 {
-    struct first_starts *first = user;
-
-    (void)error;
-    first->simulated_ps = simulated_ps < first->simulated_ps ? simulated_ps : first->simulated_ps;
-    first->measured_ps = measured_ps < first->measured_ps ? measured_ps : first->measured_ps;
-    return 0;
+    return op->there && op->kind != GT_OP_HOST_FUNCTION;
 }
 
-/* Two runs are laid over each other where errors are counted from: at the first start among
- * the operations that both have. */
-static int align(struct gt_view *view, struct gt_error *error)
+bool gt_view_has_both(const struct gt_view *view, gt_op_index op)
 {
-    struct first_starts first = { INT64_MAX, INT64_MAX };
+    const struct gt_loaded_run *first = view->sides[0].run, *second = view->sides[1].run;
 
-    if (gt_run_pair_starts(view->database, view->subject->stats->run.run_id, view->beside->stats->run.run_id,
-                           take_starts, &first, error) != 0)
-        return -1;
-    if (first.simulated_ps < INT64_MAX) {
-        view->sides[0].origin_ps = first.measured_ps;
-        view->sides[1].origin_ps = first.simulated_ps;
-    }
-    return 0;
+    return first->op_count == second->op_count && is_gpu_op(&first->ops[op]) && is_gpu_op(&second->ops[op]);
+}
+
+/* Two runs are laid over each other where errors are counted from: at the first start among the operations that both
+ * have. Runs of different operations stay at their own first ones. */
+static void align(struct gt_view *view)
+{
+    int64_t first_ps[GT_SIDES] = { INT64_MAX, INT64_MAX };
+
+    for (uint32_t i = 0; i < view->subject->run->op_count; i++)
+        for (int side = 0; gt_view_has_both(view, i) && side < GT_SIDES; side++)
+            if ((int64_t)view->sides[side].run->ops[i].start_ps < first_ps[side])
+                first_ps[side] = (int64_t)view->sides[side].run->ops[i].start_ps;
+    for (int side = 0; side < GT_SIDES && first_ps[side] < INT64_MAX; side++)
+        view->sides[side].origin_ps = first_ps[side];
 }
 
 static void find_span(struct gt_view *view)
@@ -79,31 +77,11 @@ static uint8_t class_of_name(const struct gt_stats *stats, const char *name)
     return GT_CLASS_OTHER_KERNEL;
 }
 
-struct kernel_classes {
-    const struct gt_view *view;
-    struct gt_side *side;
-    size_t room;
-};
-
-static int add_kernel_class(void *user, const char *name, struct gt_error *error)
+static void class_kernels(const struct gt_view *view, struct gt_side *side)
 {
-    struct kernel_classes *classes = user;
-    struct gt_side *side = classes->side;
-
-    (void)error;
-    if (side->kernels == classes->room) {
-        classes->room = classes->room == 0 ? 256 : 2 * classes->room;
-        side->kernel_classes = gt_realloc(side->kernel_classes, classes->room, sizeof *side->kernel_classes);
-    }
-    side->kernel_classes[side->kernels++] = class_of_name(classes->view->subject->stats, name);
-    return 0;
-}
-
-static int load_kernel_classes(struct gt_view *view, struct gt_side *side, struct gt_error *error)
-{
-    struct kernel_classes classes = { view, side, 0 };
-
-    return gt_run_kernel_names(view->database, side->stats->run.run_id, add_kernel_class, &classes, error);
+    side->kernel_classes = gt_calloc(side->run->kernel_count + 1ull, sizeof *side->kernel_classes);
+    for (uint32_t i = 0; i < side->run->kernel_count; i++)
+        side->kernel_classes[i] = class_of_name(view->subject->stats, side->run->kernels[i].name);
 }
 
 /* Find the runs that a page about `*run` (0: the newest) is of. */
@@ -129,6 +107,7 @@ static int add_measured(struct gt_view *view, struct gt_error *error)
     if (view->sides[0].stats->summary.operations > 0)
         return 0;
     gt_stats_free(view->sides[0].stats);
+    gt_loaded_run_free(view->sides[0].run);
     view->sides[0] = (struct gt_side){ 0 };
     view->side_count = 0;
     return 0;
@@ -186,12 +165,10 @@ static int open_runs(struct gt_view *view, int64_t run, struct gt_error *error)
     if (before == 0 && view->beside == NULL && view->kernels.count > 0)
         view->kind = GT_PAGE_KERNELS;
     for (size_t i = 0; i < view->side_count; i++)
-        if (load_kernel_classes(view, &view->sides[i], error) != 0)
-            return -1;
+        class_kernels(view, &view->sides[i]);
     if (view->beside != NULL) {
         view->other_streams = view->subject->stats->run.trace_id != view->beside->stats->run.trace_id;
-        if (align(view, error) != 0)
-            return -1;
+        align(view);
     }
     if (gt_verdict_of(view->store, before != 0 ? before : run, false, &verdict, error) != 0)
         return -1;
@@ -218,6 +195,7 @@ void gt_view_close(struct gt_view *view)
 {
     for (size_t i = 0; i < view->side_count; i++) {
         gt_stats_free(view->sides[i].stats);
+        gt_loaded_run_free(view->sides[i].run);
         free(view->sides[i].kernel_classes);
         gt_selection_free(&view->sides[i].selection);
     }
@@ -232,23 +210,19 @@ const char *gt_view_class_name(const struct gt_view *view, enum gt_class class)
     return (size_t) class < view->subject->stats->kernel_count ? view->subject->stats->kernels[class].name : NULL;
 }
 
-static enum gt_class class_of_op(const struct gt_side *side, const struct gt_run_op *op)
+enum gt_class gt_view_op_class(const struct gt_side *side, gt_op_index op)
 {
-    if (op->kernel >= 0 && (uint64_t)op->kernel < side->kernels)
-        return side->kernel_classes[op->kernel];
-    return gt_palette_class(op->kind, op->direction);
+    const struct gt_loaded_op *row = &side->run->ops[op];
+
+    if (row->kind == GT_OP_KERNEL)
+        return side->kernel_classes[row->kernel];
+    return gt_palette_class(gt_op_kind_names[row->kind],
+                            row->direction < GT_DIRECTIONS ? gt_direction_names[row->direction] : NULL);
 }
 
-/* A side's operations on their way to a figure. */
-struct visit {
-    const struct gt_side *side;
-    gt_view_op_fn *each;
-    void *user;
-};
-
-/* The place of a stream among the side's, which are by number; stream_count where none of its operations counts. */
-static size_t place_of_stream(const struct gt_stats *stats, int64_t stream)
+size_t gt_view_stream_place(const struct gt_side *side, gt_stream_index stream)
 {
+    const struct gt_stats *stats = side->stats;
     size_t low = 0, high = stats->stream_count;
 
     while (low < high) {
@@ -262,28 +236,25 @@ static size_t place_of_stream(const struct gt_stats *stats, int64_t stream)
     return low < stats->stream_count && stats->streams[low].stream == stream ? low : stats->stream_count;
 }
 
-static int visit_op(void *user, const struct gt_run_op *row, struct gt_error *error)
+int gt_view_ops(const struct gt_side *side, gt_view_op_fn *each, void *user, struct gt_error *error)
 {
-    const struct visit *visit = user;
-    const struct gt_view_op op = {
-        .stream = (uint32_t)place_of_stream(visit->side->stats, row->stream),
-        .class = class_of_op(visit->side, row),
-        .start_ps = row->start_ps - visit->side->origin_ps,
-        .end_ps = row->end_ps - visit->side->origin_ps,
-        .bytes = (uint64_t)row->bytes,
-    };
+    const struct gt_loaded_run *run = side->run;
 
-    if (op.stream >= visit->side->stats->stream_count || !gt_selection_has_op(&visit->side->selection, row->op))
-        return 0;
-    return visit->each(visit->user, &op, error);
-}
+    for (uint32_t i = 0; i < run->op_count; i++) {
+        const struct gt_loaded_op *row = &run->ops[i];
+        const struct gt_view_op op = {
+            .stream = (uint32_t)gt_view_stream_place(side, row->stream),
+            .class = gt_view_op_class(side, i),
+            .start_ps = (int64_t)row->start_ps - side->origin_ps,
+            .end_ps = (int64_t)row->end_ps - side->origin_ps,
+            .bytes = row->bytes,
+        };
 
-int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
-                struct gt_error *error)
-{
-    struct visit visit = { side, each, user };
-
-    return gt_run_ops(view->database, side->stats->run.run_id, visit_op, &visit, error);
+        if (row->there && op.stream < side->stats->stream_count && gt_selection_has_op(&side->selection, i) &&
+            each(user, &op, error) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 static bool has_several_gpus(const struct gt_stats *stats)

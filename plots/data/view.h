@@ -9,6 +9,7 @@
 #include "plots/data/units.h"
 #include "traces/compare/compare.h"
 #include "traces/compare/kernel_cycles.h"
+#include "traces/explain/loaded_run.h"
 #include "traces/stats/stats.h"
 
 enum { GT_SIDES = 2 };
@@ -25,9 +26,10 @@ enum gt_page_kind {
 /* One run of the report. */
 struct gt_side {
     struct gt_stats *stats;
-    const char *label;       /* "simulated", "measured", "before", "after" */
-    int64_t origin_ps;       /* in the run's time: what the figures call zero */
-    uint8_t *kernel_classes; /* by kernel_no of its trace */
+    struct gt_loaded_run *run; /* its operations and calls; a measured one’s without waits and causes */
+    const char *label;         /* "simulated", "measured", "before", "after" */
+    int64_t origin_ps;         /* in the run's time: what the figures call zero */
+    uint8_t *kernel_classes;   /* by kernel_no of its trace */
     size_t kernels;
     struct gt_selection selection; /* the part that is shown */
 };
@@ -73,9 +75,17 @@ void gt_view_close(struct gt_view *view);
 /* The name of one of the first GT_CLASS_KERNELS classes, the label of a later one; NULL: none so. */
 const char *gt_view_class_name(const struct gt_view *view, enum gt_class class);
 
+/* What the figures draw an operation as. */
+enum gt_class gt_view_op_class(const struct gt_side *side, gt_op_index op);
+
 /* Visit the operations of a side in order of number. `each` returns 0, or -1 to stop. */
-int gt_view_ops(const struct gt_view *view, const struct gt_side *side, gt_view_op_fn *each, void *user,
-                struct gt_error *error);
+int gt_view_ops(const struct gt_side *side, gt_view_op_fn *each, void *user, struct gt_error *error);
+
+/* Do both sides have an operation of that number, for a GPU?  With two sides; less than the subject's op_count. */
+bool gt_view_has_both(const struct gt_view *view, gt_op_index op);
+
+/* The place of a stream among those of a side's stats; their count where none of its operations is shown. */
+size_t gt_view_stream_place(const struct gt_side *side, gt_stream_index stream);
 
 /* "stream 7", with its GPU where there are several, or the stream's own name (malloced). */
 char *gt_view_stream_name(const struct gt_side *side, size_t stream);

@@ -205,7 +205,7 @@ int gt_prepare_copies(const struct gt_view *view, struct gt_drawing *drawing, st
             copies->reading[i].changes = gt_calloc(2 * COPIES_MAX, sizeof(struct change));
             copies->reading[i].column_bytes = gt_calloc(PLOT_PX, sizeof(double));
         }
-        result = gt_view_ops(view, &view->sides[side], add_op, copies, error);
+        result = gt_view_ops(&view->sides[side], add_op, copies, error);
     }
     if (result == 0 && copies->count > copies->timeless)
         result = write_all(copies, drawing, error);

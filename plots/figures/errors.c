@@ -39,27 +39,15 @@ static void add(struct errors *errors, double error_ps)
     errors->largest_ps = fmax(errors->largest_ps, error_ps);
 }
 
-/* Start errors on their way into bins. */
-struct reading {
-    struct errors *errors;
-    int64_t shift_ps;
-};
-
-static int take_starts(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error)
+static void read_errors(const struct gt_view *view, struct errors *errors)
 {
-    const struct reading *reading = user;
+    const struct gt_loaded_run *simulated = view->subject->run, *measured = view->measured->run;
+    int64_t shift_ps = view->subject->origin_ps - view->measured->origin_ps;
 
-    (void)error;
-    add(reading->errors, fabs((double)(simulated_ps - measured_ps - reading->shift_ps)));
-    return 0;
-}
-
-static int read_errors(const struct gt_view *view, struct errors *errors, struct gt_error *error)
-{
-    struct reading reading = { errors, view->subject->origin_ps - view->measured->origin_ps };
-
-    return gt_run_pair_starts(view->database, view->subject->stats->run.run_id, view->measured->stats->run.run_id,
-                              take_starts, &reading, error);
+    for (uint32_t i = 0; i < simulated->op_count; i++)
+        if (gt_view_has_both(view, i) && gt_selection_has_op(&view->subject->selection, i))
+            add(errors,
+                fabs((double)((int64_t)simulated->ops[i].start_ps - (int64_t)measured->ops[i].start_ps - shift_ps)));
 }
 
 /* The first and one past the last bin to draw, in whole bars: what holds something, but no more than
@@ -187,8 +175,8 @@ int gt_prepare_errors(const struct gt_view *view, struct gt_drawing *drawing, st
     int result = 0;
 
     if (view->measured != NULL)
-        result = read_errors(view, errors, error);
-    if (result == 0 && errors->total > 0)
+        read_errors(view, errors);
+    if (errors->total > 0)
         result = write_all(view, errors, drawing, error);
     free(errors);
     return result;

@@ -376,7 +376,7 @@ int gt_prepare_timeline(const struct gt_view *view, struct gt_drawing *drawing, 
     plan_lanes(timeline);
     timeline->busy = gt_calloc((size_t)timeline->lane_count * PLOT_PX + 1, sizeof *timeline->busy);
     for (; result == 0 && timeline->side < view->side_count; timeline->side++)
-        result = gt_view_ops(view, &view->sides[timeline->side], add_op, timeline, error);
+        result = gt_view_ops(&view->sides[timeline->side], add_op, timeline, error);
     if (result == 0 && timeline->operations > 0)
         result = write_all(timeline, drawing, error);
     for (size_t side = 0; side < view->side_count; side++)

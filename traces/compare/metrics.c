@@ -2,8 +2,7 @@
  * that computes it, in this file or in one of its own:
  *   1. Write `static int my_metric(struct gt_store *store, const struct gt_verdict *verdict, double *value,
  *      struct gt_error *error)`. verdict->simulated_run and verdict->repeats.median_run are the two runs;
- *      traces/store/run_rows.h has their rows (gt_run_pair_starts() gives every operation's two starts),
- *      traces/store/query.h anything else.
+ *      traces/store/query.h reads their rows (view op_error has every operation's two starts).
  *   2. Add the row: { { "my_metric_us", "us", NAN or the largest value within, "what it is" }, COMPUTED(my_metric) }.
  *   3. Test it in tests/unit/compare.c: gt_verdict_value(&verdict, "my_metric_us").
  * That is all: every run is then held against it where it has a threshold, table comparison keeps it, table metric

@@ -37,7 +37,14 @@ int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baselin
         " WHERE s.run_id = ? AND s.kind = 'simulated' AND b.run_id " GT_RUN_SIMULATES_ALL
         " ORDER BY b.run_id LIMIT 1";
 
+    static const char said[] = "SELECT CAST(value AS INTEGER) FROM counter WHERE run_id = ?"
+                               " AND name = '" GT_COUNTER_WITHOUT_RUN "'";
+
     *baseline = 0;
+    if (first_row(store, gt_store_prepare(store, said, error), run, read_number, baseline, error) != 0)
+        return -1;
+    if (*baseline != 0)
+        return 0;
     return first_row(store, gt_store_prepare(store, sql, error), run, read_number, baseline, error);
 }
 

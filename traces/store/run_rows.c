@@ -149,22 +149,6 @@ int gt_run_kernel(struct gt_database *database, int64_t run_id, uint32_t kernel,
     return result == 1 ? 0 : gt_database_name_error(database, error);
 }
 
-static int take_name(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
-{
-    const char *name = gt_query_string(query, 0);
-
-    return EACH(gt_kernel_name_fn)(receiver->user, name != NULL ? name : "", error);
-}
-
-int gt_run_kernel_names(struct gt_database *database, int64_t run_id, gt_kernel_name_fn *each, void *user,
-                        struct gt_error *error)
-{
-    return each_row(database,
-                    "SELECT name FROM kernel WHERE trace_id = (SELECT trace_id FROM run WHERE run_id = ?1)"
-                    " ORDER BY kernel_no",
-                    run_id, 0, RECEIVER(take_name), error);
-}
-
 int gt_run_names(struct gt_database *database, int64_t run_id, struct gt_run_names *names, struct gt_error *error)
 {
     struct gt_query *query =
@@ -212,44 +196,6 @@ int gt_run_warnings(struct gt_database *database, int64_t run_id, gt_warning_fn 
                     " JOIN warning w ON w.trace_id IN (t.trace_id, t.base_trace_id)"
                     " WHERE r.run_id = ?1 GROUP BY w.kind ORDER BY w.kind",
                     run_id, 0, RECEIVER(take_warning), error);
-}
-
-static int take_op(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
-{
-    /* clang-format off */
-    const struct gt_run_op op = {
-        .stream = gt_query_integer(query, 0), .kind = gt_query_string(query, 1),
-        .kernel = gt_query_is_integer(query, 2) ? gt_query_integer(query, 2) : -1,
-        .direction = gt_query_string(query, 3), .start_ps = gt_query_integer(query, 4),
-        .end_ps = gt_query_integer(query, 5), .bytes = gt_query_integer(query, 6), .op = gt_query_integer(query, 7),
-    };
-    /* clang-format on */
-
-    return EACH(gt_run_op_fn)(receiver->user, &op, error);
-}
-
-int gt_run_ops(struct gt_database *database, int64_t run_id, gt_run_op_fn *each, void *user, struct gt_error *error)
-{
-    return each_row(database,
-                    "SELECT o.stream_no, o.kind, o.kernel_no, o.direction, p.start_ps, p.end_ps, o.bytes, p.op_no"
-                    " FROM run_op p JOIN op o ON o.op_no = p.op_no WHERE p.run_id = ?1"
-                    " AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) ORDER BY p.op_no",
-                    run_id, 0, RECEIVER(take_op), error);
-}
-
-static int take_starts(const struct receiver *receiver, struct gt_query *query, struct gt_error *error)
-{
-    return EACH(gt_pair_start_fn)(receiver->user, gt_query_integer(query, 0), gt_query_integer(query, 1), error);
-}
-
-int gt_run_pair_starts(struct gt_database *database, int64_t simulated_run, int64_t measured_run,
-                       gt_pair_start_fn *each, void *user, struct gt_error *error)
-{
-    return each_row(database,
-                    "SELECT s.start_ps, m.start_ps FROM run_op s JOIN run_op m ON m.op_no = s.op_no"
-                    " JOIN op o ON o.op_no = s.op_no WHERE s.run_id = ?1 AND m.run_id = ?2"
-                    " AND o.trace_id = (SELECT trace_id FROM run WHERE run_id = ?1) AND o.kind <> 'host_function'",
-                    simulated_run, measured_run, RECEIVER(take_starts), error);
 }
 
 int gt_run_bin_ps(struct gt_database *database, int64_t run_id, int64_t *bin_ps, struct gt_error *error)

@@ -23,9 +23,6 @@ int gt_kernel_shape(struct gt_query *query, int column, struct gt_kernel *shape,
 /* The same of one kernel of a run's trace. */
 int gt_run_kernel(struct gt_database *database, int64_t run_id, uint32_t kernel, struct gt_kernel *shape,
                   struct gt_error *error);
-typedef int gt_kernel_name_fn(void *user, const char *name, struct gt_error *error);
-int gt_run_kernel_names(struct gt_database *database, int64_t run_id, gt_kernel_name_fn *each, void *user,
-                        struct gt_error *error);
 
 /* What a run is called by: malloced; free in either case. */
 struct gt_run_names {
@@ -42,20 +39,6 @@ struct gt_warning_row {
 typedef int gt_warning_fn(void *user, const struct gt_warning_row *row, struct gt_error *error);
 int gt_run_warnings(struct gt_database *database, int64_t run_id, gt_warning_fn *each, void *user,
                     struct gt_error *error);
-
-/* The operations of a run, by number. */
-struct gt_run_op {
-    int64_t op, stream, kernel;   /* op_no; stream_no; kernel_no, -1: is none */
-    const char *kind, *direction; /* NULL: has none */
-    int64_t start_ps, end_ps, bytes;
-};
-typedef int gt_run_op_fn(void *user, const struct gt_run_op *op, struct gt_error *error);
-int gt_run_ops(struct gt_database *database, int64_t run_id, gt_run_op_fn *each, void *user, struct gt_error *error);
-
-/* Starts of the GPU operations that both runs have, by number; the trace is the simulated one's. */
-typedef int gt_pair_start_fn(void *user, int64_t simulated_ps, int64_t measured_ps, struct gt_error *error);
-int gt_run_pair_starts(struct gt_database *database, int64_t simulated_run, int64_t measured_run,
-                       gt_pair_start_fn *each, void *user, struct gt_error *error);
 
 /* Residency over time: the width of a bin (0: the run has none), and every bin in which warps were resident. */
 struct gt_bin_row {

@@ -105,7 +105,7 @@ int64_t gt_measured_play(const struct gt_workload *workload, const struct gt_pro
 #define GT_COUNTER_HOST_CALLS "host_calls"
 /* A condition of SQL that a run's number is not one of these. */
 #define GT_RUN_SIMULATES_ALL "NOT IN (SELECT run_id FROM counter WHERE name = '" GT_COUNTER_HOST_OF_RUN "')"
-/* The simulated run that `run` is a change of: an earlier one of the trace as it was recorded, with other
+/* The simulated run that `run` is a change of: the one that its counter names, else an earlier one of the trace as it was recorded, with other
  * options or another device; of several the first.  0 where there is none. */
 int gt_store_find_baseline(struct gt_store *store, int64_t run, int64_t *baseline, struct gt_error *error);
 
