@@ -1,6 +1,7 @@
 #include "plots/page/page.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "config.h"
 #include "plots/data/report_folder.h"
@@ -9,23 +10,22 @@
 #include "traces/io/datadir.h"
 #include "traces/names/short_name.h"
 
-static int write_style(FILE *out, struct gt_error *error)
+int gt_page_file(FILE *out, const char *name, const char *before, const char *after, struct gt_error *error)
 {
-    char *path = gt_data_path("templates", "report.css"), buffer[4096];
+    char *path = gt_data_path("templates", name), buffer[4096];
     FILE *in = path != NULL ? fopen(path, "re") : NULL;
     size_t bytes;
 
-    if (in == NULL) {
-        gt_error_set(error, "report.css: cannot read the report's style; install Gridtide again, or set"
-                            " GRIDTIDE_DATA");
-        free(path);
-        return -1;
-    }
     free(path);
-    fputs("<style>\n", out);
+    if (in == NULL)
+        return gt_error_set(error,
+                            "%s: cannot read what the report's pages are made of; install Gridtide again, or "
+                            "set GRIDTIDE_DATA",
+                            name);
+    fputs(before, out);
     while ((bytes = fread(buffer, 1, sizeof buffer, in)) > 0)
         fwrite(buffer, 1, bytes, out);
-    fputs("</style>\n", out);
+    fputs(after, out);
     fclose(in);
     return 0;
 }
@@ -68,11 +68,13 @@ static int write_head(const struct gt_page *page, struct gt_error *error)
 
     fputs("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n" GT_REPORT_MARKER "\n"
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-          "<meta name=\"color-scheme\" content=\"light dark\">\n<title>",
+          "<meta name=\"color-scheme\" content=\"light dark\">\n"
+          "<meta http-equiv=\"Content-Security-Policy\" content=\"connect-src 'none'; object-src 'none'; "
+          "frame-src 'none'; form-action 'none'; base-uri 'none'\">\n<title>",
           out);
     write_title(page);
     fputs(" – Gridtide report</title>\n", out);
-    if (write_style(out, error) != 0)
+    if (gt_page_file(out, "report.css", "<style>\n", "</style>\n", error) != 0)
         return -1;
     fprintf(out, "</head>\n<body>\n<header>\n<p class=\"kicker\">Gridtide report%s</p>\n<h1>",
             page->view->kind == GT_PAGE_TRACE ? " · <a href=\"index.html\">all traces</a>" : "");
@@ -106,36 +108,48 @@ static void write_caption(FILE *out, const struct gt_view *view, const struct gt
     gt_html(out, figure->drawing.caption);
 }
 
-static void write_figure(FILE *out, const struct gt_view *view, const struct gt_page_figure *figure)
+/* The timeline that can be zoomed takes the place of its picture, where the page is allowed to run its script. */
+static int write_figure(const struct gt_page *page, const struct gt_page_figure *figure, struct gt_error *error)
 {
     const char *title = figure->figure->title, *file = figure->file;
+    bool live = strcmp(figure->figure->name, "timeline") == 0;
+    FILE *out = page->out;
 
-    if (!figure->drawn && (figure->figure->absent == NULL || view->kind == GT_PAGE_KERNELS))
-        return;
+    if (!figure->drawn && (figure->figure->absent == NULL || page->view->kind == GT_PAGE_KERNELS))
+        return 0;
     fprintf(out, "<section id=\"%s\">\n<h2>%s</h2>\n", figure->figure->name, title);
     if (!figure->drawn) {
         fprintf(out, "<p class=\"absent\">%s</p>\n</section>\n", figure->figure->absent);
-        return;
+        return 0;
     }
-    fprintf(out, "<figure>\n<a class=\"card\" href=\"%s.svg\"><img src=\"%s.svg\" width=\"%u\" height=\"%u\" alt=\"",
-            file, file, figure->drawing.width_px, figure->drawing.height_px);
+    if (live && gt_page_live(page, error) != 0)
+        return -1;
+    fprintf(out,
+            "<figure>\n<a class=\"card\"%s href=\"%s.svg\"><img src=\"%s.svg\" width=\"%u\" height=\"%u\" alt=\"",
+            live ? " id=\"still\"" : "", file, file, figure->drawing.width_px, figure->drawing.height_px);
     gt_html(out, figure->drawing.alt);
     fputs("\"></a>\n<figcaption>", out);
-    write_caption(out, view, figure);
+    write_caption(out, page->view, figure);
     if (figure->png)
         fprintf(out, " <a href=\"%s.png\">PNG</a> ·", file);
     fprintf(out, " <a href=\"%s.svg\">SVG</a></figcaption>\n</figure>\n</section>\n", file);
+    return 0;
 }
 
-static void write_figures(const struct gt_page *page, const struct gt_page_figure *figures, size_t count, bool opens)
+static int write_figures(const struct gt_page *page, const struct gt_page_figure *figures, size_t count, bool opens,
+                         struct gt_error *error)
 {
     for (size_t i = 0; i < count; i++)
-        if ((opens ? figures[i].figure->opens : figures[i].figure->follows) & page->view->kind)
-            write_figure(page->out, page->view, &figures[i]);
+        if (((opens ? figures[i].figure->opens : figures[i].figure->follows) & page->view->kind) &&
+            write_figure(page, &figures[i], error) != 0)
+            return -1;
+    return 0;
 }
 
-static void write_answer(const struct gt_page *page)
+static int write_answer(const struct gt_page *page, struct gt_error *error)
 {
+    int result = 0;
+
     fputs("<section class=\"answer\">\n", page->out);
     if (page->view->subject->stats->summary.operations == 0 && page->view->kind != GT_PAGE_SUITE) {
         fputs("<p class=\"headline\">The trace has no operation for a GPU: no kernel, copy or memset. There "
@@ -145,12 +159,13 @@ static void write_answer(const struct gt_page *page)
         switch (page->view->kind) {
         case GT_PAGE_SUITE: gt_page_suite_answer(page); break;
         case GT_PAGE_KERNELS: gt_page_kernels_answer(page); break;
-        case GT_PAGE_CHANGE: gt_page_change_answer(page); break;
+        case GT_PAGE_CHANGE: result = gt_page_change_answer(page, error); break;
         case GT_PAGE_TIMELINE:
         case GT_PAGE_TRACE: gt_page_timeline_answer(page); break;
         }
     }
     fputs("</section>\n", page->out);
+    return result != 0 ? -1 : gt_page_why(page, error);
 }
 
 /* After the answer of a page that is about a run: figures and tables, those first that the page is about. */
@@ -165,14 +180,15 @@ static int write_run(const struct gt_page *page, const struct gt_page_figure *fi
         return 0;
     if (kernels_first && gt_page_kernels(page, error) != 0)
         return -1;
-    write_figures(page, figures, count, true);
+    if (write_figures(page, figures, count, true, error) != 0)
+        return -1;
     if (kernels_first) {
         fputs("<section>\n<h2>One launch after the other</h2>\n", page->out);
         gt_page_use(page);
-        gt_page_path(page);
         fputs("</section>\n", page->out);
     }
-    write_figures(page, figures, count, false);
+    if (write_figures(page, figures, count, false, error) != 0)
+        return -1;
     if (!kernels_first && gt_page_kernels(page, error) != 0)
         return -1;
     return gt_page_tables(page, error);
@@ -184,13 +200,11 @@ int gt_page_write(FILE *out, const struct gt_view *view, const struct gt_page_fi
     struct gt_page page = { out, view, gt_page_names_of(view) };
     int result = write_head(&page, error);
 
-    if (result == 0) {
-        write_answer(&page);
-        if (view->kind == GT_PAGE_SUITE)
-            write_figures(&page, figures, count, true);
-        else
-            result = write_run(&page, figures, count, error);
-    }
+    if (result == 0)
+        result = write_answer(&page, error);
+    if (result == 0)
+        result = view->kind == GT_PAGE_SUITE ? write_figures(&page, figures, count, true, error)
+                                             : write_run(&page, figures, count, error);
     if (result == 0)
         fputs("</main>\n<footer><p>Made by " PACKAGE_STRING ".</p></footer>\n</body>\n</html>\n", out);
     gt_page_names_free(&page.names);

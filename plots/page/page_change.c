@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plots/data/scenarios.h"
 #include "plots/page/page_table.h"
 #include "plots/page/parts.h"
 #include "traces/names/short_name.h"
@@ -46,14 +47,13 @@ static unsigned write_options(FILE *out, const char *options, const char *others
     return count;
 }
 
-static void write_headline(const struct gt_page *page)
+/* What `gridtide run` was told. */
+static unsigned write_difference(const struct gt_page *page)
 {
     const struct gt_stats *before = page->view->beside->stats, *after = page->view->subject->stats;
-    double before_ps = (double)before->summary.makespan_ps, after_ps = (double)after->summary.makespan_ps;
     FILE *out = page->out;
     unsigned said = 0;
 
-    fputs("<p class=\"headline\">", out);
     if (strcmp(before->run.device.name, after->run.device.name) != 0) {
         fputs("On ", out);
         gt_html(out, after->run.device.name);
@@ -63,24 +63,79 @@ static void write_headline(const struct gt_page *page)
     }
     said += write_options(out, after->run.options, before->run.options, said > 0 ? ", with " : "With ");
     said += write_options(out, before->run.options, after->run.options, said > 0 ? ", without " : "Without ");
+    return said;
+}
+
+static void write_headline(const struct gt_page *page, const struct gt_scenarios *scenarios, const char *change)
+{
+    double before_ps = (double)page->view->beside->stats->summary.makespan_ps;
+    double after_ps = (double)page->view->subject->stats->summary.makespan_ps;
+    FILE *out = page->out;
+    unsigned said = 1;
+
+    fputs("<p class=\"headline\">", out);
+    if (change != NULL) {
+        fputs("With <code>", out);
+        gt_html(out, change);
+        fputs("</code>", out);
+        before_ps = scenarios->before_ps;
+        for (size_t i = 0; i < scenarios->count; i++)
+            if (scenarios->rows[i].run_id == page->view->subject->stats->run.run_id)
+                after_ps = scenarios->rows[i].time_ps;
+    } else {
+        said = write_difference(page);
+    }
     fprintf(out, "%s<strong>%s</strong> instead of <strong>%s</strong>: <strong>%s</strong>.</p>\n",
             said > 0 ? ": " : "", gt_time_text(after_ps).s, gt_time_text(before_ps).s,
             gt_signed_pct_text(before_ps > 0 ? 100 * (after_ps - before_ps) / before_ps : NAN).s);
 }
 
 /* How far to trust it: the run without the change, where it can be held against something. */
-static void write_basis(const struct gt_page *page)
+static void write_basis(const struct gt_page *page, const char *change)
 {
     const struct gt_comparison *comparison = &page->view->comparison;
 
     fputs("<p>Both are simulated, so this is a change, not an error.", page->out);
-    if (comparison->matched > 0)
+    if (change != NULL)
+        fputs(" Times are from the first call to the last end, without what the profiler cost; <code>gridtide "
+              "whatif</code> says what each answer assumes, and how far it is to be trusted.",
+              page->out);
+    else if (comparison->matched > 0)
         fprintf(page->out, " The trace recorded %s; the run without the change is %s from that.",
                 gt_time_text(comparison->makespan_measured_us * 1e6).s,
                 gt_signed_pct_text(comparison->makespan_error_pct).s);
     else
         fputs(" The trace recorded no times, so nothing says how near the run without the change is.", page->out);
     fputs("</p>\n", page->out);
+}
+
+static void write_scenario(FILE *out, const char *change, double time_ps, double before_ps, double longest_ps)
+{
+    fputs("<tr><th scope=\"row\" class=\"name\">", out);
+    gt_html(out, change);
+    fprintf(out, "</th><td>%s</td><td>%s</td><td class=\"bar\"><span style=\"width:%.1f%%\"></span></td></tr>\n",
+            gt_time_text(time_ps).s,
+            time_ps == before_ps ? "–" : gt_signed_pct_text(100 * (time_ps - before_ps) / before_ps).s,
+            100 * time_ps / longest_ps);
+}
+
+/* All that was asked, on one scale. */
+static void write_scenarios(FILE *out, const struct gt_scenarios *scenarios)
+{
+    static const char *const heads[] = { "Change", "Time", "Change of it", "On one scale", NULL };
+    double longest_ps = scenarios->before_ps;
+
+    for (size_t i = 0; i < scenarios->count; i++)
+        longest_ps = fmax(longest_ps, scenarios->rows[i].time_ps);
+    if (scenarios->count < 2 || scenarios->before_ps <= 0)
+        return;
+    gt_page_table_begin(out, "scenarios", "Every change that was asked about",
+                        "From the first call to the last end, the fastest first; below, the first of them is shown.",
+                        heads);
+    write_scenario(out, "as recorded, without the profiler", scenarios->before_ps, scenarios->before_ps, longest_ps);
+    for (size_t i = 0; i < scenarios->count; i++)
+        write_scenario(out, scenarios->rows[i].change, scenarios->rows[i].time_ps, scenarios->before_ps, longest_ps);
+    gt_page_table_end(out, "whatif", 0, 0);
 }
 
 static void write_row(FILE *out, const char *what, struct gt_text before, struct gt_text after, double from,
@@ -125,11 +180,19 @@ static void write_table(const struct gt_page *page)
     gt_page_table_end(page->out, "stats", 0, 0);
 }
 
-void gt_page_change_answer(const struct gt_page *page)
+int gt_page_change_answer(const struct gt_page *page, struct gt_error *error)
 {
-    write_headline(page);
-    write_basis(page);
-    write_table(page);
-    gt_page_use(page);
-    gt_page_path(page);
+    const char *change = gt_scenario_change(page->view->subject->stats->run.options);
+    struct gt_scenarios scenarios;
+    int result = gt_scenarios_load(&scenarios, page->view->database, page->view->beside->stats->run.run_id, error);
+
+    if (result == 0) {
+        write_headline(page, &scenarios, change);
+        write_basis(page, change);
+        write_scenarios(page->out, &scenarios);
+        write_table(page);
+        gt_page_use(page);
+    }
+    gt_scenarios_free(&scenarios);
+    return result;
 }

@@ -71,5 +71,4 @@ void gt_page_timeline_answer(const struct gt_page *page)
     if (is_compared(page->view))
         write_starts(page->out, &page->view->comparison);
     write_tiles(page->out, page->view);
-    gt_page_path(page);
 }

@@ -17,12 +17,18 @@ struct gt_page {
 /* The answer in words and numbers, by kind of page; a suite's with the table of its traces. */
 void gt_page_timeline_answer(const struct gt_page *page);
 void gt_page_kernels_answer(const struct gt_page *page);
-void gt_page_change_answer(const struct gt_page *page);
+int gt_page_change_answer(const struct gt_page *page, struct gt_error *error);
 void gt_page_suite_answer(const struct gt_page *page);
 /* What every page of one run says of it, after its own answer: use, numbers, critical path. */
 void gt_page_use(const struct gt_page *page);
 void gt_page_path(const struct gt_page *page);
 void gt_page_tile(FILE *out, const char *what, struct gt_text number);
+/* What limits the run and what would help; what to do next. */
+int gt_page_why(const struct gt_page *page, struct gt_error *error);
+/* The timeline with its script, which takes the place of the picture of the id "still". */
+int gt_page_live(const struct gt_page *page, struct gt_error *error);
+/* A file of plots/templates between two texts. */
+int gt_page_file(FILE *out, const char *name, const char *before, const char *after, struct gt_error *error);
 /* What the import could not know. */
 int gt_page_warnings(const struct gt_page *page, struct gt_error *error);
 /* Launches in cycles; nothing where the runs have none. */

@@ -18,6 +18,19 @@ need_sqlite() {
     command -v sqlite3 > /dev/null || skip "sqlite3 is not installed"
 }
 
+# A page's scripts are the two that it brings: the timeline's data and what shows them.
+only_own_scripts() {
+    for page in "$@"; do
+        [ "$(grep -o '<script[^>]*>' "$page" | tr -d '\n')" = '<script type="application/json" id="live-data"><script>' ]
+        [ "$(grep -c '</script' "$page")" -eq 2 ]
+    done
+}
+
+# The data of the timeline that can be zoomed.
+live_data() {
+    sed -n '/id="live-data">/,/^<\/script>/p' "$1" | sed '1d;$d'
+}
+
 nothing_beside() {
     run find . -name '.gridtide-report-*'
     [ -z "$output" ]
@@ -58,8 +71,11 @@ nothing_beside() {
     "$GRIDTIDE" report -q run.db -o out
     grep -q 'Simulated on .*measured ' out/index.html
     grep -q 'The GPU was busy [0-9.]*% of the time' out/index.html
-    run grep -nE '(src|href)="[^"#]*:|//|<script|@import|url\(' out/index.html
+    run grep -nE '(src|href)="[^"#]*:|//|<script [^>]*src|@import|url\(' out/index.html
     [ -z "$output" ]
+    run grep -nE 'fetch\(|XMLHttpRequest|WebSocket|EventSource|sendBeacon|import\(|innerHTML|document\.write|eval\(' out/index.html
+    [ -z "$output" ]
+    grep -q "Content-Security-Policy.*connect-src 'none'" out/index.html
     run grep -hoE "https?://[^\"' <]*" out/*.svg
     [ -z "$(echo "$output" | grep -v '^http://www.w3.org/')" ]
     [ "$(grep -c '<img ' out/index.html)" -eq "$(grep -c '<img .* alt="[^"]' out/index.html)" ]
@@ -237,8 +253,16 @@ SQL
     run "$GRIDTIDE" report -q run.db -o out
     [ "$status" -eq 0 ]
     [ -z "$(find . -name harm)" ]
-    run grep -lE '<script|<img src=x' out/index.html out/timeline.svg
+    only_own_scripts out/index.html
+    run grep -lE '<script>alert|<img src=x' out/index.html out/timeline.svg
     [ -z "$output" ]
+    live_data out/index.html > live.json
+    run grep -c '[<>&]' live.json
+    [ "$output" = 0 ]
+    if command -v jq > /dev/null; then
+        [ "$(jq -r '.names[]' live.json | grep -c 'system("touch harm");')" -gt 0 ]
+        jq -r '.rows[].title' live.json | grep -q '[$](touch harm)</g>'
+    fi
     grep -q '&lt;script&gt;alert(1)&lt;/script&gt;' out/index.html
     grep -q 'system(.*touch harm.*`touch harm`' out/timeline.svg
     grep -q '[$](touch harm)&lt;/g>' out/timeline.svg
@@ -250,7 +274,8 @@ SQL
         || char(8238) || char(10) || trace_id;"
     "$GRIDTIDE" report -q run.db -o out
     [ -z "$(find . -name harm)" ]
-    run grep -lE '<script' out/*.html out/*.svg
+    only_own_scripts out/trace-*.html
+    run grep -lE '<script' out/index.html out/*.svg
     [ -z "$output" ]
     run grep -l "$(printf '\xe2\x80\xae')" out/*.html out/*.svg
     [ -z "$output" ]
@@ -272,11 +297,11 @@ SQL
 @test "100,000 operations are binned: quick, and no picture over 1 MB" {
     need_sqlite
     recorded
-    sqlite3 run.db "WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100099)
+    sqlite3 run.db "CREATE TEMP TABLE n AS WITH RECURSIVE n(i) AS (SELECT max(op_no) + 1 FROM op UNION ALL
+            SELECT i + 1 FROM n WHERE i < 100099) SELECT i FROM n;
         INSERT INTO op SELECT t.trace_id, n.i, 0, CASE n.i % 5 WHEN 0 THEN 'copy' ELSE 'kernel' END, n.i % 4,
             CASE n.i % 5 WHEN 0 THEN NULL ELSE 0 END, CASE n.i % 5 WHEN 0 THEN 'd2h' END,
             CASE n.i % 5 WHEN 0 THEN 'pinned' END, CASE n.i % 5 WHEN 0 THEN 65536 END FROM trace t, n;
-        WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 100099)
         INSERT INTO run_op (run_id, op_no, start_ps, end_ps)
             SELECT r.run_id, n.i, 4000000000 + (n.i / 4) * 12000000, 4000000000 + (n.i / 4) * 12000000 + 9000000
             FROM run r, n;"
@@ -286,6 +311,7 @@ SQL
     for picture in out/*.svg out/*.png; do
         [ "$(stat -c %s "$picture")" -lt 1000000 ]
     done
+    [ "$(stat -c %s out/index.html)" -lt 4000000 ]         # 40 bytes an operation, in both runs
 }
 
 # A store of the first traces of a recorded suite.
@@ -338,7 +364,7 @@ measured_words() {
     grep -q 'cycles are <strong>[0-9.]*%</strong> off in the mean (MAPE)' out/index.html
     grep -q '>Cycles, measured<.*>Cycles, simulated<.*>Error<.*>Bound by<' out/index.html
     order=$(grep -o '<section id="[a-z-]*"' out/index.html | tr -d '\n')
-    [[ "$order" == '<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
+    [[ "$order" == '<section id="why"<section id="next"<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
     run grep -cE 'No copy ran|recorded no times' out/index.html
     [ "$output" = 0 ]
     run grep -c measured out/timeline.svg
@@ -360,6 +386,160 @@ measured_words() {
     run grep -hE 'measured (above|upwards)|Makespan error|>measured<' out/index.html out/timeline.svg out/copies.svg
     [ -z "$output" ]
     [ ! -e out/errors.svg ]
+}
+
+@test "the first screen says what limits the run, what may help, and what to do next" {
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" -o run.db --blocks off
+    "$GRIDTIDE" report -q run.db -o out
+    order=$(grep -o '<section [a-z]*="[a-z-]*"' out/index.html | head -n 4 | tr -d '\n')
+    [ "$order" = '<section class="answer"<section id="why"<section id="next"<section id="timeline"' ]
+    bound=$("$GRIDTIDE" explain run.db --format csv | head -n 2 | tail -n 1)
+    [[ "$bound" == *host* ]]
+    grep -q '<strong>The host limits this run</strong>' out/index.html
+    grep -q '<code>gridtide whatif TRACE --change graph</code>' out/index.html
+    for command in 'whatif TRACE --all' 'explain run.db' 'export perfetto run.db -o OUT.pftrace'; do
+        grep -q "<code>gridtide $command</code>" out/index.html
+    done
+    "$GRIDTIDE" export perfetto run.db -o OUT.pftrace
+}
+
+@test "a replay that is far off says so before it says what to change" {
+    need_sqlite
+    recorded
+    sqlite3 run.db "UPDATE run_op SET end_ps = end_ps + 1000000000 WHERE run_id = 2; DELETE FROM comparison;"
+    "$GRIDTIDE" report -q run.db -o out
+    grep -q 'answers about changes mean little' out/index.html
+    grep -q '<code>gridtide compare run.db</code>' out/index.html
+}
+
+@test "kept what-ifs: all of them on one scale, the best before and after" {
+    "$GRIDTIDE" whatif -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-prefetch.json.gz" --all --blocks off -o run.db --format csv > answers
+    "$GRIDTIDE" report -q run.db -o out
+    best=$(sed -n 's/.*<p class="headline">With <code>\([^<]*\)<.*/\1/p' out/index.html)
+    grep -q "^$best,\|,$best,\|^\"$best\"" answers
+    rows=$(sed -n '/<section id="scenarios"/,/<\/section>/p' out/index.html | grep -c '<td class="bar">')
+    [ "$rows" -gt 2 ]
+    grep -q '>before<' out/timeline.svg
+    grep -q '>after<' out/timeline.svg
+    live_data out/index.html | grep -q '"sides":\["before","after"\]'
+    run grep -cE 'Makespan error|errors.svg' out/index.html
+    [ "$output" = 0 ]
+}
+
+@test "the timeline has rows for ranges and calls of threads, for streams of both runs, and each name once" {
+    command -v jq > /dev/null || skip "jq is not installed"
+    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/pairs/mlp-small.eager.json.gz" -o run.db --blocks off
+    "$GRIDTIDE" report -q run.db -o out
+    live_data out/index.html > live.json
+    [ "$(jq -r '[.rows[].kind] | unique | join(" ")' live.json)" = "call range stream" ]
+    [ "$(jq -r '[.rows[] | select(.kind == "stream") | .side] | unique | length' live.json)" = 2 ]
+    [ "$(jq '[.names, .kinds / "", .colours | length] | unique | length' live.json)" = 1 ]
+    jq -e '(.names | length) == ([range(.names | length) as $i | .names[$i] + .kinds[$i:$i + 1]] | unique | length)' live.json
+    operations=$(jq '[.rows[] | select(.kind == "stream" and .side == 1) | .count] | add' live.json)
+    [ "$operations" -eq "$("$GRIDTIDE" stats run.db --format json | jq '[.. | objects | .operations? // empty | numbers] | max')" ]
+    sed 's/"boxes":"[A-Za-z0-9_-]*"//' live.json > without
+    run grep -c '"boxes"' without
+    [ "$output" = 0 ]
+    "$GRIDTIDE" report -q run.db --step 1 -o part
+    live_data part/index.html > part.json
+    [ "$(jq '[.rows[].count] | add' part.json)" -lt "$(jq '[.rows[].count] | add' live.json)" ]
+}
+
+# Acts on the page in a browser: lines "ACT view=FROM TO count=... tip=...", errors of the script as "error".
+act() {
+    local page=$1 width=$2
+    shift 2
+    printf '%s\n' "$@" | sed "s/.*/'&',/" > acts.js
+    cat > act.html <<HTML
+<iframe id="page" style="width: ${width}px; height: 900px; border: 0"></iframe><pre id="said"></pre>
+<script>
+const page = document.getElementById('page'), said = [], acts = [
+$(cat acts.js)
+];
+page.onload = async () => {
+    const inside = page.contentWindow, of = page.contentDocument;
+    const part = (name) => of.querySelector('[data-part=' + name + ']');
+    inside.onerror = (text) => said.push('error ' + text);
+    said.push('live ' + !of.getElementById('live').hidden + ' still ' + !of.getElementById('still').hidden);
+    for (const act of acts) {
+        const [what, name, x] = act.split(':'), r = part('canvas').getBoundingClientRect();
+        if (what === 'search') {
+            part('search').value = name;
+            part('search').dispatchEvent(new Event('input'));
+        } else if (what === 'click') {
+            part(name).click();
+        } else if (what === 'key') {
+            part('canvas').dispatchEvent(new inside.KeyboardEvent('keydown', { key: name, bubbles: true }));
+        } else if (what === 'drag' || what === 'pinch') {
+            const send = (type, id, at) => part('canvas').dispatchEvent(new inside.PointerEvent(type,
+                { pointerId: id, clientX: r.left + at, clientY: r.top + 60, bubbles: true }));
+            part('canvas').setPointerCapture = () => {};
+            send('pointerdown', 1, +name);
+            if (what === 'pinch') send('pointerdown', 2, +name + 20);
+            send('pointermove', what === 'pinch' ? 2 : 1, +x);
+            send('pointerup', 1, +name);
+            if (what === 'pinch') send('pointerup', 2, +x);
+        }
+        await new Promise((done) => setTimeout(done, 50));
+        said.push(act + ' view=' + part('frame').dataset.view + ' count=' + part('count').textContent + ' tip=' +
+            (part('tip').hidden ? '' : part('tip').textContent));
+    }
+    said.push('width ' + of.documentElement.scrollWidth);
+    document.getElementById('said').textContent = said.join('\\n');
+};
+page.src = '$page';
+</script>
+HTML
+    "$browser" --headless --no-sandbox --disable-gpu --allow-file-access-from-files --virtual-time-budget=20000 \
+        --user-data-dir="$PWD/browser" --dump-dom "file://$PWD/act.html" 2> /dev/null | sed -n '/<pre id="said">/,/<\/pre>/p' |
+        sed 's/.*<pre id="said">//; s/<\/pre>.*//'
+}
+
+view_of() {
+    sed -n "s/^$1 view=\(-*[0-9]*\) \(-*[0-9]*\) .*/\1 \2/p" said | head -n 1
+}
+
+span_of() {
+    view_of "$1" | awk '{ print $2 - $1 }'
+}
+
+@test "the timeline zooms, moves, is searched and explains operations, by mouse, touch and keys" {
+    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no browser"
+    recorded on
+    "$GRIDTIDE" report -q run.db -o out
+    for width in 1280 360; do
+        act out/index.html $width key:Home click:in click:all key:+ key:ArrowRight click:all search:SCALE click:next \
+            click:next search:nosuchname search: key:0 key:= drag:250:330 pinch:250:340 key:n key:p > said
+        cat said
+        [ "$(head -n 1 said)" = "live true still false" ]
+        run grep -c '^error' said
+        [ "$output" = 0 ]
+        [ $((2 * $(span_of click:in))) -le $(($(span_of key:Home) + 4)) ]
+        [ "$(span_of click:all)" -eq "$(span_of key:Home)" ]
+        grep -q '^search:SCALE .* count=[0-9]* found' said
+        grep -q '^click:next .* count=1 of [0-9]* tip=scale.*starts at .*takes ' said
+        grep -q '^click:next .* count=2 of [0-9]* tip=scale' said
+        grep -q '^search:nosuchname .* count=nothing found' said
+        [ "$(view_of key:=)" != "$(view_of drag:250:330)" ]
+        [ $(($(span_of key:=) - $(span_of drag:250:330))) -le 2 ]
+        [ "$(span_of pinch:250:340)" -lt "$(span_of key:=)" ]
+        grep -q '^key:n .* tip=.*simulated.*waited .*let start by ' said
+        [ "$(sed -n 's/^width //p' said)" -le "$width" ]
+    done
+}
+
+@test "hostile names run no script in a browser" {
+    need_sqlite
+    browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || skip "no browser"
+    recorded
+    sqlite3 run.db "UPDATE kernel SET name = '</script><script>document.title=''harm''</script><img src=x onerror=parent.harm()>' || kernel_no;
+        UPDATE stream SET name = '<!--<script>' || stream_no; UPDATE call SET name = '\u003c/script>\\\"' || char(8232);"
+    "$GRIDTIDE" report -q run.db -o out
+    only_own_scripts out/index.html
+    act out/index.html 1280 key:n search:onerror click:next > said
+    cat said
+    [ "$(head -n 1 said)" = "live true still false" ]
+    grep -q '^click:next .* count=1 of .* tip=.*onerror=parent' said
 }
 
 @test "nothing is said to be measured where nothing was" {
@@ -420,6 +600,7 @@ HTML
     changed
     "$GRIDTIDE" report -q run.db -o change
     for page in suite/index.html suite/trace-1.html kernels/index.html long/index.html change/index.html; do
+        grep -q 'id="next"' $page
         check_structure $page
     done
     check_width suite/index.html suite/trace-1.html kernels/index.html long/index.html change/index.html
@@ -442,7 +623,7 @@ HTML
     [ "$(sort -u names | wc -l)" -eq 40 ]
     [ "$(grep -c … names)" -eq 40 ]
     grep -q '460 more are not listed' out/index.html
-    [ "$(stat -c %s out/index.html)" -lt 100000 ]
+    [ "$(sed '/<div id="live"/,/^<figure>/d' out/index.html | wc -c)" -lt 100000 ]
 }
 
 @test "one operation alone has a whole report" {
