@@ -268,6 +268,22 @@ static void shorten(gt_time_ps *time_ps, uint64_t off_ps)
     *time_ps = *time_ps > least_ps + off_ps ? *time_ps - off_ps : least_ps;
 }
 
+/* A node that was seen to start late waited for the profiler to write it: no gap is longer than that behind another
+ * group's node. */
+static void shorten_node_gaps(struct removing *removing)
+{
+    gt_time_ps most_ps = removing->device->unprofiled_graph_gap_ps + removing->device->graph_wait_ps;
+
+    for (gt_op_index i = 0; i < removing->w->op_count; i++) {
+        gt_time_ps *gap_ps = &removing->w->ops[i].gap_ps;
+
+        if (*gap_ps == GT_TIME_NONE)
+            continue;
+        shorten(gap_ps, removing->cost->graph_gap_ps);
+        *gap_ps = *gap_ps < most_ps ? *gap_ps : most_ps;
+    }
+}
+
 /* The GPU's part; latencies of calls are those of the device file, since those that were seen begin where the profiler
  * took the time of a call's end. */
 static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
@@ -286,9 +302,7 @@ static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
     }
     learned->graph_latency_ps = GT_NOT_LEARNED;
     shorten_gap(&learned->copy_gap_ps, cost->copy_gap_ps);
-    for (gt_op_index i = 0; i < removing->w->op_count; i++)
-        if (removing->w->ops[i].gap_ps != GT_TIME_NONE)
-            shorten(&removing->w->ops[i].gap_ps, cost->graph_gap_ps);
+    shorten_node_gaps(removing);
 }
 
 /* The device file's times of the GPU's front end were measured under a profiler, too. */
