@@ -75,6 +75,9 @@ about()
     trace="$GRIDTIDE_SOURCE/traces/samples/priority-inversion.jsonl"
     [ "$(predicted --change priority=low:0)" = "$(predicted --change connections=8)" ]
     [ "$(predicted --change priority=plain:-5)" -lt "$(predicted --change priority=plain:0)" ]
+    trace="$GRIDTIDE_SOURCE/traces/samples/cuda-priority.json.gz"
+    answer --change priority=245:-1 > "$folder/json"
+    grep -q 'the profile does not say what priorities streams had' "$folder/json"
 }
 
 @test "a lesser GPU is slower, whatever bounds the kernels, and says what they were taken to be bound by" {
