@@ -53,8 +53,9 @@ END
         {"kernel":"k","diff_us":30,"slower_us":30,"added_us":0,"removed_us":0,"times_a":1,"times_b":1},
         {"kernel":"l","diff_us":0,"slower_us":0,"added_us":0,"removed_us":0,"times_a":1,"times_b":1},
         {"kernel":"m","diff_us":20,"slower_us":0,"added_us":20,"removed_us":0,"times_a":0,"times_b":1}]' <<< "$output"
-    jq -e '.copies | length == 1 and (.[0] | .operation == "copy d2h" and .memory_a == "pinned" and .memory_b == null and
-        .times_b == 0 and .removed_us == .a_us and .removed_us > 10)' <<< "$output"
+    jq -e '.copies | length == 1 and (.[0] | .operation == "copy d2h" and .times_b == 0 and .removed_us == .a_us and .removed_us > 10)' <<< "$output"
+    jq -e '.copied == [{"operation":"copy d2h","memory_a":"pinned","memory_b":null,"bytes_a":1048576,"bytes_b":0,
+        "alone_a_us":.copies[0].a_us,"alone_b_us":0}]' <<< "$output"
     jq -e '[.operations[].change] | sort == ["added", "removed", "slower"]' <<< "$output"
     jq -e '.operations[] | select(.change == "slower") | .operation == "k" and .op_a == 0 and .op_b == 0 and .diff_us == 30' \
         <<< "$output"
@@ -107,7 +108,7 @@ END
     setup_typed
     run "$GRIDTIDE" diff --top 1 a.db b.db
     [ "$status" -eq 0 ]
-    for section in diff totals critical_path critical_path_names critical_path_operators gaps kernels copies calls steps \
+    for section in diff totals critical_path critical_path_names critical_path_operators gaps kernels copies copied calls steps \
         operators operations notes; do
         grep -qx "$section" <<< "$output"
     done

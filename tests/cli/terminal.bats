@@ -33,7 +33,7 @@ widest()
 END
     "$GRIDTIDE" run -q ranges.jsonl -o ranges.db
     for words in 'stats train.db' 'stats ranges.db' 'compare train.db' 'stats -r measured train.db' 'compare kernels.db' \
-                 'explain kernels.db 0' devices 'devices h200' 'devices --describe' --help \
+                 'explain kernels.db 0' 'diff train.db kernels.db' devices 'devices h200' 'devices --describe' --help \
                  "compare '$GRIDTIDE_SOURCE/validate/recordings/h200.db'" \
                  "run '$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz' -o again.db"; do
         on_terminal 80 "$words" > printed

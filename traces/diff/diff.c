@@ -215,7 +215,7 @@ static const struct gt_stats_step *step_of(const struct gt_diff *diff, int side,
 /* The first step with the first: their names have numbers that depend on when recording began. */
 static void compare_steps(struct gt_diff *diff)
 {
-    size_t counts[2] = { diff->side[0]->stats->step_count, diff->side[1]->stats->step_count };
+    const size_t counts[2] = { diff->side[0]->stats->step_count, diff->side[1]->stats->step_count };
 
     for (size_t i = 0; i < counts[0] || i < counts[1]; i++) {
         const struct gt_stats_step *steps[2] = { step_of(diff, 0, i), step_of(diff, 1, i) };
