@@ -48,6 +48,10 @@ within()
     [ "$(sqlite3 measured.db 'SELECT count(*) FROM trace')" -eq 1050 ]
     "$GRIDTIDE" validate -q --random 21 --draw-seed 1122 --repeat 2 --measured measured.db --blocks off -o now.db
     [ "$(sqlite3 now.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 42 ]
+    zstd -q -d "$GRIDTIDE_SOURCE/validate/recordings/random-77031.db.zst" -o last.db
+    [ "$(sqlite3 last.db 'SELECT count(*) FROM trace')" -eq 500 ]
+    "$GRIDTIDE" validate -q --random 21 --draw-seed 77031 --repeat 3 --measured last.db --blocks off -o last-now.db
+    [ "$(sqlite3 last-now.db "SELECT count(*) FROM run WHERE kind = 'measured'")" -eq 63 ]
 }
 
 @test "random: another seed's traces are not found in the store, and that is said" {
