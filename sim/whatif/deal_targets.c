@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "sim/whatif/deal_targets.h"
 
 #include <stdlib.h>
@@ -18,6 +20,23 @@ static struct gt_deal_context *context_of(struct gt_deal_targets *targets, const
     return &targets->contexts[targets->count++];
 }
 
+/* The legacy default stream, those that wait for it, those that do not. */
+static int rank_of(const struct gt_stream *stream)
+{
+    if (stream->flags & GT_STREAM_LEGACY_DEFAULT)
+        return 0;
+    return stream->flags & GT_STREAM_NON_BLOCKING ? 2 : 1;
+}
+
+static int by_rank(const void *a, const void *b, void *user)
+{
+    const struct gt_stream *streams = user;
+    gt_stream_index left = *(const gt_stream_index *)a, right = *(const gt_stream_index *)b;
+    int difference = rank_of(&streams[left]) - rank_of(&streams[right]);
+
+    return difference != 0 ? difference : (left > right) - (left < right);
+}
+
 static void find_contexts(struct gt_deal_targets *targets, const struct gt_workload *w)
 {
     bool *used = gt_calloc(w->stream_count + 1ull, sizeof *used);
@@ -32,13 +51,14 @@ static void find_contexts(struct gt_deal_targets *targets, const struct gt_workl
             continue;
         gt_array_grow(context->used, context->used_count, context->used_room);
         context->used[context->used_count++] = i;
-        if (!(w->streams[i].flags & GT_STREAM_LEGACY_DEFAULT))
-            continue;
-        context->legacy = i;
-        context->used[context->used_count - 1] = context->used[0];
-        context->used[0] = i;
+        if (w->streams[i].flags & GT_STREAM_LEGACY_DEFAULT)
+            context->legacy = i;
     }
     free(used);
+    for (uint32_t i = 0; i < targets->count; i++)
+        if (targets->contexts[i].legacy != GT_NONE)
+            qsort_r(targets->contexts[i].used, targets->contexts[i].used_count, sizeof *targets->contexts[i].used,
+                    by_rank, w->streams);
 }
 
 static gt_stream_index add_stream(struct gt_deal *deal, const struct gt_workload *w, gt_stream_index like)

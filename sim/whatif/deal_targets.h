@@ -9,7 +9,7 @@ struct gt_deal_context {
     gt_gpu_index gpu;
     uint32_t context;
     gt_stream_index legacy; /* its legacy default stream, if that has work; else GT_NONE */
-    gt_stream_index *used;  /* that have work, that one first */
+    gt_stream_index *used;  /* that have work; with that one, it first, then those that wait for it */
     uint32_t used_count, used_room;
     gt_stream_index *list; /* dealt over; none where no more streams are asked for than have work */
     uint32_t count;
