@@ -84,6 +84,10 @@ static void end_stretch(struct finding *f, struct stretch *stretch)
     if (stretch->legacy != GT_NONE && stretch->blocking != GT_NONE)
         refuse(&stretch->capture, stretch->legacy,
                "is in the legacy default stream, beside streams that wait for it");
+    if (stretch->legacy != GT_NONE)
+        stretch->capture.stream = f->w->ops[f->w->calls[stretch->legacy].first_op].stream;
+    else if (stretch->blocking != GT_NONE)
+        stretch->capture.stream = f->w->ops[f->w->calls[stretch->blocking].first_op].stream;
     if (stretch->capture.launches >= 2) {
         gt_array_grow(captures->list, captures->count, captures->room);
         captures->list[captures->count++] = stretch->capture;
@@ -148,7 +152,7 @@ static void add_launch(struct finding *f, struct stretch *stretch, gt_call_index
     stretch->capture.last = index;
     if (flags & GT_STREAM_LEGACY_DEFAULT)
         stretch->legacy = index;
-    else if (!(flags & GT_STREAM_NON_BLOCKING))
+    else if (!(flags & GT_STREAM_NON_BLOCKING) && stretch->blocking == GT_NONE)
         stretch->blocking = index;
 }
 

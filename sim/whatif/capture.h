@@ -15,10 +15,11 @@ struct gt_capture {
     gt_thread_index thread;    /* of the first: the graph is launched by it */
     uint32_t team;             /* the lowest of the threads */
     gt_call_index first, last; /* that submit work */
-    gt_stream_index stream;    /* the first one's: the graph is launched there */
-    uint32_t launches;         /* calls that submit work */
-    gt_call_index refused;     /* the call within that capture refuses; GT_NONE: it takes all */
-    const char *why;           /* it does: "allocates memory" */
+    gt_stream_index
+        stream;        /* the graph is launched there: the first that waits for the default stream, else the first */
+    uint32_t launches; /* calls that submit work */
+    gt_call_index refused; /* the call within that capture refuses; GT_NONE: it takes all */
+    const char *why;       /* it does: "allocates memory" */
 };
 
 struct gt_captures {
