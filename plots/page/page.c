@@ -185,6 +185,7 @@ static int write_run(const struct gt_page *page, const struct gt_page_figure *fi
     if (kernels_first) {
         fputs("<section>\n<h2>One launch after the other</h2>\n", page->out);
         gt_page_use(page);
+        gt_page_path(page);
         fputs("</section>\n", page->out);
     }
     if (write_figures(page, figures, count, false, error) != 0)

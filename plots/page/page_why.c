@@ -85,7 +85,7 @@ static void write_findings(FILE *out, const struct gt_stats *stats, const struct
                 shown > 0 ? "the rest, and each gap" : "what is small");
 }
 
-/* Of a part of a run the whole's findings would be misleading. */
+/* Of a part of a run the whole's findings would be misleading; so would those of kernels that a profiler ran one by one. */
 static int write_why(const struct gt_page *page, struct gt_error *error)
 {
     const struct gt_side *subject = page->view->subject;
@@ -93,7 +93,7 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
     struct gt_finding *findings;
     size_t count;
 
-    if (!subject->selection.all)
+    if (!subject->selection.all || page->view->kind == GT_PAGE_KERNELS)
         return 0;
     if (gt_limits_of(subject->run, subject->stats, &limits, error) != 0)
         return -1;

@@ -302,9 +302,8 @@ SQL
         INSERT INTO op SELECT t.trace_id, n.i, 0, CASE n.i % 5 WHEN 0 THEN 'copy' ELSE 'kernel' END, n.i % 4,
             CASE n.i % 5 WHEN 0 THEN NULL ELSE 0 END, CASE n.i % 5 WHEN 0 THEN 'd2h' END,
             CASE n.i % 5 WHEN 0 THEN 'pinned' END, CASE n.i % 5 WHEN 0 THEN 65536 END FROM trace t, n;
-        INSERT INTO run_op (run_id, op_no, start_ps, end_ps)
-            SELECT r.run_id, n.i, 4000000000 + (n.i / 4) * 12000000, 4000000000 + (n.i / 4) * 12000000 + 9000000
-            FROM run r, n;"
+        INSERT INTO run_op SELECT r.run_id, n.i, 0, 4000000000 + (n.i / 4) * 12000000,
+            4000000000 + (n.i / 4) * 12000000 + 9000000, 0, 0, 0, 0, 0, 0, NULL, NULL FROM run r, n;"
     run timeout 30 "$GRIDTIDE" report -q run.db -o out
     [ "$status" -eq 0 ]
     grep -q 'too many operations' out/index.html
@@ -364,7 +363,7 @@ measured_words() {
     grep -q 'cycles are <strong>[0-9.]*%</strong> off in the mean (MAPE)' out/index.html
     grep -q '>Cycles, measured<.*>Cycles, simulated<.*>Error<.*>Bound by<' out/index.html
     order=$(grep -o '<section id="[a-z-]*"' out/index.html | tr -d '\n')
-    [[ "$order" == '<section id="why"<section id="next"<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
+    [[ "$order" == '<section id="next"<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
     run grep -cE 'No copy ran|recorded no times' out/index.html
     [ "$output" = 0 ]
     run grep -c measured out/timeline.svg
