@@ -41,7 +41,7 @@ sim_libsim_a_SOURCES = \
     sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_identity.c sim/whatif/graph_identity.h sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
-    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
+    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
     sim/whatif/repeats.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \
     sim/whatif/kernel_bound.c sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/change_kernel.c sim/whatif/change_priority.c sim/whatif/changes.c sim/whatif/changes.h \

@@ -72,6 +72,7 @@ CLI_TESTS = \
     tests/cli/export.bats \
     tests/cli/man.bats \
     tests/cli/accuracy.bats \
+    tests/cli/sweep.bats tests/cli/sweep_slurm.bats \
     tests/cli/stats.bats \
     tests/cli/report.bats \
     tests/cli/ranges.bats \

@@ -50,24 +50,24 @@ traces_libtraces_a_SOURCES = \
     traces/store/definitions.c traces/store/drop.c traces/store/guard.c traces/store/guard.h traces/store/internal.h traces/store/kernel_rows.c traces/store/range_rows.c \
     traces/store/measured_run.c traces/store/placement.c traces/store/placement.h traces/store/comparison.c traces/store/comparison.h traces/store/database.c traces/store/database.h traces/store/query.c traces/store/query.h traces/store/recorded.c traces/store/recorded.h traces/store/run_rows.c traces/store/run_rows.h \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
-    traces/store/store.h
+    traces/store/store.h traces/store/sweep_plan.c traces/store/sweep_rows.c traces/store/sweep_rows.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/sass/README.md \
     traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md
 
-# The schema as C strings: `static const char gt_schema_sql[], gt_schema_kernels_sql[], gt_schema_ranges_sql[]`.
+# The schemas as C strings: `static const char gt_NAME_sql[]` for each schema*.sql.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
-EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql \
+EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_sweep.sql \
     traces/record traces/branches traces/pairs traces/samples traces/scenarios traces/profiles
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
-    $(top_srcdir)/traces/store/schema_ranges.sql
+    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_sweep.sql
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* Made from traces/store/schema*.sql. */'; \
-	  for name in schema schema_kernels schema_ranges; do \
+	  for name in schema schema_kernels schema_ranges schema_sweep; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
 	      $(top_srcdir)/traces/store/$$name.sql; \

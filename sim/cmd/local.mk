@@ -25,6 +25,9 @@ gridtide_SOURCES = \
     sim/cmd/run_kernels.c sim/cmd/run_kernels.h sim/cmd/run_parts.h sim/cmd/run_result.c sim/cmd/run_store.c \
     sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h sim/cmd/stats_ranges.c sim/cmd/stats_ranges.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
+    sim/cmd/sweep.c sim/cmd/sweep_deal.c sim/cmd/sweep_deal.h sim/cmd/sweep_frame.c sim/cmd/sweep_frame.h \
+    sim/cmd/sweep_parts.h sim/cmd/sweep_pool.c sim/cmd/sweep_print.c sim/cmd/sweep_slurm.c sim/cmd/sweep_store.c \
+    sim/cmd/sweep_tasks.c sim/cmd/sweep_worker.c \
     sim/cmd/table.c sim/cmd/table.h sim/cmd/table_parts.h sim/cmd/table_people.c sim/cmd/table_print.c \
     sim/cmd/terminal.c sim/cmd/terminal.h \
     sim/cmd/validate.c \

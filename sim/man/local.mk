@@ -12,6 +12,7 @@ dist_man_MANS += \
     sim/man/gridtide-report.1 \
     sim/man/gridtide-run.1 \
     sim/man/gridtide-stats.1 \
+    sim/man/gridtide-sweep.1 \
     sim/man/gridtide-traces.7 \
     sim/man/gridtide-validate.1 \
     sim/man/gridtide-whatif.1

@@ -32,7 +32,7 @@ static const char reader_settings[] =
     "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run'," \
     " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric',"    \
     " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"            \
-    ", 'kernel_cluster'"
+    ", 'kernel_cluster', 'sweep', 'sweep_option', 'sweep_trace', 'sweep_parameter', 'sweep_value'"
 
 enum { BUSY_MS = 5000 };
 
