@@ -4,7 +4,9 @@
 
 #include "plots/data/report_folder.h"
 #include "plots/data/suite_view.h"
+#include "plots/figures/sweep_figures.h"
 #include "plots/page/page.h"
+#include "plots/page/page_sweep.h"
 
 /* A report that is being made. */
 struct making {
@@ -131,7 +133,11 @@ static int write_run(struct making *making, struct gt_store *store, struct gt_er
 static int write_all(struct making *making, struct gt_store *store, struct gt_error *error)
 {
     struct gt_suite_view suite;
-    int result = gt_suite_view_load(&suite, store, error);
+    int result = gt_store_has_sweep(store, error);
+
+    if (result != 0)
+        return result > 0 ? gt_page_sweep(making->folder, store, error) : -1;
+    result = gt_suite_view_load(&suite, store, error);
 
     if (result == 0 && suite.count > 1 && !gt_filter_is_all(making->filter))
         result = gt_error_set(error, "%s: holds many traces; a part can be shown of a store of one",
@@ -144,12 +150,14 @@ static int write_all(struct making *making, struct gt_store *store, struct gt_er
 
 static int begin(struct gt_folder *folder, const char *path, struct gt_error *error)
 {
-    const char **pictures = gt_calloc(gt_figure_count, sizeof *pictures);
+    const char **pictures = gt_calloc(gt_figure_count + 2, sizeof *pictures);
     int result;
 
     for (unsigned i = 0; i < gt_figure_count; i++)
         pictures[i] = gt_figures[i].name;
-    result = gt_folder_begin(folder, path, pictures, gt_figure_count, error);
+    pictures[gt_figure_count] = GT_SWEEP_LINES;
+    pictures[gt_figure_count + 1] = GT_SWEEP_MAP;
+    result = gt_folder_begin(folder, path, pictures, gt_figure_count + 2, error);
     free(pictures);
     return result;
 }

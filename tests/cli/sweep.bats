@@ -165,3 +165,18 @@ slow()
     [ "$status" = 1 ]
     [[ $output == *"sbatch is missing"* ]]
 }
+
+@test "the report of a sweep has the best, a line a parameter and a map" {
+    command -v gnuplot > /dev/null || skip "gnuplot is not installed"
+    sweep "$samples"/cuda-overlap-?.json.gz --over streams=1,2 --over connections=1,8 -o "$folder/db" > "$folder/table"
+    "$GRIDTIDE" report -q "$folder/db" -o "$folder/report"
+    grep -q '12 points of 3 traces: 12 answered, 0 refused' "$folder/report/index.html"
+    grep -q 'streams 2, connections 8' "$folder/report/index.html"
+    for picture in sweep sweep-map; do
+        [ -s "$folder/report/$picture.svg" ]
+        [ -s "$folder/report/$picture.png" ]
+    done
+    sweep "$trace" --over streams=1,2 -o "$folder/one" > "$folder/table"
+    "$GRIDTIDE" report -q "$folder/one" -o "$folder/report"
+    [ ! -e "$folder/report/sweep-map.svg" ]
+}
