@@ -77,6 +77,16 @@ bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command)
     return !m->commands[command].in_queue || queue_of(m, command)->head == command;
 }
 
+/* Did `next` stand behind `command` with nothing else to wait for?  Groups of one graph are all of its stream. */
+static bool held_by(const struct gt_machine *m, gt_command_index next, gt_command_index command)
+{
+    const struct gt_stream_command *held = &m->commands[next], *by = &m->commands[command];
+
+    if (held->kind == GT_COMMAND_NODE)
+        return held->waiting;
+    return (held->stream != by->stream || by->kind == GT_COMMAND_NODE) && held->visible_ps < m->engine.now_ps;
+}
+
 void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
 {
     struct gt_hw_queue_state *queue = queue_of(m, command);
@@ -96,8 +106,7 @@ void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command)
         m->gpus[m->streams[m->commands[command].stream].gpu].queues_waiting--;
         return;
     }
-    m->fired[GT_RULE_CONNECTIONS] +=
-        m->commands[next].stream != m->commands[command].stream && m->commands[next].visible_ps < m->engine.now_ps;
+    m->fired[GT_RULE_CONNECTIONS] += held_by(m, next, command);
     if (m->commands[next].stream != m->commands[command].stream && is_op)
         gt_stream_command_hold(m, next, GT_WAIT_QUEUE, m->engine.now_ps, GT_CAUSE_OP, m->commands[command].index);
     /* Not at once: whoever leaves is in the middle of its own step. */

@@ -31,8 +31,10 @@ at() {
     [ "$(at '$.unmatched')" = 2 ]
     [ "$(at '$.trace')" = 'a "toy", no more' ]
     [ "$(at '$.device')" = 'NVIDIA H200' ]
-    [ "$(at '$.warnings')" = \
-      '[{"kind":"graph-edges","count":3,"text":"edges of graphs were not recorded"}]' ]
+    # Its replay is so far off on purpose that a warning of that is another.
+    [ "$(at '$.warnings[0]')" = \
+      '{"kind":"graph-edges","count":3,"text":"edges of graphs were not recorded"}' ]
+    [ "$(at '$.warnings[1].kind')" = replay-departs ]
 }
 
 @test "compare: the numbers are those of the views" {
