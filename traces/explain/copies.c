@@ -16,8 +16,7 @@ const char *const gt_copy_why_names[GT_COPY_WHYS] = {
 const char *const gt_copy_why_helps[GT_COPY_WHYS] = {
     [GT_COPY_PAGEABLE] = "pageable memory is staged by the host: pinned memory copies by itself",
     [GT_COPY_SYNCHRONOUS] = "the call waits for the copy: cudaMemcpyAsync from pinned memory does not",
-    [GT_COPY_DEFAULT_STREAM] = "the default stream waits for all others, and they for it: a stream of its own, "
-                               "cudaStreamNonBlocking",
+    [GT_COPY_DEFAULT_STREAM] = "the default stream waits for all others, and they for it: cudaStreamNonBlocking",
     [GT_COPY_ENGINE] = "one engine copies in one direction, one copy after the other",
     [GT_COPY_ONE_STREAM] = "all work is in one stream: a stream of its own for copies, with events",
     [GT_COPY_SAME_STREAM] =
