@@ -77,6 +77,21 @@ bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command)
     return !m->commands[command].in_queue || queue_of(m, command)->head == command;
 }
 
+uint32_t gt_hw_queues_shared(const struct gt_machine *m, gt_stream_index stream)
+{
+    uint32_t connections = m->device->connections, shared = 0;
+    gt_queue_index first = m->streams[stream].context * connections;
+
+    for (gt_queue_index queue = first; queue < first + connections; queue++) {
+        const struct gt_hw_queue_state *state = &m->queues[queue];
+
+        if (state->count > 1)
+            shared += m->commands[state->head].stream != m->commands[state->tail].stream ||
+                      m->commands[state->tail].kind == GT_COMMAND_NODE;
+    }
+    return shared;
+}
+
 /* Did `next` stand behind `command` with nothing else to wait for?  Groups of one graph are all of its stream. */
 static bool held_by(const struct gt_machine *m, gt_command_index next, gt_command_index command)
 {

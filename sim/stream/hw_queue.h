@@ -14,6 +14,9 @@ void gt_hw_queue_push_group(struct gt_machine *m, gt_command_index node, gt_comm
 /* May it act: is it at the head of its queue, or has it left already? */
 bool gt_hw_queue_allows(const struct gt_machine *m, gt_command_index command);
 
+/* How many connections of the stream's context are shared now: by streams, or by groups of graphs. */
+uint32_t gt_hw_queues_shared(const struct gt_machine *m, gt_stream_index stream);
+
 /* It leaves the head, if it has not left already; the next one's stream is woken. */
 void gt_hw_queue_leave(struct gt_machine *m, gt_command_index command);
 

@@ -165,6 +165,13 @@ static void count_gaps(struct gt_machine *m, gt_stream_index stream, const struc
         m->fired[GT_RULE_CROWD]++;
         m->fired[GT_RULE_BUSY_CONNECTION]++;
     }
+    /* Where streams share connections fewer of these hold work, and the gap is the shorter for it. */
+    if ((by_stream || by_event) && m->workload->ops[op].kind == GT_OP_KERNEL) {
+        uint32_t shared = gt_hw_queues_shared(m, stream);
+
+        m->fired[GT_RULE_CONNECTIONS] +=
+            shared > 0 && m->gpus[state->gpu].queues_waiting + shared > m->device->quiet_connections;
+    }
     if (by_stream && state->last_op != GT_NONE)
         m->fired[gap_rule(m, state->last_op, op, GT_RULE_STREAM_GAP)]++;
     if (by_stream && state->default_release.time_ps > 0)
