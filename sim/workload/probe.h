@@ -68,6 +68,20 @@ struct gt_repeat_record {
     uint64_t period_blocks; /* likewise: how much higher first_block is */
 };
 
+/* One task of a kernel's task graph (sim/workload/task_graph.h), when it has ended.  A worker's time is all in these:
+ * each asks for its next task when it has ended one and told its counters. */
+struct gt_task_record {
+    gt_op_index op;
+    uint32_t task;       /* in the graph of the operation's kernel */
+    uint32_t worker;     /* the block, linear */
+    gt_time_ps asked_ps; /* the worker began to ask for it */
+    gt_time_ps taken_ps; /* it knew which one it was: until then the queue's cost, and an empty queue */
+    gt_time_ps start_ps; /* its counters were there: until then it waited for them */
+    gt_time_ps end_ps;   /* its work was done; its signals are told after */
+    uint32_t cause_task; /* whose signal let it start last; GT_NONE: none, or not known */
+    bool stolen;         /* from another worker's queue */
+};
+
 struct gt_probe {
     void *user;
     int (*call)(void *user, const struct gt_call_record *record, struct gt_error *error);
@@ -75,6 +89,7 @@ struct gt_probe {
     int (*blocks)(void *user, const struct gt_block_record *record, struct gt_error *error);
     /* NULL: `blocks` is told every record itself. */
     int (*repeat)(void *user, const struct gt_repeat_record *record, struct gt_error *error);
+    int (*task)(void *user, const struct gt_task_record *record, struct gt_error *error);
     /* Work done so far, 0..total operations ended; called at most every few thousand events. */
     int (*progress)(void *user, uint64_t done, uint64_t total, struct gt_error *error);
 };

@@ -9,6 +9,7 @@
 
 #include "sim/base/array.h"
 #include "sim/workload/program.h"
+#include "sim/workload/task_graph.h"
 
 const char *const gt_call_kind_names[GT_CALL_KINDS] = {
     [GT_CALL_HOST_WORK] = "host_work",
@@ -132,6 +133,9 @@ void gt_workload_free(struct gt_workload *workload)
         free(workload->extras[i].json);
     for (uint32_t i = 0; i < workload->program_count; i++)
         gt_program_free(workload->programs[i]);
+    for (uint32_t i = 0; i < workload->task_graph_count; i++)
+        gt_task_graph_free(workload->task_graphs[i]);
+    free(workload->task_graphs);
     free(workload->programs);
     free(workload->profiles);
     free_names(workload->names);
@@ -331,6 +335,8 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->runs = kernel->runs;
     key->arguments = kernel->arguments;
     key->program = kernel->program;
+    key->tasks = kernel->tasks;
+    key->task_policy = kernel->tasks != NULL ? kernel->task_policy : 0;
 }
 
 gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)

@@ -18,7 +18,8 @@
 
 #include "sim/base/error.h"
 
-struct gt_program; /* sim/workload/program.h */
+struct gt_program;    /* sim/workload/program.h */
+struct gt_task_graph; /* sim/workload/task_graph.h */
 struct gt_profile;
 
 typedef uint64_t gt_time_ps;
@@ -118,7 +119,9 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     uint32_t arguments;     /* in names: that kernel's arguments, JSON without spaces; or GT_NONE */
     uint32_t line;          /* of the definition in its trace, for messages; 0 unknown */
     double early_part;      /* its last wave's first block ends by so much of its duration before its last one */
-    const struct gt_program *program; /* its machine code, one of the workload's; NULL: not known */
+    const struct gt_program *program;  /* its machine code, one of the workload's; NULL: not known */
+    const struct gt_task_graph *tasks; /* what its blocks do as workers, one of the workload's; NULL: they are none */
+    uint32_t task_policy; /* in names: how workers get tasks (sim/tasks/policy.h); of no meaning without */
 };
 
 struct gt_gpu {
@@ -299,6 +302,8 @@ struct gt_workload {
     uint32_t program_count, program_room;
     struct gt_profile *profiles;
     uint32_t profile_count, profile_room; /* by op, rising */
+    struct gt_task_graph **task_graphs;
+    uint32_t task_graph_count, task_graph_room;
 };
 
 /* An empty workload / the end of one (and of all it owns). NULL is allowed. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/workload/program.h"
+#include "sim/workload/task_graph.h"
 #include "sim/workload/workload.h"
 
 static void *copy_array(const void *array, uint32_t count, size_t size)
@@ -50,6 +51,9 @@ struct gt_workload *gt_workload_copy(const struct gt_workload *from)
     COPY_ARRAY(to, from, profiles, profile_count, profile_room);
     for (uint32_t i = 0; i < to->program_count; i++)
         to->programs[i]->sharers++;
+    COPY_ARRAY(to, from, task_graphs, task_graph_count, task_graph_room);
+    for (uint32_t i = 0; i < to->task_graph_count; i++)
+        to->task_graphs[i]->sharers++;
     for (uint32_t i = 0; i < from->warning_count; i++)
         gt_workload_warn(to, from->warnings[i].kind, from->warnings[i].count, from->warnings[i].text);
     return to;
