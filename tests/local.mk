@@ -53,7 +53,7 @@ UNIT_TESTS = \
     tests/unit/whatif \
     tests/unit/steady_state \
     tests/unit/warp_issue \
-    tests/unit/table
+    tests/unit/table tests/unit/task_rows
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \

@@ -23,7 +23,7 @@ gridtide_SOURCES = \
     sim/cmd/rules.c sim/cmd/rules.h \
     sim/cmd/run.c sim/cmd/run_change.c sim/cmd/run_departure.c sim/cmd/run_input.c sim/cmd/run_input.h \
     sim/cmd/run_kernels.c sim/cmd/run_kernels.h sim/cmd/run_parts.h sim/cmd/run_result.c sim/cmd/run_store.c \
-    sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h sim/cmd/stats_ranges.c sim/cmd/stats_ranges.h \
+    sim/cmd/stats.c sim/cmd/stats_path.c sim/cmd/stats_path.h sim/cmd/stats_ranges.c sim/cmd/stats_ranges.h sim/cmd/stats_tasks.c sim/cmd/stats_tasks.h \
     sim/cmd/stats_tables.c sim/cmd/stats_tables.h \
     sim/cmd/sweep.c sim/cmd/sweep_deal.c sim/cmd/sweep_deal.h sim/cmd/sweep_frame.c sim/cmd/sweep_frame.h \
     sim/cmd/sweep_parts.h sim/cmd/sweep_pool.c sim/cmd/sweep_print.c sim/cmd/sweep_slurm.c sim/cmd/sweep_store.c \

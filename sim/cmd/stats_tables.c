@@ -6,6 +6,7 @@
 
 #include "sim/cmd/stats_path.h"
 #include "sim/cmd/stats_ranges.h"
+#include "sim/cmd/stats_tasks.h"
 
 enum { NAMES_FOR_PEOPLE = 30, SMS_FOR_PEOPLE = 16, LEAST_SMS = 5 };
 
@@ -455,6 +456,10 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         tables[count++] = gt_stats_steps_table(stats, (enum gt_step_part)part, most_names);
     if (!people || stats->operator_count > 0)
         tables[count++] = gt_stats_operators_table(stats, most_names);
+    if (stats->tasks.count > 0) {
+        tables[count++] = gt_stats_tasks_table(stats);
+        tables[count++] = gt_stats_task_kinds_table(stats, most_names);
+    }
     tables[count++] = copies_table(stats);
     tables[count++] = people ? sms_table_for_people(stats) : sms_table(stats);
     tables[count++] = occupancy_table(stats);

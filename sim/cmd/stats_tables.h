@@ -5,7 +5,7 @@
 #include "sim/cmd/table.h"
 #include "traces/stats/stats.h"
 
-enum { GT_STATS_TABLES_MAX = 14 };
+enum { GT_STATS_TABLES_MAX = 16 };
 
 /* Fill `tables` (room for GT_STATS_TABLES_MAX; the caller frees each) in the order they are
  * shown. People get the longest and the least of what is many, programs everything but the

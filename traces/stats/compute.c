@@ -42,8 +42,8 @@ int64_t gt_stats_find_run(struct gt_database *database, const char *kind, struct
     return -1;
 }
 
-/* Stores of versions 2 and 3 have no ranges. */
-static int compute_ranges(struct gt_stats_work *work, struct gt_error *error)
+/* Stores of versions 2 and 3 have no ranges, those before 5 no tasks. */
+static int compute_newer(struct gt_stats_work *work, struct gt_error *error)
 {
     int64_t version = 0;
 
@@ -51,7 +51,9 @@ static int compute_ranges(struct gt_stats_work *work, struct gt_error *error)
         return -1;
     if (version < GT_STORE_WITH_RANGES)
         return 0;
-    return gt_stats_steps(work, error) != 0 || gt_stats_operators(work, error) != 0 ? -1 : 0;
+    if (gt_stats_steps(work, error) != 0 || gt_stats_operators(work, error) != 0)
+        return -1;
+    return version < GT_STORE_WITH_TASKS ? 0 : gt_stats_tasks(work, error);
 }
 
 /* A part of a run has no path of its own: what it waited for may lie outside. */
@@ -66,7 +68,7 @@ static int walk(struct gt_stats_work *work, struct gt_error *error)
 static int compute_parts(struct gt_stats_work *work, struct gt_error *error)
 {
     if (gt_stats_load(work, error) != 0 || gt_stats_ops(work, error) != 0 || gt_stats_sms(work, error) != 0 ||
-        walk(work, error) != 0 || compute_ranges(work, error) != 0)
+        walk(work, error) != 0 || compute_newer(work, error) != 0)
         return gt_database_name_error(work->database, error);
     return 0;
 }
@@ -108,6 +110,11 @@ void gt_stats_free(struct gt_stats *stats)
         free(stats->operators[i].kind);
         free(stats->operators[i].name);
     }
+    for (size_t i = 0; i < stats->task_kind_count; i++) {
+        free(stats->task_kinds[i].graph);
+        free(stats->task_kinds[i].name);
+    }
+    free(stats->task_kinds);
     free(stats->steps);
     free(stats->operators);
     free(stats->streams);

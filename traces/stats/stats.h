@@ -145,6 +145,24 @@ struct gt_stats_operator {
     uint64_t operations;            /* asked for within */
 };
 
+/* All tasks of the run's task graphs.  A worker is a block of one launch; its time is the kernel's: work, the queue,
+ * counters, other (telling counters, between tasks); the rest came before its first task and after its last. */
+struct gt_stats_tasks {
+    uint64_t count, workers; /* tasks done; 0: none */
+    gt_time_ps worker_ps;    /* the time that the workers had, summed; likewise: */
+    gt_time_ps work_ps, queue_ps, counter_ps, other_ps;
+    gt_time_ps
+        path_ps; /* the work along the tasks that led to the last one's end, summed over the kernels: back from it
+                         * to whichever ended later, the task whose signal let it start or its worker's before */
+};
+
+/* Tasks of one kind of a graph. */
+struct gt_stats_task_kind {
+    char *graph, *name;
+    uint64_t count;
+    gt_time_ps total_ps, wait_ps; /* work; workers waiting for its counters */
+};
+
 /* Why something is absent or estimated; `section` as on the command's output. */
 struct gt_stats_note {
     const char *section;
@@ -175,6 +193,9 @@ struct gt_stats {
     size_t step_count;
     struct gt_stats_operator *operators;
     size_t operator_count; /* most GPU time of their own first, then most host time */
+    struct gt_stats_tasks tasks;
+    struct gt_stats_task_kind *task_kinds;
+    size_t task_kind_count; /* most time first */
     struct gt_stats_note notes[GT_STATS_NOTES_MAX];
     size_t note_count;
     struct gt_path_file *path_file; /* the segments, in a temporary file */

@@ -4,18 +4,15 @@
  * until the end and then appended table by table.  That is faster than inserting at random places,
  * and the store is locked for no longer than the writing takes.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/machine/options.h"
-#include "sim/range.h"
 #include "traces/store/placement.h"
 #include "traces/store/residency_bins.h"
 #include "traces/store/row_source.h"
 
-enum { BLOCK_ROWS_MAX = 1000000 };
+enum { BLOCK_ROWS_MAX = 1000000, TASK_ROWS_MAX = 1000000 };
 
 struct counter {
     char *name;
@@ -36,6 +33,8 @@ struct gt_run_writer {
     uint64_t call_rows, op_rows;
     struct gt_block_record *blocks; /* the first ones */
     uint64_t block_rows, block_room, blocks_dropped;
+    struct gt_task_record *tasks; /* the first ones */
+    uint64_t task_rows, task_room, tasks_dropped;
     struct gt_bins *bins;
     struct gt_placement *placement;         /* NULL: not kept */
     bool awaits;                            /* whole only with the next run */
@@ -121,6 +120,20 @@ static int take_repeat(void *user, const struct gt_repeat_record *record, struct
     return 0;
 }
 
+static int take_task(void *user, const struct gt_task_record *record, struct gt_error *error)
+{
+    struct gt_run_writer *writer = user;
+
+    (void)error;
+    if (writer->task_rows == TASK_ROWS_MAX) {
+        writer->tasks_dropped++;
+        return 0;
+    }
+    gt_array_grow(writer->tasks, writer->task_rows, writer->task_room);
+    writer->tasks[writer->task_rows++] = *record;
+    return 0;
+}
+
 static int take_progress(void *user, uint64_t done, uint64_t total, struct gt_error *error)
 {
     struct gt_run_writer *writer = user;
@@ -154,6 +167,7 @@ struct gt_run_writer *gt_run_writer_begin(struct gt_store *store, int64_t trace_
                    .op = take_op,
                    .blocks = take_blocks,
                    .repeat = take_repeat,
+                   .task = take_task,
                    .progress = take_progress },
         .bins = gt_bins_new(),
         .calls = gt_realloc(NULL, workload->call_count, sizeof *writer->calls),
@@ -196,31 +210,6 @@ int gt_run_writer_counter(struct gt_run_writer *writer, const char *name, double
     return 0;
 }
 
-void gt_run_writer_summary(struct gt_run_writer *writer, const struct gt_summary *summary)
-{
-    char name[64];
-
-    gt_run_writer_counter(writer, "operations", (double)summary->operations, NULL);
-    gt_run_writer_counter(writer, "blocks", (double)summary->blocks, NULL);
-    gt_run_writer_counter(writer, "events", (double)summary->events, NULL);
-    gt_run_writer_counter(writer, "end_ps", (double)summary->end_ps, NULL);
-    for (int i = 0; i < GT_RULES; i++) {
-        if (summary->fired[i] == 0)
-            continue;
-        snprintf(name, sizeof name, "rule.%s", gt_rules[i].name);
-        gt_run_writer_counter(writer, name, (double)summary->fired[i], NULL);
-    }
-}
-
-void gt_run_writer_range(struct gt_run_writer *writer, const struct gt_makespan_range *range, struct gt_error *error)
-{
-    if (range->draws == 0)
-        return;
-    gt_run_writer_counter(writer, GT_COUNTER_RANGE_LOW, range->low_us, error);
-    gt_run_writer_counter(writer, GT_COUNTER_RANGE_HIGH, range->high_us, error);
-    gt_run_writer_counter(writer, GT_COUNTER_RANGE_DRAWS, range->draws, error);
-}
-
 void gt_run_writer_free(struct gt_run_writer *writer)
 {
     if (writer == NULL)
@@ -231,6 +220,7 @@ void gt_run_writer_free(struct gt_run_writer *writer)
     gt_bins_free(writer->bins);
     gt_placement_free(writer->placement);
     free(writer->blocks);
+    free(writer->tasks);
     free(writer->calls);
     free(writer->ops);
     free(writer->options);
@@ -476,6 +466,8 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
     }
     if (result == 0)
         result = gt_store_run_ranges(writer->store, writing.run_id, writer->workload, writer->calls, error);
+    if (result == 0)
+        result = gt_store_run_tasks(writer->store, writing.run_id, writer->tasks, writer->task_rows, error);
     if (result == 0 && writer->kernels)
         result = gt_store_run_kernels(writer->store, writing.run_id, writer->workload, writer->modelled, error);
     return result == 0 ? writing.run_id : -1;
@@ -486,6 +478,8 @@ int64_t gt_run_writer_end(struct gt_run_writer *writer, struct gt_error *error)
     int64_t run_id = -1;
 
     gt_run_writer_counter(writer, "blocks_dropped", (double)writer->blocks_dropped, NULL);
+    if (writer->tasks_dropped > 0)
+        gt_run_writer_counter(writer, "tasks_dropped", (double)writer->tasks_dropped, NULL);
     gt_run_writer_counter(writer, "bin_ps", (double)gt_bins_width_ps(writer->bins), NULL);
     if (gt_store_begin(writer->store, error) == 0) {
         run_id = write_run(writer, error);
