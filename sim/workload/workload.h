@@ -250,7 +250,12 @@ enum gt_extra_of {
     GT_EXTRA_PROGRAM,
     GT_EXTRA_BUFFER,
     GT_EXTRA_PROFILE, /* by op */
-    GT_EXTRA_RANGE
+    GT_EXTRA_RANGE,
+    GT_EXTRA_TASK_GRAPH,
+    GT_EXTRA_TASK_KIND, /* this and the next three count on from graph to graph */
+    GT_EXTRA_TASK_BUFFER,
+    GT_EXTRA_TASK_COUNTER,
+    GT_EXTRA_TASK
 };
 struct gt_extra {
     enum gt_extra_of of;

@@ -50,6 +50,8 @@ void gt_emit_mean_value(struct gt_emit *emit, double value); /* six digits */
 /* One program, and the profile of an operation (write_program.c). */
 void gt_emit_program(struct gt_emit *emit, uint32_t index);
 void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);
+/* The task graphs, each with its parts (write_tasks.c). */
+void gt_emit_task_graphs(struct gt_emit *emit);
 /* One call with its operations (write_call.c). */
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
 /* All calls, and the ranges before the first call that each holds (write_range.c). */

@@ -31,6 +31,7 @@ static const char *const type_wants[] = {
     [GT_FIELD_REF] = "a name or a number",
     [GT_FIELD_ARRAY] = "a list in [ ]",
     [GT_FIELD_OBJECT] = "an object in { }",
+    [GT_FIELD_VALUE] = "a value",
 };
 
 /* Where a field's value is read from and to. */
@@ -231,12 +232,17 @@ static int read_object(const struct place *place, struct gt_error *error)
     return keep(place, GT_JSON_OBJECT, GT_JSON_OBJECT, error);
 }
 
+static int read_value(const struct place *place, struct gt_error *error)
+{
+    return keep(place, place->value->type, place->value->type, error);
+}
+
 static int (*const readers[])(const struct place *place, struct gt_error *error) = {
     [GT_FIELD_TIME] = read_time,     [GT_FIELD_TIMES] = read_times, [GT_FIELD_U64] = read_u64,
     [GT_FIELD_U32] = read_u32,       [GT_FIELD_I32] = read_i32,     [GT_FIELD_DOUBLE] = read_double,
     [GT_FIELD_SIZE3] = read_size3,   [GT_FIELD_BOOL] = read_bool,   [GT_FIELD_CHOICE] = read_choice,
     [GT_FIELD_TEXT] = read_text,     [GT_FIELD_REF] = read_ref,     [GT_FIELD_ARRAY] = read_array,
-    [GT_FIELD_OBJECT] = read_object,
+    [GT_FIELD_OBJECT] = read_object, [GT_FIELD_VALUE] = read_value,
 };
 
 static bool is_time(const struct gt_field *field)

@@ -22,6 +22,7 @@ enum gt_field_type {
     GT_FIELD_REF,    /* const struct gt_json_token *: a string, a whole number or null */
     GT_FIELD_ARRAY,  /* const struct gt_json_token *: an array */
     GT_FIELD_OBJECT, /* const struct gt_json_token *: an object */
+    GT_FIELD_VALUE,  /* const struct gt_json_token *: anything */
 };
 
 struct gt_field_times {

@@ -8,6 +8,7 @@
 #include "sim/workload/ranges.h"
 #include "traces/import/warnings.h"
 #include "traces/io/lines.h"
+#include "traces/jsonl/task_lines.h"
 #include "traces/jsonl/trace.h"
 
 enum { LINES_A_PROGRESS = 4096 };
@@ -15,6 +16,8 @@ enum { LINES_A_PROGRESS = 4096 };
 /* A call speaks of kernels, streams, events and threads, a range of threads, a stream of GPUs: so in this order. */
 const struct gt_jsonl_line gt_jsonl_lines[] = {
     { "call", gt_jsonl_call },
+    { "task_graph", gt_jsonl_task_graph },
+    { "tasks_of", gt_jsonl_tasks_of },
     { "gridtide", gt_jsonl_header },
     { "kernel", gt_jsonl_kernel },
     { "stream", gt_jsonl_stream },
@@ -49,8 +52,10 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
     while (line->key != NULL && !has_key(object, line->key))
         line++;
     if (line->key == NULL)
-        return gt_error_set(error, "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
-                                   "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\", \"range\"");
+        return gt_error_set(error,
+                            "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
+                            "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", "
+                            "\"tasks_of\"");
     return line->read(jsonl, object, error);
 }
 
@@ -143,6 +148,7 @@ static void open_refs(struct gt_jsonl *jsonl)
     jsonl->buffers = gt_refs_new();
     jsonl->kernels = gt_refs_new();
     jsonl->programs = gt_refs_new();
+    jsonl->task_graphs = gt_refs_new();
 }
 
 static void close_refs(struct gt_jsonl *jsonl)
@@ -154,6 +160,8 @@ static void close_refs(struct gt_jsonl *jsonl)
     gt_refs_free(jsonl->buffers);
     gt_refs_free(jsonl->kernels);
     gt_refs_free(jsonl->programs);
+    gt_refs_free(jsonl->task_graphs);
+    gt_jsonl_free_task_graphs(jsonl);
 }
 
 struct gt_workload *gt_trace_read(const char *path, const struct gt_import_options *options, struct gt_error *error)
@@ -167,6 +175,8 @@ struct gt_workload *gt_trace_read(const char *path, const struct gt_import_optio
         open_refs(&jsonl);
         gt_lines_open(&lines, input);
         status = read_lines(&jsonl, &lines, path, options, error);
+        if (status == 0)
+            status = gt_jsonl_finish_task_graphs(&jsonl, path, error);
         if (status == 0)
             gt_ranges_finish(jsonl.workload, jsonl.range_calls);
         if (status == 0)

@@ -1,5 +1,5 @@
 /* Kernel definitions. */
-#include "traces/jsonl/reader.h"
+#include "traces/jsonl/task_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct raw_kernel {
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
     struct gt_field_times block_cost, block_list;
     gt_time_ps duration;
-    const struct gt_json_token *runs, *arguments, *program;
+    const struct gt_json_token *runs, *arguments, *program, *tasks, *policy;
 };
 static const struct gt_field kernel_fields[] = {
     { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
@@ -31,6 +31,8 @@ static const struct gt_field kernel_fields[] = {
     { "runs", GT_FIELD_TEXT, offsetof(struct raw_kernel, runs), NULL, 0 },
     { "arguments", GT_FIELD_OBJECT, offsetof(struct raw_kernel, arguments), NULL, 0 },
     { "program", GT_FIELD_REF, offsetof(struct raw_kernel, program), NULL, 0 },
+    { "tasks", GT_FIELD_REF, offsetof(struct raw_kernel, tasks), NULL, 0 },
+    { "policy", GT_FIELD_TEXT, offsetof(struct raw_kernel, policy), NULL, 0 },
 };
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
@@ -118,38 +120,50 @@ static int read_arguments(struct gt_workload *workload, const struct gt_json_tok
     return result;
 }
 
-/* What a player runs for it. */
-static int read_library(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
-                        struct gt_error *error)
+int gt_jsonl_library(struct gt_jsonl *jsonl, const struct gt_json_token *runs, const struct gt_json_token *arguments,
+                     uint32_t *runs_name, uint32_t *arguments_name, struct gt_error *error)
 {
-    if (raw->runs != NULL && raw->runs->type == GT_JSON_STRING)
-        kernel->runs = gt_name(jsonl->workload, raw->runs->text, raw->runs->length);
-    if (raw->arguments == NULL)
+    if (runs != NULL && runs->type == GT_JSON_STRING)
+        *runs_name = gt_name(jsonl->workload, runs->text, runs->length);
+    if (arguments == NULL)
         return 0;
-    if (kernel->runs == GT_NONE)
+    if (*runs_name == GT_NONE)
         return gt_error_set(error, "\"arguments\" without \"runs\"; say which kernel of the library takes "
                                    "them");
-    return read_arguments(jsonl->workload, raw->arguments, &kernel->arguments, error);
+    return read_arguments(jsonl->workload, arguments, arguments_name, error);
 }
 
-/* Its machine code. */
-static int read_program(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
-                        struct gt_error *error)
+int gt_jsonl_use_program(struct gt_jsonl *jsonl, const struct gt_json_token *ref, const struct gt_program **program,
+                         struct gt_error *error)
 {
-    uint32_t program;
+    uint32_t index;
     char valid[400];
 
-    if (raw->program == NULL || raw->program->type == GT_JSON_NULL)
+    if (ref == NULL || ref->type == GT_JSON_NULL)
         return 0;
-    program = gt_refs_find(jsonl->programs, raw->program, NULL);
-    if (program == GT_NONE) {
+    index = gt_refs_find(jsonl->programs, ref, NULL);
+    if (index == GT_NONE) {
         gt_refs_list(jsonl->programs, valid, sizeof valid);
         return gt_error_set(error, "no program %.*s has been defined above this line; defined so far:%s",
-                            raw->program->length < SHOWN ? (int)raw->program->length : SHOWN, raw->program->text,
+                            ref->length < SHOWN ? (int)ref->length : SHOWN, ref->text,
                             valid[0] != '\0' ? valid : " none");
     }
-    kernel->program = jsonl->workload->programs[program];
+    *program = jsonl->workload->programs[index];
     return 0;
+}
+
+/* What its blocks do as workers. */
+static int read_tasks(struct gt_jsonl *jsonl, const struct raw_kernel *raw, struct gt_kernel *kernel,
+                      struct gt_error *error)
+{
+    if (raw->tasks == NULL && raw->policy != NULL)
+        return gt_error_set(error, "\"policy\" says how workers get tasks; give \"tasks\", a task graph");
+    if (raw->tasks == NULL)
+        return 0;
+    if (raw->block_cost.value != NULL || raw->block_list.value != NULL)
+        return gt_error_set(error, "the blocks of a kernel with \"tasks\" take as long as their tasks do; leave out "
+                                   "the block time");
+    return gt_jsonl_use_task_graph(jsonl, raw->tasks, raw->policy, kernel, error);
 }
 
 static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, const struct gt_json_token *key,
@@ -192,8 +206,10 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     kernel.static_shared_bytes = raw.shared_bytes;
     kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;
     kernel.duration_ps = raw.duration;
-    if (read_cost(&raw, &kernel, error) != 0 || read_library(jsonl, &raw, &kernel, error) != 0 ||
-        read_program(jsonl, &raw, &kernel, error) != 0) {
+    if (read_cost(&raw, &kernel, error) != 0 ||
+        gt_jsonl_library(jsonl, raw.runs, raw.arguments, &kernel.runs, &kernel.arguments, error) != 0 ||
+        gt_jsonl_use_program(jsonl, raw.program, &kernel.program, error) != 0 ||
+        read_tasks(jsonl, &raw, &kernel, error) != 0) {
         free(kernel.block_list_ps);
         return -1;
     }

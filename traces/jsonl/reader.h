@@ -16,7 +16,9 @@ struct gt_jsonl {
     uint64_t misspelt_line; /* of the first field that is one slip from a known one; 0: none */
     uint32_t *range_calls;  /* of each range: how many calls its line says it holds; GT_NONE where it does not say */
     uint32_t range_room;
-    struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs;
+    struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs, *task_graphs;
+    struct gt_jsonl_graph *graphs; /* of each task graph of the workload (task_lines.h) */
+    uint32_t graph_count, graph_room;
 };
 
 /* What a line is: found by the key that it has, in the order of the table. Each reads one line and
@@ -37,6 +39,8 @@ int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, str
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_task_graph(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_tasks_of(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 /* The profile of operation `op`, the last one added. */
 int gt_jsonl_profile(struct gt_jsonl *jsonl, const struct gt_json_token *object, uint32_t op, struct gt_error *error);
 
@@ -62,6 +66,12 @@ int gt_jsonl_allocate(struct gt_jsonl *jsonl, gt_buffer_index buffer, uint64_t b
 /* Kernels must have been defined: -1 with the names there are. */
 int gt_jsonl_use_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *kernel,
                         struct gt_error *error);
+
+/* Programs too; NULL and null mean none.  So do "runs" and "arguments", which are read into names. */
+int gt_jsonl_use_program(struct gt_jsonl *jsonl, const struct gt_json_token *ref, const struct gt_program **program,
+                         struct gt_error *error);
+int gt_jsonl_library(struct gt_jsonl *jsonl, const struct gt_json_token *runs, const struct gt_json_token *arguments,
+                     uint32_t *runs_name, uint32_t *arguments_name, struct gt_error *error);
 
 /* Keep the unknown fields of the object last read. */
 void gt_jsonl_keep_unknown(struct gt_jsonl *jsonl, enum gt_extra_of of, uint32_t index);

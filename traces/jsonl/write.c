@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/workload/program.h"
+#include "sim/workload/task_graph.h"
 #include "traces/jsonl/emit.h"
 #include "traces/jsonl/rules.h"
 #include "traces/jsonl/trace.h"
@@ -205,6 +206,10 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_json(emit, "arguments", gt_name_text(emit->workload, kernel->arguments));
     if (kernel->program != NULL)
         gt_emit_text(emit, "program", kernel->program->key);
+    if (kernel->tasks != NULL) {
+        gt_emit_text(emit, "tasks", emit->keys.names[kernel->tasks->name]);
+        gt_emit_text(emit, "policy", emit->keys.names[kernel->task_policy]);
+    }
     gt_emit_close(emit, GT_EXTRA_KERNEL, index);
     gt_emit_newline(emit);
 }
@@ -226,6 +231,7 @@ static void emit_all(struct gt_emit *emit)
         emit_buffer(emit, i);
     for (uint32_t i = 0; i < workload->program_count; i++)
         gt_emit_program(emit, i);
+    gt_emit_task_graphs(emit);
     for (uint32_t i = 0; i < workload->kernel_count; i++)
         emit_kernel(emit, i);
     gt_emit_calls_and_ranges(emit);
