@@ -9,6 +9,7 @@
 #include "sim/gpu/steady_state.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
+#include "sim/tasks/tasks.h"
 
 static int clamp_level(const struct gt_device *device, int32_t priority)
 {
@@ -259,6 +260,7 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].dispatch_batch_sms);
         free(m->gpus[i].buffers);
         free(m->gpus[i].groups);
+        gt_tasks_free(m->gpus[i].tasks);
         if (m->placement->free != NULL)
             m->placement->free(m->gpus[i].placement_state);
         if (m->arbitration->free != NULL)

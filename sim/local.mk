@@ -13,7 +13,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
     sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
     sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
-    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
+    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/free_lists.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
@@ -27,6 +27,8 @@ sim_libsim_a_SOURCES = \
     sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h \
     sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/waiting.c \
     sim/stream/waiting.h \
+    sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
+    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
@@ -57,5 +59,5 @@ dist_devices_DATA = \
     sim/devices/toy.ini sim/devices/v100.ini
 
 EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
-    sim/man/README.md sim/replay/README.md sim/stream/README.md sim/warp/README.md sim/whatif/README.md \
+    sim/man/README.md sim/replay/README.md sim/stream/README.md sim/tasks/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

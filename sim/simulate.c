@@ -12,6 +12,7 @@
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
+#include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/failure.h"
 #include "sim/replay/isolated_durations.h"
@@ -32,6 +33,7 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
     [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },
     [GT_HANDLE_BLOCK_PROGRESS] = { .handle = gt_block_progress_handler },
+    [GT_HANDLE_TASKS] = { .handle = gt_tasks_handler },
 };
 
 static const struct gt_op_rule op_rules[GT_OP_KINDS] = {
@@ -158,6 +160,7 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
     }
     if (stuck == 0)
         return 0;
+    gt_task_kernels_append_stuck(m, text, sizeof text);
     gt_machine_place(m, 0, place, sizeof place);
     return gt_error_set(error,
                         "%.300s: deadlock: at %.3f us nothing can go on%.600s; "
@@ -221,6 +224,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
         .end_ps = machine.end_ps,
         .operations = machine.ended_ops,
         .blocks = machine.blocks,
+        .tasks = machine.tasks,
         .events = machine.engine.handled,
         .waits = machine.waits,
     };

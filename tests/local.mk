@@ -52,6 +52,7 @@ UNIT_TESTS = \
     tests/unit/stated \
     tests/unit/whatif \
     tests/unit/steady_state \
+    tests/unit/tasks \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
 
@@ -150,7 +151,7 @@ TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql \
-    tests/unit/golden_cost.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
+    tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/nsys_database.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \

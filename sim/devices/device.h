@@ -141,6 +141,17 @@ struct gt_device {
     uint64_t unprofiled_node_ps;      /* CPU time that a graph's node adds to its launch when nobody records, ... */
     uint64_t unprofiled_graph_gap_ps; /* ... and graph_gap_ps then */
     struct gt_warp_costs warp;        /* of instructions: kernels whose program is known */
+    /* What handing out tasks among the blocks of a kernel costs (sim/tasks/policy.h says where each acts). */
+    struct gt_task_costs {
+        uint64_t start_ps;        /* from a block's start until it asks for its first task */
+        uint64_t overhead_ps;     /* each task: from knowing its number until it polls or works */
+        uint64_t queue_ps;        /* round trip of an atomic whose value the worker needs, alone */
+        uint64_t queue_serial_ps; /* atomics on one address follow each other so */
+        uint64_t poll_ps;   /* from one look at counters to the next; a look sees what was there at its middle */
+        uint64_t signal_ps; /* from a task's end until its counters are counted up */
+        uint64_t steal_ps;  /* a thief's look at one worker's tasks */
+        double operations_per_cycle; /* of an SM, for tasks that say no time */
+    } tasks;
 };
 
 enum gt_key_type { GT_KEY_TEXT, GT_KEY_U32, GT_KEY_I32, GT_KEY_BYTES, GT_KEY_TIME, GT_KEY_RATE, GT_KEY_U32_LIST };

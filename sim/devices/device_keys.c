@@ -429,5 +429,21 @@ const struct gt_device_key gt_device_keys[] = {
          "graph_node_us and graph_copy_us, which were measured under a profiler"),
     TIME("profiler.none_graph_gap_us", "us", unprofiled_graph_gap_ps, LONGEST_US, "0.2",
          "the same for latency.graph_gap_us"),
+
+    TIME("tasks.start_us", "us", tasks.start_ps, LONGEST_US, "0.5",
+         "task graphs: from a block's start until it asks for its first task"),
+    TIME("tasks.overhead_us", "us", tasks.overhead_ps, LONGEST_US, "1",
+         "each task: from a worker's knowing its number until it polls its counters or works"),
+    TIME("tasks.queue_us", "us", tasks.queue_ps, LONGEST_US, "0.7",
+         "round trip of an atomic whose value a worker needs, nobody else asking"),
+    TIME("tasks.queue_serial_ns", "ns", tasks.queue_serial_ps, LONGEST_NS, "3",
+         "between two atomics on one address: a queue, a counter"),
+    TIME("tasks.poll_us", "us", tasks.poll_ps, LONGEST_US, "0.7",
+         "from a worker's look at counters, or at a place of a queue, to the next"),
+    TIME("tasks.signal_us", "us", tasks.signal_ps, LONGEST_US, "0.8",
+         "from a task's end until the counters that it signals are counted up and its worker goes on"),
+    TIME("tasks.steal_us", "us", tasks.steal_ps, LONGEST_US, "1.4", "a thief's look at the tasks of one worker"),
+    { "tasks.operations_per_cycle", "operations/cycle", GT_KEY_RATE, AT(tasks.operations_per_cycle), 0, 0.001,
+      1000000, "256", "of an SM, for tasks that say operations and no time", 1 },
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);

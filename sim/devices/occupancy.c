@@ -1,5 +1,7 @@
 #include "sim/devices/occupancy.h"
 
+#include "sim/workload/task_graph.h"
+
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
     return unit <= 1 ? value : (value + unit - 1) / unit * unit;
@@ -88,6 +90,27 @@ static uint64_t registers_for(const struct gt_device *device, uint64_t registers
                : partition / registers_per_warp * registers_per_warp * device->register_partitions;
 }
 
+/* What a block of a kernel has, whatever its tasks are: the most that any kind of them needs. */
+static uint32_t registers_of(const struct gt_kernel *kernel)
+{
+    uint32_t most = kernel->registers_per_thread;
+
+    for (uint32_t i = 0; kernel->tasks != NULL && i < kernel->tasks->kind_count; i++)
+        if (kernel->tasks->kinds[i].registers_per_thread > most)
+            most = kernel->tasks->kinds[i].registers_per_thread;
+    return most;
+}
+
+static uint64_t shared_of(const struct gt_kernel *kernel)
+{
+    uint64_t most = kernel->static_shared_bytes;
+
+    for (uint32_t i = 0; kernel->tasks != NULL && i < kernel->tasks->kind_count; i++)
+        if (kernel->tasks->kinds[i].static_shared_bytes > most)
+            most = kernel->tasks->kinds[i].static_shared_bytes;
+    return most + kernel->dynamic_shared_bytes;
+}
+
 struct limit {
     const char *name;
     uint64_t need, have;
@@ -98,12 +121,11 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
 {
     uint64_t threads = gt_kernel_threads(kernel);
     uint64_t warps = (threads + device->warp_threads - 1) / device->warp_threads;
+    uint32_t registers_per_thread = registers_of(kernel);
     uint64_t registers_per_warp =
-        round_up((uint64_t)kernel->registers_per_thread * device->warp_threads, device->register_unit_per_warp);
-    uint64_t registers = warps * registers_per_warp;
-    uint64_t shared =
-        round_up((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes + device->shared_reserved_bytes,
-                 device->shared_unit_bytes);
+        round_up((uint64_t)registers_per_thread * device->warp_threads, device->register_unit_per_warp);
+    uint64_t registers = warps * registers_per_warp, asked_bytes = shared_of(kernel);
+    uint64_t shared = round_up(asked_bytes + device->shared_reserved_bytes, device->shared_unit_bytes);
     const struct limit limits[] = {
         { "blocks", 1, device->blocks_per_sm },
         { "threads", threads, device->threads_per_sm },
@@ -115,12 +137,11 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     if (threads > device->threads_per_block)
         return gt_error_set(error, "a block of %llu threads is more than %s allows (%u)", (unsigned long long)threads,
                             device->name, device->threads_per_block);
-    if ((uint64_t)kernel->static_shared_bytes + kernel->dynamic_shared_bytes > device->shared_bytes_per_block)
+    if (asked_bytes > device->shared_bytes_per_block)
         return gt_error_set(error, "%llu bytes of shared memory a block are more than %s allows (%u)",
-                            (unsigned long long)kernel->static_shared_bytes + kernel->dynamic_shared_bytes,
-                            device->name, device->shared_bytes_per_block);
-    if (kernel->registers_per_thread > device->registers_per_thread_max)
-        return gt_error_set(error, "%u registers a thread are more than %s allows (%u)", kernel->registers_per_thread,
+                            (unsigned long long)asked_bytes, device->name, device->shared_bytes_per_block);
+    if (registers_per_thread > device->registers_per_thread_max)
+        return gt_error_set(error, "%u registers a thread are more than %s allows (%u)", registers_per_thread,
                             device->name, device->registers_per_thread_max);
     occupancy->blocks_per_sm = UINT32_MAX;
     for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++) {
@@ -145,7 +166,7 @@ int gt_occupancy_of(const struct gt_device *device, const struct gt_kernel *kern
     if (warps % device->register_partitions == 0)
         occupancy->need.partition_registers = (uint32_t)registers / device->register_partitions;
     occupancy->need.sets_bytes = spares_of(device, threads, occupancy->blocks_per_sm, shared);
-    if (kernel->static_shared_bytes + kernel->dynamic_shared_bytes == 0)
+    if (asked_bytes == 0)
         occupancy->need.sets_bytes = sets_of(device, threads, occupancy->need.carveout_bytes);
     return find_waves(device, kernel, occupancy, error);
 }

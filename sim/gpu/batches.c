@@ -5,6 +5,7 @@
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/gpu/task_kernel.h"
 #include "sim/gpu/undealt_grid.h"
 #include "sim/machine/free_lists.h"
 #include "sim/workload/block_cost.h"
@@ -91,6 +92,21 @@ static void tell_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps 
         m->failed = true;
 }
 
+void gt_batch_tell_ended(struct gt_machine *m, const struct gt_batch *batch)
+{
+    const struct gt_grid *grid = &m->grids[batch->grid];
+    /* clang-format off */
+    struct gt_block_record record = {
+        .op = grid->op, .gpu = batch->gpu, .sm = batch->sm, .blocks = batch->blocks,
+        .first_block = batch->first_block, .warps_per_block = grid->occupancy.need.warps,
+        .start_ps = batch->start_ps, .end_ps = m->engine.now_ps,
+    };
+    /* clang-format on */
+
+    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
+        m->failed = true;
+}
+
 /* A batch of blocks that are on their SM. */
 static gt_batch_index begin_batch(struct gt_machine *m, gt_gpu_index gpu, const struct gt_batch *begun)
 {
@@ -149,6 +165,10 @@ void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, 
     batch = begin_batch(m, gpu, &begun);
     if (g->launch != NULL) {
         gt_block_progress_batch_begins(m, batch);
+        return;
+    }
+    if (g->tasks != NULL) {
+        gt_task_kernel_block_begins(m, batch);
         return;
     }
     gt_batch_schedule(m, batch, end_ps, GT_STAMP_END);

@@ -13,6 +13,9 @@ void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, 
 /* All blocks of a grid start at once on a GPU that is idle (undealt_grid.h). */
 void gt_batch_start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid);
 
+/* The blocks of a batch whose end nobody knew at its start have ended, now: tell the probe. */
+void gt_batch_tell_ended(struct gt_machine *m, const struct gt_batch *batch);
+
 /* An event for a batch.  What is due for batches of one grid at one time, scheduled one right after the other, shares
  * a place in the heap. */
 void gt_batch_schedule(struct gt_machine *m, gt_batch_index batch, gt_time_ps due_ps, uint64_t stamp);

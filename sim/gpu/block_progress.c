@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/gpu/batches.h"
 #include "sim/gpu/block_turns.h"
 #include "sim/gpu/demand.h"
 #include "sim/gpu/progress_solve.h"
@@ -233,21 +234,6 @@ static void remove_group(struct gt_machine *m, gt_group_index group)
     gt_resident_group_free(m, group);
 }
 
-static void report(struct gt_machine *m, const struct gt_batch *batch)
-{
-    const struct gt_grid *grid = &m->grids[batch->grid];
-    /* clang-format off */
-    struct gt_block_record record = {
-        .op = grid->op, .gpu = batch->gpu, .sm = batch->sm, .blocks = batch->blocks,
-        .first_block = batch->first_block, .warps_per_block = grid->occupancy.need.warps,
-        .start_ps = batch->start_ps, .end_ps = m->engine.now_ps,
-    };
-    /* clang-format on */
-
-    if (m->probe->blocks != NULL && m->probe->blocks(m->probe->user, &record, m->error) != 0)
-        m->failed = true;
-}
-
 int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
@@ -273,7 +259,7 @@ int gt_resident_group_handler(void *machine, gt_group_index group, uint64_t stam
         schedule_end(m, group);
     if (m->grids[b.grid].demand != NULL)
         rates_due(m, b.gpu);
-    report(m, &b);
+    gt_batch_tell_ended(m, &b);
     gt_blocks_left(m, &b);
     return m->failed ? -1 : 0;
 }

@@ -8,11 +8,13 @@
 #include "sim/gpu/block_turns.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
+#include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/operation.h"
+#include "sim/tasks/tasks.h"
 #include "sim/warp/kernel_model.h"
 
 static const struct gt_op *op_of(const struct gt_machine *m, gt_command_index command)
@@ -97,6 +99,17 @@ static uint64_t recorded_waves(struct gt_machine *m, gt_kernel_index kernel, con
     return m->recorded_waves[kernel];
 }
 
+/* More workers than this no task graph has. */
+static bool too_many_workers(struct gt_machine *m, const struct gt_op *op)
+{
+    static const uint64_t most = UINT64_C(1) << 24;
+
+    if (gt_kernel_blocks(&m->workload->kernels[op->kernel]) <= most)
+        return false;
+    fail_kernel(m, op, "its grid has more than 2^24 blocks, too many to execute a task graph", "");
+    return true;
+}
+
 static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
 {
     double sum = 0;
@@ -108,6 +121,27 @@ static gt_time_ps mean_block_ps(const struct gt_kernel *kernel)
     return (gt_time_ps)(sum / kernel->block_list_length);
 }
 
+/* A bar for a kernel whose blocks execute a task graph: as long as that takes alone on the device. */
+static bool task_bar_ps(struct gt_machine *m, gt_command_index command, gt_time_ps *duration_ps)
+{
+    const struct gt_op *op = op_of(m, command);
+    const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
+    const struct gt_occupancy *occupancy = occupancy_of(m, op);
+    uint64_t at_once;
+    struct gt_error error;
+
+    if (occupancy == NULL)
+        return false;
+    at_once = (uint64_t)m->device->sms * occupancy->blocks_per_sm;
+    if (too_many_workers(m, op))
+        return false;
+    if (gt_tasks_alone(m->device, m->workload, kernel, (gt_worker_index)at_once, m->options->seed, duration_ps,
+                       &error) == 0)
+        return true;
+    fail_kernel(m, op, error.text, "");
+    return false;
+}
+
 /* A bar for a kernel that has block costs only: its waves, one after the other. */
 static bool bar_ps(struct gt_machine *m, gt_command_index command, gt_time_ps *duration_ps)
 {
@@ -115,6 +149,8 @@ static bool bar_ps(struct gt_machine *m, gt_command_index command, gt_time_ps *d
     const struct gt_occupancy *occupancy;
     double total;
 
+    if (m->workload->kernels[op->kernel].tasks != NULL)
+        return task_bar_ps(m, command, duration_ps);
     *duration_ps = stated_ps(m, command);
     if (*duration_ps != GT_TIME_NONE)
         return true;
@@ -168,6 +204,20 @@ static void invert(struct gt_machine *m, struct gt_grid *grid, gt_time_ps durati
         grid->early_ps = early_ps(m, grid, duration_ps);
 }
 
+/* Its blocks are workers of a task graph. */
+static bool begin_tasks(struct gt_machine *m, gt_command_index command, gt_grid_index grid)
+{
+    const struct gt_op *op = op_of(m, command);
+    struct gt_error error;
+
+    if (too_many_workers(m, op))
+        return false;
+    if (gt_task_kernel_begin(m, m->streams[op->stream].gpu, grid, &error))
+        return true;
+    fail_kernel(m, op, error.text, "");
+    return false;
+}
+
 static bool start_grid(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = op_of(m, command);
@@ -194,7 +244,10 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
         .blocks = blocks,
         .block_ps = GT_TIME_NONE,
     };
-    if (duration_ps != GT_TIME_NONE) {
+    if (m->workload->kernels[op->kernel].tasks != NULL) {
+        if (!begin_tasks(m, command, grid))
+            return false;
+    } else if (duration_ps != GT_TIME_NONE) {
         invert(m, &m->grids[grid], duration_ps);
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
@@ -240,7 +293,9 @@ static void admit(struct gt_machine *m, gt_command_index command)
 
 void gt_kernel_start(struct gt_machine *m, gt_command_index command)
 {
-    if (stated_ps(m, command) == GT_TIME_NONE && m->workload->kernels[op_of(m, command)->kernel].cost == GT_COST_NONE)
+    const struct gt_kernel *kernel = &m->workload->kernels[op_of(m, command)->kernel];
+
+    if (stated_ps(m, command) == GT_TIME_NONE && kernel->cost == GT_COST_NONE && kernel->tasks == NULL)
         fail_no_cost(m, command);
     else
         gt_grid_admit(m, command);

@@ -10,6 +10,8 @@
 
 struct gt_demand; /* sim/gpu/demand.h */
 struct gt_kernel_model_launch;
+struct gt_tasks; /* sim/tasks/tasks.h */
+struct gt_task_run;
 
 typedef uint32_t gt_sm_index;    /* in gt_gpu_state.sms */
 typedef uint32_t gt_sm_rank;     /* place of an SM in the device's order, by which ties of placement go */
@@ -50,6 +52,7 @@ struct gt_grid {
     gt_grid_index next_demanding;                /* in the GPU's list */
     gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */
+    struct gt_task_run *tasks;                   /* that its blocks execute as workers; NULL: they do not */
 };
 
 /* Equal blocks that started together on one SM. */
@@ -152,6 +155,10 @@ struct gt_gpu_state {
     gt_grid_index demanding; /* the first of the grids with demands that have blocks, or have some to come */
     uint32_t grids;          /* that have blocks, or have some to come */
     bool rates_due;          /* an event will work the rates out */
+    struct gt_tasks *tasks;  /* task graphs of its kernels (sim/gpu/task_kernel.h); NULL: none so far */
+    gt_time_ps tasks_due_ps; /* an event for them stands then, with this stamp; GT_TIME_NONE: none does */
+    uint64_t tasks_stamp;
+    bool tasks_at_work; /* it is being handled */
 };
 
 #endif

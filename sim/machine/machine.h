@@ -31,6 +31,7 @@ enum gt_handler_number {
     GT_HANDLE_EXCLUSIVE_COPY, /* GPU: a gap around copies that keep out of kernels' way has passed */
     GT_HANDLE_RESIDENT_GROUP, /* group: its first batch ends; stamp: the group's */
     GT_HANDLE_BLOCK_PROGRESS, /* GPU: blocks have come or gone that share something */
+    GT_HANDLE_TASKS,          /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
     GT_HANDLERS
 };
 
@@ -117,7 +118,7 @@ struct gt_machine {
     struct gt_steady_state *steady_state; /* of a huge grid; NULL: none so far */
     /* how far it has come */
     double noise_run_factor; /* what the host's calls take in this run, of what is usual */
-    uint64_t ended_ops, blocks, waits, progress_at;
+    uint64_t ended_ops, blocks, tasks, waits, progress_at;
     uint64_t fired[GT_RULES]; /* rules that acted, how often: rules.h */
     gt_time_ps end_ps;        /* the latest end so far */
     struct gt_error *error;   /* filled by the first failure; `failed` is then set */

@@ -48,6 +48,7 @@ struct gt_options {
 struct gt_summary {
     gt_time_ps end_ps;                   /* the last call's or operation's end */
     uint64_t operations, blocks, events; /* simulated: operations, blocks, engine events */
+    uint64_t tasks;                      /* of task graphs, likewise */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
     uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
     uint64_t fired[GT_RULES];            /* how often each rule of the scheduler acted */

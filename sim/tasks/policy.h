@@ -1,0 +1,73 @@
+/* policy.h - how a worker gets its next task: policies by name, which a launch gives (gt_kernel.task_policy).
+ *
+ * What each costs, by the keys `tasks.*` of a device file; this is what the executor on a GPU does, and what
+ * `gridtide calibrate` measures.  A worker is a resident block; its life:
+ *
+ *   1. start_us after its block's start it asks for a task, as its policy says (below).
+ *   2. It knows the task's number; overhead_us later it has read what the task is (`taken`).
+ *   3. shared, static, mixed: it polls the task's counters, all at once, each by a thread of its own: a look takes
+ *      poll_us and sees what was there at its middle; the look that sees all of them high enough is the last.  A
+ *      task without waits needs none.  ready, steal: a task that is handed out is ready, nobody polls.
+ *   4. It works (`start` to `end`).
+ *   5. A task that signals or makes others: signal_us later its writes are fenced and its counters counted up, one
+ *      atomic each, all at once.  Atomics on one address follow each other by queue_serial_ns.
+ *   6. shared, static, mixed: it asks for its next task at once: these atomics return nothing.  ready, steal: it
+ *      waits for their values, half of queue_us, to know which tasks it has made ready; if there are any it
+ *      publishes them, one atomic that takes queue_us, and then asks.
+ *
+ * Asking: an atomic that returns a value takes queue_us alone, and waits for those on its address before it.
+ *   shared  number = counter++: an atomic.  Beyond the last task the worker's block ends.
+ *   ready   ticket = head++: an atomic.  The ticket's place is then polled (poll_us) until somebody's push has filled
+ *           it; a ticket beyond the number of tasks ends the block.  A push is tail += tasks: an atomic, then the
+ *           places are filled, in the order of the graph.
+ *   steal   an atomic on the worker's own deque; is it empty, the worker looks at others' until it finds a task or all
+ *           tasks have ended: from a random worker on one after the other round the grid, steal_us each; what is
+ *           there at a look's end counts.  A push is an atomic on its own deque.  At the start task number i of those
+ *           that are ready is on the deque of worker i % workers, resident or not.
+ *   static  the next of its list: nothing.
+ *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list.
+ *
+ * To add one: its functions and a row of the table, both in policies.c.
+ */
+#ifndef GRIDTIDE_SIM_TASKS_POLICY_H
+#define GRIDTIDE_SIM_TASKS_POLICY_H
+
+#include "sim/base/named_table.h"
+#include "sim/workload/task_graph.h"
+
+struct gt_task_run; /* sim/tasks/run.h: what a policy may look at, and call */
+
+/* Of gt_task_take.task */
+#define GT_TASK_LATER (UINT32_MAX - 1) /* the worker waits: gt_task_run_give() will be called for it */
+#define GT_TASK_OVER  UINT32_MAX       /* there is nothing more for it: its block ends */
+
+/* What a worker is given. */
+struct gt_task_take {
+    gt_task_index task;
+    gt_time_ps known_ps; /* when it knows; with GT_TASK_OVER, when its block ends */
+    bool stolen;         /* from another worker */
+};
+
+struct gt_task_policy {
+    struct gt_named named;
+    bool polls; /* tasks are taken ready or not, and their workers poll; false: `publish` and `push` are called */
+    /* What it keeps of a run, in run->state; before anything else.  -1 with the reason: the graph does not suit. */
+    int (*begin)(struct gt_task_run *run, struct gt_error *error);
+    void (*end)(struct gt_task_run *run);
+    /* A worker asks, now.  Calls come in the order of time. */
+    struct gt_task_take (*ask)(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
+    /* A worker begins to publish tasks at `now_ps`, which is not before any earlier call's but may lie ahead: when is it
+     * done?  `push` of each comes then; before the start for tasks that are ready then, with `worker` GT_NONE. */
+    gt_time_ps (*publish)(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
+    void (*push)(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps);
+    /* The time that it asked for by gt_task_run_wake() has come; the last task has ended (NULL: of no interest). */
+    void (*wake)(struct gt_task_run *run, gt_time_ps now_ps);
+    void (*done)(struct gt_task_run *run, gt_time_ps now_ps);
+};
+
+/* The rows of the table, and the one that `name` names; "" is "shared".  NULL with the names there are in `error`. */
+extern const struct gt_task_policy gt_task_policies[];
+extern const size_t gt_task_policy_count;
+const struct gt_task_policy *gt_task_policy_find(const char *name, struct gt_error *error);
+
+#endif

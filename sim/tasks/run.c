@@ -1,0 +1,261 @@
+#include "sim/tasks/run.h"
+
+#include <stdlib.h>
+
+#include "sim/tasks/atomic.h"
+
+static gt_time_ps now_of(const struct gt_task_run *run)
+{
+    return run->tasks->events.now_ps;
+}
+
+static void schedule(struct gt_task_run *run, gt_time_ps time_ps, enum gt_task_event what, uint32_t subject)
+{
+    gt_task_event_schedule(&run->tasks->events, time_ps, what, run->id, subject);
+}
+
+/* Its work begins then. */
+static void start_at(struct gt_task_run *run, gt_worker_index worker, gt_time_ps start_ps)
+{
+    struct gt_task_worker *w = &run->workers[worker];
+    gt_time_ps cost_ps = gt_task_cost_ps(run->graph, w->task, run->seed);
+
+    w->state = GT_WORKER_BUSY;
+    w->start_ps = start_ps;
+    if (cost_ps == GT_TIME_NONE)
+        schedule(run, start_ps, GT_TASK_EVENT_START, worker);
+    else
+        schedule(run, start_ps + cost_ps, GT_TASK_EVENT_END, worker);
+}
+
+void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const struct gt_task_take *take)
+{
+    struct gt_task_worker *w = &run->workers[worker];
+
+    w->state = GT_WORKER_BUSY;
+    w->task = take->task;
+    if (take->task == GT_TASK_OVER) {
+        schedule(run, take->known_ps, GT_TASK_EVENT_GONE, worker);
+        return;
+    }
+    w->taken_ps = take->known_ps + run->costs->overhead_ps;
+    w->stolen = take->stolen;
+    w->cause = run->causes != NULL ? run->causes[take->task] : GT_NONE;
+    w->wait = run->graph->tasks[take->task].first_wait;
+    if (run->policy->polls && run->graph->tasks[take->task].waits > 0)
+        schedule(run, w->taken_ps, GT_TASK_EVENT_TAKEN, worker);
+    else
+        start_at(run, worker, w->taken_ps);
+}
+
+void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps)
+{
+    schedule(run, time_ps, GT_TASK_EVENT_WAKE, ++run->wake_stamp);
+}
+
+static void ask(struct gt_task_run *run, gt_worker_index worker)
+{
+    struct gt_task_worker *w = &run->workers[worker];
+    struct gt_task_take take;
+
+    w->asked_ps = now_of(run);
+    w->state = GT_WORKER_AWAITS;
+    take = run->policy->ask(run, worker, now_of(run));
+    if (take.task != GT_TASK_LATER)
+        gt_task_run_give(run, worker, &take);
+}
+
+/* Into the row of those that wait for the counter, which stand by rising threshold. */
+static void wait_for(struct gt_task_run *run, gt_worker_index worker)
+{
+    const struct gt_task_wait *waits = run->graph->waits;
+    struct gt_task_worker *w = &run->workers[worker];
+    uint32_t *link = &run->counters.states[waits[w->wait].counter].head;
+
+    while (*link != GT_NONE && waits[run->workers[*link].wait].threshold <= waits[w->wait].threshold)
+        link = &run->workers[*link].next;
+    w->next = *link;
+    *link = worker;
+}
+
+/* Its work begins once it sees that all its counters are there; `there_ps`: those before w->wait are from then on. */
+static void go_on_polling(struct gt_task_run *run, gt_worker_index worker, gt_time_ps there_ps)
+{
+    struct gt_task_worker *w = &run->workers[worker];
+    const struct gt_task *task = &run->graph->tasks[w->task];
+
+    w->state = GT_WORKER_POLLS;
+    for (; w->wait < task->first_wait + task->waits; w->wait++) {
+        const struct gt_task_wait *wait = &run->graph->waits[w->wait];
+        const struct gt_task_counter_state *counter = &run->counters.states[wait->counter];
+        gt_time_ps reached_ps;
+
+        if (counter->value < wait->threshold) {
+            wait_for(run, worker);
+            return;
+        }
+        reached_ps = gt_task_counter_reached_ps(counter, wait->threshold, run->costs->queue_serial_ps);
+        there_ps = reached_ps > there_ps ? reached_ps : there_ps;
+    }
+    start_at(run, worker, gt_task_seen(w->taken_ps, there_ps, run->costs->poll_ps));
+}
+
+/* A counter has been counted up by a task: who polls it looks further. */
+static void let_go(struct gt_task_run *run, gt_task_counter_index counter, gt_task_index by, gt_time_ps there_ps)
+{
+    struct gt_task_counter_state *state = &run->counters.states[counter];
+
+    while (state->head != GT_NONE) {
+        gt_worker_index worker = state->head;
+        struct gt_task_worker *w = &run->workers[worker];
+
+        if (run->graph->waits[w->wait].threshold > state->value)
+            return;
+        state->head = w->next;
+        w->wait++;
+        w->cause = by;
+        go_on_polling(run, worker, there_ps);
+    }
+}
+
+/* A task lacks one thing less; is that all, it is put at the end of what the worker publishes. */
+static void bring(struct gt_task_run *run, gt_task_index task, gt_task_index **end)
+{
+    if (--run->counters.lacks[task] > 0)
+        return;
+    **end = task;
+    *end = &run->next_task[task];
+    **end = GT_NONE;
+}
+
+static void make_ready(struct gt_task_run *run, gt_task_counter_index counter, gt_task_index **end)
+{
+    struct gt_task_counters *counters = &run->counters;
+    struct gt_task_counter_state *state = &counters->states[counter];
+
+    while (state->head < counters->ends[counter] &&
+           run->graph->waits[counters->waits[state->head].wait].threshold <= state->value)
+        bring(run, counters->waits[state->head++].task, end);
+}
+
+/* Its signals have reached their counters, and nobody waits for an answer. */
+static void signal_polled(struct gt_task_run *run, gt_worker_index worker)
+{
+    const struct gt_task *task = &run->graph->tasks[run->workers[worker].task];
+
+    for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
+        gt_task_counter_index counter = run->graph->signals[i];
+        gt_time_ps there_ps =
+            gt_task_counter_signal(&run->counters.states[counter], now_of(run), run->costs->queue_serial_ps);
+
+        let_go(run, counter, run->workers[worker].task, there_ps);
+    }
+    ask(run, worker);
+}
+
+/* The same where the worker has to know whom it has made ready. */
+static void signal_and_publish(struct gt_task_run *run, gt_worker_index worker)
+{
+    struct gt_task_worker *w = &run->workers[worker];
+    const struct gt_task *task = &run->graph->tasks[w->task];
+    gt_time_ps known_ps = now_of(run);
+    gt_task_index *end = &w->fresh;
+
+    w->fresh = GT_NONE;
+    for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
+        gt_task_counter_index counter = run->graph->signals[i];
+        gt_time_ps there_ps =
+            gt_task_counter_signal(&run->counters.states[counter], now_of(run), run->costs->queue_serial_ps);
+
+        known_ps = there_ps > known_ps ? there_ps : known_ps;
+        make_ready(run, counter, &end);
+    }
+    for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
+        bring(run, run->graph->made[i], &end);
+    known_ps += task->signals > 0 ? run->costs->queue_ps / 2 : 0;
+    if (w->fresh == GT_NONE)
+        schedule(run, known_ps, GT_TASK_EVENT_ASK, worker);
+    else
+        schedule(run, run->policy->publish(run, worker, known_ps), GT_TASK_EVENT_PUBLISH, worker);
+}
+
+/* What the worker has made ready is there for others. */
+static void publish(struct gt_task_run *run, gt_worker_index worker)
+{
+    const struct gt_task_worker *w = &run->workers[worker];
+    gt_task_index next;
+
+    for (gt_task_index task = w->fresh; task != GT_NONE; task = next) {
+        next = run->next_task[task];
+        if (run->causes != NULL)
+            run->causes[task] = w->task;
+        run->policy->push(run, worker, task, now_of(run));
+    }
+    ask(run, worker);
+}
+
+static void tell_ended(const struct gt_task_run *run, gt_worker_index worker)
+{
+    const struct gt_task_listener *listener = &run->tasks->listener;
+    const struct gt_task_worker *w = &run->workers[worker];
+    /* clang-format off */
+    struct gt_task_record record = {
+        .op = run->op, .task = w->task, .worker = worker, .asked_ps = w->asked_ps, .taken_ps = w->taken_ps,
+        .start_ps = w->start_ps, .end_ps = now_of(run), .cause_task = w->cause, .stolen = w->stolen,
+    };
+    /* clang-format on */
+
+    if (listener->task != NULL)
+        listener->task(listener->user, &record);
+}
+
+static void end_task(struct gt_task_run *run, gt_worker_index worker)
+{
+    const struct gt_task *task = &run->graph->tasks[run->workers[worker].task];
+
+    tell_ended(run, worker);
+    run->ended[run->workers[worker].task / 64] |= UINT64_C(1) << run->workers[worker].task % 64;
+    if (--run->left == 0 && run->policy->done != NULL)
+        run->policy->done(run, now_of(run));
+    if (task->signals > 0 || task->made > 0)
+        schedule(run, now_of(run) + run->costs->signal_ps, GT_TASK_EVENT_SIGNAL, worker);
+    else
+        ask(run, worker);
+}
+
+static void leave(struct gt_task_run *run, gt_worker_index worker)
+{
+    run->workers[worker].state = GT_WORKER_GONE;
+    run->resident--;
+    run->tasks->listener.worker(run->tasks->listener.user, run, worker);
+}
+
+void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *event)
+{
+    switch ((enum gt_task_event)event->handler) {
+    case GT_TASK_EVENT_ASK: ask(run, event->subject); break;
+    case GT_TASK_EVENT_TAKEN: go_on_polling(run, event->subject, 0); break;
+    case GT_TASK_EVENT_START: break;
+    case GT_TASK_EVENT_END: end_task(run, event->subject); break;
+    case GT_TASK_EVENT_SIGNAL: (run->policy->polls ? signal_polled : signal_and_publish)(run, event->subject); break;
+    case GT_TASK_EVENT_PUBLISH: publish(run, event->subject); break;
+    case GT_TASK_EVENT_GONE: leave(run, event->subject); break;
+    case GT_TASK_EVENT_WAKE:
+        if (event->subject == run->wake_stamp)
+            run->policy->wake(run, now_of(run));
+        break;
+    case GT_TASK_EVENT_SHARE: break;
+    }
+}
+
+void gt_task_run_add_worker(struct gt_task_run *run, gt_worker_index worker, uint32_t sm, gt_time_ps start_ps,
+                            uint32_t place)
+{
+    struct gt_task_worker *w = &run->workers[worker];
+
+    w->state = GT_WORKER_BUSY;
+    w->sm = sm;
+    w->place = place;
+    run->resident++;
+    schedule(run, start_ps + run->costs->start_ps, GT_TASK_EVENT_ASK, worker);
+}
