@@ -36,7 +36,8 @@ sim_libsim_a_SOURCES = \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
-    sim/workload/task_graph.c sim/workload/task_graph.h \
+    sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h \
+    sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
     sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \

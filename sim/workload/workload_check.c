@@ -1,5 +1,6 @@
 /* Is a workload what the simulator relies on? Every index, range and order. */
 #include "sim/workload/program.h"
+#include "sim/workload/task_check.h"
 #include "sim/workload/workload.h"
 
 #include <stdlib.h>
@@ -105,6 +106,18 @@ static int check_buffers(const struct gt_workload *workload, struct gt_error *er
     return 0;
 }
 
+/* Graphs first, then what kernels ask of theirs. */
+static int check_tasks(const struct gt_workload *workload, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < workload->task_graph_count; i++)
+        if (gt_task_graph_check(workload, workload->task_graphs[i], error) != 0)
+            return -1;
+    for (uint32_t i = 0; i < workload->kernel_count; i++)
+        if (workload->kernels[i].tasks != NULL && gt_task_policy_check(workload, &workload->kernels[i], error) != 0)
+            return -1;
+    return 0;
+}
+
 static int check_definitions(const struct gt_workload *workload, struct gt_error *error)
 {
     uint32_t names = gt_name_count(workload);
@@ -132,7 +145,7 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
     for (uint32_t i = 0; i < workload->event_count; i++)
         if (!index_fits(workload->events[i].name, names))
             return gt_error_set(error, "an event's name is not among the names");
-    return check_buffers(workload, error);
+    return check_buffers(workload, error) != 0 ? -1 : check_tasks(workload, error);
 }
 
 static int check_op(const struct gt_workload *workload, uint32_t index, struct gt_error *error)
