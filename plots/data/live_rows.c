@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "traces/explain/part.h"
 #include "traces/store/query.h"
 #include "traces/store/store.h"
 
@@ -59,7 +60,7 @@ static void add_range(struct gt_live_rows *rows, size_t side, uint32_t first, co
 static void add_calls(struct gt_live_rows *rows, size_t side, uint32_t thread)
 {
     const struct gt_loaded_run *run = rows->view->sides[side].run;
-    const struct gt_selection *selection = &rows->view->sides[side].selection;
+    const struct gt_selection *selection = &rows->view->sides[side].run->part;
     uint32_t first = run->thread_first[thread], count = run->thread_first[thread + 1] - first;
     uint32_t *items = gt_calloc(count + 1ull, sizeof *items), kept = 0;
     struct gt_live_row *row;
@@ -80,7 +81,7 @@ static void add_calls(struct gt_live_rows *rows, size_t side, uint32_t thread)
 static int add_ranges(struct gt_live_rows *rows, size_t side, uint32_t thread, struct gt_query *query,
                       struct gt_error *error)
 {
-    const struct gt_selection *selection = &rows->view->sides[side].selection;
+    const struct gt_selection *selection = &rows->view->sides[side].run->part;
     int64_t origin_ps = rows->view->sides[side].origin_ps;
     uint32_t first = rows->count;
     int result = 1;
@@ -156,7 +157,7 @@ static void add_stream(struct gt_live_rows *rows, size_t side, uint32_t stream, 
 
 static bool is_shown(const struct gt_side *side, gt_op_index op)
 {
-    return side->run->ops[op].there && gt_selection_has_op(&side->selection, op);
+    return side->run->ops[op].there && gt_part_has_op(side->run, op);
 }
 
 /* A side's operations by stream: `first[i]` to `first[i + 1]` of what is returned are stream i's. */

@@ -7,16 +7,17 @@
 #include <string.h>
 
 #include "traces/compare/verdict.h"
+#include "traces/explain/part.h"
 
 static int add_side(struct gt_view *view, int64_t run_id, const char *label, struct gt_error *error)
 {
     struct gt_side *side = &view->sides[view->side_count];
 
-    if (gt_selection_find(&side->selection, view->database, run_id, view->filter, error) != 0)
-        return -1;
     side->stats = gt_stats_compute(view->database, run_id, view->filter, error);
     side->run = side->stats != NULL ? gt_loaded_run_load(view->database, run_id, error) : NULL;
-    if (side->run == NULL) {
+    if (side->run == NULL || gt_part_take(side->run, view->database, view->filter, error) != 0) {
+        gt_loaded_run_free(side->run);
+        side->run = NULL;
         gt_stats_free(side->stats);
         side->stats = NULL;
         return -1;
@@ -197,7 +198,6 @@ void gt_view_close(struct gt_view *view)
         gt_stats_free(view->sides[i].stats);
         gt_loaded_run_free(view->sides[i].run);
         free(view->sides[i].kernel_classes);
-        gt_selection_free(&view->sides[i].selection);
     }
     gt_kernels_free(&view->kernels);
     memset(view, 0, sizeof *view);
@@ -250,7 +250,7 @@ int gt_view_ops(const struct gt_side *side, gt_view_op_fn *each, void *user, str
             .bytes = row->bytes,
         };
 
-        if (row->there && op.stream < side->stats->stream_count && gt_selection_has_op(&side->selection, i) &&
+        if (row->there && op.stream < side->stats->stream_count && gt_part_has_op(side->run, i) &&
             each(user, &op, error) != 0)
             return -1;
     }

@@ -26,12 +26,12 @@ enum gt_page_kind {
 /* One run of the report. */
 struct gt_side {
     struct gt_stats *stats;
-    struct gt_loaded_run *run; /* its operations and calls; a measured one’s without waits and causes */
+    struct gt_loaded_run *run; /* its operations and calls; a measured one’s without waits and causes; its part is
+                                  what is shown */
     const char *label;         /* "simulated", "measured", "before", "after" */
     int64_t origin_ps;         /* in the run's time: what the figures call zero */
     uint8_t *kernel_classes;   /* by kernel_no of its trace */
     size_t kernels;
-    struct gt_selection selection; /* the part that is shown */
 };
 
 struct gt_suite_view;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "plots/figures/figure.h"
+#include "traces/explain/part.h"
 #include "traces/store/run_rows.h"
 
 enum {
@@ -45,7 +46,7 @@ static void read_errors(const struct gt_view *view, struct errors *errors)
     int64_t shift_ps = view->subject->origin_ps - view->measured->origin_ps;
 
     for (uint32_t i = 0; i < simulated->op_count; i++)
-        if (gt_view_has_both(view, i) && gt_selection_has_op(&view->subject->selection, i))
+        if (gt_view_has_both(view, i) && gt_part_has_op(view->subject->run, i))
             add(errors,
                 fabs((double)((int64_t)simulated->ops[i].start_ps - (int64_t)measured->ops[i].start_ps - shift_ps)));
 }

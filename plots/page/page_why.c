@@ -31,13 +31,13 @@ static void write_bound(const struct gt_page *page, const struct gt_limits *limi
 
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(texts[i].bound, limits->bound_by) == 0)
-            fprintf(
-                out,
-                "<p><strong>%s</strong>: %s %s of what its end waited for. The GPU had nothing to do for %s, %s of "
-                "the time.</p>\n",
-                texts[i].what, texts[i].who, gt_share_text(limits->bound_share).s,
-                gt_time_text((double)limits->idle_ps).s,
-                gt_share_text((double)limits->idle_ps / fmax(1, (double)limits->makespan_ps)).s);
+            fprintf(out,
+                    "<p><strong>%s</strong>: %s %s of %s. The GPU had nothing to do for %s, %s of "
+                    "the time.</p>\n",
+                    texts[i].what, texts[i].who, gt_share_text(limits->bound_share).s,
+                    page->view->subject->run->part.all ? "what its end waited for" : "the critical path in this part",
+                    gt_time_text((double)limits->idle_ps).s,
+                    gt_share_text((double)limits->idle_ps / fmax(1, (double)limits->makespan_ps)).s);
 }
 
 static void write_share(FILE *out, const char *what, const struct gt_limit_share *shares, size_t count)
@@ -85,7 +85,17 @@ static void write_findings(FILE *out, const struct gt_stats *stats, const struct
                 shown > 0 ? "the rest, and each gap" : "what is small");
 }
 
-/* Of a part of a run the whole's findings would be misleading; so would those of kernels that a profiler ran one by one. */
+/* The shown part's statistics have no path: what is in it of the whole run's. */
+static int find_limits(const struct gt_page *page, struct gt_limits *limits, struct gt_error *error)
+{
+    const struct gt_side *subject = page->view->subject;
+
+    if (subject->run->part.all)
+        return gt_limits_of(subject->run, subject->stats, subject->stats, limits, error);
+    return gt_limits_find(page->view->database, subject->run, page->view->filter, limits, error);
+}
+
+/* Findings of kernels that a profiler ran one by one would be misleading: page_limit.c has what is to say of them. */
 static int write_why(const struct gt_page *page, struct gt_error *error)
 {
     const struct gt_side *subject = page->view->subject;
@@ -93,9 +103,9 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
     struct gt_finding *findings;
     size_t count;
 
-    if (!subject->selection.all || page->view->kind == GT_PAGE_KERNELS)
-        return 0;
-    if (gt_limits_of(subject->run, subject->stats, &limits, error) != 0)
+    if (page->view->kind == GT_PAGE_KERNELS)
+        return gt_page_kernel_limits(page, error);
+    if (find_limits(page, &limits, error) != 0)
         return -1;
     findings = gt_findings(subject->run, &count);
     fputs("<section id=\"why\">\n<h2>What limits it</h2>\n", page->out);

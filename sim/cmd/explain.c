@@ -33,16 +33,10 @@ static gt_time_ps parse_gap(const struct argp_state *state, const char *text)
     return (gt_time_ps)llround(us * 1e6);
 }
 
-/* --kernel NAME is KERNEL.  The timeline is explained as a whole. */
-static void take_kernel(struct gt_explain_request *request, const struct argp_state *state)
+static void check_kernel(const struct gt_explain_request *request, const struct argp_state *state)
 {
     if (request->filter.kernel != NULL && request->kernel != NULL)
         argp_error(state, "one kernel at a time: '%s' is one too many", request->kernel);
-    if (request->kernel == NULL)
-        request->kernel = request->filter.kernel;
-    request->filter.kernel = NULL;
-    if (request->kernel == NULL && !gt_filter_is_all(&request->filter))
-        argp_error(state, "--from, --to, --stream and --step say which launch of a KERNEL is meant: name one");
 }
 
 static error_t parse_option(int key, char *text, struct argp_state *state)
@@ -60,7 +54,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         *(state->arg_num == 0 ? &request->store : &request->kernel) = text;
         return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
-    case ARGP_KEY_SUCCESS: take_kernel(request, state); return 0;
+    case ARGP_KEY_SUCCESS: check_kernel(request, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
     }
 }
@@ -73,19 +67,33 @@ static const struct argp parser = {
     "would help. With KERNEL, where the cycles of one launch go: issue by pipe, stalls by reason and by instruction, "
     "next to the profiler's samples where the trace has them, and what would help.\v"
     "KERNEL is a launch's number, as 'gridtide compare' lists it, or a name, mangled or not, or a part of "
-    "one; of several launches that it fits the one with the most cycles is taken. Causes are the simulator's, of the "
+    "one; of several launches that it fits the one with the most cycles is taken. The filters choose a part of the "
+    "timeline, or the launches that KERNEL is looked for in. Causes are the simulator's, of the "
     "newest simulated run: a recording does not tell them.",
     gt_filter_children, NULL, NULL,
 };
 /* clang-format on */
 
+/* --kernel NAME is KERNEL where the store has cycles of kernels; else the timeline's part of that name.  0 or -1. */
+static int choose_kernel(struct gt_store *store, struct gt_explain_request *request, struct gt_error *error)
+{
+    int known = request->filter.kernel != NULL ? gt_explain_has_cycles(store, error) : 0;
+
+    if (known != 1)
+        return known;
+    request->kernel = request->filter.kernel;
+    request->filter.kernel = NULL;
+    return 0;
+}
+
 static int explain(struct gt_store *store, const void *user, struct gt_error *error)
 {
     struct gt_explain_request request = *(const struct gt_explain_request *)user;
-    bool all = request.kernel == NULL && request.format != GT_FORMAT_TABLE;
 
+    if (choose_kernel(store, &request, error) != 0)
+        return -1;
     if (request.top == 0)
-        request.top = all ? TOP_MAX : TOP;
+        request.top = request.kernel == NULL && request.format != GT_FORMAT_TABLE ? TOP_MAX : TOP;
     return request.kernel != NULL ? gt_explain_kernel(store, &request, error)
                                   : gt_explain_timeline(store, &request, error);
 }

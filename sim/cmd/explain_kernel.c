@@ -122,6 +122,20 @@ static int64_t leave_out(struct gt_store *store, int64_t run, const struct gt_fi
     return result < 0 ? -1 : kept;
 }
 
+int gt_explain_has_cycles(struct gt_store *store, struct gt_error *error)
+{
+    struct gt_kernels kernels = { .count = 0 };
+    int64_t simulated, measured;
+    int result = gt_verdict_find_runs(store, &simulated, &measured, error);
+
+    if (result == 0)
+        result = gt_kernels_load(store, simulated, measured, &kernels, error);
+    if (result == 0)
+        result = kernels.count > 0;
+    gt_kernels_free(&kernels);
+    return result;
+}
+
 int gt_explain_kernel(struct gt_store *store, const struct gt_explain_request *request, struct gt_error *error)
 {
     struct gt_kernels kernels = { .count = 0 };

@@ -8,6 +8,7 @@
 #include "sim/cmd/explain_parts.h"
 #include "traces/explain/explain.h"
 #include "traces/explain/limits.h"
+#include "traces/explain/part.h"
 
 enum { TEXT_BYTES = 400, TABLES = 9 };
 
@@ -288,8 +289,12 @@ int gt_explain_timeline(struct gt_store *store, const struct gt_explain_request 
     int64_t run_id = gt_stats_find_run(database, "simulated", error);
     struct gt_loaded_run *t = run_id < 0 ? NULL : gt_loaded_run_load(database, run_id, error);
     struct gt_limits limits;
-    int result = t == NULL ? -1 : gt_limits_find(database, t, &limits, error);
+    int result = -1;
 
+    if (t != NULL && gt_part_take(t, database, &request->filter, error) == 0)
+        result = gt_filter_is_all(&request->filter) || !gt_part_is_empty(t)
+                     ? gt_limits_find(database, t, &request->filter, &limits, error)
+                     : gt_error_set(error, "%s: nothing ran on the GPU in this part of the run", request->store);
     if (result == 0) {
         print(t, &limits, request);
         gt_limits_free(&limits);

@@ -7,7 +7,7 @@ gridtide_SOURCES = \
     sim/cmd/compare.c sim/cmd/compare_many.c sim/cmd/compare_parts.h \
     sim/cmd/devices.c \
     sim/cmd/diff.c sim/cmd/diff_operations.c sim/cmd/diff_parts.h sim/cmd/diff_tables.c \
-    sim/cmd/explain.c sim/cmd/explain_advice.c sim/cmd/explain_kernel.c sim/cmd/explain_parts.h sim/cmd/explain_tables.c sim/cmd/explain_timeline.c \
+    sim/cmd/explain.c sim/cmd/explain_kernel.c sim/cmd/explain_parts.h sim/cmd/explain_tables.c sim/cmd/explain_timeline.c \
     sim/cmd/export.c \
     sim/cmd/fold.c sim/cmd/fold.h \
     sim/cmd/import.c \

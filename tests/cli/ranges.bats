@@ -175,14 +175,44 @@ left() {
     grep -q '^notes,sms,' stream.csv
 }
 
+# What explain says of a part, as JSON.
+explained() {
+    run bash -c '"$0" explain run.db --format json "$@" 2> /dev/null' "$GRIDTIDE" "$@"
+    [ "$status" -eq 0 ] || { echo "$output"; return 1; }
+}
+
+# Step 0 is on the path from its begin to the wait's end at 85, step 1 from the first launch behind it.
+@test "filters: explain of a step, a stream, kernels, a time" {
+    command -v jq > /dev/null || skip "no jq"
+    explained
+    whole=$(jq '.limit.path_us' <<< "$output")
+    jq -e '.gaps | length == 2' <<< "$output"
+    explained --step 1
+    jq -e '.limit.makespan_us == 40 and .gaps == [.gaps[0]] and .gaps[0].from_us == 80 and
+        [.steps[].step] == ["step 1"] and ([.critical_path[].path_us] | add) == .limit.path_us' <<< "$output"
+    one=$(jq '.limit.path_us' <<< "$output")
+    explained --step 0
+    jq -e '[.steps[].step] == ["step 0"] and (.gaps | length == 1) and .gaps[0].after == "first in stream 7" and
+        [.blocked_calls[].times] == [1]' <<< "$output"
+    # the steps' parts of the path are the whole path but for the host's 15 us between them
+    jq -e --argjson one "$one" --argjson whole "$whole" '.limit.path_us + $one + 15 - $whole | fabs < 0.01' <<< "$output"
+    explained --stream 8
+    jq -e '.limit.makespan_us == 20 and .gaps == []' <<< "$output"
+    explained --kernel first --from 100
+    jq -e '.limit.makespan_us == 40 and (.gaps | length == 1) and .gaps[0].from_us == 80 and .copies == []' <<< "$output"
+    explained --from 28 --to 80
+    jq -e '.limit.path_us == 52 and (.gaps | length == 1) and .copies == []' <<< "$output"
+    run "$GRIDTIDE" explain run.db --from 500
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"nothing ran on the GPU in this part"* ]]
+}
+
 @test "filters: explain takes a launch of the part asked for" {
     "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/profiles/library.jsonl.zst" -o kernels.db 2> /dev/null ||
         skip "no zstd program"
     all=$("$GRIDTIDE" explain kernels.db --kernel transpose --format csv 2> /dev/null | sed -n 2p)
     one=$("$GRIDTIDE" explain kernels.db transpose --from 100000000 --format csv 2>&1) && false
     [ -n "$all" ]
-    run "$GRIDTIDE" explain kernels.db --step 3
-    [ "$status" -eq 2 ]
     [[ "$one" == *"no launch or kernel 'transpose'"* ]] || [[ "$one" == *"no kernel with cycles"* ]]
 }
 
@@ -226,10 +256,21 @@ END
     [ "$(grep -c 'name: "SM [0-9]* warps"' many.txt)" = 132 ]
 }
 
-@test "report: of a step" {
+@test "report: of a step, with what limits it" {
     command -v gnuplot > /dev/null || skip "gnuplot is not installed"
     "$GRIDTIDE" report -q run.db --step 'step 1' -o out
     grep -q 'only step step 1' out/index.html
+    grep -q 'of the critical path in this part' out/index.html
+    grep -q 'the GPU was idle\|The GPU was idle' out/index.html
+}
+
+@test "export: ranges as CSV, a row for each of each run" {
+    "$GRIDTIDE" export csv-ranges run.db -o - | tr -d '\r' > ranges.csv
+    [ "$(wc -l < ranges.csv)" = 15 ]
+    grep -qx '1,measured,steps,2,operator,aten::mm,0,0,main,2,1,2,1,2,20.000000,35.000000,15.000000' ranges.csv ||
+        { cat ranges.csv; false; }
+    "$GRIDTIDE" export csv-ranges run.db --step 1 -o - | tr -d '\r' | awk -F, '$2 == "measured" { print $6 }' > part
+    [ "$(paste -sd, part)" = 'step 1,aten::mm,aten::add' ]
 }
 
 @test "ranges: a store of version 3 can be read, without" {

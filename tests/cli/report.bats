@@ -363,7 +363,10 @@ measured_words() {
     grep -q 'cycles are <strong>[0-9.]*%</strong> off in the mean (MAPE)' out/index.html
     grep -q '>Cycles, measured<.*>Cycles, simulated<.*>Error<.*>Bound by<' out/index.html
     order=$(grep -o '<section id="[a-z-]*"' out/index.html | tr -d '\n')
-    [[ "$order" == '<section id="next"<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
+    [[ "$order" == '<section id="why"<section id="next"<section id="kernel-cycles"<section id="cycles"<section id="roofline"<section id="stalls"<section id="timeline"'* ]]
+    # what bounds the cycles, and advice on the launches with most of them
+    grep -q 'What limits them' out/index.html
+    grep -q '% of all cycles: ' out/index.html
     run grep -cE 'No copy ran|recorded no times' out/index.html
     [ "$output" = 0 ]
     run grep -c measured out/timeline.svg

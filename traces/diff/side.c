@@ -8,7 +8,7 @@ static int load(struct gt_database *database, int64_t run_id, struct gt_diff_sid
     side->run = gt_loaded_run_load(database, run_id, error);
     if (side->run == NULL)
         return -1;
-    return side->run->simulated ? gt_limits_of(side->run, side->stats, &side->limits, error) : 0;
+    return side->run->simulated ? gt_limits_of(side->run, side->stats, side->stats, &side->limits, error) : 0;
 }
 
 int gt_diff_side_load(struct gt_database *database, const char *kind, struct gt_diff_side *side,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "traces/explain/explain.h"
+#include "traces/explain/part.h"
 
 const char *const gt_block_why_names[GT_BLOCK_WHYS] = {
     [GT_BLOCK_SYNC] = "synchronises",
@@ -43,7 +44,7 @@ struct gt_blocked_calls *gt_blocked_calls(const struct gt_loaded_run *t, size_t 
         enum gt_block_why why;
         size_t row;
 
-        if (!call->there || call->blocked_ps == 0)
+        if (!call->there || call->blocked_ps == 0 || !gt_part_has_call(t, i))
             continue;
         why = why_blocked(t, call);
         row = (size_t)call->name * GT_BLOCK_WHYS + why;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "traces/explain/explain.h"
+#include "traces/explain/part.h"
 
 const char *const gt_copy_why_names[GT_COPY_WHYS] = {
     [GT_COPY_PAGEABLE] = "pageable",
@@ -166,7 +167,8 @@ struct gt_bare_copies *gt_bare_copies(const struct gt_loaded_run *t, size_t *cou
         gt_time_ps alone_ps;
         size_t row;
 
-        if (op->kind != GT_OP_COPY || (op->direction != GT_H2D && op->direction != GT_D2H))
+        if (op->kind != GT_OP_COPY || (op->direction != GT_H2D && op->direction != GT_D2H) ||
+            !gt_part_has_op(t, index))
             continue;
         alone_ps = bare_ps(&busy[gpu], op->start_ps, op->end_ps);
         if (alone_ps == 0)

@@ -1,5 +1,5 @@
 /* explain.h - a timeline explained: idle gaps, kernels and copies that did not overlap, calls that blocked, what stands
- * out.  Lists are the caller's to free; times are picoseconds. */
+ * out; of the whole run, or of the part that gt_part_take() chose.  Lists are the caller's to free; times are picoseconds. */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_EXPLAIN_H
 #define GRIDTIDE_TRACES_EXPLAIN_EXPLAIN_H
 

@@ -6,6 +6,7 @@
 #include "sim/base/array.h"
 #include "sim/devices/occupancy.h"
 #include "traces/explain/explain.h"
+#include "traces/explain/part.h"
 
 struct findings {
     const struct gt_loaded_run *t;
@@ -39,7 +40,8 @@ static void find_priorities(struct findings *f)
         const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
         enum gt_wait wait = gt_last_wait(op);
 
-        if (op->cause_op == GT_NONE || wait < GT_WAIT_QUEUE || op->wait_ps[wait] == 0 ||
+        if (!gt_part_has_op(t, t->by_start[i]) || op->cause_op == GT_NONE || wait < GT_WAIT_QUEUE ||
+            op->wait_ps[wait] == 0 ||
             t->streams[op->stream].priority >= t->streams[t->ops[op->cause_op].stream].priority)
             continue;
         times++;
@@ -72,6 +74,8 @@ static void find_connections(struct findings *f)
     for (uint32_t i = 0; i < t->started; i++) {
         const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
 
+        if (!gt_part_has_op(t, t->by_start[i]))
+            continue;
         times += op->wait_ps[GT_WAIT_QUEUE] > 0;
         waited_ps += op->wait_ps[GT_WAIT_QUEUE];
     }
@@ -100,7 +104,7 @@ static void find_clusters(struct findings *f)
     gt_time_ps *in_ps = gt_calloc(t->kernel_count + 1ull, sizeof *in_ps);
 
     for (uint32_t i = 0; i < t->started; i++)
-        if (t->ops[t->by_start[i]].kind == GT_OP_KERNEL)
+        if (t->ops[t->by_start[i]].kind == GT_OP_KERNEL && gt_part_has_op(t, t->by_start[i]))
             in_ps[t->ops[t->by_start[i]].kernel] += ran_ps(&t->ops[t->by_start[i]]);
     for (uint32_t i = 0; i < t->kernel_count; i++) {
         const struct gt_kernel *shape = &t->kernels[i].shape;
@@ -142,7 +146,7 @@ static void find_graphs(struct findings *f)
         const struct gt_loaded_op *op = &t->ops[t->by_start[i]];
         struct graph_run *run = &runs[op->call];
 
-        if (t->calls[op->call].kind != GT_CALL_GRAPH_LAUNCH)
+        if (t->calls[op->call].kind != GT_CALL_GRAPH_LAUNCH || !gt_part_has_call(t, op->call))
             continue;
         if (run->ops++ == 0)
             run->from_ps = op->start_ps;

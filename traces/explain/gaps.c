@@ -3,6 +3,7 @@
 
 #include "sim/base/array.h"
 #include "traces/explain/explain.h"
+#include "traces/explain/part.h"
 
 static int by_length(const void *a, const void *b)
 {
@@ -27,7 +28,8 @@ struct gt_gap *gt_gaps(const struct gt_loaded_run *t, gt_time_ps least_ps, size_
         gt_gpu_index gpu = t->streams[op->stream].gpu;
         gt_time_ps idle_ps = last[gpu] == 0 ? op->start_ps : t->ops[last[gpu] - 1].end_ps;
 
-        if (last[gpu] != 0 && op->start_ps > idle_ps && op->start_ps - idle_ps >= least_ps) {
+        if (last[gpu] != 0 && op->start_ps > idle_ps && op->start_ps - idle_ps >= least_ps &&
+            gt_part_has_op(t, index)) {
             gt_array_grow(gaps, *count, room);
             gaps[(*count)++] = (struct gt_gap){ gpu, idle_ps, op->start_ps, last[gpu] - 1, index, { .op = GT_NONE } };
         }

@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "sim/base/array.h"
+#include "traces/explain/part.h"
 
 /* What the kinds of the path's parts come to for people who ask what a run is bound by. */
 static const char *const bounds[GT_PATH_KINDS] = {
@@ -29,7 +30,8 @@ static int by_path(const void *a, const void *b)
     return (left->path_ps < right->path_ps) - (left->path_ps > right->path_ps);
 }
 
-static void sum_causes(const struct gt_stats *stats, struct gt_limits *limits)
+/* `by_part`: the time that counts, of each part of the statistics' path. */
+static void sum_causes(const struct gt_stats *stats, const gt_time_ps *by_part, struct gt_limits *limits)
 {
     struct gt_limit_cause causes[GT_PATH_KINDS] = { { 0 } };
     gt_time_ps most_ps[GT_PATH_KINDS] = { 0 };
@@ -39,16 +41,19 @@ static void sum_causes(const struct gt_stats *stats, struct gt_limits *limits)
         struct gt_limit_cause *cause = &causes[part->kind];
 
         cause->kind = part->kind;
-        cause->path_ps += part->total_ps;
-        cause->share += part->share;
-        if (part->total_ps > most_ps[part->kind]) {
-            most_ps[part->kind] = part->total_ps;
+        cause->path_ps += by_part[i];
+        limits->path_ps += by_part[i];
+        if (by_part[i] > most_ps[part->kind]) {
+            most_ps[part->kind] = by_part[i];
             snprintf(cause->most, sizeof cause->most, "%s", part->name);
         }
     }
-    for (int kind = 0; kind < GT_PATH_KINDS; kind++)
-        if (causes[kind].path_ps > 0)
-            limits->causes[limits->cause_count++] = causes[kind];
+    for (int kind = 0; kind < GT_PATH_KINDS; kind++) {
+        if (causes[kind].path_ps == 0)
+            continue;
+        causes[kind].share = (double)causes[kind].path_ps / (double)limits->path_ps;
+        limits->causes[limits->cause_count++] = causes[kind];
+    }
     qsort(limits->causes, limits->cause_count, sizeof *limits->causes, by_path);
 }
 
@@ -123,7 +128,9 @@ static void attribute(const struct gt_loaded_run *t, struct attribution *a)
 struct summing {
     const struct gt_loaded_run *t;
     struct attribution *a;
-    gt_time_ps own_work_ps; /* not yet given to anybody */
+    gt_time_ps *by_part;
+    struct gt_stats_segment own_work; /* not yet given to anybody */
+    bool working;
 };
 
 static void add_time(struct gt_limit_share *shares, uint32_t index, gt_time_ps time_ps, gt_time_ps host_ps)
@@ -134,22 +141,34 @@ static void add_time(struct gt_limit_share *shares, uint32_t index, gt_time_ps t
     shares[index].host_ps += host_ps;
 }
 
+static void sum_for(struct summing *s, const struct gt_stats_segment *segment, uint32_t call)
+{
+    gt_time_ps time_ps = gt_part_of_segment(s->t, segment, call), host_ps = is_host(segment->kind) ? time_ps : 0;
+
+    s->by_part[segment->part] += time_ps;
+    if (call == GT_NONE)
+        return;
+    add_time(s->a->steps, s->a->step_of[call], time_ps, host_ps);
+    add_time(s->a->operators, s->a->operator_of[call], time_ps, host_ps);
+}
+
 static int sum_segment(void *user, const struct gt_stats_segment *segment, struct gt_error *error)
 {
     struct summing *s = user;
-    gt_time_ps time_ps = segment->to_ps - segment->from_ps, host_ps = is_host(segment->kind) ? time_ps : 0;
     int64_t call = segment->call;
 
     (void)error;
     if (call < 0 && segment->op >= 0 && segment->op < s->t->op_count)
         call = s->t->ops[segment->op].call;
-    if (call < 0 || call >= s->t->call_count) {
-        s->own_work_ps = segment->kind == GT_PATH_HOST_WORK ? s->own_work_ps + time_ps : 0;
-        return 0;
-    }
-    add_time(s->a->steps, s->a->step_of[call], time_ps + s->own_work_ps, host_ps + s->own_work_ps);
-    add_time(s->a->operators, s->a->operator_of[call], time_ps + s->own_work_ps, host_ps + s->own_work_ps);
-    s->own_work_ps = 0;
+    if (call >= s->t->call_count)
+        call = -1;
+    if (s->working)
+        sum_for(s, &s->own_work, call < 0 ? GT_NONE : (uint32_t)call);
+    s->working = call < 0 && segment->kind == GT_PATH_HOST_WORK;
+    if (s->working)
+        s->own_work = *segment;
+    else
+        sum_for(s, segment, call < 0 ? GT_NONE : (uint32_t)call);
     return 0;
 }
 
@@ -182,6 +201,7 @@ static size_t keep(struct gt_limit_share *shares, size_t count, gt_time_ps path_
 static int share_out(const struct gt_loaded_run *t, struct gt_stats *stats, struct gt_limits *limits,
                      struct gt_error *error)
 {
+    gt_time_ps *by_part = gt_calloc(stats->path_count + 1, sizeof *by_part);
     struct attribution a = { .step_of = gt_realloc(NULL, t->call_count + 1ull, sizeof(uint32_t)),
                              .operator_of = gt_realloc(NULL, t->call_count + 1ull, sizeof(uint32_t)) };
     struct named *named, *next;
@@ -190,8 +210,15 @@ static int share_out(const struct gt_loaded_run *t, struct gt_stats *stats, stru
     memset(a.step_of, 0xff, (t->call_count + 1ull) * sizeof *a.step_of); /* GT_NONE */
     memset(a.operator_of, 0xff, (t->call_count + 1ull) * sizeof *a.operator_of);
     attribute(t, &a);
-    if (stats->path_file != NULL)
-        result = gt_stats_path(stats, sum_segment, &(struct summing){ t, &a, 0 }, error);
+    if (stats->path_file != NULL) {
+        struct summing summing = { .t = t, .a = &a, .by_part = by_part };
+
+        result = gt_stats_path(stats, sum_segment, &summing, error);
+        if (summing.working)
+            sum_for(&summing, &summing.own_work, GT_NONE);
+    }
+    sum_causes(stats, by_part, limits);
+    free(by_part);
     HASH_ITER(hh, a.names, named, next)
     {
         HASH_DEL(a.names, named);
@@ -206,30 +233,34 @@ static int share_out(const struct gt_loaded_run *t, struct gt_stats *stats, stru
     return result;
 }
 
-int gt_limits_of(const struct gt_loaded_run *t, struct gt_stats *stats, struct gt_limits *limits,
-                 struct gt_error *error)
+int gt_limits_of(const struct gt_loaded_run *t, struct gt_stats *whole, const struct gt_stats *part,
+                 struct gt_limits *limits, struct gt_error *error)
 {
     int result;
 
     *limits = (struct gt_limits){ .bound_by = "nothing" };
-    limits->makespan_ps = stats->summary.makespan_ps;
-    limits->idle_ps = stats->summary.idle_ps;
-    limits->path_ps = stats->path_end_ps - stats->path_start_ps;
-    sum_causes(stats, limits);
+    limits->makespan_ps = part->summary.makespan_ps;
+    limits->idle_ps = part->summary.idle_ps;
+    result = share_out(t, whole, limits, error);
     find_bound(limits);
-    result = share_out(t, stats, limits, error);
     if (result != 0)
         gt_limits_free(limits);
     return result;
 }
 
-int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, struct gt_limits *limits,
-                   struct gt_error *error)
+int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, const struct gt_filter *filter,
+                   struct gt_limits *limits, struct gt_error *error)
 {
-    struct gt_stats *stats = gt_stats_compute(database, t->run_id, NULL, error);
-    int result = stats == NULL ? -1 : gt_limits_of(t, stats, limits, error);
+    struct gt_stats *whole = gt_stats_compute(database, t->run_id, NULL, error), *part = whole;
+    int result = -1;
 
-    gt_stats_free(stats);
+    if (whole != NULL && !gt_filter_is_all(filter))
+        part = gt_stats_compute(database, t->run_id, filter, error);
+    if (part != NULL)
+        result = gt_limits_of(t, whole, part, limits, error);
+    if (part != whole)
+        gt_stats_free(part);
+    gt_stats_free(whole);
     return result;
 }
 

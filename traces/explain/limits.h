@@ -30,12 +30,13 @@ struct gt_limits {
     size_t step_count, operator_count; /* 0: the trace has none */
 };
 
-/* Of the timeline's run.  Returns 0 or -1; gt_limits_free() ends what it filled. */
-int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *run, struct gt_limits *limits,
-                   struct gt_error *error);
-/* The same where the run's statistics are at hand. */
-int gt_limits_of(const struct gt_loaded_run *run, struct gt_stats *stats, struct gt_limits *limits,
-                 struct gt_error *error);
+/* Of the run, or of the part of it that `filter` is, which gt_part_take() took before: its makespan and idle time, and
+ * what of the whole run's critical path lies in it.  Returns 0 or -1; gt_limits_free() ends what it filled. */
+int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *run, const struct gt_filter *filter,
+                   struct gt_limits *limits, struct gt_error *error);
+/* The same where statistics are at hand: of the whole run, and of the part (the same of all). */
+int gt_limits_of(const struct gt_loaded_run *run, struct gt_stats *whole, const struct gt_stats *part,
+                 struct gt_limits *limits, struct gt_error *error);
 void gt_limits_free(struct gt_limits *limits);
 
 #endif

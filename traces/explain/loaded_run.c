@@ -412,6 +412,7 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
     int result = -1;
 
     t->run_id = run_id;
+    t->part.all = true;
     if (query != NULL) {
         gt_query_bind(query, 1, run_id);
         result = gt_query_next(query, error);
@@ -460,6 +461,8 @@ void gt_loaded_run_free(struct gt_loaded_run *t)
     free(t->by_start);
     free(t->thread_calls);
     free(t->thread_first);
+    gt_selection_free(&t->part);
+    free(t->part_calls);
     free(t);
 }
 

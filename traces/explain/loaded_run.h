@@ -10,7 +10,7 @@
 
 #include "sim/devices/device.h"
 #include "sim/workload/probe.h"
-#include "traces/store/database.h"
+#include "traces/store/selection.h"
 
 struct gt_loaded_op {
     gt_time_ps submit_ps, start_ps, end_ps;
@@ -73,9 +73,11 @@ struct gt_loaded_run {
     uint32_t started;
     uint32_t *thread_calls, *thread_first; /* calls by thread, then by start: thread i's are from [i] to [i + 1] */
     gt_time_ps first_ps, last_ps;          /* of the makespan: first operation's start to last one's end */
+    struct gt_selection part;              /* what is explained of it: all, unless gt_part_take() (part.h) says so */
+    bool *part_calls;                      /* by call: it asked for an operation of the part; NULL: of all */
 };
 
-/* The whole run `run_id`; NULL with the reason.  gt_loaded_run_free() ends it. */
+/* The whole run `run_id`, all of which is explained; NULL with the reason.  gt_loaded_run_free() ends it. */
 struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error);
 void gt_loaded_run_free(struct gt_loaded_run *run);
 

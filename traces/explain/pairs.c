@@ -6,6 +6,7 @@
 #include <uthash.h>
 
 #include "traces/explain/explain.h"
+#include "traces/explain/part.h"
 
 struct pair_key {
     gt_kernel_index first, second;
@@ -184,7 +185,7 @@ struct gt_pair *gt_pairs(const struct gt_loaded_run *t, size_t *count)
     struct gt_pair *pairs;
 
     for (uint32_t i = 0; i < t->started; i++) {
-        if (!is_kernel(t, t->by_start[i]))
+        if (!is_kernel(t, t->by_start[i]) || !gt_part_has_op(t, t->by_start[i]))
             continue;
         look_at_stream(&f, t->by_start[i]);
         look_at_cause(&f, t->by_start[i]);

@@ -104,10 +104,11 @@ static int64_t number_of(uint32_t index)
 static int show(const struct gt_stats *stats, const struct step *step, gt_time_ps to_ps, gt_stats_segment_fn *each,
                 void *user, struct gt_error *error)
 {
-    const struct gt_stats_path_part *part = &stats->path[stats->path_file->rank[step->part]];
+    uint32_t place = stats->path_file->rank[step->part];
+    const struct gt_stats_path_part *part = &stats->path[place];
     /* clang-format off */
     struct gt_stats_segment segment = {
-        .kind = part->kind, .name = part->name, .from_ps = step->from_ps, .to_ps = to_ps,
+        .kind = part->kind, .name = part->name, .part = place, .from_ps = step->from_ps, .to_ps = to_ps,
         .op = number_of(step->op), .call = number_of(step->call),
     };
     /* clang-format on */

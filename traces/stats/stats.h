@@ -113,6 +113,7 @@ extern const char *const gt_path_kind_names[GT_PATH_KINDS];
 struct gt_stats_segment {
     enum gt_path_kind kind;
     const char *name;
+    size_t part;      /* in stats->path */
     int64_t op, call; /* which one; -1: none */
     gt_time_ps from_ps, to_ps;
 };

@@ -5,20 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cmd/explain_parts.h"
+#include "traces/compare/kernel_numbers.h"
 
 /* From how much on something is worth saying, as shares. */
 static const double saturated = 0.7, much = 0.5, some = 0.2, little = 0.1, wasteful = 1.25, few_threads = 0.75;
 
-enum { ADVICE_MOST = 16, SENTENCE_BYTES = 400 };
-
 struct advice {
-    struct {
-        const char *topic;
-        double pct;
-        char text[SENTENCE_BYTES];
-    } items[ADVICE_MOST];
-    int count;
+    struct gt_advice *items;
+    size_t count;
 };
 
 /* A sentence about `topic`; `share` is what it rests on and is ordered by. */
@@ -28,12 +22,12 @@ static void say(struct advice *advice, const char *topic, double share, const ch
 {
     va_list arguments;
 
-    if (advice->count == ADVICE_MOST)
+    if (advice->count == GT_ADVICE_MOST)
         gt_bug("more advice than there are rules");
     advice->items[advice->count].topic = topic;
     advice->items[advice->count].pct = 100 * share;
     va_start(arguments, format);
-    vsnprintf(advice->items[advice->count++].text, SENTENCE_BYTES, format, arguments);
+    vsnprintf(advice->items[advice->count++].text, GT_ADVICE_BYTES, format, arguments);
     va_end(arguments);
 }
 
@@ -206,37 +200,22 @@ static void advise_grid(const struct gt_explained *e, struct advice *advice)
             lanes);
 }
 
-static struct gt_table *advice_table(struct advice *advice)
+static int by_share(const void *left, const void *right)
 {
-    static const struct gt_column columns[] = {
-        { "topic", GT_COLUMN_TEXT },
-        { "pct", GT_COLUMN_NUMBER },
-        { "advice", GT_COLUMN_TEXT },
-    };
-    struct gt_table *table = gt_table_new("advice", columns, sizeof columns / sizeof columns[0]);
+    const struct gt_advice *a = left, *b = right;
 
-    for (int shown = 0; shown < advice->count; shown++) {
-        int first = 0;
-
-        for (int i = 1; i < advice->count; i++)
-            if (advice->items[i].pct > advice->items[first].pct)
-                first = i;
-        gt_table_text(table, advice->items[first].topic);
-        gt_table_real(table, advice->items[first].pct, 1);
-        gt_table_text(table, advice->items[first].text);
-        advice->items[first].pct = -1;
-    }
-    return table;
+    return (a->pct < b->pct) - (a->pct > b->pct);
 }
 
-struct gt_table *gt_explain_advice(const struct gt_explained *explained)
+size_t gt_kernel_advise(const struct gt_explained *explained, struct gt_advice *items)
 {
     static void (*const rules[])(const struct gt_explained *explained, struct advice *advice) = {
         advise_bytes, advise_access, advise_issue, advise_latency, advise_occupancy, advise_grid,
     };
-    struct advice advice = { .count = 0 };
+    struct advice advice = { .items = items };
 
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         rules[i](explained, &advice);
-    return advice_table(&advice);
+    qsort(items, advice.count, sizeof *items, by_share);
+    return advice.count;
 }
