@@ -20,6 +20,10 @@ sim_libsim_a_SOURCES = \
     sim/replay/alike_launches.c sim/replay/alike_launches.h \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/replay.c sim/replay/replay.h \
+    sim/schedule/barriers.c sim/schedule/barriers.h sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
+    sim/schedule/forms.c sim/schedule/operator_graph.c sim/schedule/operator_graph.h sim/schedule/plan.c sim/schedule/plan.h \
+    sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
+    sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
     sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_extra.c sim/stream/call_extra.h \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
@@ -60,5 +64,5 @@ dist_devices_DATA = \
     sim/devices/toy.ini sim/devices/v100.ini
 
 EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
-    sim/man/README.md sim/replay/README.md sim/stream/README.md sim/tasks/README.md sim/warp/README.md sim/whatif/README.md \
+    sim/man/README.md sim/replay/README.md sim/schedule/README.md sim/stream/README.md sim/tasks/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

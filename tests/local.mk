@@ -41,7 +41,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/rules \
+    tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
     tests/unit/validate \
@@ -91,7 +91,7 @@ CLI_TESTS = \
     tests/cli/random.bats \
     tests/cli/rules.bats \
     tests/cli/kept-apart.bats tests/cli/replay.bats tests/cli/whatif.bats tests/cli/whatif_pairs.bats tests/cli/explain.bats \
-    tests/cli/diff.bats
+    tests/cli/diff.bats tests/cli/schedule.bats
 
 # Rules about the source itself.
 SOURCE_TESTS = \

@@ -20,6 +20,7 @@ gridtide_SOURCES = \
     sim/cmd/profiles.c sim/cmd/profiles.h \
     sim/cmd/progress.c sim/cmd/progress.h \
     sim/cmd/report.c \
+    sim/cmd/schedule.c \
     sim/cmd/rules.c sim/cmd/rules.h \
     sim/cmd/run.c sim/cmd/run_change.c sim/cmd/run_departure.c sim/cmd/run_input.c sim/cmd/run_input.h \
     sim/cmd/run_kernels.c sim/cmd/run_kernels.h sim/cmd/run_parts.h sim/cmd/run_result.c sim/cmd/run_store.c \

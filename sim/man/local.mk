@@ -11,6 +11,7 @@ dist_man_MANS += \
     sim/man/gridtide-model.7 \
     sim/man/gridtide-report.1 \
     sim/man/gridtide-run.1 \
+    sim/man/gridtide-schedule.1 \
     sim/man/gridtide-stats.1 \
     sim/man/gridtide-sweep.1 \
     sim/man/gridtide-traces.7 \

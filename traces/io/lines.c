@@ -83,3 +83,12 @@ int gt_lines_next(struct gt_lines *lines, char **text, size_t *length, struct gt
         }
     }
 }
+
+bool gt_line_is_comment(const char *text, size_t length)
+{
+    size_t at = 0;
+
+    while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n'))
+        at++;
+    return at == length || text[at] == '#' || (text[at] == '/' && at + 1 < length && text[at + 1] == '/');
+}

@@ -26,4 +26,7 @@ void gt_lines_close(struct gt_lines *lines);
  * next call. Returns 1; 0 at the end; -1 with "what is wrong" (no file or line named). */
 int gt_lines_next(struct gt_lines *lines, char **text, size_t *length, struct gt_error *error);
 
+/* Is the line blank, or does it begin with // or #, so that formats of lines pass it over? */
+bool gt_line_is_comment(const char *text, size_t length);
+
 #endif

@@ -59,21 +59,12 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
     return line->read(jsonl, object, error);
 }
 
-static bool is_blank_or_comment(const char *text, size_t length)
-{
-    size_t at = 0;
-
-    while (at < length && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n'))
-        at++;
-    return at == length || text[at] == '#' || (text[at] == '/' && at + 1 < length && text[at + 1] == '/');
-}
-
 static int read_line(struct gt_jsonl *jsonl, struct gt_json_line *json, const char *text, size_t length,
                      struct gt_error *error)
 {
     const struct gt_json_token *object;
 
-    if (is_blank_or_comment(text, length))
+    if (gt_line_is_comment(text, length))
         return 0;
     object = gt_json_line_parse(json, text, length, error);
     if (object == NULL)
@@ -201,7 +192,7 @@ int gt_trace_sniff(const unsigned char *head, size_t bytes)
     static const char key[] = "\"gridtide\"";
     const unsigned char *end = head + bytes, *object;
 
-    while (head < end && is_blank_or_comment((const char *)head, (size_t)(end - head))) {
+    while (head < end && gt_line_is_comment((const char *)head, (size_t)(end - head))) {
         head = memchr(head, '\n', (size_t)(end - head));
         if (head++ == NULL)
             return 0;

@@ -1,0 +1,87 @@
+# gridtide schedule: operator graphs, and what is written of them.
+
+setup()
+{
+    command -v jq > /dev/null || skip "no jq"
+    cd "$BATS_TEST_TMPDIR"
+    cat > diamond.jsonl << 'END'
+{"operator_graph":1,"name":"diamond","device":"toy"}
+// A product in small tasks, or in larger ones.
+{"kind":"product","implementations":[{"name":"fast","tasks":8,"task_us":2},{"name":"thrifty","tasks":2,"on":{"toy":{"task_us":5},"v100":{"task_us":9}}}]}
+{"operator":"d","implementations":[{"tasks":1,"task_us":1}],"after":["b","c"]}
+{"operator":"a","kind":"product"}
+{"operator":"b","kind":"product","after":["a"]}
+{"operator":"c","kind":"product","after":["a","a"]}
+END
+}
+
+# told FIELD [OPTION...]: one number of what `gridtide schedule` says of the diamond.
+told()
+{
+    "$GRIDTIDE" schedule diamond.jsonl --format json "${@:2}" | jq -r ".schedule.$1"
+}
+
+# Four workers: a fast, two rounds of 2 us, ends at 4 (thrifty: 5); b and c thrifty, all four tasks at once, end at 9
+# (fast: four rounds, 12); d at 10.
+@test "schedule says what the plan is" {
+    [ "$(told planned_us --workers 4)" = 10 ]
+    [ "$(told critical_path_us --workers 4)" = 8 ]
+    [ "$(told work_us --workers 4)" = 37 ]
+    [ "$(told tasks --workers 4)" = 13 ]
+    [ "$(told counters --workers 4)" = 2 ]
+    [ "$(told planned_us --workers 4 --policy round-robin)" = 13 ]
+    [ "$(told planned_us --workers 4 --policy list)" = 11 ] # thrifty in both full waves
+    [ "$(told workers)" = "$("$GRIDTIDE" devices toy -f csv | sed -n 's/^chip.sms,\([0-9]*\),.*/\1/p')" ]
+    [ "$(told planned_us --workers 2 --device v100)" = 25 ] # fast at 2 us, four rounds, three times; d
+}
+
+@test "schedule writes a trace that can be run, the same bytes each time" {
+    for form in rprogram stream streams graph; do
+        "$GRIDTIDE" schedule diamond.jsonl --as $form -o $form.jsonl > /dev/null
+        "$GRIDTIDE" schedule diamond.jsonl --as $form -o - 2> /dev/null | cmp - $form.jsonl
+    done
+    for form in stream streams graph; do
+        "$GRIDTIDE" run -q $form.jsonl -o $form.db
+    done
+    [ "$(grep -c '"call":"launch"' stream.jsonl)" = 4 ]
+    [ "$(grep -c '"call":"event_wait"' streams.jsonl)" -gt 0 ]
+    [ "$(grep -c '"call":"graph_launch"' graph.jsonl)" = 1 ]
+    grep -q '"policy":"static"' rprogram.jsonl
+}
+
+@test "schedule names what is wrong with a graph" {
+    wrong()
+    {
+        printf '%s\n' '{"operator_graph":1,"device":"toy"}' "$2" > wrong.jsonl
+        run "$GRIDTIDE" schedule wrong.jsonl
+        echo "$output"
+        [ "$status" -eq 1 ]
+        [[ $output == "gridtide: wrong.jsonl"*"$1"* ]]
+    }
+    wrong "there are no operators" ''
+    wrong ":2: there is no kind 'k' above" '{"operator":"a","kind":"k"}'
+    wrong ":2: what does a task take on 'toy'?" '{"operator":"a","implementations":[{"tasks":3}]}'
+    wrong ":2: \"tasks\" must be from 1" '{"operator":"a","implementations":[{"tasks":0,"task_us":1}]}'
+    wrong ":2: there is no operator 'b' for 'a' to come after" '{"operator":"a","implementations":[{"task_us":1}],"after":["b"]}'
+    wrong ":2: operator 'a' comes after itself" '{"operator":"a","implementations":[{"task_us":1}],"after":["a"]}'
+    wrong ":2: an operator has either" '{"operator":"a"}'
+    wrong ":2: nothing known" '{"opera":"a"}'
+    wrong "implementation" '{"operator":"a","implementation":[{"task_us":1}]}'
+    wrong "more than 53 days" '{"operator":"a","implementations":[{"tasks":100000,"task_s":1000}]}'
+    echo '{"gridtide":1}' > trace.jsonl
+    run "$GRIDTIDE" schedule trace.jsonl
+    [ "$status" -eq 1 ]
+    [[ $output == *"not an operator graph"* ]]
+}
+
+@test "schedule refuses what it does not know" {
+    run "$GRIDTIDE" schedule diamond.jsonl --policy best
+    [ "$status" -eq 1 ]
+    [[ $output == *"no policy 'best'; there are: wavefront"* ]]
+    run "$GRIDTIDE" schedule diamond.jsonl --as soup
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" schedule diamond.jsonl --barriers some
+    [ "$status" -eq 2 ]
+    run "$GRIDTIDE" schedule
+    [ "$status" -eq 2 ]
+}
