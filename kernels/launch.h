@@ -9,6 +9,8 @@
 
 #include "sim/base/error.h"
 
+struct gt_executor;
+
 enum { GT_LIBRARY_PARAMETERS = 8 }; /* no kernel has more */
 
 /* What one block writes when asked, at [x + grid.x * (y + grid.y * z)]. */
@@ -38,7 +40,10 @@ struct gt_gpu_launch {
                                      * instead of the argument `cycles`; NULL: all run `cycles` */
     uint32_t block_cycles_length;
     struct gt_block_log *log; /* device memory, a record a block; NULL: no logging */
-    void *scratch;            /* device memory, scratch_bytes() of it, inputs and outputs; launches
+    const struct gt_executor
+        *tasks;    /* executor: what its blocks do (kernels/executor.h); the structure is the host's,
+                                      * what it points to the device's */
+    void *scratch; /* device memory, scratch_bytes() of it, inputs and outputs; launches
                                      * that may run at the same time need one each */
 };
 

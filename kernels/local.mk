@@ -10,6 +10,7 @@ KERNELS = \
     kernels/chase.cu \
     kernels/cp_async_pipeline.cu \
     kernels/empty.cu \
+    kernels/executor.cu \
     kernels/fill.cu \
     kernels/flash_attention.cu \
     kernels/fma.cu \
@@ -32,10 +33,12 @@ KERNELS = \
     kernels/stream.cu \
     kernels/transpose.cu
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
-    kernels/launch.h kernels/library.h kernels/reference.h kernels/tensor.cuh sim/base/error.h
+    kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/launch.h kernels/library.h \
+    kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h
 CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
     kernels/calibrate/pipes.h
 KERNEL_C_FILES = \
+    kernels/executor_image.c kernels/executor.h \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
 EXTRA_DIST += $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \

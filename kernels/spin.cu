@@ -5,17 +5,13 @@
 
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
+#include "kernels/registers.cuh"
+#include "kernels/spin.cuh"
 
 namespace {
 
-/* An SM gives out registers to a warp by 256, that is 8 a thread: a variant for each such step is as good
- * as one for each count. LEAST is validate/proxy_kernel.h's, too. */
-enum { STEP = 8, LEAST = 24, MOST = 255, VARIANTS = (256 - LEAST) / STEP + 1 };
+enum { LEAST = 24 };  /* registers; validate/proxy_kernel.h's, too */
 enum { SLACK_CYCLES = 1000 };  /* how far from the cycles asked for a block may be and still pass */
-/* Blocks that poll without a pause leave no issue slots to those that are about to start: 31 of one warp
- * each on an SM held new ones back by 110 us. So they sleep, up to twice as long as they ask for (PTX,
- * nanosleep), until what remains is well above that at any clock. */
-enum { SLEEP_NS = 500, AWAKE_CYCLES = 4000 };
 
 struct spin_arguments {
     uint64_t cycles;
@@ -23,20 +19,6 @@ struct spin_arguments {
     uint32_t block_cycles_length;
     volatile uint32_t *never;      /* NULL, which the compiler cannot know */
 };
-
-/* Code that is never run but needs its `COUNT` values at once, for which the compiler must take registers:
- * volatile accesses keep their order. */
-template <int COUNT>
-__device__ inline void hold_registers(volatile uint32_t *memory)
-{
-    uint32_t held[COUNT];
-#pragma unroll
-    for (int i = 0; i < COUNT; i++)
-        held[i] = memory[i];
-#pragma unroll
-    for (int i = 0; i < COUNT; i++)
-        memory[i] = held[COUNT - 1 - i];
-}
 
 /* Thread 0 watches the clock; the others wait for it. */
 template <int REGISTERS>
@@ -47,10 +29,7 @@ __global__ void __maxnreg__(REGISTERS) spin(struct spin_arguments arguments, str
     if (this_thread() == 0) {
         uint64_t cycles = arguments.block_cycles ?
             arguments.block_cycles[this_block() % arguments.block_cycles_length] : arguments.cycles;
-        while ((uint64_t)(clock64() - began) + AWAKE_CYCLES < cycles)
-            __nanosleep(SLEEP_NS);
-        while ((uint64_t)(clock64() - began) < cycles)
-            ;
+        spin_until((uint64_t)began, cycles);
     }
     __syncthreads();
     if (REGISTERS > LEAST && arguments.never)
@@ -63,16 +42,15 @@ typedef void (*spin_function)(struct spin_arguments, struct gt_block_log *);
 template <int... I>
 spin_function variant(unsigned index, std::integer_sequence<int, I...>)
 {
-    static const spin_function variants[] = {spin<LEAST + I * STEP < MOST ? LEAST + I * STEP : MOST>...};
+    static const spin_function variants[] = {spin<variant_registers(LEAST, I)>...};
     return variants[index];
 }
 
 /* The variant with the registers ordered, rounded up as the SM does. */
 spin_function function(const struct gt_gpu_launch *launch)
 {
-    uint32_t ordered = launch->registers_per_thread;
-    unsigned index = ordered <= LEAST ? 0 : (ordered - LEAST + STEP - 1) / STEP;
-    return variant(index, std::make_integer_sequence<int, VARIANTS>());
+    return variant(register_variant(LEAST, launch->registers_per_thread),
+                   std::make_integer_sequence<int, register_variants(LEAST)>());
 }
 
 const void *entry(const struct gt_gpu_launch *launch)
@@ -82,9 +60,9 @@ const void *entry(const struct gt_gpu_launch *launch)
 
 int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
-    if (launch->registers_per_thread > MOST)
+    if (launch->registers_per_thread > REGISTERS_MOST)
         return gt_error_set(error, "%u registers a thread: at most %d can be ordered",
-                            launch->registers_per_thread, MOST);
+                            launch->registers_per_thread, REGISTERS_MOST);
     if (launch->block_cycles && launch->block_cycles_length == 0)
         return gt_error_set(error, "the list of cycles by block is empty; give at least one value");
     return 0;
