@@ -6,7 +6,7 @@
 #include "sim/devices/occupancy.h"
 #include "sim/workload/block_cost.h"
 
-static const char spin[] = "spin";
+static const char spin[] = "spin", executor[] = "executor";
 
 /* A kernel of a program that ran once, rather than one that somebody made up. */
 static bool recorded(const struct gt_workload *workload, const struct gt_op *op)
@@ -69,7 +69,8 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
         const struct gt_op *op = &workload->ops[i];
         bool foreign = recorded(workload, op);
 
-        if (op->kind != GT_OP_KERNEL || workload->kernels[op->kernel].runs != GT_NONE)
+        if (op->kind != GT_OP_KERNEL || workload->kernels[op->kernel].runs != GT_NONE ||
+            workload->kernels[op->kernel].tasks != NULL)
             continue;
         if (foreign && !allowed)
             return refuse(workload, op, error,
@@ -90,8 +91,11 @@ void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_wo
         struct gt_kernel *kernel = &played->kernels[i];
 
         *kernel = workload->kernels[i];
-        if ((kernel->runs == GT_NONE || strcmp(gt_name_text(workload, kernel->runs), spin) == 0) &&
-            kernel->registers_per_thread < GT_PROXY_REGISTERS_LEAST)
+        if (kernel->tasks != NULL) {
+            if (kernel->registers_per_thread < GT_PROXY_TASKS_REGISTERS_LEAST)
+                kernel->registers_per_thread = GT_PROXY_TASKS_REGISTERS_LEAST;
+        } else if ((kernel->runs == GT_NONE || strcmp(gt_name_text(workload, kernel->runs), spin) == 0) &&
+                   kernel->registers_per_thread < GT_PROXY_REGISTERS_LEAST)
             kernel->registers_per_thread = GT_PROXY_REGISTERS_LEAST;
     }
 }
@@ -130,7 +134,9 @@ int gt_part_of(const struct gt_workload *workload, uint32_t op_number, uint64_t 
     const struct gt_op *op = &workload->ops[op_number];
     const struct gt_kernel *kernel = &workload->kernels[op->kernel];
 
-    *part = (struct gt_part){ .library = spin };
+    *part = (struct gt_part){ .library = kernel->tasks != NULL ? executor : spin };
+    if (kernel->tasks != NULL)
+        return 0;
     if (kernel->runs != GT_NONE)
         part->library = gt_name_text(workload, kernel->runs);
     if (kernel->arguments != GT_NONE)

@@ -1,7 +1,8 @@
 /* proxy_kernel.h - what a kernel of a trace is played by. No CUDA.
  *
  * A kernel that names a library kernel is played by that one.  Any other is played by `spin`: the same
- * grid, block, registers and shared memory, each block for as long as the simulator lets it run.
+ * grid, block, registers and shared memory, each block for as long as the simulator lets it run.  One whose blocks
+ * walk a task graph is played by `executor`, which walks it.
  */
 #ifndef GRIDTIDE_VALIDATE_PROXY_KERNEL_H
 #define GRIDTIDE_VALIDATE_PROXY_KERNEL_H
@@ -19,7 +20,9 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
 
 /* `spin` takes so many registers a thread at least (kernels/spin.cu), whatever a trace says. */
 enum { GT_PROXY_REGISTERS_LEAST = 24 };
-/* The workload as it is played: kernels that spin have these registers.  Everything but the kernels is the workload's
+/* `executor` so many (kernels/executor.cu). */
+enum { GT_PROXY_TASKS_REGISTERS_LEAST = 48 };
+/* The workload as it is played: kernels that spin, or walk, have these registers.  Everything but the kernels is the workload's
  * own, which must outlast it; free(played->kernels) ends it. */
 void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_workload *played);
 

@@ -2,6 +2,7 @@
  *
  *   player.c          ready, play, tell: the order of things
  *   kernels.c  each kernel's launch: arguments, block times, log
+ *   tasks.c    kernels whose blocks walk a task graph
  *   memory.c   allocations; the buffers that copies and memsets work on
  *   allocations.c  those that the trace's own calls make and free
  *   edges.c    orders that the streams alone do not give
@@ -22,6 +23,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/executor.h"
 #include "kernels/library.h"
 #include "validate/gpu/cuda_error.h"
 #include "validate/gpu/cupti.h"
@@ -34,6 +36,9 @@ struct gt_play_op {
     const struct gt_library_kernel *library; /* kernels */
     struct gt_gpu_launch launch;
     double arguments[GT_LIBRARY_PARAMETERS];
+    struct gt_executor tasks;    /* launch.tasks, where its blocks walk a task graph */
+    void *state, *initial_state; /* on the GPU: what a launch of it uses up; what that is before each */
+    size_t state_bytes;
     uint64_t blocks;
     uint64_t first_log;        /* in logs; GT_NO_LOG: CUPTI says when it ran */
     void *to, *from;           /* copies and memsets */
@@ -124,6 +129,14 @@ void gt_player_free_held(struct gt_player *player);
 
 /* kernels.c */
 int gt_player_kernels(struct gt_player *player, struct gt_error *error);
+
+/* tasks.c */
+/* Make operation `op` ready to be launched, if its kernel has tasks. */
+int gt_player_tasks(struct gt_player *player, uint32_t op, struct gt_error *error);
+/* Before each repetition: as if nothing had been done. */
+int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error);
+/* After it, and after the blocks' records have been fetched. */
+int gt_player_send_tasks(struct gt_player *player, const struct gt_probe *probe, struct gt_error *error);
 
 /* edges.c */
 int gt_player_edges(struct gt_player *player, struct gt_error *error);

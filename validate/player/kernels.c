@@ -117,6 +117,8 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
     if (op->library == NULL || read_arguments(op, part->arguments, error) != 0)
         return -1;
     set_shape(op, kernel);
+    if (gt_player_tasks(player, number, error) != 0)
+        return -1;
     if (set_times(player, op, part, error) != 0 || gt_library_accepts(op->library, &op->launch, error) != 0)
         return -1;
     scratch_bytes = gt_library_scratch_bytes(op->library, &op->launch);

@@ -199,6 +199,8 @@ static int get_set(struct gt_player *player, struct gt_error *error)
     }
     if (player->log_count > 0)
         GT_CUDA(cudaMemset(player->logs, 0, player->log_count * sizeof *player->logs), error);
+    if (gt_player_reset_tasks(player, error) != 0)
+        return -1;
     GT_CUDA(cudaDeviceSynchronize(), error);
     return gt_player_measure_clock(player, error);
 }

@@ -295,5 +295,7 @@ int gt_player_send(struct gt_player *player, const struct gt_activity *activity,
     if (time_by_blocks(player, error) != 0)
         return -1;
     count_all(player, unmatched, result);
-    return send_items(player, probe, error) == 0 ? send_blocks(player, probe, error) : -1;
+    if (send_items(player, probe, error) != 0 || gt_player_send_tasks(player, probe, error) != 0)
+        return -1;
+    return send_blocks(player, probe, error);
 }

@@ -1,0 +1,269 @@
+/* Kernels whose blocks walk a task graph: the graph as arrays on the GPU, its state before each repetition, and what
+ * became of each task. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <yajl/yajl_tree.h>
+
+#include "sim/workload/task_graph.h"
+#include "validate/player/internal.h"
+
+static int find_name(const char *const *names, int count, const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return i;
+    return -1;
+}
+
+/* How much of it: the one number among a kind's arguments, whatever it is called. */
+static int read_amount(const char *json, uint64_t *amount, struct gt_error *error)
+{
+    yajl_val object = json != NULL ? yajl_tree_parse(json, NULL, 0) : NULL;
+    double value = 0;
+
+    if (YAJL_IS_OBJECT(object) && YAJL_GET_OBJECT(object)->len == 1 &&
+        YAJL_IS_NUMBER(YAJL_GET_OBJECT(object)->values[0]))
+        value = YAJL_GET_DOUBLE(YAJL_GET_OBJECT(object)->values[0]);
+    yajl_tree_free(object);
+    if (value < 1 || value > GT_EXECUTOR_AMOUNT_MOST)
+        return gt_error_set(error, "its arguments must be one number from 1 to %d, as in {\"elements\":4096}",
+                            GT_EXECUTOR_AMOUNT_MOST);
+    *amount = (uint64_t)value;
+    return 0;
+}
+
+/* What a kind's tasks do; those that spin say how long themselves. */
+static int read_kind(const struct gt_workload *workload, const struct gt_task_kind *kind,
+                     struct gt_executor_task *like, struct gt_error *error)
+{
+    const char *runs = kind->runs != GT_NONE ? gt_name_text(workload, kind->runs) : gt_executor_work_names[0];
+    int work = find_name(gt_executor_work_names, GT_EXECUTOR_WORKS, runs), result = 0;
+
+    if (work < 0)
+        result = gt_error_set(error, "no task that runs '%.64s' can be played; there are %s, %s, %s and %s", runs,
+                              gt_executor_work_names[0], gt_executor_work_names[1], gt_executor_work_names[2],
+                              gt_executor_work_names[3]);
+    *like = (struct gt_executor_task){ .work = (uint16_t)work };
+    if (result == 0 && work != GT_EXECUTOR_SPIN)
+        result = read_amount(kind->arguments != GT_NONE ? gt_name_text(workload, kind->arguments) : NULL,
+                             &like->amount, error);
+    return result == 0 ? 0 : gt_error_prefix(error, "task kind '%.64s': ", gt_name_text(workload, kind->name));
+}
+
+static int set_tasks(const struct gt_player *player, const struct gt_task_graph *graph,
+                     struct gt_executor_task *tasks, struct gt_error *error)
+{
+    struct gt_executor_task *kinds = gt_calloc(graph->kind_count + 1ull, sizeof *kinds);
+    int result = 0;
+
+    for (uint32_t i = 0; i < graph->kind_count && result == 0; i++)
+        result = read_kind(player->workload, &graph->kinds[i], &kinds[i], error);
+    for (uint32_t i = 0; i < graph->task_count && result == 0; i++) {
+        const struct gt_task *task = &graph->tasks[i];
+        gt_time_ps time_ps = gt_task_cost_ps(graph, i, player->options.seed);
+
+        tasks[i] = kinds[task->kind];
+        tasks[i].first_wait = task->first_wait;
+        tasks[i].first_signal = task->first_signal;
+        tasks[i].first_made = task->first_made;
+        tasks[i].waits = task->waits;
+        tasks[i].signals = task->signals;
+        tasks[i].made = task->made;
+        if (tasks[i].work != GT_EXECUTOR_SPIN)
+            continue;
+        if (time_ps == GT_TIME_NONE)
+            result = gt_error_set(error, "task %u says no time for which one that spins could be played", i);
+        tasks[i].amount = (uint64_t)((double)time_ps * player->clock_mhz * 1e-6 + 0.5);
+    }
+    free(kinds);
+    return result;
+}
+
+static int make_image(const struct gt_player *player, const struct gt_kernel *kernel, struct gt_executor_image *image,
+                      uint64_t *output_bytes, struct gt_error *error)
+{
+    const struct gt_task_graph *graph = kernel->tasks;
+    const char *name = gt_name_text(player->workload, kernel->task_policy);
+    int policy = *name == '\0' ? GT_EXECUTOR_SHARED : find_name(gt_executor_policy_names, GT_EXECUTOR_POLICIES, name);
+    struct gt_executor_task *tasks = gt_calloc(graph->task_count + 1ull, sizeof *tasks);
+    struct gt_executor_wait *waits = gt_calloc(graph->wait_count + 1ull, sizeof *waits);
+    uint32_t *workers = gt_calloc(graph->task_count + 1ull, sizeof *workers);
+    uint32_t *initial = gt_calloc(graph->counter_count + 1ull, sizeof *initial);
+    /* clang-format off */
+    const struct gt_executor_plan plan = {
+        .policy = (enum gt_executor_policy)policy, .workers = (uint32_t)gt_kernel_blocks(kernel),
+        .seed = player->options.seed, .tasks = tasks, .task_count = graph->task_count, .task_workers = workers,
+        .waits = waits, .signals = graph->signals, .made = graph->made,
+        .initial = initial, .counter_count = graph->counter_count,
+    };
+    /* clang-format on */
+    int result = policy < 0 ? gt_error_set(error, "the policy '%.64s' cannot be played", name)
+                            : set_tasks(player, graph, tasks, error);
+
+    for (uint32_t i = 0; i < graph->task_count; i++)
+        workers[i] = graph->tasks[i].worker == GT_NONE ? GT_EXECUTOR_ANY : graph->tasks[i].worker;
+    for (uint32_t i = 0; i < graph->wait_count; i++)
+        waits[i] = (struct gt_executor_wait){ graph->waits[i].counter, graph->waits[i].threshold };
+    for (uint32_t i = 0; i < graph->counter_count; i++)
+        initial[i] = graph->counters[i].initial;
+    if (result == 0)
+        result = gt_executor_image_make(&plan, image, error);
+    *output_bytes = gt_executor_output_bytes(tasks, graph->task_count);
+    free(tasks);
+    free(waits);
+    free(workers);
+    free(initial);
+    return result;
+}
+
+/* A copy of `bytes` on the GPU. */
+static void *upload(struct gt_player *player, const void *from, size_t bytes, struct gt_error *error)
+{
+    void *to = gt_player_device_memory(player, bytes, error);
+    cudaError_t code = to != NULL ? cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice) : cudaSuccess;
+
+    if (code == cudaSuccess)
+        return to;
+    gt_cuda_fail("a task graph to the GPU", code, error);
+    return NULL;
+}
+
+static int place(struct gt_player *player, struct gt_play_op *op, const struct gt_executor_image *image,
+                 struct gt_error *error)
+{
+    void *graph = upload(player, image->graph, image->graph_bytes, error), *state = NULL;
+
+    if (graph != NULL)
+        op->initial_state = upload(player, image->state, image->state_bytes, error);
+    if (op->initial_state != NULL)
+        state = gt_player_device_memory(player, image->state_bytes, error);
+    if (state == NULL)
+        return -1;
+    op->tasks = gt_executor_place(image, graph, state);
+    op->state = state;
+    op->state_bytes = image->state_bytes;
+    op->tasks.log = gt_player_device_memory(player, (image->task_count + 1ull) * sizeof *op->tasks.log, error);
+    return op->tasks.log != NULL ? 0 : -1;
+}
+
+int gt_player_tasks(struct gt_player *player, uint32_t number, struct gt_error *error)
+{
+    struct gt_play_op *op = &player->ops[number];
+    const struct gt_kernel *kernel = &player->workload->kernels[player->workload->ops[number].kernel];
+    struct gt_executor_image image;
+    uint64_t output_bytes;
+    int result;
+
+    if (kernel->tasks == NULL)
+        return 0;
+    if (gt_kernel_blocks(kernel) >= GT_NONE)
+        return gt_error_set(error, "more blocks than can be workers");
+    if (make_image(player, kernel, &image, &output_bytes, error) != 0)
+        return -1;
+    result = place(player, op, &image, error);
+    gt_executor_image_free(&image);
+    op->tasks.task_output_bytes = output_bytes;
+    op->launch.tasks = &op->tasks;
+    return result;
+}
+
+int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < player->workload->op_count; i++) {
+        const struct gt_play_op *op = &player->ops[i];
+
+        if (op->launch.tasks == NULL)
+            continue;
+        GT_CUDA(cudaMemcpy(op->state, op->initial_state, op->state_bytes, cudaMemcpyDeviceToDevice), error);
+        GT_CUDA(cudaMemset(op->tasks.log, 0, op->tasks.task_count * sizeof *op->tasks.log), error);
+    }
+    return 0;
+}
+
+/* A time of the SM's clock of one block on the host's: the block's record ties both clocks twice, each time to within
+ * a tick of the global timer; both together say it best. */
+static gt_time_ps since_origin(const struct gt_player *player, const struct gt_block_log *block, uint64_t cycles)
+{
+    uint64_t middle_ns = block->start_ns + (block->end_ns - block->start_ns) / 2;
+    double after_middle =
+        (double)(cycles - block->start_cycles) - (double)(block->end_cycles - block->start_cycles) / 2;
+    double time_ps = (double)(int64_t)(gt_player_host_ns(player, middle_ns) - player->origin_ns) * 1e3 +
+                     after_middle * 1e6 / player->clock_mhz;
+
+    return time_ps > 0 ? (gt_time_ps)(time_ps + 0.5) : 0;
+}
+
+static int list_tasks(const struct gt_player *player, uint32_t number, const struct gt_executor_log *log,
+                      struct gt_task_record *records, struct gt_error *error)
+{
+    const struct gt_play_op *op = &player->ops[number];
+
+    for (uint32_t i = 0; i < op->tasks.task_count; i++) {
+        const struct gt_block_log *block = &player->logs_here[op->first_log + log[i].worker];
+
+        if (log[i].end_cycles == 0)
+            return gt_error_set(error, "task %u of %u was not done; its workers waited for each other too long", i,
+                                op->tasks.task_count);
+        /* clang-format off */
+        records[i] = (struct gt_task_record){
+            .op = number, .task = i, .worker = log[i].worker, .cause_task = GT_NONE, .stolen = log[i].stolen != 0,
+            .asked_ps = since_origin(player, block, log[i].asked_cycles),
+            .taken_ps = since_origin(player, block, log[i].taken_cycles),
+            .start_ps = since_origin(player, block, log[i].start_cycles),
+            .end_ps = since_origin(player, block, log[i].end_cycles),
+        };
+        /* clang-format on */
+    }
+    return 0;
+}
+
+static int by_end(const void *left, const void *right)
+{
+    const struct gt_task_record *a = left, *b = right;
+
+    if (a->end_ps != b->end_ps)
+        return a->end_ps < b->end_ps ? -1 : 1;
+    if (a->op != b->op)
+        return a->op < b->op ? -1 : 1;
+    return (a->task > b->task) - (a->task < b->task);
+}
+
+static int fetch_tasks(const struct gt_player *player, uint32_t number, struct gt_task_record *records,
+                       struct gt_error *error)
+{
+    const struct gt_executor *tasks = &player->ops[number].tasks;
+    struct gt_executor_log *log = gt_calloc(tasks->task_count + 1ull, sizeof *log);
+    cudaError_t code = cudaMemcpy(log, tasks->log, tasks->task_count * sizeof *log, cudaMemcpyDeviceToHost);
+    int result = code == cudaSuccess ? list_tasks(player, number, log, records, error)
+                                     : gt_cuda_fail("fetching the tasks' records", code, error);
+
+    free(log);
+    return result;
+}
+
+int gt_player_send_tasks(struct gt_player *player, const struct gt_probe *probe, struct gt_error *error)
+{
+    struct gt_task_record *records;
+    uint64_t count = 0, done = 0;
+    int result = 0;
+
+    for (uint32_t i = 0; i < player->workload->op_count; i++)
+        if (player->ops[i].launch.tasks != NULL && player->ops[i].first_log != GT_NO_LOG)
+            count += player->ops[i].tasks.task_count;
+    if (count == 0)
+        return 0;
+    records = gt_realloc(NULL, count, sizeof *records);
+    for (uint32_t i = 0; i < player->workload->op_count && result == 0; i++) {
+        if (player->ops[i].launch.tasks == NULL || player->ops[i].first_log == GT_NO_LOG)
+            continue;
+        result = fetch_tasks(player, i, records + done, error);
+        done += player->ops[i].tasks.task_count;
+    }
+    if (result == 0)
+        qsort(records, count, sizeof *records, by_end);
+    for (uint64_t i = 0; i < count && result == 0 && probe->task != NULL; i++)
+        result = probe->task(probe->user, &records[i], error);
+    free(records);
+    return result;
+}
