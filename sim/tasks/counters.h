@@ -29,7 +29,8 @@ void gt_task_counters_free(struct gt_task_counters *counters);
 
 /* One more for a counter, at `now_ps`; returns when it is there. */
 gt_time_ps gt_task_counter_signal(struct gt_task_counter_state *counter, gt_time_ps now_ps, gt_time_ps serial_ps);
-/* When it reached `threshold`, which it has: exactly, if that was of late, and else at that time or earlier. */
+/* When it reaches `threshold`, which signals that have been sent are enough for: exactly, if that is still to come; else
+ * some time that has passed. */
 gt_time_ps gt_task_counter_reached_ps(const struct gt_task_counter_state *counter, uint32_t threshold,
                                       gt_time_ps serial_ps);
 

@@ -79,7 +79,7 @@ static void append_signaller(const struct gt_task_run *run, const struct gt_work
         return;
     }
     worker = run->graph->tasks[task].worker;
-    if (worker == GT_NONE || !run->policy->polls)
+    if (worker == GT_NONE || !run->policy->lists)
         append(text, bytes, " that nobody has taken");
     else if (run->workers[worker].state == GT_WORKER_ABSENT)
         append(text, bytes, " of worker %u, whose block is not resident", worker);

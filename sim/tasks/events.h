@@ -14,7 +14,6 @@ enum gt_task_event {
     GT_TASK_EVENT_PUBLISH, /* the tasks that it has made ready are there */
     GT_TASK_EVENT_GONE,    /* its block ends */
     GT_TASK_EVENT_WAKE,    /* the policy asked for it; subject: the stamp of the request */
-    GT_TASK_EVENT_SHARE,   /* of the GPU: bytes or operations of tasks are done; subject: the stamp */
 };
 
 struct gt_task_events {

@@ -120,10 +120,14 @@ const struct gt_task_policy gt_task_policies[] = {
     { .named = { .name = "ready", .help = "one queue of tasks that are ready, in the order in which they became so" },
       .begin = gt_task_ready_begin, .end = gt_task_ready_end, .ask = gt_task_ready_ask,
       .publish = gt_task_ready_publish, .push = gt_task_ready_push },
+    { .named = { .name = "steal", .help = "a queue a worker of tasks that are ready; who has none takes others'" },
+      .begin = gt_task_steal_begin, .end = gt_task_steal_end, .ask = gt_task_steal_ask,
+      .publish = gt_task_steal_publish, .push = gt_task_steal_push, .wake = gt_task_steal_wake,
+      .done = gt_task_steal_done },
     { .named = { .name = "static", .help = "a list a worker, in the order of the graph" },
-      .polls = true, .begin = begin_static, .end = free_taking, .ask = ask_static },
+      .polls = true, .lists = true, .begin = begin_static, .end = free_taking, .ask = ask_static },
     { .named = { .name = "mixed", .help = "a list a worker, then one counter for tasks that are in no list" },
-      .polls = true, .begin = begin_mixed, .end = free_taking, .ask = ask_mixed },
+      .polls = true, .lists = true, .begin = begin_mixed, .end = free_taking, .ask = ask_mixed },
 };
 /* clang-format on */
 const size_t gt_task_policy_count = sizeof gt_task_policies / sizeof gt_task_policies[0];

@@ -11,4 +11,13 @@ struct gt_task_take gt_task_ready_ask(struct gt_task_run *run, gt_worker_index w
 gt_time_ps gt_task_ready_publish(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
 void gt_task_ready_push(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps);
 
+/* policy_steal.c */
+int gt_task_steal_begin(struct gt_task_run *run, struct gt_error *error);
+void gt_task_steal_end(struct gt_task_run *run);
+struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
+gt_time_ps gt_task_steal_publish(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
+void gt_task_steal_push(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps);
+void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps);
+void gt_task_steal_done(struct gt_task_run *run, gt_time_ps now_ps);
+
 #endif

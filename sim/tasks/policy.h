@@ -51,6 +51,7 @@ struct gt_task_take {
 struct gt_task_policy {
     struct gt_named named;
     bool polls; /* tasks are taken ready or not, and their workers poll; false: `publish` and `push` are called */
+    bool lists; /* a task with a worker is that worker's */
     /* What it keeps of a run, in run->state; before anything else.  -1 with the reason: the graph does not suit. */
     int (*begin)(struct gt_task_run *run, struct gt_error *error);
     void (*end)(struct gt_task_run *run);

@@ -223,6 +223,25 @@ static void end_task(struct gt_task_run *run, gt_worker_index worker)
         ask(run, worker);
 }
 
+/* Its time depends on who else works. */
+static void start_work(struct gt_task_run *run, gt_worker_index worker)
+{
+    struct gt_tasks *tasks = run->tasks;
+    const struct gt_task_worker *w = &run->workers[worker];
+    struct gt_roofline_task task = { run->id, worker };
+
+    if (tasks->roofline == NULL)
+        tasks->roofline = gt_roofline_new(tasks->device);
+    if (!gt_roofline_begin(tasks->roofline, now_of(run), task, w->sm, gt_task_bytes(run->graph, w->task),
+                           gt_task_operations(run->graph, w->task)))
+        end_task(run, worker);
+}
+
+void gt_task_run_work_done(struct gt_task_run *run, gt_worker_index worker)
+{
+    end_task(run, worker);
+}
+
 static void leave(struct gt_task_run *run, gt_worker_index worker)
 {
     run->workers[worker].state = GT_WORKER_GONE;
@@ -235,7 +254,7 @@ void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *even
     switch ((enum gt_task_event)event->handler) {
     case GT_TASK_EVENT_ASK: ask(run, event->subject); break;
     case GT_TASK_EVENT_TAKEN: go_on_polling(run, event->subject, 0); break;
-    case GT_TASK_EVENT_START: break;
+    case GT_TASK_EVENT_START: start_work(run, event->subject); break;
     case GT_TASK_EVENT_END: end_task(run, event->subject); break;
     case GT_TASK_EVENT_SIGNAL: (run->policy->polls ? signal_polled : signal_and_publish)(run, event->subject); break;
     case GT_TASK_EVENT_PUBLISH: publish(run, event->subject); break;
@@ -244,7 +263,6 @@ void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *even
         if (event->subject == run->wake_stamp)
             run->policy->wake(run, now_of(run));
         break;
-    case GT_TASK_EVENT_SHARE: break;
     }
 }
 

@@ -9,6 +9,7 @@
 #include "sim/tasks/counters.h"
 #include "sim/tasks/events.h"
 #include "sim/tasks/policy.h"
+#include "sim/tasks/roofline.h"
 #include "sim/tasks/tasks.h"
 
 enum gt_task_worker_state {
@@ -35,7 +36,8 @@ struct gt_tasks {
     const struct gt_device *device;
     struct gt_task_listener listener;
     struct gt_task_events events;
-    struct gt_task_run **runs; /* by number; NULL: free */
+    struct gt_roofline *roofline; /* NULL: all tasks so far have had times */
+    struct gt_task_run **runs;    /* by number; NULL: free */
     uint32_t run_count, run_room;
     uint64_t begun; /* so many so far */
 };
@@ -69,5 +71,7 @@ void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps);
 
 /* For tasks.c: something is due. */
 void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *event);
+/* A worker's task has ended, now: what began in memory and arithmetic is done. */
+void gt_task_run_work_done(struct gt_task_run *run, gt_worker_index worker);
 
 #endif

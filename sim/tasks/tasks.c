@@ -23,6 +23,7 @@ void gt_tasks_free(struct gt_tasks *tasks)
         if (tasks->runs[i] != NULL)
             gt_task_run_end(tasks->runs[i]);
     free(tasks->runs);
+    gt_roofline_free(tasks->roofline);
     gt_heap_free(&tasks->events.heap);
     free(tasks);
 }
@@ -37,9 +38,26 @@ static uint32_t number_for(struct gt_tasks *tasks)
     return tasks->run_count++;
 }
 
+/* Does every task say what it takes? */
+static int check_costs(const struct gt_task_graph *graph, struct gt_error *error)
+{
+    for (gt_task_index i = 0; i < graph->task_count; i++) {
+        const struct gt_task *task = &graph->tasks[i];
+        const struct gt_task_kind *kind = &graph->kinds[task->kind];
+
+        if (task->time_ps == GT_TIME_NONE && kind->cost == GT_TASK_COST_NONE && task->bytes == GT_TASK_AS_KIND &&
+            task->operations == GT_TASK_AS_KIND && kind->bytes == 0 && kind->operations == 0)
+            return gt_error_set(error, "task %u says no time, no bytes and no operations, and neither does its kind",
+                                i);
+    }
+    return 0;
+}
+
 /* What the policy has before anybody asks: its state, and tasks that are ready. */
 static int begin_policy(struct gt_task_run *run, struct gt_error *error)
 {
+    if (check_costs(run->graph, error) != 0)
+        return -1;
     if (run->policy->polls && run->graph->made_count > 0)
         return gt_error_set(error, "its tasks make others, which policy %s knows nothing of: ready and steal do",
                             run->policy->named.name);
@@ -118,16 +136,40 @@ gt_task_index gt_task_run_left(const struct gt_task_run *run)
     return run->left;
 }
 
-gt_time_ps gt_tasks_next_ps(const struct gt_tasks *tasks)
+static gt_time_ps next_event_ps(const struct gt_tasks *tasks)
 {
     return tasks->events.heap.count == 0 ? GT_TIME_NONE : tasks->events.heap.events[0].time_ps;
 }
 
+gt_time_ps gt_tasks_next_ps(const struct gt_tasks *tasks)
+{
+    gt_time_ps event_ps = next_event_ps(tasks);
+    gt_time_ps work_ps = tasks->roofline == NULL ? GT_TIME_NONE : gt_roofline_next_ps(tasks->roofline);
+
+    return event_ps < work_ps ? event_ps : work_ps;
+}
+
+/* Bytes or operations of a task are done. */
+static void step_work(struct gt_tasks *tasks)
+{
+    struct gt_roofline_task task;
+
+    tasks->events.now_ps = gt_roofline_next_ps(tasks->roofline);
+    if (gt_roofline_step(tasks->roofline, tasks->events.now_ps, &task))
+        gt_task_run_work_done(tasks->runs[(uint32_t)task.run], task.worker);
+}
+
 void gt_tasks_step(struct gt_tasks *tasks)
 {
-    struct gt_heap_event event = gt_heap_pop(&tasks->events.heap);
-    struct gt_task_run *run = tasks->runs[(uint32_t)event.stamp];
+    struct gt_heap_event event;
+    struct gt_task_run *run;
 
+    if (next_event_ps(tasks) > gt_tasks_next_ps(tasks)) {
+        step_work(tasks);
+        return;
+    }
+    event = gt_heap_pop(&tasks->events.heap);
+    run = tasks->runs[(uint32_t)event.stamp];
     tasks->events.now_ps = event.time_ps;
     if (run != NULL && run->id == event.stamp)
         gt_task_run_event(run, &event);

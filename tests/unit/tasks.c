@@ -86,11 +86,435 @@ static void test_static(void **state)
     machine_free(&m);
 }
 
+static gt_task_index add(struct task_machine *m, gt_time_ps cost_ps, gt_worker_index worker)
+{
+    gt_task_index task = gt_task_graph_add_task(m->graph, machine_kind(m, cost_ps));
+
+    m->graph->tasks[task].worker = worker;
+    return task;
+}
+
+static gt_task_counter_index counter(struct task_machine *m)
+{
+    return gt_task_graph_add_counter(m->graph, GT_NONE, 0);
+}
+
+/* a and x are there from the start; worker 0's ticket, the first, is for a, worker 1's, 0.1 later, for x.  A ticket takes
+ * 1, a look at its place 1, reading the task 0.5.  x ends at 3.6; the last ticket, from 4.6 on, is for b, which a makes
+ * ready: a ends at 6.5, signals until 7, knows at 7.5 that b is ready, has pushed it at 8.5.  Worker 1's look with its
+ * middle at 9.1 sees that and is over at 9.6.  Worker 0's next ticket is beyond the last task: it goes at 9.5. */
+static void test_ready(void **state)
+{
+    struct task_machine m;
+    gt_task_index a, b, x;
+    gt_task_counter_index c;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.queue_us", "1");
+    machine_set(&m, "tasks.queue_serial_ns", "100");
+    machine_set(&m, "tasks.overhead_us", "0.5");
+    machine_set(&m, "tasks.signal_us", "0.5");
+    machine_set(&m, "tasks.poll_us", "1");
+    c = counter(&m);
+    a = add(&m, 4 * US, GT_NONE);
+    gt_task_graph_add_signal(m.graph, c);
+    b = add(&m, 2 * US, GT_NONE);
+    gt_task_graph_add_wait(m.graph, c, 1);
+    x = add(&m, 1 * US, GT_NONE);
+    machine_launch(&m, "ready", 2, 32);
+    run(&m);
+    expect(&m, 0, a, 0, 0, 2500, 2500, 6500);
+    expect(&m, 0, x, 1, 0, 2600, 2600, 3600);
+    expect(&m, 0, b, 1, 3600, 10100, 10100, 12100);
+    assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
+    assert_int_equal(machine_record(&m, 0, x)->cause_task, GT_NONE);
+    assert_int_equal(m.op_end_ps[0], 13100 * NS);
+    machine_free(&m);
+}
+
+/* a is dealt to worker 0, x to worker 1: both have read theirs at 1.5.  x ends at 2.5; at 3.5 worker 1 knows that it has
+ * no more, and looks at worker 0's tasks until 4.1, 4.7 and so on.  a ends at 5.5, has signalled at 6, knows at 6.5
+ * that b and c are ready and has put them on worker 0's deque at 7.5.  Worker 0 goes on with c, the newer; the look
+ * that is over at 7.7 finds b.  After b worker 1 looks again, from 11.2 on; all is done at 11, which it sees at 11.8.
+ * Worker 0 needs an atomic and a look to find that out, until 12.6. */
+static void test_steal(void **state)
+{
+    struct task_machine m;
+    gt_task_index a, b, c, x;
+    gt_task_counter_index ready;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.queue_us", "1");
+    machine_set(&m, "tasks.overhead_us", "0.5");
+    machine_set(&m, "tasks.signal_us", "0.5");
+    machine_set(&m, "tasks.steal_us", "0.6");
+    ready = counter(&m);
+    a = add(&m, 4 * US, GT_NONE);
+    gt_task_graph_add_signal(m.graph, ready);
+    b = add(&m, 2 * US, GT_NONE);
+    gt_task_graph_add_wait(m.graph, ready, 1);
+    c = add(&m, 2 * US, GT_NONE);
+    gt_task_graph_add_wait(m.graph, ready, 1);
+    x = add(&m, 1 * US, GT_NONE);
+    machine_launch(&m, "steal", 2, 32);
+    run(&m);
+    expect(&m, 0, a, 0, 0, 1500, 1500, 5500);
+    expect(&m, 0, x, 1, 0, 1500, 1500, 2500);
+    expect(&m, 0, b, 1, 2500, 8200, 8200, 10200);
+    expect(&m, 0, c, 0, 7500, 9000, 9000, 11000);
+    assert_true(machine_record(&m, 0, b)->stolen);
+    assert_false(machine_record(&m, 0, c)->stolen);
+    assert_int_equal(m.op_end_ps[0], 12600 * NS);
+    machine_free(&m);
+}
+
+/* p is worker 1's, q and r are anybody's: an atomic of 1 us gets worker 0 q at 1 and r at 4; worker 1 does p until 3.5,
+ * and an atomic tells it that nothing is left. */
+static void test_mixed(void **state)
+{
+    struct task_machine m;
+    gt_task_index p, q, r;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.queue_us", "1");
+    q = add(&m, 2 * US, GT_NONE);
+    p = add(&m, 3500 * NS, 1);
+    r = add(&m, 2 * US, GT_NONE);
+    machine_launch(&m, "mixed", 2, 32);
+    run(&m);
+    expect(&m, 0, q, 0, 0, 1000, 1000, 3000);
+    expect(&m, 0, p, 1, 0, 0, 0, 3500);
+    expect(&m, 0, r, 0, 3000, 4000, 4000, 6000);
+    assert_int_equal(m.op_end_ps[0], 7 * US);
+    machine_free(&m);
+}
+
+/* a (2 us) makes b (3 us), b makes c (1 us): one after the other, whoever does them. */
+static void test_made(void **state)
+{
+    static const char *const policies[] = { "ready", "steal" };
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        struct task_machine m;
+        gt_task_index a, b, c;
+
+        machine_make(&m);
+        a = add(&m, 2 * US, GT_NONE);
+        gt_task_graph_add_made(m.graph, 1);
+        b = add(&m, 3 * US, GT_NONE);
+        gt_task_graph_add_made(m.graph, 2);
+        c = add(&m, 1 * US, GT_NONE);
+        machine_launch(&m, policies[i], 2, 32);
+        run(&m);
+        assert_int_equal(machine_record(&m, 0, a)->end_ps, 2 * US);
+        assert_int_equal(machine_record(&m, 0, b)->end_ps, 5 * US);
+        assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
+        assert_int_equal(machine_record(&m, 0, c)->end_ps, 6 * US);
+        assert_int_equal(m.op_end_ps[0], 6 * US);
+        machine_free(&m);
+    }
+}
+
+/* Eight workers ask at once; the queue serves one a microsecond. */
+static void test_contention(void **state)
+{
+    struct task_machine m;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.queue_serial_ns", "1000");
+    for (int i = 0; i < 8; i++)
+        add(&m, 9 * US, GT_NONE);
+    machine_launch(&m, "shared", 8, 256);
+    run(&m);
+    for (gt_task_index i = 0; i < 8; i++)
+        assert_int_equal(machine_record(&m, 0, i)->start_ps, (gt_time_ps)i * US);
+    machine_free(&m);
+}
+
+/* Three workers signal one counter at once, each 1 us behind the other; who waits for all of them sees it 2 us later. */
+static void test_contention_of_signals(void **state)
+{
+    struct task_machine m;
+    gt_task_counter_index all;
+    gt_task_index last;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.queue_serial_ns", "1000");
+    all = counter(&m);
+    for (gt_worker_index i = 0; i < 3; i++) {
+        add(&m, 4 * US, i);
+        gt_task_graph_add_signal(m.graph, all);
+    }
+    last = add(&m, 1 * US, 0);
+    gt_task_graph_add_wait(m.graph, all, 3);
+    machine_launch(&m, "static", 3, 32);
+    run(&m);
+    expect(&m, 0, last, 0, 4000, 4000, 6000, 7000);
+    machine_free(&m);
+}
+
+/* Eight tasks of 2 us: eight workers on two SMs take 2 us; on one SM four take two each, and the other four blocks
+ * come when there is nothing left.  With a list each the later blocks do theirs then. */
+static void test_fewer_sms(void **state)
+{
+    static const char *const policies[] = { "shared", "ready", "steal", "static" };
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        struct task_machine m;
+
+        machine_make(&m);
+        for (gt_worker_index worker = 0; worker < 8; worker++)
+            add(&m, 2 * US, worker);
+        machine_launch(&m, policies[i], 8, 256);
+        run(&m);
+        assert_int_equal(m.op_end_ps[0], 2 * US);
+        machine_set(&m, "chip.sms", "1");
+        run(&m);
+        assert_int_equal(m.op_end_ps[0], 4 * US);
+        assert_int_equal(m.summary.blocks, 8);
+        assert_int_equal(m.summary.tasks, 8);
+        assert_int_equal(machine_record(&m, 0, 7)->worker < 4, i != 3);
+        m.options.blocks = false;
+        run(&m);
+        assert_int_equal(m.op_end_ps[0], 4 * US);
+        machine_free(&m);
+    }
+}
+
+/* Two kernels of four blocks that fit side by side do 3 us of tasks at once; two that each fill both SMs one after the
+ * other, for blocks stay until their workers have nothing more to do. */
+static void test_two_kernels(void **state)
+{
+    (void)state;
+    for (int full = 0; full < 2; full++) {
+        struct task_machine m;
+
+        machine_make(&m);
+        for (int i = 0; i < 4; i++)
+            add(&m, 3 * US, GT_NONE);
+        machine_launch(&m, "shared", 4, full ? 512 : 256);
+        machine_launch(&m, "ready", 4, full ? 512 : 256);
+        run(&m);
+        assert_int_equal(m.op_end_ps[0], 3 * US);
+        assert_int_equal(m.op_end_ps[1], full ? 6 * US : 3 * US);
+        assert_int_equal(machine_record(&m, 1, 2)->start_ps, full ? 3 * US : 0);
+        machine_free(&m);
+    }
+}
+
+/* A kernel needs as much as the most of its kinds: 64 registers a thread of 1,024 threads are all of an SM, so that
+ * two blocks are resident, one an SM; without them one more would be. */
+static void test_resources(void **state)
+{
+    struct task_machine m;
+
+    (void)state;
+    machine_make(&m);
+    for (int i = 0; i < 4; i++)
+        add(&m, 1 * US, GT_NONE);
+    m.graph->kinds[2].registers_per_thread = 64;
+    m.graph->kinds[3].static_shared_bytes = 40000;
+    machine_launch(&m, "shared", 4, 512);
+    run(&m);
+    assert_int_equal(m.op_end_ps[0], 2 * US);
+    m.graph->kinds[3].static_shared_bytes = 0;
+    run(&m);
+    assert_int_equal(m.op_end_ps[0], 1 * US);
+    m.graph->kinds[2].registers_per_thread = 128;
+    run(&m);
+    assert_int_equal(m.op_end_ps[0], 2 * US);
+    machine_free(&m);
+}
+
+/* The memory gives 100,000 bytes a us, an SM's port takes 64,000, and an SM does 100,000 operations.  a moves 100,000
+ * bytes, b on the other SM 50,000 and does 300,000 operations.  Each has 50,000 a us until b's are there at 1; what a
+ * lacks then takes 50,000 / 64,000 us.  b's operations take 3 us. */
+static void test_roofline(void **state)
+{
+    struct task_machine m;
+    gt_task_index a, b;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "memory.dram_efficiency", "1");
+    a = add(&m, GT_TIME_NONE, 0);
+    m.graph->tasks[a].bytes = 100000;
+    b = add(&m, GT_TIME_NONE, 1);
+    m.graph->kinds[1].bytes = 50000;
+    m.graph->tasks[b].operations = 300000;
+    machine_launch(&m, "static", 2, 32);
+    run(&m);
+    assert_int_equal(machine_record(&m, 0, a)->end_ps, 1781250);
+    assert_int_equal(machine_record(&m, 0, b)->end_ps, 3 * US);
+    machine_free(&m);
+}
+
+/* 100,000 operations each: workers 0 and 2 are on one SM and take 2 us, worker 1 has the other for itself. */
+static void test_roofline_of_an_sm(void **state)
+{
+    struct task_machine m;
+
+    (void)state;
+    machine_make(&m);
+    for (gt_worker_index worker = 0; worker < 3; worker++) {
+        gt_task_index task = add(&m, GT_TIME_NONE, worker);
+
+        m.graph->tasks[task].operations = 100000;
+    }
+    machine_launch(&m, "static", 3, 32);
+    run(&m);
+    assert_int_equal(machine_record(&m, 0, 0)->end_ps, 2 * US);
+    assert_int_equal(machine_record(&m, 0, 1)->end_ps, 1 * US);
+    assert_int_equal(machine_record(&m, 0, 2)->end_ps, 2 * US);
+    machine_free(&m);
+}
+
+static void expect_error(struct task_machine *m, const char *text)
+{
+    assert_int_equal(machine_run(m), -1);
+    if (strstr(m->error.text, text) == NULL)
+        fail_msg("'%s' is not in '%s'", text, m->error.text);
+}
+
+/* On one SM four of eight blocks are resident; worker 0 waits for what worker 4 would signal. */
+static void test_deadlock(void **state)
+{
+    struct task_machine m;
+    gt_task_counter_index c;
+
+    (void)state;
+    machine_make(&m);
+    c = gt_task_graph_add_counter(m.graph, machine_name(&m, "done"), 0);
+    for (gt_worker_index worker = 0; worker < 8; worker++) {
+        add(&m, 1 * US, worker);
+        if (worker < 4)
+            gt_task_graph_add_wait(m.graph, c, 4);
+        else
+            gt_task_graph_add_signal(m.graph, c);
+    }
+    m.graph->tasks[0].name = machine_name(&m, "first");
+    machine_launch(&m, "static", 8, 256);
+    run(&m);
+    assert_int_equal(m.op_end_ps[0], 2 * US);
+    machine_set(&m, "chip.sms", "1");
+    expect_error(&m, "deadlock");
+    expect_error(&m, "kernel 'mega': worker 0 waits with task 'first' for counter 'done', at 0 of 4, which task 4 "
+                     "signals of worker 4, whose block is not resident");
+    expect_error(&m, "and 1 workers more; 4 of its 8 blocks are resident");
+    m.options.blocks = false;
+    expect_error(&m, "worker 4, whose block is not resident");
+    machine_free(&m);
+}
+
+/* Two signals are asked for, one comes; in no policy does the task begin. */
+static void test_deadlock_of_threshold(void **state)
+{
+    static const char *const policies[] = { "shared", "ready", "steal", "static", "mixed" };
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        struct task_machine m;
+        gt_task_counter_index c;
+
+        machine_make(&m);
+        c = counter(&m);
+        add(&m, 1 * US, 0);
+        gt_task_graph_add_signal(m.graph, c);
+        add(&m, 1 * US, 1);
+        gt_task_graph_add_wait(m.graph, c, 2);
+        machine_launch(&m, policies[i], 2, 256);
+        expect_error(&m, "counter 0, at 1 of 2, which nobody is left to signal");
+        machine_free(&m);
+    }
+}
+
+/* One worker takes b first, in the order of the graph, and waits for a, which nobody takes. */
+static void test_deadlock_of_order(void **state)
+{
+    struct task_machine m;
+    gt_task_counter_index c;
+
+    (void)state;
+    machine_make(&m);
+    c = counter(&m);
+    add(&m, 1 * US, 0);
+    gt_task_graph_add_wait(m.graph, c, 1);
+    add(&m, 1 * US, 0);
+    gt_task_graph_add_signal(m.graph, c);
+    machine_launch(&m, "shared", 1, 256);
+    expect_error(&m, "which task 1 signals that nobody has taken");
+    machine_free(&m);
+    machine_make(&m);
+    c = counter(&m);
+    add(&m, 1 * US, 0);
+    gt_task_graph_add_wait(m.graph, c, 1);
+    add(&m, 1 * US, 0);
+    gt_task_graph_add_signal(m.graph, c);
+    machine_launch(&m, "static", 1, 256);
+    expect_error(&m, "which task 1 signals that is further down the list of worker 0");
+    machine_free(&m);
+}
+
+static void test_refused(void **state)
+{
+    struct task_machine m;
+
+    (void)state;
+    machine_make(&m);
+    add(&m, 1 * US, GT_NONE);
+    machine_launch(&m, "fastest", 1, 32);
+    expect_error(&m, "no policy 'fastest'; there are: shared (");
+    machine_free(&m);
+    machine_make(&m);
+    add(&m, 1 * US, GT_NONE);
+    machine_launch(&m, "static", 1, 32);
+    expect_error(&m, "task 0 is in no worker's list");
+    m.graph->tasks[0].worker = 1;
+    expect_error(&m, "task 0 is in the list of worker 1, and the grid has 1 blocks");
+    machine_free(&m);
+    machine_make(&m);
+    add(&m, 1 * US, GT_NONE);
+    gt_task_graph_add_made(m.graph, 1);
+    add(&m, 1 * US, GT_NONE);
+    machine_launch(&m, "shared", 1, 32);
+    expect_error(&m, "its tasks make others, which policy shared knows nothing of");
+    machine_free(&m);
+    machine_make(&m);
+    add(&m, GT_TIME_NONE, GT_NONE);
+    machine_launch(&m, "shared", 1, 32);
+    expect_error(&m, "task 0 says no time, no bytes and no operations");
+    m.graph->tasks[0].bytes = 0;
+    run(&m);
+    machine_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_static),
+        cmocka_unit_test(test_ready),
+        cmocka_unit_test(test_steal),
+        cmocka_unit_test(test_mixed),
+        cmocka_unit_test(test_made),
+        cmocka_unit_test(test_contention),
+        cmocka_unit_test(test_contention_of_signals),
+        cmocka_unit_test(test_fewer_sms),
+        cmocka_unit_test(test_two_kernels),
+        cmocka_unit_test(test_resources),
+        cmocka_unit_test(test_roofline),
+        cmocka_unit_test(test_roofline_of_an_sm),
+        cmocka_unit_test(test_deadlock),
+        cmocka_unit_test(test_deadlock_of_threshold),
+        cmocka_unit_test(test_deadlock_of_order),
+        cmocka_unit_test(test_refused),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
