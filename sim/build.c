@@ -7,6 +7,7 @@
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/stream/child_launch.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
 #include "sim/tasks/tasks.h"
@@ -179,11 +180,13 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     }
 }
 
-/* Are there kernels in more than one stream? */
+/* Are there kernels in more than one stream, or launched by others? */
 static bool kernels_apart(const struct gt_workload *w)
 {
     gt_stream_index stream = GT_NONE;
 
+    if (w->child_launch_count > 0)
+        return true;
     for (uint32_t i = 0; i < w->op_count; i++) {
         if (w->ops[i].kind != GT_OP_KERNEL || w->ops[i].stream == stream)
             continue;
@@ -236,6 +239,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     build_threads(m);
     find_processes(m);
     gt_device_syncs_build(m);
+    gt_child_launches_build(m);
     build_edges(m);
     if (m->replay.graphs.node_ps != NULL)
         m->node_visible_ps = gt_calloc(w->op_count, sizeof *m->node_visible_ps);
@@ -268,6 +272,7 @@ void gt_machine_free(struct gt_machine *m)
     }
     free(m->gpus);
     gt_device_syncs_free(m);
+    gt_child_launches_free(m);
     free(m->contexts);
     free(m->queues);
     free(m->threads);

@@ -25,6 +25,7 @@ sim_libsim_a_SOURCES = \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
     sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
     sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_extra.c sim/stream/call_extra.h \
+    sim/stream/child_launch.c sim/stream/child_launch.h \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
     sim/stream/graph.c sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
@@ -38,6 +39,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \
     sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/scheduler.h sim/warp/sm_state.c \
     sim/warp/sync.c sim/warp/waiting.c \
+    sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h \

@@ -14,6 +14,7 @@ UNIT_TESTS = \
     tests/unit/files \
     tests/unit/trace \
     tests/unit/warnings \
+    tests/unit/child_launches \
     tests/unit/trace_errors \
     tests/unit/kineto \
     tests/unit/datadir \

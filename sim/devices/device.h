@@ -99,6 +99,17 @@ struct gt_device {
     uint64_t graph_turn_ps;       /* from the last kernel in line being handed out to such a node's getting in line */
     uint64_t graph_next_ps;       /* added by each node that the same end let go before */
     uint64_t host_function_ps;    /* from an operation's end to a host function's start */
+    /* launches by blocks (dynamic parallelism), by gt_launch_into where they are arrays */
+    uint64_t child_call_ps[4];    /* that the launching thread spends on one */
+    uint64_t child_latency_ps[4]; /* from there to the child's start, where nothing holds it */
+    uint64_t child_first_ps;      /* added to the call of a grid's first launch */
+    uint64_t child_stream_ps;     /* added by making a stream, for the first launch into it */
+    uint64_t child_next_ps;       /* from one child's start to the next one's, at least */
+    uint64_t child_gap_ps;        /* from a child's end to the start of the next one of its device stream */
+    uint64_t child_tail_ps; /* from the end of a grid's other work, or of a tail launch, to the next tail launch */
+    uint64_t child_end_ps;  /* from the end of a grid's last child to its own being complete */
+    uint32_t child_pending; /* launches that wait for their start, at most */
+    uint32_t child_depth;   /* grids within each other, at most */
     /* copies */
     uint32_t copy_engines; /* 1: one for all; 2: one a direction; 3: device copies too */
     uint32_t copy_queues;  /* of an engine, that streams are spread over; emptied in turn */

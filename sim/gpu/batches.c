@@ -8,6 +8,7 @@
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/undealt_grid.h"
 #include "sim/machine/free_lists.h"
+#include "sim/stream/child_launch.h"
 #include "sim/workload/block_cost.h"
 
 /* The first block of its last wave, alone on the device. */
@@ -46,6 +47,7 @@ static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, con
     gt_command_index command = grid->command;
 
     m->commands[command].start_ps = start_ps;
+    gt_child_begins(m, command);
     gt_stream_command_hold(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 
@@ -160,6 +162,8 @@ void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, 
         .next_due = GT_NONE,
     };
 
+    if (g->launches)
+        end_ps += gt_child_block_starts(m, g->op, first, start_ps, end_ps - start_ps);
     m->fired[GT_RULE_REFILL] += start_ps > m->engine.now_ps && start_ps == state->sms[sm].ready_ps;
     gt_sm_allocate(m, gpu, sm, &g->occupancy.need, blocks, begun.odd_warps);
     batch = begin_batch(m, gpu, &begun);

@@ -13,6 +13,7 @@
 #include "sim/machine/durations.h"
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
+#include "sim/stream/child_launch.h"
 #include "sim/stream/operation.h"
 #include "sim/tasks/tasks.h"
 #include "sim/warp/kernel_model.h"
@@ -243,6 +244,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
         .occupancy = *occupancy,
         .blocks = blocks,
         .block_ps = GT_TIME_NONE,
+        .launches = gt_child_launches_of(m, m->commands[command].index),
     };
     if (m->workload->kernels[op->kernel].tasks != NULL) {
         if (!begin_tasks(m, command, grid))
@@ -278,6 +280,16 @@ static void start_driver_kernel(struct gt_machine *m, gt_command_index command)
     gt_timed_op_start(m, command, gt_stated_ps(m, m->commands[command].index));
 }
 
+static void start_bar(struct gt_machine *m, gt_command_index command, gt_time_ps duration_ps)
+{
+    gt_op_index op = m->commands[command].index;
+
+    gt_child_begins(m, command);
+    if (gt_child_launches_of(m, op))
+        duration_ps += gt_child_bar_starts(m, op, duration_ps);
+    gt_timed_op_start(m, command, duration_ps);
+}
+
 static void admit(struct gt_machine *m, gt_command_index command)
 {
     gt_time_ps duration_ps;
@@ -288,7 +300,7 @@ static void admit(struct gt_machine *m, gt_command_index command)
     else if (m->options->blocks)
         start_grid(m, command);
     else if (bar_ps(m, command, &duration_ps))
-        gt_timed_op_start(m, command, duration_ps);
+        start_bar(m, command, duration_ps);
 }
 
 void gt_kernel_start(struct gt_machine *m, gt_command_index command)

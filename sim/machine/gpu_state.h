@@ -42,6 +42,7 @@ struct gt_grid {
     gt_time_ps remainder_ps; /* between the last block's end and the grid's */
     gt_time_ps apart_ps;     /* of the driver's own: a block, where few run at once; 0: none of those */
     gt_time_ps together_ps;  /* likewise: where all do */
+    bool launches;           /* its blocks launch kernels */
     bool copies;             /* it is a copy within the device */
     bool inverted;           /* block_ps came from a duration: it holds refill and dispatch already */
     const struct gt_kernel_model_launch *launch; /* NULL: nothing is known of what its blocks ask for */

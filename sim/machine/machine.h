@@ -32,6 +32,7 @@ enum gt_handler_number {
     GT_HANDLE_RESIDENT_GROUP, /* group: its first batch ends; stamp: the group's */
     GT_HANDLE_BLOCK_PROGRESS, /* GPU: blocks have come or gone that share something */
     GT_HANDLE_TASKS,          /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
+    GT_HANDLE_CHILD,          /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
 
@@ -45,6 +46,7 @@ struct gt_op_rule {
     void (*timed_end)(struct gt_machine *m, gt_command_index command);
 };
 
+struct gt_child_state;        /* sim/stream/child_launch.h */
 struct gt_device_syncs;       /* sim/stream/device_sync.h */
 struct gt_demand;             /* sim/gpu/demand.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
@@ -75,6 +77,7 @@ struct gt_machine {
     gt_command_index unwritten; /* the first of the groups of a graph that the driver has still to write; GT_NONE */
     struct gt_event_state *events;
     struct gt_device_syncs *device_syncs; /* NULL: no call waits so */
+    struct gt_child_state *children;      /* NULL: no block launches anything */
     struct gt_serial_state serial;        /* only where options->serialize */
     /* operations */
     gt_command_number *op_numbers;    /* in its stream, once submitted; else 0 */

@@ -1,7 +1,7 @@
 /* stream_state.h - what a machine knows of host threads, streams and what stands in them.
  *
  * A command is what stands in a stream: an operation, an event's record, a wait, a graph; a node is an operation
- * of a graph.  Commands exist only while in flight.
+ * of a graph, a child one that a block launches.  Commands exist only while in flight.
  */
 #ifndef GRIDTIDE_SIM_MACHINE_STREAM_STATE_H
 #define GRIDTIDE_SIM_MACHINE_STREAM_STATE_H
@@ -15,7 +15,14 @@ typedef uint32_t gt_queue_index;   /* in gt_machine.queues: hardware queues */
 /* Position of a command in its stream, from 1; 0: none. */
 typedef uint64_t gt_command_number;
 
-enum gt_stream_command_kind { GT_COMMAND_OP, GT_COMMAND_RECORD, GT_COMMAND_WAIT, GT_COMMAND_GRAPH, GT_COMMAND_NODE };
+enum gt_stream_command_kind {
+    GT_COMMAND_OP,
+    GT_COMMAND_RECORD,
+    GT_COMMAND_WAIT,
+    GT_COMMAND_GRAPH,
+    GT_COMMAND_NODE,
+    GT_COMMAND_CHILD
+};
 
 /* What let something go on: when, and the call or operation it was. */
 struct gt_release {
@@ -25,7 +32,7 @@ struct gt_release {
 };
 
 struct gt_stream_command {
-    uint32_t index; /* gt_op_index (OP, NODE) or gt_call_index (RECORD, WAIT, GRAPH) */
+    uint32_t index; /* gt_op_index (OP, NODE, CHILD) or gt_call_index (RECORD, WAIT, GRAPH) */
     gt_stream_index stream;
     gt_command_index next;           /* in its stream; also the free list */
     gt_command_index queue_next;     /* in its hardware queue */

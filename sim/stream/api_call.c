@@ -8,6 +8,7 @@
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/submit.h"
 #include "sim/stream/waiting.h"
+#include "sim/workload/child_launches.h"
 
 /* A copy that is staged whole takes a buffer a chunk, in turn, and holds the host up until the copy that
  * had them last is done.  Seen on H200: of copies of 128 KiB to 1 MiB behind a kernel the third blocks. */
@@ -69,7 +70,8 @@ static void submit(struct gt_machine *m, gt_thread_index thread, gt_call_index c
     const struct gt_call *c = &m->workload->calls[call];
 
     for (gt_op_index op = c->first_op; op < c->first_op + c->ops; op++)
-        submit_op(m, thread, call, op);
+        if (m->children == NULL || gt_child_launch_of(m->workload, op) == NULL)
+            submit_op(m, thread, call, op);
 }
 
 static void submit_graph(struct gt_machine *m, gt_thread_index thread, gt_call_index call)

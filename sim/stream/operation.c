@@ -3,6 +3,7 @@
 
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
+#include "sim/stream/child_launch.h"
 #include "sim/stream/graph.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/hw_queue.h"
@@ -92,6 +93,8 @@ static void split_waits(const struct gt_machine *m, const struct gt_stream_comma
     gt_time_ps at_ps = m->streams[m->workload->ops[command->index].stream].idle_from_ps, latest_ps = 0;
     enum gt_wait rest = m->workload->ops[command->index].kind == GT_OP_COPY ? GT_WAIT_ENGINE : GT_WAIT_RESOURCE;
 
+    if (command->kind == GT_COMMAND_CHILD) /* its stream is its parent's, which runs in it meanwhile */
+        at_ps = command->submit_ps;
     for (int reason = 0; reason < GT_WAITS; reason++) {
         gt_time_ps until_ps = command->releases[reason].time_ps;
 
@@ -148,12 +151,26 @@ void gt_op_ended(struct gt_machine *m, gt_command_index command)
         stream->idle_from_ps = m->engine.now_ps;
     if (m->engine.now_ps > m->end_ps)
         m->end_ps = m->engine.now_ps;
-    stream->last_op = c.index;
-    stream->end_ps = m->engine.now_ps;
     if (m->options->serialize)
         gt_serial_ended(m, c.index);
+    if (m->children == NULL || !gt_child_parent_ended(m, command))
+        gt_op_complete(m, command);
+}
+
+void gt_op_complete(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_stream_command c = m->commands[command];
+    struct gt_stream_state *stream = &m->streams[m->workload->ops[c.index].stream];
+
     if (m->replay.edge_count > 0)
         gt_graph_op_ended(m, c.index);
+    if (c.kind == GT_COMMAND_CHILD) {
+        gt_stream_command_free(m, command);
+        gt_child_complete(m, c.index);
+        return;
+    }
+    stream->last_op = c.index;
+    stream->end_ps = m->engine.now_ps;
     if (c.kind == GT_COMMAND_NODE) {
         gt_stream_command_free(m, command);
         gt_graph_node_ended(m, c.parent, c.index);

@@ -10,8 +10,12 @@ void gt_op_ready(struct gt_machine *m, gt_command_index command);
 /* It starts now, ends after that time and needs nothing for it: leaves its hardware queue. */
 void gt_timed_op_start(struct gt_machine *m, gt_command_index command, gt_time_ps duration_ps);
 
-/* It ends now: told to the probe, and its stream or graph goes on.  The command is gone then. */
+/* It ends now: told to the probe, and, where its blocks have launched nothing that is still under way, complete. */
 void gt_op_ended(struct gt_machine *m, gt_command_index command);
+
+/* It is complete, with all that its blocks launched: its stream, its graph or its parent goes on.  The command is gone
+ * then. */
+void gt_op_complete(struct gt_machine *m, gt_command_index command);
 
 /* Operations that need no resource: as the `start` of a gt_op_rule. */
 void gt_host_function_start(struct gt_machine *m, gt_command_index command);

@@ -116,6 +116,8 @@ static const char *objection(const struct gt_workload *w, const struct gt_call *
 
     if ((call->kind == GT_CALL_ALLOC || call->kind == GT_CALL_FREE) && call->stream == GT_NONE)
         return unordered;
+    if (call->kind == GT_CALL_LAUNCH && call->ops > 0 && w->kernels[w->ops[call->first_op].kernel].launch_count > 0)
+        return "launches a kernel that launches kernels itself";
     if (gt_call_synchronises(call))
         return "waits for the GPU";
     if (gt_call_queries(call))

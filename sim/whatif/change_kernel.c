@@ -5,6 +5,7 @@
 #include "sim/machine/durations.h"
 #include "sim/whatif/change.h"
 #include "sim/whatif/rebuild.h"
+#include "sim/workload/child_launches.h"
 
 /* Which kernels of the workload are meant: those that the name fits best.  The caller frees it; NULL with an error
  * where there are none. */
@@ -96,9 +97,17 @@ static int apply_factor(struct gt_scenario *scenario, const char *argument, stru
 static bool all_meant(const struct gt_workload *w, const struct gt_call *call, const bool *meant)
 {
     for (uint32_t i = 0; i < call->ops; i++)
-        if (!is_meant(&w->ops[call->first_op + i], meant))
+        if (!is_meant(&w->ops[call->first_op + i], meant) && gt_child_launch_of(w, call->first_op + i) == NULL)
             return false;
     return call->ops > 0;
+}
+
+/* A kernel that is left out launches nothing. */
+static bool is_gone(const struct gt_rebuild *rebuild, gt_op_index op, const bool *meant)
+{
+    const struct gt_child_launch *child = gt_child_launch_of(rebuild->from, op);
+
+    return is_meant(&rebuild->from->ops[op], meant) || (child != NULL && rebuild->new_op[child->parent] == GT_NONE);
 }
 
 /* A launch goes with its kernel, a graph's node alone; the thread's own work before a launch that goes stays. */
@@ -116,7 +125,7 @@ static struct gt_workload *without(const struct gt_workload *w, const bool *mean
         }
         gt_rebuild_copy_bare(&rebuild, i);
         for (uint32_t j = 0; j < call->ops; j++)
-            if (!is_meant(&w->ops[call->first_op + j], meant))
+            if (!is_gone(&rebuild, call->first_op + j, meant))
                 gt_rebuild_move_op(&rebuild, call->first_op + j);
     }
     return gt_rebuild_end(&rebuild);

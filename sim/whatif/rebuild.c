@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/child_launches.h"
 #include "sim/workload/program.h"
 #include "sim/workload/ranges.h"
 
@@ -19,7 +20,7 @@ void gt_rebuild_begin(struct gt_rebuild *rebuild, const struct gt_workload *from
 {
     struct gt_workload *to = gt_workload_copy(from);
 
-    to->call_count = to->op_count = to->after_count = to->profile_count = 0;
+    to->call_count = to->op_count = to->after_count = to->profile_count = to->child_launch_count = 0;
     *rebuild = (struct gt_rebuild){
         .from = from,
         .to = to,
@@ -320,6 +321,23 @@ static void move_profiles(struct gt_rebuild *rebuild)
     }
 }
 
+/* Launches by blocks keep their order: a call's operations are moved in theirs. */
+static void move_child_launches(struct gt_rebuild *rebuild)
+{
+    struct gt_workload *to = rebuild->to;
+
+    for (uint32_t i = 0; i < rebuild->from->child_launch_count; i++) {
+        struct gt_child_launch moved = rebuild->from->child_launches[i];
+
+        if (rebuild->new_op[moved.op] == GT_NONE || rebuild->new_op[moved.parent] == GT_NONE)
+            continue;
+        moved.op = rebuild->new_op[moved.op];
+        moved.parent = rebuild->new_op[moved.parent];
+        gt_array_grow(to->child_launches, to->child_launch_count, to->child_launch_room);
+        to->child_launches[to->child_launch_count++] = moved;
+    }
+}
+
 /* Work behind the last call of a thread. */
 static void pay_rest(struct gt_rebuild *rebuild)
 {
@@ -340,6 +358,7 @@ struct gt_workload *gt_rebuild_end(struct gt_rebuild *rebuild)
     pay_rest(rebuild);
     relink(rebuild);
     move_profiles(rebuild);
+    move_child_launches(rebuild);
     gt_ranges_follow(rebuild->to, rebuild->from, rebuild->new_call);
     free(rebuild->new_call);
     free(rebuild->new_op);

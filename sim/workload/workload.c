@@ -8,6 +8,7 @@
 #include <uthash.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/child_launches.h"
 #include "sim/workload/program.h"
 #include "sim/workload/task_graph.h"
 
@@ -123,8 +124,10 @@ void gt_workload_free(struct gt_workload *workload)
         free(workload->settings[i].key);
         free(workload->settings[i].value);
     }
-    for (uint32_t i = 0; i < workload->kernel_count; i++)
+    for (uint32_t i = 0; i < workload->kernel_count; i++) {
         free(workload->kernels[i].block_list_ps);
+        gt_launch_rules_free(workload->kernels[i].launches, workload->kernels[i].launch_count);
+    }
     for (uint32_t i = 0; i < workload->warning_count; i++) {
         free(workload->warnings[i].kind);
         free(workload->warnings[i].text);
@@ -136,6 +139,7 @@ void gt_workload_free(struct gt_workload *workload)
     for (uint32_t i = 0; i < workload->task_graph_count; i++)
         gt_task_graph_free(workload->task_graphs[i]);
     free(workload->task_graphs);
+    free(workload->child_launches);
     free(workload->programs);
     free(workload->profiles);
     free_names(workload->names);
@@ -315,7 +319,7 @@ static uint32_t cluster_side(const struct gt_kernel *kernel, int side)
     return kernel->cluster[side] > 1 ? kernel->cluster[side] : 1;
 }
 
-/* The part of a kernel that makes it the same kernel; a cost list never compares equal. */
+/* The part of a kernel that makes it the same kernel; a cost list and launches never compare equal. */
 static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
 {
     memset(key, 0, sizeof *key); /* padding takes part in the hash */
@@ -346,7 +350,7 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
     struct gt_kernel *added;
 
     kernel_key(&key, kernel);
-    if (kernel->cost != GT_COST_LIST) {
+    if (kernel->cost != GT_COST_LIST && kernel->launch_count == 0) {
         HASH_FIND(hh, w->names->kernels, &key, sizeof key, entry);
         if (entry != NULL)
             return entry->number;
@@ -366,6 +370,7 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
     } else {
         added->block_list_ps = NULL;
     }
+    added->launches = gt_launch_rules_copy(kernel->launches, kernel->launch_count);
     return w->kernel_count++;
 }
 

@@ -18,8 +18,10 @@
 
 #include "sim/base/error.h"
 
-struct gt_program;    /* sim/workload/program.h */
-struct gt_task_graph; /* sim/workload/task_graph.h */
+struct gt_program;     /* sim/workload/program.h */
+struct gt_task_graph;  /* sim/workload/task_graph.h */
+struct gt_launch_rule; /* sim/workload/child_launches.h */
+struct gt_child_launch;
 struct gt_profile;
 
 typedef uint64_t gt_time_ps;
@@ -121,7 +123,9 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     double early_part;      /* its last wave's first block ends by so much of its duration before its last one */
     const struct gt_program *program;  /* its machine code, one of the workload's; NULL: not known */
     const struct gt_task_graph *tasks; /* what its blocks do as workers, one of the workload's; NULL: they are none */
-    uint32_t task_policy; /* in names: how workers get tasks (sim/tasks/policy.h); of no meaning without */
+    uint32_t task_policy;            /* in names: how workers get tasks (sim/tasks/policy.h); of no meaning without */
+    struct gt_launch_rule *launches; /* what its blocks launch: child_launches.h */
+    uint32_t launch_count;
 };
 
 struct gt_gpu {
@@ -309,6 +313,8 @@ struct gt_workload {
     uint32_t profile_count, profile_room; /* by op, rising */
     struct gt_task_graph **task_graphs;
     uint32_t task_graph_count, task_graph_room;
+    struct gt_child_launch *child_launches; /* by op, rising: child_launches.h */
+    uint32_t child_launch_count, child_launch_room;
 };
 
 /* An empty workload / the end of one (and of all it owns). NULL is allowed. */

@@ -1,4 +1,5 @@
 /* Is a workload what the simulator relies on? Every index, range and order. */
+#include "sim/workload/child_launches.h"
 #include "sim/workload/program.h"
 #include "sim/workload/task_check.h"
 #include "sim/workload/workload.h"
@@ -125,7 +126,7 @@ static int check_definitions(const struct gt_workload *workload, struct gt_error
     for (uint32_t i = 0; i < workload->kernel_count; i++) {
         const struct gt_kernel *kernel = &workload->kernels[i];
 
-        if (check_kernel(workload, kernel, error) != 0) {
+        if (check_kernel(workload, kernel, error) != 0 || gt_launch_rules_check(workload, i, error) != 0) {
             gt_error_prefix(error, "kernel %.200s: ", gt_name_text(workload, kernel->name));
             return at_line(kernel->line, error);
         }
@@ -159,6 +160,10 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
     if (op->kind == GT_OP_KERNEL ? op->kernel >= workload->kernel_count : op->kernel != GT_NONE)
         return gt_error_set(error, "a %s must%s name a kernel", gt_op_kind_names[op->kind],
                             op->kind == GT_OP_KERNEL ? "" : " not");
+    if (op->kind == GT_OP_KERNEL && workload->kernels[op->kernel].launch_count > 0 &&
+        workload->calls[op->call].kind == GT_CALL_GRAPH_LAUNCH)
+        return gt_error_set(error, "kernel %.200s launches kernels itself: as a graph's node that is not simulated",
+                            gt_name_text(workload, workload->kernels[op->kernel].name));
     if (!index_fits(op->peer_gpu, workload->gpu_count))
         return gt_error_set(error, "a copy's other GPU is not among the GPUs");
     if (op->bytes > INT64_MAX)

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/child_launches.h"
 #include "sim/workload/program.h"
 #include "sim/workload/task_graph.h"
 #include "sim/workload/workload.h"
@@ -46,7 +47,9 @@ struct gt_workload *gt_workload_copy(const struct gt_workload *from)
         if (to->kernels[i].block_list_ps != NULL)
             to->kernels[i].block_list_ps =
                 copy_array(from->kernels[i].block_list_ps, from->kernels[i].block_list_length, sizeof(gt_time_ps));
+        to->kernels[i].launches = gt_launch_rules_copy(from->kernels[i].launches, from->kernels[i].launch_count);
     }
+    COPY_ARRAY(to, from, child_launches, child_launch_count, child_launch_room);
     COPY_ARRAY(to, from, programs, program_count, program_room);
     COPY_ARRAY(to, from, profiles, profile_count, profile_room);
     for (uint32_t i = 0; i < to->program_count; i++)

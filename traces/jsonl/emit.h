@@ -57,4 +57,7 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index);
 /* All calls, and the ranges before the first call that each holds (write_range.c). */
 void gt_emit_calls_and_ranges(struct gt_emit *emit);
 
+/* What the kernel's blocks launch; nothing where they launch none. */
+void gt_emit_launches(struct gt_emit *emit, gt_kernel_index kernel);
+
 #endif

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/child_launches.h"
+
 /* Values that say "not given". */
 enum { NO_CHOICE = 0xff };
 #define NO_BYTES UINT64_MAX
@@ -321,8 +323,10 @@ static int add_flat_op(struct gt_jsonl *jsonl, uint32_t call, struct raw_call *r
         return -1;
     if (kind == GT_OP_KERNEL)
         reshape(jsonl, raw, jsonl->workload->op_count - 1);
-    return raw->op.profile == NULL ? 0
-                                   : gt_jsonl_profile(jsonl, raw->op.profile, jsonl->workload->op_count - 1, error);
+    if (raw->op.profile != NULL &&
+        gt_jsonl_profile(jsonl, raw->op.profile, jsonl->workload->op_count - 1, error) != 0)
+        return -1;
+    return kind == GT_OP_KERNEL ? gt_child_launches_expand(jsonl->workload, jsonl->workload->op_count - 1, error) : 0;
 }
 
 static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_call *raw,

@@ -6,6 +6,8 @@
 
 #include <yajl/yajl_gen.h>
 
+#include "sim/workload/child_launches.h"
+
 enum { SHOWN = 60 };
 
 struct raw_kernel {
@@ -14,7 +16,7 @@ struct raw_kernel {
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
     struct gt_field_times block_cost, block_list;
     gt_time_ps duration;
-    const struct gt_json_token *runs, *arguments, *program, *tasks, *policy;
+    const struct gt_json_token *runs, *arguments, *program, *tasks, *policy, *launches;
 };
 static const struct gt_field kernel_fields[] = {
     { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
@@ -33,6 +35,7 @@ static const struct gt_field kernel_fields[] = {
     { "program", GT_FIELD_REF, offsetof(struct raw_kernel, program), NULL, 0 },
     { "tasks", GT_FIELD_REF, offsetof(struct raw_kernel, tasks), NULL, 0 },
     { "policy", GT_FIELD_TEXT, offsetof(struct raw_kernel, policy), NULL, 0 },
+    { "launches", GT_FIELD_ARRAY, offsetof(struct raw_kernel, launches), NULL, 0 },
 };
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
@@ -184,6 +187,12 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
     return 0;
 }
 
+static void free_lists(struct gt_kernel *kernel)
+{
+    free(kernel->block_list_ps);
+    gt_launch_rules_free(kernel->launches, kernel->launch_count);
+}
+
 int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
     struct raw_kernel raw = {
@@ -209,13 +218,14 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     if (read_cost(&raw, &kernel, error) != 0 ||
         gt_jsonl_library(jsonl, raw.runs, raw.arguments, &kernel.runs, &kernel.arguments, error) != 0 ||
         gt_jsonl_use_program(jsonl, raw.program, &kernel.program, error) != 0 ||
-        read_tasks(jsonl, &raw, &kernel, error) != 0) {
-        free(kernel.block_list_ps);
+        read_tasks(jsonl, &raw, &kernel, error) != 0 ||
+        (raw.launches != NULL && gt_jsonl_launches(jsonl, raw.launches, key, &kernel, error) != 0)) {
+        free_lists(&kernel);
         return -1;
     }
     kernel.name = gt_name(jsonl->workload, raw.name->text, raw.name->length);
     index = gt_workload_kernel(jsonl->workload, &kernel);
-    free(kernel.block_list_ps);
+    free_lists(&kernel);
     gt_refs_add(jsonl->kernels, key, index, jsonl->line_number);
     if (index == before) /* of kernels that are the same, the first one's unknown fields stay */
         gt_jsonl_keep_unknown(jsonl, GT_EXTRA_KERNEL, index);

@@ -54,6 +54,9 @@ int gt_jsonl_use_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *ref, ui
 /* Buffers too, and go by texts: -1 for a number or null. */
 int gt_jsonl_use_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *ref, gt_buffer_index *buffer,
                         struct gt_error *error);
+/* What the blocks of a kernel launch, which `own` is the key of: into its `launches`, freed by gt_launch_rules_free(). */
+int gt_jsonl_launches(struct gt_jsonl *jsonl, const struct gt_json_token *list, const struct gt_json_token *own,
+                      struct gt_kernel *kernel, struct gt_error *error);
 /* What operation `op`, the last one added, reads or writes: a list; the one end of a copy. */
 int gt_jsonl_accesses(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op, bool writes,
                       struct gt_error *error);

@@ -210,6 +210,7 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_text(emit, "tasks", emit->keys.names[kernel->tasks->name]);
         gt_emit_text(emit, "policy", emit->keys.names[kernel->task_policy]);
     }
+    gt_emit_launches(emit, index);
     gt_emit_close(emit, GT_EXTRA_KERNEL, index);
     gt_emit_newline(emit);
 }

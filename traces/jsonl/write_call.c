@@ -1,6 +1,7 @@
 /* Calls as they stand in a trace. */
 #include <string.h>
 
+#include "sim/workload/child_launches.h"
 #include "traces/jsonl/emit.h"
 #include "traces/jsonl/rules.h"
 
@@ -129,7 +130,10 @@ static bool is_flat(const struct gt_emit *emit, const struct gt_call *call)
     const struct gt_call_rule *rule = &gt_call_rules[call->kind];
     const struct gt_op *op = emit->workload->ops + call->first_op;
 
-    return rule->op && call->ops == 1 && op->kind == rule->op_kind && op->stream == call->stream &&
+    /* What a kernel's blocks launch follows from its definition. */
+    bool one = call->ops == 1 || (call->ops > 1 && gt_child_launch_of(emit->workload, call->first_op + 1) != NULL);
+
+    return rule->op && one && op->kind == rule->op_kind && op->stream == call->stream &&
            !gt_emit_has_extra(emit, GT_EXTRA_OP, call->first_op);
 }
 
