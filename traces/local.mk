@@ -14,7 +14,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \
     traces/export/csv_file.c traces/export/csv_file.h traces/export/export_ranges.c traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
-    traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tracks.c \
+    traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tasks.c traces/export/tracks.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c \

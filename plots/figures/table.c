@@ -11,7 +11,8 @@
 #include "plots/figures/figure.h"
 
 extern gt_prepare_fn gt_prepare_suite, gt_prepare_families, gt_prepare_cycles, gt_prepare_roofline, gt_prepare_stalls,
-    gt_prepare_timeline, gt_prepare_sms, gt_prepare_warps, gt_prepare_copies, gt_prepare_errors, gt_prepare_placement;
+    gt_prepare_timeline, gt_prepare_sms, gt_prepare_warps, gt_prepare_copies, gt_prepare_errors, gt_prepare_placement,
+    gt_prepare_workers;
 
 enum { ONE_RUN = GT_PAGE_TIMELINE | GT_PAGE_CHANGE };
 
@@ -65,6 +66,14 @@ const struct gt_figure gt_figures[] = {
       .follows = GT_PAGE_KERNELS,
       .prepare = gt_prepare_timeline,
       .absent = "No operation ran." },
+    { .name = "workers",
+      .template = "workers",
+      .title = "Workers and their tasks",
+      .opens = ONE_RUN,
+      .prepare = gt_prepare_workers,
+      .alone =
+          "A row is a worker, a block of a kernel that hands out the tasks of a task graph; colours are kinds of "
+          "task, pale ones what the worker waits for, white is before its first task and after its last." },
     { .name = "sms",
       .template = "sms",
       .title = "SM occupancy",

@@ -137,6 +137,34 @@ static void write_kernels(const struct gt_page *page)
     gt_page_table_end(out, "stats", stats->kernel_count, shown);
 }
 
+static void write_task_kinds(const struct gt_page *page)
+{
+    const struct gt_stats *stats = page->view->subject->stats;
+    size_t shown = stats->task_kind_count < GT_PAGE_KERNEL_ROWS ? stats->task_kind_count : GT_PAGE_KERNEL_ROWS;
+    const char *const heads[] = {
+        "Kind", "Tasks", "Total", "Share of the workers’ time", "Mean", "Mean wait for counters", NULL
+    };
+    FILE *out = page->out;
+
+    if (stats->tasks.count == 0)
+        return;
+    gt_page_table_begin(out, "task-table", "Tasks by kind",
+                        "What the workers of kernels with a task graph did, most time first.", heads);
+    for (size_t i = 0; i < shown; i++) {
+        const struct gt_stats_task_kind *kind = &stats->task_kinds[i];
+        double count = kind->count > 0 ? (double)kind->count : NAN;
+
+        gt_page_name_cell(out, kind->name, kind->name);
+        gt_page_cell(out, gt_count_text(kind->count));
+        gt_page_cell(out, gt_time_text((double)kind->total_ps));
+        gt_page_cell(out, gt_share_text((double)kind->total_ps / (double)stats->tasks.worker_ps));
+        gt_page_cell(out, gt_time_text((double)kind->total_ps / count));
+        gt_page_cell(out, gt_time_text((double)kind->wait_ps / count));
+        fputs("</tr>\n", out);
+    }
+    gt_page_table_end(out, "stats", stats->task_kind_count, shown);
+}
+
 static const struct gt_stats_copy *copy_of(const struct gt_side *side, const struct gt_stats_copy *like)
 {
     for (size_t i = 0; side != NULL && i < side->stats->copy_count; i++) {
@@ -234,6 +262,7 @@ int gt_page_tables(const struct gt_page *page, struct gt_error *error)
 {
     write_streams(page);
     write_kernels(page);
+    write_task_kinds(page);
     write_copies(page);
     write_notes(page->out, page->view->subject->stats);
     return write_device(page->out, page->view, error);

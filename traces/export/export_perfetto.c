@@ -1,5 +1,5 @@
 /* export_perfetto.c - a store as a Perfetto trace: a process a run, below it the tracks of host
- * threads, streams, copies, residency and SMs. */
+ * threads, streams, copies, residency, SMs and workers. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -9,7 +9,8 @@ enum { MOST_RUNS = 4095, TITLE_BYTES = 512, FIRST_SEQUENCE = 2 };
 
 typedef int write_part(struct gt_export *, struct gt_perfetto_sequence *, struct gt_error *);
 static write_part *const parts[] = { gt_export_calls,     gt_export_ops,       gt_export_copies,
-                                     gt_export_bandwidth, gt_export_residency, gt_export_blocks };
+                                     gt_export_bandwidth, gt_export_residency, gt_export_blocks,
+                                     gt_export_tasks };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static int write_parts(struct gt_export *export, struct gt_error *error)
@@ -41,6 +42,7 @@ static int write_run(struct gt_export *export, struct gt_query *query, struct gt
                                    gt_query_integer(query, 1),
                                    run->number + 1,
                                    run->has_ranges,
+                                   run->has_tasks,
                                    gt_query_integer(query, 7) > 1,
                                    0 };
     if (run->number > MOST_RUNS)
@@ -80,6 +82,7 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
 {
     struct gt_export export = { .database = gt_store_database(store), .filter = filter };
     export.run.has_ranges = gt_store_has_ranges(store);
+    export.run.has_tasks = gt_store_has_tasks(store);
     export.output = gt_output_open(path, error);
     if (export.output == NULL)
         return -1;
@@ -93,6 +96,6 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
 const struct gt_exporter gt_exporter_perfetto = {
     "perfetto",
     "a protobuf trace for ui.perfetto.dev: host threads with their operators and steps, streams, copies, SMs, "
-    "counters, arrows from calls to operations and from what let each start; a process a run.",
+    "workers with their tasks, counters, arrows from calls to operations and from what let each start; a process a run.",
     write_perfetto,
 };

@@ -12,6 +12,7 @@ struct gt_export_run {
     int64_t run_id, trace_id;
     uint64_t number;         /* 1, 2, ... in the order they are written */
     bool has_ranges;         /* the store is new enough */
+    bool has_tasks;          /* likewise */
     bool several_gpus;       /* tracks then say which one */
     uint32_t groups_written; /* a bit each */
 };
@@ -44,6 +45,7 @@ enum gt_export_group {
     GT_GROUP_BLOCKS,
     GT_GROUP_WARPS,
     GT_GROUP_SMS,
+    GT_GROUP_WORKERS,
     GT_GROUPS
 };
 
@@ -65,6 +67,7 @@ int gt_export_copies(struct gt_export *export, struct gt_perfetto_sequence *sequ
 int gt_export_bandwidth(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 int gt_export_residency(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 int gt_export_blocks(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
+int gt_export_tasks(struct gt_export *export, struct gt_perfetto_sequence *sequence, struct gt_error *error);
 
 /* The arrow from a call to one of its operations. */
 uint64_t gt_export_flow(const struct gt_export_run *run, uint64_t op);

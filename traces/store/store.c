@@ -366,3 +366,8 @@ bool gt_store_has_ranges(const struct gt_store *store)
 {
     return store->version >= GT_STORE_WITH_RANGES;
 }
+
+bool gt_store_has_tasks(const struct gt_store *store)
+{
+    return store->version >= GT_STORE_WITH_TASKS;
+}
