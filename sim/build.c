@@ -197,6 +197,15 @@ static bool kernels_apart(const struct gt_workload *w)
     return false;
 }
 
+/* Is any kernel launched so that its blocks may come before the one before it is over? */
+static bool programmatic(const struct gt_workload *w)
+{
+    for (uint32_t i = 0; i < w->op_count; i++)
+        if (w->ops[i].programmatic)
+            return true;
+    return false;
+}
+
 static void build_edges(struct gt_machine *m)
 {
     uint32_t ops = m->workload->op_count;
@@ -244,6 +253,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     if (m->replay.graphs.node_ps != NULL)
         m->node_visible_ps = gt_calloc(w->op_count, sizeof *m->node_visible_ps);
     m->kernels_apart = kernels_apart(w);
+    m->programmatic = programmatic(w) && m->options->blocks && !m->options->serialize;
     m->unwritten = GT_NONE;
     m->events = gt_calloc(w->event_count, sizeof *m->events);
     m->op_numbers = gt_calloc(w->op_count, sizeof *m->op_numbers);

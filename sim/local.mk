@@ -11,7 +11,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/block_turns.c sim/gpu/block_turns.h sim/gpu/l2_eviction.c sim/gpu/l2_eviction.h \
     sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
     sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
-    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
+    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
     sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
     sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
@@ -29,7 +29,8 @@ sim_libsim_a_SOURCES = \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
     sim/stream/graph.c sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
-    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h \
+    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
+    sim/stream/programmatic.c sim/stream/programmatic.h \
     sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \

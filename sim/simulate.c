@@ -12,6 +12,7 @@
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
+#include "sim/gpu/meeting_deadlock.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/failure.h"
@@ -24,6 +25,7 @@
 
 static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = { .handle = gt_thread_handler },
+    [GT_HANDLE_POLL] = { .handle = gt_poll_handler },
     [GT_HANDLE_STREAM] = { .handle = gt_stream_handler },
     [GT_HANDLE_TIMED_OP] = { .handle = gt_timed_op_handler },
     [GT_HANDLE_BLOCKS] = { .handle = gt_blocks_handler, .take_next = gt_batch_take_next },
@@ -141,7 +143,7 @@ enum { NAMED = 4 };
 static int check_finished(const struct gt_machine *m, struct gt_error *error)
 {
     char text[GT_ERROR_TEXT_BYTES] = "", place[512];
-    uint32_t stuck = 0;
+    uint32_t stuck = gt_meeting_deadlocks(m, text, sizeof text);
 
     for (int edges = 1; edges >= 0; edges--) {
         for (uint32_t i = 0; i < m->workload->stream_count; i++) {
@@ -165,7 +167,7 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
     gt_task_kernels_append_stuck(m, text, sizeof text);
     gt_machine_place(m, 0, place, sizeof place);
     return gt_error_set(error,
-                        "%.300s: deadlock: at %.3f us nothing can go on%.600s; "
+                        "%.300s: deadlock: at %.3f us nothing can go on%.900s; "
                         "break the circle of waits",
                         place, (double)m->engine.now_ps / 1e6, text);
 }

@@ -56,11 +56,12 @@ struct gt_device {
     uint32_t launch_queue_depth; /* launches in flight before the host blocks */
     int32_t priority_high;       /* the most urgent, e.g. -5 */
     char placement[GT_DEVICE_POLICY_BYTES], arbitration[GT_DEVICE_POLICY_BYTES]; /* name, parameters */
-    uint64_t dispatch_ps;      /* between two blocks leaving the distributor */
-    uint64_t refill_ps;        /* from a block's end to its slot's next block */
-    uint64_t retire_ps;        /* between two blocks that leave one SM */
-    double error_pct;          /* of makespans with the host's calls as measured: 95 % are within three times this */
-    uint32_t block_spread_pct; /* standard deviation of the times of a program's blocks */
+    uint64_t dispatch_ps; /* between two blocks leaving the distributor */
+    uint64_t refill_ps;   /* from a block's end to its slot's next block */
+    uint64_t retire_ps;   /* between two blocks that leave one SM */
+    double error_pct;     /* of makespans with the host's calls as measured: 95 % are within three times this */
+    uint32_t cooperative_at_once; /* 1: the blocks of a cooperative launch start when there is room for all */
+    uint32_t block_spread_pct;    /* standard deviation of the times of a program's blocks */
     /* host: CPU time of calls */
     uint64_t launch_call_ps, copy_call_ps, copy_within_call_ps, memset_call_ps, host_function_call_ps, event_call_ps,
         sync_call_ps, stream_call_ps, graph_call_ps, other_call_ps;
@@ -71,7 +72,9 @@ struct gt_device {
         uint64_t first_ps; /* the first call of any kind into its stream */
         uint64_t after_ps; /* one that comes after a call of another kind */
     } launch_extra, copy_extra, memset_extra, host_function_extra, event_extra;
-    uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
+    uint64_t attributes_call_ps; /* added to a launch that is cooperative or programmatic */
+    uint64_t poll_query_ps;      /* a query of a poll */
+    uint64_t submit_lock_ps;     /* added to a call that submits work by each other thread in one */
     /* noise of these times (sim/stream/host_noise.h): standard deviations of their logarithms, in % */
     uint32_t noise_hosts_pct;   /* of all calls together, from one host to another */
     uint32_t noise_run_pct;     /* the same, from one run to the next on a host */
@@ -98,7 +101,13 @@ struct gt_device {
     uint64_t graph_wait_ps;       /* added where the node comes after one that another group brought */
     uint64_t graph_turn_ps;       /* from the last kernel in line being handed out to such a node's getting in line */
     uint64_t graph_next_ps;       /* added by each node that the same end let go before */
-    uint64_t host_function_ps;    /* from an operation's end to a host function's start */
+    uint64_t cooperative_ps;      /* added to a gap, or the latency, before a cooperative launch */
+    uint64_t barrier_ps, barrier_block_ps; /* from the last block's coming to a barrier over the grid to all going on;
+                                            * and added by each block */
+    uint64_t programmatic_ps;      /* from the last block's letting the next kernel come to that one's first block */
+    uint64_t programmatic_wait_ps; /* from a kernel's end to its dependent's going on */
+    uint64_t poll_seen_ps;         /* from an operation's end to a poll's seeing it */
+    uint64_t host_function_ps;     /* from an operation's end to a host function's start */
     /* launches by blocks (dynamic parallelism), by gt_launch_into where they are arrays */
     uint64_t child_call_ps[4];    /* that the launching thread spends on one */
     uint64_t child_latency_ps[4]; /* from there to the child's start, where nothing holds it */

@@ -139,6 +139,8 @@ const struct gt_device_key gt_device_keys[] = {
       "ranges "
       "of predictions",
       1 },
+    U32("scheduling.cooperative_at_once", "flag", cooperative_at_once, 0, 1, "1",
+        "1: the blocks of a cooperative launch start when there is room for all of them; 0: as room comes"),
     U32("scheduling.block_spread_pct", "%", block_spread_pct, 0, 50, "10",
         "standard deviation of the times of a kernel's blocks, where its program says the mean"),
 
@@ -166,6 +168,10 @@ const struct gt_device_key gt_device_keys[] = {
     EXTRA("memset", memset_extra, "memset"),
     EXTRA("host_function", host_function_extra, "host function"),
     EXTRA("event", event_extra, "record of an event, or wait for one,"),
+    TIME("host.attributes_call_us", "us", attributes_call_ps, LONGEST_US, "0.5",
+         "added to the CPU time of a cooperative or a programmatic launch"),
+    TIME("host.poll_query_us", "us", poll_query_ps, LONGEST_US, "0.4",
+         "CPU time of asking whether an event or a stream is done, in a poll"),
     TIME("host.contention_us", "us", submit_lock_ps, LONGEST_US, "0",
          "added to the CPU time of a call that submits work by each other thread that is inside one"),
     U32("host.noise_hosts_pct", "%", noise_hosts_pct, 0, 100, "30",
@@ -217,6 +223,18 @@ const struct gt_device_key gt_device_keys[] = {
     TIME("latency.graph_turn_us", "us", graph_turn_ps, LONGEST_US, "0",
          "such a node that finds kernels waiting for SMs gets in line so long after the last of them has been handed "
          "out; 0: it gets in line at once"),
+    TIME("latency.cooperative_us", "us", cooperative_ps, LONGEST_US, "0",
+         "added to the gap, or the latency, before a cooperative launch"),
+    TIME("latency.barrier_us", "us", barrier_ps, LONGEST_US, "1.2",
+         "from the last block's coming to a barrier over the grid to all blocks' going on"),
+    TIME("latency.barrier_block_ns", "ns", barrier_block_ps, LONGEST_NS, "1",
+         "added to that by each block of the grid"),
+    TIME("latency.programmatic_us", "us", programmatic_ps, LONGEST_US, "1",
+         "from the last block's letting the next kernel come to that one's first block, of a programmatic launch"),
+    TIME("latency.programmatic_wait_us", "us", programmatic_wait_ps, LONGEST_US, "0.8",
+         "from a kernel's end to when blocks of the next one that wait for it go on"),
+    TIME("latency.poll_seen_us", "us", poll_seen_ps, LONGEST_US, "1",
+         "from an operation's end to when a thread that polls can see it"),
     TIME("latency.host_function_us", "us", host_function_ps, LONGEST_US, "8",
          "from an operation's end to the start of the host function behind it"),
 

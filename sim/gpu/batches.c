@@ -3,6 +3,7 @@
 
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/driver_kernel.h"
+#include "sim/gpu/meeting.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/gpu/task_kernel.h"
@@ -19,7 +20,7 @@ static uint64_t last_wave(const struct gt_machine *m, const struct gt_grid *grid
     return (grid->blocks - 1) / wave * wave;
 }
 
-static gt_time_ps block_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
+gt_time_ps gt_batch_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block)
 {
     if (grid->early_ps > 0)
         return grid->block_ps - gt_block_early_ps(grid->early_ps, block, last_wave(m, grid));
@@ -144,13 +145,20 @@ void gt_batch_start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_inde
     gt_undealt_grid_begin(m, gpu, batch);
 }
 
+void gt_batch_due(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps)
+{
+    gt_batch_schedule(m, batch, end_ps, GT_STAMP_END);
+    if (m->grids[m->batches[batch].grid].apart_ps == 0 && (m->probe->blocks != NULL || m->steady_state != NULL))
+        tell_started(m, batch, end_ps);
+}
+
 void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, gt_sm_index sm, uint32_t blocks,
                     uint64_t first, uint64_t behind)
 {
     const struct gt_gpu_state *state = &m->gpus[gpu];
     const struct gt_grid *g = &m->grids[grid];
     gt_time_ps start_ps = start_time(m, state, g, sm, behind);
-    gt_time_ps end_ps = start_ps + block_cost_ps(m, g, first);
+    gt_time_ps end_ps = start_ps + gt_batch_cost_ps(m, g, first);
     gt_batch_index batch;
     struct gt_batch begun = {
         .gpu = gpu,
@@ -175,7 +183,11 @@ void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, 
         gt_task_kernel_block_begins(m, batch);
         return;
     }
-    gt_batch_schedule(m, batch, end_ps, GT_STAMP_END);
-    if (g->apart_ps == 0 && (m->probe->blocks != NULL || m->steady_state != NULL))
-        tell_started(m, batch, end_ps);
+    if (g->meeting.held) {
+        if (gt_meeting_started(m, batch, &end_ps))
+            return;
+    } else if (m->programmatic && g->kernel != GT_NONE) {
+        gt_meeting_will_end(m, grid, start_ps, end_ps);
+    }
+    gt_batch_due(m, batch, end_ps);
 }

@@ -15,6 +15,10 @@ void gt_batch_start_undealt(struct gt_machine *m, gt_gpu_index gpu, gt_grid_inde
 
 /* The blocks of a batch whose end nobody knew at its start have ended, now: tell the probe. */
 void gt_batch_tell_ended(struct gt_machine *m, const struct gt_batch *batch);
+/* What the grid's block of that number takes, alone. */
+gt_time_ps gt_batch_cost_ps(const struct gt_machine *m, const struct gt_grid *grid, uint64_t block);
+/* The blocks of a batch that has started end then: they are told to the probe. */
+void gt_batch_due(struct gt_machine *m, gt_batch_index batch, gt_time_ps end_ps);
 
 /* An event for a batch.  What is due for batches of one grid at one time, scheduled one right after the other, shares
  * a place in the heap. */

@@ -8,6 +8,7 @@
 #include "sim/gpu/block_turns.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
+#include "sim/gpu/meeting.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
@@ -219,6 +220,24 @@ static bool begin_tasks(struct gt_machine *m, gt_command_index command, gt_grid_
     return false;
 }
 
+/* CUDA refuses a cooperative launch of more blocks than can be resident at once. */
+static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const struct gt_occupancy *occupancy)
+{
+    const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
+    uint64_t room = (uint64_t)occupancy->blocks_per_sm * m->device->sms;
+    char what[256];
+
+    if (!kernel->cooperative || gt_kernel_blocks(kernel) <= room)
+        return true;
+    snprintf(what, sizeof what,
+             "cudaErrorCooperativeLaunchTooLarge (720): line %u launches %llu blocks cooperatively, and %llu fit at "
+             "once (%u on each of %u SMs)",
+             m->workload->calls[op->call].line, (unsigned long long)gt_kernel_blocks(kernel),
+             (unsigned long long)room, occupancy->blocks_per_sm, m->device->sms);
+    fail_kernel(m, op, what, "; launch no more, or blocks that need less");
+    return false;
+}
+
 static bool start_grid(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = op_of(m, command);
@@ -227,7 +246,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     gt_time_ps duration_ps = stated_ps(m, command);
     gt_grid_index grid;
 
-    if (occupancy == NULL)
+    if (occupancy == NULL || !fits_at_once(m, op, occupancy))
         return false;
     if (blocks > most_blocks) {
         fail_kernel(m, op, "its grid has more than 2^32 blocks, too many to simulate one by one",
@@ -254,6 +273,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
     }
+    gt_meeting_begin(m, grid);
     gt_distributor_add(m, m->streams[op->stream].gpu, grid);
     return true;
 }
@@ -372,6 +392,8 @@ void gt_kernel_ended(struct gt_machine *m, gt_command_index command)
     gt_op_index op = m->commands[command].index;
     gt_gpu_index gpu = m->streams[op_of(m, command)->stream].gpu;
 
+    if (m->programmatic)
+        gt_meeting_kernel_over(m, command);
     gt_op_ended(m, command);
     if (!m->failed)
         retire(m, gpu, op);

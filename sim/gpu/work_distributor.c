@@ -8,6 +8,7 @@
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/clusters.h"
 #include "sim/gpu/driver_kernel.h"
+#include "sim/gpu/meeting.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
@@ -114,6 +115,18 @@ static bool place_rounds(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index g
     return true;
 }
 
+/* A cooperative launch starts when there is room for all of its blocks. */
+static bool all_fit(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
+{
+    const struct gt_grid *g = &m->grids[grid];
+
+    if (g->kernel == GT_NONE || !m->workload->kernels[g->kernel].cooperative || m->device->cooperative_at_once == 0 ||
+        gt_meeting_has_room(m, gpu, grid))
+        return true;
+    m->fired[GT_RULE_COOPERATIVE]++;
+    return false;
+}
+
 /* Hand out blocks of one grid while there is room. True when all have left. */
 static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
@@ -133,6 +146,8 @@ static bool dispatch(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     if (!gt_undealt_grid_make_way(m, gpu, g))
         return false;
     gt_sm_find_free_blocks(m, gpu, &g->occupancy.need);
+    if (!all_fit(m, gpu, grid))
+        return false;
     while (g->dispatched < g->blocks && !m->failed) {
         gt_sm_index sm;
 
@@ -169,6 +184,8 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
             state->clusters_wait = 0;
             remove_grid(m, state, grid);
             gt_graph_handed_out(m, grid);
+            if (m->grids[grid].meeting.held || m->programmatic)
+                gt_meeting_handed_out(m, grid);
             grid = m->arbitration->next(state->arbitration_state, &view, GT_NONE);
         } else {
             const struct gt_grid *held = &m->grids[grid];
@@ -224,6 +241,7 @@ static void leave(struct gt_machine *m, const struct gt_batch *batch)
     grid->ended += batch->blocks;
     if (grid->ended == grid->blocks) {
         gt_block_progress_grid_ends(m, batch->gpu, batch->grid);
+        gt_meeting_left(m, batch->grid);
         gt_engine_schedule(&m->engine, m->engine.now_ps + remainder_ps(m, batch->gpu, grid), GT_PHASE_END,
                            GT_HANDLE_GRID, batch->grid, 0);
     }

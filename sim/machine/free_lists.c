@@ -32,6 +32,8 @@ gt_command_index gt_stream_command_new(struct gt_machine *m, enum gt_stream_comm
         .wait_next = GT_NONE,
         .parent = GT_NONE,
         .target_stream = GT_NONE,
+        .triggered_ps = GT_TIME_NONE,
+        .grid = GT_NONE,
         .kind = (uint8_t)kind,
     };
     return command;

@@ -54,6 +54,12 @@ struct gt_grid {
     gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */
     struct gt_task_run *tasks;                   /* that its blocks execute as workers; NULL: they do not */
+    struct gt_meeting {
+        bool held; /* its blocks' ends are not known before all have come, or the kernel before has gone */
+        bool triggers_unknown;     /* likewise when they let the next kernel come */
+        gt_batch_index head, tail; /* that are held, by gt_batch.next */
+        gt_time_ps triggered_ps;   /* the latest so far of blocks that let it */
+    } meeting;
 };
 
 /* Equal blocks that started together on one SM. */

@@ -22,6 +22,7 @@
 enum gt_handler_number {
     GT_HANDLE_THREAD,         /* thread: its next call begins */
     GT_HANDLE_STREAM,         /* stream: looks at its head again; stamp: its wake's */
+    GT_HANDLE_POLL,           /* thread: its poll's most pieces are done; stamp: the call's place in its thread */
     GT_HANDLE_NODE,           /* command: a graph node's gap has passed, or its turn has come, by the stamp */
     GT_HANDLE_TIMED_OP,       /* command: its time is over (gt_timed_op_start()) */
     GT_HANDLE_BLOCKS,         /* batch: its blocks end, or leave their SM, by the stamp */
@@ -86,6 +87,7 @@ struct gt_machine {
     gt_command_index *op_commands;    /* in flight, of operations with edges; NULL: no edges at all */
     struct gt_occupancy *occupancies; /* by kernel, filled on first use: blocks_per_sm 0 = not yet */
     uint64_t *recorded_waves;         /* by kernel, likewise: alone on the recorded device; 0 = not yet */
+    bool programmatic;                /* some kernel is launched programmatically */
     bool kernels_apart;               /* in several streams, where one could see what another's blocks do */
     /* what is in flight: free_lists.h */
     struct gt_stream_command *commands;

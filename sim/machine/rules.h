@@ -28,6 +28,9 @@
     RULE(RETIRE, "retire", "scheduling.retire_ns=0", "gpu/work_distributor.c", "blocks that end together leave their SM one by one") \
     RULE(BLOCK_SPREAD, "block-spread", "scheduling.block_spread_pct=0", "gpu/grid.c", "blocks of a program's waves drift apart") \
     RULE(BLOCK_TURNS, "block-turns", NULL, "gpu/block_turns.c", "of a program's blocks an SM works at the oldest, so that they end one after the other") \
+    RULE(COOPERATIVE, "cooperative", "scheduling.cooperative_at_once=0", "gpu/work_distributor.c", "blocks of a cooperative launch start when there is room for all") \
+    RULE(GRID_BARRIER, "grid-barrier", NULL, "gpu/meeting.c", "a barrier over a grid opens when all its blocks have come") \
+    RULE(PROGRAMMATIC, "programmatic", NULL, "stream/programmatic.c", "a kernel launched programmatically comes before the one ahead of it is over") \
     RULE(RESIDENT_GRIDS, "resident-grids", "scheduling.resident_grids=65536", "gpu/grid.c", "only so many grids run at once") \
     RULE(WITHIN_ALONE, "within-alone", "copy.within_alone=0", "gpu/exclusive_copy.c", "a copy within the device and kernels never run at the same time") \
     RULE(DRIVER_KERNEL, "driver-kernel", "copy.within_threads=0 copy.memset_threads=0", "gpu/driver_kernel.c", "copies within the device and memsets are kernels that need room on SMs") \
@@ -57,6 +60,7 @@
     RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \
     RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_extra.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
     RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
+    RULE(POLL, "poll", NULL, "stream/poll.c", "a thread that polls sees the end of what it asks for at its next query") \
     RULE(SYNC_RETURN, "sync-return", "host.sync_return_us=0", "stream/host_thread.c", "a waiting call returns a while after what it waits for")
 
 #define GT_RULE_NUMBER(number, name, off, file, says) GT_RULE_##number,

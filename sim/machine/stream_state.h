@@ -46,6 +46,11 @@ struct gt_stream_command {
     uint64_t behind;        /* commands of the other side of the default stream's rules asked for before it */
     uint64_t sync_epoch[2]; /* device_sync.h: of its process, of that in its context */
     gt_time_ps submit_ps, visible_ps, start_ps;
+    gt_time_ps
+        triggered_ps;      /* of a kernel: all its blocks have let the next one come by then; GT_TIME_NONE: not yet */
+    gt_time_ps depends_ps; /* its blocks wait until then, when the kernel before it is over; GT_TIME_NONE: it is not;
+                              * 0: for nothing */
+    uint32_t grid;         /* of a kernel whose blocks are handed out, in gt_machine.grids; GT_NONE */
     struct gt_release releases[GT_WAITS]; /* of what held it back, by reason */
     uint8_t kind;
     bool waiting;   /* WAIT: already on its target's list; NODE: ready, behind others in its hardware queue */
@@ -55,9 +60,9 @@ struct gt_stream_command {
     bool in_queue;  /* still at or behind its hardware queue's head */
 };
 
-/* Someone to tell when a stream has completed command `number`: a host thread, a stream that waits for an
+/* Someone to tell when a stream has completed command `number`: a host thread that waits, one that polls, a stream that waits for an
  * event, or one that the default stream holds back. */
-enum gt_waiter_kind { GT_WAITER_THREAD, GT_WAITER_EVENT, GT_WAITER_DEFAULT_STREAM };
+enum gt_waiter_kind { GT_WAITER_THREAD, GT_WAITER_POLL, GT_WAITER_EVENT, GT_WAITER_DEFAULT_STREAM };
 struct gt_waiter {
     gt_command_number number;
     gt_waiter_index next;
@@ -80,6 +85,8 @@ struct gt_stream_state {
     gt_time_ps wake_ps; /* of the wake scheduled last; GT_TIME_NONE: none */
     gt_time_ps last_visible_ps;
     gt_time_ps end_ps;                 /* of the last operation completed in order */
+    gt_command_number triggered;       /* the last kernel completed, and ... */
+    gt_time_ps triggered_ps;           /* ... when its blocks had let the next one come */
     gt_op_index last_op;               /* that operation */
     gt_time_ps idle_from_ps;           /* latest end of any operation recorded on this stream */
     struct gt_release event_release;   /* by waits since the last operation */
@@ -116,8 +123,11 @@ struct gt_thread_state {
     uint32_t kinds_called;  /* bits, by gt_call_kind; copies within the device have a bit of their own */
     uint8_t kind_before;    /* gt_call_kind of the call before; GT_CALL_KINDS: none */
     gt_op_index cause_op;   /* whose end released it last */
-    gt_op_index staging_op; /* the copy in that its call goes on staging when that has started; GT_NONE */
-    gt_time_ps staged_ps;   /* its start came: when the host is done with it; else GT_TIME_NONE */
+    gt_stream_index polled; /* the poll under way asks for that stream's ... */
+    gt_command_number polled_number; /* ... command; 0: none is under way */
+    uint64_t pieces;                 /* of its work, done in a poll */
+    gt_op_index staging_op;          /* the copy in that its call goes on staging when that has started; GT_NONE */
+    gt_time_ps staged_ps;            /* its start came: when the host is done with it; else GT_TIME_NONE */
     bool done;
 };
 

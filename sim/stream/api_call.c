@@ -6,6 +6,7 @@
 #include "sim/stream/call_times.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph_groups.h"
+#include "sim/stream/poll.h"
 #include "sim/stream/submit.h"
 #include "sim/stream/waiting.h"
 #include "sim/workload/child_launches.h"
@@ -201,5 +202,6 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_DEVICE_SYNC] = { COST(sync_call_ps), false, sync_device },
     [GT_CALL_ALLOC] = { COST(other_call_ps), false, nothing },
     [GT_CALL_FREE] = { COST(other_call_ps), false, free_buffer },
+    [GT_CALL_POLL] = { COST(poll_query_ps), false, gt_poll_begin },
     [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },
 };

@@ -28,6 +28,9 @@ gt_time_ps gt_call_row_ps(const struct gt_workload *w, const struct gt_device *d
         return 0;
     if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_D2D)
         return device->copy_within_call_ps;
+    if (call->kind == GT_CALL_LAUNCH && call->ops > 0 &&
+        (w->ops[call->first_op].programmatic || w->kernels[w->ops[call->first_op].kernel].cooperative))
+        return device->launch_call_ps + device->attributes_call_ps;
     return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
 }
 
@@ -75,7 +78,7 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
     const struct gt_call *c = &m->host->calls[call];
     gt_time_ps cost_ps;
 
-    if (c->duration_ps == GT_TIME_NONE)
+    if (c->duration_ps == GT_TIME_NONE || c->kind == GT_CALL_POLL)
         return m->threads[c->thread].cost_ps + staging_ps(m, c);
     if (m->replay.blocking_op[call] == GT_NONE)
         return moved_ps(m, c, c->duration_ps);
@@ -214,6 +217,12 @@ static gt_time_ps first_staged_ps(const struct gt_machine *m, const struct gt_op
     return gt_staging_first_ps(m, (gt_op_index)(op - m->workload->ops));
 }
 
+/* A cooperative launch takes longer to start, unless its time was measured. */
+static gt_time_ps cooperative_ps(const struct gt_machine *m, const struct gt_op *op)
+{
+    return op->kind == GT_OP_KERNEL && m->workload->kernels[op->kernel].cooperative ? m->device->cooperative_ps : 0;
+}
+
 gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits)
 {
     const struct gt_call *c = &m->workload->calls[call];
@@ -228,5 +237,5 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
                       m->replay.latency_ps[op->kind]);
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
-    return gt_call_visible_ps(m, call, m->replay.latency_ps[op->kind]);
+    return gt_call_visible_ps(m, call, m->replay.latency_ps[op->kind] + (int64_t)cooperative_ps(m, op));
 }

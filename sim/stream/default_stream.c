@@ -30,6 +30,17 @@ void gt_default_stream_submit(struct gt_machine *m, gt_command_index command)
     }
 }
 
+bool gt_default_stream_lets(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_stream_command *c = &m->commands[command];
+    const struct gt_context_state *context = &m->contexts[m->streams[c->stream].context];
+
+    if (!takes_part(m, c->stream))
+        return true;
+    return (context->null_stream == c->stream ? context->completed : m->streams[context->null_stream].completed) >=
+           c->behind;
+}
+
 bool gt_default_stream_holds(struct gt_machine *m, gt_stream_index stream)
 {
     struct gt_stream_state *state = &m->streams[stream];

@@ -10,6 +10,9 @@ void gt_default_stream_submit(struct gt_machine *m, gt_command_index command);
 /* Do the rules hold back the head of this stream?  It is woken when they do no longer. */
 bool gt_default_stream_holds(struct gt_machine *m, gt_stream_index stream);
 
+/* Would they let this command go, were it the head? */
+bool gt_default_stream_lets(const struct gt_machine *m, gt_command_index command);
+
 /* The stream has completed a command. */
 void gt_default_stream_complete(struct gt_machine *m, gt_stream_index stream);
 

@@ -7,6 +7,7 @@
 #include "sim/stream/call_extra.h"
 #include "sim/stream/call_times.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/poll.h"
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
@@ -44,6 +45,7 @@ static void finish_call(struct gt_machine *m, gt_thread_index thread, gt_time_ps
         .end_ps = end_ps,
         .blocked_ps = state->blocked_ps,
         .cause_op = state->cause_op,
+        .pieces = state->pieces,
     };
 
     if (end_ps > GT_TIME_LIMIT_PS) {
@@ -108,6 +110,8 @@ static gt_time_ps cost_ps(struct gt_machine *m, gt_thread_index thread, gt_strea
     gt_time_ps extra_ps = gt_call_extra_ps(m, thread, call), time_ps;
     uint32_t others;
 
+    if (m->workload->calls[call].kind == GT_CALL_POLL)
+        return gt_noise_call_ps(m, call, m->device->poll_query_ps);
     if (m->host->calls[call].duration_ps != GT_TIME_NONE)
         return 0;
     m->fired[GT_RULE_CALL_EXTRA] += extra_ps > 0;
@@ -133,6 +137,7 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     state->blocked_ps = 0;
     state->cause_op = state->staging_op = GT_NONE;
     state->staged_ps = GT_TIME_NONE;
+    state->pieces = state->polled_number = 0;
     state->cost_ps = cost_ps(m, thread, stream);
     if (stream != GT_NONE &&
         m->streams[stream].submitted - m->streams[stream].completed >= m->device->launch_queue_depth) {
@@ -165,6 +170,45 @@ void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index
     m->fired[GT_RULE_SYNC_RETURN]++;
     now_ps += gt_call_tail_ps(m, call);
     finish_call(m, thread, now_ps > least_ps ? now_ps : least_ps);
+}
+
+/* The poll under way is over, with so many pieces done. */
+static void finish_poll(struct gt_machine *m, gt_thread_index thread, uint64_t pieces)
+{
+    gt_time_ps end_ps = gt_poll_end_ps(m, thread, pieces);
+
+    m->threads[thread].pending = 0;
+    m->threads[thread].polled_number = 0;
+    m->threads[thread].pieces = pieces;
+    finish_call(m, thread, end_ps > m->engine.now_ps ? end_ps : m->engine.now_ps);
+}
+
+void gt_thread_poll_answered(struct gt_machine *m, gt_thread_index thread, gt_stream_index stream,
+                             gt_command_number number, gt_op_index cause_op)
+{
+    struct gt_thread_state *state = &m->threads[thread];
+    const struct gt_call *call;
+    uint64_t pieces;
+
+    if (state->polled_number != number || state->polled != stream)
+        return; /* it has gone on meanwhile */
+    call = &m->workload->calls[state->calls[state->next]];
+    pieces = gt_poll_pieces(m, thread, m->engine.now_ps);
+    if (call->most_pieces > 0 && pieces > call->most_pieces)
+        return; /* it goes on before that */
+    state->cause_op = cause_op;
+    finish_poll(m, thread, pieces);
+}
+
+int gt_poll_handler(void *machine, gt_thread_index thread, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    const struct gt_thread_state *state = &m->threads[thread];
+
+    (void)error;
+    if (state->polled_number != 0 && state->next == stamp)
+        finish_poll(m, thread, m->workload->calls[state->calls[state->next]].most_pieces);
+    return m->failed ? -1 : 0;
 }
 
 void gt_thread_copy_started(struct gt_machine *m, gt_op_index op, gt_time_ps staged_ps)

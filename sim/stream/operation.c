@@ -7,6 +7,7 @@
 #include "sim/stream/graph.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/programmatic.h"
 #include "sim/stream/serial.h"
 #include "sim/stream/stream.h"
 
@@ -171,6 +172,8 @@ void gt_op_complete(struct gt_machine *m, gt_command_index command)
     }
     stream->last_op = c.index;
     stream->end_ps = m->engine.now_ps;
+    if (m->programmatic)
+        gt_programmatic_ended(m, command);
     if (c.kind == GT_COMMAND_NODE) {
         gt_stream_command_free(m, command);
         gt_graph_node_ended(m, c.parent, c.index);

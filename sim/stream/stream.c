@@ -9,6 +9,7 @@
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
+#include "sim/stream/programmatic.h"
 #include "sim/stream/waiting.h"
 
 int gt_stream_handler(void *machine, gt_stream_index stream, uint64_t stamp, struct gt_error *error)
@@ -24,12 +25,17 @@ int gt_stream_handler(void *machine, gt_stream_index stream, uint64_t stamp, str
     return m->failed ? -1 : 0;
 }
 
-static void release(struct gt_machine *m, const struct gt_waiter *waiter, gt_op_index cause_op)
+static void release(struct gt_machine *m, gt_stream_index stream, const struct gt_waiter *waiter,
+                    gt_op_index cause_op)
 {
     struct gt_release now = { m->engine.now_ps, GT_CAUSE_OP, cause_op };
 
     if (waiter->kind == GT_WAITER_THREAD) {
         gt_thread_release(m, waiter->index, cause_op);
+        return;
+    }
+    if (waiter->kind == GT_WAITER_POLL) {
+        gt_thread_poll_answered(m, waiter->index, stream, waiter->number, cause_op);
         return;
     }
     if (waiter->kind == GT_WAITER_EVENT)
@@ -49,7 +55,7 @@ static void release_waiters(struct gt_machine *m, gt_stream_index stream)
 
         state->waiters = waiter.next;
         gt_waiter_free(m, done);
-        release(m, &waiter, state->last_op);
+        release(m, stream, &waiter, state->last_op);
     }
     for (;;) {
         gt_thread_index thread = gt_device_sync_released(m, stream);
@@ -141,6 +147,14 @@ static gt_time_ps busy_queue_gap_ps(const struct gt_machine *m, gt_gpu_index gpu
     return m->replay.busy_queue_gap_ps + (waiting - quiet) * m->replay.busy_connection_ps;
 }
 
+/* A cooperative launch starts so much later behind anything. */
+static gt_time_ps cooperative_ps(const struct gt_machine *m, gt_op_index op)
+{
+    const struct gt_op *o = &m->workload->ops[op];
+
+    return o->kind == GT_OP_KERNEL && m->workload->kernels[o->kernel].cooperative ? m->device->cooperative_ps : 0;
+}
+
 /* The rule that the gap between two operations follows. */
 static enum gt_rule_number gap_rule(const struct gt_machine *m, gt_op_index before, gt_op_index after,
                                     enum gt_rule_number plain)
@@ -180,6 +194,17 @@ static void count_gaps(struct gt_machine *m, gt_stream_index stream, const struc
         m->fired[gap_rule(m, state->event_release.index, op, GT_RULE_EVENT_GAP)]++;
 }
 
+/* A gap after the operation before it in its stream, which has ended. */
+static gt_time_ps behind_last_ps(const struct gt_machine *m, gt_command_index head, gt_op_index op)
+{
+    const struct gt_stream_state *state = &m->streams[m->commands[head].stream];
+    gt_time_ps due_ps;
+
+    if (m->programmatic && gt_programmatic_due(m, head, &due_ps))
+        return due_ps;
+    return state->end_ps + gt_replay_gap_ps(&m->replay, &m->workload->ops[state->last_op], &m->workload->ops[op]);
+}
+
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
 static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_command_index head)
 {
@@ -187,15 +212,12 @@ static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_comman
     const struct gt_stream_command *c = &m->commands[head];
     gt_op_index op = c->kind == GT_COMMAND_GRAPH ? m->workload->calls[c->index].first_op : c->index;
     gt_call_index call = c->kind == GT_COMMAND_GRAPH ? c->index : m->workload->ops[c->index].call;
-    gt_time_ps more_ps = busy_queue_gap_ps(m, state->gpu, op);
+    gt_time_ps more_ps = busy_queue_gap_ps(m, state->gpu, op) + cooperative_ps(m, op);
 
     gt_stream_command_hold(m, head, GT_WAIT_HOST, c->visible_ps, GT_CAUSE_CALL, call);
     if (state->last_op != GT_NONE)
-        gt_stream_command_hold(
-            m, head, GT_WAIT_STREAM,
-            state->end_ps + gt_replay_gap_ps(&m->replay, &m->workload->ops[state->last_op], &m->workload->ops[op]) +
-                more_ps,
-            GT_CAUSE_OP, state->last_op);
+        gt_stream_command_hold(m, head, GT_WAIT_STREAM, behind_last_ps(m, head, op) + more_ps, GT_CAUSE_OP,
+                               state->last_op);
     if (state->default_release.time_ps > 0)
         gt_stream_command_hold(m, head, GT_WAIT_STREAM,
                                state->default_release.time_ps + more_ps +
@@ -241,6 +263,15 @@ static void read_command(struct gt_machine *m, gt_command_index command)
     m->fired[GT_RULE_LINK_READS] += more_ps > 0;
 }
 
+/* Kernels behind those that run, as far as these let them come. */
+static void come_early(struct gt_machine *m, gt_stream_index stream)
+{
+    gt_command_index next;
+
+    while (!m->failed && (next = gt_programmatic_next(m, stream)) != GT_NONE)
+        gt_op_ready(m, next);
+}
+
 /* Go on with the stream as far as it goes now. */
 void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
 {
@@ -260,10 +291,12 @@ void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
             return;
         if (c->kind == GT_COMMAND_OP || c->kind == GT_COMMAND_GRAPH) {
             try_op(m, stream, head);
-            return; /* it completes by an event of its own */
+            break; /* it completes by an event of its own */
         }
         if (c->kind == GT_COMMAND_WAIT && !wait_over(m, head))
             return;
         gt_stream_complete(m, stream);
     }
+    if (m->programmatic)
+        come_early(m, stream);
 }

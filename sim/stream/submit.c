@@ -26,6 +26,8 @@ gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index comman
     } else {
         m->commands[state->tail].next = command;
         state->tail = command;
+        if (m->programmatic) /* it may come before what is ahead of it is over */
+            gt_stream_wake(m, c->stream, c->visible_ps);
     }
     return c->number;
 }

@@ -35,6 +35,7 @@ struct gt_call_record {
     gt_time_ps start_ps, end_ps;
     gt_time_ps blocked_ps; /* the part of it spent waiting for the GPU or for queue room */
     gt_op_index cause_op;  /* the operation whose end released a blocked call; or GT_NONE */
+    uint64_t pieces;       /* of its own work that a poll has done */
 };
 
 struct gt_op_record {

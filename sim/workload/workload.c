@@ -30,6 +30,7 @@ const char *const gt_call_kind_names[GT_CALL_KINDS] = {
     [GT_CALL_DEVICE_SYNC] = "device_sync",
     [GT_CALL_ALLOC] = "alloc",
     [GT_CALL_FREE] = "free",
+    [GT_CALL_POLL] = "poll",
     [GT_CALL_OTHER] = "other",
 };
 const char *const gt_op_kind_names[GT_OP_KINDS] = {
@@ -341,6 +342,10 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->program = kernel->program;
     key->tasks = kernel->tasks;
     key->task_policy = kernel->tasks != NULL ? kernel->task_policy : 0;
+    key->cooperative = kernel->cooperative;
+    key->grid_barriers = kernel->grid_barriers;
+    key->early_pct = kernel->early_pct;
+    key->prologue_ps = kernel->prologue_ps;
 }
 
 gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)

@@ -50,6 +50,8 @@ enum { GT_MOST_GPUS = 256 }; /* of one workload */
  * Guide, thread block clusters). */
 enum { GT_MOST_CLUSTER_BLOCKS = 16 };
 
+enum { GT_MOST_GRID_BARRIERS = 1 << 20 }; /* of one kernel */
+
 enum gt_call_kind {
     GT_CALL_HOST_WORK,    /* the thread computes for duration_ps */
     GT_CALL_LAUNCH,       /* one kernel */
@@ -68,6 +70,7 @@ enum gt_call_kind {
     GT_CALL_DEVICE_SYNC,
     GT_CALL_ALLOC, /* a buffer's memory is had from here on: cudaMalloc; with a stream cudaMallocAsync */
     GT_CALL_FREE,  /* until here: cudaFree, which waits for the device; with a stream cudaFreeAsync */
+    GT_CALL_POLL,  /* the thread works piece by piece until an event, or a stream, is done, and asks in between */
     GT_CALL_OTHER, /* takes host time and nothing else */
     GT_CALL_KINDS
 };
@@ -126,6 +129,11 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     uint32_t task_policy;            /* in names: how workers get tasks (sim/tasks/policy.h); of no meaning without */
     struct gt_launch_rule *launches; /* what its blocks launch: child_launches.h */
     uint32_t launch_count;
+    bool cooperative;       /* cudaLaunchCooperativeKernel: all its blocks must fit at once */
+    uint32_t grid_barriers; /* its blocks meet so often, all of them; each block's time is in equal parts between */
+    uint32_t early_pct;     /* of a block's time that is left when it lets the next kernel come: griddepcontrol's
+                             * launch_dependents; 0: at its end */
+    gt_time_ps prologue_ps; /* of a block's time that does not need the kernel before it, where it comes early */
 };
 
 struct gt_gpu {
@@ -174,8 +182,10 @@ struct gt_call {
     gt_event_index event;   /* for the event calls */
     gt_buffer_index buffer; /* for alloc and free */
     gt_op_index first_op;
-    uint32_t ops;  /* its operations are ops[first_op .. first_op + ops - 1] */
-    uint32_t line; /* in the trace file, for messages; 0 unknown */
+    uint32_t ops;         /* its operations are ops[first_op .. first_op + ops - 1] */
+    uint32_t line;        /* in the trace file, for messages; 0 unknown */
+    uint32_t most_pieces; /* of a poll: so many, then the thread goes on, done or not; 0: until it is done */
+    gt_time_ps piece_ps;  /* of a poll: the work between two queries */
     /* As the profiler numbered them, 0: not recorded. CUPTI's correlation of the call, which its operations
      * carry too, counts within a process; Kineto's External id is that of the operator that made the call. */
     uint32_t correlation, external;
@@ -201,6 +211,8 @@ struct gt_op {
     uint8_t kind;          /* gt_op_kind */
     uint8_t direction;     /* gt_direction */
     uint8_t memory;        /* gt_memory */
+    bool programmatic;     /* a kernel whose blocks may come once all of the kernel before it in its stream have let
+                            * them (the attribute programmaticStreamSerialization) */
     gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
     /* As in struct gt_call.  GT_TIME_NONE: as its call's cost, the learned constants and the device file have it. */
     gt_time_ps visible_ps; /* from its call's begin until the GPU may start it */

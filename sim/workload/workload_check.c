@@ -88,6 +88,15 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
         return gt_error_set(error, "its program %.80s is for blocks of %u warps, and it has %llu threads a block",
                             kernel->program->key, kernel->program->warps_per_block,
                             (unsigned long long)gt_kernel_threads(kernel));
+    if (kernel->early_pct > 100 || !time_fits(kernel->prologue_ps) || kernel->grid_barriers > GT_MOST_GRID_BARRIERS)
+        return gt_error_set(error,
+                            "\"trigger_pct\" is 0 to 100, \"prologue\" less than 53 days and \"grid_barriers\" %d at "
+                            "most",
+                            GT_MOST_GRID_BARRIERS);
+    if (kernel->tasks != NULL && (kernel->grid_barriers > 0 || kernel->early_pct > 0 || kernel->prologue_ps > 0))
+        return gt_error_set(error,
+                            "workers of a task graph have no grid_barriers, trigger_pct or prologue: their tasks "
+                            "wait for counters");
     return check_cost(kernel, error);
 }
 
@@ -164,6 +173,9 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
         workload->calls[op->call].kind == GT_CALL_GRAPH_LAUNCH)
         return gt_error_set(error, "kernel %.200s launches kernels itself: as a graph's node that is not simulated",
                             gt_name_text(workload, workload->kernels[op->kernel].name));
+    if (op->programmatic && op->kind != GT_OP_KERNEL)
+        return gt_error_set(error, "a %s cannot be launched programmatically: kernels are",
+                            gt_op_kind_names[op->kind]);
     if (!index_fits(op->peer_gpu, workload->gpu_count))
         return gt_error_set(error, "a copy's other GPU is not among the GPUs");
     if (op->bytes > INT64_MAX)
@@ -243,6 +255,10 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
                             kind);
     if (needs[call->kind].buffer && call->buffer == GT_NONE)
         return gt_error_set(error, "a call of %s does not say which buffer", kind);
+    if (call->kind == GT_CALL_POLL && call->stream == GT_NONE && call->event == GT_NONE)
+        return gt_error_set(error, "a poll does not say which event or stream it asks for");
+    if (!time_fits(call->piece_ps) || call->piece_ps == GT_TIME_NONE)
+        return gt_error_set(error, "a piece of a poll's work lasts too long; 53 days are the limit");
     if (!stretch_fits(call->start_ps, call->duration_ps))
         return gt_error_set(error, "a call of %s starts too late or lasts too long; 53 days are the limit", kind);
     if (call->kind == GT_CALL_HOST_WORK && call->duration_ps == GT_TIME_NONE)

@@ -283,6 +283,13 @@ static const char every_call[] =
     "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":4,\"writes\":[[\"y\",0,4]]}]}\n"
     "{\"call\":\"free\",\"buffer\":\"x\"}\n{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1024,\"stream\":\"s1\"}\n"
     "{\"call\":\"free\",\"buffer\":\"x\",\"stream\":\"s1\"}\n"
+    "{\"kernel\":\"meets\",\"block_us\":5,\"cooperative\":true,\"grid_barriers\":3,\"trigger_pct\":25,\"prologue_"
+    "us\":1."
+    "5}\n"
+    "{\"call\":\"launch\",\"kernel\":\"meets\",\"programmatic\":true}\n"
+    "{\"call\":\"graph_launch\",\"nodes\":[{\"kernel\":\"meets\",\"programmatic\":true},{\"kernel\":\"meets\"}]}\n"
+    "{\"call\":\"poll\",\"event\":\"e\",\"piece_us\":2.5,\"most_pieces\":7}\n"
+    "{\"call\":\"poll\",\"stream\":\"s1\",\"piece_us\":0}\n"
     "{\"call\":\"other\",\"name\":\"cudaMalloc\",\"duration_us\":5,\"inferred\":true}";
 
 static void every_call_survives(void **state)
@@ -304,6 +311,10 @@ static void every_call_survives(void **state)
     assert_string_equal(gt_name_text(workload, workload->kernels[3].arguments), "{\"cycles\":1e5,\"how\":\"Ab\"}");
     assert_int_equal(workload->kernels[4].arguments, GT_NONE);
     assert_int_equal(workload->kernels[6].grid[0], 9);
+    assert_true(workload->kernels[7].cooperative);
+    assert_int_equal(workload->kernels[7].grid_barriers, 3);
+    assert_int_equal(workload->kernels[7].early_pct, 75);
+    assert_int_equal(workload->kernels[7].prologue_ps, 1500000);
     assert_int_equal(workload->streams[0].priority, -5);
     assert_int_equal(workload->buffer_count, 3);
     assert_int_equal(workload->access_count, 6);

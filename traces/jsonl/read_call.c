@@ -18,13 +18,14 @@ struct raw_op {
     gt_time_ps start, duration;
     uint64_t bytes;
     uint8_t kind, direction, memory;
+    bool programmatic;
 };
 struct raw_call {
     const struct gt_json_token *thread, *event, *name, *nodes, *buffer;
     uint64_t address;
-    gt_time_ps start, duration;
+    gt_time_ps start, duration, piece;
     struct raw_op op;
-    uint32_t grid[3], block[3], dynamic_shared_bytes, correlation, external;
+    uint32_t grid[3], block[3], dynamic_shared_bytes, correlation, external, most_pieces;
     uint8_t kind;
     bool synchronous, inferred, target_unknown;
 };
@@ -42,7 +43,8 @@ struct raw_call {
     { "destination", GT_FIELD_REF, offsetof(type, op destination), NULL, 0 }, \
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
-    { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }
+    { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }, \
+    { "programmatic", GT_FIELD_BOOL, offsetof(type, op programmatic), NULL, 0 }
 /* clang-format on */
 
 static const struct gt_field node_fields[] = {
@@ -72,6 +74,8 @@ static const struct gt_field call_fields[] = {
     { "synchronous", GT_FIELD_BOOL, offsetof(struct raw_call, synchronous), NULL, 0 },
     { "inferred", GT_FIELD_BOOL, offsetof(struct raw_call, inferred), NULL, 0 },
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
+    { "piece", GT_FIELD_TIME, offsetof(struct raw_call, piece), NULL, 0 },
+    { "most_pieces", GT_FIELD_U32, offsetof(struct raw_call, most_pieces), NULL, 0 },
 };
 static const struct gt_field_table call_table = GT_FIELD_TABLE("a call", call_fields);
 static const struct gt_field_table node_table = GT_FIELD_TABLE("a node", node_fields);
@@ -138,6 +142,8 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
         return gt_error_set(error, "a copy needs a \"direction\": h2d, d2h, d2d, p2p or h2h");
     if ((raw->kind == GT_OP_COPY || raw->kind == GT_OP_MEMSET) && raw->bytes == NO_BYTES)
         return gt_error_set(error, "a %s needs \"bytes\", less than 2^63", gt_op_kind_names[raw->kind]);
+    if (raw->kind != GT_OP_KERNEL && raw->programmatic)
+        return gt_error_set(error, "\"programmatic\" is of kernels");
     if (raw->kind == GT_OP_HOST_FUNCTION && raw->duration == GT_TIME_NONE)
         return gt_error_set(error, "a host function needs the time that it runs, \"duration_us\"");
     return 0;
@@ -187,6 +193,7 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     op->direction = raw->direction == NO_CHOICE ? GT_H2D : raw->direction;
     op->memory = raw->memory == NO_CHOICE ? gt_usual_memory(op) : raw->memory;
     op->peer_gpu = peer;
+    op->programmatic = raw->programmatic;
     workload->calls[call].ops++;
     if (read_accesses(jsonl, raw, index, error) != 0)
         return -1;
@@ -258,7 +265,7 @@ static bool has_flat_op(const struct raw_call *raw)
     return op->kernel != NULL || op->profile != NULL || op->after != NULL || op->peer_gpu != NULL ||
            op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE || op->reads != NULL ||
            op->writes != NULL || op->source != NULL || op->destination != NULL || op->start != GT_TIME_NONE ||
-           op->duration != GT_TIME_NONE || raw->grid[0] != 0 || raw->block[0] != 0 ||
+           op->duration != GT_TIME_NONE || op->programmatic || raw->grid[0] != 0 || raw->block[0] != 0 ||
            raw->dynamic_shared_bytes != NO_U32;
 }
 
@@ -280,6 +287,20 @@ static int check_buffer_call(const struct raw_call *raw, struct gt_error *error)
     return 0;
 }
 
+static int check_poll(const struct raw_call *raw, struct gt_error *error)
+{
+    bool polls = raw->kind == GT_CALL_POLL;
+
+    if (polls && (raw->op.stream == NULL) == (raw->event == NULL))
+        return gt_error_set(error, "a call of poll asks for an \"event\" or for a \"stream\": give one of them");
+    if (polls && raw->piece == GT_TIME_NONE)
+        return gt_error_set(error,
+                            "a call of poll needs the time of a piece of its work, \"piece_us\"; 0: it only asks");
+    if (!polls && (raw->piece != GT_TIME_NONE || raw->most_pieces != 0))
+        return gt_error_set(error, "\"piece\" and \"most_pieces\" are of calls of poll");
+    return 0;
+}
+
 static int check_call(const struct raw_call *raw, const struct gt_call_rule *rule, struct gt_error *error)
 {
     const char *kind = gt_call_kind_names[raw->kind];
@@ -292,6 +313,8 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
         return gt_error_set(error, "a call of host_work needs a duration, \"duration_us\"");
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
+    if (check_poll(raw, error) != 0)
+        return -1;
     if (rule->buffer)
         return check_buffer_call(raw, error);
     if (raw->buffer != NULL || raw->address != GT_ADDRESS_NONE)
@@ -346,6 +369,8 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     call->line = jsonl->line_number;
     call->correlation = raw->correlation;
     call->external = raw->external;
+    call->piece_ps = raw->piece != GT_TIME_NONE ? raw->piece : 0;
+    call->most_pieces = raw->most_pieces;
     call->thread = gt_jsonl_use_thread(jsonl, raw->thread);
     if (raw->name != NULL && raw->name->type == GT_JSON_STRING)
         call->name = gt_name(workload, raw->name->text, raw->name->length);
@@ -372,7 +397,7 @@ int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, st
 {
     /* clang-format off */
     struct raw_call raw = {
-        .thread = &default_thread, .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .op = op_defaults,
+        .thread = &default_thread, .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .piece = GT_TIME_NONE, .op = op_defaults,
         .dynamic_shared_bytes = NO_U32, .address = GT_ADDRESS_NONE,
     };
     /* clang-format on */

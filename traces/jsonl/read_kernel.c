@@ -15,7 +15,9 @@ struct raw_kernel {
     uint32_t grid[3], block[3], cluster[3];
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
     struct gt_field_times block_cost, block_list;
-    gt_time_ps duration;
+    gt_time_ps duration, prologue;
+    uint32_t grid_barriers, trigger_pct;
+    bool cooperative;
     const struct gt_json_token *runs, *arguments, *program, *tasks, *policy, *launches;
 };
 static const struct gt_field kernel_fields[] = {
@@ -36,6 +38,10 @@ static const struct gt_field kernel_fields[] = {
     { "tasks", GT_FIELD_REF, offsetof(struct raw_kernel, tasks), NULL, 0 },
     { "policy", GT_FIELD_TEXT, offsetof(struct raw_kernel, policy), NULL, 0 },
     { "launches", GT_FIELD_ARRAY, offsetof(struct raw_kernel, launches), NULL, 0 },
+    { "cooperative", GT_FIELD_BOOL, offsetof(struct raw_kernel, cooperative), NULL, 0 },
+    { "grid_barriers", GT_FIELD_U32, offsetof(struct raw_kernel, grid_barriers), NULL, 0 },
+    { "trigger_pct", GT_FIELD_U32, offsetof(struct raw_kernel, trigger_pct), NULL, 0 },
+    { "prologue", GT_FIELD_TIME, offsetof(struct raw_kernel, prologue), NULL, 0 },
 };
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
@@ -179,6 +185,9 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
         return gt_error_set(error, "a kernel needs a name; give its number as \"id\"");
     if (key->type == GT_JSON_NULL)
         return gt_error_set(error, "a kernel's \"id\" is a name or a number, not null");
+    if (raw->trigger_pct > 100)
+        return gt_error_set(error, "\"trigger_pct\" is the part of a block's time, 0 to 100, after which it lets the "
+                                   "next kernel's blocks come");
     if (gt_refs_find(jsonl->kernels, key, &line) != GT_NONE)
         return gt_error_set(error,
                             "kernel %.*s is defined already, on line %u; give kernels of the same "
@@ -196,7 +205,11 @@ static void free_lists(struct gt_kernel *kernel)
 int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
     struct raw_kernel raw = {
-        .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .cluster = { 1, 1, 1 }, .duration = GT_TIME_NONE
+        .grid = { 1, 1, 1 },
+        .block = { 1, 1, 1 },
+        .cluster = { 1, 1, 1 },
+        .duration = GT_TIME_NONE,
+        .trigger_pct = 100,
     };
     struct gt_kernel kernel = { .line = jsonl->line_number, .runs = GT_NONE, .arguments = GT_NONE };
     const struct gt_json_token *key;
@@ -215,6 +228,10 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     kernel.static_shared_bytes = raw.shared_bytes;
     kernel.dynamic_shared_bytes = raw.dynamic_shared_bytes;
     kernel.duration_ps = raw.duration;
+    kernel.cooperative = raw.cooperative;
+    kernel.grid_barriers = raw.grid_barriers;
+    kernel.early_pct = 100 - raw.trigger_pct;
+    kernel.prologue_ps = raw.prologue;
     if (read_cost(&raw, &kernel, error) != 0 ||
         gt_jsonl_library(jsonl, raw.runs, raw.arguments, &kernel.runs, &kernel.arguments, error) != 0 ||
         gt_jsonl_use_program(jsonl, raw.program, &kernel.program, error) != 0 ||

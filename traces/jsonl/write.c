@@ -200,6 +200,13 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_number(emit, "dynamic_shared_bytes", kernel->dynamic_shared_bytes);
     emit_cost(emit, kernel);
     gt_emit_time(emit, "duration_ns", kernel->duration_ps);
+    gt_emit_flag(emit, "cooperative", kernel->cooperative);
+    if (kernel->grid_barriers != 0)
+        gt_emit_number(emit, "grid_barriers", kernel->grid_barriers);
+    if (kernel->early_pct != 0)
+        gt_emit_number(emit, "trigger_pct", 100 - kernel->early_pct);
+    if (kernel->prologue_ps != 0)
+        gt_emit_time(emit, "prologue_ns", kernel->prologue_ps);
     if (kernel->runs != GT_NONE)
         gt_emit_text(emit, "runs", emit->keys.names[kernel->runs]);
     if (kernel->arguments != GT_NONE)

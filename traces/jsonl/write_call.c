@@ -72,6 +72,7 @@ static void emit_work(struct gt_emit *emit, const struct gt_op *op)
         gt_emit_text(emit, "memory", gt_memory_names[op->memory]);
     if (op->peer_gpu != GT_NONE)
         gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
+    gt_emit_flag(emit, "programmatic", op->programmatic);
     emit_accesses(emit, op, false);
     emit_accesses(emit, op, true);
 }
@@ -172,6 +173,10 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index)
     emit_who(emit, call);
     gt_emit_time(emit, "start_ns", call->start_ps);
     gt_emit_time(emit, "duration_ns", call->duration_ps);
+    if (call->kind == GT_CALL_POLL)
+        gt_emit_time(emit, "piece_ns", call->piece_ps);
+    if (call->most_pieces != 0)
+        gt_emit_number(emit, "most_pieces", call->most_pieces);
     if (is_flat(emit, call))
         emit_flat_op(emit, call);
     else if (call->ops != 0 || gt_call_rules[call->kind].op || call->kind == GT_CALL_GRAPH_LAUNCH)

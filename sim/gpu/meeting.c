@@ -1,0 +1,224 @@
+/* Barriers over a grid, and blocks that wait for the kernel before. */
+#include "sim/gpu/meeting.h"
+
+#include "sim/gpu/batches.h"
+#include "sim/stream/programmatic.h"
+
+static const struct gt_kernel *kernel_of(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    static const struct gt_kernel none;
+
+    return grid->kernel == GT_NONE ? &none : &m->workload->kernels[grid->kernel];
+}
+
+/* A time that is known to hold barriers and waits already has none of its own. */
+static uint32_t barriers_of(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    return kernel_of(m, grid)->grid_barriers;
+}
+
+static gt_time_ps part_of(gt_time_ps whole_ps, uint32_t pct)
+{
+    return whole_ps / 100 * pct + whole_ps % 100 * pct / 100;
+}
+
+/* When a block that started then would have started, had it not waited for the kernel before. */
+static gt_time_ps begun_ps(const struct gt_machine *m, const struct gt_grid *grid, gt_time_ps start_ps,
+                           gt_time_ps cost_ps)
+{
+    gt_time_ps depends_ps = m->commands[grid->command].depends_ps, prologue_ps = kernel_of(m, grid)->prologue_ps;
+
+    if (prologue_ps > cost_ps)
+        prologue_ps = cost_ps;
+    return depends_ps > start_ps + prologue_ps ? depends_ps - prologue_ps : start_ps;
+}
+
+/* The times of a grid's barriers: the first opens, and the others so long after the one before. */
+struct barriers {
+    uint32_t count;
+    gt_time_ps first_ps, step_ps;
+};
+
+/* When a block has done that much of its work, which it begins (but for the barriers) then. */
+static gt_time_ps done_ps(const struct barriers *barriers, gt_time_ps begun_ps, gt_time_ps cost_ps,
+                          gt_time_ps work_ps)
+{
+    gt_time_ps phase_ps = cost_ps / (barriers->count + 1ull);
+    uint64_t passed = phase_ps > 0 ? work_ps / phase_ps : barriers->count;
+
+    if (passed > barriers->count || work_ps == cost_ps)
+        passed = barriers->count;
+    if (passed == 0)
+        return begun_ps + work_ps;
+    return barriers->first_ps + (passed - 1) * barriers->step_ps + (work_ps - passed * phase_ps);
+}
+
+/* The block lets the next kernel come then: `early` says whether that is so before it waits for anything. */
+static bool triggers_early(const struct gt_machine *m, const struct gt_grid *grid, gt_time_ps cost_ps)
+{
+    const struct gt_kernel *kernel = kernel_of(m, grid);
+    gt_time_ps work_ps = part_of(cost_ps, 100 - kernel->early_pct);
+
+    return kernel->early_pct > 0 && work_ps <= kernel->prologue_ps &&
+           work_ps <= cost_ps / (barriers_of(m, grid) + 1ull);
+}
+
+static void note_trigger(struct gt_grid *grid, gt_time_ps time_ps)
+{
+    if (time_ps > grid->meeting.triggered_ps)
+        grid->meeting.triggered_ps = time_ps;
+}
+
+static gt_time_ps trigger_work_ps(const struct gt_machine *m, const struct gt_grid *grid, gt_time_ps cost_ps)
+{
+    return part_of(cost_ps, 100 - kernel_of(m, grid)->early_pct);
+}
+
+/* All blocks are out and are known to let the next kernel come by some time. */
+static void tell_triggered(struct gt_machine *m, gt_grid_index grid)
+{
+    const struct gt_grid *g = &m->grids[grid];
+
+    if (m->programmatic && !g->meeting.triggers_unknown && g->kernel != GT_NONE)
+        gt_programmatic_triggered(m, g->command, g->meeting.triggered_ps);
+}
+
+void gt_meeting_begin(struct gt_machine *m, gt_grid_index grid)
+{
+    struct gt_grid *g = &m->grids[grid];
+
+    m->commands[g->command].grid = grid;
+    g->meeting.head = GT_NONE;
+    g->meeting.held = barriers_of(m, g) > 0 || m->commands[g->command].depends_ps != 0;
+    if (g->meeting.held)
+        g->launch = NULL; /* its blocks' times are as they are alone */
+}
+
+bool gt_meeting_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps *end_ps)
+{
+    const struct gt_batch *b = &m->batches[batch];
+    struct gt_grid *g = &m->grids[b->grid];
+    gt_time_ps cost_ps = *end_ps - b->start_ps, begun;
+    bool knows = m->commands[g->command].depends_ps != GT_TIME_NONE && barriers_of(m, g) == 0;
+
+    if (knows) {
+        const struct barriers none = { 0 };
+
+        begun = begun_ps(m, g, b->start_ps, cost_ps);
+        *end_ps = begun + cost_ps;
+        note_trigger(g, triggers_early(m, g, cost_ps)
+                            ? b->start_ps + trigger_work_ps(m, g, cost_ps)
+                            : done_ps(&none, begun, cost_ps, trigger_work_ps(m, g, cost_ps)));
+        return false;
+    }
+    if (triggers_early(m, g, cost_ps))
+        note_trigger(g, b->start_ps + trigger_work_ps(m, g, cost_ps));
+    else
+        g->meeting.triggers_unknown = true;
+    m->batches[batch].next = GT_NONE;
+    if (g->meeting.head == GT_NONE)
+        g->meeting.head = batch;
+    else
+        m->batches[g->meeting.tail].next = batch;
+    g->meeting.tail = batch;
+    return true;
+}
+
+void gt_meeting_will_end(struct gt_machine *m, gt_grid_index grid, gt_time_ps start_ps, gt_time_ps end_ps)
+{
+    struct gt_grid *g = &m->grids[grid];
+
+    note_trigger(g, start_ps + trigger_work_ps(m, g, end_ps - start_ps));
+}
+
+/* When each barrier opens: the last block comes to it the longest part of all after the one before has opened. */
+static struct barriers barrier_times(const struct gt_machine *m, const struct gt_grid *grid)
+{
+    struct barriers barriers = { .count = barriers_of(m, grid) };
+    gt_time_ps wait_ps = 0, longest_ps = 0;
+
+    if (barriers.count == 0)
+        return barriers;
+    if (!grid->inverted)
+        wait_ps = m->device->barrier_ps + grid->blocks * m->device->barrier_block_ps;
+    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next) {
+        gt_time_ps cost_ps = gt_batch_cost_ps(m, grid, m->batches[i].first_block);
+        gt_time_ps phase_ps = cost_ps / (barriers.count + 1ull);
+        gt_time_ps first_ps = begun_ps(m, grid, m->batches[i].start_ps, cost_ps) + phase_ps + wait_ps;
+
+        barriers.first_ps = first_ps > barriers.first_ps ? first_ps : barriers.first_ps;
+        longest_ps = phase_ps > longest_ps ? phase_ps : longest_ps;
+    }
+    barriers.step_ps = longest_ps + wait_ps;
+    return barriers;
+}
+
+/* Ends of blocks that were held, as far as all that they wait for is known. */
+static void settle(struct gt_machine *m, gt_grid_index grid)
+{
+    struct gt_grid *g = &m->grids[grid];
+    struct barriers barriers;
+    gt_batch_index next;
+
+    if (g->meeting.head == GT_NONE || m->commands[g->command].depends_ps == GT_TIME_NONE ||
+        (barriers_of(m, g) > 0 && g->dispatched < g->blocks))
+        return;
+    barriers = barrier_times(m, g);
+    m->fired[GT_RULE_GRID_BARRIER] += barriers.count;
+    for (gt_batch_index i = g->meeting.head; i != GT_NONE; i = next) {
+        gt_time_ps start_ps = m->batches[i].start_ps, cost_ps = gt_batch_cost_ps(m, g, m->batches[i].first_block);
+        gt_time_ps begun = begun_ps(m, g, start_ps, cost_ps);
+
+        next = m->batches[i].next;
+        if (!triggers_early(m, g, cost_ps))
+            note_trigger(g, done_ps(&barriers, begun, cost_ps, trigger_work_ps(m, g, cost_ps)));
+        gt_batch_due(m, i, done_ps(&barriers, begun, cost_ps, cost_ps));
+    }
+    g->meeting.head = GT_NONE;
+    g->meeting.triggers_unknown = false;
+    if (g->dispatched == g->blocks)
+        tell_triggered(m, grid);
+}
+
+void gt_meeting_handed_out(struct gt_machine *m, gt_grid_index grid)
+{
+    if (m->grids[grid].launch != NULL || m->grids[grid].tasks != NULL) /* nobody knows before they end */
+        m->grids[grid].meeting.triggers_unknown = true;
+    if (m->grids[grid].meeting.held)
+        settle(m, grid);
+    tell_triggered(m, grid);
+}
+
+void gt_meeting_left(struct gt_machine *m, gt_grid_index grid)
+{
+    struct gt_grid *g = &m->grids[grid];
+
+    if (!m->programmatic || !g->meeting.triggers_unknown)
+        return;
+    g->meeting.triggers_unknown = false;
+    note_trigger(g, m->engine.now_ps);
+    tell_triggered(m, grid);
+}
+
+void gt_meeting_kernel_over(struct gt_machine *m, gt_command_index command)
+{
+    gt_command_index next = m->commands[command].next;
+
+    if (m->commands[command].kind != GT_COMMAND_OP || next == GT_NONE || !m->commands[next].started ||
+        m->commands[next].depends_ps != GT_TIME_NONE)
+        return;
+    m->commands[next].depends_ps = m->engine.now_ps + m->device->programmatic_wait_ps;
+    if (m->commands[next].grid != GT_NONE)
+        settle(m, m->commands[next].grid);
+}
+
+bool gt_meeting_has_room(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
+{
+    const struct gt_gpu_state *state = &m->gpus[gpu];
+    uint64_t room = 0;
+
+    for (uint32_t blocks = 1; blocks <= state->free_blocks_most; blocks++)
+        for (uint32_t word = 0; word * 64 < m->device->sms; word++)
+            room += (uint64_t)blocks * (uint32_t)__builtin_popcountll(state->free_block_sets[blocks][word]);
+    return room >= m->grids[grid].blocks;
+}

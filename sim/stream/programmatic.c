@@ -1,0 +1,90 @@
+#include "sim/stream/programmatic.h"
+
+#include "sim/machine/free_lists.h"
+#include "sim/stream/default_stream.h"
+#include "sim/stream/hw_queue.h"
+#include "sim/stream/waiting.h"
+
+/* Workers of a task graph do not wait for the kernel before: such a kernel comes when that one is over. */
+static bool is_programmatic(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
+
+    return m->commands[command].kind == GT_COMMAND_OP && op->programmatic &&
+           m->workload->kernels[op->kernel].tasks == NULL;
+}
+
+/* A kernel whose blocks launch others is over when those are, too, which is all that the next one can wait for. */
+static bool launches(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_op *op = &m->workload->ops[m->commands[command].index];
+
+    return op->kind == GT_OP_KERNEL && m->workload->kernels[op->kernel].launch_count > 0;
+}
+
+void gt_programmatic_triggered(struct gt_machine *m, gt_command_index command, gt_time_ps time_ps)
+{
+    if (m->commands[command].kind != GT_COMMAND_OP || m->commands[command].triggered_ps != GT_TIME_NONE ||
+        launches(m, command))
+        return;
+    m->commands[command].triggered_ps = time_ps;
+    gt_stream_wake(m, m->commands[command].stream, m->engine.now_ps);
+}
+
+void gt_programmatic_ended(struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_stream_command *c = &m->commands[command];
+    struct gt_stream_state *stream = &m->streams[c->stream];
+
+    if (c->kind != GT_COMMAND_OP || m->workload->ops[c->index].kind != GT_OP_KERNEL)
+        return;
+    stream->triggered = c->number;
+    stream->triggered_ps = c->triggered_ps != GT_TIME_NONE ? c->triggered_ps : m->engine.now_ps;
+}
+
+bool gt_programmatic_due(const struct gt_machine *m, gt_command_index command, gt_time_ps *due_ps)
+{
+    const struct gt_stream_state *stream = &m->streams[m->commands[command].stream];
+
+    if (!is_programmatic(m, command) || stream->triggered == 0 ||
+        stream->triggered + 1 != m->commands[command].number)
+        return false;
+    *due_ps = stream->triggered_ps + m->device->programmatic_ps;
+    return true;
+}
+
+/* Its turn is when what holds it back is gone: the host, the kernel before it, its connection, the default stream. */
+static bool may_come(struct gt_machine *m, gt_command_index before, gt_command_index next)
+{
+    struct gt_stream_command *c = &m->commands[next];
+    gt_time_ps triggered_ps = m->commands[before].triggered_ps, due_ps;
+
+    if (m->commands[before].kind != GT_COMMAND_OP || triggered_ps == GT_TIME_NONE || !is_programmatic(m, next))
+        return false;
+    due_ps = triggered_ps + m->device->programmatic_ps;
+    gt_stream_command_hold(m, next, GT_WAIT_HOST, c->visible_ps, GT_CAUSE_CALL, m->workload->ops[c->index].call);
+    gt_stream_command_hold(m, next, GT_WAIT_STREAM, due_ps, GT_CAUSE_OP, m->commands[before].index);
+    due_ps = c->visible_ps > due_ps ? c->visible_ps : due_ps;
+    if (due_ps > m->engine.now_ps) {
+        gt_stream_wake(m, c->stream, due_ps);
+        return false;
+    }
+    return gt_hw_queue_allows(m, next) && gt_default_stream_lets(m, next) &&
+           (m->op_afters_left == NULL || m->op_afters_left[c->index] == 0);
+}
+
+gt_command_index gt_programmatic_next(struct gt_machine *m, gt_stream_index stream)
+{
+    gt_command_index before = m->streams[stream].head, next;
+
+    if (before == GT_NONE || !m->commands[before].started)
+        return GT_NONE;
+    for (next = m->commands[before].next; next != GT_NONE && m->commands[next].started; next = m->commands[next].next)
+        before = next;
+    if (next == GT_NONE || !may_come(m, before, next))
+        return GT_NONE;
+    m->fired[GT_RULE_PROGRAMMATIC]++;
+    m->commands[next].started = true;
+    m->commands[next].depends_ps = GT_TIME_NONE;
+    return next;
+}
