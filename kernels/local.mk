@@ -6,6 +6,7 @@ KERNELS = \
     kernels/calibrate/code.cu \
     kernels/calibrate/memory.cu \
     kernels/calibrate/pipes.cu \
+    kernels/calibrate/tasks.cu \
     kernels/calibrate/wgmma.cu \
     kernels/chase.cu \
     kernels/cp_async_pipeline.cu \
@@ -36,7 +37,7 @@ KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block
     kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/launch.h kernels/library.h \
     kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h
 CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
-    kernels/calibrate/pipes.h
+    kernels/calibrate/pipes.h kernels/calibrate/tasks.h
 KERNEL_C_FILES = \
     kernels/executor_image.c kernels/executor.h \
     kernels/library.c kernels/library.h \

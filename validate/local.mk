@@ -23,7 +23,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c \
     validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/memory.c \
     validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
-    validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c \
+    validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/tasks.c \
     validate/calibrate/thread_team.c validate/calibrate/thread_team.h validate/calibrate/turns.c \
     validate/calibrate/waits.c \
     validate/gpu/cuda_error.c validate/gpu/cuda_error.h validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \

@@ -39,6 +39,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "memory", "latency of L1, L2 and DRAM", gt_calibrate_memory, false },
     { "rates", "what L2 and DRAM move, atomics", gt_calibrate_rates, false },
     { "hopper", "bulk copies and products of warp groups", gt_calibrate_hopper, false },
+    { "tasks", "blocks that hand out tasks: queue, counters, stealing", gt_calibrate_tasks, false },
 };
 const size_t gt_calibration_group_count = sizeof(gt_calibration_groups) / sizeof(gt_calibration_groups[0]);
 
