@@ -105,7 +105,8 @@ GOLDEN_FILES = tests/golden
 # Programs that need a GPU and skip without one: tests/gpu/NAME is built from tests/gpu/NAME.c.
 GPU_TESTS = \
     tests/gpu/faults \
-    tests/gpu/kernels
+    tests/gpu/kernels \
+    tests/gpu/tasks
 GPU_BATS = tests/gpu/fault.bats
 if HAVE_NVCC
 GPU_TESTS_BUILT = $(GPU_TESTS)
@@ -123,6 +124,7 @@ endif
 check_PROGRAMS += $(GPU_TESTS_BUILT)
 tests_gpu_faults_LDADD = $(VALIDATE_LIBS) $(LDADD) $(VALIDATE_SYSTEM_LIBS)
 tests_gpu_kernels_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
+tests_gpu_tasks_LDADD = kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm
 
 if HAVE_CMOCKA
 UNIT_TESTS_BUILT = $(UNIT_TESTS)
