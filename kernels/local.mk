@@ -33,6 +33,9 @@ KERNELS = \
     kernels/stencil.cu \
     kernels/stream.cu \
     kernels/transpose.cu
+# Kernels that launch kernels: relocatable device code, linked with CUDA's device runtime, where that is there.
+DEVICE_LINKED_KERNELS = \
+    kernels/child_tree.cu
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
     kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/launch.h kernels/library.h \
     kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h
@@ -42,7 +45,7 @@ KERNEL_C_FILES = \
     kernels/executor_image.c kernels/executor.h \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
-EXTRA_DIST += $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \
+EXTRA_DIST += $(DEVICE_LINKED_KERNELS) kernels/child_tree.h kernels/child_tree_absent.c $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \
     $(KERNEL_C_FILES) kernels/README.md kernels/calibrate/README.md
 
 if HAVE_NVCC
@@ -51,6 +54,13 @@ kernels_libkernels_a_SOURCES = $(KERNEL_C_FILES)
 kernels_libkernels_a_LIBADD = $(KERNELS:.cu=.o)
 kernels_libkernels_a_DEPENDENCIES = $(KERNELS:.cu=.o)
 CLEANFILES += $(KERNELS:.cu=.o)
+if HAVE_CUDADEVRT
+kernels_libkernels_a_LIBADD += $(DEVICE_LINKED_KERNELS:.cu=.o) kernels/device_link.o
+kernels_libkernels_a_DEPENDENCIES += $(DEVICE_LINKED_KERNELS:.cu=.o) kernels/device_link.o
+CLEANFILES += $(DEVICE_LINKED_KERNELS:.cu=.o) kernels/device_link.o
+else
+kernels_libkernels_a_SOURCES += kernels/child_tree_absent.c
+endif
 
 # Machine code for Hopper, and PTX that the driver of any other supported GPU compiles: NVCC_ARCH says so.
 # No C++ library is needed: programs, all C, link kernels/libkernels.a sim/libsim.a $(CUDA_LIBS) -lm.
@@ -71,6 +81,12 @@ SUFFIXES = .cu
 kernels/gemm_wgmma.o kernels/calibrate_wgmma.o: kernels/wgmma.cuh
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/$(@:.o=.cu)
+$(DEVICE_LINKED_KERNELS:.cu=.o): $(KERNEL_INCLUDES) kernels/child_tree.h
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC_COMPILE) -rdc=true $(NVCC_ARCH_LINKED) -o $@ $(srcdir)/$(@:.o=.cu)
+kernels/child_tree.o: kernels/child_tree.cu
+kernels/device_link.o: $(DEVICE_LINKED_KERNELS:.cu=.o)
+	$(AM_V_NVCC)$(NVCC) $(NVCC_ARCH_LINKED) -dlink -o $@ $(DEVICE_LINKED_KERNELS:.cu=.o) -lcudadevrt
 kernels/gemm_wgmma.o: kernels/gemm_wgmma.cu
 kernels/calibrate_wgmma.o: kernels/calibrate/wgmma.cu
 $(KERNELS:.cu=.o): $(KERNEL_INCLUDES)

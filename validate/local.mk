@@ -17,7 +17,7 @@ validate_libvalidate_a_SOURCES = \
     validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
-    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/code.c \
+    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c \
     validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
     validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c validate/calibrate/graphs.c \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c \
@@ -28,7 +28,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/waits.c \
     validate/gpu/cuda_error.c validate/gpu/cuda_error.h validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
     validate/player/awake.c validate/player/calls.c validate/player/clock.c validate/player/edges.c \
-    validate/player/allocations.c \
+    validate/player/allocations.c validate/player/children.c \
     validate/player/graph.c validate/player/internal.h validate/player/kernels.c validate/player/memory.c \
     validate/player/player.c validate/player/records.c validate/player/tasks.c validate/player/warm.c
 VALIDATE_ABSENT_SOURCES = \

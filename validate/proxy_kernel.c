@@ -5,6 +5,7 @@
 
 #include "sim/devices/occupancy.h"
 #include "sim/workload/block_cost.h"
+#include "sim/workload/child_launches.h"
 
 static const char spin[] = "spin", executor[] = "executor";
 
@@ -83,21 +84,37 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
     return count;
 }
 
+bool *gt_proxy_kernels_in_trees(const struct gt_workload *workload)
+{
+    bool *in_trees = gt_calloc(workload->kernel_count + 1ull, sizeof *in_trees);
+
+    for (uint32_t i = 0; i < workload->child_launch_count; i++) {
+        in_trees[workload->ops[workload->child_launches[i].op].kernel] = true;
+        in_trees[workload->ops[workload->child_launches[i].parent].kernel] = true;
+    }
+    return in_trees;
+}
+
 void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_workload *played)
 {
+    bool *in_trees = gt_proxy_kernels_in_trees(workload);
+
     *played = *workload;
     played->kernels = gt_calloc(workload->kernel_count + 1ull, sizeof *played->kernels);
     for (uint32_t i = 0; i < workload->kernel_count; i++) {
         struct gt_kernel *kernel = &played->kernels[i];
 
         *kernel = workload->kernels[i];
-        if (kernel->tasks != NULL) {
+        if (in_trees[i]) {
+            kernel->registers_per_thread = GT_PROXY_TREE_REGISTERS;
+        } else if (kernel->tasks != NULL) {
             if (kernel->registers_per_thread < GT_PROXY_TASKS_REGISTERS_LEAST)
                 kernel->registers_per_thread = GT_PROXY_TASKS_REGISTERS_LEAST;
         } else if ((kernel->runs == GT_NONE || strcmp(gt_name_text(workload, kernel->runs), spin) == 0) &&
                    kernel->registers_per_thread < GT_PROXY_REGISTERS_LEAST)
             kernel->registers_per_thread = GT_PROXY_REGISTERS_LEAST;
     }
+    free(in_trees);
 }
 
 static void one_time(struct gt_part *part, gt_time_ps block_ps)

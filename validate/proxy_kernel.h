@@ -22,6 +22,10 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
 enum { GT_PROXY_REGISTERS_LEAST = 24 };
 /* `executor` so many (kernels/executor.cu). */
 enum { GT_PROXY_TASKS_REGISTERS_LEAST = 48 };
+/* Kernels that blocks launch, and those that launch them, take so many (kernels/child_tree.h). */
+enum { GT_PROXY_TREE_REGISTERS = 64 };
+/* By kernel: is it such a one?  The caller frees it. */
+bool *gt_proxy_kernels_in_trees(const struct gt_workload *workload);
 /* The workload as it is played: kernels that spin, or walk, have these registers.  Everything but the kernels is the workload's
  * own, which must outlast it; free(played->kernels) ends it. */
 void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_workload *played);

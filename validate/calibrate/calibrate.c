@@ -27,6 +27,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "launches", "CPU time of launches, by several threads at once", gt_calibrate_launches, false },
     { "gaps", "between kernels: in a stream, by events", gt_calibrate_gaps, false },
     { "graphs", "launches of graphs, from node to node", gt_calibrate_graphs, false },
+    { "children", "kernels that blocks launch", gt_calibrate_children, false },
     { "between", "from kernels to copies, and from one engine to another", gt_calibrate_between, false },
     { "copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false },
     { "pageable", "copies of pageable memory: inline, by buffers", gt_calibrate_pageable, false },

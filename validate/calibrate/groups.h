@@ -15,6 +15,7 @@ int gt_calibrate_calls(struct gt_bench *bench);
 int gt_calibrate_launches(struct gt_bench *bench);
 int gt_calibrate_gaps(struct gt_bench *bench);
 int gt_calibrate_graphs(struct gt_bench *bench);
+int gt_calibrate_children(struct gt_bench *bench);
 int gt_calibrate_between(struct gt_bench *bench);
 int gt_calibrate_copies(struct gt_bench *bench);
 int gt_calibrate_pageable(struct gt_bench *bench);

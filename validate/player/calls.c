@@ -71,6 +71,8 @@ cudaError_t gt_player_issue(struct gt_player *player, uint32_t number, cudaStrea
 
     switch ((enum gt_op_kind)op->kind) {
     case GT_OP_KERNEL:
+        if (play->in_tree)
+            return gt_child_tree_start(&play->tree, &play->tree_root, 0, stream);
         launch = play->launch;
         launch.stream = stream;
         return play->library->launch(&launch);
@@ -94,6 +96,8 @@ static cudaError_t issue_all(struct gt_player *player, const struct gt_call *cal
     for (uint32_t i = call->first_op; i < call->first_op + call->ops && code == cudaSuccess; i++) {
         cudaStream_t stream = stream_of(player, player->workload->ops[i].stream);
 
+        if (player->ops[i].in_tree && i > call->first_op)
+            break; /* a block launches it */
         code = gt_player_wait_before(player, i, stream);
         if (code == cudaSuccess)
             code = gt_player_issue(player, i, stream);

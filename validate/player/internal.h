@@ -3,6 +3,7 @@
  *   player.c          ready, play, tell: the order of things
  *   kernels.c  each kernel's launch: arguments, block times, log
  *   tasks.c    kernels whose blocks walk a task graph
+ *   children.c  kernels that blocks launch, and those that launch them
  *   memory.c   allocations; the buffers that copies and memsets work on
  *   allocations.c  those that the trace's own calls make and free
  *   edges.c    orders that the streams alone do not give
@@ -23,6 +24,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "kernels/child_tree.h"
 #include "kernels/executor.h"
 #include "kernels/library.h"
 #include "validate/gpu/cuda_error.h"
@@ -40,6 +42,9 @@ struct gt_play_op {
     void *state, *initial_state; /* on the GPU: what a launch of it uses up; what that is before each */
     size_t state_bytes;
     uint64_t blocks;
+    bool in_tree;              /* its blocks launch kernels, or it is launched by some */
+    struct gt_child_tree tree; /* the first of such a call: all that follows from it */
+    struct gt_tree_grid tree_root;
     uint64_t first_log;        /* in logs; GT_NO_LOG: CUPTI says when it ran */
     void *to, *from;           /* copies and memsets */
     uint64_t node;             /* in a graph: gt_cupti_node() */
@@ -90,6 +95,10 @@ struct gt_player {
     uint32_t memory_count, pinned_count, pageable_count;
     struct gt_block_log *logs, *logs_here; /* on the GPU; fetched */
     uint64_t log_count;
+    bool *tree_kernels;               /* by kernel: played as part of a tree */
+    uint32_t *tree_places;            /* by child launch: of its stream */
+    unsigned long long *tree_streams; /* on the GPU; NULL: no block launches anything */
+    uint32_t tree_stream_count;
     bool kernels_recorded;                       /* CUPTI records kernels, which costs each a little */
     cudaStream_t own;                            /* for what is not the trace's */
     const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
@@ -137,6 +146,13 @@ int gt_player_tasks(struct gt_player *player, uint32_t op, struct gt_error *erro
 int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error);
 /* After it, and after the blocks' records have been fetched. */
 int gt_player_send_tasks(struct gt_player *player, const struct gt_probe *probe, struct gt_error *error);
+
+/* children.c */
+/* The operation's kernel launches kernels or is launched by some: can it be played? */
+int gt_player_tree_kernel(struct gt_player *player, uint32_t op, struct gt_error *error);
+/* All trees, once their kernels and logs are there; before each repetition. */
+int gt_player_trees(struct gt_player *player, struct gt_error *error);
+int gt_player_reset_trees(struct gt_player *player, struct gt_error *error);
 
 /* edges.c */
 int gt_player_edges(struct gt_player *player, struct gt_error *error);

@@ -88,9 +88,9 @@ static int set_times(struct gt_player *player, struct gt_play_op *op, const stru
                      struct gt_error *error)
 {
     if (part->block_count == 0)
-        return 0;
-    return part->block_count == 1 ? one_time(player, op, part->block_ps[0], error)
-                                  : upload_block_cycles(player, op, part, error);
+        return op->in_tree ? gt_error_set(error, "kernels that blocks launch are played by their block times") : 0;
+    return part->block_count == 1 && !op->in_tree ? one_time(player, op, part->block_ps[0], error)
+                                                  : upload_block_cycles(player, op, part, error);
 }
 
 /* Shape and resources as the trace says; what can have registers to order, spin, has no static shared memory
@@ -115,6 +115,9 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
 
     op->library = gt_library_kernel_find(part->library, error);
     if (op->library == NULL || read_arguments(op, part->arguments, error) != 0)
+        return -1;
+    if (player->tree_kernels[player->workload->ops[number].kernel] &&
+        gt_player_tree_kernel(player, number, error) != 0)
         return -1;
     set_shape(op, kernel);
     if (gt_player_tasks(player, number, error) != 0)
@@ -174,8 +177,9 @@ static int give_logs(struct gt_player *player, struct gt_error *error)
 
 int gt_player_kernels(struct gt_player *player, struct gt_error *error)
 {
+    player->tree_kernels = gt_proxy_kernels_in_trees(player->workload);
     for (uint32_t i = 0; i < player->workload->op_count; i++)
         if (player->workload->ops[i].kind == GT_OP_KERNEL && set_kernel(player, i, error) != 0)
             return -1;
-    return give_logs(player, error);
+    return give_logs(player, error) == 0 ? gt_player_trees(player, error) : -1;
 }

@@ -153,6 +153,8 @@ static void close_player(struct gt_player *player)
     free(player->thread_calls);
     free(player->waits_ns);
     free(player->logs_here);
+    free(player->tree_places);
+    free(player->tree_kernels);
     free(player->buffers);
     free(player->spare_streams);
     free(player->spare_events);
@@ -199,7 +201,7 @@ static int get_set(struct gt_player *player, struct gt_error *error)
     }
     if (player->log_count > 0)
         GT_CUDA(cudaMemset(player->logs, 0, player->log_count * sizeof *player->logs), error);
-    if (gt_player_reset_tasks(player, error) != 0)
+    if (gt_player_reset_tasks(player, error) != 0 || gt_player_reset_trees(player, error) != 0)
         return -1;
     GT_CUDA(cudaDeviceSynchronize(), error);
     return gt_player_measure_clock(player, error);
