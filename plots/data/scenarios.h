@@ -2,12 +2,18 @@
 #ifndef GRIDTIDE_PLOTS_DATA_SCENARIOS_H
 #define GRIDTIDE_PLOTS_DATA_SCENARIOS_H
 
+#include <stdint.h>
+
 #include "traces/store/database.h"
 
 struct gt_scenario_row {
     char *change; /* as it was asked for */
     int64_t run_id;
     double time_ps; /* from the first call or operation to the last end */
+    double step_ps; /* of a step; NAN where the store does not say */
+    char *trust, *bound_by;
+    char **assumptions;
+    uint32_t assumption_count, assumption_room;
 };
 
 struct gt_scenarios {

@@ -66,6 +66,15 @@ static unsigned write_difference(const struct gt_page *page)
     return said;
 }
 
+/* The answer that the page shows before and after; NULL where `gridtide whatif` did not make it. */
+static const struct gt_scenario_row *shown_row(const struct gt_page *page, const struct gt_scenarios *scenarios)
+{
+    for (size_t i = 0; i < scenarios->count; i++)
+        if (scenarios->rows[i].run_id == page->view->subject->stats->run.run_id)
+            return &scenarios->rows[i];
+    return NULL;
+}
+
 static void write_headline(const struct gt_page *page, const struct gt_scenarios *scenarios, const char *change)
 {
     double before_ps = (double)page->view->beside->stats->summary.makespan_ps;
@@ -79,9 +88,8 @@ static void write_headline(const struct gt_page *page, const struct gt_scenarios
         gt_html(out, change);
         fputs("</code>", out);
         before_ps = scenarios->before_ps;
-        for (size_t i = 0; i < scenarios->count; i++)
-            if (scenarios->rows[i].run_id == page->view->subject->stats->run.run_id)
-                after_ps = scenarios->rows[i].time_ps;
+        if (shown_row(page, scenarios) != NULL)
+            after_ps = shown_row(page, scenarios)->time_ps;
     } else {
         said = write_difference(page);
     }
@@ -97,9 +105,7 @@ static void write_basis(const struct gt_page *page, const char *change)
 
     fputs("<p>Both are simulated, so this is a change, not an error.", page->out);
     if (change != NULL)
-        fputs(" Times are from the first call to the last end, without what the profiler cost; <code>gridtide "
-              "whatif</code> says what each answer assumes, and how far it is to be trusted.",
-              page->out);
+        fputs(" Times are from the first call to the last end, without what the profiler cost.", page->out);
     else if (comparison->matched > 0)
         fprintf(page->out, " The trace recorded %s; the run without the change is %s from that.",
                 gt_time_text(comparison->makespan_measured_us * 1e6).s,
@@ -109,20 +115,56 @@ static void write_basis(const struct gt_page *page, const char *change)
     fputs("</p>\n", page->out);
 }
 
-static void write_scenario(FILE *out, const char *change, double time_ps, double before_ps, double longest_ps)
+static void write_word(FILE *out, const char *word)
+{
+    fputs("<td>", out);
+    gt_html(out, word != NULL ? word : "–");
+    fputs("</td>", out);
+}
+
+static void write_scenario(FILE *out, const struct gt_scenario_row *row, double before_ps, double longest_ps)
 {
     fputs("<tr><th scope=\"row\" class=\"name\">", out);
-    gt_html(out, change);
-    fprintf(out, "</th><td>%s</td><td>%s</td><td class=\"bar\"><span style=\"width:%.1f%%\"></span></td></tr>\n",
-            gt_time_text(time_ps).s,
-            time_ps == before_ps ? "–" : gt_signed_pct_text(100 * (time_ps - before_ps) / before_ps).s,
-            100 * time_ps / longest_ps);
+    gt_html(out, row->change);
+    fprintf(out, "</th><td>%s</td><td>%s</td><td>%s</td>", gt_time_text(row->time_ps).s,
+            row->time_ps == before_ps ? "–" : gt_signed_pct_text(100 * (row->time_ps - before_ps) / before_ps).s,
+            isnan(row->step_ps) ? "–" : gt_time_text(row->step_ps).s);
+    write_word(out, row->trust);
+    write_word(out, row->bound_by);
+    fprintf(out, "<td class=\"bar\"><span style=\"width:%.1f%%\"></span></td></tr>\n",
+            100 * row->time_ps / longest_ps);
+}
+
+/* How far the answer is to be trusted, and what it rests on. */
+static void write_trust(const struct gt_page *page, const struct gt_scenarios *scenarios)
+{
+    const struct gt_scenario_row *row = shown_row(page, scenarios);
+    FILE *out = page->out;
+
+    if (row == NULL || row->trust == NULL)
+        return;
+    fputs("<p>Trust in this answer: <strong>", out);
+    gt_html(out, row->trust);
+    fprintf(out, "</strong>%s</p>\n", row->assumption_count > 0 ? ". It assumes:" : "; it assumes nothing.");
+    if (row->assumption_count == 0)
+        return;
+    fputs("<ul class=\"findings\" id=\"assumptions\">\n", out);
+    for (uint32_t i = 0; i < row->assumption_count; i++) {
+        fputs("<li>", out);
+        gt_html(out, row->assumptions[i]);
+        fputs("</li>\n", out);
+    }
+    fputs("</ul>\n", out);
 }
 
 /* All that was asked, on one scale. */
 static void write_scenarios(FILE *out, const struct gt_scenarios *scenarios)
 {
-    static const char *const heads[] = { "Change", "Time", "Change of it", "On one scale", NULL };
+    static const char *const heads[] = { "Change", "Time",     "Change of it", "A step",
+                                         "Trust",  "Bound by", "On one scale", NULL };
+    struct gt_scenario_row before = { .change = (char *)"as recorded, without the profiler",
+                                      .time_ps = scenarios->before_ps,
+                                      .step_ps = NAN };
     double longest_ps = scenarios->before_ps;
 
     for (size_t i = 0; i < scenarios->count; i++)
@@ -132,9 +174,9 @@ static void write_scenarios(FILE *out, const struct gt_scenarios *scenarios)
     gt_page_table_begin(out, "scenarios", "Every change that was asked about",
                         "From the first call to the last end, the fastest first; below, the first of them is shown.",
                         heads);
-    write_scenario(out, "as recorded, without the profiler", scenarios->before_ps, scenarios->before_ps, longest_ps);
+    write_scenario(out, &before, scenarios->before_ps, longest_ps);
     for (size_t i = 0; i < scenarios->count; i++)
-        write_scenario(out, scenarios->rows[i].change, scenarios->rows[i].time_ps, scenarios->before_ps, longest_ps);
+        write_scenario(out, &scenarios->rows[i], scenarios->before_ps, longest_ps);
     gt_page_table_end(out, "whatif", 0, 0);
 }
 
@@ -189,6 +231,7 @@ int gt_page_change_answer(const struct gt_page *page, struct gt_error *error)
     if (result == 0) {
         write_headline(page, &scenarios, change);
         write_basis(page, change);
+        write_trust(page, &scenarios);
         write_scenarios(page->out, &scenarios);
         write_table(page);
         gt_page_use(page);

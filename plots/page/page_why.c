@@ -7,6 +7,7 @@
 #include "plots/page/parts.h"
 #include "traces/explain/explain.h"
 #include "traces/explain/limits.h"
+#include "traces/names/shell_word.h"
 #include "traces/names/short_name.h"
 
 enum { FINDINGS_SHOWN = 4 };
@@ -50,8 +51,23 @@ static void write_share(FILE *out, const char *what, const struct gt_limit_share
             gt_time_text((double)shares[0].host_ps).s);
 }
 
-static void write_finding(FILE *out, const struct gt_finding *finding)
+/* `gridtide whatif` of the trace by its file, or by what it is called. */
+static void write_whatif(const struct gt_page *page, const char *rest)
 {
+    const char *asked = page->view->subject->run->asked;
+    char *word = asked[0] != '\0' ? gt_shell_word(asked) : gt_strdup("TRACE");
+
+    fputs("<code>gridtide whatif ", page->out);
+    gt_html(page->out, word);
+    fprintf(page->out, " %s</code>", rest);
+    free(word);
+}
+
+static void write_finding(const struct gt_page *page, const struct gt_finding *finding)
+{
+    FILE *out = page->out;
+    char *rest;
+
     /* A sentence of its own here. */
     fprintf(out, "<li>%c", toupper((unsigned char)finding->text[0]));
     if (finding->text[0] != '\0')
@@ -62,13 +78,19 @@ static void write_finding(FILE *out, const struct gt_finding *finding)
         gt_html(out, finding->help);
         fputs(".</span>", out);
     }
-    if (finding->change != NULL)
-        fprintf(out, " <code>gridtide whatif TRACE --change %s</code>", finding->change);
+    if (finding->change != NULL) {
+        rest = gt_format("--change %s", finding->change);
+        putc(' ', out);
+        write_whatif(page, rest);
+        free(rest);
+    }
     fputs("</li>\n", out);
 }
 
-static void write_findings(FILE *out, const struct gt_stats *stats, const struct gt_finding *findings, size_t count)
+static void write_findings(const struct gt_page *page, const struct gt_stats *stats,
+                           const struct gt_finding *findings, size_t count)
 {
+    FILE *out = page->out;
     size_t shown = 0;
 
     for (size_t i = 0; i < count && shown < FINDINGS_SHOWN; i++) {
@@ -76,7 +98,7 @@ static void write_findings(FILE *out, const struct gt_stats *stats, const struct
             continue;
         if (shown++ == 0)
             fputs("<ul class=\"findings\">\n", out);
-        write_finding(out, &findings[i]);
+        write_finding(page, &findings[i]);
     }
     if (shown > 0)
         fputs("</ul>\n", out);
@@ -115,7 +137,7 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
     else
         write_share(page->out, "step", limits.steps, limits.step_count);
     gt_page_path(page);
-    write_findings(page->out, subject->stats, findings, count);
+    write_findings(page, subject->stats, findings, count);
     fputs("</section>\n", page->out);
     free(findings);
     gt_limits_free(&limits);
@@ -124,12 +146,16 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
 
 static void next(FILE *out, const char *command, const char *store, const char *rest, const char *what)
 {
-    fprintf(out, "<li><code>gridtide %s", command);
-    if (store != NULL) {
-        putc(' ', out);
-        gt_html(out, store);
-    }
+    fprintf(out, "<li><code>gridtide %s ", command);
+    gt_html(out, store);
     fprintf(out, "%s</code> <span>%s</span></li>\n", rest, what);
+}
+
+static void next_whatif(const struct gt_page *page, const char *what)
+{
+    fputs("<li>", page->out);
+    write_whatif(page, "--all");
+    fprintf(page->out, " <span>%s</span></li>\n", what);
 }
 
 static void write_next(const struct gt_page *page)
@@ -153,14 +179,14 @@ static void write_next(const struct gt_page *page)
         break;
     case GT_PAGE_SUITE: next(out, "compare", store, "", "all traces, worst first, for programs too"); break;
     case GT_PAGE_CHANGE:
-        next(out, "whatif", NULL, " TRACE --all", "what else could be changed, ranked, with how far to trust it");
+        next_whatif(page, "what else could be changed, ranked, with how far to trust it");
         next(out, "explain", store, "", "why the changed run is as it is");
         break;
     case GT_PAGE_TIMELINE:
     case GT_PAGE_TRACE:
         if (view->measured != NULL && fabs(view->comparison.makespan_error_pct) > trusted_error_pct)
             next(out, "compare", store, "", "which operations are furthest off");
-        next(out, "whatif", NULL, " TRACE --all", "what could be changed, ranked, with how far to trust it");
+        next_whatif(page, "what could be changed, ranked, with how far to trust it");
         next(out, "explain", store, "", "every idle gap, and who held up what came next");
         break;
     }

@@ -9,6 +9,7 @@
 #include "traces/explain/explain.h"
 #include "traces/explain/limits.h"
 #include "traces/explain/part.h"
+#include "traces/names/shell_word.h"
 
 enum { TEXT_BYTES = 400, TABLES = 9 };
 
@@ -202,33 +203,13 @@ static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struc
     return table;
 }
 
-/* As a shell takes it for one word; "TRACE" where the store does not name it. */
-static void print_word(FILE *out, const char *name)
-{
-    if (name[0] == '\0' ||
-        strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-") == strlen(name)) {
-        fputs(name[0] == '\0' ? "TRACE" : name, out);
-        return;
-    }
-    fputc('\'', out);
-    for (; *name != '\0'; name++)
-        fputs(*name == '\'' ? "'\\''" : (char[]){ *name, '\0' }, out);
-    fputc('\'', out);
-}
-
-/* What to ask `gridtide whatif`: of the trace as the store names it, which has no file's path. */
+/* What to ask `gridtide whatif`: of the trace's file, where the store knows it, else of its name. */
 static char *ask(const struct gt_loaded_run *t, const char *change)
 {
-    char *text;
-    size_t bytes;
-    FILE *out = open_memstream(&text, &bytes);
+    char *word = t->asked[0] != '\0' ? gt_shell_word(t->asked) : gt_strdup("TRACE");
+    char *text = gt_format("gridtide whatif %s --change %s", word, change);
 
-    if (out == NULL)
-        gt_no_memory("a text");
-    fputs("gridtide whatif ", out);
-    print_word(out, t->asked);
-    fprintf(out, " --change %s", change);
-    fclose(out);
+    free(word);
     return text;
 }
 

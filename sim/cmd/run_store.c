@@ -6,6 +6,7 @@
 #include "sim/cmd/run_kernels.h"
 #include "sim/cmd/run_parts.h"
 #include "traces/compare/verdict.h"
+#include "traces/store/answers.h"
 
 /* The workload that an option made is a trace of its own, and its runs are held against the first's. */
 static int define_played(struct gt_run_work *work)
@@ -19,7 +20,8 @@ static int define_played(struct gt_run_work *work)
     name = gt_format("%s (streams=%" PRIu32 ")", work->name, work->arguments->streams);
     asked->trace_id = gt_store_put_trace(work->store, asked->played, name, work->error);
     free(name);
-    if (asked->trace_id < 0)
+    if (asked->trace_id < 0 ||
+        gt_store_put_trace_file(work->store, asked->trace_id, work->arguments->trace, work->error) != 0)
         return -1;
     return gt_store_base(work->store, asked->trace_id, work->trace_id, work->error);
 }
@@ -42,7 +44,10 @@ static int define(struct gt_run_work *work)
         return -1;
     work->trace_id = gt_store_put_trace(work->store, work->workload, work->name, work->error);
     work->without.trace_id = work->trace_id;
-    return work->trace_id < 0 ? -1 : define_played(work);
+    if (work->trace_id < 0 ||
+        gt_store_put_trace_file(work->store, work->trace_id, work->arguments->trace, work->error) != 0)
+        return -1;
+    return define_played(work);
 }
 
 static int store_measured(struct gt_run_work *work)

@@ -176,7 +176,7 @@ static int ask(const struct arguments *arguments, const struct gt_change *change
         result = gt_whatif_answer(&whatif, changes, arguments->count, NULL, answers, error);
     }
     if (result == 0 && arguments->output != NULL)
-        result = gt_whatif_keep(arguments->output, name, &whatif, answers, count, error);
+        result = gt_whatif_keep(arguments->output, name, arguments->trace, &whatif, answers, count, error);
     if (result == 0)
         gt_whatif_print(stdout, arguments->format, name, &whatif, answers, count, arguments->all);
     for (size_t i = 0; answers != NULL && i < count; i++)

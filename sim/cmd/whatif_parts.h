@@ -9,9 +9,9 @@
 void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const struct gt_whatif *whatif,
                      const struct gt_answer *answers, size_t count, bool ranked);
 
-/* whatif_store.c: the recording, the baseline and the answers' scenarios as runs of a new store at `path`.  Returns 0; -1
- * with the reason, nothing is left then. */
-int gt_whatif_keep(const char *path, const char *name, const struct gt_whatif *whatif,
+/* whatif_store.c: the recording, the baseline and the answers' scenarios as runs of a new store at `path`; the
+ * trace came from `file`.  Returns 0; -1 with the reason, nothing is left then. */
+int gt_whatif_keep(const char *path, const char *name, const char *file, const struct gt_whatif *whatif,
                    const struct gt_answer *answers, size_t count, struct gt_error *error);
 
 #endif

@@ -2,15 +2,25 @@
 #include <stdlib.h>
 
 #include "sim/cmd/whatif_parts.h"
-#include "traces/store/store.h"
+#include "traces/store/answers.h"
 
 /* What is written, and what the scenarios' runs are held against. */
 struct keeping {
     struct gt_store *store;
     const struct gt_whatif *whatif;
-    const char *name;
+    const char *name, *file;
     int64_t recorded_trace, baseline_run;
 };
+
+/* The trace's number, or -1. */
+static int64_t put_trace(struct keeping *keeping, const struct gt_workload *workload, const char *name,
+                         struct gt_error *error)
+{
+    int64_t trace_id = gt_store_put_trace(keeping->store, workload, name, error);
+
+    return trace_id < 0 || gt_store_put_trace_file(keeping->store, trace_id, keeping->file, error) != 0 ? -1
+                                                                                                        : trace_id;
+}
 
 static int keep_recorded(struct keeping *keeping, struct gt_error *error)
 {
@@ -18,8 +28,7 @@ static int keep_recorded(struct keeping *keeping, struct gt_error *error)
     int64_t device_id = gt_store_put_device(keeping->store, subject->device, error), operations;
     struct gt_run_writer *writer;
 
-    keeping->recorded_trace =
-        device_id < 0 ? -1 : gt_store_put_trace(keeping->store, subject->workload, keeping->name, error);
+    keeping->recorded_trace = device_id < 0 ? -1 : put_trace(keeping, subject->workload, keeping->name, error);
     if (keeping->recorded_trace < 0)
         return -1;
     writer = gt_run_writer_begin(keeping->store, keeping->recorded_trace, device_id, "measured", "", 0,
@@ -36,7 +45,7 @@ static int keep_recorded(struct keeping *keeping, struct gt_error *error)
 static int64_t keep_trace(struct keeping *keeping, const struct gt_scenario *scenario, const char *name,
                           struct gt_error *error)
 {
-    int64_t trace_id = gt_store_put_trace(keeping->store, scenario->workload, name, error);
+    int64_t trace_id = put_trace(keeping, scenario->workload, name, error);
 
     if (trace_id < 0 || scenario->workload->op_count != keeping->whatif->subject.workload->op_count)
         return trace_id;
@@ -66,6 +75,24 @@ static int64_t keep_run(struct keeping *keeping, const struct gt_scenario *scena
     return gt_run_writer_end(writer, error);
 }
 
+static int put_answer(const struct keeping *keeping, int64_t run, const struct gt_answer *answer,
+                      struct gt_error *error)
+{
+    struct gt_stored_answer stored = {
+        .change = answer->change,
+        .trust = gt_trust_names[answer->scenario.trust],
+        .bound_by = gt_bound_names[answer->bound_by],
+        .predicted_us = answer->predicted_us,
+        .step_us = answer->step_us,
+        .change_pct = answer->change_pct,
+        .bound_pct = 100 * answer->part[answer->bound_by],
+        .assumptions = (const char *const *)answer->scenario.assumptions,
+        .assumption_count = answer->scenario.assumption_count,
+    };
+
+    return gt_store_put_answer(keeping->store, run, &stored, error);
+}
+
 static int keep_answer(struct keeping *keeping, const struct gt_answer *answer, struct gt_error *error)
 {
     char *name = gt_format("%s (%s)", keeping->name, answer->change);
@@ -74,7 +101,7 @@ static int keep_answer(struct keeping *keeping, const struct gt_answer *answer, 
 
     free(name);
     free(options);
-    return run < 0 ? -1 : 0;
+    return run < 0 || put_answer(keeping, run, answer, error) != 0 ? -1 : 0;
 }
 
 /* The best answer last: the newest run is the one that stats and report show. */
@@ -94,10 +121,10 @@ static int keep_all(struct keeping *keeping, const struct gt_answer *answers, si
     return 0;
 }
 
-int gt_whatif_keep(const char *path, const char *name, const struct gt_whatif *whatif,
+int gt_whatif_keep(const char *path, const char *name, const char *file, const struct gt_whatif *whatif,
                    const struct gt_answer *answers, size_t count, struct gt_error *error)
 {
-    struct keeping keeping = { .whatif = whatif, .name = name, .store = gt_store_create(path, error) };
+    struct keeping keeping = { .whatif = whatif, .name = name, .file = file, .store = gt_store_create(path, error) };
 
     if (keeping.store == NULL)
         return -1;

@@ -103,21 +103,28 @@ explained() {
     done
 }
 
-@test "explain: what is to be asked is what whatif takes, of the trace by its name" {
+# As a shell takes it, from the folder that the trace was run from.
+@test "explain: what is to be asked can be pasted" {
+    cd "$BATS_TEST_TMPDIR"
     for file in "$GRIDTIDE_SOURCE"/tests/data/explain/*.jsonl; do
-        explained "$(basename "$file" .jsonl)"
-        for change in $(jq -r '.findings[].ask | select(. != null) | capture("^gridtide whatif (?<trace>[^ ]+) --change (?<change>.+)$") |
-                if .trace == "TRACE" then "without-a-name" else .change end' <<< "$output" | sort -u); do
-            run "$GRIDTIDE" whatif -q "$file" --change "$change"
-            echo "$file: $change: $status: $output"
+        cp "$file" "my trace's.jsonl"
+        "$GRIDTIDE" run -q "my trace's.jsonl" -o run.db
+        run bash -c "'$GRIDTIDE' explain --format json run.db 2> /dev/null"
+        [ "$status" -eq 0 ]
+        jq -r '.findings[].ask | select(. != null)' <<< "$output" | sort -u > asked
+        while read -r line; do
+            [[ "$line" == "gridtide whatif 'my trace'\\''s.jsonl' --change "* ]]
+            eval "run '$GRIDTIDE' ${line#gridtide } -q"
+            echo "$file: $line: $status: $output"
             [ "$status" -ne 2 ]
-        done
+            [[ "$output" != *"No such file"* ]]
+        done < asked
     done
 }
 
-@test "explain: a trace's name that is no word to a shell is quoted; of one that an option made, the first's is named" {
-    sed "s/\"name\":\"host\"/\"name\":\"my host's\"/" "$GRIDTIDE_SOURCE/tests/data/explain/host.jsonl" > "$BATS_TEST_TMPDIR/t.jsonl"
-    "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" --streams 2 -o "$BATS_TEST_TMPDIR/run.db"
+@test "explain: of a trace that came from no file, its name; quoted; of one that an option made, the first's" {
+    sed "s/\"name\":\"host\"/\"name\":\"my host's\"/" "$GRIDTIDE_SOURCE/tests/data/explain/host.jsonl" |
+        "$GRIDTIDE" run -q - --streams 2 -o "$BATS_TEST_TMPDIR/run.db"
     run bash -c "'$GRIDTIDE' explain --format json '$BATS_TEST_TMPDIR/run.db' 2> /dev/null"
     [ "$status" -eq 0 ]
     jq -e "[.findings[].ask | select(. != null)] | length > 0 and

@@ -391,15 +391,18 @@ measured_words() {
 }
 
 @test "the first screen says what limits the run, what may help, and what to do next" {
-    "$GRIDTIDE" run -q "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" -o run.db --blocks off
+    cp "$GRIDTIDE_SOURCE/traces/samples/pytorch-training-step.json.gz" "a step's.json.gz"
+    "$GRIDTIDE" run -q "a step's.json.gz" -o run.db --blocks off
     "$GRIDTIDE" report -q run.db -o out
     order=$(grep -o '<section [a-z]*="[a-z-]*"' out/index.html | head -n 4 | tr -d '\n')
     [ "$order" = '<section class="answer"<section id="why"<section id="next"<section id="timeline"' ]
     bound=$("$GRIDTIDE" explain run.db --format csv | head -n 2 | tail -n 1)
     [[ "$bound" == *host* ]]
     grep -q '<strong>The host limits this run</strong>' out/index.html
-    grep -q '<code>gridtide whatif TRACE --change graph</code>' out/index.html
-    for command in 'whatif TRACE --all' 'explain run.db' 'export perfetto run.db -o OUT.pftrace'; do
+    asked=$(grep -o 'gridtide whatif [^<]* --change graph' out/index.html | sed "s/&#39;/'/g; s/&amp;/\&/g; s/^gridtide//" | head -n 1)
+    [ -n "$asked" ]
+    eval "'$GRIDTIDE' $asked" > /dev/null
+    for command in 'explain run.db' 'export perfetto run.db -o OUT.pftrace'; do
         grep -q "<code>gridtide $command</code>" out/index.html
     done
     "$GRIDTIDE" export perfetto run.db -o OUT.pftrace
@@ -421,6 +424,14 @@ measured_words() {
     grep -q "^$best,\|,$best,\|^\"$best\"" answers
     rows=$(sed -n '/<section id="scenarios"/,/<\/section>/p' out/index.html | grep -c '<td class="bar">')
     [ "$rows" -gt 2 ]
+    # the grade of each, and what the one that is shown assumes, as whatif says them
+    need_sqlite
+    trust=$(sqlite3 run.db "select trust from answer limit 1")
+    grep -q "Trust in this answer: <strong>$trust</strong>" out/index.html
+    grep -qE "^(changes,)?\"?$best\"?,.*,$trust," answers
+    [ "$(sed -n '/<section id="scenarios"/,/<\/section>/p' out/index.html | grep -cE '<td>(high|medium|low)</td>')" -eq "$((rows - 1))" ]
+    [ "$(sed -n '/id="assumptions"/,/<\/ul>/p' out/index.html | grep -c '<li>')" -eq \
+      "$(sqlite3 run.db "select count(*) from run_assumption where run_id = (select run_id from answer limit 1)")" ]
     grep -q '>before<' out/timeline.svg
     grep -q '>after<' out/timeline.svg
     live_data out/index.html | grep -q '"sides":\["before","after"\]'

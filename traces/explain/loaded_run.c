@@ -8,6 +8,7 @@
 
 #include "sim/base/array.h"
 #include "traces/names/short_name.h"
+#include "traces/store/answers.h"
 #include "traces/store/query.h"
 #include "traces/store/run_rows.h"
 
@@ -398,6 +399,20 @@ static int load_rows(struct loading *loading)
     return 0;
 }
 
+/* By its file, rather than by its name. */
+static int find_file(struct gt_loaded_run *t, struct gt_database *database, struct gt_error *error)
+{
+    char *path;
+
+    if (gt_store_find_trace_file(database, t->trace_id, &path, error) != 0)
+        return -1;
+    if (path == NULL)
+        return 0;
+    free(t->asked);
+    t->asked = path;
+    return 0;
+}
+
 struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t run_id, struct gt_error *error)
 {
     struct gt_loaded_run *t = gt_calloc(1, sizeof *t);
@@ -423,7 +438,7 @@ struct gt_loaded_run *gt_loaded_run_load(struct gt_database *database, int64_t r
         t->trace = gt_query_text(query, 2);
         t->simulated = gt_query_integer(query, 3) != 0;
         t->asked = gt_query_text(query, 4);
-        result = load_rows(&loading);
+        result = find_file(t, database, error) == 0 ? load_rows(&loading) : -1;
     } else if (result == 0) {
         result = gt_error_set(error, "no run %" PRId64 " in it", run_id);
     }

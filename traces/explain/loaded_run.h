@@ -58,7 +58,9 @@ struct gt_loaded_run {
     int64_t run_id, trace_id;
     bool simulated; /* a measured run has no waits and no causes: they are all 0 and none */
     char *trace, *options;
-    char *asked; /* the trace's name, or of one that an option made, of the one that it was made from */
+    char *
+        asked; /* the file that the trace came from; where the store does not know it, its name, or of a trace that an
+                    option made, of the one that it was made from */
     struct gt_device device;
     struct gt_loaded_op *ops;
     struct gt_loaded_call *calls;

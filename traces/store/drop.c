@@ -6,12 +6,12 @@
 
 /* Tables with rows of a run, and of a trace: those that refer to others first. */
 static const char *const run_tables[] = {
-    "run_task", "run_range",     "run_stall", "run_issue", "run_kernel", "counter",
-    "run_bin",  "run_placement", "run_block", "run_op",    "run_call",
+    "run_assumption", "run_answer", "run_task",      "run_range", "run_stall", "run_issue", "run_kernel",
+    "counter",        "run_bin",    "run_placement", "run_block", "run_op",    "run_call",
 };
 static const char *const trace_tables[] = {
-    "run",         "kernel_tasks",   "task",   "task_kind", "call_range", "range", "op",      "call",
-    "instruction", "kernel_cluster", "kernel", "thread",    "stream",     "gpu",   "warning", "trace",
+    "run",         "trace_file",     "kernel_tasks", "task",   "task_kind", "call_range", "range",   "op",    "call",
+    "instruction", "kernel_cluster", "kernel",       "thread", "stream",    "gpu",        "warning", "trace",
 };
 enum {
     RUN_TABLES = sizeof run_tables / sizeof run_tables[0],

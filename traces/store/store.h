@@ -29,6 +29,8 @@ bool gt_store_has_ranges(const struct gt_store *store);
 /* Whether it has the tables of task graphs; stores of versions 2 to 4 do not: PRAGMA user_version tells. */
 enum { GT_STORE_WITH_TASKS = 5 };
 bool gt_store_has_tasks(const struct gt_store *store);
+/* Whether it has answers and files of traces (answers.h); stores before do not. */
+enum { GT_STORE_WITH_ANSWERS = 6 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */

@@ -1,0 +1,103 @@
+#include "traces/store/answers.h"
+
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "traces/store/internal.h"
+#include "traces/store/query.h"
+
+static int put_numbers(struct gt_store *store, int64_t run_id, const struct gt_stored_answer *answer,
+                       struct gt_error *error)
+{
+    sqlite3_stmt *insert =
+        gt_store_prepare(store,
+                         "INSERT INTO run_answer (run_id, change, trust, predicted_us, step_us, change_pct, bound_by,"
+                         " bound_pct) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                         error);
+    int result;
+
+    if (insert == NULL)
+        return -1;
+    sqlite3_bind_int64(insert, 1, run_id);
+    sqlite3_bind_text(insert, 2, answer->change, -1, SQLITE_STATIC);
+    sqlite3_bind_text(insert, 3, answer->trust, -1, SQLITE_STATIC);
+    sqlite3_bind_double(insert, 4, answer->predicted_us);
+    sqlite3_bind_double(insert, 5, answer->step_us);
+    sqlite3_bind_double(insert, 6, answer->change_pct);
+    sqlite3_bind_text(insert, 7, answer->bound_by, -1, SQLITE_STATIC);
+    sqlite3_bind_double(insert, 8, answer->bound_pct);
+    result = gt_store_step(store, insert, error);
+    sqlite3_finalize(insert);
+    return result;
+}
+
+static int put_assumptions(struct gt_store *store, int64_t run_id, const struct gt_stored_answer *answer,
+                           struct gt_error *error)
+{
+    sqlite3_stmt *insert =
+        gt_store_prepare(store, "INSERT INTO run_assumption (run_id, assumption_no, text) VALUES (?, ?, ?)", error);
+    int result = insert == NULL ? -1 : 0;
+
+    for (uint32_t i = 0; i < answer->assumption_count && result == 0; i++) {
+        sqlite3_bind_int64(insert, 1, run_id);
+        sqlite3_bind_int64(insert, 2, i);
+        sqlite3_bind_text(insert, 3, answer->assumptions[i], -1, SQLITE_STATIC);
+        result = gt_store_step(store, insert, error);
+    }
+    sqlite3_finalize(insert);
+    return result;
+}
+
+int gt_store_put_answer(struct gt_store *store, int64_t run_id, const struct gt_stored_answer *answer,
+                        struct gt_error *error)
+{
+    int result;
+
+    if (gt_store_begin(store, error) != 0)
+        return -1;
+    result = put_numbers(store, run_id, answer, error);
+    if (result == 0)
+        result = put_assumptions(store, run_id, answer, error);
+    return gt_store_finish(store, result, error);
+}
+
+int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error)
+{
+    sqlite3_stmt *insert;
+    int result;
+
+    if (strcmp(path, "-") == 0)
+        return 0;
+    insert = gt_store_prepare(store, "INSERT INTO trace_file (trace_id, path) VALUES (?, ?)", error);
+    if (insert == NULL)
+        return -1;
+    sqlite3_bind_int64(insert, 1, trace_id);
+    sqlite3_bind_text(insert, 2, path, -1, SQLITE_STATIC);
+    result = gt_store_step(store, insert, error);
+    sqlite3_finalize(insert);
+    return result;
+}
+
+/* Older stores do not say. */
+int gt_store_find_trace_file(struct gt_database *database, int64_t trace_id, char **path, struct gt_error *error)
+{
+    struct gt_query *query;
+    int64_t version = 0;
+    int row;
+
+    *path = NULL;
+    if (gt_query_one(database, "PRAGMA user_version", 0, 0, &version, error) < 0)
+        return -1;
+    if (version < GT_STORE_WITH_ANSWERS)
+        return 0;
+    query = gt_query_new(database, "SELECT path FROM trace_file WHERE trace_id = ?1", error);
+    if (query == NULL)
+        return -1;
+    gt_query_bind(query, 1, trace_id);
+    row = gt_query_next(query, error);
+    if (row == 1 && gt_query_string(query, 0) != NULL)
+        *path = gt_query_text(query, 0);
+    gt_query_end(query);
+    return row < 0 ? -1 : 0;
+}

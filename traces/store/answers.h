@@ -1,0 +1,22 @@
+/* answers.h - what `gridtide whatif` says of a run, and the file that a trace came from. */
+#ifndef GRIDTIDE_TRACES_STORE_ANSWERS_H
+#define GRIDTIDE_TRACES_STORE_ANSWERS_H
+
+#include "traces/store/store.h"
+
+struct gt_stored_answer {
+    const char *change, *trust, *bound_by;
+    double predicted_us, step_us, change_pct, bound_pct;
+    const char *const *assumptions;
+    uint32_t assumption_count;
+};
+/* Keep it beside the run, which is in the store.  Returns 0 or -1. */
+int gt_store_put_answer(struct gt_store *store, int64_t run_id, const struct gt_stored_answer *answer,
+                        struct gt_error *error);
+
+/* Trace `trace_id` came from the file at `path`, as named ("-": from no file, nothing is kept).  Returns 0 or -1. */
+int gt_store_put_trace_file(struct gt_store *store, int64_t trace_id, const char *path, struct gt_error *error);
+/* That path (malloced) in *path; NULL where the store has none.  Returns 0 or -1. */
+int gt_store_find_trace_file(struct gt_database *database, int64_t trace_id, char **path, struct gt_error *error);
+
+#endif
