@@ -53,7 +53,7 @@ sim_libsim_a_SOURCES = \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
     sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
-    sim/whatif/repeats.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \
+    sim/whatif/repeats.c sim/whatif/repeats_join.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \
     sim/whatif/kernel_bound.c sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/change_kernel.c sim/whatif/change_priority.c sim/whatif/changes.c sim/whatif/changes.h \
     sim/whatif/rebuild.c sim/whatif/rebuild.h sim/whatif/scenario.c sim/whatif/scenario.h \

@@ -70,6 +70,19 @@ static void grade_order(struct gt_scenario *scenario, const struct gt_grade_fact
             (unsigned long long)facts->too_short);
 }
 
+/* What comes again may be a layer as well as a step. */
+static void tell_repeated(struct gt_scenario *scenario, const struct gt_steps *steps)
+{
+    if (steps->rows > 1)
+        gt_scenario_assume(scenario, GT_TRUST_HIGH,
+                           "the same calls come again; each %u times of them are taken as one of %u steps, for the "
+                           "host regularly does more behind these",
+                           steps->rows, steps->count);
+    else
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "the same calls, %u times, are taken as steps%s", steps->count,
+                           steps->waited ? "" : "; the host waits for none, so they may be parts of one");
+}
+
 static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *steps)
 {
     switch (steps->by) {
@@ -78,9 +91,7 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "the %u annotations of one name are taken as steps",
                            steps->count);
         return;
-    case GT_STEPS_REPEATED:
-        gt_scenario_assume(scenario, GT_TRUST_HIGH, "the same calls, %u times, are taken as steps", steps->count);
-        return;
+    case GT_STEPS_REPEATED: tell_repeated(scenario, steps); return;
     case GT_STEPS_ONE: gt_scenario_assume(scenario, GT_TRUST_HIGH, "the trace is taken as one step"); return;
     }
 }

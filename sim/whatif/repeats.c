@@ -3,9 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
+
 /* A row repeated is so much of a thread's calls at least; one that is longer is taken only for so much more. */
 static const double least_part = 0.75, more_part = 0.01;
-/* Rows are as long as two calls that are the same are apart: of so many calls, and so far on. */
+/* Rows are as long as two calls that are the same are apart: of so many calls, evenly far on, and of as many of those that
+ * come most rarely; and so far on. */
 enum { ANCHORS = 8, CANDIDATES = 256 };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -15,7 +18,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 
 static uint64_t hash_op(const struct gt_workload *w, const struct gt_op *op, uint64_t hash)
 {
-    hash = mix(mix(mix(hash, op->kind), op->stream), op->bytes);
+    hash = mix(mix(hash, op->kind), op->bytes);
     hash = mix(mix(hash, op->direction), op->memory);
     if (op->kind != GT_OP_KERNEL)
         return hash;
@@ -26,11 +29,15 @@ static uint64_t hash_op(const struct gt_workload *w, const struct gt_op *op, uin
 
 static uint64_t hash_call(const struct gt_workload *w, const struct gt_call *call)
 {
-    uint64_t hash = mix(mix(mix(1, call->kind), call->name), call->ops);
+    uint64_t hash = mix(mix(mix(1, call->kind), call->name), call->ops), sum = 0;
 
-    for (uint32_t i = 0; i < call->ops; i++)
-        hash = hash_op(w, &w->ops[call->first_op + i], hash);
-    return hash;
+    /* A graph's nodes are recorded in another order, and in other streams, each time. */
+    for (uint32_t i = 0; i < call->ops; i++) {
+        const struct gt_op *op = &w->ops[call->first_op + i];
+
+        sum += hash_op(w, op, call->kind == GT_CALL_GRAPH_LAUNCH ? 1 : mix(1, op->stream));
+    }
+    return mix(hash, sum);
 }
 
 /* The calls of one thread: their numbers, and what they do. */
@@ -54,6 +61,21 @@ static gt_thread_index busiest_thread(const struct gt_workload *w)
     return most;
 }
 
+static bool waits(const struct gt_workload *w, gt_call_index call)
+{
+    switch (w->calls[call].kind) {
+    case GT_CALL_STREAM_SYNC:
+    case GT_CALL_EVENT_SYNC:
+    case GT_CALL_DEVICE_SYNC: return true;
+    default: return w->calls[call].flags & GT_CALL_WAITS;
+    }
+}
+
+static bool is_wait(const struct gt_workload *w, gt_call_index call)
+{
+    return w->calls[call].ops == 0 && waits(w, call);
+}
+
 static void make_row(struct row *row, const struct gt_workload *w)
 {
     *row = (struct row){
@@ -67,6 +89,9 @@ static void make_row(struct row *row, const struct gt_workload *w)
         row->hashes[row->count] = hash_call(w, &w->calls[i]);
         row->calls[row->count++] = i;
     }
+    /* Of several waits at the end, as profilers make, one is the program's. */
+    while (row->count > 1 && is_wait(w, row->calls[row->count - 1]) && is_wait(w, row->calls[row->count - 2]))
+        row->count--;
 }
 
 /* The longest stretch in which every call is as the one `period` before it: where it begins, and how long it is with the
@@ -85,45 +110,88 @@ static uint32_t stretch(const struct row *row, uint32_t period, uint32_t *begin)
     return longest == 0 ? 0 : longest + period;
 }
 
-/* The best row: `period` calls from `begin` on, `length` of them in all.  Distances from a few calls to the next ones that
- * are the same are tried. */
-static bool find_period(const struct row *row, uint32_t *period, uint32_t *begin, uint32_t *length)
+/* A row that may be taken, and how good the best one is so far. */
+struct period {
+    uint32_t length, begin, stretch;
+    double part;
+};
+
+/* Distances from a call to the next ones that are the same are tried. */
+static void try_anchor(const struct row *row, uint32_t from, struct period *best)
 {
-    double best = 0;
+    for (uint32_t i = from + 1, tried = 0;
+         i < row->count && tried < CANDIDATES / ANCHORS && 2 * (i - from) <= row->count; i++) {
+        uint32_t at = 0, found;
+        double part;
 
-    for (uint32_t anchor = 0; anchor < ANCHORS; anchor++) {
-        uint32_t from = (uint32_t)((uint64_t)row->count * anchor / (2 * ANCHORS)), tried = 0;
-
-        for (uint32_t i = from + 1; i < row->count && tried < CANDIDATES / ANCHORS && 2 * (i - from) <= row->count;
-             i++) {
-            uint32_t at = 0, found;
-
-            if (row->hashes[i] != row->hashes[from])
-                continue;
-            tried++;
-            found = stretch(row, i - from, &at);
-            if (found < 2 * (i - from) || (double)found / row->count < least_part)
-                continue;
-            if ((double)found / row->count > best + more_part ||
-                ((double)found / row->count > best - more_part && i - from < *period)) {
-                best = (double)found / row->count;
-                *period = i - from;
-                *begin = at;
-                *length = found;
-            }
-        }
+        if (row->hashes[i] != row->hashes[from])
+            continue;
+        tried++;
+        found = stretch(row, i - from, &at);
+        part = (double)found / row->count;
+        if (found >= 2 * (i - from) && part >= least_part &&
+            (part > best->part + more_part || (part > best->part - more_part && i - from < best->length)))
+            *best = (struct period){ i - from, at, found, part };
     }
-    return best > 0;
 }
 
-static bool waits(const struct gt_workload *w, gt_call_index call)
+struct place {
+    uint64_t hash;
+    uint32_t at, times;
+};
+
+static int by_hash(const void *left, const void *right)
 {
-    switch (w->calls[call].kind) {
-    case GT_CALL_STREAM_SYNC:
-    case GT_CALL_EVENT_SYNC:
-    case GT_CALL_DEVICE_SYNC: return true;
-    default: return w->calls[call].flags & GT_CALL_WAITS;
+    const struct place *a = left, *b = right;
+
+    GT_ORDER(a->hash, b->hash);
+    GT_ORDER(a->at, b->at);
+    return 0;
+}
+
+static int by_times(const void *left, const void *right)
+{
+    const struct place *a = left, *b = right;
+
+    GT_ORDER(a->times, b->times);
+    GT_ORDER(a->at, b->at);
+    return 0;
+}
+
+/* The first of each of the calls that come again most rarely: the longer a row, the fewer of them come once in it. */
+static uint32_t find_rarest(const struct row *row, uint32_t *anchors)
+{
+    struct place *places = gt_calloc(row->count + 1ull, sizeof *places);
+    uint32_t kinds = 0, count = 0;
+
+    for (uint32_t i = 0; i < row->count; i++)
+        places[i] = (struct place){ row->hashes[i], i, 1 };
+    qsort(places, row->count, sizeof *places, by_hash);
+    for (uint32_t i = 0, next; i < row->count; i = next) {
+        for (next = i + 1; next < row->count && places[next].hash == places[i].hash;)
+            next++;
+        if (next - i < 2)
+            continue;
+        places[kinds] = places[i];
+        places[kinds++].times = next - i;
     }
+    qsort(places, kinds, sizeof *places, by_times);
+    for (uint32_t i = 0; i < kinds && count < ANCHORS; i++)
+        anchors[count++] = places[i].at;
+    free(places);
+    return count;
+}
+
+static bool find_period(const struct row *row, struct period *best)
+{
+    uint32_t anchors[ANCHORS], rare = find_rarest(row, anchors);
+
+    *best = (struct period){ .length = UINT32_MAX };
+    for (uint32_t i = 0; i < ANCHORS; i++)
+        try_anchor(row, (uint32_t)((uint64_t)row->count * i / (2 * ANCHORS)), best);
+    for (uint32_t i = 0; i < rare; i++)
+        try_anchor(row, anchors[i], best);
+    return best->part > 0;
 }
 
 /* Behind the last wait of the first row, unless a repetition would be lost that way and there are only two. */
@@ -144,19 +212,21 @@ static gt_call_index call_at(const struct row *row, uint32_t place)
 bool gt_repeats_find(struct gt_repeats *repeats, const struct gt_workload *w)
 {
     struct row row;
-    uint32_t period = UINT32_MAX, begin = 0, length = 0;
+    struct period period;
     bool found;
 
     make_row(&row, w);
-    found = find_period(&row, &period, &begin, &length);
+    found = find_period(&row, &period);
     if (found) {
-        uint32_t more = shift(w, &row, period, begin, length);
+        uint32_t more = shift(w, &row, period.length, period.begin, period.stretch);
 
         repeats->thread = row.thread;
-        repeats->count = (length - more) / period;
+        repeats->count = (period.stretch - more) / period.length;
+        repeats->rows = 1;
         repeats->first_call = gt_calloc(repeats->count + 1ull, sizeof *repeats->first_call);
         for (uint32_t i = 0; i <= repeats->count; i++)
-            repeats->first_call[i] = call_at(&row, begin + more + i * period);
+            repeats->first_call[i] = call_at(&row, period.begin + more + i * period.length);
+        gt_repeats_join(repeats, w);
     }
     free(row.calls);
     free(row.hashes);

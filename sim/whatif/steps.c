@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/whatif/call_kinds.h"
 #include "sim/whatif/repeats.h"
 #include "sim/workload/ranges.h"
 
@@ -120,12 +121,16 @@ bool gt_step_is_repetition(const struct gt_workload *w, const struct gt_range *s
     return strcmp(gt_name_text(w, step->name), repeated_calls) == 0;
 }
 
-static bool mark_repeated(struct gt_workload *w)
+static bool mark_repeated(struct gt_workload *w, struct gt_steps *steps)
 {
     struct gt_repeats repeats;
 
     if (!gt_repeats_find(&repeats, w))
         return false;
+    steps->rows = repeats.rows;
+    for (gt_call_index i = repeats.first_call[0]; i < repeats.first_call[1]; i++)
+        steps->waited |= w->calls[i].thread == repeats.thread &&
+                         (w->calls[i].flags & GT_CALL_WAITS || gt_call_synchronises(&w->calls[i]));
     for (uint32_t i = 0; i < repeats.count; i++)
         mark(w, repeats.thread, gt_name(w, repeated_calls, sizeof repeated_calls - 1), repeats.first_call[i],
              repeats.first_call[i + 1]);
@@ -141,10 +146,10 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
         return steps;
     if (mark_annotated(w))
         steps.by = GT_STEPS_ANNOTATED;
-    else if (mark_repeated(w))
+    else if (mark_repeated(w, &steps))
         steps.by = GT_STEPS_REPEATED;
     else
-        return (struct gt_steps){ 1, GT_STEPS_ONE };
+        return (struct gt_steps){ .count = 1, .by = GT_STEPS_ONE };
     steps.count = count_steps(w);
     return steps;
 }
@@ -178,7 +183,7 @@ static double median_us(double *values, uint32_t count)
     return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
-double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeline, uint32_t count)
+double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeline, uint32_t count, bool *divided)
 {
     double *starts = gt_calloc(w->range_count + 1ull, sizeof *starts);
     double *ends = gt_calloc(w->range_count + 1ull, sizeof *ends), start_us, end_us;
@@ -202,14 +207,13 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
         }
         before = now;
     }
-    if (found < 2 || found < count || !apart) {
-        free(starts);
-        free(ends);
-        return gt_timeline_us(timeline) / (count > 0 ? count : 1);
-    }
-    start_us = median_us(starts, found - 1);
-    end_us = median_us(ends, found - 1);
+    *divided = found < 2 || found < count || !apart;
+    start_us = *divided ? 0 : median_us(starts, found - 1);
+    end_us = *divided ? 0 : median_us(ends, found - 1);
     free(starts);
     free(ends);
-    return start_us > end_us ? start_us : end_us;
+    if (start_us > 0 || end_us > 0)
+        return start_us > end_us ? start_us : end_us;
+    *divided = true;
+    return gt_timeline_us(timeline) / (count > 0 ? count : 1);
 }

@@ -15,6 +15,8 @@ enum gt_steps_by {
 struct gt_steps {
     uint32_t count;
     enum gt_steps_by by;
+    uint32_t rows; /* GT_STEPS_REPEATED: rows of the same calls in each, told apart by the host's time between them */
+    bool waited;   /* then: does the host wait for the GPU in a row? */
 };
 
 /* The steps of `workload`: where ranges do not mark them, ranges that do are added, behind the others. */
@@ -25,7 +27,9 @@ bool gt_step_is_repetition(const struct gt_workload *workload, const struct gt_r
 
 /* How long a step takes once they follow each other: from one to the next in the middle, by what the host begins or by
  * what the GPU ends, whichever takes longer; so that neither what stands before and behind the steps counts, nor an odd
- * one.  Where fewer than two, or than `count`, have calls of their own, or they are mixed: all of the run, divided by `count`. */
-double gt_steps_us(const struct gt_workload *workload, const struct gt_timeline *timeline, uint32_t count);
+ * one.  Where fewer than two, or than `count`, have calls of their own, or they are mixed: all of the run, divided by `count`, and
+ * *divided is true. */
+double gt_steps_us(const struct gt_workload *workload, const struct gt_timeline *timeline, uint32_t count,
+                   bool *divided);
 
 #endif

@@ -61,11 +61,12 @@ int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *sce
 static int play_us(const struct gt_whatif *whatif, double *us, double *step_us, struct gt_error *error)
 {
     struct gt_timeline timeline;
+    bool divided;
 
     if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
         return -1;
     *us = gt_timeline_us(&timeline);
-    *step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count);
+    *step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count, &divided);
     gt_timeline_free(&timeline);
     return 0;
 }
@@ -185,6 +186,7 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
 {
     double baseline_us = whatif->facts.baseline_us, slower_host;
     struct gt_timeline timeline;
+    bool divided;
 
     memset(answer, 0, sizeof *answer);
     answer->change = join(changes, count);
@@ -194,7 +196,11 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
         play(whatif, &answer->scenario, probe, &timeline, error) != 0)
         return -1;
     answer->predicted_us = gt_timeline_us(&timeline);
-    answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count);
+    answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count, &divided);
+    if (divided && whatif->facts.steps.count > 1)
+        gt_scenario_assume(&answer->scenario, GT_TRUST_HIGH,
+                           "steps cannot be told apart in it: a step is the whole time, divided by %u",
+                           whatif->facts.steps.count);
     answer->change_pct = baseline_us > 0 ? 100 * (answer->predicted_us - baseline_us) / baseline_us : 0;
     answer->bound_by = gt_bound_of(answer->scenario.workload, &timeline, answer->part);
     gt_timeline_free(&timeline);

@@ -247,6 +247,82 @@ static void a_row_of_calls_that_repeats_is_a_step(void **state)
     gt_workload_free(w);
 }
 
+/* Four steps of six layers that do the same, with `gap_us` or more of the host's own work between steps (0: as between layers), 2 to 5 us between layers. */
+static struct gt_repeats repeats_of_layers(gt_time_ps gap_us)
+{
+    struct gt_workload *w = begin();
+    struct gt_repeats repeats;
+
+    for (uint32_t i = 0; i < 24; i++) {
+        launch(w, "sgemm_128x64", 528, 100);
+        w->calls[w->call_count - 1].before_ps =
+            (i % 6 == 0 && gap_us > 0 ? gap_us + i / 6 : 2 + (i * 2654435761u >> 30)) * US;
+        launch(w, "reduce_kernel", 528, 50);
+    }
+    assert_true(gt_repeats_find(&repeats, w));
+    assert_int_equal(repeats.first_call[1] - repeats.first_call[0], 2 * repeats.rows);
+    free(repeats.first_call);
+    gt_workload_free(w);
+    return repeats;
+}
+
+static void layers_are_joined_to_steps_by_the_hosts_time(void **state)
+{
+    struct gt_repeats repeats = repeats_of_layers(20);
+
+    (void)state;
+    assert_int_equal(repeats.count, 4);
+    assert_int_equal(repeats.rows, 6);
+    repeats = repeats_of_layers(0); /* nothing tells steps from layers */
+    assert_int_equal(repeats.count, 24);
+    assert_int_equal(repeats.rows, 1);
+}
+
+/* A step is told by its rarest call, however many others come again within it; a profiler's waits at the end count for
+ * nothing. */
+static void the_outermost_row_is_found(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_repeats repeats;
+
+    (void)state;
+    for (int step = 0; step < 3; step++) {
+        for (int i = 0; i < 200; i++)
+            launch(w, i % 7 == 3 ? "reduce_kernel" : "sgemm_128x64", 528, 10);
+        call(w, GT_CALL_DEVICE_SYNC, GT_TIME_NONE);
+    }
+    call(w, GT_CALL_DEVICE_SYNC, GT_TIME_NONE);
+    call(w, GT_CALL_DEVICE_SYNC, GT_TIME_NONE);
+    assert_true(gt_repeats_find(&repeats, w));
+    assert_int_equal(repeats.count, 3);
+    assert_int_equal(repeats.first_call[1] - repeats.first_call[0], 201);
+    free(repeats.first_call);
+    gt_workload_free(w);
+}
+
+/* Where all steps become one graph launch, a step is a part of the whole, and the answer says so. */
+static void steps_that_merge_are_parts_of_the_whole(void **state)
+{
+    struct gt_workload *w = begin();
+    struct gt_answer answer;
+    double baseline_us;
+    bool said = false;
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        launch(w, "sgemm_128x64", 528, 100);
+        launch(w, "reduce_kernel", 528, 50);
+    }
+    call(w, GT_CALL_DEVICE_SYNC, GT_TIME_NONE);
+    predict(w, "graph", &baseline_us, &answer);
+    assert_true(answer.step_us > 0.99 * answer.predicted_us / 4 && answer.step_us < 1.01 * answer.predicted_us / 4);
+    for (uint32_t i = 0; i < answer.scenario.assumption_count; i++)
+        said |= strstr(answer.scenario.assumptions[i], "divided by 4") != NULL;
+    assert_true(said);
+    gt_answer_free(&answer);
+    gt_workload_free(w);
+}
+
 static void calls_that_differ_are_one_step(void **state)
 {
     struct gt_workload *w = begin();
@@ -297,6 +373,9 @@ int main(void)
         cmocka_unit_test(a_host_bound_trace_gains_nothing_from_a_faster_gpu),
         cmocka_unit_test(the_critical_path_says_what_bounds),
         cmocka_unit_test(a_row_of_calls_that_repeats_is_a_step),
+        cmocka_unit_test(layers_are_joined_to_steps_by_the_hosts_time),
+        cmocka_unit_test(the_outermost_row_is_found),
+        cmocka_unit_test(steps_that_merge_are_parts_of_the_whole),
         cmocka_unit_test(calls_that_differ_are_one_step),
         cmocka_unit_test(what_the_profiler_cost_is_taken_off),
     };
