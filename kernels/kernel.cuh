@@ -97,22 +97,32 @@ inline unsigned launch_cluster_side(const struct gt_gpu_launch *launch, int side
     return launch->cluster[side] > 1 ? launch->cluster[side] : 1;
 }
 
-/* In clusters, whatever the kernel was compiled for. */
-inline cudaError_t start_clusters(const struct gt_gpu_launch *launch, const void *kernel, dim3 grid, dim3 block,
-                                  void **pointers)
+/* With attributes: in clusters, whatever the kernel was compiled for; cooperatively; programmatically. */
+inline cudaError_t start_with_attributes(const struct gt_gpu_launch *launch, const void *kernel, dim3 grid, dim3 block,
+                                         void **pointers)
 {
-    cudaLaunchAttribute attribute = {};
+    cudaLaunchAttribute attributes[3] = {};
     cudaLaunchConfig_t config = {};
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = launch_cluster_side(launch, 0);
-    attribute.val.clusterDim.y = launch_cluster_side(launch, 1);
-    attribute.val.clusterDim.z = launch_cluster_side(launch, 2);
     config.gridDim = grid;
     config.blockDim = block;
     config.dynamicSmemBytes = launch->dynamic_shared_bytes;
     config.stream = launch->stream;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
+    config.attrs = attributes;
+    if (launch_has_clusters(launch)) {
+        cudaLaunchAttribute *attribute = &attributes[config.numAttrs++];
+        attribute->id = cudaLaunchAttributeClusterDimension;
+        attribute->val.clusterDim.x = launch_cluster_side(launch, 0);
+        attribute->val.clusterDim.y = launch_cluster_side(launch, 1);
+        attribute->val.clusterDim.z = launch_cluster_side(launch, 2);
+    }
+    if (launch->cooperative) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeCooperative;
+        attributes[config.numAttrs++].val.cooperative = 1;
+    }
+    if (launch->programmatic) {
+        attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
     return cudaLaunchKernelExC(&config, kernel, pointers);
 }
 
@@ -123,8 +133,8 @@ cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std:
     void *pointers[] = {(void *)&values...};
     dim3 grid(launch->grid[0], launch->grid[1], launch->grid[2]);
     dim3 block(launch->block[0], launch->block[1], launch->block[2]);
-    if (launch_has_clusters(launch))
-        return start_clusters(launch, (const void *)kernel, grid, block, pointers);
+    if (launch_has_clusters(launch) || launch->cooperative || launch->programmatic)
+        return start_with_attributes(launch, (const void *)kernel, grid, block, pointers);
     return cudaLaunchKernel((const void *)kernel, grid, block, pointers, launch->dynamic_shared_bytes,
                             launch->stream);
 }

@@ -39,6 +39,13 @@ struct gt_gpu_launch {
     const uint64_t *block_cycles; /* spin: device memory; block i runs [i % block_cycles_length]
                                      * instead of the argument `cycles`; NULL: all run `cycles` */
     uint32_t block_cycles_length;
+    int cooperative;  /* all blocks at once, or not at all */
+    int programmatic; /* its blocks may come before the kernel ahead of it in its stream is over */
+    /* spin_phases: a block's time is in equal parts between so many barriers over the grid; so much of it is left, in per
+     * cent, when it lets the next kernel come (0: at its end); it waits for the kernel before after so many cycles, if
+     * `programmatic` */
+    uint32_t grid_barriers, early_pct;
+    uint64_t prologue_cycles;
     struct gt_block_log *log; /* device memory, a record a block; NULL: no logging */
     const struct gt_executor
         *tasks;    /* executor: what its blocks do (kernels/executor.h); the structure is the host's,

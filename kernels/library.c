@@ -11,7 +11,7 @@
 
 /* clang-format off */
 #define KERNELS(_) \
-    _(empty) _(spin) _(stream) _(chase) _(fma) _(gemm_tiled) _(gemm_tensor) _(reduce) _(histogram) \
+    _(empty) _(spin) _(spin_phases) _(stream) _(chase) _(fma) _(gemm_tiled) _(gemm_tensor) _(reduce) _(histogram) \
     _(transpose) _(softmax) _(cp_async_pipeline) _(gemm_cp_async) _(gemm_wgmma) _(flash_attention) \
     _(stencil) _(spmv) _(scan) _(sort_block) _(gather) _(layernorm) _(nbody) _(mandelbrot) _(atomics) \
     _(executor)

@@ -29,6 +29,7 @@ KERNELS = \
     kernels/softmax.cu \
     kernels/sort_block.cu \
     kernels/spin.cu \
+    kernels/spin_phases.cu \
     kernels/spmv.cu \
     kernels/stencil.cu \
     kernels/stream.cu \

@@ -7,7 +7,7 @@
 #include "sim/workload/block_cost.h"
 #include "sim/workload/child_launches.h"
 
-static const char spin[] = "spin", executor[] = "executor";
+static const char spin[] = "spin", phases[] = "spin_phases", executor[] = "executor";
 
 /* A kernel of a program that ran once, rather than one that somebody made up. */
 static bool recorded(const struct gt_workload *workload, const struct gt_op *op)
@@ -117,6 +117,12 @@ void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_wo
     free(in_trees);
 }
 
+/* Do its blocks do more than spin: meet, wait for the kernel before, let the next one come? */
+static bool meets(const struct gt_kernel *kernel, const struct gt_op *op)
+{
+    return kernel->grid_barriers > 0 || kernel->early_pct > 0 || op->programmatic;
+}
+
 static void one_time(struct gt_part *part, gt_time_ps block_ps)
 {
     part->block_ps = gt_calloc(1, sizeof *part->block_ps);
@@ -158,7 +164,15 @@ int gt_part_of(const struct gt_workload *workload, uint32_t op_number, uint64_t 
         part->library = gt_name_text(workload, kernel->runs);
     if (kernel->arguments != GT_NONE)
         part->arguments = gt_name_text(workload, kernel->arguments);
-    if (strcmp(part->library, spin) != 0 || says_cycles(part->arguments))
+    if (strcmp(part->library, spin) != 0)
+        return meets(kernel, op)
+                   ? refuse(workload, op, error,
+                            "\"grid_barriers\", \"trigger_pct\" and programmatic launches are played by spin "
+                            "alone; leave \"runs\" out")
+                   : 0;
+    if (meets(kernel, op))
+        part->library = phases;
+    if (says_cycles(part->arguments))
         return 0;
     if (kernel->cost == GT_COST_NONE)
         return refuse(workload, op, error, "it runs spin but says neither \"cycles\" nor a block time");

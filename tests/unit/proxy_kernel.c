@@ -115,12 +115,40 @@ static void a_recording_forgets_its_times(void **state)
     gt_workload_free(workload);
 }
 
+static void kernels_that_meet_are_played_by_another(void **state)
+{
+    struct gt_workload *workload = make_workload();
+    struct gt_kernel *kernel = &workload->kernels[workload->ops[0].kernel];
+    struct gt_error error;
+    struct gt_part part;
+
+    (void)state;
+    kernel->cost = GT_COST_FIXED;
+    kernel->block_min_ps = kernel->block_max_ps = 5000000;
+    assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), 0);
+    assert_string_equal(part.library, "spin");
+    gt_part_free(&part);
+    kernel->grid_barriers = 1;
+    assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), 0);
+    assert_string_equal(part.library, "spin_phases");
+    assert_int_equal(part.block_ps[0], 5000000);
+    gt_part_free(&part);
+    kernel->grid_barriers = 0;
+    workload->ops[0].programmatic = true;
+    assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), 0);
+    assert_string_equal(part.library, "spin_phases");
+    gt_part_free(&part);
+    kernel->runs = gt_name(workload, "gemm_tiled", 10);
+    assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), -1);
+    assert_non_null(strstr(error.text, "spin alone"));
+    gt_workload_free(workload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_surrogate_lasts_as_long),
-        cmocka_unit_test(recorded_kernels_need_leave),
-        cmocka_unit_test(spinning_kernels_have_registers),
+        cmocka_unit_test(a_surrogate_lasts_as_long),       cmocka_unit_test(recorded_kernels_need_leave),
+        cmocka_unit_test(spinning_kernels_have_registers), cmocka_unit_test(kernels_that_meet_are_played_by_another),
         cmocka_unit_test(a_recording_forgets_its_times),
     };
 

@@ -214,6 +214,23 @@ static cudaError_t query_event(struct gt_player *player, uint32_t number)
     return code == cudaErrorNotReady ? cudaSuccess : code;
 }
 
+/* Work piece by piece until what is asked for is done, or there were the most pieces. */
+static cudaError_t poll(struct gt_player *player, uint32_t number)
+{
+    const struct gt_call *call = &player->workload->calls[number];
+    struct gt_play_call *play = &player->calls[number];
+    cudaError_t code;
+
+    for (play->pieces = 0;; play->pieces++) {
+        code = call->event != GT_NONE ? cudaEventQuery(player->events[call->event])
+                                      : cudaStreamQuery(stream_of(player, call->stream));
+        if (code != cudaErrorNotReady || (call->most_pieces > 0 && play->pieces == call->most_pieces) ||
+            atomic_load_explicit(&player->failed, memory_order_relaxed))
+            return code == cudaErrorNotReady ? cudaSuccess : code;
+        spin_until(gt_clock_ns() + call->piece_ps / 1000);
+    }
+}
+
 static cudaError_t sync_event(struct gt_player *player, uint32_t number)
 {
     return cudaEventSynchronize(player->events[player->workload->calls[number].event]);
@@ -258,6 +275,7 @@ static const struct act {
     [GT_CALL_DEVICE_SYNC] = { sync_device, false, false },
     [GT_CALL_ALLOC] = { gt_player_allocate, false, false },
     [GT_CALL_FREE] = { gt_player_free, false, false },
+    [GT_CALL_POLL] = { poll, false, false },
     [GT_CALL_OTHER] = { work, false, false },
 };
 

@@ -57,6 +57,7 @@ struct gt_play_op {
 struct gt_play_call {
     uint64_t start_ns, end_ns;
     cudaGraphExec_t graph; /* graph launches */
+    uint64_t pieces;       /* polls: of work that were done */
     uint32_t blocking_op;  /* synchronisations without a target: the op awaited */
 };
 

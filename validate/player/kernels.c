@@ -104,7 +104,16 @@ static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel)
         kernel->dynamic_shared_bytes + (op->library->registers_to_order ? kernel->static_shared_bytes : 0);
     op->launch.registers_per_thread = op->library->registers_to_order ? kernel->registers_per_thread : 0;
     op->launch.arguments = op->arguments;
+    op->launch.cooperative = kernel->cooperative;
+    op->launch.grid_barriers = kernel->grid_barriers;
+    op->launch.early_pct = kernel->early_pct;
     op->blocks = gt_kernel_blocks(kernel);
+}
+
+/* In a graph a kernel comes when those are over that its node comes after, here as in the simulation. */
+static bool comes_early(const struct gt_workload *workload, uint32_t op)
+{
+    return workload->ops[op].programmatic && workload->calls[workload->ops[op].call].kind == GT_CALL_LAUNCH;
 }
 
 static int set_launch(struct gt_player *player, uint32_t number, const struct gt_part *part, struct gt_error *error)
@@ -120,6 +129,9 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
         gt_player_tree_kernel(player, number, error) != 0)
         return -1;
     set_shape(op, kernel);
+    op->launch.programmatic = comes_early(player->workload, number);
+    if (op->launch.programmatic && kernel->prologue_ps > 0)
+        op->launch.prologue_cycles = cycles_of(player, kernel->prologue_ps);
     if (gt_player_tasks(player, number, error) != 0)
         return -1;
     if (set_times(player, op, part, error) != 0 || gt_library_accepts(op->library, &op->launch, error) != 0)

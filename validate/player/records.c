@@ -147,6 +147,7 @@ static int send_call(struct gt_player *player, const struct item *item, const st
         .start_ps = since_origin(player, call->start_ns),
         .end_ps = since_origin(player, call->end_ns),
         .cause_op = GT_NONE,
+        .pieces = call->pieces,
     };
 
     return probe->call != NULL ? probe->call(probe->user, &record, error) : 0;
