@@ -53,7 +53,7 @@ UNIT_TESTS = \
     tests/unit/stated \
     tests/unit/whatif \
     tests/unit/steady_state \
-    tests/unit/tasks \
+    tests/unit/tasks tests/unit/tasks_oracle \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
 
@@ -190,6 +190,7 @@ BENCHES_BUILT = \
     tests/bench/import_bench \
     tests/bench/simulate_bench \
     tests/bench/store_bench \
+    tests/bench/tasks_bench \
     tests/bench/timeline_bench
 BENCHES = \
     tests/bench/end_to_end.sh \
@@ -197,7 +198,8 @@ BENCHES = \
     tests/bench/kernels.sh \
     tests/bench/mixes.sh \
     tests/bench/simulate.sh \
-    tests/bench/store.sh
+    tests/bench/store.sh \
+    tests/bench/tasks.sh
 EXTRA_PROGRAMS += $(BENCHES_BUILT)
 CLEANFILES += $(BENCHES_BUILT)
 EXTRA_DIST += tests/rooms.py tests/lint.sh tests/cppcheck.txt tests/README.md tests/bench.sh tests/accuracy.sh $(BENCHES)

@@ -20,7 +20,7 @@ struct thief {
 };
 
 struct stealing {
-    struct deque *deques; /* by worker */
+    struct deque *queues; /* by worker */
     gt_task_index *older; /* of each task in its deque; run->next_task is the newer one */
     uint64_t *filled;     /* bit w of all words: worker w's deque has tasks */
     gt_worker_index filled_count;
@@ -38,12 +38,12 @@ int gt_task_steal_begin(struct gt_task_run *run, struct gt_error *error)
 
     (void)error;
     s->due_ps = GT_TIME_NONE;
-    s->deques = gt_realloc(NULL, run->worker_count, sizeof *s->deques);
+    s->queues = gt_realloc(NULL, run->worker_count, sizeof *s->queues);
     s->older = gt_realloc(NULL, run->graph->task_count, sizeof *s->older);
     s->filled = gt_calloc(run->worker_count / 64 + 1ull, sizeof *s->filled);
     s->thieves = gt_realloc(NULL, run->worker_count, sizeof *s->thieves);
     for (gt_worker_index i = 0; i < run->worker_count; i++)
-        s->deques[i] = (struct deque){ GT_NONE, GT_NONE };
+        s->queues[i] = (struct deque){ GT_NONE, GT_NONE };
     return 0;
 }
 
@@ -51,7 +51,7 @@ void gt_task_steal_end(struct gt_task_run *run)
 {
     struct stealing *s = run->state;
 
-    free(s->deques);
+    free(s->queues);
     free(s->older);
     free(s->filled);
     free(s->thieves);
@@ -137,7 +137,7 @@ static void expect_first(struct gt_task_run *run)
 static void put(struct gt_task_run *run, gt_worker_index worker, gt_task_index task)
 {
     struct stealing *s = run->state;
-    struct deque *deque = &s->deques[worker];
+    struct deque *deque = &s->queues[worker];
 
     s->older[task] = deque->newest;
     run->next_task[task] = GT_NONE;
@@ -153,7 +153,7 @@ static void put(struct gt_task_run *run, gt_worker_index worker, gt_task_index t
 static gt_task_index take_newest(struct gt_task_run *run, gt_worker_index worker)
 {
     struct stealing *s = run->state;
-    struct deque *deque = &s->deques[worker];
+    struct deque *deque = &s->queues[worker];
     gt_task_index task = deque->newest;
 
     deque->newest = s->older[task];
@@ -169,7 +169,7 @@ static gt_task_index take_newest(struct gt_task_run *run, gt_worker_index worker
 static gt_task_index take_oldest(struct gt_task_run *run, gt_worker_index worker)
 {
     struct stealing *s = run->state;
-    struct deque *deque = &s->deques[worker];
+    struct deque *deque = &s->queues[worker];
     gt_task_index task = deque->oldest;
 
     if (task == deque->newest)

@@ -39,6 +39,7 @@ void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const str
         return;
     }
     w->taken_ps = take->known_ps + run->costs->overhead_ps;
+    w->start_ps = 0;
     w->stolen = take->stolen;
     w->cause = run->causes != NULL ? run->causes[take->task] : GT_NONE;
     w->wait = run->graph->tasks[take->task].first_wait;
@@ -78,13 +79,15 @@ static void wait_for(struct gt_task_run *run, gt_worker_index worker)
     *link = worker;
 }
 
-/* Its work begins once it sees that all its counters are there; `there_ps`: those before w->wait are from then on. */
+/* Its work begins once it sees that all its counters are there; `there_ps`: the last one was from then on.  The latest of
+ * these times is kept where its work's start will stand. */
 static void go_on_polling(struct gt_task_run *run, gt_worker_index worker, gt_time_ps there_ps)
 {
     struct gt_task_worker *w = &run->workers[worker];
     const struct gt_task *task = &run->graph->tasks[w->task];
 
     w->state = GT_WORKER_POLLS;
+    w->start_ps = there_ps > w->start_ps ? there_ps : w->start_ps;
     for (; w->wait < task->first_wait + task->waits; w->wait++) {
         const struct gt_task_wait *wait = &run->graph->waits[w->wait];
         const struct gt_task_counter_state *counter = &run->counters.states[wait->counter];
@@ -95,9 +98,9 @@ static void go_on_polling(struct gt_task_run *run, gt_worker_index worker, gt_ti
             return;
         }
         reached_ps = gt_task_counter_reached_ps(counter, wait->threshold, run->costs->queue_serial_ps);
-        there_ps = reached_ps > there_ps ? reached_ps : there_ps;
+        w->start_ps = reached_ps > w->start_ps ? reached_ps : w->start_ps;
     }
-    start_at(run, worker, gt_task_seen(w->taken_ps, there_ps, run->costs->poll_ps));
+    start_at(run, worker, gt_task_seen(w->taken_ps, w->start_ps, run->costs->poll_ps));
 }
 
 /* A counter has been counted up by a task: who polls it looks further. */

@@ -120,13 +120,4 @@ static int machine_run(struct task_machine *m)
     return gt_simulate(m->workload, &m->device, &m->options, &probe, &m->summary, &m->error);
 }
 
-/* The record of a task of an operation. */
-static const struct gt_task_record *machine_record(const struct task_machine *m, gt_op_index op, gt_task_index task)
-{
-    for (uint32_t i = 0; i < m->record_count; i++)
-        if (m->records[i].task == task && m->records[i].op == op)
-            return &m->records[i];
-    gt_bug("task %u has no record", task);
-}
-
 #endif

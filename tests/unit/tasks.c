@@ -8,6 +8,15 @@
 
 #include "tests/unit/task_machine.h"
 
+/* The record of a task of an operation. */
+static const struct gt_task_record *machine_record(const struct task_machine *m, gt_op_index op, gt_task_index task)
+{
+    for (uint32_t i = 0; i < m->record_count; i++)
+        if (m->records[i].task == task && m->records[i].op == op)
+            return &m->records[i];
+    gt_bug("task %u has no record", task);
+}
+
 /* When a task was asked for, known, started, ended, in ns. */
 static void expect(const struct task_machine *m, gt_op_index op, gt_task_index task, gt_worker_index worker,
                    uint64_t asked_ns, uint64_t taken_ns, uint64_t start_ns, uint64_t end_ns)

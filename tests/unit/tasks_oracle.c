@@ -1,0 +1,512 @@
+/* Random task graphs against a simulation that plays everything one by one: each look at a counter, at a place of the
+ * queue and at another worker's tasks is an event of its own, and the next event is found by looking at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "sim/workload/block_cost.h"
+#include "tests/unit/task_machine.h"
+
+enum { MOST_STEPS = 1000000, TASKS = 64, WORKERS = 12, AT_ONCE = 8, PLACES = 4 * TASKS, EVENTS = 4 * WORKERS };
+enum { SHARED, READY, STEAL, STATIC, MIXED, POLICIES };
+static const char *const policies[POLICIES] = { "shared", "ready", "steal", "static", "mixed" };
+
+enum what { NOTHING, ASKS, KNOWS, READ, LOOKS, LOOKED, STARTS, ENDS, SIGNALS, PUBLISHES, STEALS, LEAVES };
+
+struct oracle {
+    const struct gt_task_graph *graph;
+    const struct gt_task_costs *costs;
+    int policy;
+    uint64_t seed;
+    uint32_t workers;
+    struct event {
+        gt_time_ps time_ps;
+        uint64_t order;
+        enum what what;
+        uint32_t worker;
+    } events[EVENTS];
+    uint64_t order;
+    gt_time_ps now_ps;
+    struct {
+        gt_time_ps reached_ps[TASKS]; /* when each signal was there */
+        gt_time_ps free_ps;
+        uint32_t signals;
+    } counters[TASKS];
+    struct {
+        struct gt_task_record record;
+        uint32_t place; /* ready: its ticket; steal: whom it looks at first */
+        uint32_t looks;
+        bool seen;
+        uint32_t fresh[TASKS], fresh_count;
+    } of[WORKERS];
+    uint32_t lacks[TASKS];
+    uint32_t next_list[WORKERS], next_shared, next_worker, left;
+    gt_time_ps head_ps, tail_ps;
+    uint32_t tickets, filled, queue[TASKS];
+    struct {
+        uint32_t tasks[TASKS], count;
+    } own[WORKERS];
+    uint64_t thieves;
+    struct gt_task_record records[TASKS];
+    gt_time_ps end_ps;
+};
+
+static void later(struct oracle *o, gt_time_ps time_ps, enum what what, uint32_t worker)
+{
+    int i = 0;
+
+    while (o->events[i].what != NOTHING)
+        i++;
+    o->events[i] = (struct event){ time_ps, o->order++, what, worker };
+}
+
+static gt_time_ps served(gt_time_ps *free_ps, gt_time_ps at_ps, gt_time_ps serial_ps)
+{
+    gt_time_ps when_ps = at_ps < *free_ps ? *free_ps : at_ps;
+
+    *free_ps = when_ps + serial_ps;
+    return when_ps;
+}
+
+/* The next task of a list: of `worker`, or those of nobody (GT_NONE) or, in shared, all. */
+static uint32_t next_of(const struct oracle *o, uint32_t from, uint32_t worker)
+{
+    while (from < o->graph->task_count && o->policy != SHARED && o->graph->tasks[from].worker != worker)
+        from++;
+    return from;
+}
+
+static void ask_queue(struct oracle *o, uint32_t w)
+{
+    o->of[w].record.task = o->next_shared = next_of(o, o->next_shared, GT_NONE);
+    o->next_shared += o->next_shared < o->graph->task_count;
+    later(o, served(&o->head_ps, o->now_ps, o->costs->queue_serial_ps) + o->costs->queue_ps, KNOWS, w);
+}
+
+static void ask_list(struct oracle *o, uint32_t w)
+{
+    uint32_t task = next_of(o, o->next_list[w], w);
+
+    if (task == o->graph->task_count && o->policy == MIXED) {
+        ask_queue(o, w);
+        return;
+    }
+    o->of[w].record.task = task;
+    o->next_list[w] = task + 1;
+    later(o, o->now_ps, KNOWS, w);
+}
+
+static void ask_ready(struct oracle *o, uint32_t w)
+{
+    gt_time_ps known_ps = served(&o->head_ps, o->now_ps, o->costs->queue_serial_ps) + o->costs->queue_ps;
+
+    o->of[w].place = o->tickets++;
+    o->of[w].record.task = o->graph->task_count;
+    later(o, known_ps, o->of[w].place < o->graph->task_count ? LOOKS : KNOWS, w);
+}
+
+static void ask_own(struct oracle *o, uint32_t w)
+{
+    gt_time_ps known_ps = o->now_ps + o->costs->queue_ps;
+
+    if (o->own[w].count > 0) {
+        o->of[w].record.task = o->own[w].tasks[--o->own[w].count];
+        later(o, known_ps, KNOWS, w);
+        return;
+    }
+    o->of[w].record.task = o->graph->task_count;
+    o->of[w].looks = 0;
+    if (o->workers == 1) {
+        later(o, known_ps, KNOWS, w);
+        return;
+    }
+    if (o->left > 0)
+        o->of[w].place =
+            (w + 1 + (uint32_t)(gt_random_bits(o->seed, w, o->thieves++) % (o->workers - 1))) % o->workers;
+    later(o, known_ps + o->costs->steal_ps, STEALS, w);
+}
+
+static void ask(struct oracle *o, uint32_t w)
+{
+    static void (*const asks[POLICIES])(struct oracle *, uint32_t) = { ask_queue, ask_ready, ask_own, ask_list,
+                                                                       ask_list };
+
+    o->of[w].record.asked_ps = o->now_ps;
+    o->of[w].record.stolen = false;
+    asks[o->policy](o, w);
+}
+
+/* A look at one other worker's tasks is over. */
+static void steal(struct oracle *o, uint32_t w)
+{
+    uint32_t others[WORKERS], count = 0, victim;
+
+    for (uint32_t i = 0; i < o->workers; i++)
+        if ((o->of[w].place + i) % o->workers != w)
+            others[count++] = (o->of[w].place + i) % o->workers;
+    victim = others[o->of[w].looks++ % count];
+    if (o->own[victim].count > 0) {
+        o->of[w].record.task = o->own[victim].tasks[0];
+        o->of[w].record.stolen = true;
+        memmove(o->own[victim].tasks, o->own[victim].tasks + 1, --o->own[victim].count * sizeof(uint32_t));
+        later(o, o->now_ps, KNOWS, w);
+    } else if (o->left == 0) {
+        later(o, o->now_ps, LEAVES, w);
+    } else {
+        later(o, o->now_ps + o->costs->steal_ps, STEALS, w);
+    }
+}
+
+static bool all_there(const struct oracle *o, uint32_t w)
+{
+    const struct gt_task *task = &o->graph->tasks[o->of[w].record.task];
+
+    for (uint32_t i = task->first_wait; i < task->first_wait + task->waits; i++) {
+        const struct gt_task_wait *wait = &o->graph->waits[i];
+        uint32_t there = o->graph->counters[wait->counter].initial;
+
+        for (uint32_t j = 0; j < o->counters[wait->counter].signals; j++)
+            there += o->counters[wait->counter].reached_ps[j] <= o->now_ps;
+        if (there < wait->threshold)
+            return false;
+    }
+    return true;
+}
+
+/* The middle of a look at counters, or at its place in the queue of ready tasks. */
+static void look(struct oracle *o, uint32_t w)
+{
+    if (o->of[w].record.task < o->graph->task_count)
+        o->of[w].seen = all_there(o, w);
+    else
+        o->of[w].seen = o->of[w].place < o->filled;
+    later(o, o->now_ps + o->costs->poll_ps - o->costs->poll_ps / 2, LOOKED, w);
+}
+
+static void looked(struct oracle *o, uint32_t w)
+{
+    if (!o->of[w].seen) {
+        later(o, o->now_ps + o->costs->poll_ps / 2, READ, w);
+    } else if (o->of[w].record.task < o->graph->task_count) {
+        later(o, o->now_ps, STARTS, w);
+    } else {
+        o->of[w].record.task = o->queue[o->of[w].place];
+        later(o, o->now_ps, KNOWS, w);
+    }
+}
+
+static bool polls(const struct oracle *o)
+{
+    return o->policy != READY && o->policy != STEAL;
+}
+
+static void put(struct oracle *o, uint32_t w, uint32_t task)
+{
+    if (o->policy == READY)
+        o->queue[o->filled++] = task;
+    else
+        o->own[w].tasks[o->own[w].count++] = task;
+}
+
+static void bring(struct oracle *o, uint32_t w, uint32_t task)
+{
+    if (--o->lacks[task] == 0)
+        o->of[w].fresh[o->of[w].fresh_count++] = task;
+}
+
+/* Tasks whose wait for the counter is met with exactly this signal: the lower threshold first, then the lower task. */
+static void meet(struct oracle *o, uint32_t w, uint32_t counter)
+{
+    uint32_t value = o->graph->counters[counter].initial + o->counters[counter].signals;
+
+    for (uint32_t task = 0; task < o->graph->task_count; task++)
+        for (uint32_t i = 0; i < o->graph->tasks[task].waits; i++) {
+            const struct gt_task_wait *wait = &o->graph->waits[o->graph->tasks[task].first_wait + i];
+
+            if (wait->counter == counter && wait->threshold == value)
+                bring(o, w, task);
+        }
+}
+
+static void signal_all(struct oracle *o, uint32_t w)
+{
+    const struct gt_task *task = &o->graph->tasks[o->of[w].record.task];
+    gt_time_ps known_ps = o->now_ps;
+
+    o->of[w].fresh_count = 0;
+    for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
+        uint32_t counter = o->graph->signals[i];
+        gt_time_ps there_ps = served(&o->counters[counter].free_ps, o->now_ps, o->costs->queue_serial_ps);
+
+        o->counters[counter].reached_ps[o->counters[counter].signals++] = there_ps;
+        known_ps = there_ps > known_ps ? there_ps : known_ps;
+        if (!polls(o))
+            meet(o, w, counter);
+    }
+    if (polls(o)) {
+        ask(o, w);
+        return;
+    }
+    for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
+        bring(o, w, o->graph->made[i]);
+    known_ps += task->signals > 0 ? o->costs->queue_ps / 2 : 0;
+    if (o->of[w].fresh_count == 0)
+        later(o, known_ps, ASKS, w);
+    else if (o->policy == READY)
+        later(o, served(&o->tail_ps, known_ps, o->costs->queue_serial_ps) + o->costs->queue_ps, PUBLISHES, w);
+    else
+        later(o, known_ps + o->costs->queue_ps, PUBLISHES, w);
+}
+
+static void know(struct oracle *o, uint32_t w)
+{
+    if (o->of[w].record.task == o->graph->task_count)
+        later(o, o->now_ps, LEAVES, w);
+    else
+        later(o, o->now_ps + o->costs->overhead_ps, READ, w);
+}
+
+/* It has read its task, or is between two looks. */
+static void read_task(struct oracle *o, uint32_t w)
+{
+    bool knows = o->of[w].record.task < o->graph->task_count;
+
+    if (knows && o->of[w].record.taken_ps == GT_TIME_NONE)
+        o->of[w].record.taken_ps = o->now_ps;
+    if (knows && (!polls(o) || o->graph->tasks[o->of[w].record.task].waits == 0))
+        later(o, o->now_ps, STARTS, w);
+    else
+        look(o, w);
+}
+
+static void end(struct oracle *o, uint32_t w)
+{
+    const struct gt_task *task = &o->graph->tasks[o->of[w].record.task];
+
+    o->of[w].record.end_ps = o->now_ps;
+    o->of[w].record.worker = w;
+    o->records[o->of[w].record.task] = o->of[w].record;
+    o->of[w].record.taken_ps = GT_TIME_NONE;
+    o->left--;
+    if (task->signals + task->made > 0)
+        later(o, o->now_ps + o->costs->signal_ps, SIGNALS, w);
+    else
+        ask(o, w);
+}
+
+static void come(struct oracle *o)
+{
+    uint32_t w = o->next_worker++;
+
+    o->of[w].record.taken_ps = GT_TIME_NONE;
+    later(o, o->now_ps + o->costs->start_ps, ASKS, w);
+}
+
+static void happen(struct oracle *o, enum what what, uint32_t w)
+{
+    switch (what) {
+    case ASKS: ask(o, w); break;
+    case KNOWS: know(o, w); break;
+    case LOOKS: later(o, o->now_ps + o->costs->poll_ps / 2, READ, w); break;
+    case READ:
+        /* A task's first look has its middle half a look behind. */
+        if (o->of[w].record.task < o->graph->task_count && o->of[w].record.taken_ps == GT_TIME_NONE && polls(o) &&
+            o->graph->tasks[o->of[w].record.task].waits > 0) {
+            o->of[w].record.taken_ps = o->now_ps;
+            later(o, o->now_ps + o->costs->poll_ps / 2, READ, w);
+        } else {
+            read_task(o, w);
+        }
+        break;
+    case LOOKED: looked(o, w); break;
+    case STARTS:
+        o->of[w].record.start_ps = o->now_ps;
+        later(o, o->now_ps + gt_task_cost_ps(o->graph, o->of[w].record.task, o->seed), ENDS, w);
+        break;
+    case ENDS: end(o, w); break;
+    case SIGNALS: signal_all(o, w); break;
+    case PUBLISHES:
+        for (uint32_t i = 0; i < o->of[w].fresh_count; i++)
+            put(o, w, o->of[w].fresh[i]);
+        ask(o, w);
+        break;
+    case STEALS: steal(o, w); break;
+    case LEAVES:
+        o->end_ps = o->now_ps;
+        if (o->next_worker < o->workers)
+            come(o);
+        break;
+    default: break;
+    }
+}
+
+static bool step(struct oracle *o)
+{
+    struct event *first = NULL, event;
+
+    for (int i = 0; i < EVENTS; i++) {
+        struct event *e = &o->events[i];
+
+        if (e->what != NOTHING && (first == NULL || e->time_ps < first->time_ps ||
+                                   (e->time_ps == first->time_ps && e->order < first->order)))
+            first = e;
+    }
+    if (first == NULL)
+        return false;
+    event = *first;
+    first->what = NOTHING;
+    o->now_ps = event.time_ps;
+    happen(o, event.what, event.worker);
+    return true;
+}
+
+/* What is there before anybody asks. */
+static void begin(struct oracle *o)
+{
+    uint32_t ready = 0;
+
+    o->left = o->graph->task_count;
+    for (uint32_t task = 0; task < o->graph->task_count; task++)
+        for (uint32_t i = 0; i < o->graph->tasks[task].waits; i++) {
+            const struct gt_task_wait *wait = &o->graph->waits[o->graph->tasks[task].first_wait + i];
+
+            o->lacks[task] += wait->threshold > o->graph->counters[wait->counter].initial;
+        }
+    for (uint32_t i = 0; i < o->graph->made_count; i++)
+        o->lacks[o->graph->made[i]]++;
+    for (uint32_t task = 0; task < o->graph->task_count && !polls(o); task++)
+        if (o->lacks[task] == 0)
+            put(o, ready++ % o->workers, task);
+    while (o->next_worker < o->workers && o->next_worker < AT_ONCE)
+        come(o);
+}
+
+static uint64_t draws;
+
+static uint32_t draw(uint32_t below)
+{
+    return (uint32_t)(gt_random_bits(12, 34, draws++) % below);
+}
+
+/* A cost of so many picoseconds, and up to as many more. */
+static gt_time_ps cost(gt_time_ps least_ps, uint32_t more_ps)
+{
+    return least_ps + draw(more_ps);
+}
+
+static struct gt_task_costs draw_costs(void)
+{
+    return (struct gt_task_costs){
+        .start_ps = cost(0, US / 2),
+        .overhead_ps = cost(0, 2 * US),
+        .queue_ps = cost(0, 1 * US),
+        .queue_serial_ps = cost(1, 200 * NS),
+        .poll_ps = cost(100 * NS, 1 * US),
+        .signal_ps = cost(0, 1 * US),
+        .steal_ps = cost(100 * NS, 1 * US),
+        .operations_per_cycle = 1,
+    };
+}
+
+/* Tasks wait for counters that earlier ones signal; those that are in lists come first, so that nobody waits for ever. */
+static void make_graph(struct task_machine *m, int policy, uint32_t workers)
+{
+    uint32_t tasks = 1 + draw(TASKS), counters = 1 + draw(tasks), listed = policy == STATIC ? tasks : draw(tasks + 1);
+    uint32_t producers[TASKS] = { 0 }, initial[TASKS] = { 0 }, maker[TASKS];
+    gt_task_kind_index kind = machine_kind(m, 1 * US);
+
+    for (uint32_t i = 0; i < counters; i++)
+        gt_task_graph_add_counter(m->graph, GT_NONE, initial[i] = draw(8) == 0);
+    for (uint32_t i = 0; i < tasks; i++)
+        maker[i] = (policy == READY || policy == STEAL) && i > 0 && draw(4) == 0 ? draw(i) : GT_NONE;
+    for (uint32_t i = 0; i < tasks; i++) {
+        gt_task_index task = gt_task_graph_add_task(m->graph, kind);
+        bool waits[TASKS] = { false };
+
+        m->graph->tasks[task].time_ps = 1 + draw(6 * US);
+        m->graph->tasks[task].worker = i < listed ? draw(workers) : GT_NONE;
+        for (uint32_t j = draw(4); j > 0; j--) {
+            uint32_t counter = draw(counters);
+
+            if (waits[counter] || producers[counter] + initial[counter] == 0)
+                continue;
+            waits[counter] = true;
+            gt_task_graph_add_wait(m->graph, counter, 1 + draw(producers[counter] + initial[counter]));
+        }
+        for (uint32_t j = draw(3); j > 0; j--) {
+            uint32_t counter = draw(counters);
+
+            gt_task_graph_add_signal(m->graph, counter);
+            producers[counter]++;
+        }
+        for (uint32_t made = i + 1; made < tasks; made++)
+            if (maker[made] == i)
+                gt_task_graph_add_made(m->graph, made);
+    }
+}
+
+static void compare(const struct task_machine *m, const struct oracle *o, int number)
+{
+    for (uint32_t i = 0; i < m->record_count; i++) {
+        const struct gt_task_record *is = &m->records[i], *be = &o->records[is->task];
+
+        if (is->worker != be->worker || is->asked_ps != be->asked_ps || is->taken_ps != be->taken_ps ||
+            is->start_ps != be->start_ps || is->end_ps != be->end_ps || is->stolen != be->stolen)
+            fail_msg("graph %d, %s, task %u: worker %u, %llu %llu %llu %llu, not worker %u, %llu %llu %llu %llu",
+                     number, policies[o->policy], is->task, is->worker, (unsigned long long)is->asked_ps,
+                     (unsigned long long)is->taken_ps, (unsigned long long)is->start_ps,
+                     (unsigned long long)is->end_ps, be->worker, (unsigned long long)be->asked_ps,
+                     (unsigned long long)be->taken_ps, (unsigned long long)be->start_ps,
+                     (unsigned long long)be->end_ps);
+    }
+    assert_int_equal(m->record_count, o->graph->task_count);
+    assert_int_equal(m->op_end_ps[0], o->end_ps);
+}
+
+static void try_graph(int number, int policy)
+{
+    static struct task_machine m;
+    static struct oracle o;
+    uint32_t workers = 1 + draw(policy == STATIC || policy == MIXED ? AT_ONCE : WORKERS);
+
+    machine_make(&m);
+    m.device.tasks = draw_costs();
+    make_graph(&m, policy, workers);
+    machine_launch(&m, policies[policy], workers, 256);
+    if (machine_run(&m) != 0)
+        fail_msg("graph %d, %s: %s", number, policies[policy], m.error.text);
+    memset(&o, 0, sizeof o);
+    o.graph = m.graph;
+    o.costs = &m.device.tasks;
+    o.policy = policy;
+    o.seed = m.options.seed;
+    o.workers = workers;
+    begin(&o);
+    for (int steps = 0; step(&o); steps++)
+        if (steps == MOST_STEPS)
+            fail_msg("graph %d, %s: the oracle goes on for ever", number, policies[policy]);
+    compare(&m, &o, number);
+    machine_free(&m);
+}
+
+static void test_random_graphs(void **state)
+{
+    (void)state;
+    for (int number = 0; number < 400; number++)
+        for (int policy = 0; policy < POLICIES; policy++)
+            try_graph(number, policy);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random_graphs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
