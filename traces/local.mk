@@ -98,6 +98,8 @@ $(SOURCE_MARKS): Makefile
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)echo '$(abs_top_srcdir)' > $@.tmp && mv $@.tmp $@
 
+EXTRA_DIST += traces/networks
+
 # The Perfetto messages as C.
 nodist_traces_libtraces_a_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h
 BUILT_SOURCES += traces/export/perfetto.pb-c.c traces/export/perfetto.pb-c.h

@@ -177,6 +177,7 @@ static int schedule(const struct arguments *arguments, const struct gt_operator_
     struct gt_form_input input = { .graph = graph, .workers = arguments->workers, .streams = arguments->streams };
     struct gt_device device;
     struct gt_plan *plan = NULL;
+    struct gt_plan_costs costs;
     int status = gt_device_load(graph->device != NULL ? graph->device : usual_device, &device, error);
 
     if (status != 0)
@@ -184,7 +185,9 @@ static int schedule(const struct arguments *arguments, const struct gt_operator_
     if (input.workers == 0)
         input.workers = device.sms * graph->workers_per_sm;
     if (arguments->form->planned) {
-        plan = gt_plan_new(graph, input.workers, arguments->barriers, device.stream_gap_ps);
+        costs = (struct gt_plan_costs){ device.stream_gap_ps, device.tasks.overhead_ps, device.tasks.poll_ps,
+                                        device.tasks.signal_ps };
+        plan = gt_plan_new(graph, input.workers, arguments->barriers, &costs);
         status = gt_schedule(plan, arguments->policy, error);
         input.plan = plan;
     }

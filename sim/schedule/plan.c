@@ -38,14 +38,14 @@ static void set_clocks(struct gt_plan *plan, gt_time_ps time_ps)
 }
 
 struct gt_plan *gt_plan_new(const struct gt_operator_graph *graph, uint32_t workers, enum gt_barriers barriers,
-                            gt_time_ps launch_ps)
+                            const struct gt_plan_costs *costs)
 {
     struct gt_plan *plan = gt_calloc(1, sizeof *plan);
 
     plan->graph = graph;
     plan->workers = workers;
     plan->barriers = barriers;
-    plan->launch_ps = launch_ps;
+    plan->costs = *costs;
     plan->chosen = gt_calloc(graph->operator_count, sizeof *plan->chosen);
     memset(plan->chosen, 0xff, graph->operator_count * sizeof *plan->chosen); /* GT_NONE */
     plan->end_ps = gt_calloc(graph->operator_count, sizeof *plan->end_ps);
@@ -127,13 +127,28 @@ static void advance(struct gt_plan *plan, uint32_t worker, gt_time_ps time_ps)
     clocks->places[worker] = at;
 }
 
+/* When a task that is placed next starts on `worker`. */
+static gt_time_ps start_ps(const struct gt_plan *plan, gt_operator_index op, uint32_t worker)
+{
+    gt_time_ps known_ps = plan->clocks.free_ps[worker] + plan->costs.take_ps;
+    gt_time_ps ready_ps = gt_plan_ready_ps(plan, op);
+
+    if (plan->graph->operators[op].predecessors == 0 && ready_ps <= known_ps)
+        return known_ps;
+    return (ready_ps > known_ps ? ready_ps : known_ps) + plan->costs.wait_ps;
+}
+
 void gt_plan_place(struct gt_plan *plan, gt_operator_index op, uint32_t worker)
 {
-    gt_time_ps *level_end_ps = &plan->level_end_ps[plan->graph->operators[op].level];
-    gt_time_ps start_ps = gt_plan_ready_ps(plan, op), end_ps;
+    const struct gt_operator *this = &plan->graph->operators[op];
+    gt_time_ps *level_end_ps = &plan->level_end_ps[this->level];
+    gt_time_ps end_ps;
 
-    start_ps = plan->clocks.free_ps[worker] > start_ps ? plan->clocks.free_ps[worker] : start_ps;
-    end_ps = start_ps + gt_plan_chosen(plan, op)->task_ps;
+    if (plan->chosen[op] == GT_NONE || worker >= plan->workers)
+        gt_bug("a scheduling policy places a task of '%s' without an implementation, or on no worker", this->name);
+    end_ps = start_ps(plan, op, worker) + gt_plan_chosen(plan, op)->task_ps;
+    if (this->successors > 0)
+        end_ps += plan->costs.signal_ps;
     gt_array_grow(plan->tasks, plan->task_count, plan->task_room);
     plan->tasks[plan->task_count++] = (struct gt_placed_task){ op, worker };
     plan->end_ps[op] = end_ps > plan->end_ps[op] ? end_ps : plan->end_ps[op];
@@ -148,7 +163,7 @@ void gt_plan_next_program(struct gt_plan *plan)
         return;
     gt_array_grow(plan->first_of_program, plan->program_count, plan->program_room);
     plan->first_of_program[plan->program_count++] = plan->task_count;
-    set_clocks(plan, plan->latest_ps + plan->launch_ps);
+    set_clocks(plan, plan->latest_ps + plan->costs.launch_ps);
 }
 
 struct gt_plan_mark *gt_plan_mark_new(const struct gt_plan *plan)

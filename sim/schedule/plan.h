@@ -4,9 +4,9 @@
  * that is used, and for each task of it a worker.  Tasks stand in one list in the order in which they were placed; a
  * worker's own list is what is in it for that worker, in that order.
  *
- * While it is made, a plan knows how long it takes by the tasks' own times: a clock a worker, the end of each operator.
- * By that policies compare schedules, as Rammer does by profiling; it knows nothing of memory that tasks share, nor of
- * what counters cost.  `gridtide run` does.
+ * While it is made, a plan knows how long it takes: a clock a worker, the end of each operator, by the tasks' own times and
+ * what taking, awaiting and signalling one costs in the mean.  By that policies compare schedules, as Rammer does by
+ * profiling; it knows nothing of memory that tasks share, nor of atomics that wait for each other.  `gridtide run` does.
  */
 #ifndef GRIDTIDE_SIM_SCHEDULE_PLAN_H
 #define GRIDTIDE_SIM_SCHEDULE_PLAN_H
@@ -20,6 +20,13 @@ enum gt_barriers {
 };
 extern const char *const gt_barriers_names[GT_BARRIERS];
 
+struct gt_plan_costs {
+    gt_time_ps launch_ps; /* from one program's end to the next one's start */
+    gt_time_ps take_ps;   /* from a worker's being free to its knowing its next task */
+    gt_time_ps wait_ps;   /* of a task with predecessors: from the last one's end, or its being known, to its start */
+    gt_time_ps signal_ps; /* of a task with successors: from its end until that is known, and its worker free */
+};
+
 struct gt_placed_task {
     gt_operator_index op;
     uint32_t worker;
@@ -30,7 +37,7 @@ struct gt_plan {
     const struct gt_operator_graph *graph;
     uint32_t workers;
     enum gt_barriers barriers;
-    gt_time_ps launch_ps; /* from one program's end to the next one's start */
+    struct gt_plan_costs costs;
 
     uint32_t *chosen; /* of each operator: which of its kind's implementations; GT_NONE: none yet */
     struct gt_placed_task *tasks;
@@ -38,7 +45,7 @@ struct gt_plan {
     uint32_t *first_of_program; /* in tasks */
     uint32_t program_count, program_room;
 
-    gt_time_ps *end_ps;       /* of each operator's tasks so far */
+    gt_time_ps *end_ps;       /* of each operator's tasks so far, when it is known */
     gt_time_ps *level_end_ps; /* of each level's */
     gt_time_ps latest_ps;     /* of all */
     struct gt_workers {
@@ -50,7 +57,7 @@ struct gt_plan {
 
 /* An empty plan / its end.  `graph`, finished, must outlive it; `workers` is 1 at least. */
 struct gt_plan *gt_plan_new(const struct gt_operator_graph *graph, uint32_t workers, enum gt_barriers barriers,
-                            gt_time_ps launch_ps);
+                            const struct gt_plan_costs *costs);
 void gt_plan_free(struct gt_plan *plan); /* NULL is allowed */
 
 /* The operator's implementation, before its first task is placed. */
@@ -86,7 +93,7 @@ int gt_plan_check(const struct gt_plan *plan, struct gt_error *error);
 struct gt_plan_size {
     gt_time_ps work_ps;          /* all tasks in a row */
     gt_time_ps critical_path_ps; /* the longest chain of operators, each with a worker for each of its tasks */
-    gt_time_ps end_ps;           /* by the tasks' own times */
+    gt_time_ps end_ps;           /* by the plan's clocks */
 };
 struct gt_plan_size gt_plan_measure(const struct gt_plan *plan);
 

@@ -16,6 +16,8 @@
 
 enum { US = 1000000, GRAPHS = 300, MOST_OPERATORS = 24, MOST_TASKS = 12, MOST_WORKERS = 7 };
 
+static const struct gt_plan_costs launch_only = { .launch_ps = US };
+
 /* A kind with up to two implementations; tasks 0: there is no second one. */
 static uint32_t add_kind(struct gt_operator_graph *graph, const char *name, uint32_t tasks, uint64_t us,
                          uint32_t thrifty_tasks, uint64_t thrifty_us)
@@ -47,7 +49,7 @@ static gt_operator_index add(struct gt_operator_graph *graph, const char *name, 
 static struct gt_plan *plan_by(const char *policy, struct gt_operator_graph *graph, uint32_t workers,
                                enum gt_barriers barriers)
 {
-    struct gt_plan *plan = gt_plan_new(graph, workers, barriers, US);
+    struct gt_plan *plan = gt_plan_new(graph, workers, barriers, &launch_only);
     struct gt_error error;
 
     if (gt_schedule(plan, policy, &error) != 0)
@@ -132,6 +134,35 @@ static void test_list(void **state)
     gt_operator_graph_free(graph);
 }
 
+/* What tasks cost beside their time, in us: 1 to take one, 2 to wait, 3 to signal.  Two tasks of a, 4 us each, on two
+ * workers: 1 + 4 + 3 = 8; b on worker 0: known at 9, waits until 11, ends at 13 without a signal; c, of no predecessor and
+ * no successor, on worker 1: 9 to 11. */
+static void test_costs(void **state)
+{
+    static const struct gt_plan_costs costs = { 0, 1 * US, 2 * US, 3 * US };
+    struct gt_operator_graph *graph = gt_operator_graph_new();
+    uint32_t single = add_kind(graph, "single", 1, 2, 0, 0);
+    struct gt_plan *plan;
+
+    (void)state;
+    add(graph, "a", add_kind(graph, "double", 2, 4, 0, 0), "");
+    add(graph, "b", single, "a");
+    add(graph, "c", single, "");
+    assert_int_equal(gt_operator_graph_finish(graph, NULL), 0);
+    plan = gt_plan_new(graph, 2, GT_BARRIERS_FINE, &costs);
+    for (gt_operator_index op = 0; op < 3; op++)
+        gt_plan_choose(plan, op, 0);
+    gt_plan_place(plan, 0, 0);
+    gt_plan_place(plan, 0, 1);
+    gt_plan_place(plan, 1, 0);
+    gt_plan_place(plan, 2, 1);
+    assert_int_equal(plan->end_ps[0], 8 * US);
+    assert_int_equal(plan->end_ps[1], 13 * US);
+    assert_int_equal(plan->end_ps[2], 11 * US);
+    gt_plan_free(plan);
+    gt_operator_graph_free(graph);
+}
+
 /* Global barriers: e's 9 us hold up b, which needs only a. */
 static void test_global_barriers(void **state)
 {
@@ -158,7 +189,7 @@ static void test_global_barriers(void **state)
 static void test_programs(void **state)
 {
     struct gt_operator_graph *graph = diamond();
-    struct gt_plan *plan = gt_plan_new(graph, 2, GT_BARRIERS_FINE, US);
+    struct gt_plan *plan = gt_plan_new(graph, 2, GT_BARRIERS_FINE, &launch_only);
     struct gt_form_input input = { .graph = graph, .plan = plan, .workers = 2 };
     struct gt_form_size size;
     struct gt_workload *trace;
@@ -206,7 +237,7 @@ static void test_counters_are_shared(void **state)
 static void test_mistakes(void **state)
 {
     struct gt_operator_graph *graph = diamond(), *ring = gt_operator_graph_new();
-    struct gt_plan *plan = gt_plan_new(graph, 2, GT_BARRIERS_FINE, US);
+    struct gt_plan *plan = gt_plan_new(graph, 2, GT_BARRIERS_FINE, &launch_only);
     struct gt_error error;
 
     (void)state;
@@ -402,10 +433,15 @@ static void test_launches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wavefront), cmocka_unit_test(test_round_robin),
-        cmocka_unit_test(test_list),      cmocka_unit_test(test_global_barriers),
-        cmocka_unit_test(test_programs),  cmocka_unit_test(test_counters_are_shared),
-        cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_wavefront),
+        cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_global_barriers),
+        cmocka_unit_test(test_costs),
+        cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_counters_are_shared),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_launches),
     };
 

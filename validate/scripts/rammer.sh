@@ -1,0 +1,101 @@
+#!/bin/sh
+# Our table beside Rammer's (Ma et al., OSDI 2020): validate/scripts/rammer.sh [-o PICTURE.svg|png] [NETWORK...]
+#
+# Each network of traces/networks (default: all six) is simulated as one stream, several streams, a CUDA graph, and as
+# Rammer's rProgram with fine and with global barriers. Lines:
+#   form NETWORK FORM US UTILISATION% OVERHEAD-US TASKS LAUNCHES
+#     time, from the first operation's start to the last one's end; utilisation, the tasks' own time over the time of all
+#     workers (workers the SMs hold, also for launches); overhead: of launches, while no kernel ran; of an rProgram, what a
+#     worker took for taking, polling and signalling, the mean
+#   beside NETWORK WHAT OURS PAPER
+#     ratios, for the paper's GPU is another: speed-up of fine over one stream (RammerBase); gain in utilisation; overhead over that
+#     of one stream; graph, several streams and global barriers over one stream or fine ones (the paper has means of all
+#     networks: four TensorFlow streams 2.72 times slower than one, fine barriers 1.11 times faster than global ones)
+# With -o workers over time of the last network's fine rProgram, drawn by gnuplot: a bar a task, coloured by kind.
+# GRIDTIDE names the program (default: build/gridtide), DEVICE the device (default: the networks', h200), POLICY the policy
+# (default: wavefront), TIMES a CSV of tasks' times in place of traces/networks/times.csv, MEASURED=1 plays on the GPU at
+# hand, and measured times are told in place of simulated ones.
+set -euf
+here=$(cd "$(dirname "$0")" && pwd)
+GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
+networks=$here/../../traces/networks
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+picture=
+if [ "${1:-}" = -o ]; then
+    picture=$2
+    shift 2
+fi
+[ $# -gt 0 ] || set -- lstm seq2seq resnext nasnet alexnet deepspeech2
+run=simulated
+[ "${MEASURED:-}" != 1 ] || run=measured
+
+# options FORM: what makes gridtide schedule write it.
+options()
+{
+    case $1 in
+    fine | global) echo "--policy ${POLICY:-wavefront} --barriers $1" ;;
+    *) echo "--as $1" ;;
+    esac
+}
+
+# play NETWORK FORM: the line of a form; its store stays.
+play()
+{
+    trace=$work/$1-$2.jsonl store=$work/$1-$2.db
+    # shellcheck disable=SC2046 # options are words
+    "$GRIDTIDE" schedule "$work/$1.graph.jsonl" $(options "$2") ${DEVICE:+--device "$DEVICE"} -f json -o "$trace" > "$work/plan"
+    if [ $run = measured ]; then
+        "$GRIDTIDE" validate -q "$trace" -o "$store"
+    else
+        "$GRIDTIDE" run -q "$trace" -o "$store" > "$work/said"
+    fi
+    "$GRIDTIDE" stats "$store" --run $run -f json > "$work/stats"
+    jq -r -s --arg network "$1" --arg form "$2" '.[0].schedule as $plan | .[1] as $run | $run.summary.makespan_us as $us |
+        "form \($network) \($form) \($us * 10 | round / 10) \(1000 * $plan.work_us / $us / $plan.workers | round / 10) " +
+        "\((if $run.tasks then $run.tasks.overhead_us else $run.summary.gpu_idle_us end) * 10 | round / 10) " +
+        "\($plan.tasks) \($plan.launches)"' "$work/plan" "$work/stats"
+}
+
+# beside NETWORK: ratios of its forms, and of the paper's line of it.
+beside()
+{
+    awk -v network="$1" '
+        FILENAME ~ /paper.csv$/ { if (split($0, field, ",") > 6 && field[1] == network) for (i in field) paper[i] = field[i]; next }
+        $2 == network { us[$3] = $4; used[$3] = $5; overhead[$3] = $6 }
+        function tell(what, ours, theirs) { printf "beside %s %s %.2f %s\n", network, what, ours, theirs }
+        function ratio(a, b) { return b > 0 ? sprintf("%.2f", a / b) : "-" }
+        END {
+            tell("speed-up", us["stream"] / us["fine"], ratio(paper[6], paper[7]))
+            tell("utilisation", used["fine"] / used["stream"], ratio(paper[11], paper[10]))
+            tell("overhead", overhead["fine"] / overhead["stream"], ratio(paper[13], paper[12]))
+            tell("fine-over-global", us["global"] / us["fine"], "1.11")
+            tell("streams-slower", us["streams"] / us["stream"], "2.72")
+            tell("graph-slower-than-fine", us["graph"] / us["fine"], "-")
+        }' "$networks/paper.csv" "$work/forms"
+}
+
+# draw STORE: workers over time.
+draw()
+{
+    sqlite3 -separator "	" "$1" "SELECT worker, start_us - (SELECT min(asked_us) FROM task_time WHERE run_kind = '$run'),
+        end_us - start_us, dense_rank() OVER (ORDER BY kind) FROM task_time WHERE run_kind = '$run'
+        AND run_id = (SELECT max(run_id) FROM run WHERE kind = '$run')" > "$work/tasks.tsv"
+    sqlite3 "$1" "SELECT DISTINCT kind FROM task_time ORDER BY kind" > "$work/kinds"
+    awk '{ printf "kind%d = \"%s\"\n", NR, $0 } END { print "kinds = " NR }' "$work/kinds" > "$work/kinds.gp"
+    gnuplot -e "tasks = '$work/tasks.tsv'; picture = '$picture'; title_text = '$2'; load '$work/kinds.gp'" \
+        "$here/rammer.gp"
+}
+
+: > "$work/forms"
+for network; do
+    # shellcheck disable=SC2086 # no times: those that are shipped
+    python3 "$networks/networks.py" "$network" ${TIMES:-} > "$work/$network.graph.jsonl"
+    for form in stream streams graph global fine; do
+        play "$network" "$form" | tee -a "$work/forms"
+    done
+done
+for network; do
+    beside "$network"
+done
+[ -z "$picture" ] || draw "$work/$network-fine.db" "$network, rProgram, fine barriers, $run"
