@@ -6,6 +6,7 @@
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
+#include "sim/devices/occupancy.h"
 #include "sim/schedule/form.h"
 #include "sim/schedule/policy.h"
 #include "traces/io/device_file.h"
@@ -172,24 +173,66 @@ static int write_form(const struct arguments *arguments, const struct gt_form_in
     return status;
 }
 
+/* How many workers an SM holds: with the most of what any implementation asks for, since one kernel does all tasks. */
+static int find_resident(const struct gt_operator_graph *graph, const struct gt_device *device, uint32_t *per_sm,
+                         struct gt_error *error)
+{
+    struct gt_kernel kernel = { .grid = { 1, 1, 1 },
+                                .block = { graph->block_threads, 1, 1 },
+                                .cluster = { 1, 1, 1 } };
+    struct gt_occupancy occupancy;
+
+    for (uint32_t i = 0; i < graph->kind_count; i++)
+        for (uint32_t k = 0; k < graph->kinds[i].count; k++) {
+            const struct gt_implementation *one = &graph->kinds[i].implementations[k];
+
+            if (one->registers_per_thread > kernel.registers_per_thread)
+                kernel.registers_per_thread = one->registers_per_thread;
+            if (one->shared_bytes > kernel.static_shared_bytes)
+                kernel.static_shared_bytes = one->shared_bytes;
+        }
+    if (gt_occupancy_of(device, &kernel, &occupancy, error) != 0)
+        return gt_error_prefix(error, "a worker that does all of the graph's tasks: ");
+    *per_sm = occupancy.blocks_per_sm;
+    return 0;
+}
+
+/* As many as the graph says, if so many are resident at once; those that are not would never do their lists. */
+static int choose_workers(const struct arguments *arguments, const struct gt_operator_graph *graph,
+                          const struct gt_device *device, uint32_t *workers, struct gt_error *error)
+{
+    uint32_t per_sm = 0;
+
+    if (find_resident(graph, device, &per_sm, error) != 0)
+        return -1;
+    *workers = arguments->workers > 0
+                   ? arguments->workers
+                   : device->sms * (graph->workers_per_sm < per_sm ? graph->workers_per_sm : per_sm);
+    if (*workers > device->sms * per_sm && arguments->form->planned)
+        return gt_error_set(error,
+                            "%u workers are more than the %u that are resident at once on '%s'; --workers takes "
+                            "up to that many",
+                            *workers, device->sms * per_sm, device->name);
+    return 0;
+}
+
 static int schedule(const struct arguments *arguments, const struct gt_operator_graph *graph, struct gt_error *error)
 {
-    struct gt_form_input input = { .graph = graph, .workers = arguments->workers, .streams = arguments->streams };
+    struct gt_form_input input = { .graph = graph, .streams = arguments->streams };
     struct gt_device device;
     struct gt_plan *plan = NULL;
     struct gt_plan_costs costs;
     int status = gt_device_load(graph->device != NULL ? graph->device : usual_device, &device, error);
 
-    if (status != 0)
+    if (status != 0 || choose_workers(arguments, graph, &device, &input.workers, error) != 0)
         return -1;
-    if (input.workers == 0)
-        input.workers = device.sms * graph->workers_per_sm;
     if (arguments->form->planned) {
         costs = (struct gt_plan_costs){ device.stream_gap_ps, device.tasks.overhead_ps, device.tasks.poll_ps,
                                         device.tasks.signal_ps };
         plan = gt_plan_new(graph, input.workers, arguments->barriers, &costs);
         status = gt_schedule(plan, arguments->policy, error);
         input.plan = plan;
+        input.policy = arguments->policy;
     }
     if (status == 0)
         status = write_form(arguments, &input, error);

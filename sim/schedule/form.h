@@ -17,6 +17,7 @@
 struct gt_form_input {
     const struct gt_operator_graph *graph;
     const struct gt_plan *plan; /* NULL where the form asks for none */
+    const char *policy;         /* that it is by, for people; NULL likewise */
     uint32_t workers;           /* those by which an implementation is the fastest */
     uint32_t streams;
 };
@@ -40,7 +41,7 @@ void gt_form_stream(const struct gt_form_input *input, struct gt_workload *to, s
 void gt_form_streams(const struct gt_form_input *input, struct gt_workload *to, struct gt_form_size *size);
 void gt_form_graph(const struct gt_form_input *input, struct gt_workload *to, struct gt_form_size *size);
 
-/* The workload of that form, the caller's; its name is the graph's with the form's. */
+/* The workload of that form, the caller's; its name is the graph's with the form, and how it was planned. */
 struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_form_input *input,
                                   struct gt_form_size *size);
 

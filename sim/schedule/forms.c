@@ -26,7 +26,9 @@ struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_fo
     gt_thread_index thread = gt_workload_add_thread(to);
 
     *size = (struct gt_form_size){ 0 };
-    to->name = gt_format("%s %s", name, form->named.name);
+    to->name = input->plan == NULL ? gt_format("%s %s", name, form->named.name)
+                                   : gt_format("%s %s %s %s", name, form->named.name, input->policy,
+                                               gt_barriers_names[input->plan->barriers]);
     to->source = gt_strdup("gridtide schedule");
     to->device = gt_strdup(input->graph->device);
     to->gpus[gpu].name = GT_NONE;

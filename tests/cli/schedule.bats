@@ -78,6 +78,9 @@ told()
     run "$GRIDTIDE" schedule diamond.jsonl --policy best
     [ "$status" -eq 1 ]
     [[ $output == *"no policy 'best'; there are: wavefront"* ]]
+    run "$GRIDTIDE" schedule diamond.jsonl --device v100 --workers 2000
+    [ "$status" -eq 1 ]
+    [[ $output == *"2000 workers are more than the 640 that are resident at once"* ]]
     run "$GRIDTIDE" schedule diamond.jsonl --as soup
     [ "$status" -eq 2 ]
     run "$GRIDTIDE" schedule diamond.jsonl --barriers some
@@ -100,4 +103,17 @@ told()
     [ "$status" -eq 0 ]
     [ "$(grep -c '^form alexnet ' <<< "$output")" = 5 ]
     grep -qE '^beside alexnet speed-up [0-9.]+ 1.00$' <<< "$output"
+}
+
+# On toy, tasks cost nothing but their time, so that the plan's clocks are the simulation's.
+@test "the simulation does what was planned" {
+    for policy in wavefront round-robin list; do
+        for barriers in fine global; do
+            rm -f plan.db
+            planned=$(told planned_us --workers 4 --policy $policy --barriers $barriers -o plan.jsonl)
+            "$GRIDTIDE" run -q plan.jsonl -o plan.db > /dev/null
+            [ "$("$GRIDTIDE" stats plan.db -f json | jq .summary.makespan_us)" = "$planned" ]
+            [ "$("$GRIDTIDE" stats plan.db -f json | jq .tasks.count)" = "$(told tasks --workers 4 --policy $policy)" ]
+        done
+    done
 }

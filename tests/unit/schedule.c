@@ -190,7 +190,7 @@ static void test_programs(void **state)
 {
     struct gt_operator_graph *graph = diamond();
     struct gt_plan *plan = gt_plan_new(graph, 2, GT_BARRIERS_FINE, &launch_only);
-    struct gt_form_input input = { .graph = graph, .plan = plan, .workers = 2 };
+    struct gt_form_input input = { .graph = graph, .plan = plan, .policy = "own", .workers = 2 };
     struct gt_form_size size;
     struct gt_workload *trace;
 
@@ -219,7 +219,7 @@ static void test_counters_are_shared(void **state)
 {
     struct gt_operator_graph *graph = diamond();
     struct gt_plan *plan = plan_by("wavefront", graph, 2, GT_BARRIERS_FINE);
-    struct gt_form_input input = { .graph = graph, .plan = plan, .workers = 2 };
+    struct gt_form_input input = { .graph = graph, .plan = plan, .policy = "own", .workers = 2 };
     struct gt_form_size size;
     struct gt_workload *trace = gt_form_write(&gt_forms[0], &input, &size);
     const struct gt_task_graph *tasks = trace->task_graphs[0];
@@ -334,7 +334,7 @@ static void order_program(const struct gt_workload *trace, const struct gt_task_
 
 static void check_written(const struct gt_plan *plan, uint32_t workers)
 {
-    struct gt_form_input input = { .graph = plan->graph, .plan = plan, .workers = workers };
+    struct gt_form_input input = { .graph = plan->graph, .plan = plan, .policy = "own", .workers = workers };
     static struct order order;
     struct gt_form_size size;
     struct gt_workload *trace = gt_form_write(&gt_forms[0], &input, &size);
