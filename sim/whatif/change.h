@@ -17,6 +17,9 @@ struct gt_change_kind {
     const char *help; /* what it asks, in half a sentence */
     /* Arguments that `whatif --all` tries ("" for none), NULL-ended; NULL: it tries none. */
     const char *const *tried;
+    /* The one that it tries of this baseline, where the trace itself says which: `crowded` is the stream that waits for
+     * room on SMs the most (see gt_timeline_crowded()).  Malloced; NULL: none.  NULL: there never is. */
+    char *(*proposed)(const struct gt_scenario *scenario, gt_stream_index crowded);
     /* Would it change anything here?  Asked by --all alone, of the baseline.  NULL: always. */
     bool (*applies)(const struct gt_scenario *scenario, const char *argument);
     /* Change scenario->workload (in place, or gt_scenario_replace()) or its device, and say what that assumes.

@@ -83,10 +83,40 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     return 0;
 }
 
+/* Only that stream of the program goes by that number, and all others with kernels have the same priority as it. */
+static bool stands_for_one(const struct gt_workload *w, gt_stream_index stream)
+{
+    bool *runs = gt_calloc(w->stream_count + 1ull, sizeof *runs), others = false, alike = true;
+
+    for (uint32_t i = 0; i < w->op_count; i++)
+        runs[w->ops[i].stream] |= w->ops[i].kind == GT_OP_KERNEL;
+    for (gt_stream_index i = 0; i < w->stream_count; i++) {
+        if (i == stream)
+            continue;
+        others |= runs[i];
+        alike &= w->streams[i].id != w->streams[stream].id &&
+                 (!runs[i] || w->streams[i].priority == w->streams[stream].priority);
+    }
+    free(runs);
+    return others && alike;
+}
+
+/* Of several streams of one priority, the one that waits for room on SMs the most is made the most urgent. */
+static char *proposed(const struct gt_scenario *scenario, gt_stream_index crowded)
+{
+    const struct gt_workload *w = scenario->workload;
+
+    if (crowded == GT_NONE || w->gpu_count != 1 || scenario->device.priority_high >= w->streams[crowded].priority ||
+        !stands_for_one(w, crowded))
+        return NULL;
+    return gt_format("%" PRIu64 ":%d", w->streams[crowded].id, scenario->device.priority_high);
+}
+
 const struct gt_change_kind gt_change_priority = {
     .name = "priority",
     .argument = "STREAM:LEVEL",
     .takes = GT_ARGUMENT_NEEDED,
     .help = "another priority of the stream with that name or number; 0 is the least urgent",
+    .proposed = proposed,
     .apply = apply,
 };

@@ -95,3 +95,25 @@ double gt_timeline_us(const struct gt_timeline *timeline)
 {
     return (double)(timeline->end_ps - timeline->first_ps) / 1e6;
 }
+
+gt_stream_index gt_timeline_crowded(const struct gt_timeline *timeline, const struct gt_workload *w)
+{
+    gt_time_ps *waited_ps = gt_calloc(w->stream_count + 1ull, sizeof *waited_ps), all_ps = 0;
+    gt_stream_index most = 0;
+
+    for (gt_op_index i = 0; i < w->op_count; i++) {
+        const struct gt_op_record *record = &timeline->ops[i];
+        bool other = record->cause == GT_CAUSE_OP && w->ops[record->cause_index].stream != w->ops[i].stream;
+
+        if (w->ops[i].kind == GT_OP_KERNEL && other)
+            waited_ps[w->ops[i].stream] += record->wait_ps[GT_WAIT_RESOURCE];
+    }
+    for (gt_stream_index i = 0; i < w->stream_count; i++) {
+        all_ps += waited_ps[i];
+        most = waited_ps[i] > waited_ps[most] ? i : most;
+    }
+    if (2 * waited_ps[most] <= all_ps)
+        most = GT_NONE;
+    free(waited_ps);
+    return most;
+}

@@ -17,6 +17,10 @@ int gt_timeline_play(struct gt_timeline *timeline, const struct gt_workload *wor
                      const struct gt_options *options, const struct gt_probe *beside, struct gt_error *error);
 void gt_timeline_free(struct gt_timeline *timeline);
 
+/* The stream whose kernels waited more for room on SMs behind kernels of other streams than those of all other streams
+ * together; GT_NONE: there is none. */
+gt_stream_index gt_timeline_crowded(const struct gt_timeline *timeline, const struct gt_workload *workload);
+
 /* From the first call to the last end. */
 double gt_timeline_us(const struct gt_timeline *timeline);
 

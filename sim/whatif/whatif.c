@@ -58,7 +58,7 @@ int gt_whatif_play(const struct gt_whatif *whatif, const struct gt_scenario *sce
     return gt_simulate(scenario->workload, &scenario->device, &options, probe, summary, error);
 }
 
-static int play_us(const struct gt_whatif *whatif, double *us, double *step_us, struct gt_error *error)
+static int play_us(struct gt_whatif *whatif, double *us, struct gt_error *error)
 {
     struct gt_timeline timeline;
     bool divided;
@@ -66,7 +66,8 @@ static int play_us(const struct gt_whatif *whatif, double *us, double *step_us, 
     if (play(whatif, &whatif->baseline, NULL, &timeline, error) != 0)
         return -1;
     *us = gt_timeline_us(&timeline);
-    *step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count, &divided);
+    whatif->crowded_stream = gt_timeline_crowded(&timeline, whatif->baseline.workload);
+    whatif->step_us = gt_steps_us(whatif->baseline.workload, &timeline, whatif->facts.steps.count, &divided);
     gt_timeline_free(&timeline);
     return 0;
 }
@@ -85,7 +86,7 @@ static int state_on(struct gt_whatif *whatif, const struct gt_device *device, st
     facts->inferred_waits = stated.inferred_waits;
     facts->too_short = stated.too_short;
     facts->steps = gt_steps_find(whatif->baseline.workload);
-    return play_us(whatif, &facts->replay_us, &whatif->step_us, error);
+    return play_us(whatif, &facts->replay_us, error);
 }
 
 /* Where the replay fits another number of connections than the device file has, the baseline is of that number. */
@@ -119,7 +120,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
         return -1;
     facts->baseline_us = facts->replay_us;
     facts->profiled = gt_profiler_remove(&whatif->baseline, subject->workload, &whatif->learned, &facts->removed);
-    return facts->profiled ? play_us(whatif, &facts->baseline_us, &whatif->step_us, error) : 0;
+    return facts->profiled ? play_us(whatif, &facts->baseline_us, error) : 0;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)
@@ -238,7 +239,11 @@ size_t gt_whatif_tried(const struct gt_whatif *whatif, struct gt_change **change
     *changes = NULL;
     for (size_t i = 0; i < gt_change_kind_count; i++) {
         const struct gt_change_kind *kind = gt_change_kinds[i];
+        char *proposed = kind->proposed != NULL ? kind->proposed(&whatif->baseline, whatif->crowded_stream) : NULL;
 
+        if (proposed != NULL)
+            add_tried(kind, proposed, changes, &count);
+        free(proposed);
         for (size_t j = 0; kind->tried != NULL && kind->tried[j] != NULL; j++)
             if (kind->applies == NULL || kind->applies(&whatif->baseline, kind->tried[j]))
                 add_tried(kind, kind->tried[j], changes, &count);

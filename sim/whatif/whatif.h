@@ -24,7 +24,8 @@ struct gt_whatif {
     /* measured_us: first call to last end as recorded, NAN where it was not; replay_us: the same, simulated as recorded,
      * with what the profiler cost; baseline_us: without that: what predictions are held against */
     struct gt_grade_facts facts;
-    double step_us; /* of the baseline, a step */
+    double step_us;                 /* of the baseline, a step */
+    gt_stream_index crowded_stream; /* of the baseline: see gt_timeline_crowded() */
 };
 
 struct gt_answer {

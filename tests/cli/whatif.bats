@@ -160,3 +160,12 @@ refused()
     refused 1 "the trace has no such stream; it has" --change priority=nosuch:0
     refused 1 "priorities are -5 (the most urgent) to 0" --change priority=7:1
 }
+
+# A chain of small kernels beside large ones of the same priority: recorded, and made for real (28% shorter with priority).
+@test "whatif --all: the stream that waits for room is tried with a priority" {
+    "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/traces/pairs/priority-short.equal.json.gz" -q --all -f json > "$BATS_TEST_TMPDIR/all"
+    jq -e '[.changes[] | select(.change == "priority=13:-5")] | length == 1 and .[0].change_pct < -20' "$BATS_TEST_TMPDIR/all"
+    # one stream has nobody to be more urgent than
+    "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/traces/pairs/handoff.streams-1.json.gz" -q --all -f json > "$BATS_TEST_TMPDIR/all"
+    jq -e '[.changes[] | select(.change | startswith("priority"))] == []' "$BATS_TEST_TMPDIR/all"
+}
