@@ -6,20 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plots/data/load_beside.h"
 #include "traces/compare/verdict.h"
 #include "traces/explain/part.h"
 
-static int add_side(struct gt_view *view, int64_t run_id, const char *label, struct gt_error *error)
+/* `loading` is of the same run. */
+static int add_side(struct gt_view *view, struct gt_loading *loading, const char *label, struct gt_error *error)
 {
     struct gt_side *side = &view->sides[view->side_count];
 
-    side->stats = gt_stats_compute(view->database, run_id, view->filter, error);
-    side->run = side->stats != NULL ? gt_loaded_run_load(view->database, run_id, error) : NULL;
-    if (side->run == NULL || gt_part_take(side->run, view->database, view->filter, error) != 0) {
+    side->stats = gt_stats_compute(view->database, loading->run_id, view->filter, error);
+    side->run = gt_loading_end(loading, side->stats != NULL ? error : NULL);
+    if (side->stats == NULL || side->run == NULL) {
         gt_loaded_run_free(side->run);
-        side->run = NULL;
         gt_stats_free(side->stats);
-        side->stats = NULL;
+        *side = (struct gt_side){ 0 };
         return -1;
     }
     side->label = label;
@@ -99,11 +100,11 @@ static int find_runs(struct gt_view *view, int64_t *run, int64_t *before, struct
 }
 
 /* The measured run stands beside the simulated one where it has times. */
-static int add_measured(struct gt_view *view, struct gt_error *error)
+static int add_measured(struct gt_view *view, struct gt_loading *loading, struct gt_error *error)
 {
     if (view->measured_run == 0)
         return 0;
-    if (add_side(view, view->measured_run, "measured", error) != 0)
+    if (add_side(view, loading, "measured", error) != 0)
         return -1;
     if (view->sides[0].stats->summary.operations > 0)
         return 0;
@@ -114,18 +115,33 @@ static int add_measured(struct gt_view *view, struct gt_error *error)
     return 0;
 }
 
-static int add_sides(struct gt_view *view, int64_t run, int64_t before, struct gt_error *error)
+/* Both runs are loaded while the statistics of the first are worked out, the longer part. */
+static int add_loaded(struct gt_view *view, struct gt_loading loading[GT_SIDES], bool change, struct gt_error *error)
 {
-    int result = before != 0 ? add_side(view, before, "before", error) : add_measured(view, error);
+    int result = change ? add_side(view, &loading[0], "before", error) : add_measured(view, &loading[0], error);
 
-    if (result != 0 || add_side(view, run, before != 0 ? "after" : "simulated", error) != 0)
+    if (result != 0 || add_side(view, &loading[1], change ? "after" : "simulated", error) != 0)
         return -1;
     view->subject = &view->sides[view->side_count - 1];
     if (view->side_count == GT_SIDES)
         view->beside = &view->sides[0];
-    if (before == 0)
+    if (!change)
         view->measured = view->beside;
     return 0;
+}
+
+static int add_sides(struct gt_view *view, int64_t run, int64_t before, struct gt_error *error)
+{
+    const char *path = view->database->path;
+    struct gt_loading loading[GT_SIDES];
+    int result;
+
+    gt_loading_begin(&loading[0], path, before != 0 ? before : view->measured_run, view->filter);
+    gt_loading_begin(&loading[1], path, run, view->filter);
+    result = add_loaded(view, loading, before != 0, error);
+    for (int i = 0; i < GT_SIDES; i++) /* what a failure left */
+        gt_loaded_run_free(gt_loading_end(&loading[i], NULL));
+    return result;
 }
 
 static int by_cycles(const void *left, const void *right)
