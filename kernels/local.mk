@@ -9,6 +9,7 @@ KERNELS = \
     kernels/calibrate/tasks.cu \
     kernels/calibrate/wgmma.cu \
     kernels/chase.cu \
+    kernels/conv_bn.cu \
     kernels/cp_async_pipeline.cu \
     kernels/empty.cu \
     kernels/executor.cu \
@@ -17,14 +18,17 @@ KERNELS = \
     kernels/fma.cu \
     kernels/gather.cu \
     kernels/gemm_cp_async.cu \
+    kernels/gemm_tasks.cu \
     kernels/gemm_tensor.cu \
     kernels/gemm_tiled.cu \
     kernels/gemm_wgmma.cu \
     kernels/histogram.cu \
     kernels/layernorm.cu \
+    kernels/lstm.cu \
     kernels/mandelbrot.cu \
     kernels/nbody.cu \
     kernels/reduce.cu \
+    kernels/rnn.cu \
     kernels/scan.cu \
     kernels/softmax.cu \
     kernels/sort_block.cu \
@@ -38,7 +42,7 @@ KERNELS = \
 DEVICE_LINKED_KERNELS = \
     kernels/child_tree.cu
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
-    kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/launch.h kernels/library.h \
+    kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/persistent.cuh kernels/launch.h kernels/library.h \
     kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h
 CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
     kernels/calibrate/pipes.h kernels/calibrate/tasks.h

@@ -123,6 +123,22 @@ static const struct test_case small_cases[] = {
     {"mandelbrot", "width=640 height=480 limit=50", {100, 3, 1}, {256, 1, 1}, 0, 0, false},
     {"atomics", "counters=1 count=10003", {5, 1, 1}, {33, 3, 1}, 0, 0, false},
     {"atomics", "counters=100003 count=1000003", {50, 3, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=64 n=96 k=32 handing=block", {6, 1, 1}, {100, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=320 n=256 k=96 handing=shared", {7, 1, 1}, {33, 3, 1}, 0, 0, false},
+    {"gemm_tasks", "m=320 n=256 k=96 handing=static", {7, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=320 n=256 k=96 handing=steal", {7, 2, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=32 n=32 k=32 handing=steal", {5, 1, 1}, {32, 1, 1}, 0, 0, false},
+    {"conv_bn", "inputs=3 channels=5 side=13 part=both", {3, 1, 1}, {96, 1, 1}, 0, 0, false},
+    {"conv_bn", "inputs=4 channels=40 side=20 part=both", {132, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"conv_bn", "inputs=3 channels=5 side=13 part=convolution", {4, 2, 1}, {33, 1, 1}, 0, 0, false},
+    {"conv_bn", "inputs=1 channels=9 side=13 part=normalisation", {4, 1, 1}, {64, 1, 1}, 0, 0, false},
+    {"rnn", "steps=1", {32, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"rnn", "steps=7", {32, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"lstm", "network=lstm layers=1 steps=1 hidden=32 parts=1", {1, 1, 1}, {32, 1, 1}, 0, 0, false},
+    {"lstm", "network=lstm layers=3 steps=7 hidden=64 parts=4 handing=static", {12, 1, 1}, {128, 1, 1}, 0, 0, false},
+    {"lstm", "network=lstm layers=3 steps=7 hidden=64 parts=4 handing=shared", {9, 1, 1}, {96, 1, 1}, 0, 0, false},
+    {"lstm", "network=seq2seq layers=4 steps=10 hidden=64 parts=8 handing=ready", {20, 1, 1}, {64, 1, 1}, 0, 0, false},
+    {"lstm", "network=seq2seq layers=3 steps=10 hidden=96 parts=3 handing=steal", {13, 1, 1}, {128, 1, 1}, 0, 0, false},
 };
 /* clang-format on */
 
@@ -181,6 +197,19 @@ static const struct test_case timed_cases[] = {
     {"mandelbrot", "width=4096 height=4096 limit=256", {65536, 1, 1}, {256, 1, 1}, 0, 0, false},
     {"atomics", "counters=1 count=4194304", {528, 1, 1}, {256, 1, 1}, 0, 0, false},
     {"atomics", "counters=16777216 count=16777216", {1056, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=1024 n=1024 k=512 handing=block", {1024, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=1024 n=1024 k=512 handing=shared", {528, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=1024 n=1024 k=512 handing=static", {528, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"gemm_tasks", "m=1024 n=1024 k=512 handing=steal", {528, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"conv_bn", "part=both", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"conv_bn", "part=convolution", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"conv_bn", "part=normalisation", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"rnn", "steps=1", {32, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"rnn", "steps=64", {32, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"lstm", "network=lstm layers=10 steps=20 parts=8 handing=static", {132, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"lstm", "network=lstm layers=10 steps=20 parts=8 handing=ready", {132, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"lstm", "network=seq2seq layers=8 steps=100 hidden=128 parts=8 handing=static", {64, 1, 1}, {256, 1, 1}, 0, 0,
+     false},
 };
 /* clang-format on */
 
@@ -214,6 +243,10 @@ static const struct { struct test_case test; const char *word; } refused_cases[]
     {{"spmv", "", {1, 1, 1}, {33, 1, 1}, 0, 0, false}, "whole warps"},
     {{"scan", "", {1, 1, 1}, {33, 1, 1}, 0, 0, false}, "whole warps"},
     {{"sort_block", "keys=100", {1, 1, 1}, {32, 1, 1}, 0, 0, false}, "power of two"},
+    {{"executor", "", {1, 1, 1}, {32, 1, 1}, 0, 0, false}, "task graph"},
+    {{"gemm_tasks", "handing=block", {132, 1, 1}, {32, 1, 1}, 0, 0, false}, "a tile"},
+    {{"rnn", "", {132, 1, 1}, {256, 1, 1}, 0, 0, false}, "give 32"},
+    {{"lstm", "parts=7", {132, 1, 1}, {256, 1, 1}, 0, 0, false}, "equal size"},
 };
 /* clang-format on */
 
