@@ -14,7 +14,7 @@
     _(empty) _(spin) _(spin_phases) _(stream) _(chase) _(fma) _(gemm_tiled) _(gemm_tensor) _(reduce) _(histogram) \
     _(transpose) _(softmax) _(cp_async_pipeline) _(gemm_cp_async) _(gemm_wgmma) _(flash_attention) \
     _(stencil) _(spmv) _(scan) _(sort_block) _(gather) _(layernorm) _(nbody) _(mandelbrot) _(atomics) \
-    _(executor) _(gemm_tasks) _(conv_bn) _(rnn) _(lstm)
+    _(executor) _(gemm_tasks) _(conv_bn) _(rnn) _(lstm) _(produce_consume)
 /* clang-format on */
 #define DECLARE(name) extern const struct gt_library_kernel gt_kernel_##name;
 #define ADDRESS(name) &gt_kernel_##name,

@@ -27,6 +27,7 @@ KERNELS = \
     kernels/lstm.cu \
     kernels/mandelbrot.cu \
     kernels/nbody.cu \
+    kernels/produce_consume.cu \
     kernels/reduce.cu \
     kernels/rnn.cu \
     kernels/scan.cu \

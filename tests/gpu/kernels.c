@@ -139,6 +139,10 @@ static const struct test_case small_cases[] = {
     {"lstm", "network=lstm layers=3 steps=7 hidden=64 parts=4 handing=shared", {9, 1, 1}, {96, 1, 1}, 0, 0, false},
     {"lstm", "network=seq2seq layers=4 steps=10 hidden=64 parts=8 handing=ready", {20, 1, 1}, {64, 1, 1}, 0, 0, false},
     {"lstm", "network=seq2seq layers=3 steps=10 hidden=96 parts=3 handing=steal", {13, 1, 1}, {128, 1, 1}, 0, 0, false},
+    {"produce_consume", "chunks=7 chunk=100 part=both", {2, 1, 1}, {32, 1, 1}, 0, 0, false},
+    {"produce_consume", "chunks=1000 chunk=777 part=both", {264, 1, 1}, {100, 1, 1}, 0, 0, false},
+    {"produce_consume", "chunks=100 chunk=777 part=produce", {7, 1, 1}, {96, 1, 1}, 0, 0, false},
+    {"produce_consume", "chunks=100 chunk=777 part=consume", {7, 1, 1}, {96, 1, 1}, 0, 0, false},
 };
 /* clang-format on */
 
@@ -210,6 +214,9 @@ static const struct test_case timed_cases[] = {
     {"lstm", "network=lstm layers=10 steps=20 parts=8 handing=ready", {132, 1, 1}, {256, 1, 1}, 0, 0, false},
     {"lstm", "network=seq2seq layers=8 steps=100 hidden=128 parts=8 handing=static", {64, 1, 1}, {256, 1, 1}, 0, 0,
      false},
+    {"produce_consume", "part=both", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"produce_consume", "part=produce", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"produce_consume", "part=consume", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
 };
 /* clang-format on */
 
@@ -247,6 +254,7 @@ static const struct { struct test_case test; const char *word; } refused_cases[]
     {{"gemm_tasks", "handing=block", {132, 1, 1}, {32, 1, 1}, 0, 0, false}, "a tile"},
     {{"rnn", "", {132, 1, 1}, {256, 1, 1}, 0, 0, false}, "give 32"},
     {{"lstm", "parts=7", {132, 1, 1}, {256, 1, 1}, 0, 0, false}, "equal size"},
+    {{"produce_consume", "", {7, 1, 1}, {256, 1, 1}, 0, 0, false}, "even number"},
 };
 /* clang-format on */
 
