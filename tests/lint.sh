@@ -40,7 +40,7 @@ lint()
     fi
     lint 'static analysis (cppcheck)' cppcheck -q -j "$jobs" --std=c11 -D_GNU_SOURCE -I. --error-exitcode=1 \
         --enable=warning,performance,portability --inline-suppr --suppressions-list=tests/cppcheck.txt $c_files
-    lint 'spelling (codespell)' codespell -L mape,upto,nd,lates,regsters,strem,tread,syncronous,rnu $texts
+    lint 'spelling (codespell)' codespell -L deques,mape,upto,nd,lates,regsters,strem,tread,syncronous,rnu $texts
     lint 'shell (shellcheck)' shellcheck -x -S warning $shell_files
 }
 exit $status
