@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "sim/workload/task_graph.h"
 #include "tests/unit/two_kernels.h"
 #include "validate/proxy_kernel.h"
 #include "validate/strip_times.h"
@@ -144,11 +145,39 @@ static void kernels_that_meet_are_played_by_another(void **state)
     gt_workload_free(workload);
 }
 
+static void kernels_with_tasks_are_played_by_the_executor(void **state)
+{
+    struct gt_workload *workload = make_workload(), played;
+    struct gt_task_graph *graph = gt_task_graph_new(gt_name(workload, "g", 1));
+    struct gt_kernel *kernel = &workload->kernels[workload->ops[0].kernel];
+    struct gt_part part;
+
+    (void)state;
+    gt_device_init(&device);
+    gt_workload_add_task_graph(workload, graph);
+    kernel->tasks = graph;
+    kernel->cost = GT_COST_NONE;
+    kernel->registers_per_thread = 30;
+    workload->calls[1].ops = workload->op_count = 1;
+    assert_int_equal(gt_proxy_kernels_make(workload, &device, false, &error), 0);
+    assert_int_equal(gt_part_of(workload, 0, 1, &part, &error), 0);
+    assert_string_equal(part.library, "executor");
+    assert_int_equal(part.block_count, 0);
+    gt_proxy_kernels_as_played(workload, &played);
+    assert_int_equal(played.kernels[workload->ops[0].kernel].registers_per_thread, GT_PROXY_TASKS_REGISTERS_LEAST);
+    free(played.kernels);
+    gt_part_free(&part);
+    gt_workload_free(workload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_surrogate_lasts_as_long),       cmocka_unit_test(recorded_kernels_need_leave),
-        cmocka_unit_test(spinning_kernels_have_registers), cmocka_unit_test(kernels_that_meet_are_played_by_another),
+        cmocka_unit_test(kernels_with_tasks_are_played_by_the_executor),
+        cmocka_unit_test(a_surrogate_lasts_as_long),
+        cmocka_unit_test(recorded_kernels_need_leave),
+        cmocka_unit_test(spinning_kernels_have_registers),
+        cmocka_unit_test(kernels_that_meet_are_played_by_another),
         cmocka_unit_test(a_recording_forgets_its_times),
     };
 
