@@ -20,7 +20,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c \
     validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
     validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c validate/calibrate/graphs.c \
-    validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c \
+    validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/meeting.c \
     validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/memory.c \
     validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
     validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/tasks.c \

@@ -34,6 +34,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "link", "both directions at once, engines, copies within the device", gt_calibrate_link, false },
     { "turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false },
     { "latency", "between host and GPU, both ways", gt_calibrate_latency, false },
+    { "meeting", "barriers over a grid, cooperative and programmatic launches, polls", gt_calibrate_meeting, false },
     { "pipes", "an SM's pipes: intervals and latencies of instructions", gt_calibrate_pipes, false },
     { "waits", "barriers, fences, jumps, special registers, the clock", gt_calibrate_waits, false },
     { "code", "code and constants that no cache has yet", gt_calibrate_code, false },

@@ -22,6 +22,7 @@ int gt_calibrate_pageable(struct gt_bench *bench);
 int gt_calibrate_link(struct gt_bench *bench);
 int gt_calibrate_turns(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);
+int gt_calibrate_meeting(struct gt_bench *bench);
 int gt_calibrate_pipes(struct gt_bench *bench);
 int gt_calibrate_waits(struct gt_bench *bench);
 int gt_calibrate_code(struct gt_bench *bench);
