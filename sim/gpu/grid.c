@@ -220,6 +220,13 @@ static bool begin_tasks(struct gt_machine *m, gt_command_index command, gt_grid_
     return false;
 }
 
+/* A recorded launch did fit where it was recorded, whatever we think of what it needs. */
+static bool did_fit(const struct gt_machine *m, const struct gt_op *op)
+{
+    return m->device == m->recorded &&
+           (op->start_ps != GT_TIME_NONE || m->workload->calls[op->call].flags & GT_CALL_STATED);
+}
+
 /* CUDA refuses a cooperative launch of more blocks than can be resident at once. */
 static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const struct gt_occupancy *occupancy)
 {
@@ -227,7 +234,7 @@ static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const str
     uint64_t room = (uint64_t)occupancy->blocks_per_sm * m->device->sms;
     char what[256];
 
-    if (!kernel->cooperative || gt_kernel_blocks(kernel) <= room)
+    if (!kernel->cooperative || gt_kernel_blocks(kernel) <= room || did_fit(m, op))
         return true;
     snprintf(what, sizeof what,
              "cudaErrorCooperativeLaunchTooLarge (720): line %u launches %llu blocks cooperatively, and %llu fit at "

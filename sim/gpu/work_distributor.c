@@ -121,7 +121,7 @@ static bool all_fit(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
     const struct gt_grid *g = &m->grids[grid];
 
     if (g->kernel == GT_NONE || !m->workload->kernels[g->kernel].cooperative || m->device->cooperative_at_once == 0 ||
-        gt_meeting_has_room(m, gpu, grid))
+        g->blocks > (uint64_t)g->occupancy.blocks_per_sm * m->device->sms || gt_meeting_has_room(m, gpu, grid))
         return true;
     m->fired[GT_RULE_COOPERATIVE]++;
     return false;

@@ -157,3 +157,11 @@ END
     [ "$(grep '"call":"event_record"' sync.jsonl | grep '"stream":20' | grep -c '"event":1385')" -eq 1 ]
     [ "$(grep '"call":"event_query"' sync.jsonl | grep -cE '"event":(32|62)[,}]')" -eq 2 ]
 }
+
+@test "a kernel that was launched cooperatively is so in the trace" {
+    sed 's/"cudaLaunchKernel"/"cudaLaunchCooperativeKernel"/' "$data/kineto-modern.json" > cooperative.json
+    "$GRIDTIDE" import -q cooperative.json -o cooperative.jsonl
+    grep '"kernel":' cooperative.jsonl | grep -q '"cooperative":true'
+    "$GRIDTIDE" import -q "$data/kineto-modern.json" -o plain.jsonl
+    ! grep -q cooperative plain.jsonl
+}

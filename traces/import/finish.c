@@ -190,6 +190,19 @@ static void write_calls(struct gt_import_finish *finish)
     }
 }
 
+/* The function that launched it says whether all of its blocks had to be resident at once. */
+static uint32_t kernel_of(struct gt_workload *workload, const struct gt_call *call, uint32_t kernel)
+{
+    struct gt_kernel cooperative;
+
+    if (kernel == GT_NONE || call->name == GT_NONE ||
+        strstr(gt_name_text(workload, call->name), "LaunchCooperativeKernel") == NULL)
+        return kernel;
+    cooperative = workload->kernels[kernel];
+    cooperative.cooperative = true;
+    return gt_workload_kernel(workload, &cooperative);
+}
+
 static void write_ops(struct gt_import_finish *finish)
 {
     struct gt_workload *workload = finish->import->workload;
@@ -209,7 +222,7 @@ static void write_ops(struct gt_import_finish *finish)
             op->bytes = from->bytes;
             op->call = i;
             op->stream = from->stream;
-            op->kernel = from->kernel;
+            op->kernel = kernel_of(workload, &workload->calls[i], from->kernel);
             op->kind = from->kind;
             op->direction = from->direction;
             op->memory = from->memory;
