@@ -53,7 +53,7 @@ UNIT_TESTS = \
     tests/unit/stated \
     tests/unit/whatif \
     tests/unit/steady_state \
-    tests/unit/tasks tests/unit/tasks_oracle \
+    tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
 
@@ -62,6 +62,7 @@ CLI_TESTS = \
     tests/cli/ncu.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
+    tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \
     tests/cli/files.bats \
@@ -153,7 +154,7 @@ tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) \
-    tests/run-bats tests/data/stats-golden.sql \
+    tests/run-bats tests/data/stats-golden.sql tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/nsys_database.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \

@@ -8,6 +8,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/progress.h"
 #include "sim/cmd/run_input.h"
+#include "sim/workload/task_graph.h"
 #include "traces/importers.h"
 #include "traces/io/path_stem.h"
 #include "traces/jsonl/trace.h"
@@ -78,7 +79,8 @@ static char *help_filter(int key, const char *text, void *input)
 static const struct argp parser = {
     options, parse_option, "[FORMAT] FILE",
     "Turn a profile into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
-    "for, events and waits, and when all of it was measured to happen.\v ",
+    "for, events and waits, and when all of it was measured to happen. Or a megakernel's task graph, as its compiler "
+    "wrote it: one launch of a kernel whose blocks do the tasks.\v ",
     NULL, help_filter, NULL,
 };
 /* clang-format on */
@@ -90,6 +92,15 @@ static char *default_output(const char *path)
     output = gt_format("%s.jsonl.gz", stem);
     free(stem);
     return output;
+}
+
+/* How the first kernel that does the graph hands out its tasks. */
+static const char *policy_of(const struct gt_workload *workload, uint32_t graph)
+{
+    for (uint32_t i = 0; i < workload->kernel_count; i++)
+        if (workload->kernels[i].tasks == workload->task_graphs[graph])
+            return gt_name_text(workload, workload->kernels[i].task_policy);
+    return "of no kernel";
 }
 
 static void print_summary(FILE *out, const struct gt_workload *workload, const char *format)
@@ -109,6 +120,8 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
             "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
             "\n  GPUs        %" PRIu32 "\n",
             workload->call_count, workload->thread_count, workload->stream_count, workload->gpu_count);
+    for (uint32_t i = 0; i < workload->task_graph_count; i++)
+        fprintf(out, "  tasks       %" PRIu32 ", %s\n", workload->task_graphs[i]->task_count, policy_of(workload, i));
     fprintf(out, "  device      %s\n",
             workload->device != NULL      ? device
             : workload->setting_count > 0 ? "no file for it; described in the trace"
@@ -181,6 +194,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_import = {
     "import",
-    "turn a profile of PyTorch or NVIDIA Nsight into a trace",
+    "turn a profile of PyTorch or NVIDIA Nsight, or a megakernel's task graph, into a trace",
     run,
 };

@@ -168,11 +168,15 @@ static int check_made(const struct gt_workload *workload, const struct gt_task_g
     if (graph->made_count == 0)
         return 0;
     made = gt_calloc(graph->task_count, sizeof *made);
-    for (uint32_t i = 0; i < graph->made_count && status == 0; i++) {
-        if (made[graph->made[i]]++ == 0)
-            continue;
-        gt_error_set(error, "it is made twice; a task is done once");
-        status = gt_task_error(workload, graph, graph->made[i], error);
+    for (uint32_t t = 0; t < graph->task_count && status == 0; t++) {
+        const struct gt_task *task = &graph->tasks[t];
+
+        for (uint32_t m = task->first_made; m < task->first_made + task->made && status == 0; m++) {
+            if (made[graph->made[m]]++ == 0)
+                continue;
+            gt_error_set(error, "it is made twice; a task is done once");
+            status = gt_task_error(workload, graph, graph->made[m], error);
+        }
     }
     free(made);
     return status;

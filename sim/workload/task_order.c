@@ -5,8 +5,9 @@
 /* The tasks that wait for each counter, and what is left to happen. */
 struct sorter {
     const struct gt_task_graph *graph;
-    uint32_t *first_waiter;      /* of each counter, in `waiters`; one more at the end */
-    gt_task_index *waiters;      /* once a wait */
+    uint32_t *first_waiter; /* of each counter, in `waiters`; one more at the end */
+    gt_task_index *waiters; /* once a wait */
+    uint32_t waiter_count;
     uint32_t *signals_left;      /* of each counter */
     uint32_t *needs_left;        /* of each task: waits, its maker, the one before it in its list */
     gt_task_index *next_in_list; /* GT_NONE: the last; NULL: lists do not count */
@@ -14,25 +15,36 @@ struct sorter {
     uint32_t ready; /* tasks in `order` */
 };
 
-static void count_waits(struct sorter *sorter)
+/* By tasks: what an array has beyond theirs means nothing. */
+static void count(struct sorter *sorter)
 {
     const struct gt_task_graph *graph = sorter->graph;
 
-    for (uint32_t i = 0; i < graph->wait_count; i++)
-        sorter->first_waiter[graph->waits[i].counter + 1]++;
+    for (uint32_t i = 0; i < graph->task_count; i++) {
+        const struct gt_task *task = &graph->tasks[i];
+
+        for (uint32_t w = task->first_wait; w < task->first_wait + task->waits; w++)
+            sorter->first_waiter[graph->waits[w].counter + 1]++;
+        for (uint32_t s = task->first_signal; s < task->first_signal + task->signals; s++)
+            sorter->signals_left[graph->signals[s]]++;
+        for (uint32_t m = task->first_made; m < task->first_made + task->made; m++)
+            sorter->needs_left[graph->made[m]]++;
+        sorter->needs_left[i] += task->waits;
+    }
     for (uint32_t i = 0; i < graph->counter_count; i++)
         sorter->first_waiter[i + 1] += sorter->first_waiter[i];
+    sorter->waiter_count = sorter->first_waiter[graph->counter_count];
+    sorter->waiters = gt_calloc(sorter->waiter_count + 1ull, sizeof *sorter->waiters);
     for (uint32_t i = graph->task_count;
          i-- > 0;) { /* from the end of each counter's, which moves down to its first */
         const struct gt_task *task = &graph->tasks[i];
 
         for (uint32_t w = task->first_wait; w < task->first_wait + task->waits; w++)
             sorter->waiters[--sorter->first_waiter[graph->waits[w].counter + 1]] = i;
-        sorter->needs_left[i] += task->waits;
     }
 }
 
-/* Behind count_waits() the first waiter of counter c stands at [c + 1]. */
+/* Behind count() the first waiter of counter c stands at [c + 1]. */
 static uint32_t first_waiter(const struct sorter *sorter, uint32_t counter)
 {
     return sorter->first_waiter[counter + 1];
@@ -40,8 +52,7 @@ static uint32_t first_waiter(const struct sorter *sorter, uint32_t counter)
 
 static uint32_t end_of_waiters(const struct sorter *sorter, uint32_t counter)
 {
-    return counter + 1 == sorter->graph->counter_count ? sorter->graph->wait_count
-                                                       : first_waiter(sorter, counter + 1);
+    return counter + 1 == sorter->graph->counter_count ? sorter->waiter_count : first_waiter(sorter, counter + 1);
 }
 
 static gt_worker_index most_worker(const struct gt_task_graph *graph)
@@ -166,14 +177,9 @@ uint32_t gt_task_order(const struct gt_task_graph *graph, bool lists, gt_task_in
     struct sorter sorter = { .graph = graph, .order = order };
 
     sorter.first_waiter = gt_calloc(graph->counter_count + 2ull, sizeof *sorter.first_waiter);
-    sorter.waiters = gt_calloc(graph->wait_count + 1ull, sizeof *sorter.waiters);
     sorter.signals_left = gt_calloc(graph->counter_count + 1ull, sizeof *sorter.signals_left);
     sorter.needs_left = gt_calloc(graph->task_count + 1ull, sizeof *sorter.needs_left);
-    for (uint32_t i = 0; i < graph->signal_count; i++)
-        sorter.signals_left[graph->signals[i]]++;
-    for (uint32_t i = 0; i < graph->made_count; i++)
-        sorter.needs_left[graph->made[i]]++;
-    count_waits(&sorter);
+    count(&sorter);
     if (lists)
         link_lists(&sorter);
     for (uint32_t i = 0; i < graph->task_count; i++)

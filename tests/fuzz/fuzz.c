@@ -96,6 +96,11 @@ static int read_kineto(const char *path, struct gt_error *error)
     return import("kineto", path, error);
 }
 
+static int read_tasks(const char *path, struct gt_error *error)
+{
+    return import("tasks", path, error);
+}
+
 static int read_nsys(const char *path, struct gt_error *error)
 {
     return import("nsys", path, error);
@@ -108,7 +113,7 @@ static const struct reader {
     bool packed;
 } readers[] = {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
-    { "kineto", read_kineto, false }, { "nsys", read_nsys, false },
+    { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
 };
 
 static void die(const char *what, const char *why)

@@ -4,7 +4,10 @@ tests_fuzz_fuzz_SOURCES = tests/fuzz/fuzz.c tests/fuzz/mutation.c tests/fuzz/mut
 tests_fuzz_fuzz_LDADD = $(GRIDTIDE_LIBS)
 FUZZ_SAMPLES = \
     tests/fuzz/samples/kineto.json \
+    tests/fuzz/samples/ir.json \
     tests/fuzz/samples/nsys.sql \
+    tests/fuzz/samples/task_graph.json \
+    tests/fuzz/samples/tasks.jsonl \
     tests/fuzz/samples/text.gz \
     tests/fuzz/samples/text.zst \
     tests/fuzz/samples/trace.jsonl

@@ -124,6 +124,8 @@ static int link_after(struct linker *linker, const struct gt_task_link *link, st
     struct group group;
     uint32_t counter;
 
+    if ((uint64_t)linker->waits.count + link->tasks > GT_MOST_COUNTED_PARTS)
+        return gt_error_set(error, "\"after\": more than %d waits in all", GT_MOST_COUNTED_PARTS);
     if (find_group(linker, link, &group, error) != 0)
         return gt_error_prefix(error, "\"after\": ");
     counter = group_counter(linker, link, &group);

@@ -174,6 +174,12 @@ static uint32_t length_of(const struct gt_json_token *list)
 
 static int check_lengths(const struct raw_task *raw, struct gt_error *error)
 {
+    uint64_t parts =
+        (uint64_t)length_of(raw->waits) + length_of(raw->signals) + length_of(raw->reads) + length_of(raw->writes);
+
+    if (raw->count > 1 && parts * raw->count > GT_MOST_COUNTED_PARTS)
+        return gt_error_set(error, "its %u tasks wait for, signal, read or write more than %d in all", raw->count,
+                            GT_MOST_COUNTED_PARTS);
     if (length_of(raw->waits) > MOST_OF_A_TASK || length_of(raw->signals) > MOST_OF_A_TASK ||
         length_of(raw->reads) + length_of(raw->writes) > MOST_OF_A_TASK)
         return gt_error_set(error, "it waits for, signals, or reads and writes, more than %d", MOST_OF_A_TASK);

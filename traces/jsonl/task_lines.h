@@ -5,7 +5,9 @@
 #include "sim/workload/task_graph.h"
 #include "traces/jsonl/reader.h"
 
-enum { GT_MOST_TASKS = 100000000 }; /* of one graph */
+/* Of one graph; and waits, signals, reads and writes that "count" makes of those of one object: a short line may ask
+ * for much memory. */
+enum { GT_MOST_TASKS = 20000000, GT_MOST_COUNTED_PARTS = 200000000 };
 
 /* Something said of tasks that only the whole graph can tell: they come after, or make, all tasks of a name or one by
  * its number. */

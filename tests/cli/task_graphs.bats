@@ -1,0 +1,158 @@
+# Task graphs in files: gridtide import tasks, the syntax of FORMAT.md, large ones by columns, what is refused.
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    data=$GRIDTIDE_SOURCE/tests/data
+    command -v python3 > /dev/null || skip "no python3 to make graphs with"
+}
+
+# graph NAME ARGUMENT...: a made-up graph of a compiler.
+graph() {
+    python3 "$data/task_graphs.py" "${@:2}" > "$1"
+}
+
+# change FILE PYTHON: the same document, changed.
+change() {
+    python3 -c "import json, sys
+d = json.load(open(sys.argv[1]))
+$2
+json.dump(d, open(sys.argv[1], 'w'), indent=2)" "$1"
+}
+
+# trace GRAPH [KERNEL]: a trace of one launch of a typed graph, as FILE typed.jsonl.
+trace() {
+    printf '%s\n' '{"gridtide":1,"device":"h200"}' "$1" \
+        "${2:-{\"kernel\":\"m\",\"grid\":4,\"block\":32,\"tasks\":\"g\"\}}" '{"call":"launch","kernel":"m"}' > typed.jsonl
+}
+
+# refuses TEXT: the typed trace is refused, with that in the message.
+refuses() {
+    run "$GRIDTIDE" run -q typed.jsonl -o typed.db
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"typed.jsonl:"* ]]
+    [[ "$output" == *"$1"* ]] || { echo "$output"; return 1; }
+}
+
+@test "AutoMegaKernel's IR becomes one launch: blocks as the target has SMs, lists as its loader deals them" {
+    graph ir.json amk
+    run "$GRIDTIDE" import ir.json -o ir.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"ir (tasks)"* ]]
+    [[ "$output" == *"tasks       $(grep -c '"op"' ir.json), static"* ]]
+    [[ "$output" == *"device      h100"* ]]
+    grep -q '{"kernel":"megakernel","grid":\[132\],"block":\[256\],"tasks":"ir","policy":"static"}' ir.jsonl
+    # Bytes, operations, label, and the first tasks on workers of their own: all have moved nothing so far.
+    grep -q '{"task":"embed","kind":"EMBED","worker":0,"bytes":128,"operations":0,' ir.jsonl
+    grep -q '{"task":"L0.input_norm","kind":"RMSNORM","worker":1,"bytes":128,"operations":256,' ir.jsonl
+    grep -q '{"buffer":"L0.kcache","bytes":8192,"given":true}' ir.jsonl
+    grep -q '{"buffer":"h0","bytes":128}' ir.jsonl
+}
+
+@test "the tasks' own SMs count, then the configuration's map, else one queue is shared" {
+    graph ir.json amk 1
+    change ir.json 'd["config"]["sm_assignment"] = {str(t["id"]): t["id"] % 5 for t in d["tasks"]}'
+    "$GRIDTIDE" import -q ir.json -o map.jsonl
+    grep -q '"worker":4.*"policy":"static"' <(tr -d '\n' < map.jsonl)
+    change ir.json 'for t in d["tasks"]: t["sm"] = 7 if t["id"] < 3 else None
+d["config"]["sm_assignment"] = "load_balance"'
+    "$GRIDTIDE" import -q ir.json -o some.jsonl
+    [ "$(grep -o '"worker":7' some.jsonl | wc -l)" -eq 3 ]
+    grep -q '"policy":"mixed"' some.jsonl
+    change ir.json 'for t in d["tasks"]: t["sm"] = None
+d["config"] = None'
+    "$GRIDTIDE" import -q ir.json -o none.jsonl
+    grep -q '"policy":"shared"' none.jsonl
+    ! grep -q worker none.jsonl
+}
+
+@test "Mirage's task_graph.json becomes one launch: a task waits for its event's triggers" {
+    graph task_graph.json mirage 3 8
+    run "$GRIDTIDE" import task_graph.json -o m.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"tasks       25, shared"* ]]
+    grep -q '{"kind":"LINEAR_HOPPER","count":8,"bytes":66688,"operations":65536,"waits":\[\[2,8\]\],"signals":\[3\],"reads":\["x1","w1"\],"writes":\["x2"\]}' m.jsonl
+    change task_graph.json 'd["all_events"][2]["num_triggers"] = 9'
+    run "$GRIDTIDE" import -q task_graph.json -o m.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"task_graph.json:"*"its signals bring it to 8: for ever"* ]]
+}
+
+@test "import tasks refuses what breaks a rule, and names the line and the task" {
+    check() { # CHANGE MESSAGE
+        graph ir.json amk 1
+        change ir.json "$1"
+        run "$GRIDTIDE" import -q ir.json -o ir.jsonl
+        [ "$status" -eq 1 ] && [[ "$output" =~ ir.json:[0-9]+:.*$2 ]] || { echo "$1: $output"; return 1; }
+    }
+    check 'd["tasks"][5]["waits"][0]["threshold"] = 0' 'task 5 \(.*waits for nobody'
+    check 'd["tasks"][1]["waits"][0]["threshold"] = 2' 'task 1 \(L0.input_norm\).*for ever'
+    check 'd["tasks"][0]["waits"] = [{"counter": d["tasks"][-1]["out_counter"], "threshold": 4}]' 'needs it in turn'
+    check 't = next(t for t in d["tasks"] if any(w["threshold"] > 1 for w in t["waits"])); t["waits"][0]["threshold"] = 1' \
+        'whichever end first'
+    check 'd["tasks"][3]["waits"] = []' 'task 3 .*it reads buffer'
+    check 'for t in d["tasks"]: t["sm"] = 0
+d["tasks"].reverse()' 'comes after'
+    check 'd["tasks"][2]["inputs"][0] = 999' 'task 2 \(L0.q_proj\[t0\]\): there is no buffer 999'
+    check 'd["tasks"][2]["sm"] = 132' 'task 2 .*its SM is 132'
+    check 'd["tasks"][2]["waits"][0]["threshold"] = 1.5' 'threshold'
+    graph ir.json amk 1
+    change ir.json 'd["ir_version"] = "1.0.0"'
+    run "$GRIDTIDE" import -q ir.json -o ir.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *'ir.json: "ir_version" is not 0.x'* ]]
+}
+
+@test "a typed graph that breaks a rule is refused by run, and the message names the task" {
+    kinds='"kinds":[{"kind":"k","task_us":1}]'
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"signals\":[\"c\"]},{\"task\":\"b\",\"waits\":[[\"c\",2]]}]}"
+    refuses "typed.jsonl:2: task graph g: task 1 (b): it waits until counter c is 2, and its signals bring it to 1"
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"count\":3,\"signals\":[\"c\"]},{\"task\":\"b\",\"waits\":[[\"c\",2]]}]}"
+    refuses "task 3 (b): it waits until counter c is 2, and several tasks signal it"
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"after\":[\"b\"]},{\"task\":\"b\",\"after\":[\"a\"]}]}"
+    refuses "needs it in turn"
+    # Each list is in order by itself; together they wait for each other.
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"worker\":0,\"after\":[\"d\"]},{\"task\":\"b\",\"worker\":0},
+        {\"task\":\"c\",\"worker\":1,\"after\":[\"b\"]},{\"task\":\"d\",\"worker\":1}]}"
+    tr '\n' ' ' < typed.jsonl | sed 's/} *{"kernel/}\n{"kernel/; s/} {"task_graph/}\n{"task_graph/; s/} {"call/}\n{"call/' > one && mv one typed.jsonl
+    refuses "by the workers' lists"
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"writes\":[\"x\"]},{\"task\":\"b\",\"reads\":[\"x\"]}]}"
+    refuses "task 1 (b): it reads buffer x"
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"makes\":[\"b\"]},{\"task\":\"m\",\"makes\":[\"b\"]},{\"task\":\"b\"}]}"
+    refuses "task 2 (b): it is made twice"
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"makes\":[\"b\"]},{\"task\":\"b\"}]}" \
+        '{"kernel":"m","grid":4,"block":32,"tasks":"g","policy":"shared"}'
+    refuses "use ready or steal"
+    trace "{\"task_graph\":\"g\",$kinds,\"tasks\":[{\"task\":\"a\",\"worker\":7}]}"
+    refuses "task 0 (a): it is in the list of worker 7, and kernel m has 4 blocks"
+}
+
+@test "mistakes in a task graph are told with file and line" {
+    trace '{"task_graph":"g","kinds":[{"kind":"k","task_us":1}],"tasks":[{"task":"a","kind":"z"}]}'
+    refuses "typed.jsonl:2: task a: the graph has no kind z; defined so far: k"
+    trace '{"task_graph":"g","tasks":[{"task":"a","duration_us":1,"after":["q"]}]}'
+    refuses 'no task is called q'
+    trace '{"task_graph":"g","kinds":[{"kind":"k"},{"kind":"k"}]}'
+    refuses "typed.jsonl:2: kind 1: kind k is defined already"
+    trace '{"task_graph":"g","kinds":[{"kind":"k","task_heavy_us":[1,9]}]}'
+    refuses '"tail"'
+    trace '{"task_graph":"g","kinds":[{"kind":"k"}],"columns":{"count":2,"kind":[0]}}'
+    refuses '"kind" has 1 entries for 2 tasks'
+    trace '{"task_graph":"g"}' '{"kernel":"m","tasks":"h"}'
+    refuses "typed.jsonl:3: no task graph h has been defined above this line; defined so far: g"
+    trace '{"task_graph":"g"}' '{"kernel":"m","tasks":"g","block_us":3}'
+    refuses "leave out the block time"
+}
+
+@test "a graph is written as it was read; a large one by columns, and the two forms mean the same" {
+    "$GRIDTIDE" import -q "$GRIDTIDE_SOURCE/tests/fuzz/samples/tasks.jsonl" -o one.jsonl
+    grep -q '"colour":"kept"' one.jsonl
+    grep -q '"note":\[1\]' one.jsonl
+    "$GRIDTIDE" import -q one.jsonl -o two.jsonl
+    cmp one.jsonl two.jsonl
+    graph big.json amk 6 512 16
+    "$GRIDTIDE" import -q big.json -o one.jsonl
+    grep -q '"columns":{"count":' one.jsonl
+    "$GRIDTIDE" import -q one.jsonl -o two.jsonl.zst
+    "$GRIDTIDE" import -q two.jsonl.zst -o three.jsonl
+    cmp one.jsonl three.jsonl
+}
