@@ -30,6 +30,7 @@ gridtide_SOURCES = \
     sim/cmd/sweep_parts.h sim/cmd/sweep_pool.c sim/cmd/sweep_print.c sim/cmd/sweep_slurm.c sim/cmd/sweep_store.c \
     sim/cmd/sweep_tasks.c sim/cmd/sweep_worker.c \
     sim/cmd/table.c sim/cmd/table.h sim/cmd/table_parts.h sim/cmd/table_people.c sim/cmd/table_print.c \
+    sim/cmd/task_costs.c sim/cmd/task_costs.h \
     sim/cmd/terminal.c sim/cmd/terminal.h \
     sim/cmd/validate.c \
     sim/cmd/validate_arguments.c sim/cmd/validate_arguments.h sim/cmd/validate_input.c sim/cmd/validate_input.h \

@@ -50,6 +50,7 @@ enum {
     OPTION_DEVICE = 0x1000,
     OPTION_COST,
     OPTION_PROGRAMS,
+    OPTION_TASK_COSTS,
     OPTION_SEED,
     OPTION_FROM,
     OPTION_TO,
@@ -67,6 +68,8 @@ static const struct argp_option model_options[] = {
     {"programs", OPTION_PROGRAMS, "PROFILE", 0, "Kernels without a program take that of the launch with "
      "their name and block, and the nearest grid, in this Nsight Compute profile, imported or not; may be "
      "repeated", 0},
+    {"task-costs", OPTION_TASK_COSTS, "FILE", 0, "Tasks of task graphs that say no time take it from this table, "
+     "CSV or JSON: what a task of a kind takes, by its bytes or operations", 0},
     {"seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges, and of the host's noise (default 1)", 0},
     {"quiet", 'q', NULL, 0, "No progress, no notes, no table", 0},
     {0},
@@ -82,6 +85,7 @@ static error_t parse_model_option(int key, char *text, struct argp_state *state)
     case OPTION_COST:
         options->program_cost = gt_option_either(state, "cost", text, "measured", "program") == 1;
         return 0;
+    case OPTION_TASK_COSTS: options->task_costs = text; return 0;
     case OPTION_PROGRAMS: gt_profiles_add(&options->profiles, text); return 0;
     case OPTION_SEED: options->seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case 'q': options->quiet = true; return 0;

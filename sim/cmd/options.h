@@ -28,12 +28,14 @@ enum gt_format gt_option_format(const struct argp_state *state, const char *text
 /* The one argument of a command: into *place, which is NULL before. `what` in "one WHAT at a time". */
 void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place);
 
-/* What commands that simulate traces have in common: options --device, --cost, --programs, --seed, --quiet.
+/* What commands that simulate traces have in common: options --device, --cost, --programs, --task-costs,
+ * --seed, --quiet.
  * A command's parser has gt_model_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own. */
 struct gt_model_options {
     const char *device;          /* a name or a file; NULL: the one that the trace names */
     uint64_t seed;               /* of block costs given as ranges, and of the host's noise */
     struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
+    const char *task_costs;      /* a table of what tasks take (task_costs.h); NULL: none */
     bool program_cost, quiet;
 };
 #define GT_MODEL_OPTIONS_DEFAULT \

@@ -7,6 +7,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/run_parts.h"
+#include "sim/cmd/task_costs.h"
 #include "sim/whatif/change.h"
 #include "sim/whatif/stated.h"
 #include "traces/io/path_stem.h"
@@ -104,6 +105,8 @@ static char *describe_options(const struct gt_run_arguments *arguments, bool cha
         fputs(" serialize=on", out);
     for (uint32_t i = 0; i < arguments->model.profiles.count; i++)
         fprintf(out, " programs=%s", arguments->model.profiles.paths[i]);
+    if (arguments->model.task_costs != NULL)
+        fprintf(out, " task-costs=%s", arguments->model.task_costs);
     for (size_t i = 0; i < arguments->setting_count && changed; i++)
         fprintf(out, " set=%s", arguments->settings[i]);
     fclose(out);
@@ -196,6 +199,9 @@ static int prepare(struct gt_run_work *work)
     }
     gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)
+        return -1;
+    if (gt_price_tasks(arguments->model.task_costs, work->workload, work->name, arguments->model.quiet,
+                       work->error) != 0)
         return -1;
     if (arguments->streams > 0 && deal_streams(work) != 0)
         return -1;

@@ -11,6 +11,7 @@
 #include "sim/cmd/progress.h"
 #include "sim/cmd/rules.h"
 #include "sim/cmd/run_input.h"
+#include "sim/cmd/task_costs.h"
 #include "sim/cmd/validate_arguments.h"
 #include "sim/cmd/validate_input.h"
 #include "sim/cmd/validate_shrink.h"
@@ -209,7 +210,9 @@ static void validate_trace(struct work *work, size_t number)
     gt_validate_name(workload, path, row->name, NAME_BYTES);
     if (workload != NULL) {
         gt_profiles_attach(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
-        if (!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0)
+        if ((!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0) &&
+            gt_price_tasks(work->arguments->model.task_costs, workload, row->name, work->arguments->model.quiet,
+                           &error) == 0)
             result = validate_workload(work, workload, row, &measured, &error);
     }
     gt_workload_free(workload);

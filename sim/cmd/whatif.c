@@ -6,6 +6,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/run_input.h"
 #include "sim/cmd/run_kernels.h"
+#include "sim/cmd/task_costs.h"
 #include "sim/cmd/whatif_parts.h"
 #include "traces/io/device_file.h"
 #include "traces/io/path_stem.h"
@@ -205,6 +206,8 @@ static int model_kernels(struct inquiry *inquiry, struct arguments *arguments, s
         return -1;
     gt_profiles_attach(&model->profiles, inquiry->workload, inquiry->name, model->quiet);
     if (model->program_cost && gt_profiles_check_cost(inquiry->workload, error) != 0)
+        return -1;
+    if (gt_price_tasks(model->task_costs, inquiry->workload, inquiry->name, model->quiet, error) != 0)
         return -1;
     if (!gt_has_programs(inquiry->workload))
         return 0;

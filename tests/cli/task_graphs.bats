@@ -156,3 +156,39 @@ d["tasks"].reverse()' 'comes after'
     "$GRIDTIDE" import -q two.jsonl.zst -o three.jsonl
     cmp one.jsonl three.jsonl
 }
+
+@test "--task-costs gives times to tasks that say none, by kind and size, from CSV or JSON" {
+    trace '{"task_graph":"g","kinds":[{"kind":"k"},{"kind":"timed","task_us":1}],"tasks":[{"kind":"k","bytes":1000},{"kind":"k","bytes":1500},{"kind":"k","bytes":4000},{"kind":"k","bytes":10},{"kind":"timed"}]}'
+    printf 'op,bytes,time_us,note\nk,1000,2,x\nk,2000,4,y\n' > costs.csv
+    run "$GRIDTIDE" run typed.jsonl --task-costs costs.csv -o csv.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"4 tasks last as costs.csv has it, 1 say a time themselves"* ]]
+    printf '\n {"time_ns":{"k":[[1000,2000],[2000,4000]]}}' > costs.json
+    run "$GRIDTIDE" run -q typed.jsonl --task-costs costs.json -o json.db
+    [ "$status" -eq 0 ]
+    # The same times, written out: 2 us, 3 between the sizes, 8 beyond them in proportion, 2 below them.
+    sed 's/"bytes":1000/"duration_us":2/; s/"bytes":1500/"duration_us":3/; s/"bytes":4000/"duration_us":8/
+        s/"bytes":10}/"duration_us":2}/' typed.jsonl > said.jsonl
+    "$GRIDTIDE" run -q said.jsonl -o said.db
+    for db in csv.db json.db; do
+        cmp <("$GRIDTIDE" export csv said.db -o - | cut -d, -f 17-) <("$GRIDTIDE" export csv $db -o - | cut -d, -f 17-)
+    done
+}
+
+@test "--task-costs refuses a table that it cannot read, or that has none of the kinds" {
+    trace '{"task_graph":"g","kinds":[{"kind":"k"}],"tasks":[{"bytes":1000}]}'
+    wrong() { # TABLE MESSAGE
+        printf "$1" > costs
+        run "$GRIDTIDE" run -q typed.jsonl --task-costs costs -o wrong.db
+        [ "$status" -eq 1 ] && [[ "$output" == *"$2"* ]] || { echo "$output"; return 1; }
+    }
+    wrong 'kind,bytes\nk,1\n' 'costs:1: the header needs the columns kind and time_us'
+    wrong 'kind,time_us\nk,x\n' "costs:2: the time 'x'"
+    wrong 'kind,time_us\nk,1\nk,2\n' 'kind k has two times'
+    wrong 'kind,time_us\nj,1\n' 'has a time for none of the 1 tasks'
+    wrong '{"time_us":{"k":"x"}}' 'costs: kind k: a time is a number'
+    wrong '{"time_us":\n{"k":' 'costs:2: '
+    wrong '' 'the table is empty'
+    run "$GRIDTIDE" run -q typed.jsonl --task-costs missing -o wrong.db
+    [ "$status" -eq 1 ]
+}
