@@ -6,6 +6,7 @@
 #include "sim/whatif/change.h"
 #include "sim/whatif/rebuild.h"
 #include "sim/workload/child_launches.h"
+#include "sim/workload/task_graph.h"
 
 /* Which kernels of the workload are meant: those that the name fits best.  The caller frees it; NULL with an error
  * where there are none. */
@@ -56,8 +57,21 @@ static gt_time_ps scaled(gt_time_ps time_ps, double factor)
     return time_ps == GT_TIME_NONE ? time_ps : gt_whole_ps((double)time_ps * factor);
 }
 
-static void scale_kernel(struct gt_kernel *kernel, double factor)
+/* Its tasks anew: the recording, and kernels that are not meant, keep theirs. */
+static void scale_tasks(struct gt_workload *w, struct gt_kernel *kernel, double factor)
 {
+    struct gt_task_graph *graph = gt_task_graph_copy(kernel->tasks, NULL, NULL);
+
+    gt_task_graph_scale(graph, factor);
+    gt_workload_add_task_graph(w, graph);
+    graph->number = kernel->tasks->number; /* the same times are drawn, then scaled */
+    kernel->tasks = graph;
+}
+
+static void scale_kernel(struct gt_workload *w, struct gt_kernel *kernel, double factor)
+{
+    if (kernel->tasks != NULL)
+        scale_tasks(w, kernel, factor);
     kernel->duration_ps = scaled(kernel->duration_ps, factor);
     kernel->block_min_ps = scaled(kernel->block_min_ps, factor);
     kernel->block_max_ps = scaled(kernel->block_max_ps, factor);
@@ -85,7 +99,7 @@ static int apply_factor(struct gt_scenario *scenario, const char *argument, stru
         return -1;
     for (uint32_t i = 0; i < w->kernel_count; i++)
         if (meant[i])
-            scale_kernel(&w->kernels[i], factor);
+            scale_kernel(w, &w->kernels[i], factor);
     for (uint32_t i = 0; i < w->op_count; i++)
         if (is_meant(&w->ops[i], meant))
             w->ops[i].duration_ps = scaled(w->ops[i].duration_ps, factor);

@@ -133,7 +133,7 @@ static gt_time_ps heavy_ps(const struct gt_task_kind *kind, uint64_t bits)
 gt_time_ps gt_task_cost_ps(const struct gt_task_graph *graph, gt_task_index task, uint64_t seed)
 {
     const struct gt_task_kind *kind = &graph->kinds[graph->tasks[task].kind];
-    uint64_t bits = gt_random_bits(seed, graph->name, task);
+    uint64_t bits = gt_random_bits(seed, graph->number, task);
 
     if (graph->tasks[task].time_ps != GT_TIME_NONE)
         return graph->tasks[task].time_ps;
@@ -164,5 +164,6 @@ uint64_t gt_task_operations(const struct gt_task_graph *graph, gt_task_index tas
 void gt_workload_add_task_graph(struct gt_workload *w, struct gt_task_graph *graph)
 {
     gt_array_grow(w->task_graphs, w->task_graph_count, w->task_graph_room);
+    graph->number = w->task_graph_count;
     w->task_graphs[w->task_graph_count++] = graph;
 }

@@ -77,6 +77,7 @@ struct gt_task_access {
 
 struct gt_task_graph {
     uint32_t name;
+    uint32_t number;  /* among the workload's graphs: its times are drawn by that, and by the seed */
     uint32_t line;    /* of its definition; 0: unknown */
     uint32_t sharers; /* workloads beside the first that point to it */
     struct gt_task_kind *kinds;
@@ -100,6 +101,13 @@ struct gt_task_graph {
 /* An empty graph / the end of one, once the last workload that shares it lets go. NULL is allowed. */
 struct gt_task_graph *gt_task_graph_new(uint32_t name);
 void gt_task_graph_free(struct gt_task_graph *graph);
+
+/* One like it, of a workload that calls things otherwise: `name` (NULL: the names are the same) gives the number of each
+ * name, GT_NONE for GT_NONE. */
+struct gt_task_graph *gt_task_graph_copy(const struct gt_task_graph *graph,
+                                         uint32_t (*name)(void *user, uint32_t name), void *user);
+/* Each task takes so many times as long; one that says no time moves and does so many times as much. */
+void gt_task_graph_scale(struct gt_task_graph *graph, double factor);
 
 /* Append one element with "none" fields and return its index. */
 gt_task_kind_index gt_task_graph_add_kind(struct gt_task_graph *graph, uint32_t name);

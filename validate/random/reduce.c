@@ -1,4 +1,5 @@
 #include "validate/random/reduce.h"
+#include "sim/workload/task_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +170,23 @@ static gt_event_index event_in(struct reducing *r, gt_event_index event)
     return r->new_events[event];
 }
 
+static uint32_t task_name_in(void *user, uint32_t name)
+{
+    return name_in(user, name);
+}
+
+/* A graph is added on first use, too. */
+static const struct gt_task_graph *tasks_in(struct reducing *r, const struct gt_task_graph *graph)
+{
+    uint32_t name = name_in(r, graph->name);
+
+    for (uint32_t i = 0; i < r->to->task_graph_count; i++)
+        if (r->to->task_graphs[i]->name == name)
+            return r->to->task_graphs[i];
+    gt_workload_add_task_graph(r->to, gt_task_graph_copy(graph, task_name_in, r));
+    return r->to->task_graphs[r->to->task_graph_count - 1];
+}
+
 static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel)
 {
     struct gt_kernel copy;
@@ -180,6 +198,10 @@ static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel)
     copy.runs = name_in(r, copy.runs);
     copy.arguments = name_in(r, copy.arguments);
     copy.program = NULL;
+    if (copy.tasks != NULL) {
+        copy.task_policy = name_in(r, copy.task_policy);
+        copy.tasks = tasks_in(r, copy.tasks);
+    }
     return gt_workload_kernel(r->to, &copy);
 }
 
