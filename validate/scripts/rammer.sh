@@ -13,8 +13,9 @@
 #     networks: four TensorFlow streams 2.72 times slower than one, fine barriers 1.11 times faster than global ones)
 # With -o workers over time of the last network's fine rProgram, drawn by gnuplot: a bar a task, coloured by kind.
 # GRIDTIDE names the program (default: build/gridtide), DEVICE the device (default: the networks', h200), POLICY the policy
-# (default: wavefront), TIMES a CSV of tasks' times in place of traces/networks/times.csv, MEASURED=1 plays on the GPU at
-# hand, and measured times are told in place of simulated ones.
+# (default: wavefront), TIMES a CSV of tasks' times in place of traces/networks/times.csv.
+# MEASURED=1 plays on the GPU at hand, MEASURED=STORE.db takes what was measured then: times are measured ones, and there are lines
+#   error NETWORK FORM SIMULATED-US ERROR%
 set -euf
 here=$(cd "$(dirname "$0")" && pwd)
 GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
@@ -28,7 +29,7 @@ if [ "${1:-}" = -o ]; then
 fi
 [ $# -gt 0 ] || set -- lstm seq2seq resnext nasnet alexnet deepspeech2
 run=simulated
-[ "${MEASURED:-}" != 1 ] || run=measured
+[ -z "${MEASURED:-}" ] || run=measured
 
 # options FORM: what makes gridtide schedule write it.
 options()
@@ -45,8 +46,10 @@ play()
     trace=$work/$1-$2.jsonl store=$work/$1-$2.db
     # shellcheck disable=SC2046 # options are words
     "$GRIDTIDE" schedule "$work/$1.graph.jsonl" $(options "$2") ${DEVICE:+--device "$DEVICE"} -f json -o "$trace" > "$work/plan"
-    if [ $run = measured ]; then
+    if [ "${MEASURED:-}" = 1 ]; then
         "$GRIDTIDE" validate -q "$trace" -o "$store"
+    elif [ $run = measured ]; then
+        "$GRIDTIDE" validate -q --measured "$MEASURED" "$trace" -o "$store"
     else
         "$GRIDTIDE" run -q "$trace" -o "$store" > "$work/said"
     fi
@@ -55,6 +58,9 @@ play()
         "form \($network) \($form) \($us * 10 | round / 10) \(1000 * $plan.work_us / $us / $plan.workers | round / 10) " +
         "\((if $run.tasks then $run.tasks.overhead_us else $run.summary.gpu_idle_us end) * 10 | round / 10) " +
         "\($plan.tasks) \($plan.launches)"' "$work/plan" "$work/stats"
+    [ $run = simulated ] || "$GRIDTIDE" stats "$store" --run simulated -f json |
+        jq -r -s --arg network "$1" --arg form "$2" '.[0].summary.makespan_us as $real | .[1].summary.makespan_us as $us |
+            "error \($network) \($form) \($us * 10 | round / 10) \(1000 * ($us - $real) / $real | round / 10)"' "$work/stats" -
 }
 
 # beside NETWORK: ratios of its forms, and of the paper's line of it.
@@ -62,7 +68,7 @@ beside()
 {
     awk -v network="$1" '
         FILENAME ~ /paper.csv$/ { if (split($0, field, ",") > 6 && field[1] == network) for (i in field) paper[i] = field[i]; next }
-        $2 == network { us[$3] = $4; used[$3] = $5; overhead[$3] = $6 }
+        $1 == "form" && $2 == network { us[$3] = $4; used[$3] = $5; overhead[$3] = $6 }
         function tell(what, ours, theirs) { printf "beside %s %s %.2f %s\n", network, what, ours, theirs }
         function ratio(a, b) { return b > 0 ? sprintf("%.2f", a / b) : "-" }
         END {
