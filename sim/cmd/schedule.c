@@ -173,69 +173,87 @@ static int write_form(const struct arguments *arguments, const struct gt_form_in
     return status;
 }
 
-/* How many workers an SM holds: with the most of what any implementation asks for, since one kernel does all tasks. */
-static int find_resident(const struct gt_operator_graph *graph, const struct gt_device *device, uint32_t *per_sm,
-                         struct gt_error *error)
+/* What workers are resident on. */
+struct room {
+    const struct gt_device *device;
+    uint32_t block_threads;
+};
+
+static int find_occupancy(const struct room *room, uint32_t registers_per_thread, uint32_t shared_bytes,
+                          struct gt_occupancy *occupancy, struct gt_error *error)
 {
-    struct gt_kernel kernel = { .grid = { 1, 1, 1 },
-                                .block = { graph->block_threads, 1, 1 },
-                                .cluster = { 1, 1, 1 } };
+    struct gt_kernel kernel = {
+        .grid = { 1, 1, 1 },
+        .block = { room->block_threads, 1, 1 },
+        .cluster = { 1, 1, 1 },
+        .registers_per_thread = registers_per_thread,
+        .static_shared_bytes = shared_bytes,
+    };
+
+    return gt_occupancy_of(room->device, &kernel, occupancy, error);
+}
+
+static uint32_t resident(const void *user, uint32_t registers_per_thread, uint32_t shared_bytes)
+{
+    const struct room *room = user;
+    struct gt_occupancy occupancy;
+
+    /* What all of a program's tasks ask for together may be more than an SM has: each by itself has been checked. */
+    if (find_occupancy(room, registers_per_thread, shared_bytes, &occupancy, NULL) != 0)
+        return 1;
+    return occupancy.blocks_per_sm * room->device->sms;
+}
+
+static int check_fits(const struct gt_operator_graph *graph, const struct room *room, struct gt_error *error)
+{
     struct gt_occupancy occupancy;
 
     for (uint32_t i = 0; i < graph->kind_count; i++)
         for (uint32_t k = 0; k < graph->kinds[i].count; k++) {
             const struct gt_implementation *one = &graph->kinds[i].implementations[k];
 
-            if (one->registers_per_thread > kernel.registers_per_thread)
-                kernel.registers_per_thread = one->registers_per_thread;
-            if (one->shared_bytes > kernel.static_shared_bytes)
-                kernel.static_shared_bytes = one->shared_bytes;
+            if (find_occupancy(room, one->registers_per_thread, one->shared_bytes, &occupancy, error) != 0)
+                return gt_error_prefix(error, "tasks of '%.200s': ", graph->kinds[i].name);
         }
-    if (gt_occupancy_of(device, &kernel, &occupancy, error) != 0)
-        return gt_error_prefix(error, "a worker that does all of the graph's tasks: ");
-    *per_sm = occupancy.blocks_per_sm;
     return 0;
 }
 
-/* As many as the graph says, if so many are resident at once; those that are not would never do their lists. */
-static int choose_workers(const struct arguments *arguments, const struct gt_operator_graph *graph,
-                          const struct gt_device *device, uint32_t *workers, struct gt_error *error)
+static struct gt_plan *make_plan(const struct arguments *arguments, const struct gt_form_input *input,
+                                 const struct room *room, struct gt_error *error)
 {
-    uint32_t per_sm = 0;
+    const struct gt_device *device = room->device;
+    struct gt_plan_costs costs = { device->stream_gap_ps, device->tasks.overhead_ps, device->tasks.poll_ps,
+                                   device->tasks.signal_ps };
+    struct gt_plan *plan = gt_plan_new(input->graph, input->workers, arguments->barriers, &costs);
 
-    if (find_resident(graph, device, &per_sm, error) != 0)
-        return -1;
-    *workers = arguments->workers > 0
-                   ? arguments->workers
-                   : device->sms * (graph->workers_per_sm < per_sm ? graph->workers_per_sm : per_sm);
-    if (*workers > device->sms * per_sm && arguments->form->planned)
-        return gt_error_set(error,
-                            "%u workers are more than the %u that are resident at once on '%s'; --workers takes "
-                            "up to that many",
-                            *workers, device->sms * per_sm, device->name);
-    return 0;
+    plan->room = (struct gt_plan_room){ resident, room };
+    if (gt_schedule(plan, arguments->policy, error) == 0)
+        return plan;
+    gt_plan_free(plan);
+    return NULL;
 }
 
 static int schedule(const struct arguments *arguments, const struct gt_operator_graph *graph, struct gt_error *error)
 {
-    struct gt_form_input input = { .graph = graph, .streams = arguments->streams };
-    struct gt_device device;
+    struct gt_form_input input = { .graph = graph, .workers = arguments->workers, .streams = arguments->streams };
     struct gt_plan *plan = NULL;
-    struct gt_plan_costs costs;
-    int status = gt_device_load(graph->device != NULL ? graph->device : usual_device, &device, error);
+    struct gt_device device;
+    struct room room = { &device, graph->block_threads };
+    int status;
 
-    if (status != 0 || choose_workers(arguments, graph, &device, &input.workers, error) != 0)
+    if (gt_device_load(graph->device != NULL ? graph->device : usual_device, &device, error) != 0 ||
+        check_fits(graph, &room, error) != 0)
         return -1;
+    if (input.workers == 0)
+        input.workers = device.sms * graph->workers_per_sm;
     if (arguments->form->planned) {
-        costs = (struct gt_plan_costs){ device.stream_gap_ps, device.tasks.overhead_ps, device.tasks.poll_ps,
-                                        device.tasks.signal_ps };
-        plan = gt_plan_new(graph, input.workers, arguments->barriers, &costs);
-        status = gt_schedule(plan, arguments->policy, error);
+        plan = make_plan(arguments, &input, &room, error);
+        if (plan == NULL)
+            return -1;
         input.plan = plan;
         input.policy = arguments->policy;
     }
-    if (status == 0)
-        status = write_form(arguments, &input, error);
+    status = write_form(arguments, &input, error);
     gt_plan_free(plan);
     return status;
 }

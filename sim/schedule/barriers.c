@@ -192,10 +192,10 @@ static void keep_used(struct making *making)
 struct gt_program_barriers *gt_program_barriers_new(const struct gt_plan *plan, uint32_t program)
 {
     struct gt_program_barriers *made = gt_calloc(1, sizeof *made);
-    struct making making = { .plan = plan, .made = made, .tasks = plan->tasks + plan->first_of_program[program] };
-    uint32_t end = program + 1 < plan->program_count ? plan->first_of_program[program + 1] : plan->task_count;
+    struct making making = { .plan = plan, .made = made, .tasks = plan->tasks + plan->programs[program].first_task };
+    uint32_t end = program + 1 < plan->program_count ? plan->programs[program + 1].first_task : plan->task_count;
 
-    made->first_task = plan->first_of_program[program];
+    made->first_task = plan->programs[program].first_task;
     made->tasks = end - made->first_task;
     made->signals = nones(made->tasks);
     sort_by_worker(&making);

@@ -56,13 +56,16 @@ static void write_task(struct writing *writing, struct gt_task_graph *graph,
     writing->size->work_ps += chosen->task_ps;
 }
 
-static void add_kernel(struct writing *writing, const struct gt_task_graph *graph, gt_stream_index stream)
+static void add_kernel(struct writing *writing, const struct gt_planned_program *program,
+                       const struct gt_task_graph *graph, gt_stream_index stream)
 {
     struct gt_kernel kernel = {
         .name = graph->name,
-        .grid = { writing->plan->workers, 1, 1 },
+        .grid = { program->workers, 1, 1 },
         .block = { writing->plan->graph->block_threads, 1, 1 },
         .cluster = { 1, 1, 1 },
+        .registers_per_thread = program->registers_per_thread,
+        .static_shared_bytes = program->shared_bytes,
         .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE,
         .arguments = GT_NONE,
@@ -70,14 +73,6 @@ static void add_kernel(struct writing *writing, const struct gt_task_graph *grap
         .task_policy = gt_name(writing->to, "static", strlen("static")),
     };
 
-    for (uint32_t i = 0; i < graph->kind_count; i++) {
-        const struct gt_task_kind *kind = &graph->kinds[i];
-
-        if (kind->registers_per_thread > kernel.registers_per_thread)
-            kernel.registers_per_thread = kind->registers_per_thread;
-        if (kind->static_shared_bytes > kernel.static_shared_bytes)
-            kernel.static_shared_bytes = kind->static_shared_bytes;
-    }
     gt_form_launch(writing->to, gt_workload_kernel(writing->to, &kernel), stream);
 }
 
@@ -100,7 +95,7 @@ static void write_program(struct writing *writing, uint32_t program, uint32_t ki
     writing->size->launches++;
     gt_program_barriers_free(barriers);
     gt_workload_add_task_graph(writing->to, graph);
-    add_kernel(writing, graph, stream);
+    add_kernel(writing, &writing->plan->programs[program], graph, stream);
 }
 
 void gt_form_rprogram(const struct gt_form_input *input, struct gt_workload *to, struct gt_form_size *size)

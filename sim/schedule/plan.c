@@ -28,9 +28,22 @@ static void copy_clocks(struct gt_workers *to, const struct gt_workers *from, ui
     memcpy(to->places, from->places, workers * sizeof *to->places);
 }
 
-/* All workers are free at `time_ps`: in order of their numbers they are a heap. */
-static void set_clocks(struct gt_plan *plan, gt_time_ps time_ps)
+static struct gt_planned_program *program_at_hand(const struct gt_plan *plan)
 {
+    return &plan->programs[plan->program_count - 1];
+}
+
+uint32_t gt_plan_workers(const struct gt_plan *plan)
+{
+    return program_at_hand(plan)->workers;
+}
+
+/* A program of as many workers as there may be, all free at `time_ps`: in order of their numbers they are a heap. */
+static void add_program(struct gt_plan *plan, gt_time_ps time_ps)
+{
+    gt_array_grow(plan->programs, plan->program_count, plan->program_room);
+    plan->programs[plan->program_count++] =
+        (struct gt_planned_program){ .first_task = plan->task_count, .workers = plan->workers };
     for (uint32_t i = 0; i < plan->workers; i++) {
         plan->clocks.free_ps[i] = time_ps;
         plan->clocks.heap[i] = plan->clocks.places[i] = i;
@@ -51,9 +64,7 @@ struct gt_plan *gt_plan_new(const struct gt_operator_graph *graph, uint32_t work
     plan->end_ps = gt_calloc(graph->operator_count, sizeof *plan->end_ps);
     plan->level_end_ps = gt_calloc(graph->levels, sizeof *plan->level_end_ps);
     make_clocks(&plan->clocks, workers);
-    set_clocks(plan, 0);
-    gt_array_grow(plan->first_of_program, plan->program_count, plan->program_room);
-    plan->first_of_program[plan->program_count++] = 0;
+    add_program(plan, 0);
     return plan;
 }
 
@@ -63,11 +74,27 @@ void gt_plan_free(struct gt_plan *plan)
         return;
     free(plan->chosen);
     free(plan->tasks);
-    free(plan->first_of_program);
+    free(plan->programs);
     free(plan->end_ps);
     free(plan->level_end_ps);
     free_clocks(&plan->clocks);
     free(plan);
+}
+
+/* Workers that do such a task, too, need so much. */
+static void ask_for(struct gt_planned_program *program, const struct gt_implementation *chosen)
+{
+    if (chosen->registers_per_thread > program->registers_per_thread)
+        program->registers_per_thread = chosen->registers_per_thread;
+    if (chosen->shared_bytes > program->shared_bytes)
+        program->shared_bytes = chosen->shared_bytes;
+}
+
+uint32_t gt_plan_resident(const struct gt_plan *plan, const struct gt_planned_program *program)
+{
+    return plan->room.resident == NULL
+               ? UINT32_MAX
+               : plan->room.resident(plan->room.user, program->registers_per_thread, program->shared_bytes);
 }
 
 void gt_plan_choose(struct gt_plan *plan, gt_operator_index op, uint32_t implementation)
@@ -109,15 +136,15 @@ static bool is_before(const struct gt_workers *clocks, uint32_t a, uint32_t b)
 static void advance(struct gt_plan *plan, uint32_t worker, gt_time_ps time_ps)
 {
     struct gt_workers *clocks = &plan->clocks;
-    uint32_t at = clocks->places[worker];
+    uint32_t at = clocks->places[worker], workers = gt_plan_workers(plan);
 
     clocks->free_ps[worker] = time_ps;
     for (;;) {
         uint32_t child = 2 * at + 1;
 
-        if (child + 1 < plan->workers && is_before(clocks, clocks->heap[child + 1], clocks->heap[child]))
+        if (child + 1 < workers && is_before(clocks, clocks->heap[child + 1], clocks->heap[child]))
             child++;
-        if (child >= plan->workers || !is_before(clocks, clocks->heap[child], worker))
+        if (child >= workers || !is_before(clocks, clocks->heap[child], worker))
             break;
         clocks->heap[at] = clocks->heap[child];
         clocks->places[clocks->heap[at]] = at;
@@ -144,7 +171,7 @@ void gt_plan_place(struct gt_plan *plan, gt_operator_index op, uint32_t worker)
     gt_time_ps *level_end_ps = &plan->level_end_ps[this->level];
     gt_time_ps end_ps;
 
-    if (plan->chosen[op] == GT_NONE || worker >= plan->workers)
+    if (plan->chosen[op] == GT_NONE || worker >= gt_plan_workers(plan))
         gt_bug("a scheduling policy places a task of '%s' without an implementation, or on no worker", this->name);
     end_ps = start_ps(plan, op, worker) + gt_plan_chosen(plan, op)->task_ps;
     if (this->successors > 0)
@@ -154,16 +181,30 @@ void gt_plan_place(struct gt_plan *plan, gt_operator_index op, uint32_t worker)
     plan->end_ps[op] = end_ps > plan->end_ps[op] ? end_ps : plan->end_ps[op];
     *level_end_ps = end_ps > *level_end_ps ? end_ps : *level_end_ps;
     plan->latest_ps = end_ps > plan->latest_ps ? end_ps : plan->latest_ps;
+    ask_for(program_at_hand(plan), gt_plan_chosen(plan, op));
     advance(plan, worker, end_ps);
 }
 
 void gt_plan_next_program(struct gt_plan *plan)
 {
-    if (plan->first_of_program[plan->program_count - 1] == plan->task_count)
-        return;
-    gt_array_grow(plan->first_of_program, plan->program_count, plan->program_room);
-    plan->first_of_program[plan->program_count++] = plan->task_count;
-    set_clocks(plan, plan->latest_ps + plan->costs.launch_ps);
+    if (program_at_hand(plan)->first_task < plan->task_count)
+        add_program(plan, plan->latest_ps + plan->costs.launch_ps);
+}
+
+bool gt_plan_make_room(struct gt_plan *plan, uint32_t first_level, uint32_t levels)
+{
+    const struct gt_operator_graph *graph = plan->graph;
+    struct gt_planned_program program = *program_at_hand(plan);
+    uint32_t resident;
+
+    for (uint32_t i = graph->first_of_level[first_level]; i < graph->first_of_level[first_level + levels]; i++)
+        ask_for(&program, gt_plan_chosen(plan, graph->by_level[i]));
+    resident = gt_plan_resident(plan, &program);
+    if (resident < program.workers && program.first_task < plan->task_count)
+        return false;
+    program.workers = resident < program.workers ? resident : program.workers;
+    *program_at_hand(plan) = program;
+    return true;
 }
 
 struct gt_plan_mark *gt_plan_mark_new(const struct gt_plan *plan)
@@ -185,6 +226,7 @@ void gt_plan_mark_set(struct gt_plan_mark *mark, const struct gt_plan *plan)
 {
     mark->task_count = plan->task_count;
     mark->program_count = plan->program_count;
+    mark->program = *program_at_hand(plan);
     mark->latest_ps = plan->latest_ps;
     copy_clocks(&mark->clocks, &plan->clocks, plan->workers);
 }
@@ -200,6 +242,7 @@ void gt_plan_back_to(struct gt_plan *plan, const struct gt_plan_mark *mark)
     }
     plan->task_count = mark->task_count;
     plan->program_count = mark->program_count;
+    *program_at_hand(plan) = mark->program;
     plan->latest_ps = mark->latest_ps;
     copy_clocks(&plan->clocks, &mark->clocks, plan->workers);
 }

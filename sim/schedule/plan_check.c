@@ -32,6 +32,15 @@ static int check_all_placed(const struct gt_plan *plan, const uint32_t *placed, 
     return 0;
 }
 
+static int check_resident(const struct gt_plan *plan, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < plan->program_count; i++)
+        if (plan->programs[i].workers > gt_plan_resident(plan, &plan->programs[i]))
+            return gt_error_set(error, "program %u has %u workers, of which %u are resident at once", i,
+                                plan->programs[i].workers, gt_plan_resident(plan, &plan->programs[i]));
+    return 0;
+}
+
 int gt_plan_check(const struct gt_plan *plan, struct gt_error *error)
 {
     uint32_t *placed = gt_calloc(plan->graph->operator_count, sizeof *placed);
@@ -49,6 +58,8 @@ int gt_plan_check(const struct gt_plan *plan, struct gt_error *error)
     }
     if (status == 0)
         status = check_all_placed(plan, placed, error);
+    if (status == 0)
+        status = check_resident(plan, error);
     free(placed);
     free(level_missing);
     return status;

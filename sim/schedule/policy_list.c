@@ -124,6 +124,7 @@ static gt_time_ps attempt(struct list *list, bool thrifty)
 
     for (uint32_t level = 0; level < plan->graph->levels; level++)
         gt_choose_for_level(plan, level, thrifty && gt_level_fills_workers(plan, level));
+    gt_plan_make_room(plan, 0, plan->graph->levels);
     place_all(list);
     return plan->latest_ps;
 }

@@ -5,7 +5,8 @@
  *
  * where schedule() gives each operator its fastest implementation; where these fill the workers, also tries the one of
  * each that takes the least of the workers' time, and keeps it if the wave then ends earlier; and puts each task on the
- * worker that is free first.  A program's time has its launch in it.
+ * worker that is free first.  A program's time has its launch in it.  A wave whose tasks leave room for fewer workers than the
+ * program has cannot be appended to it.
  */
 #include "sim/schedule/policy.h"
 
@@ -13,12 +14,14 @@ struct attempt {
     bool own_program, thriftiest;
 };
 
-/* Place a level and say when all has ended. */
+/* Place a level and say when all has ended; GT_TIME_NONE where that cannot be. */
 static gt_time_ps place_level(struct gt_plan *plan, uint32_t level, struct attempt attempt)
 {
     if (attempt.own_program)
         gt_plan_next_program(plan);
     gt_choose_for_level(plan, level, attempt.thriftiest);
+    if (!gt_plan_make_room(plan, level, 1))
+        return GT_TIME_NONE;
     for (uint32_t i = plan->graph->first_of_level[level]; i < plan->graph->first_of_level[level + 1]; i++) {
         gt_operator_index op = plan->graph->by_level[i];
 

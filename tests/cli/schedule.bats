@@ -78,9 +78,10 @@ told()
     run "$GRIDTIDE" schedule diamond.jsonl --policy best
     [ "$status" -eq 1 ]
     [[ $output == *"no policy 'best'; there are: wavefront"* ]]
-    run "$GRIDTIDE" schedule diamond.jsonl --device v100 --workers 2000
+    echo '{"operator":"z","implementations":[{"task_us":1,"registers":1000}]}' >> diamond.jsonl
+    run "$GRIDTIDE" schedule diamond.jsonl
     [ "$status" -eq 1 ]
-    [[ $output == *"2000 workers are more than the 640 that are resident at once"* ]]
+    [[ $output == *"tasks of 'z': "* ]]
     run "$GRIDTIDE" schedule diamond.jsonl --as soup
     [ "$status" -eq 2 ]
     run "$GRIDTIDE" schedule diamond.jsonl --barriers some

@@ -214,6 +214,53 @@ static void test_programs(void **state)
     gt_operator_graph_free(graph);
 }
 
+/* Workers with 100 registers a thread: one is resident; with fewer, four. */
+static uint32_t resident(const void *user, uint32_t registers_per_thread, uint32_t shared_bytes)
+{
+    (void)user;
+    (void)shared_bytes;
+    return registers_per_thread >= 100 ? 1 : 4;
+}
+
+/* small, large, small in a row: 4 tasks of 2 us and 50 registers, 1 task of 3 us and 100, 4 tasks again.  Four workers: 2 us;
+ * large leaves room for one worker and so begins a program, 1 us later, until 6; as does small again, since the program of
+ * one worker would take 8 us, four of its own 1 + 2: until 9. */
+static void test_room(void **state)
+{
+    struct gt_operator_graph *graph = gt_operator_graph_new();
+    uint32_t small = add_kind(graph, "small", 4, 2, 0, 0), large = add_kind(graph, "large", 1, 3, 0, 0);
+    struct gt_plan *plan;
+
+    (void)state;
+    graph->kinds[small].implementations[0].registers_per_thread = 50;
+    graph->kinds[large].implementations[0].registers_per_thread = 100;
+    add(graph, "a", small, "");
+    add(graph, "b", large, "a");
+    add(graph, "c", small, "b");
+    assert_int_equal(gt_operator_graph_finish(graph, NULL), 0);
+    for (size_t policy = 0; policy < gt_schedule_policy_count; policy++) {
+        const char *name = gt_schedule_policies[policy].named.name;
+
+        plan = gt_plan_new(graph, 8, GT_BARRIERS_FINE, &launch_only);
+        plan->room.resident = resident;
+        assert_int_equal(gt_schedule(plan, name, NULL), 0);
+        if (strcmp(name, "wavefront") == 0) {
+            assert_placed(plan, "a0 a1 a2 a3 b0 c0 c1 c2 c3");
+            assert_int_equal(plan->program_count, 3);
+            assert_int_equal(plan->latest_ps, 9 * US);
+            assert_int_equal(plan->programs[1].workers, 1);
+            assert_int_equal(plan->programs[2].workers, 4);
+            assert_int_equal(plan->programs[1].registers_per_thread, 100);
+        } else {
+            assert_int_equal(plan->program_count, 1);
+            assert_int_equal(gt_plan_workers(plan), 1);
+            assert_int_equal(plan->latest_ps, (8 + 3 + 8) * US);
+        }
+        gt_plan_free(plan);
+    }
+    gt_operator_graph_free(graph);
+}
+
 /* b and c have the same successors: one counter tells d of both; who did all of it himself does not ask. */
 static void test_counters_are_shared(void **state)
 {
@@ -433,15 +480,11 @@ static void test_launches(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wavefront),
-        cmocka_unit_test(test_round_robin),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_global_barriers),
-        cmocka_unit_test(test_costs),
-        cmocka_unit_test(test_programs),
-        cmocka_unit_test(test_counters_are_shared),
-        cmocka_unit_test(test_mistakes),
-        cmocka_unit_test(test_random_graphs),
+        cmocka_unit_test(test_wavefront), cmocka_unit_test(test_round_robin),
+        cmocka_unit_test(test_list),      cmocka_unit_test(test_global_barriers),
+        cmocka_unit_test(test_costs),     cmocka_unit_test(test_programs),
+        cmocka_unit_test(test_room),      cmocka_unit_test(test_counters_are_shared),
+        cmocka_unit_test(test_mistakes),  cmocka_unit_test(test_random_graphs),
         cmocka_unit_test(test_launches),
     };
 
