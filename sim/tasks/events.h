@@ -11,6 +11,7 @@ enum gt_task_event {
     GT_TASK_EVENT_START,   /* it starts to work */
     GT_TASK_EVENT_END,     /* its task ends */
     GT_TASK_EVENT_SIGNAL,  /* its signals reach their counters */
+    GT_TASK_EVENT_KNOWN,   /* it knows which tasks it has made ready, and begins to publish them */
     GT_TASK_EVENT_PUBLISH, /* the tasks that it has made ready are there */
     GT_TASK_EVENT_GONE,    /* its block ends */
     GT_TASK_EVENT_WAKE,    /* the policy asked for it; subject: the stamp of the request */

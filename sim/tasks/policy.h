@@ -1,29 +1,34 @@
 /* policy.h - how a worker gets its next task: policies by name, which a launch gives (gt_kernel.task_policy).
  *
- * What each costs, by the keys `tasks.*` of a device file; this is what the executor on a GPU does, and what
- * `gridtide calibrate` measures.  A worker is a resident block; its life:
+ * What each costs, by the keys `tasks.*` of a device file; this is what the executor on a GPU does (kernels/executor.h),
+ * and what `gridtide calibrate` measures.  A worker is a resident block; its life:
  *
  *   1. start_us after its block's start it asks for a task, as its policy says (below).
- *   2. It knows the task's number; overhead_us later it has read what the task is (`taken`).
- *   3. shared, static, mixed: it polls the task's counters, all at once, each by a thread of its own: a look takes
- *      poll_us and sees what was there at its middle; the look that sees all of them high enough is the last.  A
- *      task without waits needs none.  ready, steal: a task that is handed out is ready, nobody polls.
+ *   2. It knows the task's number (`taken`); overhead_us later it has read what the task is.  What else the executor
+ *      does once a task, its barriers, is in there too.
+ *   3. shared, static, mixed: it polls the task's counters, 32 side by side: a look takes poll_us and sees what was
+ *      there at its middle; the look that sees all of them high enough is the last.  A task without waits needs
+ *      none.  ready, steal: a task that is handed out is ready, nobody polls.
  *   4. It works (`start` to `end`).
  *   5. A task that signals or makes others: signal_us later its writes are fenced and its counters counted up, one
- *      atomic each, all at once.  Atomics on one address follow each other by queue_serial_ns.
+ *      atomic each, side by side.  Atomics on one address follow each other by queue_serial_ns.
  *   6. shared, static, mixed: it asks for its next task at once: these atomics return nothing.  ready, steal: it
- *      waits for their values, half of queue_us, to know which tasks it has made ready; if there are any it
- *      publishes them, one atomic that takes queue_us, and then asks.
+ *      waits for their values, half of queue_us, and looks up whom they let go, poll_us.  Of each counter that lets any
+ *      go, and of the tasks that it makes, it reads which they are, poll_us, and counts down what they lack, queue_us,
+ *      32 side by side.  Each such lot with tasks that lack nothing more is published, which takes queue_us; all are
+ *      there when the last one is.  Then it asks.
  *
  * Asking: an atomic that returns a value takes queue_us alone, and waits for those on its address before it.
  *   shared  number = counter++: an atomic.  Beyond the last task the worker's block ends.
  *   ready   ticket = head++: an atomic.  The ticket's place is then polled (poll_us) until somebody's push has filled
- *           it; a ticket beyond the number of tasks ends the block.  A push is tail += tasks: an atomic, then the
- *           places are filled, in the order of the graph.
- *   steal   an atomic on the worker's own deque; is it empty, the worker looks at others' until it finds a task or all
- *           tasks have ended: from a random worker on one after the other round the grid, steal_us each; what is
- *           there at a look's end counts.  A push is an atomic on its own deque.  At the start task number i of those
- *           that are ready is on the deque of worker i % workers, resident or not.
+ *           it; a ticket beyond the number of tasks ends the block.  Publishing is tail += tasks: an atomic; then
+ *           the places are filled, in the order of the graph.
+ *   steal   a look at the worker's own deque, poll_us, and an atomic that takes the newest.  Is it empty, which it knows
+ *           after queue_us, it looks at others', 32 side by side, round the grid from a random one on, poll_us a look;
+ *           what is there at a look's end counts.  The oldest of the first that has any is its, steal_us after that
+ *           look began.  A turn that finds nothing ends with one more look, whether all tasks have been taken: then the
+ *           block ends, or else its next turn begins.  Publishing is an atomic on the own deque.  At the start task
+ *           number i of those that are ready is on the deque of worker i % workers, resident or not.
  *   static  the next of its list: nothing.
  *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list.
  *
@@ -57,13 +62,11 @@ struct gt_task_policy {
     void (*end)(struct gt_task_run *run);
     /* A worker asks, now.  Calls come in the order of time. */
     struct gt_task_take (*ask)(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
-    /* A worker begins to publish tasks at `now_ps`, which is not before any earlier call's but may lie ahead: when is it
-     * done?  `push` of each comes then; before the start for tasks that are ready then, with `worker` GT_NONE. */
+    /* A worker begins to publish tasks, now: when is it done?  `push` of each comes then; before the start for tasks that are ready then, with `worker` GT_NONE. */
     gt_time_ps (*publish)(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
     void (*push)(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps);
-    /* The time that it asked for by gt_task_run_wake() has come; the last task has ended (NULL: of no interest). */
+    /* The time that it asked for by gt_task_run_wake() has come. */
     void (*wake)(struct gt_task_run *run, gt_time_ps now_ps);
-    void (*done)(struct gt_task_run *run, gt_time_ps now_ps);
 };
 
 /* The rows of the table, and the one that `name` names; "" is "shared".  NULL with the names there are in `error`. */

@@ -8,15 +8,18 @@
 #include "sim/tasks/policies.h"
 #include "sim/workload/block_cost.h"
 
+enum { LANES = 32 }; /* deques that one look sees */
+
 struct deque {
     gt_task_index oldest, newest; /* GT_NONE: empty */
 };
 
 struct thief {
-    gt_worker_index worker, first; /* the worker that it looks at first */
-    gt_time_ps from_ps;            /* its first look begins */
-    gt_time_ps hit_ps;             /* end of the look that finds something; GT_TIME_NONE: none does */
-    gt_worker_index victim;        /* where, if that still has anything */
+    gt_worker_index worker;
+    uint64_t number;        /* of all so far, which draws where its turns begin */
+    gt_time_ps from_ps;     /* its first look begins */
+    gt_time_ps hit_ps;      /* end of the look that finds something; GT_TIME_NONE: none does */
+    gt_worker_index victim; /* where, if that still has anything */
 };
 
 struct stealing {
@@ -28,8 +31,10 @@ struct stealing {
     struct thief *thieves;
     gt_worker_index thief_count;
     gt_time_ps due_ps;   /* the earliest of all hits; GT_TIME_NONE: there is none */
-    uint64_t begun;      /* thieves so far: the number that draws whom one looks at first */
+    uint64_t begun;      /* thieves so far */
     gt_task_index dealt; /* tasks that were ready at the start */
+    gt_task_index taken; /* so many have been ... */
+    gt_time_ps taken_ps; /* ... by then */
 };
 
 int gt_task_steal_begin(struct gt_task_run *run, struct gt_error *error)
@@ -84,40 +89,45 @@ static gt_worker_index next_filled(const struct stealing *s, gt_worker_index wor
     return word * 64 + (gt_worker_index)__builtin_ctzll(bits);
 }
 
-/* How many looks of a round come before the one at `victim`: the thief leaves itself out. */
-static uint64_t looks_before(const struct thief *thief, gt_worker_index workers, gt_worker_index victim)
+/* Looks of a turn round the grid. */
+static uint64_t looks_of(const struct gt_task_run *run)
 {
-    gt_worker_index there = (victim + workers - thief->first) % workers;
-    gt_worker_index self = (thief->worker + workers - thief->first) % workers;
-
-    return there - (self < there);
+    return (run->worker_count + LANES - 1) / LANES;
 }
 
-/* Looks of the thief that have ended before `now_ps`. */
-static uint64_t looks_done(const struct gt_task_run *run, const struct thief *thief, gt_time_ps now_ps)
+/* The place, in the turn, of the first worker from place `from` on whose deque has tasks; beyond the last place: none of
+ * them has, but one before `from`.  There is one. */
+static uint64_t filled_place(const struct gt_task_run *run, const struct thief *thief, uint64_t turn, uint64_t from)
 {
-    if (run->costs->steal_ps == 0 || now_ps <= thief->from_ps)
-        return 0;
-    return (now_ps - thief->from_ps - 1) / run->costs->steal_ps;
+    gt_worker_index workers = run->worker_count;
+    gt_worker_index first = (gt_worker_index)(gt_random_bits(run->seed, thief->number, turn) % workers);
+    gt_worker_index victim = next_filled(run->state, workers, (gt_worker_index)((first + from % workers) % workers));
+    uint64_t place = (victim + workers - first) % workers;
+
+    return place < from ? place + workers : place;
 }
 
 /* Which look of the thief is the first to find something, as things are now? */
 static void find_hit(const struct gt_task_run *run, struct thief *thief, gt_time_ps now_ps)
 {
     const struct stealing *s = run->state;
-    uint64_t round = run->worker_count - 1u, done = looks_done(run, thief, now_ps), place, before;
-    gt_worker_index self = (thief->worker + run->worker_count - thief->first) % run->worker_count, from;
+    uint64_t looks = looks_of(run), done = 0, turn, from, place;
+    gt_time_ps poll_ps = run->costs->poll_ps;
 
     thief->hit_ps = GT_TIME_NONE;
     if (s->filled_count == 0)
         return;
-    place = done % round;
-    from = (gt_worker_index)((thief->first + place + (place >= self)) % run->worker_count);
-    thief->victim = next_filled(s, run->worker_count, from);
-    before = looks_before(thief, run->worker_count, thief->victim);
-    done = done - place + before + (before < place ? round : 0);
-    thief->hit_ps = thief->from_ps + (done + 1) * run->costs->steal_ps;
-    if (run->costs->steal_ps == 0 && thief->hit_ps < now_ps)
+    if (now_ps > thief->from_ps && poll_ps > 0)
+        done = (now_ps - thief->from_ps - 1) / poll_ps;
+    turn = done / (looks + 1);
+    from = done % (looks + 1) * LANES;
+    place = from < run->worker_count ? filled_place(run, thief, turn, from) : run->worker_count;
+    if (place >= run->worker_count)
+        place = filled_place(run, thief, ++turn, 0);
+    thief->victim = (gt_worker_index)((gt_random_bits(run->seed, thief->number, turn) % run->worker_count + place) %
+                                      run->worker_count);
+    thief->hit_ps = thief->from_ps + (turn * (looks + 1) + place / LANES + 1) * poll_ps;
+    if (thief->hit_ps < now_ps)
         thief->hit_ps = now_ps;
 }
 
@@ -209,36 +219,63 @@ static void tell_thieves(struct gt_task_run *run, gt_time_ps now_ps)
     expect_first(run);
 }
 
+/* The thief sees at the end of a turn that all tasks have been taken by `taken_ps`, or nobody's turn is over yet. */
+static void send_home(struct gt_task_run *run, const struct thief *thief, gt_time_ps taken_ps)
+{
+    gt_time_ps turn_ps = (looks_of(run) + 1) * run->costs->poll_ps;
+    uint64_t turns =
+        taken_ps <= thief->from_ps || turn_ps == 0 ? 1 : (taken_ps - thief->from_ps + turn_ps - 1) / turn_ps;
+    gt_time_ps over_ps = thief->from_ps + turns * turn_ps;
+    struct gt_task_take take = { .task = GT_TASK_OVER, .known_ps = over_ps > taken_ps ? over_ps : taken_ps };
+
+    gt_task_run_give(run, thief->worker, &take);
+}
+
+/* One more has been taken, which all see from `known_ps` on. */
+static void count_taken(struct gt_task_run *run, gt_time_ps known_ps)
+{
+    struct stealing *s = run->state;
+
+    if (known_ps > s->taken_ps)
+        s->taken_ps = known_ps;
+    if (++s->taken < run->graph->task_count)
+        return;
+    for (gt_worker_index i = 0; i < s->thief_count; i++)
+        send_home(run, &s->thieves[i], s->taken_ps);
+    s->thief_count = 0;
+}
+
 static void become_thief(struct gt_task_run *run, gt_worker_index worker, gt_time_ps from_ps, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    uint64_t bits = gt_random_bits(run->seed, worker, s->begun++);
-    struct thief *thief = &s->thieves[s->thief_count++];
+    struct thief thief = { .worker = worker, .from_ps = from_ps, .number = s->begun++ };
 
-    *thief = (struct thief){ .worker = worker, .from_ps = from_ps };
-    thief->first = (gt_worker_index)((worker + 1 + bits % (run->worker_count - 1u)) % run->worker_count);
-    find_hit(run, thief, now_ps);
-    if (thief->hit_ps < s->due_ps)
+    if (s->taken == run->graph->task_count) {
+        send_home(run, &thief, s->taken_ps);
+        return;
+    }
+    find_hit(run, &thief, now_ps);
+    s->thieves[s->thief_count++] = thief;
+    if (thief.hit_ps < s->due_ps)
         expect_first(run);
 }
 
+/* The own deque is looked at, and one is taken from it if there are any. */
 struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    gt_time_ps known_ps = now_ps + run->costs->queue_ps;
-    struct gt_task_take take = { .task = GT_TASK_LATER, .known_ps = known_ps };
+    struct gt_task_take take = { .task = GT_TASK_LATER };
 
-    if (is_filled(s, worker)) {
-        take.task = take_newest(run, worker);
-        if (s->newly_filled && is_filled(s, worker))
-            tell_thieves(run, now_ps);
-        s->newly_filled = false;
-    } else if (run->left == 0) {
-        take.task = GT_TASK_OVER;
-        take.known_ps += run->worker_count > 1 ? run->costs->steal_ps : 0;
-    } else if (run->worker_count > 1) {
-        become_thief(run, worker, known_ps, now_ps);
+    if (!is_filled(s, worker)) {
+        become_thief(run, worker, now_ps + run->costs->queue_ps, now_ps);
+        return take;
     }
+    take.task = take_newest(run, worker);
+    take.known_ps = now_ps + run->costs->poll_ps + run->costs->queue_ps;
+    if (s->newly_filled && is_filled(s, worker))
+        tell_thieves(run, now_ps);
+    s->newly_filled = false;
+    count_taken(run, take.known_ps);
     return take;
 }
 
@@ -261,11 +298,17 @@ static gt_worker_index find_lucky(struct gt_task_run *run, gt_time_ps now_ps)
     return lucky;
 }
 
+/* A look has found something: what is left of taking it. */
+static gt_time_ps taking_ps(const struct gt_task_costs *costs)
+{
+    return costs->steal_ps > costs->poll_ps ? costs->steal_ps - costs->poll_ps : 0;
+}
+
 void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
     gt_worker_index lucky = find_lucky(run, now_ps);
-    struct gt_task_take take = { .known_ps = now_ps, .stolen = true };
+    struct gt_task_take take = { .known_ps = now_ps + taking_ps(run->costs), .stolen = true };
 
     s->due_ps = GT_TIME_NONE;
     if (lucky != GT_NONE) {
@@ -274,21 +317,7 @@ void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
         s->thieves[lucky] = s->thieves[--s->thief_count];
         take.task = take_oldest(run, thief.victim);
         gt_task_run_give(run, thief.worker, &take);
+        count_taken(run, take.known_ps);
     }
     expect_first(run);
-}
-
-/* Every thief sees it at the end of a look. */
-void gt_task_steal_done(struct gt_task_run *run, gt_time_ps now_ps)
-{
-    struct stealing *s = run->state;
-
-    for (gt_worker_index i = 0; i < s->thief_count; i++) {
-        const struct thief *thief = &s->thieves[i];
-        gt_time_ps over_ps = thief->from_ps + (looks_done(run, thief, now_ps) + 1) * run->costs->steal_ps;
-        struct gt_task_take take = { .task = GT_TASK_OVER, .known_ps = over_ps > now_ps ? over_ps : now_ps };
-
-        gt_task_run_give(run, thief->worker, &take);
-    }
-    s->thief_count = 0;
 }

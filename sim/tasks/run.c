@@ -4,6 +4,8 @@
 
 #include "sim/tasks/atomic.h"
 
+enum { SIDE_BY_SIDE = 32 }; /* lanes of the warp that polls, signals and lets go */
+
 static gt_time_ps now_of(const struct gt_task_run *run)
 {
     return run->tasks->events.now_ps;
@@ -28,6 +30,12 @@ static void start_at(struct gt_task_run *run, gt_worker_index worker, gt_time_ps
         schedule(run, start_ps + cost_ps, GT_TASK_EVENT_END, worker);
 }
 
+/* It has read what its task is. */
+static gt_time_ps polls_from_ps(const struct gt_task_run *run, const struct gt_task_worker *w)
+{
+    return w->taken_ps + run->costs->overhead_ps;
+}
+
 void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const struct gt_task_take *take)
 {
     struct gt_task_worker *w = &run->workers[worker];
@@ -38,15 +46,15 @@ void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const str
         schedule(run, take->known_ps, GT_TASK_EVENT_GONE, worker);
         return;
     }
-    w->taken_ps = take->known_ps + run->costs->overhead_ps;
+    w->taken_ps = take->known_ps;
     w->start_ps = 0;
     w->stolen = take->stolen;
     w->cause = run->causes != NULL ? run->causes[take->task] : GT_NONE;
     w->wait = run->graph->tasks[take->task].first_wait;
     if (run->policy->polls && run->graph->tasks[take->task].waits > 0)
-        schedule(run, w->taken_ps, GT_TASK_EVENT_TAKEN, worker);
+        schedule(run, polls_from_ps(run, w), GT_TASK_EVENT_TAKEN, worker);
     else
-        start_at(run, worker, w->taken_ps);
+        start_at(run, worker, w->taken_ps + run->costs->overhead_ps);
 }
 
 void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps)
@@ -79,6 +87,15 @@ static void wait_for(struct gt_task_run *run, gt_worker_index worker)
     *link = worker;
 }
 
+/* When it begins to poll the last of its counters: SIDE_BY_SIDE others have been looked at before. */
+static gt_time_ps last_looks_ps(const struct gt_task_run *run, gt_worker_index worker)
+{
+    const struct gt_task_worker *w = &run->workers[worker];
+    uint32_t rounds = (run->graph->tasks[w->task].waits + SIDE_BY_SIDE - 1u) / SIDE_BY_SIDE;
+
+    return polls_from_ps(run, w) + (rounds - 1) * run->costs->poll_ps;
+}
+
 /* Its work begins once it sees that all its counters are there; `there_ps`: the last one was from then on.  The latest of
  * these times is kept where its work's start will stand. */
 static void go_on_polling(struct gt_task_run *run, gt_worker_index worker, gt_time_ps there_ps)
@@ -100,7 +117,7 @@ static void go_on_polling(struct gt_task_run *run, gt_worker_index worker, gt_ti
         reached_ps = gt_task_counter_reached_ps(counter, wait->threshold, run->costs->queue_serial_ps);
         w->start_ps = reached_ps > w->start_ps ? reached_ps : w->start_ps;
     }
-    start_at(run, worker, gt_task_seen(w->taken_ps, w->start_ps, run->costs->poll_ps));
+    start_at(run, worker, gt_task_seen(last_looks_ps(run, worker), w->start_ps, run->costs->poll_ps));
 }
 
 /* A counter has been counted up by a task: who polls it looks further. */
@@ -121,24 +138,44 @@ static void let_go(struct gt_task_run *run, gt_task_counter_index counter, gt_ta
     }
 }
 
-/* A task lacks one thing less; is that all, it is put at the end of what the worker publishes. */
-static void bring(struct gt_task_run *run, gt_task_index task, gt_task_index **end)
+/* What a worker finds out about tasks that it lets go. */
+struct letting_go {
+    gt_task_index *end; /* of the row of those that lack nothing more */
+    gt_time_ps time_ps; /* it knows by then */
+    uint32_t lots;      /* with such tasks */
+};
+
+/* A task lacks one thing less.  Is that all? */
+static bool bring(struct gt_task_run *run, gt_task_index task, struct letting_go *letting)
 {
     if (--run->counters.lacks[task] > 0)
-        return;
-    **end = task;
-    *end = &run->next_task[task];
-    **end = GT_NONE;
+        return false;
+    *letting->end = task;
+    letting->end = &run->next_task[task];
+    *letting->end = GT_NONE;
+    return true;
 }
 
-static void make_ready(struct gt_task_run *run, gt_task_counter_index counter, gt_task_index **end)
+/* So many tasks were let go together: read, counted down, and published if any of them is `ready` now. */
+static void count_lot(const struct gt_task_run *run, uint32_t tasks, bool ready, struct letting_go *letting)
+{
+    uint32_t rounds = (tasks + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE;
+
+    letting->time_ps += rounds * (run->costs->poll_ps + run->costs->queue_ps);
+    letting->lots += ready;
+}
+
+static void let_tasks_go(struct gt_task_run *run, gt_task_counter_index counter, struct letting_go *letting)
 {
     struct gt_task_counters *counters = &run->counters;
     struct gt_task_counter_state *state = &counters->states[counter];
+    uint32_t first = state->head;
+    bool ready = false;
 
     while (state->head < counters->ends[counter] &&
            run->graph->waits[counters->waits[state->head].wait].threshold <= state->value)
-        bring(run, counters->waits[state->head++].task, end);
+        ready |= bring(run, counters->waits[state->head++].task, letting);
+    count_lot(run, state->head - first, ready, letting);
 }
 
 /* Its signals have reached their counters, and nobody waits for an answer. */
@@ -161,8 +198,9 @@ static void signal_and_publish(struct gt_task_run *run, gt_worker_index worker)
 {
     struct gt_task_worker *w = &run->workers[worker];
     const struct gt_task *task = &run->graph->tasks[w->task];
+    struct letting_go letting = { .end = &w->fresh };
     gt_time_ps known_ps = now_of(run);
-    gt_task_index *end = &w->fresh;
+    bool ready = false;
 
     w->fresh = GT_NONE;
     for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
@@ -171,15 +209,16 @@ static void signal_and_publish(struct gt_task_run *run, gt_worker_index worker)
             gt_task_counter_signal(&run->counters.states[counter], now_of(run), run->costs->queue_serial_ps);
 
         known_ps = there_ps > known_ps ? there_ps : known_ps;
-        make_ready(run, counter, &end);
+        let_tasks_go(run, counter, &letting);
     }
     for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
-        bring(run, run->graph->made[i], &end);
-    known_ps += task->signals > 0 ? run->costs->queue_ps / 2 : 0;
-    if (w->fresh == GT_NONE)
+        ready |= bring(run, run->graph->made[i], &letting);
+    count_lot(run, task->made, ready, &letting);
+    known_ps += letting.time_ps + (task->signals > 0 ? run->costs->queue_ps / 2 + run->costs->poll_ps : 0);
+    if (letting.lots == 0)
         schedule(run, known_ps, GT_TASK_EVENT_ASK, worker);
     else
-        schedule(run, run->policy->publish(run, worker, known_ps), GT_TASK_EVENT_PUBLISH, worker);
+        schedule(run, known_ps + (letting.lots - 1) * run->costs->queue_ps, GT_TASK_EVENT_KNOWN, worker);
 }
 
 /* What the worker has made ready is there for others. */
@@ -218,8 +257,7 @@ static void end_task(struct gt_task_run *run, gt_worker_index worker)
 
     tell_ended(run, worker);
     run->ended[run->workers[worker].task / 64] |= UINT64_C(1) << run->workers[worker].task % 64;
-    if (--run->left == 0 && run->policy->done != NULL)
-        run->policy->done(run, now_of(run));
+    run->left--;
     if (task->signals > 0 || task->made > 0)
         schedule(run, now_of(run) + run->costs->signal_ps, GT_TASK_EVENT_SIGNAL, worker);
     else
@@ -260,6 +298,9 @@ void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *even
     case GT_TASK_EVENT_START: start_work(run, event->subject); break;
     case GT_TASK_EVENT_END: end_task(run, event->subject); break;
     case GT_TASK_EVENT_SIGNAL: (run->policy->polls ? signal_polled : signal_and_publish)(run, event->subject); break;
+    case GT_TASK_EVENT_KNOWN:
+        schedule(run, run->policy->publish(run, event->subject, now_of(run)), GT_TASK_EVENT_PUBLISH, event->subject);
+        break;
     case GT_TASK_EVENT_PUBLISH: publish(run, event->subject); break;
     case GT_TASK_EVENT_GONE: leave(run, event->subject); break;
     case GT_TASK_EVENT_WAKE:

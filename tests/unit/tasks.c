@@ -53,9 +53,9 @@ static void test_shared(void **state)
         gt_task_graph_add_task(m.graph, kind);
     machine_launch(&m, "shared", 2, 32);
     run(&m);
-    expect(&m, 0, 0, 0, 0, 1500, 1500, 5500);
-    expect(&m, 0, 1, 1, 0, 1600, 1600, 5600);
-    expect(&m, 0, 2, 0, 5500, 7000, 7000, 11000);
+    expect(&m, 0, 0, 0, 0, 1000, 1500, 5500);
+    expect(&m, 0, 1, 1, 0, 1100, 1600, 5600);
+    expect(&m, 0, 2, 0, 5500, 6500, 7000, 11000);
     assert_int_equal(m.op_end_ps[0], 12 * US);
     assert_int_equal(m.summary.tasks, 3);
     assert_int_equal(m.summary.blocks, 2);
@@ -65,7 +65,8 @@ static void test_shared(void **state)
     machine_free(&m);
 }
 
-/* Worker 0 does a (4 us), which signals; worker 1 waits for it with b (2 us).  Both have read their task at 0.5.  a
+/* Worker 0 does a (4 us), which signals; worker 1 waits for it with b (2 us).  Both know their task at once and have read
+ * it at 0.5.  a
  * ends at 4.5, its counter is there at 5.  Worker 1 looks at it from 0.5 on, 1 us a look: the look that has its
  * middle at 5 sees it and is over at 5.5. */
 static void test_static(void **state)
@@ -88,8 +89,8 @@ static void test_static(void **state)
     gt_task_graph_add_wait(m.graph, counter, 1);
     machine_launch(&m, "static", 2, 32);
     run(&m);
-    expect(&m, 0, a, 0, 0, 500, 500, 4500);
-    expect(&m, 0, b, 1, 0, 500, 5500, 7500);
+    expect(&m, 0, a, 0, 0, 0, 500, 4500);
+    expect(&m, 0, b, 1, 0, 0, 5500, 7500);
     assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
     assert_int_equal(m.op_end_ps[0], 7500 * NS);
     machine_free(&m);
@@ -109,9 +110,10 @@ static gt_task_counter_index counter(struct task_machine *m)
 }
 
 /* a and x are there from the start; worker 0's ticket, the first, is for a, worker 1's, 0.1 later, for x.  A ticket takes
- * 1, a look at its place 1, reading the task 0.5.  x ends at 3.6; the last ticket, from 4.6 on, is for b, which a makes
- * ready: a ends at 6.5, signals until 7, knows at 7.5 that b is ready, has pushed it at 8.5.  Worker 1's look with its
- * middle at 9.1 sees that and is over at 9.6.  Worker 0's next ticket is beyond the last task: it goes at 9.5. */
+ * 1, a look at its place 1, reading the task 0.5.  x ends at 3.6; the last ticket, from 4.6 on, is for b, which a lets
+ * go: a ends at 6.5, signals until 7, has the answer at 7.5, has looked up who that lets go at 8.5 and who they are at
+ * 9.5, has counted down what b lacks at 10.5 and pushed it at 11.5.  Worker 1's look with its middle at 12.1 sees that
+ * and is over at 12.6.  Worker 0's next ticket is beyond the last task: it goes at 12.5. */
 static void test_ready(void **state)
 {
     struct task_machine m;
@@ -133,20 +135,21 @@ static void test_ready(void **state)
     x = add(&m, 1 * US, GT_NONE);
     machine_launch(&m, "ready", 2, 32);
     run(&m);
-    expect(&m, 0, a, 0, 0, 2500, 2500, 6500);
-    expect(&m, 0, x, 1, 0, 2600, 2600, 3600);
-    expect(&m, 0, b, 1, 3600, 10100, 10100, 12100);
+    expect(&m, 0, a, 0, 0, 2000, 2500, 6500);
+    expect(&m, 0, x, 1, 0, 2100, 2600, 3600);
+    expect(&m, 0, b, 1, 3600, 12600, 13100, 15100);
     assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
     assert_int_equal(machine_record(&m, 0, x)->cause_task, GT_NONE);
-    assert_int_equal(m.op_end_ps[0], 13100 * NS);
+    assert_int_equal(m.op_end_ps[0], 16100 * NS);
     machine_free(&m);
 }
 
-/* a is dealt to worker 0, x to worker 1: both have read theirs at 1.5.  x ends at 2.5; at 3.5 worker 1 knows that it has
- * no more, and looks at worker 0's tasks until 4.1, 4.7 and so on.  a ends at 5.5, has signalled at 6, knows at 6.5
- * that b and c are ready and has put them on worker 0's deque at 7.5.  Worker 0 goes on with c, the newer; the look
- * that is over at 7.7 finds b.  After b worker 1 looks again, from 11.2 on; all is done at 11, which it sees at 11.8.
- * Worker 0 needs an atomic and a look to find that out, until 12.6. */
+/* a is dealt to worker 0, x to worker 1: a look at their own takes 0.4, taking one 1.  x ends at 2.9; at 3.9 worker 1 knows
+ * that it has no more, and looks at worker 0's tasks, and then whether all have been taken, 0.4 each: at worker 0's until
+ * 4.3, 5.1 and so on.  a ends at 5.9, has signalled at 6.4, has the answer at 6.9, knows at 8.7 that b and c are ready and
+ * has put them on worker 0's deque at 9.7.  Worker 0 goes on with c, the newer; the look that is over at 9.9 finds b,
+ * and it has it at 10.5, 1 us after it began.  After b worker 1 looks from 14 on for a turn of 0.8, then it knows that all
+ * are taken; worker 0 from 14.6 on. */
 static void test_steal(void **state)
 {
     struct task_machine m;
@@ -158,7 +161,8 @@ static void test_steal(void **state)
     machine_set(&m, "tasks.queue_us", "1");
     machine_set(&m, "tasks.overhead_us", "0.5");
     machine_set(&m, "tasks.signal_us", "0.5");
-    machine_set(&m, "tasks.steal_us", "0.6");
+    machine_set(&m, "tasks.poll_us", "0.4");
+    machine_set(&m, "tasks.steal_us", "1");
     ready = counter(&m);
     a = add(&m, 4 * US, GT_NONE);
     gt_task_graph_add_signal(m.graph, ready);
@@ -169,13 +173,13 @@ static void test_steal(void **state)
     x = add(&m, 1 * US, GT_NONE);
     machine_launch(&m, "steal", 2, 32);
     run(&m);
-    expect(&m, 0, a, 0, 0, 1500, 1500, 5500);
-    expect(&m, 0, x, 1, 0, 1500, 1500, 2500);
-    expect(&m, 0, b, 1, 2500, 8200, 8200, 10200);
-    expect(&m, 0, c, 0, 7500, 9000, 9000, 11000);
+    expect(&m, 0, a, 0, 0, 1400, 1900, 5900);
+    expect(&m, 0, x, 1, 0, 1400, 1900, 2900);
+    expect(&m, 0, b, 1, 2900, 10500, 11000, 13000);
+    expect(&m, 0, c, 0, 9700, 11100, 11600, 13600);
     assert_true(machine_record(&m, 0, b)->stolen);
     assert_false(machine_record(&m, 0, c)->stolen);
-    assert_int_equal(m.op_end_ps[0], 12600 * NS);
+    assert_int_equal(m.op_end_ps[0], 15400 * NS);
     machine_free(&m);
 }
 
@@ -504,6 +508,26 @@ static void test_refused(void **state)
     machine_free(&m);
 }
 
+/* A task that waits for 33 counters, which are all there, looks at 32 of them and then at one. */
+static void test_many_waits(void **state)
+{
+    struct task_machine m;
+    gt_task_index task;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.poll_us", "1");
+    for (int i = 0; i < 33; i++)
+        gt_task_graph_add_counter(m.graph, GT_NONE, 1);
+    task = add(&m, 1 * US, GT_NONE);
+    for (gt_task_counter_index i = 0; i < 33; i++)
+        gt_task_graph_add_wait(m.graph, i, 1);
+    machine_launch(&m, "shared", 1, 32);
+    run(&m);
+    expect(&m, 0, task, 0, 0, 0, 2000, 3000);
+    machine_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +548,7 @@ int main(void)
         cmocka_unit_test(test_deadlock_of_threshold),
         cmocka_unit_test(test_deadlock_of_order),
         cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_many_waits),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

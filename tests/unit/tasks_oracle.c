@@ -12,11 +12,25 @@
 #include "sim/workload/block_cost.h"
 #include "tests/unit/task_machine.h"
 
-enum { MOST_STEPS = 1000000, TASKS = 64, WORKERS = 12, AT_ONCE = 8, PLACES = 4 * TASKS, EVENTS = 4 * WORKERS };
+enum { MOST_STEPS = 1000000, TASKS = 64, WORKERS = 40, AT_ONCE = 8, LANES = 4 * AT_ONCE, EVENTS = 4 * WORKERS };
 enum { SHARED, READY, STEAL, STATIC, MIXED, POLICIES };
 static const char *const policies[POLICIES] = { "shared", "ready", "steal", "static", "mixed" };
 
-enum what { NOTHING, ASKS, KNOWS, READ, LOOKS, LOOKED, STARTS, ENDS, SIGNALS, PUBLISHES, STEALS, LEAVES };
+enum what {
+    NOTHING,
+    ASKS,
+    KNOWS,
+    READ,
+    LOOKS,
+    LOOKED,
+    STARTS,
+    ENDS,
+    SIGNALS,
+    BEGINS_TO_PUBLISH,
+    PUBLISHES,
+    STEALS,
+    LEAVES
+};
 
 struct oracle {
     const struct gt_task_graph *graph;
@@ -39,9 +53,9 @@ struct oracle {
     } counters[TASKS];
     struct {
         struct gt_task_record record;
-        uint32_t place; /* ready: its ticket; steal: whom it looks at first */
-        uint32_t looks;
-        bool seen;
+        uint32_t place; /* ready: its ticket; steal: in its turn round the others */
+        uint64_t thief, turn;
+        bool seen, looking;
         uint32_t fresh[TASKS], fresh_count;
     } of[WORKERS];
     uint32_t lacks[TASKS];
@@ -52,6 +66,8 @@ struct oracle {
         uint32_t tasks[TASKS], count;
     } own[WORKERS];
     uint64_t thieves;
+    uint32_t taken;
+    gt_time_ps taken_ps;
     struct gt_task_record records[TASKS];
     gt_time_ps end_ps;
 };
@@ -110,25 +126,26 @@ static void ask_ready(struct oracle *o, uint32_t w)
     later(o, known_ps, o->of[w].place < o->graph->task_count ? LOOKS : KNOWS, w);
 }
 
+/* A task of a deque has been taken by then. */
+static void take_note(struct oracle *o, gt_time_ps taken_ps)
+{
+    o->taken++;
+    o->taken_ps = taken_ps > o->taken_ps ? taken_ps : o->taken_ps;
+}
+
 static void ask_own(struct oracle *o, uint32_t w)
 {
-    gt_time_ps known_ps = o->now_ps + o->costs->queue_ps;
-
     if (o->own[w].count > 0) {
         o->of[w].record.task = o->own[w].tasks[--o->own[w].count];
-        later(o, known_ps, KNOWS, w);
+        later(o, o->now_ps + o->costs->poll_ps + o->costs->queue_ps, KNOWS, w);
+        take_note(o, o->now_ps + o->costs->poll_ps + o->costs->queue_ps);
         return;
     }
     o->of[w].record.task = o->graph->task_count;
-    o->of[w].looks = 0;
-    if (o->workers == 1) {
-        later(o, known_ps, KNOWS, w);
-        return;
-    }
-    if (o->left > 0)
-        o->of[w].place =
-            (w + 1 + (uint32_t)(gt_random_bits(o->seed, w, o->thieves++) % (o->workers - 1))) % o->workers;
-    later(o, known_ps + o->costs->steal_ps, STEALS, w);
+    o->of[w].place = 0;
+    o->of[w].turn = 0;
+    o->of[w].thief = o->thieves++;
+    later(o, o->now_ps + o->costs->queue_ps + o->costs->poll_ps, STEALS, w);
 }
 
 static void ask(struct oracle *o, uint32_t w)
@@ -141,25 +158,34 @@ static void ask(struct oracle *o, uint32_t w)
     asks[o->policy](o, w);
 }
 
-/* A look at one other worker's tasks is over. */
+/* A look at others' tasks is over, or the one behind a turn, whether there is anything to come. */
 static void steal(struct oracle *o, uint32_t w)
 {
-    uint32_t others[WORKERS], count = 0, victim;
+    uint32_t first = (uint32_t)(gt_random_bits(o->seed, o->of[w].thief, o->of[w].turn) % o->workers);
+    gt_time_ps more_ps = o->costs->steal_ps > o->costs->poll_ps ? o->costs->steal_ps - o->costs->poll_ps : 0;
 
-    for (uint32_t i = 0; i < o->workers; i++)
-        if ((o->of[w].place + i) % o->workers != w)
-            others[count++] = (o->of[w].place + i) % o->workers;
-    victim = others[o->of[w].looks++ % count];
-    if (o->own[victim].count > 0) {
+    if (o->of[w].place >= o->workers) {
+        o->of[w].turn++;
+        o->of[w].place = 0;
+        if (o->taken == o->graph->task_count && o->taken_ps <= o->now_ps)
+            later(o, o->now_ps, LEAVES, w);
+        else
+            later(o, o->now_ps + o->costs->poll_ps, STEALS, w);
+        return;
+    }
+    for (uint32_t i = 0; i < LANES && o->of[w].place < o->workers; i++) {
+        uint32_t victim = (first + o->of[w].place++) % o->workers;
+
+        if (o->own[victim].count == 0)
+            continue;
         o->of[w].record.task = o->own[victim].tasks[0];
         o->of[w].record.stolen = true;
         memmove(o->own[victim].tasks, o->own[victim].tasks + 1, --o->own[victim].count * sizeof(uint32_t));
-        later(o, o->now_ps, KNOWS, w);
-    } else if (o->left == 0) {
-        later(o, o->now_ps, LEAVES, w);
-    } else {
-        later(o, o->now_ps + o->costs->steal_ps, STEALS, w);
+        take_note(o, o->now_ps + more_ps);
+        later(o, o->now_ps + more_ps, KNOWS, w);
+        return;
     }
+    later(o, o->now_ps + o->costs->poll_ps, STEALS, w);
 }
 
 static bool all_there(const struct oracle *o, uint32_t w)
@@ -213,30 +239,47 @@ static void put(struct oracle *o, uint32_t w, uint32_t task)
         o->own[w].tasks[o->own[w].count++] = task;
 }
 
-static void bring(struct oracle *o, uint32_t w, uint32_t task)
+static bool bring(struct oracle *o, uint32_t w, uint32_t task)
 {
-    if (--o->lacks[task] == 0)
-        o->of[w].fresh[o->of[w].fresh_count++] = task;
+    if (--o->lacks[task] > 0)
+        return false;
+    o->of[w].fresh[o->of[w].fresh_count++] = task;
+    return true;
 }
 
-/* Tasks whose wait for the counter is met with exactly this signal: the lower threshold first, then the lower task. */
-static void meet(struct oracle *o, uint32_t w, uint32_t counter)
+/* Tasks were let go together: what that takes. */
+static gt_time_ps lot_ps(const struct oracle *o, uint32_t tasks, bool ready)
 {
-    uint32_t value = o->graph->counters[counter].initial + o->counters[counter].signals;
+    gt_time_ps time_ps = ready ? o->costs->queue_ps : 0;
+
+    for (; tasks > 0; tasks -= tasks < LANES ? tasks : LANES)
+        time_ps += o->costs->poll_ps + o->costs->queue_ps;
+    return time_ps;
+}
+
+/* Tasks whose wait for the counter is met with exactly this signal. */
+static gt_time_ps meet(struct oracle *o, uint32_t w, uint32_t counter)
+{
+    uint32_t value = o->graph->counters[counter].initial + o->counters[counter].signals, met = 0;
+    bool ready = false;
 
     for (uint32_t task = 0; task < o->graph->task_count; task++)
         for (uint32_t i = 0; i < o->graph->tasks[task].waits; i++) {
             const struct gt_task_wait *wait = &o->graph->waits[o->graph->tasks[task].first_wait + i];
 
-            if (wait->counter == counter && wait->threshold == value)
-                bring(o, w, task);
+            if (wait->counter != counter || wait->threshold != value)
+                continue;
+            met++;
+            ready |= bring(o, w, task);
         }
+    return lot_ps(o, met, ready);
 }
 
 static void signal_all(struct oracle *o, uint32_t w)
 {
     const struct gt_task *task = &o->graph->tasks[o->of[w].record.task];
-    gt_time_ps known_ps = o->now_ps;
+    gt_time_ps known_ps = o->now_ps, more_ps = 0;
+    bool ready = false;
 
     o->of[w].fresh_count = 0;
     for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
@@ -246,21 +289,20 @@ static void signal_all(struct oracle *o, uint32_t w)
         o->counters[counter].reached_ps[o->counters[counter].signals++] = there_ps;
         known_ps = there_ps > known_ps ? there_ps : known_ps;
         if (!polls(o))
-            meet(o, w, counter);
+            more_ps += meet(o, w, counter);
     }
     if (polls(o)) {
         ask(o, w);
         return;
     }
     for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
-        bring(o, w, o->graph->made[i]);
-    known_ps += task->signals > 0 ? o->costs->queue_ps / 2 : 0;
+        ready |= bring(o, w, o->graph->made[i]);
+    known_ps += more_ps + lot_ps(o, task->made, ready);
+    known_ps += task->signals > 0 ? o->costs->queue_ps / 2 + o->costs->poll_ps : 0;
     if (o->of[w].fresh_count == 0)
         later(o, known_ps, ASKS, w);
-    else if (o->policy == READY)
-        later(o, served(&o->tail_ps, known_ps, o->costs->queue_serial_ps) + o->costs->queue_ps, PUBLISHES, w);
-    else
-        later(o, known_ps + o->costs->queue_ps, PUBLISHES, w);
+    else /* the last lot's atomic begins */
+        later(o, known_ps - o->costs->queue_ps, BEGINS_TO_PUBLISH, w);
 }
 
 static void know(struct oracle *o, uint32_t w)
@@ -269,19 +311,23 @@ static void know(struct oracle *o, uint32_t w)
         later(o, o->now_ps, LEAVES, w);
     else
         later(o, o->now_ps + o->costs->overhead_ps, READ, w);
+    o->of[w].record.taken_ps = o->now_ps;
+    o->of[w].looking = false;
 }
 
-/* It has read its task, or is between two looks. */
+/* It has read its task, or the middle of a look has come. */
 static void read_task(struct oracle *o, uint32_t w)
 {
     bool knows = o->of[w].record.task < o->graph->task_count;
 
-    if (knows && o->of[w].record.taken_ps == GT_TIME_NONE)
-        o->of[w].record.taken_ps = o->now_ps;
-    if (knows && (!polls(o) || o->graph->tasks[o->of[w].record.task].waits == 0))
+    if (knows && (!polls(o) || o->graph->tasks[o->of[w].record.task].waits == 0)) {
         later(o, o->now_ps, STARTS, w);
-    else
+    } else if (knows && !o->of[w].looking) {
+        o->of[w].looking = true;
+        later(o, o->now_ps + o->costs->poll_ps / 2, READ, w);
+    } else {
         look(o, w);
+    }
 }
 
 static void end(struct oracle *o, uint32_t w)
@@ -291,7 +337,6 @@ static void end(struct oracle *o, uint32_t w)
     o->of[w].record.end_ps = o->now_ps;
     o->of[w].record.worker = w;
     o->records[o->of[w].record.task] = o->of[w].record;
-    o->of[w].record.taken_ps = GT_TIME_NONE;
     o->left--;
     if (task->signals + task->made > 0)
         later(o, o->now_ps + o->costs->signal_ps, SIGNALS, w);
@@ -303,7 +348,6 @@ static void come(struct oracle *o)
 {
     uint32_t w = o->next_worker++;
 
-    o->of[w].record.taken_ps = GT_TIME_NONE;
     later(o, o->now_ps + o->costs->start_ps, ASKS, w);
 }
 
@@ -313,16 +357,7 @@ static void happen(struct oracle *o, enum what what, uint32_t w)
     case ASKS: ask(o, w); break;
     case KNOWS: know(o, w); break;
     case LOOKS: later(o, o->now_ps + o->costs->poll_ps / 2, READ, w); break;
-    case READ:
-        /* A task's first look has its middle half a look behind. */
-        if (o->of[w].record.task < o->graph->task_count && o->of[w].record.taken_ps == GT_TIME_NONE && polls(o) &&
-            o->graph->tasks[o->of[w].record.task].waits > 0) {
-            o->of[w].record.taken_ps = o->now_ps;
-            later(o, o->now_ps + o->costs->poll_ps / 2, READ, w);
-        } else {
-            read_task(o, w);
-        }
-        break;
+    case READ: read_task(o, w); break;
     case LOOKED: looked(o, w); break;
     case STARTS:
         o->of[w].record.start_ps = o->now_ps;
@@ -330,6 +365,12 @@ static void happen(struct oracle *o, enum what what, uint32_t w)
         break;
     case ENDS: end(o, w); break;
     case SIGNALS: signal_all(o, w); break;
+    case BEGINS_TO_PUBLISH:
+        if (o->policy == READY)
+            later(o, served(&o->tail_ps, o->now_ps, o->costs->queue_serial_ps) + o->costs->queue_ps, PUBLISHES, w);
+        else
+            later(o, o->now_ps + o->costs->queue_ps, PUBLISHES, w);
+        break;
     case PUBLISHES:
         for (uint32_t i = 0; i < o->of[w].fresh_count; i++)
             put(o, w, o->of[w].fresh[i]);
