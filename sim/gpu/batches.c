@@ -6,7 +6,6 @@
 #include "sim/gpu/meeting.h"
 #include "sim/gpu/sm.h"
 #include "sim/gpu/steady_state.h"
-#include "sim/gpu/task_kernel.h"
 #include "sim/gpu/undealt_grid.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/child_launch.h"
@@ -179,8 +178,8 @@ void gt_batch_start(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, 
         gt_block_progress_batch_begins(m, batch);
         return;
     }
-    if (g->tasks != NULL) {
-        gt_task_kernel_block_begins(m, batch);
+    if (g->block_begins != NULL) {
+        g->block_begins(m, batch);
         return;
     }
     if (g->meeting.held) {

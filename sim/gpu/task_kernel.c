@@ -46,6 +46,15 @@ static void worker_ended(void *user, struct gt_task_run *run, gt_worker_index wo
     gt_blocks_left(m, &b);
 }
 
+/* It becomes a worker; its end is told by gt_blocks_left(). */
+static void block_begins(struct gt_machine *m, gt_batch_index batch)
+{
+    const struct gt_batch *b = &m->batches[batch];
+
+    gt_task_run_add_worker(m->grids[b->grid].tasks, (gt_worker_index)b->first_block, b->sm, b->start_ps, batch);
+    schedule_next(m, b->gpu);
+}
+
 bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, struct gt_error *error)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
@@ -63,15 +72,8 @@ bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
     }
     g->tasks = gt_task_run_begin(state->tasks, kernel->tasks, policy, (gt_worker_index)g->blocks, m->options->seed,
                                  g->op, error);
+    g->block_begins = block_begins;
     return g->tasks != NULL;
-}
-
-void gt_task_kernel_block_begins(struct gt_machine *m, gt_batch_index batch)
-{
-    const struct gt_batch *b = &m->batches[batch];
-
-    gt_task_run_add_worker(m->grids[b->grid].tasks, (gt_worker_index)b->first_block, b->sm, b->start_ps, batch);
-    schedule_next(m, b->gpu);
 }
 
 /* May the next step of the GPU's task graphs be taken without asking the engine what else is due? */

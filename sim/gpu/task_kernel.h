@@ -7,11 +7,8 @@
 
 #include "sim/machine/machine.h"
 
-/* A grid of such a kernel is to come.  False: it cannot run, and `error` says why. */
+/* A grid of such a kernel is to come, whose blocks, a batch each, then become workers.  False: it cannot run, and `error` says why. */
 bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, struct gt_error *error);
-
-/* A block of it, which is a batch of its own, starts.  Its end is told by gt_blocks_left(). */
-void gt_task_kernel_block_begins(struct gt_machine *m, gt_batch_index batch);
 
 /* Event: something is due in the task graphs of a GPU. */
 int gt_tasks_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);

@@ -12,6 +12,7 @@ struct gt_demand; /* sim/gpu/demand.h */
 struct gt_kernel_model_launch;
 struct gt_tasks; /* sim/tasks/tasks.h */
 struct gt_task_run;
+struct gt_machine;
 
 typedef uint32_t gt_sm_index;    /* in gt_gpu_state.sms */
 typedef uint32_t gt_sm_rank;     /* place of an SM in the device's order, by which ties of placement go */
@@ -54,6 +55,8 @@ struct gt_grid {
     gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */
     struct gt_task_run *tasks;                   /* that its blocks execute as workers; NULL: they do not */
+    void (*block_begins)(struct gt_machine *m,
+                         gt_batch_index batch); /* whose end that will tell; NULL: a block's end is known */
     struct gt_meeting {
         bool held; /* its blocks' ends are not known before all have come, or the kernel before has gone */
         bool triggers_unknown;     /* likewise when they let the next kernel come */
