@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 #include "sim/cmd/run_parts.h"
+#include "sim/whatif/fit_connections.h"
+#include "sim/whatif/timeline.h"
 #include "traces/explain/departure.h"
 #include "traces/names/clean_text.h"
 
@@ -31,13 +33,28 @@ static char *say_departure(const struct gt_departure *departure)
                      off_us > 0 ? "late" : "early", gt_why_names[departure->hold.why], departure->hold.holder);
 }
 
-static int warn(struct gt_run_work *work, double error_pct, const struct gt_departure *departure)
+/* Profiles do not say how many connections there were. */
+static char *say_remedy(const struct gt_run_work *work, const struct gt_run_variant *replay, double error_pct)
+{
+    uint32_t connections = gt_fit_connections(work->workload, &replay->device, &replay->simulated,
+                                              gt_recorded_us(work->workload), error_pct / 100);
+
+    if (connections == 0)
+        return gt_strdup("what-ifs of this trace mean little");
+    return gt_format("with so many connections as CUDA_DEVICE_MAX_CONNECTIONS=%" PRIu32
+                     " gives it would not: try --set scheduling.connections=%" PRIu32,
+                     connections, connections);
+}
+
+static int warn(struct gt_run_work *work, const struct gt_run_variant *replay, double error_pct,
+                const struct gt_departure *departure)
 {
     static char kind[] = "replay-departs";
     char *where = departure != NULL ? say_departure(departure)
                                     : gt_format("no single operation departs by more than 1%% of it");
-    char *text = gt_format("the replay takes %.1f%% %s than was recorded: %s; what-ifs of this trace mean little",
-                           fabs(error_pct), error_pct > 0 ? "longer" : "less", where);
+    char *remedy = say_remedy(work, replay, error_pct);
+    char *text = gt_format("the replay takes %.1f%% %s than was recorded: %s; %s", fabs(error_pct),
+                           error_pct > 0 ? "longer" : "less", where, remedy);
     struct gt_warning warning = { .kind = kind, .text = text, .count = 1 };
     int result = gt_store_put_warning(work->store, work->trace_id, &warning, work->error);
 
@@ -48,6 +65,7 @@ static int warn(struct gt_run_work *work, double error_pct, const struct gt_depa
         free(clean);
     }
     free(where);
+    free(remedy);
     free(text);
     return result;
 }
@@ -63,5 +81,5 @@ int gt_run_warn_of_departure(struct gt_run_work *work)
         return 0;
     found = gt_departure_find(gt_store_database(work->store), replay->run_id, work->measured_run, &departure,
                               work->error);
-    return found < 0 ? -1 : warn(work, error_pct, found == 1 ? &departure : NULL);
+    return found < 0 ? -1 : warn(work, replay, error_pct, found == 1 ? &departure : NULL);
 }

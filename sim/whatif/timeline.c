@@ -1,5 +1,6 @@
 #include "sim/whatif/timeline.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,4 +117,27 @@ gt_stream_index gt_timeline_crowded(const struct gt_timeline *timeline, const st
         most = GT_NONE;
     free(waited_ps);
     return most;
+}
+
+double gt_recorded_us(const struct gt_workload *w)
+{
+    gt_time_ps first_ps = GT_TIME_NONE, last_ps = 0;
+
+    for (uint32_t i = 0; i < w->call_count; i++) {
+        gt_time_ps end_ps = gt_call_measured_end(&w->calls[i]);
+
+        if (end_ps == GT_TIME_NONE)
+            continue;
+        first_ps = w->calls[i].start_ps < first_ps ? w->calls[i].start_ps : first_ps;
+        last_ps = end_ps > last_ps ? end_ps : last_ps;
+    }
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        gt_time_ps end_ps = gt_op_measured_end(&w->ops[i]);
+
+        if (end_ps == GT_TIME_NONE)
+            continue;
+        first_ps = w->ops[i].start_ps < first_ps ? w->ops[i].start_ps : first_ps;
+        last_ps = end_ps > last_ps ? end_ps : last_ps;
+    }
+    return first_ps == GT_TIME_NONE ? NAN : (double)(last_ps - first_ps) / 1e6;
 }

@@ -7,30 +7,6 @@
 #include "sim/whatif/fit_connections.h"
 #include "sim/whatif/scale.h"
 
-/* From the first measured start to the last measured end; NAN where nothing was measured. */
-static double measured_us(const struct gt_workload *w)
-{
-    gt_time_ps first_ps = GT_TIME_NONE, last_ps = 0;
-
-    for (uint32_t i = 0; i < w->call_count; i++) {
-        gt_time_ps end_ps = gt_call_measured_end(&w->calls[i]);
-
-        if (end_ps == GT_TIME_NONE)
-            continue;
-        first_ps = w->calls[i].start_ps < first_ps ? w->calls[i].start_ps : first_ps;
-        last_ps = end_ps > last_ps ? end_ps : last_ps;
-    }
-    for (uint32_t i = 0; i < w->op_count; i++) {
-        gt_time_ps end_ps = gt_op_measured_end(&w->ops[i]);
-
-        if (end_ps == GT_TIME_NONE)
-            continue;
-        first_ps = w->ops[i].start_ps < first_ps ? w->ops[i].start_ps : first_ps;
-        last_ps = end_ps > last_ps ? end_ps : last_ps;
-    }
-    return first_ps == GT_TIME_NONE ? NAN : (double)(last_ps - first_ps) / 1e6;
-}
-
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
 {
     struct gt_options options = whatif->subject.options;
@@ -115,7 +91,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
 
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
-    facts->measured_us = measured_us(subject->workload);
+    facts->measured_us = gt_recorded_us(subject->workload);
     if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0)
         return -1;
     facts->baseline_us = facts->replay_us;

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "traces/explain/explain.h"
+#include "traces/explain/full_queue.h"
 #include "traces/explain/part.h"
 
 const char *const gt_block_why_names[GT_BLOCK_WHYS] = {
@@ -36,25 +37,27 @@ static int by_time(const void *a, const void *b)
 struct gt_blocked_calls *gt_blocked_calls(const struct gt_loaded_run *t, size_t *count)
 {
     size_t rows = (size_t)t->name_count * GT_BLOCK_WHYS;
+    gt_time_ps *queue_waits = gt_full_queue_waits(t);
     struct gt_blocked_calls *calls = gt_calloc(rows + 1, sizeof *calls);
     gt_time_ps *most_ps = gt_calloc(rows + 1, sizeof *most_ps);
 
     for (uint32_t i = 0; i < t->call_count; i++) {
         const struct gt_loaded_call *call = &t->calls[i];
+        gt_time_ps blocked_ps = call->blocked_ps > 0 ? call->blocked_ps : queue_waits[i];
         enum gt_block_why why;
         size_t row;
 
-        if (!call->there || call->blocked_ps == 0 || !gt_part_has_call(t, i))
+        if (!call->there || blocked_ps == 0 || !gt_part_has_call(t, i))
             continue;
-        why = why_blocked(t, call);
+        why = call->blocked_ps > 0 ? why_blocked(t, call) : GT_BLOCK_QUEUE;
         row = (size_t)call->name * GT_BLOCK_WHYS + why;
         calls[row].name = call->name;
         calls[row].why = why;
         calls[row].times++;
-        calls[row].blocked_ps += call->blocked_ps;
-        if (call->blocked_ps > most_ps[row])
+        calls[row].blocked_ps += blocked_ps;
+        if (blocked_ps > most_ps[row])
             calls[row].example = i;
-        most_ps[row] = call->blocked_ps > most_ps[row] ? call->blocked_ps : most_ps[row];
+        most_ps[row] = blocked_ps > most_ps[row] ? blocked_ps : most_ps[row];
     }
     *count = 0;
     for (size_t i = 0; i < rows; i++)
@@ -62,5 +65,6 @@ struct gt_blocked_calls *gt_blocked_calls(const struct gt_loaded_run *t, size_t 
             calls[(*count)++] = calls[i];
     qsort(calls, *count, sizeof *calls, by_time);
     free(most_ps);
+    free(queue_waits);
     return calls;
 }
