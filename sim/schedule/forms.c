@@ -29,7 +29,6 @@ struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_fo
     to->name = input->plan == NULL ? gt_format("%s %s", name, form->named.name)
                                    : gt_format("%s %s %s %s", name, form->named.name, input->policy,
                                                gt_barriers_names[input->plan->barriers]);
-    to->source = gt_strdup("gridtide schedule");
     to->device = gt_strdup(input->graph->device);
     to->gpus[gpu].name = GT_NONE;
     to->threads[thread].name = intern(to, "main");

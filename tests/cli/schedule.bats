@@ -47,6 +47,7 @@ told()
     [ "$(grep -c '"call":"event_wait"' streams.jsonl)" -gt 0 ]
     [ "$(grep -c '"call":"graph_launch"' graph.jsonl)" = 1 ]
     grep -q '"policy":"static"' rprogram.jsonl
+    ! grep -q '"source"' stream.jsonl # as typed: it is played by kernels that spin
 }
 
 @test "schedule names what is wrong with a graph" {
