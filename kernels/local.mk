@@ -41,7 +41,11 @@ KERNELS = \
     kernels/transpose.cu
 # Kernels that launch kernels: relocatable device code, linked with CUDA's device runtime, where that is there.
 DEVICE_LINKED_KERNELS = \
-    kernels/child_tree.cu
+    kernels/child_tree.cu \
+    kernels/mandelbrot_adaptive.cu \
+    kernels/mergesort.cu \
+    kernels/quicksort.cu
+DEVICE_LINKED_INCLUDES = kernels/child_tree.h kernels/mandelbrot.cuh kernels/sort_small.cuh kernels/work_queue.cuh
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
     kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/persistent.cuh kernels/launch.h kernels/library.h \
     kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h
@@ -51,7 +55,7 @@ KERNEL_C_FILES = \
     kernels/executor_image.c kernels/executor.h \
     kernels/library.c kernels/library.h \
     kernels/reference.c kernels/reference.h
-EXTRA_DIST += $(DEVICE_LINKED_KERNELS) kernels/child_tree.h kernels/child_tree_absent.c $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \
+EXTRA_DIST += $(DEVICE_LINKED_KERNELS) $(DEVICE_LINKED_INCLUDES) kernels/child_tree_absent.c $(KERNELS) $(KERNEL_INCLUDES) $(CALIBRATE_INCLUDES) kernels/wgmma.cuh \
     $(KERNEL_C_FILES) kernels/README.md kernels/calibrate/README.md
 
 if HAVE_NVCC
@@ -87,10 +91,14 @@ SUFFIXES = .cu
 kernels/gemm_wgmma.o kernels/calibrate_wgmma.o: kernels/wgmma.cuh
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) $(NVCC_ARCH_SPECIFIC) -o $@ $(srcdir)/$(@:.o=.cu)
-$(DEVICE_LINKED_KERNELS:.cu=.o): $(KERNEL_INCLUDES) kernels/child_tree.h
+kernels/mandelbrot.o: kernels/mandelbrot.cuh
+$(DEVICE_LINKED_KERNELS:.cu=.o): $(KERNEL_INCLUDES) $(DEVICE_LINKED_INCLUDES)
 	@$(MKDIR_P) $(@D)
 	$(AM_V_NVCC)$(NVCC_COMPILE) -rdc=true $(NVCC_ARCH_LINKED) -o $@ $(srcdir)/$(@:.o=.cu)
 kernels/child_tree.o: kernels/child_tree.cu
+kernels/mandelbrot_adaptive.o: kernels/mandelbrot_adaptive.cu
+kernels/mergesort.o: kernels/mergesort.cu
+kernels/quicksort.o: kernels/quicksort.cu
 kernels/device_link.o: $(DEVICE_LINKED_KERNELS:.cu=.o)
 	$(AM_V_NVCC)$(NVCC) $(NVCC_ARCH_LINKED) -dlink -o $@ $(DEVICE_LINKED_KERNELS:.cu=.o) -lcudadevrt
 kernels/gemm_wgmma.o: kernels/gemm_wgmma.cu

@@ -1,13 +1,12 @@
 /* mandelbrot.cu - steps until z = z^2 + c leaves the circle of radius 2, a point to a thread: neighbours in a
  * warp part ways. */
 
-#include "kernels/kernel.cuh"
+#include "kernels/mandelbrot.cuh"
 #include "kernels/reference.h"
 
 namespace {
 
 enum { HEAD_BYTES = 256 };
-const float LEFT = -2.2f, TOP = -1.2f, SHIFT = 0.2f, SPAN = 2.4f;  /* of the plane, SHIFT being random */
 
 struct mandelbrot_arguments {
     const float *shift;  /* two: of the view's left and of its top */
@@ -15,31 +14,15 @@ struct mandelbrot_arguments {
     uint32_t width, height, limit;
 };
 
-/* Every operation is rounded by itself or fused by name, so that host and device agree to the step. */
-__host__ __device__ inline uint32_t steps_of(uint32_t x, uint32_t y, const float *shift,
-                                             const struct mandelbrot_arguments &arguments)
-{
-    float real = fmaf((float)x, SPAN / arguments.width, shift[0]);
-    float imaginary = fmaf((float)y, SPAN / arguments.height, shift[1]);
-    float a = 0, b = 0;
-    uint32_t step = 0;
-    while (step < arguments.limit && fmaf(a, a, b * b) <= 4) {
-        float next = fmaf(a, a, fmaf(-b, b, real));
-        b = fmaf(2 * a, b, imaginary);
-        a = next;
-        step++;
-    }
-    return step;
-}
-
 __global__ void mandelbrot(struct mandelbrot_arguments arguments, struct gt_block_log *log)
 {
     log_begin(log);
-    const float shift[2] = {arguments.shift[0], arguments.shift[1]};
+    const struct mandelbrot_view view = {arguments.shift[0], arguments.shift[1], arguments.width, arguments.height,
+                                         arguments.limit};
     uint64_t points = (uint64_t)arguments.width * arguments.height, step = grid_blocks() * block_threads();
     for (uint64_t i = this_block() * block_threads() + this_thread(); i < points; i += step) {
         uint32_t at = (uint32_t)i;  /* there are at most 2^32: width and height are limited so */
-        arguments.steps[i] = steps_of(at % arguments.width, at / arguments.width, shift, arguments);
+        arguments.steps[i] = mandelbrot_steps(at % arguments.width, at / arguments.width, view);
     }
     log_end(log);
 }
@@ -59,11 +42,7 @@ size_t scratch_bytes(const struct gt_gpu_launch *launch)
 
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
 {
-    float *shift = (float *)layout(launch).shift;
-    cudaError_t status = fill_floats(shift, 1, seed, LEFT, LEFT + SHIFT, launch->stream);
-    if (status == cudaSuccess)
-        status = fill_floats(shift + 1, 1, seed + 1, TOP - SHIFT, TOP, launch->stream);
-    return status;
+    return mandelbrot_fill((float *)layout(launch).shift, seed, launch->stream);
 }
 
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
@@ -71,13 +50,12 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
     const uint64_t STEP_COST = 8;
     struct mandelbrot_arguments arrays = layout(launch);
     uint64_t points = (uint64_t)arrays.width * arrays.height;
-    const float shift[2] = {random_float(seed, 0, LEFT, LEFT + SHIFT),
-                            random_float(seed + 1, 0, TOP - SHIFT, TOP)};
+    const struct mandelbrot_view view = mandelbrot_view_of(seed, arrays.width, arrays.height, arrays.limit);
     return reference_check(
         arrays.steps, points, gt_reference_sample(points, arrays.limit * STEP_COST, seed),
         [&](const uint32_t *got, uint64_t at) {
             uint64_t x = at % arrays.width, y = at / arrays.width;
-            uint32_t expected = steps_of((uint32_t)x, (uint32_t)y, shift, arrays);
+            uint32_t expected = mandelbrot_steps((uint32_t)x, (uint32_t)y, view);
             return got[at] == expected
                 ? 0 : gt_error_set(error, "point %llu, %llu takes %u steps instead of %u",
                                    (unsigned long long)x, (unsigned long long)y, got[at], expected);

@@ -121,6 +121,18 @@ static const struct test_case small_cases[] = {
     {"nbody", "count=3000", {2, 1, 1}, {1024, 1, 1}, 0, 0, false},
     {"mandelbrot", "width=61 height=47 limit=1000", {5, 1, 1}, {33, 3, 1}, 0, 0, false},
     {"mandelbrot", "width=640 height=480 limit=50", {100, 3, 1}, {256, 1, 1}, 0, 0, false},
+#ifdef GT_DEVICE_RUNTIME
+    {"quicksort", "count=1", {1, 1, 1}, {32, 1, 1}, 0, 0, false},
+    {"quicksort", "count=100003", {1, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"quicksort", "count=100003 how=flat", {7, 1, 1}, {33, 3, 1}, 0, 0, false},
+    {"quicksort", "count=1000003 how=flat", {264, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"mergesort", "levels=0", {1, 1, 1}, {64, 1, 1}, 0, 0, false},
+    {"mergesort", "levels=5", {1, 1, 1}, {256, 1, 1}, 0, 0, false},
+    {"mergesort", "levels=0 how=flat", {3, 1, 1}, {100, 1, 1}, 0, 0, false},
+    {"mergesort", "levels=6 how=flat", {40, 2, 1}, {256, 1, 1}, 0, 0, false},
+    {"mandelbrot_adaptive", "levels=8 least=8", {1, 1, 1}, {128, 1, 1}, 0, 0, false},
+    {"mandelbrot_adaptive", "levels=9 limit=100 how=flat", {50, 1, 1}, {16, 8, 1}, 0, 0, false},
+#endif
     {"atomics", "counters=1 count=10003", {5, 1, 1}, {33, 3, 1}, 0, 0, false},
     {"atomics", "counters=100003 count=1000003", {50, 3, 1}, {256, 1, 1}, 0, 0, false},
     {"gemm_tasks", "m=64 n=96 k=32 handing=block", {6, 1, 1}, {100, 1, 1}, 0, 0, false},
