@@ -305,7 +305,9 @@ static void add_command(struct gt_machine *m, uint32_t row)
 
     m->commands[command].submit_ps = m->engine.now_ps;
     m->commands[command].visible_ps = m->engine.now_ps + m->device->child_latency_ps[rule_of(m, row)->into];
-    gt_stream_command_hold(m, command, GT_WAIT_HOST, m->commands[command].visible_ps, GT_CAUSE_CALL, o->call);
+    /* Its parent may go on: back from the child's start that is where the time went before. */
+    gt_stream_command_hold(m, command, GT_WAIT_HOST, m->commands[command].visible_ps, GT_CAUSE_OP,
+                           row_of(m, row)->parent);
     m->children->children[row].command = command;
     if (m->op_commands != NULL)
         m->op_commands[op] = command;
@@ -347,8 +349,7 @@ static void take_turn(struct gt_machine *m, uint32_t row)
         gt_op_ready(m, command);
         return;
     }
-    gt_stream_command_hold(m, command, GT_WAIT_QUEUE, *next_ps, GT_CAUSE_CALL,
-                           m->workload->ops[row_of(m, row)->op].call);
+    gt_stream_command_hold(m, command, GT_WAIT_QUEUE, *next_ps, GT_CAUSE_OP, row_of(m, row)->parent);
     gt_engine_schedule(&m->engine, *next_ps, GT_PHASE_WAKE, GT_HANDLE_CHILD, row, HAS_TURN);
     *next_ps += m->device->child_next_ps;
 }

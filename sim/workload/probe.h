@@ -43,7 +43,7 @@ struct gt_op_record {
     gt_time_ps submit_ps; /* when the host's call put it into its stream */
     gt_time_ps start_ps, end_ps;
     gt_time_ps wait_ps[GT_WAITS];
-    enum gt_cause cause;  /* what its start waited for last */
+    enum gt_cause cause;  /* what its start waited for last; a grid whose block launched it may still run */
     uint32_t cause_index; /* that call or operation; GT_NONE with GT_CAUSE_NONE */
 };
 
