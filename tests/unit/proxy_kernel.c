@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "sim/workload/child_launches.h"
 #include "sim/workload/task_graph.h"
 #include "tests/unit/two_kernels.h"
 #include "validate/proxy_kernel.h"
@@ -80,6 +81,30 @@ static void spinning_kernels_have_registers(void **state)
     assert_int_equal(played.kernels[1].registers_per_thread, 40);
     assert_int_equal(played.kernels[2].registers_per_thread, 0);
     assert_int_equal(workload->kernels[0].registers_per_thread, 0);
+    free(played.kernels);
+    gt_workload_free(workload);
+}
+
+/* Kernels that blocks launch, and those that launch them, are played by other code, whoever launches them. */
+static void kernels_in_trees_have_their_registers(void **state)
+{
+    struct gt_workload *workload = make_workload(), played;
+    struct gt_launch_rule rule = { .kernel = 0, .count = 2, .depth = GT_ANY_DEPTH };
+    struct gt_kernel kernel = workload->kernels[0];
+
+    (void)state;
+    kernel.launches = &rule;
+    kernel.launch_count = 1;
+    workload->ops[1].kernel = gt_workload_kernel(workload, &kernel);
+    kernel.launch_count = 0;
+    kernel.registers_per_thread = 16;
+    gt_workload_kernel(workload, &kernel);
+    assert_int_equal(gt_child_launches_expand(workload, 1, &error), 0);
+    assert_int_equal(workload->calls[1].ops, 1 + 2 * 8);
+    gt_proxy_kernels_as_played(workload, &played);
+    assert_int_equal(played.kernels[0].registers_per_thread, GT_PROXY_TREE_REGISTERS);
+    assert_int_equal(played.kernels[1].registers_per_thread, GT_PROXY_TREE_REGISTERS);
+    assert_int_equal(played.kernels[2].registers_per_thread, GT_PROXY_REGISTERS_LEAST);
     free(played.kernels);
     gt_workload_free(workload);
 }
@@ -178,6 +203,7 @@ int main(void)
         cmocka_unit_test(recorded_kernels_need_leave),
         cmocka_unit_test(spinning_kernels_have_registers),
         cmocka_unit_test(kernels_that_meet_are_played_by_another),
+        cmocka_unit_test(kernels_in_trees_have_their_registers),
         cmocka_unit_test(a_recording_forgets_its_times),
     };
 
