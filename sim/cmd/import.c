@@ -194,6 +194,6 @@ static int run(int argc, char **argv)
 
 const struct gt_command gt_command_import = {
     "import",
-    "turn a profile of PyTorch or NVIDIA Nsight, or a megakernel's task graph, into a trace",
+    "turn a profile, or a megakernel's task graph, into a trace",
     run,
 };
