@@ -8,6 +8,7 @@
 #include "sim/gpu/block_turns.h"
 #include "sim/gpu/demand.h"
 #include "sim/gpu/progress_solve.h"
+#include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
@@ -89,6 +90,7 @@ void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
 
     if (state->demanding != GT_NONE && (neighbours(state) || m->grids[state->demanding].demand != NULL))
         share_all(m, gpu);
+    gt_task_events_copies_changed(m, gpu);
 }
 
 void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int more)

@@ -13,9 +13,7 @@
 /* What asks for nothing asks for this much: it has its limit at once. */
 #define LEAST_PART 1e-9
 
-/* What copies leave of DRAM, as a part of it: those to and from the host read or write it once, those within
- * the device read and write it. */
-static double dram_left(const struct gt_machine *m, const struct gt_gpu_state *gpu)
+double gt_progress_dram_left(const struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
     double taken_gbps = gpu->copies_within > 0 ? 2 * m->device->d2d.gbps : 0;
 
@@ -68,7 +66,7 @@ static uint32_t sort_sms(struct gt_machine *m, const struct gt_gpu_state *gpu)
 static void add_gpu_resources(struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
     for (uint32_t r = GT_SM_RESOURCES; r < GT_RESOURCE_ATOMIC; r++)
-        gt_maxmin_add_resource(&m->maxmin, r == GT_RESOURCE_DRAM ? dram_left(m, gpu) : 1);
+        gt_maxmin_add_resource(&m->maxmin, r == GT_RESOURCE_DRAM ? gt_progress_dram_left(m, gpu) : 1);
     for (gt_grid_index grid = gpu->demanding; grid != GT_NONE; grid = m->grids[grid].next_demanding)
         m->grids[grid].atomic_resource = gt_maxmin_add_resource(&m->maxmin, 1);
 }

@@ -10,4 +10,8 @@ typedef void gt_progress_setter(struct gt_machine *m, gt_group_index group, doub
 /* Work out the rates of all groups of a GPU whose grids with demands are not alone any more. */
 void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_setter *set);
 
+/* What copies leave of DRAM, as a part of it: those to and from the host read or write it once, those within the device
+ * read and write it. */
+double gt_progress_dram_left(const struct gt_machine *m, const struct gt_gpu_state *gpu);
+
 #endif

@@ -4,22 +4,11 @@
 #include <string.h>
 
 #include "sim/gpu/batches.h"
+#include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/free_lists.h"
 #include "sim/tasks/policy.h"
 #include "sim/tasks/tasks.h"
-
-/* An event for what is due next in the GPU's task graphs, unless one that is as early is there. */
-static void schedule_next(struct gt_machine *m, gt_gpu_index gpu)
-{
-    struct gt_gpu_state *state = &m->gpus[gpu];
-    gt_time_ps next_ps = gt_tasks_next_ps(state->tasks);
-
-    if (state->tasks_at_work || next_ps >= state->tasks_due_ps)
-        return;
-    state->tasks_due_ps = next_ps;
-    gt_engine_schedule(&m->engine, next_ps, GT_PHASE_END, GT_HANDLE_TASKS, gpu, ++state->tasks_stamp);
-}
 
 static void task_ended(void *user, const struct gt_task_record *record)
 {
@@ -52,7 +41,7 @@ static void block_begins(struct gt_machine *m, gt_batch_index batch)
     const struct gt_batch *b = &m->batches[batch];
 
     gt_task_run_add_worker(m->grids[b->grid].tasks, (gt_worker_index)b->first_block, b->sm, b->start_ps, batch);
-    schedule_next(m, b->gpu);
+    gt_task_events_schedule(m, b->gpu);
 }
 
 bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid, struct gt_error *error)
@@ -69,6 +58,7 @@ bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
 
         state->tasks = gt_tasks_new(m->device, &listener);
         state->tasks_due_ps = GT_TIME_NONE;
+        gt_task_events_copies_changed(m, gpu);
     }
     g->tasks = gt_task_run_begin(state->tasks, kernel->tasks, policy, (gt_worker_index)g->blocks, m->options->seed,
                                  g->op, error);
@@ -91,7 +81,8 @@ int gt_tasks_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_
     if (stamp != state->tasks_stamp)
         return 0;
     state->tasks_at_work = true;
-    gt_tasks_step(state->tasks);
+    if (gt_tasks_next_ps(state->tasks) == m->engine.now_ps)
+        gt_tasks_step(state->tasks); /* else what was due has become slower since */
     while (!m->failed && nothing_comes_before(m, gt_tasks_next_ps(state->tasks))) {
         m->engine.now_ps = gt_tasks_next_ps(state->tasks);
         m->engine.handled++;
@@ -99,7 +90,7 @@ int gt_tasks_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_
     }
     state->tasks_at_work = false;
     state->tasks_due_ps = GT_TIME_NONE;
-    schedule_next(m, gpu);
+    gt_task_events_schedule(m, gpu);
     return m->failed ? -1 : 0;
 }
 

@@ -136,6 +136,13 @@ gt_task_index gt_task_run_left(const struct gt_task_run *run)
     return run->left;
 }
 
+void gt_tasks_set_memory_part(struct gt_tasks *tasks, gt_time_ps now_ps, double part)
+{
+    if (tasks->roofline == NULL)
+        tasks->roofline = gt_roofline_new(tasks->device);
+    gt_roofline_set_memory_part(tasks->roofline, now_ps, part);
+}
+
 static gt_time_ps next_event_ps(const struct gt_tasks *tasks)
 {
     return tasks->events.heap.count == 0 ? GT_TIME_NONE : tasks->events.heap.events[0].time_ps;

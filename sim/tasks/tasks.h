@@ -47,6 +47,9 @@ gt_task_index gt_task_run_left(const struct gt_task_run *run); /* tasks that hav
 void gt_task_run_describe(const struct gt_task_run *run, const struct gt_workload *workload, char *text,
                           size_t bytes);
 
+/* From now on tasks that move bytes have this part of the memory's bandwidth: others have the rest. */
+void gt_tasks_set_memory_part(struct gt_tasks *tasks, gt_time_ps now_ps, double part);
+
 /* When something is due; GT_TIME_NONE: nothing is. Then do it. */
 gt_time_ps gt_tasks_next_ps(const struct gt_tasks *tasks);
 void gt_tasks_step(struct gt_tasks *tasks);

@@ -369,6 +369,45 @@ static void test_roofline(void **state)
     machine_free(&m);
 }
 
+/* One task of 128,000 bytes on its SM's port, 64,000 a us, has 2 us to go.  From 0.5 to 1.5 us a copy in takes 60 of the
+ * memory's 100 GB/s: the task then moves 40,000 a us, so that 56,000 are left at 1.5, for 0.875 us. */
+static void test_roofline_beside_a_copy(void **state)
+{
+    struct task_machine m;
+    gt_stream_index stream;
+    gt_call_index call;
+    gt_op_index op;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "memory.dram_efficiency", "1");
+    machine_set(&m, "copy.h2d_pinned_gbps", "60");
+    machine_set(&m, "copy.duplex_gbps", "120");
+    machine_set(&m, "host.copy_call_us", "0.5");
+    add(&m, GT_TIME_NONE, 0);
+    m.graph->tasks[0].bytes = 128000;
+    machine_launch(&m, "static", 1, 32);
+    stream = gt_workload_add_stream(m.workload);
+    call = gt_workload_add_call(m.workload);
+    op = gt_workload_add_op(m.workload);
+    m.workload->streams[stream].id = 9;
+    m.workload->streams[stream].flags = GT_STREAM_NON_BLOCKING;
+    m.workload->calls[call].kind = GT_CALL_COPY;
+    m.workload->calls[call].ops = 1;
+    m.workload->calls[call].first_op = op;
+    m.workload->calls[call].stream = m.workload->ops[op].stream = stream;
+    m.workload->ops[op].call = call;
+    m.workload->ops[op].kind = GT_OP_COPY;
+    m.workload->ops[op].direction = GT_H2D;
+    m.workload->ops[op].memory = GT_MEMORY_PINNED;
+    m.workload->ops[op].bytes = 60000;
+    run(&m);
+    assert_int_equal(m.op_start_ps[1], 500 * NS);
+    assert_int_equal(m.op_end_ps[1], 1500 * NS);
+    assert_int_equal(machine_record(&m, 0, 0)->end_ps, 2375 * NS);
+    machine_free(&m);
+}
+
 /* 100,000 operations each: workers 0 and 2 are on one SM and take 2 us, worker 1 has the other for itself. */
 static void test_roofline_of_an_sm(void **state)
 {
@@ -544,6 +583,7 @@ int main(void)
         cmocka_unit_test(test_resources),
         cmocka_unit_test(test_roofline),
         cmocka_unit_test(test_roofline_of_an_sm),
+        cmocka_unit_test(test_roofline_beside_a_copy),
         cmocka_unit_test(test_deadlock),
         cmocka_unit_test(test_deadlock_of_threshold),
         cmocka_unit_test(test_deadlock_of_order),
