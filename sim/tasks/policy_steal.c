@@ -1,25 +1,25 @@
 /* steal: a deque a worker.  Whoever finds his own empty looks at the others', one after the other.
  *
- * Looks that find nothing are not played: of each thief it is known which look will be the first to find a deque that
- * has tasks now, and only the earliest of these is due.  What a thief will find is worked out again when tasks come to
- * an empty deque, and where a deque has been emptied since, when the look has come that would have found it filled. */
+ * Looks that find nothing are not played.  As soon as a deque has tasks that their owner does not take, thieves' looks are gone
+ * through in the order in which they end, for the first that finds something; where that has gone when the look has come,
+ * for the next one. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/tasks/policies.h"
 #include "sim/workload/block_cost.h"
 
-enum { LANES = 32 }; /* deques that one look sees */
+enum { LANES = 32 }; /* others that one look sees */
 
 struct deque {
     gt_task_index oldest, newest; /* GT_NONE: empty */
 };
 
 struct thief {
+    gt_time_ps from_ps;  /* its first look begins */
+    gt_time_ps phase_ps; /* that, of the time from look to look */
+    uint64_t number;     /* of all so far, which draws where its turns begin */
     gt_worker_index worker;
-    uint64_t number;        /* of all so far, which draws where its turns begin */
-    gt_time_ps from_ps;     /* its first look begins */
-    gt_time_ps hit_ps;      /* end of the look that finds something; GT_TIME_NONE: none does */
-    gt_worker_index victim; /* where, if that still has anything */
 };
 
 struct stealing {
@@ -27,10 +27,10 @@ struct stealing {
     gt_task_index *older; /* of each task in its deque; run->next_task is the newer one */
     uint64_t *filled;     /* bit w of all words: worker w's deque has tasks */
     gt_worker_index filled_count;
-    bool newly_filled; /* the worker that is about to ask has put tasks on its empty deque */
-    struct thief *thieves;
+    bool newly_filled;     /* the worker that is about to ask has put tasks on its empty deque */
+    struct thief *thieves; /* by rising phase, then worker */
     gt_worker_index thief_count;
-    gt_time_ps due_ps;   /* the earliest of all hits; GT_TIME_NONE: there is none */
+    gt_time_ps due_ps;   /* the next hit, as far as is known; GT_TIME_NONE: there is none */
     uint64_t begun;      /* thieves so far */
     gt_task_index dealt; /* tasks that were ready at the start */
     gt_task_index taken; /* so many have been ... */
@@ -89,59 +89,84 @@ static gt_worker_index next_filled(const struct stealing *s, gt_worker_index wor
     return word * 64 + (gt_worker_index)__builtin_ctzll(bits);
 }
 
-/* Looks of a turn round the grid. */
+/* Looks of a turn round the grid; one more ends it. */
 static uint64_t looks_of(const struct gt_task_run *run)
 {
     return (run->worker_count + LANES - 1) / LANES;
 }
 
-/* The place, in the turn, of the first worker from place `from` on whose deque has tasks; beyond the last place: none of
- * them has, but one before `from`.  There is one. */
-static uint64_t filled_place(const struct gt_task_run *run, const struct thief *thief, uint64_t turn, uint64_t from)
+/* Does the thief's look that ends then find anything, as things are now?  Where? */
+static bool look_finds(const struct gt_task_run *run, const struct thief *thief, gt_time_ps end_ps,
+                       gt_worker_index *victim)
 {
-    gt_worker_index workers = run->worker_count;
-    gt_worker_index first = (gt_worker_index)(gt_random_bits(run->seed, thief->number, turn) % workers);
-    gt_worker_index victim = next_filled(run->state, workers, (gt_worker_index)((first + from % workers) % workers));
-    uint64_t place = (victim + workers - first) % workers;
+    gt_worker_index workers = run->worker_count, first, lanes, looks = (gt_worker_index)looks_of(run);
+    uint64_t look = run->costs->poll_ps == 0 ? 0 : (end_ps - thief->from_ps) / run->costs->poll_ps - 1;
+    gt_worker_index place = (gt_worker_index)(look % (looks + 1)) * LANES;
 
-    return place < from ? place + workers : place;
+    if (place >= workers)
+        return false;
+    lanes = run->costs->poll_ps == 0 || workers - place < LANES ? workers - place : LANES;
+    first = (gt_worker_index)(gt_random_bits(run->seed, thief->number, look / (looks + 1)) % workers) + place;
+    first -= first >= workers ? workers : 0;
+    *victim = next_filled(run->state, workers, first);
+    return *victim - first + (*victim < first ? workers : 0) < lanes;
 }
 
-/* Which look of the thief is the first to find something, as things are now? */
-static void find_hit(const struct gt_task_run *run, struct thief *thief, gt_time_ps now_ps)
+/* A look that finds something. */
+struct hit {
+    gt_time_ps end_ps; /* GT_TIME_NONE: there is none */
+    gt_worker_index thief, victim;
+};
+
+/* The first thief, in the order of phases, whose look ends at this phase or later. */
+static gt_worker_index first_from(const struct stealing *s, gt_time_ps phase_ps)
+{
+    gt_worker_index low = 0, high = s->thief_count;
+
+    while (low < high) {
+        gt_worker_index middle = low + (high - low) / 2;
+
+        if (s->thieves[middle].phase_ps < phase_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The next look that finds something, as things are now.  Looks end in the order of the thieves' phases, again and again;
+ * in two turns every thief has seen every deque. */
+static struct hit find_hit(const struct gt_task_run *run, gt_time_ps now_ps)
 {
     const struct stealing *s = run->state;
-    uint64_t looks = looks_of(run), done = 0, turn, from, place;
-    gt_time_ps poll_ps = run->costs->poll_ps;
+    gt_time_ps poll_ps = run->costs->poll_ps, phase_ps = poll_ps == 0 ? 0 : now_ps % poll_ps;
+    gt_time_ps round_ps = now_ps - phase_ps;
+    struct hit hit = { .thief = first_from(s, phase_ps) };
 
-    thief->hit_ps = GT_TIME_NONE;
-    if (s->filled_count == 0)
-        return;
-    if (now_ps > thief->from_ps && poll_ps > 0)
-        done = (now_ps - thief->from_ps - 1) / poll_ps;
-    turn = done / (looks + 1);
-    from = done % (looks + 1) * LANES;
-    place = from < run->worker_count ? filled_place(run, thief, turn, from) : run->worker_count;
-    if (place >= run->worker_count)
-        place = filled_place(run, thief, ++turn, 0);
-    thief->victim = (gt_worker_index)((gt_random_bits(run->seed, thief->number, turn) % run->worker_count + place) %
-                                      run->worker_count);
-    thief->hit_ps = thief->from_ps + (turn * (looks + 1) + place / LANES + 1) * poll_ps;
-    if (thief->hit_ps < now_ps)
-        thief->hit_ps = now_ps;
+    while (s->filled_count > 0 && s->thief_count > 0) {
+        for (; hit.thief < s->thief_count; hit.thief++) {
+            const struct thief *thief = &s->thieves[hit.thief];
+
+            hit.end_ps = round_ps + thief->phase_ps;
+            if (hit.end_ps >= thief->from_ps + poll_ps && look_finds(run, thief, hit.end_ps, &hit.victim))
+                return hit;
+        }
+        hit.thief = 0;
+        round_ps += poll_ps > 0 ? poll_ps : 1;
+    }
+    hit.end_ps = GT_TIME_NONE;
+    return hit;
 }
 
-/* Have the earliest of all hits come. */
-static void expect_first(struct gt_task_run *run)
+/* Have the next hit come. */
+static void expect_hit(struct gt_task_run *run, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    gt_time_ps first_ps = GT_TIME_NONE;
+    struct hit hit = find_hit(run, now_ps);
 
-    for (gt_worker_index i = 0; i < s->thief_count; i++)
-        first_ps = s->thieves[i].hit_ps < first_ps ? s->thieves[i].hit_ps : first_ps;
-    if (first_ps != GT_TIME_NONE && first_ps != s->due_ps)
-        gt_task_run_wake(run, first_ps);
-    s->due_ps = first_ps;
+    if (hit.end_ps != GT_TIME_NONE && hit.end_ps != s->due_ps)
+        gt_task_run_wake(run, hit.end_ps);
+    s->due_ps = hit.end_ps;
 }
 
 static void put(struct gt_task_run *run, gt_worker_index worker, gt_task_index task)
@@ -209,16 +234,6 @@ gt_time_ps gt_task_steal_publish(struct gt_task_run *run, gt_worker_index worker
     return now_ps + run->costs->queue_ps;
 }
 
-/* There are tasks in a deque that had none: thieves may find them before anything else. */
-static void tell_thieves(struct gt_task_run *run, gt_time_ps now_ps)
-{
-    struct stealing *s = run->state;
-
-    for (gt_worker_index i = 0; i < s->thief_count; i++)
-        find_hit(run, &s->thieves[i], now_ps);
-    expect_first(run);
-}
-
 /* The thief sees at the end of a turn that all tasks have been taken by `taken_ps`, or nobody's turn is over yet. */
 static void send_home(struct gt_task_run *run, const struct thief *thief, gt_time_ps taken_ps)
 {
@@ -248,16 +263,19 @@ static void count_taken(struct gt_task_run *run, gt_time_ps known_ps)
 static void become_thief(struct gt_task_run *run, gt_worker_index worker, gt_time_ps from_ps, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    struct thief thief = { .worker = worker, .from_ps = from_ps, .number = s->begun++ };
+    gt_time_ps phase_ps = run->costs->poll_ps == 0 ? 0 : from_ps % run->costs->poll_ps;
+    struct thief thief = { .worker = worker, .from_ps = from_ps, .phase_ps = phase_ps, .number = s->begun++ };
+    gt_worker_index at = first_from(s, phase_ps);
 
     if (s->taken == run->graph->task_count) {
         send_home(run, &thief, s->taken_ps);
         return;
     }
-    find_hit(run, &thief, now_ps);
-    s->thieves[s->thief_count++] = thief;
-    if (thief.hit_ps < s->due_ps)
-        expect_first(run);
+    while (at < s->thief_count && s->thieves[at].phase_ps == phase_ps && s->thieves[at].worker < worker)
+        at++;
+    memmove(&s->thieves[at + 1], &s->thieves[at], (s->thief_count++ - at) * sizeof thief);
+    s->thieves[at] = thief;
+    expect_hit(run, now_ps);
 }
 
 /* The own deque is looked at, and one is taken from it if there are any. */
@@ -273,29 +291,10 @@ struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index w
     take.task = take_newest(run, worker);
     take.known_ps = now_ps + run->costs->poll_ps + run->costs->queue_ps;
     if (s->newly_filled && is_filled(s, worker))
-        tell_thieves(run, now_ps);
+        expect_hit(run, now_ps);
     s->newly_filled = false;
     count_taken(run, take.known_ps);
     return take;
-}
-
-/* The thief that finds something now, the lower worker if several do; GT_NONE: what they would have found has gone. */
-static gt_worker_index find_lucky(struct gt_task_run *run, gt_time_ps now_ps)
-{
-    struct stealing *s = run->state;
-    gt_worker_index lucky = GT_NONE;
-
-    for (gt_worker_index i = 0; i < s->thief_count; i++) {
-        struct thief *thief = &s->thieves[i];
-
-        if (thief->hit_ps > now_ps)
-            continue;
-        if (!is_filled(s, thief->victim))
-            find_hit(run, thief, now_ps);
-        else if (lucky == GT_NONE || thief->worker < s->thieves[lucky].worker)
-            lucky = i;
-    }
-    return lucky;
 }
 
 /* A look has found something: what is left of taking it. */
@@ -307,17 +306,18 @@ static gt_time_ps taking_ps(const struct gt_task_costs *costs)
 void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    gt_worker_index lucky = find_lucky(run, now_ps);
+    struct hit hit = find_hit(run, now_ps);
     struct gt_task_take take = { .known_ps = now_ps + taking_ps(run->costs), .stolen = true };
 
     s->due_ps = GT_TIME_NONE;
-    if (lucky != GT_NONE) {
-        struct thief thief = s->thieves[lucky];
+    if (hit.end_ps == now_ps) {
+        gt_worker_index worker = s->thieves[hit.thief].worker;
 
-        s->thieves[lucky] = s->thieves[--s->thief_count];
-        take.task = take_oldest(run, thief.victim);
-        gt_task_run_give(run, thief.worker, &take);
+        memmove(&s->thieves[hit.thief], &s->thieves[hit.thief + 1],
+                (--s->thief_count - hit.thief) * sizeof s->thieves[0]);
+        take.task = take_oldest(run, hit.victim);
+        gt_task_run_give(run, worker, &take);
         count_taken(run, take.known_ps);
     }
-    expect_first(run);
+    expect_hit(run, now_ps);
 }
