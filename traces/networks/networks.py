@@ -2,6 +2,7 @@
 """The six networks of Rammer's evaluation (Ma et al., OSDI 2020, table 3), batch 1, as operator graphs (../GRAPH.md).
 
 networks.py NAME [times.csv]     print the graph of a network: lstm, seq2seq, resnext, nasnet, alexnet, deepspeech2
+networks.py --real NAME [times.csv]  of lstm or seq2seq: tasks of a plan do not spin when they are played, see REAL_US
 networks.py --shapes             print the shapes of all their tasks, a line each, for task_times.cu
 
 LSTM and Seq2Seq are exact by their topology: a cell is eight products of a matrix by a vector and one element-wise operator.
@@ -26,6 +27,10 @@ DRAM_BYTES_US = 4.2e6 / SMS / WORKERS_PER_SM
 OPERATIONS_US = 2 * 128 * 1980 / WORKERS_PER_SM * 0.5
 LEAST_US = 1.5
 
+# The executor's own tasks (kernels/executor.h) that come nearest: a sum of as many numbers as a product's task has weights, as
+# many elements as a cell.  Microseconds, and microseconds a thousand, of such tasks when seq2seq's were played on an H200.
+REAL_US = {"product": ("reduction", 0.68, 0.661), "cell": ("elementwise", 0.68, 0.12)}
+
 
 class Shape(tuple):
     """(what, a, b, megabytes): a task, and how large the data is that tasks of its kind go through."""
@@ -37,6 +42,12 @@ class Shape(tuple):
     def operations(self):
         what, a, b, _ = self
         return int({"product": 2 * a * b, "tile": 2 * a * a * b, "window": 2 * a * b * b, "cell": 40 * a}[what])
+
+    def real(self):
+        """What the executor runs for it, how much of that, and how long that takes."""
+        runs, least, thousand = REAL_US[self[0]]
+        elements = self[1] * self[2] if self[0] == "product" else self[1]
+        return runs, elements, least + thousand * elements / 1000
 
     def estimate_us(self):
         rate = DRAM_BYTES_US if self[3] == IN_DRAM else L2_BYTES_US
@@ -245,17 +256,26 @@ def read_times(path):
     return times
 
 
-def print_graph(graph, times):
+def implementation(name, tasks, shape, times, real):
+    fields = {"name": name} if name else {}
+    fields.update(tasks=tasks, task_us=round(times.get(shape, shape.estimate_us()), 3), registers=REGISTERS)
+    if real:
+        runs, elements, task_us = shape.real()
+        fields.update(task_us=round(task_us, 3), runs=runs, arguments={"elements": elements})
+    return fields
+
+
+def print_graph(graph, times, real):
     estimated = sum(shape not in times for shape in graph.shapes())
     source = {0: "measured on an NVIDIA H200"}.get(estimated, "measured on an NVIDIA H200, some estimated (roofline)")
     if estimated == len(graph.shapes()):
         source = "estimated: roofline of an NVIDIA H200's SM"
-    print(json.dumps({"operator_graph": 1, "name": graph.name, "device": "h200", "workers_per_sm": WORKERS_PER_SM, "block": 256,
-                      "times": source}))
+    if real:
+        source = "of the executor's tasks on an NVIDIA H200"
+    print(json.dumps({"operator_graph": 1, "name": graph.name + ("-real" if real else ""), "device": "h200",
+                      "workers_per_sm": WORKERS_PER_SM, "block": 256, "times": source}))
     for kind, cuts in graph.kinds.items():
-        print(json.dumps({"kind": kind, "implementations": [
-            {**({"name": name} if name else {}), "tasks": tasks, "task_us": round(times.get(shape, shape.estimate_us()), 3),
-             "registers": REGISTERS} for name, tasks, shape in cuts]}))
+        print(json.dumps({"kind": kind, "implementations": [implementation(*cut, times, real) for cut in cuts]}))
     for line in graph.lines:
         print(json.dumps(line, separators=(",", ":")))
 
@@ -265,10 +285,12 @@ def main():
         for shape in sorted({shape for make in NETWORKS.values() for shape in make().shapes()}):
             print(*shape)
         return
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in NETWORKS:
+    real = sys.argv[1:2] == ["--real"]
+    asked = sys.argv[1 + real:]
+    if len(asked) not in (1, 2) or asked[0] not in (("lstm", "seq2seq") if real else NETWORKS):
         sys.exit(__doc__)
-    times = sys.argv[2] if len(sys.argv) == 3 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "times.csv")
-    print_graph(NETWORKS[sys.argv[1]](), read_times(times))
+    times = asked[1] if len(asked) == 2 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "times.csv")
+    print_graph(NETWORKS[asked[0]](), read_times(times), real)
 
 
 if __name__ == "__main__":
