@@ -5,7 +5,8 @@
 bool gt_call_synchronises(const struct gt_call *call)
 {
     return call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_EVENT_SYNC ||
-           call->kind == GT_CALL_DEVICE_SYNC || (call->kind == GT_CALL_FREE && call->stream == GT_NONE);
+           call->kind == GT_CALL_DEVICE_SYNC || call->kind == GT_CALL_POLL ||
+           (call->kind == GT_CALL_FREE && call->stream == GT_NONE);
 }
 
 bool gt_call_queries(const struct gt_call *call)

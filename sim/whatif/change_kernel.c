@@ -75,6 +75,7 @@ static void scale_kernel(struct gt_workload *w, struct gt_kernel *kernel, double
     kernel->duration_ps = scaled(kernel->duration_ps, factor);
     kernel->block_min_ps = scaled(kernel->block_min_ps, factor);
     kernel->block_max_ps = scaled(kernel->block_max_ps, factor);
+    kernel->prologue_ps = scaled(kernel->prologue_ps, factor);
     for (uint32_t i = 0; i < kernel->block_list_length; i++)
         kernel->block_list_ps[i] = scaled(kernel->block_list_ps[i], factor);
 }

@@ -265,9 +265,9 @@ static void follow_call(struct dealing *d, gt_call_index index)
         record(d, index);
     else if (call->kind == GT_CALL_EVENT_WAIT && streamed)
         wait_event(d, call);
-    else if (call->kind == GT_CALL_EVENT_SYNC && about_event)
+    else if ((call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_POLL) && about_event)
         wait_host(d, index, &d->events[call->event], d->event_stream[call->event]);
-    else if (call->kind == GT_CALL_STREAM_SYNC && streamed) {
+    else if ((call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_POLL) && streamed) {
         gt_clock_clear(&d->need);
         reach_all(d, &d->need, call->stream);
         wait_host(d, index, &d->need, call->stream);

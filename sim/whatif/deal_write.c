@@ -9,6 +9,8 @@
 
 struct writing {
     const struct gt_deal *deal;
+    gt_call_index *last;   /* by stream, new ones included: the call whose work is its last; GT_NONE */
+    gt_call_index *before; /* likewise, as it was */
     const struct gt_workload *w;
     struct gt_rebuild rebuild;
     gt_event_index *events; /* by call: recorded behind it; GT_NONE: nobody waits for it so */
@@ -19,6 +21,14 @@ struct writing {
 static bool recorded_behind(const struct gt_workload *w, const struct gt_deal_wait *wait)
 {
     return w->calls[wait->before].thread == w->calls[wait->call].thread;
+}
+
+static uint32_t *nones(uint32_t count)
+{
+    uint32_t *indexes = gt_realloc(NULL, count + 1ull, sizeof *indexes);
+
+    memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
+    return indexes;
 }
 
 static void number_events(struct writing *writing)
@@ -55,6 +65,16 @@ static void deal_nodes(struct writing *writing, gt_call_index call, gt_stream_in
     gt_deal_nodes(&writing->rebuild, call, writing->deal->independence, context->list, context->count);
 }
 
+/* A kernel may come before the one ahead of it is over only behind the one that it did so before. */
+static void keep_behind(struct writing *writing, gt_call_index index, gt_stream_index before, gt_stream_index target)
+{
+    struct gt_workload *to = writing->rebuild.to;
+
+    if (writing->w->calls[index].kind == GT_CALL_LAUNCH && writing->before[before] != writing->last[target])
+        to->ops[to->op_count - 1].programmatic = false;
+    writing->before[before] = writing->last[target] = index;
+}
+
 /* The nodes of a graph that were in the stream that it was launched into go with it. */
 static void write_call(struct writing *writing, gt_call_index index)
 {
@@ -72,6 +92,7 @@ static void write_call(struct writing *writing, gt_call_index index)
     for (gt_op_index op = to->calls[added].first_op; op < to->op_count; op++)
         if (to->ops[op].stream == before)
             to->ops[op].stream = target;
+    keep_behind(writing, index, before, target);
     if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_deal_has_targets(writing->deal->targets, before))
         deal_nodes(writing, index, before);
     if (writing->events[index] != GT_NONE)
@@ -87,11 +108,15 @@ struct gt_workload *gt_deal_write(const struct gt_deal *deal, const struct gt_wo
     for (uint32_t i = 0; i < deal->stream_count; i++)
         gt_rebuild_new_stream(&writing.rebuild, deal->like[i]);
     number_events(&writing);
+    writing.last = nones(writing.rebuild.to->stream_count);
+    writing.before = nones(w->stream_count);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         for (; wait < deal->wait_count && deal->waits[wait].call == i; wait++)
             write_wait(&writing, &deal->waits[wait]);
         write_call(&writing, i);
     }
     free(writing.events);
+    free(writing.last);
+    free(writing.before);
     return gt_rebuild_end(&writing.rebuild);
 }

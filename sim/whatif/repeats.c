@@ -66,6 +66,7 @@ static bool waits(const struct gt_workload *w, gt_call_index call)
     switch (w->calls[call].kind) {
     case GT_CALL_STREAM_SYNC:
     case GT_CALL_EVENT_SYNC:
+    case GT_CALL_POLL:
     case GT_CALL_DEVICE_SYNC: return true;
     default: return w->calls[call].flags & GT_CALL_WAITS;
     }
