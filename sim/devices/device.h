@@ -102,9 +102,11 @@ struct gt_device {
     uint64_t graph_turn_ps;       /* from the last kernel in line being handed out to such a node's getting in line */
     uint64_t graph_next_ps;       /* added by each node that the same end let go before */
     uint64_t cooperative_ps;      /* added to a gap, or the latency, before a cooperative launch */
+    uint64_t barrier_arrival_ps;  /* between two blocks' being counted at a barrier over the grid */
     uint64_t barrier_ps, barrier_block_ps; /* from the last block's coming to a barrier over the grid to all going on;
                                             * and added by each block */
     uint64_t programmatic_ps;      /* from the last block's letting the next kernel come to that one's first block */
+    uint64_t programmatic_exit_ps; /* added where a kernel that came so lets the next one come only at its end */
     uint64_t programmatic_wait_ps; /* from a kernel's end to its dependent's going on */
     uint64_t poll_seen_ps;         /* from an operation's end to a poll's seeing it */
     uint64_t host_function_ps;     /* from an operation's end to a host function's start */

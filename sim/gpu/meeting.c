@@ -1,7 +1,11 @@
 /* Barriers over a grid, and blocks that wait for the kernel before. */
 #include "sim/gpu/meeting.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 #include "sim/gpu/batches.h"
+#include "sim/machine/durations.h"
 #include "sim/stream/programmatic.h"
 
 static const struct gt_kernel *kernel_of(const struct gt_machine *m, const struct gt_grid *grid)
@@ -89,6 +93,7 @@ void gt_meeting_begin(struct gt_machine *m, gt_grid_index grid)
 
     m->commands[g->command].grid = grid;
     g->meeting.head = GT_NONE;
+    g->meeting.triggers_unknown = kernel_of(m, g)->early_pct == 0;
     g->meeting.held = barriers_of(m, g) > 0 || m->commands[g->command].depends_ps != 0;
     if (g->meeting.held)
         g->launch = NULL; /* its blocks' times are as they are alone */
@@ -131,25 +136,64 @@ void gt_meeting_will_end(struct gt_machine *m, gt_grid_index grid, gt_time_ps st
     note_trigger(g, start_ps + trigger_work_ps(m, g, end_ps - start_ps));
 }
 
-/* When each barrier opens: the last block comes to it the longest part of all after the one before has opened. */
+/* Blocks that come to a barrier at one time. */
+struct arrival {
+    gt_time_ps time_ps;
+    uint32_t blocks;
+};
+
+static int by_time(const void *left, const void *right)
+{
+    const struct arrival *a = left, *b = right;
+
+    return (a->time_ps > b->time_ps) - (a->time_ps < b->time_ps);
+}
+
+/* When a barrier opens.  Those who come count themselves in one after the other (latency.barrier_arrival_ns each), so that
+ * many at once queue; then all of them see it (latency.barrier_block_ns each), the first after latency.barrier_us. That and
+ * the queues overlap. */
+static gt_time_ps opens_ps(const struct gt_machine *m, const struct gt_grid *grid, struct arrival *arrivals,
+                           uint32_t count)
+{
+    gt_time_ps counted_ps = 0, last_ps;
+    double queued_ps;
+
+    qsort(arrivals, count, sizeof *arrivals, by_time);
+    last_ps = arrivals[count - 1].time_ps;
+    for (uint32_t i = 0; i < count; i++) {
+        counted_ps = counted_ps > arrivals[i].time_ps ? counted_ps : arrivals[i].time_ps;
+        counted_ps += arrivals[i].blocks * m->device->barrier_arrival_ps;
+    }
+    queued_ps = (double)(counted_ps - last_ps) + (double)grid->blocks * (double)m->device->barrier_block_ps;
+    return grid->inverted ? last_ps : last_ps + gt_whole_ps(hypot((double)m->device->barrier_ps, queued_ps));
+}
+
+/* The first barrier, and how much later each further one opens: all are alike. */
 static struct barriers barrier_times(const struct gt_machine *m, const struct gt_grid *grid)
 {
     struct barriers barriers = { .count = barriers_of(m, grid) };
-    gt_time_ps wait_ps = 0, longest_ps = 0;
+    struct arrival *first, *others;
+    uint32_t count = 0;
 
     if (barriers.count == 0)
         return barriers;
-    if (!grid->inverted)
-        wait_ps = m->device->barrier_ps + grid->blocks * m->device->barrier_block_ps;
-    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next) {
+    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next)
+        count++;
+    first = gt_calloc(count, sizeof *first);
+    others = gt_calloc(count, sizeof *others);
+    count = 0;
+    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next, count++) {
         gt_time_ps cost_ps = gt_batch_cost_ps(m, grid, m->batches[i].first_block);
         gt_time_ps phase_ps = cost_ps / (barriers.count + 1ull);
-        gt_time_ps first_ps = begun_ps(m, grid, m->batches[i].start_ps, cost_ps) + phase_ps + wait_ps;
 
-        barriers.first_ps = first_ps > barriers.first_ps ? first_ps : barriers.first_ps;
-        longest_ps = phase_ps > longest_ps ? phase_ps : longest_ps;
+        first[count] =
+            (struct arrival){ begun_ps(m, grid, m->batches[i].start_ps, cost_ps) + phase_ps, m->batches[i].blocks };
+        others[count] = (struct arrival){ phase_ps, m->batches[i].blocks };
     }
-    barriers.step_ps = longest_ps + wait_ps;
+    barriers.first_ps = opens_ps(m, grid, first, count);
+    barriers.step_ps = opens_ps(m, grid, others, count);
+    free(first);
+    free(others);
     return barriers;
 }
 
@@ -175,7 +219,7 @@ static void settle(struct gt_machine *m, gt_grid_index grid)
         gt_batch_due(m, i, done_ps(&barriers, begun, cost_ps, cost_ps));
     }
     g->meeting.head = GT_NONE;
-    g->meeting.triggers_unknown = false;
+    g->meeting.triggers_unknown = kernel_of(m, g)->early_pct == 0;
     if (g->dispatched == g->blocks)
         tell_triggered(m, grid);
 }
@@ -193,23 +237,37 @@ void gt_meeting_left(struct gt_machine *m, gt_grid_index grid)
 {
     struct gt_grid *g = &m->grids[grid];
 
-    if (!m->programmatic || !g->meeting.triggers_unknown)
+    if (!m->programmatic || g->kernel == GT_NONE || !g->meeting.triggers_unknown)
         return;
     g->meeting.triggers_unknown = false;
+    if (m->workload->ops[g->op].programmatic)
+        g->meeting.triggered_ps += m->device->programmatic_exit_ps;
     note_trigger(g, m->engine.now_ps);
     tell_triggered(m, grid);
 }
 
-void gt_meeting_kernel_over(struct gt_machine *m, gt_command_index command)
+/* What `next` waits for, if it came before this, is over. */
+static void let_go_on(struct gt_machine *m, gt_command_index next)
 {
-    gt_command_index next = m->commands[command].next;
-
-    if (m->commands[command].kind != GT_COMMAND_OP || next == GT_NONE || !m->commands[next].started ||
-        m->commands[next].depends_ps != GT_TIME_NONE)
+    if (m->commands[next].depends_ps != GT_TIME_NONE)
         return;
     m->commands[next].depends_ps = m->engine.now_ps + m->device->programmatic_wait_ps;
     if (m->commands[next].grid != GT_NONE)
         settle(m, m->commands[next].grid);
+}
+
+void gt_meeting_kernel_over(struct gt_machine *m, gt_command_index command)
+{
+    gt_op_index op = m->commands[command].index;
+
+    if (m->commands[command].kind == GT_COMMAND_OP && gt_programmatic_behind(m, command) != GT_NONE &&
+        m->commands[gt_programmatic_behind(m, command)].started)
+        let_go_on(m, gt_programmatic_behind(m, command));
+    if (m->commands[command].kind != GT_COMMAND_NODE || m->replay.edge_count == 0)
+        return;
+    for (uint32_t i = m->replay.edge_from[op]; i < m->replay.edge_from[op + 1]; i++)
+        if (m->op_commands[m->replay.edge_to[i]] != GT_NONE)
+            let_go_on(m, m->op_commands[m->replay.edge_to[i]]);
 }
 
 bool gt_meeting_has_room(const struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)

@@ -1,7 +1,7 @@
 /* meeting.h - blocks whose ends depend on other blocks: barriers over a grid, and waiting for the kernel before.
  *
- * A barrier over the grid opens when the last of all its blocks has come to it, a while later (latency.barrier_us, and
- * latency.barrier_block_ns a block).  So no block of such a grid ends before all are resident: where they do not get
+ * A barrier over the grid opens when the last of all its blocks has come to it, a while later (latency.barrier_us, and the
+ * longer the more blocks there are and the more of them come at once).  So no block of such a grid ends before all are resident: where they do not get
  * so far, none of them ever does.  A block's time is in equal parts between the barriers.
  *
  * A kernel that is launched programmatically has blocks before the one ahead of it is over (sim/stream/programmatic.h).

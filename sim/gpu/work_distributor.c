@@ -201,6 +201,34 @@ static void run_distributor(struct gt_machine *m, gt_gpu_index gpu)
     state->clusters_wait = 0;
 }
 
+static bool is_cooperative(const struct gt_machine *m, gt_grid_index grid)
+{
+    return m->grids[grid].kernel != GT_NONE && m->workload->kernels[m->grids[grid].kernel].cooperative;
+}
+
+/* Behind all others of its level. Seen on an H200: a cooperative launch goes ahead of plain ones that have not begun. */
+static void stand_in_line(struct gt_machine *m, struct gt_gpu_state *gpu, gt_grid_index grid)
+{
+    uint32_t level = m->grids[grid].level;
+    gt_grid_index before = GT_NONE, at = gpu->levels_used & UINT64_C(1) << level ? gpu->level_head[level] : GT_NONE;
+
+    while (is_cooperative(m, grid) && at != GT_NONE && (m->grids[at].dispatched > 0 || is_cooperative(m, at))) {
+        before = at;
+        at = m->grids[at].next;
+    }
+    if (!is_cooperative(m, grid) && at != GT_NONE) {
+        before = gpu->level_tail[level];
+        at = GT_NONE;
+    }
+    m->grids[grid].next = at;
+    if (before == GT_NONE)
+        gpu->level_head[level] = grid;
+    else
+        m->grids[before].next = grid;
+    if (at == GT_NONE)
+        gpu->level_tail[level] = grid;
+}
+
 void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index grid)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
@@ -208,11 +236,7 @@ void gt_distributor_add(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index gr
 
     m->grids[grid].held_head = GT_NONE;
     m->fired[GT_RULE_PRIORITY] += state->levels_used >> level > 1;
-    if (state->levels_used & UINT64_C(1) << level)
-        m->grids[state->level_tail[level]].next = grid;
-    else
-        state->level_head[level] = grid;
-    state->level_tail[level] = grid;
+    stand_in_line(m, state, grid);
     state->levels_used |= UINT64_C(1) << level;
     gt_block_progress_grid_begins(m, gpu, grid);
     gt_hw_queue_leave(m, m->grids[grid].command);

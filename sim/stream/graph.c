@@ -151,6 +151,8 @@ static bool edge_met(struct gt_machine *m, gt_op_index before, gt_op_index op, u
         return false;
     if (m->commands[command].kind == GT_COMMAND_NODE && !m->commands[m->commands[command].parent].started)
         return false;
+    if (m->commands[command].depends_ps != 0) /* it has come before this end */
+        return false;
     due_ps = m->engine.now_ps + edge_gap_ps(m, before, op, let_go);
     /* Within its stream's chain the gap is the stream's, across streams it is a wait. */
     reason = m->workload->ops[before].stream == m->workload->ops[op].stream ? GT_WAIT_STREAM : GT_WAIT_EVENT;

@@ -85,6 +85,9 @@ void gt_stream_complete(struct gt_machine *m, gt_stream_index stream)
     if (m->commands[command].kind == GT_COMMAND_RECORD)
         note_record(m, command);
     gt_hw_queue_leave(m, command);
+    if (m->commands[command].kind == GT_COMMAND_RECORD && state->triggered > 0 &&
+        state->triggered + 1 == m->commands[command].number)
+        state->triggered++; /* what comes behind it is right behind that kernel all the same */
     state->completed = m->commands[command].number;
     state->head = m->commands[command].next;
     state->held_by_default = false;
@@ -245,6 +248,9 @@ static void try_op(struct gt_machine *m, gt_stream_index stream, gt_command_inde
     if (c->kind == GT_COMMAND_OP && m->op_afters_left != NULL && m->op_afters_left[c->index] > 0)
         return; /* the last of them wakes the stream */
     c->started = true;
+    if (m->programmatic &&
+        gt_programmatic_due(m, head, &due_ps)) /* its blocks still wait for what is over only just */
+        c->depends_ps = due_ps + m->device->programmatic_wait_ps;
     m->streams[stream].event_release.time_ps = m->streams[stream].default_release.time_ps = 0;
     if (c->kind == GT_COMMAND_GRAPH)
         gt_graph_start(m, head);

@@ -110,12 +110,6 @@ static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel)
     op->blocks = gt_kernel_blocks(kernel);
 }
 
-/* In a graph a kernel comes when those are over that its node comes after, here as in the simulation. */
-static bool comes_early(const struct gt_workload *workload, uint32_t op)
-{
-    return workload->ops[op].programmatic && workload->calls[workload->ops[op].call].kind == GT_CALL_LAUNCH;
-}
-
 static int set_launch(struct gt_player *player, uint32_t number, const struct gt_part *part, struct gt_error *error)
 {
     struct gt_play_op *op = &player->ops[number];
@@ -129,7 +123,7 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
         gt_player_tree_kernel(player, number, error) != 0)
         return -1;
     set_shape(op, kernel);
-    op->launch.programmatic = comes_early(player->workload, number);
+    op->launch.programmatic = player->workload->ops[number].programmatic;
     if (op->launch.programmatic && kernel->prologue_ps > 0)
         op->launch.prologue_cycles = cycles_of(player, kernel->prologue_ps);
     if (gt_player_tasks(player, number, error) != 0)
