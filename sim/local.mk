@@ -47,7 +47,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
-    sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
+    sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph_flow.c sim/whatif/graph_nodes.c sim/whatif/graph_nodes.h sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
     sim/whatif/independence.h \
     sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_identity.c sim/whatif/graph_identity.h sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \

@@ -10,7 +10,7 @@ gridtide_SOURCES = \
     sim/cmd/explain.c sim/cmd/explain_kernel.c sim/cmd/explain_parts.h sim/cmd/explain_tables.c sim/cmd/explain_timeline.c \
     sim/cmd/export.c \
     sim/cmd/fold.c sim/cmd/fold.h \
-    sim/cmd/import.c \
+    sim/cmd/import.c sim/cmd/inquiry.c sim/cmd/inquiry.h \
     sim/cmd/judged.c sim/cmd/judged.h \
     sim/cmd/json.c sim/cmd/json.h \
     sim/cmd/kernel_tables.c sim/cmd/kernel_tables.h \

@@ -9,7 +9,7 @@
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/sweep_parts.h"
 
-enum { OPTION_OVER = 256, OPTION_SLURM, OPTION_DEVICE, OPTION_SEED, OPTION_BLOCKS, OPTION_INDEPENDENT, OPTION_PART };
+enum { OPTION_OVER = 256, OPTION_SLURM, OPTION_BLOCKS, OPTION_INDEPENDENT, OPTION_PART };
 
 /* By enum gt_sweep_part. */
 static const char *const part_names[] = { "here", "worker", "task", "merge", "again" };
@@ -23,13 +23,9 @@ static const struct argp_option options[] = {
     { "slurm", OPTION_SLURM, "SBATCH-OPTIONS", 0, "As jobs of Slurm: one array, and a job that merges what its tasks "
       "made", 0 },
     { "output", 'o', "SWEEP.db", 0, "The store; one that the same command began is gone on with (required)", 0 },
-    { "device", OPTION_DEVICE, "NAME|FILE.ini", 0, "The GPU that the traces were recorded on (default: as each names "
-      "it)", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
       "Kernels of such names need nothing that their stream's other kernels make; may be repeated", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
-    { "seed", OPTION_SEED, "N", 0, "Seed of block costs given as ranges (default 1)", 0 },
-    { "quiet", 'q', NULL, 0, "No progress, no notes", 0 },
     { "part", OPTION_PART, "NAME", OPTION_HIDDEN | OPTION_NO_USAGE, NULL, 0 },
     GT_OPTION_FORMAT,
     { 0 },
@@ -89,16 +85,14 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     struct gt_sweep_arguments *arguments = state->input;
 
     switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->model; return 0;
     case OPTION_OVER: add_over(state, text, arguments); return 0;
     case 'j': arguments->jobs = (unsigned)gt_option_number(state, "jobs", text, 1, GT_SWEEP_JOBS_MAX); return 0;
     case OPTION_SLURM: arguments->slurm = text; return 0;
     case 'o': arguments->output = text; return 0;
-    case OPTION_DEVICE: arguments->device = text; return 0;
     case OPTION_INDEPENDENT: add_independent(state, text, arguments); return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
-    case OPTION_SEED: arguments->seed = gt_option_number(state, "seed", text, 0, UINT64_MAX); return 0;
     case OPTION_PART: arguments->part = find_part(state, text); return 0;
-    case 'q': arguments->quiet = true; return 0;
     case 'f': arguments->format = gt_option_format(state, text); return 0;
     case ARGP_KEY_ARG: add_trace(state, text, arguments); return 0;
     case ARGP_KEY_END: check(state, arguments); return 0;
@@ -112,7 +106,7 @@ static const struct argp parser = {
     "Ask about many changes at once: every combination of the values, of every trace, a row each in one store.\v"
     "Answers are those of 'gridtide whatif', which lists the changes. What a change refuses is a row with the reason. What "
     "is done stays where the command is interrupted; the same command goes on. 'gridtide report SWEEP.db' draws it.",
-    NULL, NULL, NULL,
+    gt_model_children, NULL, NULL,
 };
 /* clang-format on */
 
@@ -161,7 +155,7 @@ static int sweep_here(const struct gt_sweep_arguments *arguments, const struct g
     return result;
 }
 
-static int sweep(const struct gt_sweep_arguments *arguments)
+static int sweep(struct gt_sweep_arguments *arguments)
 {
     struct gt_error error = { "" };
     struct gt_sweep_plan asked;
@@ -179,13 +173,16 @@ static int sweep(const struct gt_sweep_arguments *arguments)
 
 static int run(int argc, char **argv)
 {
-    struct gt_sweep_arguments arguments = { .seed = 1, .grid = GT_GRID_EMPTY, .count = argc - 1, .given = argv + 1 };
+    struct gt_sweep_arguments arguments = {
+        .model = GT_MODEL_OPTIONS_DEFAULT, .grid = GT_GRID_EMPTY, .count = argc - 1, .given = argv + 1
+    };
     int result;
 
     gt_parse(&parser, argc, argv, &arguments);
     result = sweep(&arguments);
     gt_change_grid_free(&arguments.grid);
     free(arguments.traces);
+    gt_profiles_free(&arguments.model.profiles);
     return result;
 }
 

@@ -21,11 +21,10 @@ struct gt_sweep_arguments {
     const char **traces;
     uint32_t trace_count;
     struct gt_change_grid grid;
-    const char *device; /* NULL: the one that each trace names */
-    uint64_t seed;
+    struct gt_model_options model;
     const char *independent[GT_SWEEP_INDEPENDENT_MAX + 1]; /* NULL-ended */
     size_t independent_count;
-    bool bars, quiet;
+    bool bars;
     unsigned jobs;      /* 0: not said */
     const char *output; /* the store */
     const char *slurm;  /* options of sbatch; NULL: here */
@@ -65,7 +64,7 @@ int gt_sweep_keep(struct gt_sweep *sweep, const struct gt_sweep_row *row, struct
 int gt_sweep_flush(struct gt_sweep *sweep, bool now, struct gt_error *error);
 
 /* sweep_worker.c: the worker's loop; an exit status. */
-int gt_sweep_serve(const struct gt_sweep_arguments *arguments);
+int gt_sweep_serve(struct gt_sweep_arguments *arguments);
 
 /* sweep_pool.c: have the points todo[] done by so many workers.  Returns 0; 1 where some cannot be, which was told on
  * standard error; -1 with the reason.  *signal: the one that asked to stop early, or 0. */

@@ -314,7 +314,7 @@ int gt_sweep_work(struct gt_sweep *sweep, const struct gt_sweep_arguments *argum
     pool.jobs = jobs < count ? jobs : (unsigned)count;
     pool.workers = gt_calloc(pool.jobs + 1, sizeof *pool.workers);
     gt_deal_begin(&pool.deal, todo, count, arguments->trace_count, arguments->grid.points);
-    gt_progress_begin(&pool.progress, "sweeping", arguments->quiet);
+    gt_progress_begin(&pool.progress, "sweeping", arguments->model.quiet);
     watch(old);
     result = run(&pool, count, error);
     for (unsigned i = 0; i < pool.jobs; i++) {

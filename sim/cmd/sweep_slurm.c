@@ -194,7 +194,7 @@ int gt_sweep_submit(struct gt_sweep *sweep, const struct gt_sweep_arguments *arg
         result = submit_array(arguments, folder, (unsigned)tasks, array, error);
     if (result == 0 && tasks > 0)
         result = submit_merge(arguments, sweep->path, array, behind, merge, error);
-    if (result == 0 && tasks > 0 && !arguments->quiet)
+    if (result == 0 && tasks > 0 && !arguments->model.quiet)
         fprintf(stderr, "gridtide: job %s does %llu points in %llu tasks; job %s merges them into %s\n", array,
                 (unsigned long long)sweep->left, (unsigned long long)tasks, merge, sweep->path);
     free(folder);

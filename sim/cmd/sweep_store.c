@@ -51,6 +51,16 @@ static char *digest(const char *path, struct gt_error *error)
     return gt_format("%016llx-%llu", hash, size);
 }
 
+static void write_programs(FILE *out, const struct gt_model_options *model)
+{
+    for (uint32_t i = 0; i < model->profiles.count; i++)
+        fprintf(out, " programs=%s", model->profiles.paths[i]);
+    if (model->program_cost)
+        fputs(" cost=program", out);
+    if (model->task_costs != NULL)
+        fprintf(out, " task-costs=%s", model->task_costs);
+}
+
 static char *options_text(const struct gt_sweep_arguments *arguments)
 {
     char *text;
@@ -59,11 +69,12 @@ static char *options_text(const struct gt_sweep_arguments *arguments)
 
     if (out == NULL)
         gt_no_memory("a text");
-    fprintf(out, "blocks=%s seed=%llu", arguments->bars ? "off" : "on", (unsigned long long)arguments->seed);
-    if (arguments->device != NULL)
-        fprintf(out, " device=%s", arguments->device);
+    fprintf(out, "blocks=%s seed=%llu", arguments->bars ? "off" : "on", (unsigned long long)arguments->model.seed);
+    if (arguments->model.device != NULL)
+        fprintf(out, " device=%s", arguments->model.device);
     for (size_t i = 0; i < arguments->independent_count; i++)
         fprintf(out, " independent=%s", arguments->independent[i]);
+    write_programs(out, &arguments->model);
     fclose(out);
     return text;
 }

@@ -7,48 +7,41 @@
 #include <sys/prctl.h>
 
 #include "sim/cmd/common.h"
-#include "sim/cmd/run_input.h"
+#include "sim/cmd/inquiry.h"
 #include "sim/cmd/sweep_frame.h"
 #include "sim/cmd/sweep_parts.h"
-#include "sim/whatif/whatif.h"
-#include "traces/io/device_file.h"
-#include "traces/io/path_stem.h"
-#include "traces/names/demangle.h"
 
 /* The trace at hand. */
 struct ready {
     int64_t number; /* -1: there is none */
-    struct gt_workload *workload;
-    struct gt_device device;
-    struct gt_whatif_host host;
+    struct gt_inquiry inquiry;
     struct gt_whatif whatif;
     bool failed; /* it cannot be asked about */
+    bool unread; /* nor can any: programs cannot be read, */
+    struct gt_error reason;
 };
 
 static void let_go(struct ready *ready)
 {
     if (ready->number >= 0)
         gt_whatif_free(&ready->whatif);
-    gt_workload_free(ready->workload);
-    *ready = (struct ready){ .number = -1 };
+    memset(&ready->whatif, 0, sizeof ready->whatif);
+    gt_inquiry_free(&ready->inquiry);
+    ready->number = -1;
 }
 
 static int begin(struct ready *ready, const struct gt_sweep_arguments *arguments, struct gt_error *error)
 {
-    struct gt_whatif_subject subject = { .options = GT_OPTIONS_DEFAULT };
+    struct gt_whatif_subject subject;
 
-    ready->workload = gt_run_read(arguments->traces[ready->number], true, error);
-    if (ready->workload == NULL ||
-        gt_run_device(ready->workload, arguments->device, true, &ready->device, error) != 0)
+    if (ready->unread) {
+        *error = ready->reason;
         return -1;
-    ready->host = (struct gt_whatif_host){ .load_device = gt_device_load,
-                                           .fit_kernel = gt_name_fit,
-                                           .independent = arguments->independent };
-    subject.workload = ready->workload;
-    subject.device = &ready->device;
-    subject.host = &ready->host;
-    subject.options.blocks = !arguments->bars;
-    subject.options.seed = arguments->seed;
+    }
+    if (gt_inquiry_begin(&ready->inquiry, arguments->traces[ready->number], &arguments->model, arguments->independent,
+                         true, error) != 0)
+        return -1;
+    subject = gt_inquiry_subject(&ready->inquiry, &arguments->model, arguments->bars);
     return gt_whatif_begin(&ready->whatif, &subject, error);
 }
 
@@ -62,23 +55,21 @@ static void say_failed(uint32_t number, const struct gt_error *error)
     gt_frame_send(&frame, stdout);
 }
 
-static void say_trace(const struct ready *ready, const char *file)
+static void say_trace(const struct ready *ready)
 {
     const struct gt_grade_facts *facts = &ready->whatif.facts;
-    char *stem = gt_path_stem(file);
     struct gt_frame frame;
 
     gt_frame_begin(&frame, GT_FRAME_TRACE);
     gt_frame_integer(&frame, ready->number);
-    gt_frame_text(&frame, ready->workload->name != NULL ? ready->workload->name : stem);
-    gt_frame_text(&frame, ready->device.name);
+    gt_frame_text(&frame, ready->inquiry.name);
+    gt_frame_text(&frame, ready->inquiry.device.name);
     gt_frame_real(&frame, facts->measured_us);
     gt_frame_real(&frame, facts->replay_us);
     gt_frame_real(&frame, facts->baseline_us);
     gt_frame_real(&frame, ready->whatif.step_us);
     gt_frame_integer(&frame, facts->steps.count);
     gt_frame_send(&frame, stdout);
-    free(stem);
 }
 
 static void make_ready(struct ready *ready, uint32_t number, const struct gt_sweep_arguments *arguments)
@@ -93,7 +84,7 @@ static void make_ready(struct ready *ready, uint32_t number, const struct gt_swe
     if (ready->failed)
         say_failed(number, &error);
     else
-        say_trace(ready, arguments->traces[number]);
+        say_trace(ready);
 }
 
 /* A line each. */
@@ -144,10 +135,12 @@ static void answer(const struct ready *ready, const struct gt_sweep_arguments *a
     gt_answer_free(&answer);
 }
 
-int gt_sweep_serve(const struct gt_sweep_arguments *arguments)
+int gt_sweep_serve(struct gt_sweep_arguments *arguments)
 {
     struct ready ready = { .number = -1 };
     uint64_t point;
+
+    ready.unread = gt_profiles_read(&arguments->model.profiles, true, &ready.reason) != 0;
 
     signal(SIGINT, SIG_IGN); /* Ctrl-C is told to all; who started us ends us */
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -4,13 +4,8 @@
 #include <string.h>
 
 #include "sim/cmd/cmd.h"
-#include "sim/cmd/run_input.h"
-#include "sim/cmd/run_kernels.h"
-#include "sim/cmd/task_costs.h"
+#include "sim/cmd/inquiry.h"
 #include "sim/cmd/whatif_parts.h"
-#include "traces/io/device_file.h"
-#include "traces/io/path_stem.h"
-#include "traces/names/demangle.h"
 
 enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256 };
 enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT };
@@ -187,76 +182,21 @@ static int ask(const struct arguments *arguments, const struct gt_change *change
     return result;
 }
 
-/* What is asked about, and what it takes to ask. */
-struct inquiry {
-    struct gt_workload *workload;
-    struct gt_device device;
-    struct gt_kernel_model *modelled; /* NULL: no kernel has a program */
-    char *name;
-};
-
-/* Kernels that last as their programs say, where nothing else is known of them or that is wanted. */
-static int model_kernels(struct inquiry *inquiry, struct arguments *arguments, struct gt_error *error)
-{
-    struct gt_model_options *model = &arguments->model;
-    struct gt_progress progress;
-    double wall_us;
-
-    if (gt_profiles_read(&model->profiles, model->quiet, error) != 0)
-        return -1;
-    gt_profiles_attach(&model->profiles, inquiry->workload, inquiry->name, model->quiet);
-    if (model->program_cost && gt_profiles_check_cost(inquiry->workload, error) != 0)
-        return -1;
-    if (gt_price_tasks(model->task_costs, inquiry->workload, inquiry->name, model->quiet, error) != 0)
-        return -1;
-    if (!gt_has_programs(inquiry->workload))
-        return 0;
-    gt_progress_begin(&progress, "modelling kernels", model->quiet);
-    inquiry->modelled =
-        gt_run_kernels(inquiry->workload, &inquiry->device, &inquiry->device, false, &progress, &wall_us, error);
-    gt_progress_end(&progress);
-    if (inquiry->modelled != NULL && !model->quiet)
-        gt_run_kernels_warn(inquiry->workload, inquiry->modelled);
-    return inquiry->modelled == NULL ? -1 : 0;
-}
-
-static int prepare(struct inquiry *inquiry, struct arguments *arguments, struct gt_error *error)
-{
-    const struct gt_model_options *model = &arguments->model;
-
-    inquiry->workload = gt_run_read(arguments->trace, model->quiet, error);
-    if (inquiry->workload == NULL)
-        return -1;
-    inquiry->name =
-        inquiry->workload->name != NULL ? gt_strdup(inquiry->workload->name) : gt_path_stem(arguments->trace);
-    if (gt_run_device(inquiry->workload, model->device, model->quiet, &inquiry->device, error) != 0)
-        return -1;
-    return model_kernels(inquiry, arguments, error);
-}
-
 static int work(struct arguments *arguments, const struct gt_change *changes, struct gt_error *error)
 {
-    struct gt_whatif_host host = { .load_device = gt_device_load,
-                                   .fit_kernel = gt_name_fit,
-                                   .independent = arguments->independent };
-    struct inquiry inquiry = { .workload = NULL };
-    int result = prepare(&inquiry, arguments, error);
+    struct gt_model_options *model = &arguments->model;
+    struct gt_inquiry inquiry = { .name = NULL };
+    int result = gt_profiles_read(&model->profiles, model->quiet, error);
 
+    if (result == 0)
+        result = gt_inquiry_begin(&inquiry, arguments->trace, model, arguments->independent, model->quiet, error);
     if (result == 0) {
-        struct gt_whatif_subject subject = {
-            .workload = inquiry.workload, .device = &inquiry.device, .host = &host, .options = GT_OPTIONS_DEFAULT
-        };
+        struct gt_whatif_subject subject = gt_inquiry_subject(&inquiry, model, arguments->bars);
 
-        subject.options.blocks = !arguments->bars;
-        subject.options.seed = arguments->model.seed;
-        subject.options.modelled = inquiry.modelled;
-        subject.options.program_cost = arguments->model.program_cost;
         result = ask(arguments, changes, &subject, inquiry.name, error);
     }
-    gt_kernel_model_free(inquiry.modelled);
-    gt_workload_free(inquiry.workload);
-    gt_profiles_free(&arguments->model.profiles);
-    free(inquiry.name);
+    gt_inquiry_free(&inquiry);
+    gt_profiles_free(&model->profiles);
     return result;
 }
 

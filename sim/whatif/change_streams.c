@@ -80,6 +80,12 @@ static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
             "%u nodes of graphs are independent because --independent says so: the graphs are as though they "
             "had been captured from so many streams",
             deal->nodes);
+    if (deal->nodes_shown > 0)
+        gt_scenario_assume(
+            scenario, GT_TRUST_HIGH,
+            "%u nodes of graphs are ordered by what the trace says they read and write: the graphs are as "
+            "though they had been captured from so many streams",
+            deal->nodes_shown);
     if (deal->shown > 0)
         gt_scenario_assume(scenario, GT_TRUST_HIGH, "%u calls are ordered by what the trace says they read and write",
                            deal->shown);
@@ -89,7 +95,7 @@ static void tell(struct gt_scenario *scenario, const struct gt_deal *deal)
 
 static bool deals(const struct gt_deal *deal)
 {
-    return deal->said + deal->shown + deal->nodes > 0;
+    return deal->said + deal->shown + deal->nodes + deal->nodes_shown > 0;
 }
 
 static int read_count(const char *argument, uint32_t *streams, struct gt_error *error)

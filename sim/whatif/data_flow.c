@@ -118,6 +118,31 @@ static struct gt_touch touch_of(const struct gt_workload *w, const struct gt_buf
     return touch;
 }
 
+bool gt_data_flow_knows(const struct gt_data_flow *flow, gt_op_index op)
+{
+    return is_known(flow->w, &flow->w->ops[op]);
+}
+
+bool gt_data_flow_conflict(const struct gt_data_flow *flow, gt_op_index one, gt_op_index other)
+{
+    const struct gt_op *a = &flow->w->ops[one], *b = &flow->w->ops[other];
+
+    for (uint32_t i = 0; i < a->accesses; i++) {
+        const struct gt_buffer_access *first = access_of(flow->w, a, i);
+        struct gt_touch touch = touch_of(flow->w, first);
+
+        for (uint32_t j = 0; j < b->accesses; j++) {
+            const struct gt_buffer_access *second = access_of(flow->w, b, j);
+            struct gt_touch beside = touch_of(flow->w, second);
+
+            if (flow->memory[first->buffer] == flow->memory[second->buffer] && touch.from < beside.to &&
+                beside.from < touch.to && (touch.writes || beside.writes))
+                return true;
+        }
+    }
+    return false;
+}
+
 static struct gt_touches *touches_of(struct gt_data_flow *flow, const struct gt_buffer_access *access)
 {
     return &flow->touches[flow->memory[access->buffer]];

@@ -32,6 +32,10 @@ struct gt_data_flow {
 void gt_data_flow_begin(struct gt_data_flow *flow, const struct gt_workload *workload);
 void gt_data_flow_free(struct gt_data_flow *flow);
 
+/* Is all known that the operation reads and writes?  Then: do two such touch the same bytes, one of them writing? */
+bool gt_data_flow_knows(const struct gt_data_flow *flow, gt_op_index op);
+bool gt_data_flow_conflict(const struct gt_data_flow *flow, gt_op_index one, gt_op_index other);
+
 /* Visit each touch of a call of the same stream that `call`, a known one, must come after. */
 void gt_data_flow_visit(struct gt_data_flow *flow, gt_call_index call, gt_stream_index stream,
                         void (*visit)(void *user, const struct gt_touch *touch), void *user);

@@ -7,6 +7,7 @@
 #include "sim/whatif/call_kinds.h"
 #include "sim/whatif/data_flow.h"
 #include "sim/whatif/deal_clock.h"
+#include "sim/whatif/deal_graph.h"
 #include "sim/whatif/deal_targets.h"
 #include "sim/whatif/graph_identity.h"
 #include "sim/whatif/independence.h"
@@ -166,6 +167,7 @@ static void count_nodes(struct dealing *d, gt_call_index call)
     if (gt_independence_nodes(d->said, d->w, call, unit) > 1)
         for (uint32_t i = 0; i < ops; i++)
             d->deal->nodes += unit[i] != GT_NONE;
+    d->deal->nodes_shown += gt_flow_nodes(d->w, call, &d->flow);
     free(unit);
 }
 

@@ -20,11 +20,12 @@ struct gt_deal {
     gt_stream_index *target;    /* by call: where its work goes; GT_NONE: it has none */
     struct gt_deal_wait *waits; /* in the order of calls */
     uint32_t wait_count, wait_room;
-    bool more;      /* are there contexts with fewer streams of work than asked for? */
-    uint32_t moved; /* calls whose work goes to another stream */
-    uint32_t said;  /* calls that may because the user says so, */
-    uint32_t shown; /* because of what they read and write */
-    uint32_t nodes; /* of graphs, that may because the user says so */
+    bool more;            /* are there contexts with fewer streams of work than asked for? */
+    uint32_t moved;       /* calls whose work goes to another stream */
+    uint32_t said;        /* calls that may because the user says so, */
+    uint32_t shown;       /* because of what they read and write */
+    uint32_t nodes;       /* of graphs, that may because the user says so, */
+    uint32_t nodes_shown; /* because of what they read and write */
     struct gt_deal_targets *targets;
     struct gt_independence *independence;
 };

@@ -4,15 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
-
-/* Nodes are numbered within their call. */
-struct nodes {
-    const struct gt_workload *w;
-    const struct gt_call *call;
-    bool chained;    /* no edges are stated: the nodes of a stream come one after the other */
-    uint32_t *order; /* the nodes so that each comes behind those that it waits for */
-    uint32_t *last;  /* by node: the one before it in its stream; GT_NONE */
-};
+#include "sim/whatif/graph_nodes.h"
 
 struct set {
     uint32_t *nodes, count, room;
@@ -32,78 +24,6 @@ static uint32_t *nones(uint32_t count)
 
     memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
     return indexes;
-}
-
-static const struct gt_op *node(const struct nodes *nodes, uint32_t i)
-{
-    return &nodes->w->ops[nodes->call->first_op + i];
-}
-
-/* What node `i` waits for within its graph, number `at` of it; GT_NONE: there is no more. */
-static uint32_t waits_for(const struct nodes *nodes, uint32_t i, uint32_t *at)
-{
-    const struct gt_op *op = node(nodes, i);
-
-    if (nodes->chained)
-        return (*at)++ == 0 ? nodes->last[i] : GT_NONE;
-    while (*at < op->afters) {
-        gt_op_index before = nodes->w->afters[op->first_after + (*at)++];
-
-        if (before >= nodes->call->first_op)
-            return before - nodes->call->first_op;
-    }
-    return GT_NONE;
-}
-
-static void link_nodes(struct nodes *nodes)
-{
-    uint32_t *of_stream = nones(nodes->w->stream_count);
-
-    nodes->last = nones(nodes->call->ops);
-    for (uint32_t i = 0; i < nodes->call->ops; i++) {
-        nodes->last[i] = of_stream[node(nodes, i)->stream];
-        of_stream[node(nodes, i)->stream] = i;
-    }
-    free(of_stream);
-}
-
-/* Nodes may stand in any order.  Returns false where they wait in a circle. */
-static bool sort_nodes(struct nodes *nodes)
-{
-    bool *done = gt_calloc(nodes->call->ops + 1ull, sizeof *done), more = true;
-    uint32_t count = 0;
-
-    nodes->order = gt_calloc(nodes->call->ops + 1ull, sizeof *nodes->order);
-    while (more) {
-        more = false;
-        for (uint32_t i = 0; i < nodes->call->ops; i++) {
-            uint32_t at = 0, before = GT_NONE;
-
-            while (!done[i] && (before = waits_for(nodes, i, &at)) != GT_NONE && done[before])
-                ;
-            if (done[i] || before != GT_NONE)
-                continue;
-            done[i] = more = true;
-            nodes->order[count++] = i;
-        }
-    }
-    free(done);
-    return count == nodes->call->ops;
-}
-
-static bool begin(struct nodes *nodes, const struct gt_workload *w, gt_call_index call)
-{
-    *nodes = (struct nodes){ .w = w, .call = &w->calls[call], .chained = true };
-    for (uint32_t i = 0; i < nodes->call->ops; i++)
-        nodes->chained &= node(nodes, i)->afters == 0;
-    link_nodes(nodes);
-    return sort_nodes(nodes);
-}
-
-static void end(struct nodes *nodes)
-{
-    free(nodes->order);
-    free(nodes->last);
 }
 
 static void add(struct set *set, uint32_t member)
@@ -137,11 +57,11 @@ static void add_all(const struct dealt *dealt, struct set *set, const struct set
 }
 
 /* What node `i` comes after now: past those that it is independent of, to what they come after. */
-static void find_before(const struct nodes *nodes, struct dealt *dealt, uint32_t i)
+static void find_before(const struct gt_graph_nodes *nodes, struct dealt *dealt, uint32_t i)
 {
     uint32_t at = 0, before;
 
-    while ((before = waits_for(nodes, i, &at)) != GT_NONE) {
+    while ((before = gt_graph_waits_for(nodes, i, &at)) != GT_NONE) {
         bool passes =
             dealt->unit[i] != GT_NONE && dealt->unit[before] != GT_NONE && dealt->unit[i] != dealt->unit[before];
 
@@ -159,7 +79,8 @@ static void find_before(const struct nodes *nodes, struct dealt *dealt, uint32_t
     }
 }
 
-static void write_edges(struct gt_rebuild *rebuild, const struct nodes *nodes, const struct dealt *dealt, uint32_t i)
+static void write_edges(struct gt_rebuild *rebuild, const struct gt_graph_nodes *nodes, const struct dealt *dealt,
+                        uint32_t i)
 {
     gt_op_index first = nodes->call->first_op, op = rebuild->new_op[first + i];
 
@@ -168,7 +89,7 @@ static void write_edges(struct gt_rebuild *rebuild, const struct nodes *nodes, c
         gt_rebuild_edge(rebuild, op, rebuild->new_op[first + dealt->before[i].nodes[j]]);
 }
 
-static void deal(struct gt_rebuild *rebuild, const struct nodes *nodes, struct dealt *dealt,
+static void deal(struct gt_rebuild *rebuild, const struct gt_graph_nodes *nodes, struct dealt *dealt,
                  const gt_stream_index *streams, uint32_t count)
 {
     uint32_t *of_place = nones(count); /* by stream: the last node dealt to it */
@@ -200,14 +121,18 @@ static void free_sets(struct set *sets, uint32_t count)
 }
 
 void gt_deal_nodes(struct gt_rebuild *rebuild, gt_call_index call, const struct gt_independence *independence,
-                   const gt_stream_index *streams, uint32_t count)
+                   const struct gt_data_flow *flow, const gt_stream_index *streams, uint32_t count)
 {
-    struct nodes nodes;
+    struct gt_graph_nodes nodes;
     struct dealt dealt = { .unit = nones(rebuild->from->calls[call].ops) };
     uint32_t ops = rebuild->from->calls[call].ops;
     uint32_t units = gt_independence_nodes(independence, rebuild->from, call, dealt.unit);
 
-    if (units > 1 && begin(&nodes, rebuild->from, call)) {
+    if (gt_deal_nodes_by_flow(rebuild, call, flow, dealt.unit, streams, count)) {
+        free(dealt.unit);
+        return;
+    }
+    if (units > 1 && gt_graph_nodes_begin(&nodes, rebuild->from, call)) {
         dealt.place = gt_calloc(ops + 1ull, sizeof *dealt.place);
         dealt.rank = gt_calloc(ops + 1ull, sizeof *dealt.rank);
         dealt.before = gt_calloc(ops + 1ull, sizeof *dealt.before);
@@ -219,25 +144,25 @@ void gt_deal_nodes(struct gt_rebuild *rebuild, gt_call_index call, const struct 
         free_sets(dealt.passed, ops);
     }
     if (units > 1)
-        end(&nodes);
+        gt_graph_nodes_end(&nodes);
     free(dealt.unit);
 }
 
 void gt_fold_nodes(struct gt_rebuild *rebuild, gt_call_index call, const gt_stream_index *place)
 {
-    struct nodes nodes;
+    struct gt_graph_nodes nodes;
     gt_op_index first = rebuild->from->calls[call].first_op;
     uint32_t *of_stream = nones(rebuild->from->stream_count);
 
-    if (begin(&nodes, rebuild->from, call) && !nodes.chained) {
+    if (gt_graph_nodes_begin(&nodes, rebuild->from, call) && !nodes.chained) {
         for (uint32_t rank = 0; rank < nodes.call->ops; rank++) {
-            uint32_t i = nodes.order[rank], *last = &of_stream[place[node(&nodes, i)->stream]];
+            uint32_t i = nodes.order[rank], *last = &of_stream[place[gt_graph_node(&nodes, i)->stream]];
 
-            if (*last != GT_NONE && node(&nodes, *last)->stream != node(&nodes, i)->stream)
+            if (*last != GT_NONE && gt_graph_node(&nodes, *last)->stream != gt_graph_node(&nodes, i)->stream)
                 gt_rebuild_edge(rebuild, rebuild->new_op[first + i], rebuild->new_op[first + *last]);
             *last = i;
         }
     }
-    end(&nodes);
+    gt_graph_nodes_end(&nodes);
     free(of_stream);
 }

@@ -13,7 +13,8 @@ struct writing {
     gt_call_index *before; /* likewise, as it was */
     const struct gt_workload *w;
     struct gt_rebuild rebuild;
-    gt_event_index *events; /* by call: recorded behind it; GT_NONE: nobody waits for it so */
+    struct gt_data_flow flow; /* of nodes of graphs */
+    gt_event_index *events;   /* by call: recorded behind it; GT_NONE: nobody waits for it so */
 };
 
 /* An event of one's own thread can be recorded as soon as there is something to record; whether another thread's call
@@ -62,7 +63,8 @@ static void deal_nodes(struct writing *writing, gt_call_index call, gt_stream_in
     const struct gt_deal_targets *targets = writing->deal->targets;
     const struct gt_deal_context *context = &targets->contexts[targets->of[stream]];
 
-    gt_deal_nodes(&writing->rebuild, call, writing->deal->independence, context->list, context->count);
+    gt_deal_nodes(&writing->rebuild, call, writing->deal->independence, &writing->flow, context->list,
+                  context->count);
 }
 
 /* A kernel may come before the one ahead of it is over only behind the one that it did so before. */
@@ -105,6 +107,7 @@ struct gt_workload *gt_deal_write(const struct gt_deal *deal, const struct gt_wo
     uint32_t wait = 0;
 
     gt_rebuild_begin(&writing.rebuild, w);
+    gt_data_flow_begin(&writing.flow, w);
     for (uint32_t i = 0; i < deal->stream_count; i++)
         gt_rebuild_new_stream(&writing.rebuild, deal->like[i]);
     number_events(&writing);
@@ -115,6 +118,7 @@ struct gt_workload *gt_deal_write(const struct gt_deal *deal, const struct gt_wo
             write_wait(&writing, &deal->waits[wait]);
         write_call(&writing, i);
     }
+    gt_data_flow_free(&writing.flow);
     free(writing.events);
     free(writing.last);
     free(writing.before);

@@ -189,3 +189,16 @@ ns_of() {
     ' "$validate/recordings/programs-figures.txt" now)
     [ -z "$worse" ] || { echo "$worse"; cat now; false; }
 }
+
+@test "programs: a sweep takes them as whatif does, and goes on with the same alone" {
+    "$GRIDTIDE" sweep -q timeline.jsonl --programs profile.jsonl --cost program --over launch-cost=2,9 -o sweep.db -f json > sweep.json
+    for cost in 2 9; do
+        "$GRIDTIDE" whatif -q timeline.jsonl --programs profile.jsonl --cost program --change launch-cost=$cost -f json > one.json
+        predicted=$(sed -n 's/.*"predicted_us": \([0-9.]*\).*/\1/p' one.json)
+        [ -n "$predicted" ]
+        [ "$(sqlite3 sweep.db "select abs(predicted_us - $predicted) < 0.001 from sweep_grid where \"launch-cost\" = '$cost'")" = 1 ]
+    done
+    run "$GRIDTIDE" sweep -q timeline.jsonl --programs profile.jsonl --over launch-cost=2,9 -o sweep.db
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"sweep.db"*option* ]] || { echo "$output"; false; }
+}

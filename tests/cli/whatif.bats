@@ -169,3 +169,30 @@ refused()
     "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/traces/pairs/handoff.streams-1.json.gz" -q --all -f json > "$BATS_TEST_TMPDIR/all"
     jq -e '[.changes[] | select(.change | startswith("priority"))] == []' "$BATS_TEST_TMPDIR/all"
 }
+
+# A graph of four kernels in a chain of 100 us each, 16 blocks: its nodes say what they read and write.
+graph_of() {
+    local kernel='{"kernel":"k"' nodes=
+    for i in 0 1 2 3; do
+        nodes+="${nodes:+,}$kernel"
+        [ "$i" = 0 ] || nodes+=",\"after\":[$((i - 1))]"
+        shift
+        nodes+="$1}"
+    done
+    printf '%s\n' '{"gridtide":1,"name":"graph","device":"h200"}' '{"kernel":"k","grid":16,"block":256,"duration_us":100}' \
+        '{"buffer":"a","bytes":1000}' '{"buffer":"b","bytes":1000}' '{"buffer":"c","bytes":1000}' '{"buffer":"d","bytes":1000}' \
+        "{\"call\":\"graph_launch\",\"stream\":\"s\",\"nodes\":[$nodes]}" '{"call":"device_sync"}' > "$BATS_TEST_TMPDIR/graph.jsonl"
+    "$GRIDTIDE" whatif -q "$BATS_TEST_TMPDIR/graph.jsonl" --change streams=4 -f json > "$BATS_TEST_TMPDIR/json"
+}
+
+@test "streams: data flow orders the nodes of a graph" {
+    touch() { printf ',"reads":[%s],"writes":["%s"]' "$1" "$2"; }
+    graph_of of "$(touch '' a)" "$(touch '' b)" "$(touch '' c)" "$(touch '' d)" # nobody reads: beside each other
+    jq -e '.changes[0] | .predicted_us < 130 and (.assumptions | any(startswith("4 nodes of graphs are ordered by what")))' "$BATS_TEST_TMPDIR/json"
+    graph_of of "$(touch '' a)" "$(touch '"a"' b)" "$(touch '"b"' c)" "$(touch '"c"' d)" # each what the one before wrote
+    jq -e '.changes[0].change_pct == 0' "$BATS_TEST_TMPDIR/json"
+    graph_of of "$(touch '' a)" "$(touch '"a"' b)" "$(touch '"a"' c)" "$(touch '"b","c"' d)" # a diamond: three levels
+    jq -e '.changes[0].predicted_us | . > 310 and . < 330' "$BATS_TEST_TMPDIR/json"
+    graph_of of "$(touch '' a)" "" "$(touch '' c)" "$(touch '' d)" # of one nothing is known: it stays between the others
+    jq -e '.changes[0].predicted_us | . > 310 and . < 330' "$BATS_TEST_TMPDIR/json"
+}
