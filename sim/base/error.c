@@ -97,16 +97,22 @@ char *gt_strdup(const char *text)
     return gt_strndup(text, PTRDIFF_MAX);
 }
 
+char *gt_vformat(const char *format, va_list arguments)
+{
+    char *text = NULL;
+
+    if (vasprintf(&text, format, arguments) < 0)
+        gt_no_memory("a text");
+    return text;
+}
+
 char *gt_format(const char *format, ...)
 {
     va_list arguments;
-    char *text = NULL;
-    int length;
+    char *text;
 
     va_start(arguments, format);
-    length = vasprintf(&text, format, arguments);
+    text = gt_vformat(format, arguments);
     va_end(arguments);
-    if (length < 0)
-        gt_no_memory("a text");
     return text;
 }

@@ -7,6 +7,8 @@
 #ifndef GRIDTIDE_SIM_BASE_ERROR_H
 #define GRIDTIDE_SIM_BASE_ERROR_H
 
+#include <stdarg.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -35,6 +37,7 @@ char *gt_strdup(const char *text);
 char *gt_strndup(const char *text, unsigned long long length);
 /* A new text, printf-style. */
 char *gt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+char *gt_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 /* The same end for a library that found no memory for `what`. */
 void gt_no_memory(const char *what) __attribute__((noreturn));
 

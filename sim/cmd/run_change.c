@@ -63,13 +63,10 @@ static void item(FILE *out, const char *format, ...)
 {
     va_list arguments;
     char *text;
-    int result;
 
     va_start(arguments, format);
-    result = vasprintf(&text, format, arguments);
+    text = gt_vformat(format, arguments);
     va_end(arguments);
-    if (result < 0)
-        gt_no_memory("a text");
     gt_fold_print(out, INDENT, text);
     free(text);
 }

@@ -50,13 +50,10 @@ void gt_scenario_assume(struct gt_scenario *scenario, enum gt_trust most, const 
 {
     va_list arguments;
     char *text;
-    int result;
 
     va_start(arguments, format);
-    result = vasprintf(&text, format, arguments);
+    text = gt_vformat(format, arguments);
     va_end(arguments);
-    if (result < 0)
-        gt_no_memory("a text");
     if (most > scenario->trust)
         scenario->trust = most;
     if (told(scenario, text)) {
