@@ -239,6 +239,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->commands_free = m->waiters_free = m->grids_free = m->batches_free = m->groups_free = GT_NONE;
     if (find_policies(m, error) != 0)
         return -1;
+    m->plain_level = (uint32_t)clamp_level(m->device, 0);
     m->noise_run_factor = gt_noise_run_factor(m->device, m->options);
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);

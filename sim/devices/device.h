@@ -111,16 +111,22 @@ struct gt_device {
     uint64_t poll_seen_ps;         /* from an operation's end to a poll's seeing it */
     uint64_t host_function_ps;     /* from an operation's end to a host function's start */
     /* launches by blocks (dynamic parallelism), by gt_launch_into where they are arrays */
-    uint64_t child_call_ps[4];    /* that the launching thread spends on one */
-    uint64_t child_latency_ps[4]; /* from there to the child's start, where nothing holds it */
-    uint64_t child_first_ps;      /* added to the call of a grid's first launch */
-    uint64_t child_stream_ps;     /* added by making a stream, for the first launch into it */
-    uint64_t child_next_ps;       /* from one child's start to the next one's, at least */
-    uint64_t child_gap_ps;        /* from a child's end to the start of the next one of its device stream */
-    uint64_t child_tail_ps; /* from the end of a grid's other work, or of a tail launch, to the next tail launch */
-    uint64_t child_end_ps;  /* from the end of a grid's last child to its own being complete */
-    uint32_t child_pending; /* launches that wait for their start, at most */
-    uint32_t child_depth;   /* grids within each other, at most */
+    uint64_t child_call_ps[4];       /* that the launching thread spends on one */
+    uint64_t child_contention_ps[4]; /* added by each call that others make at about that time */
+    uint64_t child_latency_ps[4];    /* from there to the child's start, where nothing holds it */
+    uint64_t child_next_ps[4];       /* from one child's start to the next one's, at least */
+    uint64_t child_first_ps;         /* added to the call of a grid's first launch */
+    uint64_t child_stream_ps;        /* added by making a stream, for the first launch into it */
+    uint64_t child_gap_ps;           /* from a child's end to the start of the next one of its device stream */
+    uint64_t child_tail_ps;          /* from the end of what the host launched to its first tail launch */
+    uint64_t child_tail_next_ps;     /* the same of what a block launched, and from one tail launch to the next */
+    uint64_t child_pass_ps;      /* ends of children are seen in passes, one after the other: each takes so long */
+    uint64_t child_pass_each_ps; /* added by each child of it */
+    uint64_t child_end_ps;       /* from the end of a grid's last child to its own being complete */
+    uint64_t child_host_ps;      /* from there to where the host's stream goes on */
+    uint64_t child_tail_host_ps; /* the same from the end of the last tail launch */
+    uint32_t child_pending;      /* launches that wait for their start, at most */
+    uint32_t child_depth;        /* grids within each other, at most */
     /* copies */
     uint32_t copy_engines; /* 1: one for all; 2: one a direction; 3: device copies too */
     uint32_t copy_queues;  /* of an engine, that streams are spread over; emptied in turn */

@@ -29,6 +29,13 @@ static struct gt_gpu_state *gpu_of(struct gt_machine *m, gt_command_index comman
     return &m->gpus[m->streams[op_of(m, command)->stream].gpu];
 }
 
+/* Seen on H200: what a block launches has no priority, whatever its parent's stream has. */
+static uint32_t level_of(const struct gt_machine *m, gt_command_index command)
+{
+    return m->commands[command].kind == GT_COMMAND_CHILD ? m->plain_level
+                                                         : m->streams[op_of(m, command)->stream].level;
+}
+
 /* Where in the trace the kernel stands, for messages. */
 static void fail_kernel(struct gt_machine *m, const struct gt_op *op, const char *what, const char *hint)
 {
@@ -266,7 +273,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
         .op = m->commands[command].index,
         .kernel = op->kernel,
         .next = GT_NONE,
-        .level = m->streams[op->stream].level,
+        .level = level_of(m, command),
         .occupancy = *occupancy,
         .blocks = blocks,
         .block_ps = GT_TIME_NONE,
@@ -343,7 +350,7 @@ void gt_kernel_start(struct gt_machine *m, gt_command_index command)
 void gt_grid_admit(struct gt_machine *m, gt_command_index command)
 {
     struct gt_gpu_state *gpu = gpu_of(m, command);
-    uint32_t level = m->streams[op_of(m, command)->stream].level;
+    uint32_t level = level_of(m, command);
 
     if (gpu->resident < m->device->resident_grids && !gt_exclusive_copy_holds(gpu)) {
         admit(m, command);

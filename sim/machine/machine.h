@@ -78,6 +78,7 @@ struct gt_machine {
     gt_command_index unwritten; /* the first of the groups of a graph that the driver has still to write; GT_NONE */
     struct gt_event_state *events;
     struct gt_device_syncs *device_syncs; /* NULL: no call waits so */
+    uint32_t plain_level;                 /* of priority 0 */
     struct gt_child_state *children;      /* NULL: no block launches anything */
     struct gt_serial_state serial;        /* only where options->serialize */
     /* operations */

@@ -9,13 +9,14 @@
 
 #include <stdlib.h>
 
+#include "sim/base/array.h"
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/operation.h"
 #include "sim/workload/child_launches.h"
 
 /* What an event of a row is about. */
-enum stamp { LAUNCHED, MAY_GO, HAS_TURN, PARENT_COMPLETE };
+enum stamp { LAUNCHED, MAY_GO, HAS_TURN, SEEN, PASS_OVER, PARENT_COMPLETE };
 
 struct child {
     gt_time_ps launched_ps;   /* due: its call returns on the device */
@@ -37,6 +38,25 @@ struct parent {
     gt_command_index command; /* its own once its grid has ended; until then GT_NONE */
 };
 
+/* Calls by blocks of one GPU, the latest few: who is inside one at some time. */
+enum { CALLS = 128 };
+struct calls {
+    gt_time_ps begin_ps[CALLS];
+    uint32_t count;
+};
+
+/* The GPU's own handling of ends, one pass after the other: of children of one parent that ended until it began, or
+ * of one behind which others wait in its stream. */
+struct pass {
+    struct parent *parent;
+    uint32_t children, row; /* row: the last of them */
+    bool alone;
+};
+struct passes {
+    struct pass *list; /* those under way and to come are [first, first + count) */
+    uint32_t first, count, room;
+};
+
 struct gt_child_state {
     struct child *children; /* by row */
     struct lane *lanes;
@@ -44,6 +64,9 @@ struct gt_child_state {
     uint32_t lane_count, parent_count;
     uint32_t pending;       /* launched and not begun */
     gt_time_ps *next_go_ps; /* by GPU: the next child may go from then on */
+    struct calls *calls;    /* by GPU */
+    struct passes *passes;  /* by GPU */
+    uint32_t gpu_count;
 };
 
 static const struct gt_child_launch *row_of(const struct gt_machine *m, uint32_t row)
@@ -132,6 +155,9 @@ void gt_child_launches_build(struct gt_machine *m)
     state->lanes = gt_calloc(w->child_launch_count, sizeof *state->lanes);
     state->parents = gt_calloc(w->child_launch_count, sizeof *state->parents);
     state->next_go_ps = gt_calloc(w->gpu_count, sizeof *state->next_go_ps);
+    state->calls = gt_calloc(w->gpu_count, sizeof *state->calls);
+    state->passes = gt_calloc(w->gpu_count, sizeof *state->passes);
+    state->gpu_count = w->gpu_count;
     for (uint32_t row = 0; row < w->child_launch_count;) {
         struct parent *parent = &state->parents[state->parent_count++];
 
@@ -150,6 +176,10 @@ void gt_child_launches_free(struct gt_machine *m)
     free(m->children->lanes);
     free(m->children->parents);
     free(m->children->next_go_ps);
+    for (uint32_t i = 0; i < m->children->gpu_count; i++)
+        free(m->children->passes[i].list);
+    free(m->children->passes);
+    free(m->children->calls);
     free(m->children);
 }
 
@@ -189,17 +219,37 @@ static gt_time_ps stream_ps(struct gt_machine *m, struct lane *lane, gt_time_ps 
     return lane->made_ps > begin_ps ? lane->made_ps - begin_ps : 0;
 }
 
-/* What it spends on the launch. */
+static gt_gpu_index gpu_of(const struct gt_machine *m, uint32_t row)
+{
+    return m->streams[m->workload->ops[row_of(m, row)->op].stream].gpu;
+}
+
+/* Calls that begin less than `usual_ps` before or after are under way at the same time; the latest few are counted. */
+static uint32_t calls_beside(struct calls *calls, gt_time_ps begin_ps, gt_time_ps usual_ps)
+{
+    uint32_t beside = 0;
+
+    for (uint32_t i = 0; i < CALLS && i < calls->count; i++)
+        beside += calls->begin_ps[i] < begin_ps + usual_ps && begin_ps < calls->begin_ps[i] + usual_ps;
+    calls->begin_ps[calls->count++ % CALLS] = begin_ps;
+    return beside;
+}
+
+/* What it spends on the launch. Its own calls before are over by then. */
 static gt_time_ps call_ps(struct gt_machine *m, struct parent *parent, uint32_t row, gt_time_ps begin_ps)
 {
     enum gt_launch_into into = (enum gt_launch_into)rule_of(m, row)->into;
     gt_time_ps cost_ps = m->device->child_call_ps[into];
+    gt_time_ps more_ps = m->device->child_contention_ps[into == GT_INTO_TAIL ? GT_INTO_TAIL : GT_INTO_NULL];
 
     if (into == GT_INTO_STREAM)
         cost_ps += stream_ps(m, &m->children->lanes[m->children->children[row].lane], begin_ps);
     if (!parent->launched)
         cost_ps += m->device->child_first_ps;
     parent->launched = true;
+    if (more_ps > 0)
+        cost_ps +=
+            more_ps * calls_beside(&m->children->calls[gpu_of(m, row)], begin_ps, m->device->child_call_ps[into]);
     return cost_ps;
 }
 
@@ -255,11 +305,6 @@ static void fail(struct gt_machine *m, uint32_t row, const char *what, uint32_t 
         place, (double)m->engine.now_ps / 1e6, gt_name_text(w, w->kernels[op->kernel].name),
         (unsigned long long)row_of(m, row)->block,
         gt_name_text(w, w->kernels[w->ops[row_of(m, row)->parent].kernel].name), what, most, key);
-}
-
-static gt_gpu_index gpu_of(const struct gt_machine *m, uint32_t row)
-{
-    return m->streams[m->workload->ops[row_of(m, row)->op].stream].gpu;
 }
 
 /* It may start at `due_ps`, where nothing else holds it. */
@@ -342,16 +387,18 @@ static void launch(struct gt_machine *m, uint32_t row)
 static void take_turn(struct gt_machine *m, uint32_t row)
 {
     gt_time_ps *next_ps = &m->children->next_go_ps[gpu_of(m, row)], now_ps = m->engine.now_ps;
+    bool forgotten = rule_of(m, row)->into == GT_INTO_FIRE_AND_FORGET;
+    gt_time_ps apart_ps = m->device->child_next_ps[forgotten ? GT_INTO_FIRE_AND_FORGET : GT_INTO_NULL];
     gt_command_index command = m->children->children[row].command;
 
     if (*next_ps <= now_ps) {
-        *next_ps = now_ps + m->device->child_next_ps;
+        *next_ps = now_ps + apart_ps;
         gt_op_ready(m, command);
         return;
     }
     gt_stream_command_hold(m, command, GT_WAIT_QUEUE, *next_ps, GT_CAUSE_OP, row_of(m, row)->parent);
     gt_engine_schedule(&m->engine, *next_ps, GT_PHASE_WAKE, GT_HANDLE_CHILD, row, HAS_TURN);
-    *next_ps += m->device->child_next_ps;
+    *next_ps += apart_ps;
 }
 
 void gt_child_begins(struct gt_machine *m, gt_command_index command)
@@ -360,17 +407,22 @@ void gt_child_begins(struct gt_machine *m, gt_command_index command)
         m->children->pending--;
 }
 
-/* Its grid and all of its other work has ended: the next tail launch, or the end of it all. True: there is none left. */
-static bool finish(struct gt_machine *m, const struct parent *parent, gt_op_index cause)
+static bool is_host_launched(const struct gt_machine *m, const struct parent *parent)
 {
-    struct lane *tails = parent->tails != GT_NONE ? &m->children->lanes[parent->tails] : NULL;
+    return m->commands[parent->command].kind != GT_COMMAND_CHILD;
+}
 
-    if (parent->command == GT_NONE || parent->open > 0)
+/* Its grid and all of its other work has ended `end_ps` from now: the next tail launch. False: there is none. */
+static bool go_on(struct gt_machine *m, const struct parent *parent, gt_time_ps end_ps, gt_op_index cause, bool first)
+{
+    const struct lane *tails = parent->tails != GT_NONE ? &m->children->lanes[parent->tails] : NULL;
+    gt_time_ps tail_ps =
+        first && is_host_launched(m, parent) ? m->device->child_tail_ps : m->device->child_tail_next_ps;
+
+    if (tails == NULL || tails->head == GT_NONE)
         return false;
-    if (tails == NULL || (tails->running == GT_NONE && tails->head == GT_NONE))
-        return true;
-    run_lane(m, parent->tails, GT_WAIT_EVENT, m->engine.now_ps + m->device->child_tail_ps, cause);
-    return false;
+    run_lane(m, parent->tails, GT_WAIT_EVENT, m->engine.now_ps + end_ps + tail_ps, cause);
+    return true;
 }
 
 bool gt_child_parent_ended(struct gt_machine *m, gt_command_index command)
@@ -381,27 +433,105 @@ bool gt_child_parent_ended(struct gt_machine *m, gt_command_index command)
     if (parent == NULL)
         return false;
     parent->command = command;
-    if (!finish(m, parent, op))
+    if (parent->open > 0 || go_on(m, parent, 0, op, true))
         return true;
     parent->command = GT_NONE;
     return false;
 }
 
+/* The ends of so many children have been seen: what waited for them goes on. */
+static void note_ends(struct gt_machine *m, struct parent *parent, uint32_t row, uint32_t children)
+{
+    uint32_t lane = m->children->children[row].lane;
+    gt_time_ps end_ps = m->device->child_end_ps;
+
+    if (lane != GT_NONE) {
+        m->children->lanes[lane].running = GT_NONE;
+        run_lane(m, lane, GT_WAIT_STREAM, m->engine.now_ps + end_ps + m->device->child_gap_ps, row_of(m, row)->op);
+    }
+    parent->open -= children;
+    if (parent->command == GT_NONE || parent->open > 0 || go_on(m, parent, end_ps, row_of(m, row)->op, true))
+        return;
+    end_ps += is_host_launched(m, parent) ? m->device->child_host_ps : 0;
+    gt_engine_schedule(&m->engine, m->engine.now_ps + end_ps, GT_PHASE_END, GT_HANDLE_CHILD, parent->first,
+                       PARENT_COMPLETE);
+}
+
+static gt_time_ps pass_ps(const struct gt_machine *m, uint32_t children)
+{
+    return m->device->child_pass_ps + children * m->device->child_pass_each_ps;
+}
+
+static void begin_pass(struct gt_machine *m, const struct passes *passes)
+{
+    const struct pass *pass = &passes->list[passes->first];
+
+    gt_engine_schedule(&m->engine, m->engine.now_ps + pass_ps(m, pass->children), GT_PHASE_END, GT_HANDLE_CHILD,
+                       pass->row, PASS_OVER);
+}
+
+/* A pass of its own, or with others of its parent in one that has not begun. */
+static void add_to_pass(struct gt_machine *m, struct parent *parent, uint32_t row)
+{
+    struct passes *passes = &m->children->passes[gpu_of(m, row)];
+    uint32_t lane = m->children->children[row].lane;
+    bool alone = lane != GT_NONE && m->children->lanes[lane].head != GT_NONE;
+
+    for (uint32_t i = 1; i < passes->count && !alone; i++) {
+        struct pass *pass = &passes->list[passes->first + i];
+
+        if (pass->parent != parent || pass->alone)
+            continue;
+        pass->children++;
+        pass->row = row;
+        return;
+    }
+    if (passes->count == 0)
+        passes->first = 0;
+    while (passes->first + passes->count >= passes->room) {
+        uint32_t room = passes->first + passes->count;
+
+        gt_array_grow(passes->list, room, passes->room);
+    }
+    passes->list[passes->first + passes->count++] = (struct pass){ parent, 1, row, alone };
+    if (passes->count == 1)
+        begin_pass(m, passes);
+}
+
+static void end_pass(struct gt_machine *m, uint32_t row)
+{
+    struct passes *passes = &m->children->passes[gpu_of(m, row)];
+    struct pass pass = passes->list[passes->first++];
+
+    if (--passes->count > 0)
+        begin_pass(m, passes);
+    note_ends(m, pass.parent, pass.row, pass.children);
+}
+
+/* Tail launches follow each other without such passes. */
+static void end_tail(struct gt_machine *m, struct parent *parent, uint32_t row)
+{
+    gt_time_ps end_ps = is_host_launched(m, parent) ? m->device->child_tail_host_ps : 0;
+
+    if (!go_on(m, parent, 0, row_of(m, row)->op, false))
+        gt_engine_schedule(&m->engine, m->engine.now_ps + end_ps, GT_PHASE_END, GT_HANDLE_CHILD, parent->first,
+                           PARENT_COMPLETE);
+}
+
 void gt_child_complete(struct gt_machine *m, gt_op_index op)
 {
     uint32_t row = row_number(m, op), lane = m->children->children[row].lane;
-    bool tail = rule_of(m, row)->into == GT_INTO_TAIL;
     struct parent *parent = parent_of(m, row_of(m, row)->parent);
 
     m->children->children[row].command = GT_NONE;
-    if (lane != GT_NONE)
+    if (rule_of(m, row)->into == GT_INTO_TAIL) {
         m->children->lanes[lane].running = GT_NONE;
-    if (lane != GT_NONE && !tail)
-        run_lane(m, lane, GT_WAIT_STREAM, m->engine.now_ps + m->device->child_gap_ps, op);
-    parent->open -= !tail;
-    if (finish(m, parent, op))
-        gt_engine_schedule(&m->engine, m->engine.now_ps + m->device->child_end_ps, GT_PHASE_END, GT_HANDLE_CHILD,
-                           parent->first, PARENT_COMPLETE);
+        end_tail(m, parent, row);
+    } else if (parent->command != GT_NONE) {
+        add_to_pass(m, parent, row);
+    } else {
+        gt_engine_schedule(&m->engine, m->engine.now_ps + pass_ps(m, 1), GT_PHASE_END, GT_HANDLE_CHILD, row, SEEN);
+    }
 }
 
 int gt_child_handler(void *machine, uint32_t row, uint64_t stamp, struct gt_error *error)
@@ -420,6 +550,8 @@ int gt_child_handler(void *machine, uint32_t row, uint64_t stamp, struct gt_erro
         break;
     case MAY_GO: take_turn(m, row); break;
     case HAS_TURN: gt_op_ready(m, m->children->children[row].command); break;
+    case SEEN: note_ends(m, parent, row, 1); break;
+    case PASS_OVER: end_pass(m, row); break;
     case PARENT_COMPLETE:
         parent->command = GT_NONE;
         gt_op_complete(m, command);

@@ -132,8 +132,15 @@ static const char *const call_keys[] = { "device_launch.call_us", "device_launch
 static const char *const latency_keys[] = { "device_launch.null_us", "device_launch.stream_us",
                                             "device_launch.fire_and_forget_us", "device_launch.tail_us" };
 
+/* What else was found before. */
+struct known {
+    double plain_us; /* from a kernel's end to the next one's start, without children */
+    double level_us; /* from the end of a grid's last child to that of the grid, where a block launched it */
+    double gap_us, first_us[GT_TREE_TAIL + 1], call_us[GT_TREE_TAIL + 1];
+};
+
 /* Several launches in a row by one block: what the first takes, and the others. */
-static int measure_calls(struct gt_bench *bench, struct played *played, double *first_us)
+static int measure_calls(struct gt_bench *bench, struct played *played, struct known *known)
 {
     double first[ROUNDS], later[ROUNDS * CALLS], between[ROUNDS * CALLS];
 
@@ -154,25 +161,30 @@ static int measure_calls(struct gt_bench *bench, struct played *played, double *
         calls = gt_summarise(later, count);
         firsts = gt_summarise(first, ROUNDS);
         gaps = gt_summarise(between, count);
-        first_us[into] = firsts.median - calls.median;
+        known->first_us[into] = firsts.median - calls.median;
+        known->call_us[into] = calls.median;
         gt_found(bench->found, call_keys[into], calls.median, calls,
                  "%s: launches 2 to %d of a block, the first %.2f", names[into], CALLS, firsts.median);
         if (into == GT_TREE_NULL) {
-            gt_found(bench->found, "device_launch.first_us", fmax(0, first_us[into]), firsts,
+            gt_found(bench->found, "device_launch.first_us", fmax(0, known->first_us[into]), firsts,
                      "less than %.2f of those behind", calls.median);
             gt_found(bench->found, "device_launch.gap_us", gaps.median, gaps, "of %d kernels of 10 us in a row",
                      CALLS);
         } else if (into == GT_TREE_STREAM) {
-            gt_found(bench->found, "device_launch.stream_create_us", fmax(0, first_us[into] - first_us[GT_TREE_NULL]),
-                     firsts, "the first launch into a stream made for it, less those behind and the first of a grid");
+            gt_found(bench->found, "device_launch.stream_create_us",
+                     fmax(0, known->first_us[into] - known->first_us[GT_TREE_NULL]), firsts,
+                     "the first launch into a stream made for it, less those behind and the first of a grid");
         }
+        if (into == GT_TREE_TAIL)
+            gt_found(bench->found, "device_launch.tail_next_us", gaps.median, gaps, "%d tail launches of a grid",
+                     CALLS);
         gt_found_note(bench->found, "launches by blocks, %s: from one child's end to the next one's start %.2f us",
                       names[into], gaps.median);
     }
     return 0;
 }
 
-static int measure_latency(struct gt_bench *bench, struct played *played, double plain_us)
+static int measure_latency(struct gt_bench *bench, struct played *played, const struct known *known)
 {
     double latency[ROUNDS], end[ROUNDS];
 
@@ -184,15 +196,19 @@ static int measure_latency(struct gt_bench *bench, struct played *played, double
             if (play(bench, &plan, played, true) != 0)
                 return -1;
             latency[r] = latency_us(played, 0, into);
-            end[r] = gt_bench_us(last_end_ns(played), played->next.start_ns) - plain_us;
+            end[r] = gt_bench_us(last_end_ns(played), played->next.start_ns) - known->plain_us;
         }
         latencies = gt_summarise(latency, ROUNDS);
         ends = gt_summarise(end, ROUNDS);
         gt_found(bench->found, latency_keys[into], fmax(0, latencies.median), latencies,
                  "%s: one launch in a block's 60 us", names[into]);
         if (into == GT_TREE_NULL)
-            gt_found(bench->found, "device_launch.end_us", fmax(0, ends.median), ends,
-                     "from the child's end to the next kernel's start, less %.2f without children", plain_us);
+            gt_found(bench->found, "device_launch.host_us", fmax(0, ends.median - known->level_us), ends,
+                     "from a child's end to the next kernel, less %.2f without children and %.2f a level",
+                     known->plain_us, known->level_us);
+        if (into == GT_TREE_TAIL)
+            gt_found(bench->found, "device_launch.tail_host_us", fmax(0, ends.median), ends,
+                     "from a tail launch's end to the next kernel, less %.2f without children", known->plain_us);
     }
     return 0;
 }
@@ -204,31 +220,53 @@ static int by_start(const void *left, const void *right)
     return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* How far apart children of many blocks start that are launched together. */
-static int measure_crowd(struct gt_bench *bench, struct played *played)
+/* Blocks that launch all at once: how far apart their children start, what a call takes. */
+static int measure_crowd_of(struct gt_bench *bench, struct played *played, const struct known *known, uint32_t into,
+                            uint32_t blocks)
 {
-    static const uint32_t crowds[] = { 8, CROWD, 128 };
-    double apart[ROUNDS];
+    const struct plan plan = { blocks, 1, into, 0, 60, 0.3, 20 };
+    double apart[ROUNDS], calls[ROUNDS * MOST];
+    struct gt_summary spacing, call;
+    size_t count = 0;
 
-    for (size_t c = 0; c < sizeof crowds / sizeof crowds[0]; c++) {
-        const struct plan plan = { crowds[c], 1, GT_TREE_FIRE_AND_FORGET, 0, 60, 0.3, 20 };
-        struct gt_summary spacing;
-
-        for (int r = 0; r < ROUNDS; r++) {
-            if (play(bench, &plan, played, false) != 0)
-                return -1;
-            qsort(played->child, crowds[c], sizeof played->child[0], by_start);
-            apart[r] =
-                gt_bench_us(played->child[0].start_ns, played->child[crowds[c] - 1].start_ns) / (crowds[c] - 1);
-        }
-        spacing = gt_summarise(apart, ROUNDS);
-        gt_found_note(bench->found,
-                      "launches by blocks: %u blocks fire and forget at once, their kernels start %.3f us apart",
-                      (unsigned)crowds[c], spacing.median);
-        if (crowds[c] == CROWD)
-            gt_found(bench->found, "device_launch.next_us", spacing.median, spacing,
-                     "kernels of %d blocks that launch at once", CROWD);
+    for (int r = 0; r < ROUNDS; r++) {
+        if (play(bench, &plan, played, false) != 0)
+            return -1;
+        for (uint32_t i = 0; i < blocks; i++)
+            calls[count++] = call_us(played, i);
+        qsort(played->child, blocks, sizeof played->child[0], by_start);
+        apart[r] = gt_bench_us(played->child[0].start_ns, played->child[blocks - 1].start_ns) / (blocks - 1);
     }
+    spacing = gt_summarise(apart, ROUNDS);
+    call = gt_summarise(calls, count);
+    gt_found_note(bench->found,
+                  "launches by blocks, %s: %u blocks at once, a call %.2f us, kernels start %.3f us apart",
+                  names[into], (unsigned)blocks, call.median, spacing.median);
+    if (blocks != CROWD)
+        return 0;
+    if (into == GT_TREE_NULL)
+        gt_found(bench->found, "device_launch.next_us", spacing.median, spacing,
+                 "kernels of %d blocks that launch at once", CROWD);
+    if (into == GT_TREE_FIRE_AND_FORGET)
+        gt_found(bench->found, "device_launch.fire_and_forget_next_us", spacing.median, spacing,
+                 "kernels of %d blocks that launch at once", CROWD);
+    if (into == GT_TREE_FIRE_AND_FORGET || into == GT_TREE_TAIL)
+        gt_found(bench->found,
+                 into == GT_TREE_TAIL ? "device_launch.tail_contention_us" : "device_launch.contention_us",
+                 fmax(0, (call.median - known->call_us[into]) * 2 / (CROWD - 1)), call,
+                 "%d blocks at once, a call %.2f; one block %.2f", CROWD, call.median, known->call_us[into]);
+    return 0;
+}
+
+static int measure_crowd(struct gt_bench *bench, struct played *played, const struct known *known)
+{
+    static const uint32_t crowds[] = { 8, CROWD, 128 },
+                          intos[] = { GT_TREE_NULL, GT_TREE_FIRE_AND_FORGET, GT_TREE_TAIL };
+
+    for (size_t i = 0; i < sizeof intos / sizeof intos[0]; i++)
+        for (size_t c = 0; c < sizeof crowds / sizeof crowds[0]; c++)
+            if (measure_crowd_of(bench, played, known, intos[i], crowds[c]) != 0)
+                return -1;
     return 0;
 }
 
@@ -258,6 +296,31 @@ static int measure_depth(struct gt_bench *bench, struct played *played)
     return 0;
 }
 
+/* Grids within each other that all wait for the innermost one end one after the other. */
+static int measure_level(struct gt_bench *bench, struct played *played, struct known *known)
+{
+    double level[ROUNDS];
+    struct gt_summary summary;
+
+    for (int r = 0; r < ROUNDS; r++) {
+        uint64_t lag_ns[2];
+
+        for (int deep = 0; deep < 2; deep++) {
+            const struct plan plan = { 1, 1, GT_TREE_NULL, deep ? 12 : 2, 10, 1, 10 };
+
+            if (play(bench, &plan, played, true) != 0)
+                return -1;
+            lag_ns[deep] = played->next.start_ns - last_end_ns(played);
+        }
+        level[r] = gt_bench_us(lag_ns[0], lag_ns[1]) / (12 - 2);
+    }
+    summary = gt_summarise(level, ROUNDS);
+    known->level_us = summary.median;
+    gt_found_note(bench->found, "launches by blocks: grids within each other end %.2f us one behind the other",
+                  summary.median);
+    return 0;
+}
+
 static int measure_plain(struct gt_bench *bench, struct played *played, double *gap_us)
 {
     const struct plan plan = { .blocks = 1, .parent_us = 60, .child_us = 10 };
@@ -275,7 +338,7 @@ static int measure_plain(struct gt_bench *bench, struct played *played, double *
 int gt_calibrate_children(struct gt_bench *bench)
 {
     struct played *played;
-    double plain_us, first_us[GT_TREE_TAIL + 1];
+    struct known known = { 0 };
     int result;
 
     if (!gt_child_tree_built()) {
@@ -283,13 +346,15 @@ int gt_calibrate_children(struct gt_bench *bench)
         return 0;
     }
     played = gt_calloc(1, sizeof *played);
-    result = measure_plain(bench, played, &plain_us);
+    result = measure_plain(bench, played, &known.plain_us);
     if (result == 0)
-        result = measure_calls(bench, played, first_us);
+        result = measure_level(bench, played, &known);
     if (result == 0)
-        result = measure_latency(bench, played, plain_us);
+        result = measure_calls(bench, played, &known);
     if (result == 0)
-        result = measure_crowd(bench, played);
+        result = measure_latency(bench, played, &known);
+    if (result == 0)
+        result = measure_crowd(bench, played, &known);
     if (result == 0)
         result = measure_depth(bench, played);
     free(played);
