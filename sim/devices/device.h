@@ -172,12 +172,17 @@ struct gt_device {
     /* What handing out tasks among the blocks of a kernel costs (sim/tasks/policy.h says where each acts). */
     struct gt_task_costs {
         uint64_t start_ps;        /* from a block's start until it asks for its first task */
+        uint64_t end_ps;          /* from knowing that there is nothing more to the block's end */
         uint64_t overhead_ps;     /* each task: from knowing its number until it polls or works */
         uint64_t queue_ps;        /* round trip of an atomic whose value the worker needs, alone */
         uint64_t queue_serial_ps; /* atomics on one address follow each other so */
         uint64_t poll_ps;   /* from one look at counters to the next; a look sees what was there at its middle */
-        uint64_t signal_ps; /* from a task's end until its counters are counted up */
-        uint64_t steal_ps;  /* a thief's look at one worker's tasks */
+        uint64_t found_ps;  /* from the look that sees what is waited for to going on */
+        uint64_t load_ps;   /* a load whose value the worker needs: its list's next task, what a task waits for */
+        uint64_t signal_ps; /* from a task's end until its worker goes on, its counters being counted up */
+        uint64_t flight_ps; /* from then on until they are, where the worker waits for no answer */
+        uint64_t fence_ps;  /* what the order of memory adds to an atomic by which tasks are handed on */
+        uint64_t steal_ps;  /* from a thief's look at others' tasks that finds some to having one */
         double operations_per_cycle; /* of an SM, for tasks that say no time */
     } tasks;
 };

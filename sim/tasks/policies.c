@@ -81,6 +81,12 @@ static int begin_static(struct gt_task_run *run, struct gt_error *error)
     return make_lists(run, error);
 }
 
+/* The list is near, in the SM's own cache, unless looks at counters, which must not see old values, empty that. */
+static gt_time_ps list_load_ps(const struct gt_task_run *run)
+{
+    return run->graph->wait_count > 0 ? run->costs->load_ps : run->costs->load_ps / 2;
+}
+
 static struct gt_task_take ask_static(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
 {
     struct taking *taking = run->state;
@@ -89,7 +95,7 @@ static struct gt_task_take ask_static(struct gt_task_run *run, gt_worker_index w
     if (task == GT_NONE)
         return (struct gt_task_take){ .task = GT_TASK_OVER, .known_ps = now_ps };
     taking->heads[worker] = run->next_task[task];
-    return (struct gt_task_take){ .task = task, .known_ps = now_ps };
+    return (struct gt_task_take){ .task = task, .known_ps = now_ps + list_load_ps(run) };
 }
 
 static int begin_mixed(struct gt_task_run *run, struct gt_error *error)
@@ -106,11 +112,18 @@ static int begin_mixed(struct gt_task_run *run, struct gt_error *error)
     return 0;
 }
 
+/* Of the queue it knows a place, and reads which task that is. */
 static struct gt_task_take ask_mixed(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
 {
     const struct taking *taking = run->state;
+    struct gt_task_take take;
 
-    return (taking->heads[worker] != GT_NONE ? ask_static : ask_shared)(run, worker, now_ps);
+    if (taking->heads[worker] != GT_NONE)
+        return ask_static(run, worker, now_ps);
+    take = ask_shared(run, worker, now_ps);
+    if (take.task != GT_TASK_OVER)
+        take.known_ps += list_load_ps(run);
+    return take;
 }
 
 /* clang-format off */

@@ -7,30 +7,35 @@
  *   2. It knows the task's number (`taken`); overhead_us later it has read what the task is.  What else the executor
  *      does once a task, its barriers, is in there too.
  *   3. shared, static, mixed: it polls the task's counters, 32 side by side: a look takes poll_us and sees what was
- *      there at its middle; the look that sees all of them high enough is the last.  A task without waits needs
- *      none.  ready, steal: a task that is handed out is ready, nobody polls.
+ *      there at its middle; the look that sees all of them high enough is the last, and found_us later it goes on.
+ *      Before the first look it reads which counters these are, load_us.  A task without waits needs none of this.
+ *      ready, steal: a task that is handed out is ready, nobody polls.
  *   4. It works (`start` to `end`).
- *   5. A task that signals or makes others: signal_us later its writes are fenced and its counters counted up, one
- *      atomic each, side by side.  Atomics on one address follow each other by queue_serial_ns.
- *   6. shared, static, mixed: it asks for its next task at once: these atomics return nothing.  ready, steal: it
- *      waits for their values, half of queue_us, and looks up whom they let go, poll_us.  Of each counter that lets any
- *      go, and of the tasks that it makes, it reads which they are, poll_us, and counts down what they lack, queue_us,
- *      32 side by side.  Each such lot with tasks that lack nothing more is published, which takes queue_us; all are
- *      there when the last one is.  Then it asks.
+ *   5. A task that signals: signal_us later its writes are fenced and an atomic for each counter is on its way, side by
+ *      side.  Atomics on one address follow each other by queue_serial_ns.
+ *   6. shared, static, mixed: it asks for its next task at once: these atomics return nothing, and have counted up
+ *      flight_us later.  ready, steal: it waits for their values, half of queue_us, and looks up whom they let go,
+ *      poll_us.  Of each counter that lets any go, and of the tasks that it makes, it reads which they are, poll_us, and
+ *      counts down what they lack, queue_us and fence_us, 32 side by side.  Each such lot with tasks that lack nothing
+ *      more is published, which takes queue_us and fence_us; the first 32 are there before the next.  Then it asks.
  *
  * Asking: an atomic that returns a value takes queue_us alone, and waits for those on its address before it.
- *   shared  number = counter++: an atomic.  Beyond the last task the worker's block ends.
- *   ready   ticket = head++: an atomic.  The ticket's place is then polled (poll_us) until somebody's push has filled
- *           it; a ticket beyond the number of tasks ends the block.  Publishing is tail += tasks: an atomic; then
- *           the places are filled, in the order of the graph.
- *   steal   a look at the worker's own deque, poll_us, and an atomic that takes the newest.  Is it empty, which it knows
- *           after queue_us, it looks at others', 32 side by side, round the grid from a random one on, poll_us a look;
- *           what is there at a look's end counts.  The oldest of the first that has any is its, steal_us after that
- *           look began.  A turn that finds nothing ends with one more look, whether all tasks have been taken: then the
- *           block ends, or else its next turn begins.  Publishing is an atomic on the own deque.  At the start task
- *           number i of those that are ready is on the deque of worker i % workers, resident or not.
- *   static  the next of its list: nothing.
- *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list.
+ *   shared  number = counter++: an atomic.
+ *   ready   ticket = head++: an atomic.  The ticket's place is then polled (poll_us, found_us) until somebody's push has
+ *           filled it.  Publishing is tail += tasks: an atomic; then the places are filled, in the order of the graph.
+ *   steal   a look at the worker's own deque, poll_us and found_us, an atomic that takes the newest, queue_us and
+ *           fence_us, and load_us to read it.  Is it empty, which it knows after queue_us, it looks at others', 32 side
+ *           by side, round the grid from a random one on, poll_us and found_us a look; what is there at a look's end
+ *           counts.  The oldest of the first that has any is its, steal_us after that look began; several thieves at
+ *           one deque follow each other by queue_us and found_us, since one of them succeeds and the others try again.
+ *           A turn that finds nothing ends with one more look, whether all tasks have been taken, else its next turn
+ *           begins.  Publishing is an atomic on the own deque.  At the start task number i of those that are ready is
+ *           on the deque of worker i % workers, resident or not.
+ *   static  the next of its list: load_us; half of that in graphs without waits, for the list stays in the SM's cache,
+ *           which looks at counters empty.
+ *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list, whose numbers are read
+ *           from a list, likewise.
+ * Knowing that there is nothing more for it, its block ends, end_us later.
  *
  * To add one: its functions and a row of the table, both in policies.c.
  */

@@ -39,7 +39,7 @@ struct gt_task_take gt_task_ready_ask(struct gt_task_run *run, gt_worker_index w
     queue->tickets++;
     if (queue->first != GT_NONE) {
         take.task = queue->first;
-        take.known_ps = gt_task_seen(ticket_ps, 0, run->costs->poll_ps);
+        take.known_ps = gt_task_seen(ticket_ps, 0, run->costs->poll_ps) + run->costs->found_ps;
         queue->first = run->next_task[take.task];
         return take;
     }
@@ -59,7 +59,8 @@ gt_time_ps gt_task_ready_publish(struct gt_task_run *run, gt_worker_index worker
     struct queue *queue = run->state;
 
     (void)worker;
-    return gt_task_atomic(&queue->tail_free_ps, now_ps, run->costs->queue_serial_ps) + run->costs->queue_ps;
+    return gt_task_atomic(&queue->tail_free_ps, now_ps, run->costs->queue_serial_ps) + run->costs->queue_ps +
+           run->costs->fence_ps;
 }
 
 void gt_task_ready_push(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps)
@@ -69,9 +70,10 @@ void gt_task_ready_push(struct gt_task_run *run, gt_worker_index worker, gt_task
 
     (void)worker;
     if (first != GT_NONE) {
-        struct gt_task_take take = { .task = task,
-                                     .known_ps =
-                                         gt_task_seen(run->workers[first].taken_ps, now_ps, run->costs->poll_ps) };
+        struct gt_task_take take = {
+            .task = task,
+            .known_ps = gt_task_seen(run->workers[first].taken_ps, now_ps, run->costs->poll_ps) + run->costs->found_ps
+        };
 
         queue->waiting = run->workers[first].next;
         gt_task_run_give(run, first, &take);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/tasks/atomic.h"
 #include "sim/tasks/policies.h"
 #include "sim/workload/block_cost.h"
 
@@ -13,6 +14,7 @@ enum { LANES = 32 }; /* others that one look sees */
 
 struct deque {
     gt_task_index oldest, newest; /* GT_NONE: empty */
+    gt_time_ps free_ps;           /* a thief can take from it then: of several one succeeds, the others try again */
 };
 
 struct thief {
@@ -48,7 +50,7 @@ int gt_task_steal_begin(struct gt_task_run *run, struct gt_error *error)
     s->filled = gt_calloc(run->worker_count / 64 + 1ull, sizeof *s->filled);
     s->thieves = gt_realloc(NULL, run->worker_count, sizeof *s->thieves);
     for (gt_worker_index i = 0; i < run->worker_count; i++)
-        s->queues[i] = (struct deque){ GT_NONE, GT_NONE };
+        s->queues[i] = (struct deque){ GT_NONE, GT_NONE, 0 };
     return 0;
 }
 
@@ -89,6 +91,12 @@ static gt_worker_index next_filled(const struct stealing *s, gt_worker_index wor
     return word * 64 + (gt_worker_index)__builtin_ctzll(bits);
 }
 
+/* From a thief's look to its next one. */
+static gt_time_ps look_ps(const struct gt_task_run *run)
+{
+    return run->costs->poll_ps + run->costs->found_ps;
+}
+
 /* Looks of a turn round the grid; one more ends it. */
 static uint64_t looks_of(const struct gt_task_run *run)
 {
@@ -100,12 +108,12 @@ static bool look_finds(const struct gt_task_run *run, const struct thief *thief,
                        gt_worker_index *victim)
 {
     gt_worker_index workers = run->worker_count, first, lanes, looks = (gt_worker_index)looks_of(run);
-    uint64_t look = run->costs->poll_ps == 0 ? 0 : (end_ps - thief->from_ps) / run->costs->poll_ps - 1;
+    uint64_t look = look_ps(run) == 0 ? 0 : (end_ps - thief->from_ps) / look_ps(run) - 1;
     gt_worker_index place = (gt_worker_index)(look % (looks + 1)) * LANES;
 
     if (place >= workers)
         return false;
-    lanes = run->costs->poll_ps == 0 || workers - place < LANES ? workers - place : LANES;
+    lanes = look_ps(run) == 0 || workers - place < LANES ? workers - place : LANES;
     first = (gt_worker_index)(gt_random_bits(run->seed, thief->number, look / (looks + 1)) % workers) + place;
     first -= first >= workers ? workers : 0;
     *victim = next_filled(run->state, workers, first);
@@ -139,7 +147,7 @@ static gt_worker_index first_from(const struct stealing *s, gt_time_ps phase_ps)
 static struct hit find_hit(const struct gt_task_run *run, gt_time_ps now_ps)
 {
     const struct stealing *s = run->state;
-    gt_time_ps poll_ps = run->costs->poll_ps, phase_ps = poll_ps == 0 ? 0 : now_ps % poll_ps;
+    gt_time_ps poll_ps = look_ps(run), phase_ps = poll_ps == 0 ? 0 : now_ps % poll_ps;
     gt_time_ps round_ps = now_ps - phase_ps;
     struct hit hit = { .thief = first_from(s, phase_ps) };
 
@@ -231,13 +239,13 @@ void gt_task_steal_push(struct gt_task_run *run, gt_worker_index worker, gt_task
 gt_time_ps gt_task_steal_publish(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
 {
     (void)worker;
-    return now_ps + run->costs->queue_ps;
+    return now_ps + run->costs->queue_ps + run->costs->fence_ps;
 }
 
 /* The thief sees at the end of a turn that all tasks have been taken by `taken_ps`, or nobody's turn is over yet. */
 static void send_home(struct gt_task_run *run, const struct thief *thief, gt_time_ps taken_ps)
 {
-    gt_time_ps turn_ps = (looks_of(run) + 1) * run->costs->poll_ps;
+    gt_time_ps turn_ps = (looks_of(run) + 1) * look_ps(run);
     uint64_t turns =
         taken_ps <= thief->from_ps || turn_ps == 0 ? 1 : (taken_ps - thief->from_ps + turn_ps - 1) / turn_ps;
     gt_time_ps over_ps = thief->from_ps + turns * turn_ps;
@@ -263,7 +271,7 @@ static void count_taken(struct gt_task_run *run, gt_time_ps known_ps)
 static void become_thief(struct gt_task_run *run, gt_worker_index worker, gt_time_ps from_ps, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    gt_time_ps phase_ps = run->costs->poll_ps == 0 ? 0 : from_ps % run->costs->poll_ps;
+    gt_time_ps phase_ps = look_ps(run) == 0 ? 0 : from_ps % look_ps(run);
     struct thief thief = { .worker = worker, .from_ps = from_ps, .phase_ps = phase_ps, .number = s->begun++ };
     gt_worker_index at = first_from(s, phase_ps);
 
@@ -289,7 +297,7 @@ struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index w
         return take;
     }
     take.task = take_newest(run, worker);
-    take.known_ps = now_ps + run->costs->poll_ps + run->costs->queue_ps;
+    take.known_ps = now_ps + look_ps(run) + run->costs->queue_ps + run->costs->fence_ps + run->costs->load_ps;
     if (s->newly_filled && is_filled(s, worker))
         expect_hit(run, now_ps);
     s->newly_filled = false;
@@ -297,17 +305,19 @@ struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index w
     return take;
 }
 
-/* A look has found something: what is left of taking it. */
-static gt_time_ps taking_ps(const struct gt_task_costs *costs)
+/* A look has found something: when has the thief taken it? */
+static gt_time_ps taken_ps(const struct gt_task_run *run, struct deque *deque, gt_time_ps now_ps)
 {
-    return costs->steal_ps > costs->poll_ps ? costs->steal_ps - costs->poll_ps : 0;
+    gt_time_ps taking_ps = run->costs->steal_ps > look_ps(run) ? run->costs->steal_ps - look_ps(run) : 0;
+
+    return gt_task_atomic(&deque->free_ps, now_ps, run->costs->queue_ps + run->costs->found_ps) + taking_ps;
 }
 
 void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
     struct hit hit = find_hit(run, now_ps);
-    struct gt_task_take take = { .known_ps = now_ps + taking_ps(run->costs), .stolen = true };
+    struct gt_task_take take = { .stolen = true };
 
     s->due_ps = GT_TIME_NONE;
     if (hit.end_ps == now_ps) {
@@ -316,6 +326,7 @@ void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
         memmove(&s->thieves[hit.thief], &s->thieves[hit.thief + 1],
                 (--s->thief_count - hit.thief) * sizeof s->thieves[0]);
         take.task = take_oldest(run, hit.victim);
+        take.known_ps = taken_ps(run, &((struct stealing *)run->state)->queues[hit.victim], now_ps);
         gt_task_run_give(run, worker, &take);
         count_taken(run, take.known_ps);
     }

@@ -30,10 +30,10 @@ static void start_at(struct gt_task_run *run, gt_worker_index worker, gt_time_ps
         schedule(run, start_ps + cost_ps, GT_TASK_EVENT_END, worker);
 }
 
-/* It has read what its task is. */
+/* It has read what its task is, and what that waits for. */
 static gt_time_ps polls_from_ps(const struct gt_task_run *run, const struct gt_task_worker *w)
 {
-    return w->taken_ps + run->costs->overhead_ps;
+    return w->taken_ps + run->costs->overhead_ps + run->costs->load_ps;
 }
 
 void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const struct gt_task_take *take)
@@ -43,7 +43,7 @@ void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const str
     w->state = GT_WORKER_BUSY;
     w->task = take->task;
     if (take->task == GT_TASK_OVER) {
-        schedule(run, take->known_ps, GT_TASK_EVENT_GONE, worker);
+        schedule(run, take->known_ps + run->costs->end_ps, GT_TASK_EVENT_GONE, worker);
         return;
     }
     w->taken_ps = take->known_ps;
@@ -117,7 +117,8 @@ static void go_on_polling(struct gt_task_run *run, gt_worker_index worker, gt_ti
         reached_ps = gt_task_counter_reached_ps(counter, wait->threshold, run->costs->queue_serial_ps);
         w->start_ps = reached_ps > w->start_ps ? reached_ps : w->start_ps;
     }
-    start_at(run, worker, gt_task_seen(last_looks_ps(run, worker), w->start_ps, run->costs->poll_ps));
+    start_at(run, worker,
+             gt_task_seen(last_looks_ps(run, worker), w->start_ps, run->costs->poll_ps) + run->costs->found_ps);
 }
 
 /* A counter has been counted up by a task: who polls it looks further. */
@@ -138,12 +139,24 @@ static void let_go(struct gt_task_run *run, gt_task_counter_index counter, gt_ta
     }
 }
 
-/* What a worker finds out about tasks that it lets go. */
+/* What a worker finds out about tasks that it lets go, SIDE_BY_SIDE at a time. */
 struct letting_go {
     gt_task_index *end; /* of the row of those that lack nothing more */
-    gt_time_ps time_ps; /* it knows by then */
-    uint32_t lots;      /* with such tasks */
+    uint32_t ready;     /* how many these are */
+    uint32_t rounds;    /* in which tasks are counted down */
+    uint32_t lots;      /* of those, with such tasks: they are published */
 };
+
+/* Tasks are read and counted down; those that lack nothing more are published. */
+static gt_time_ps count_down_ps(const struct gt_task_run *run)
+{
+    return run->costs->poll_ps + run->costs->queue_ps + run->costs->fence_ps;
+}
+
+static gt_time_ps publish_ps(const struct gt_task_run *run)
+{
+    return run->costs->queue_ps + run->costs->fence_ps;
+}
 
 /* A task lacks one thing less.  Is that all? */
 static bool bring(struct gt_task_run *run, gt_task_index task, struct letting_go *letting)
@@ -153,16 +166,17 @@ static bool bring(struct gt_task_run *run, gt_task_index task, struct letting_go
     *letting->end = task;
     letting->end = &run->next_task[task];
     *letting->end = GT_NONE;
+    letting->ready++;
     return true;
 }
 
-/* So many tasks were let go together: read, counted down, and published if any of them is `ready` now. */
-static void count_lot(const struct gt_task_run *run, uint32_t tasks, bool ready, struct letting_go *letting)
+/* So many tasks were let go together; is any of them `ready` now? */
+static void count_lot(uint32_t tasks, bool ready, struct letting_go *letting)
 {
     uint32_t rounds = (tasks + SIDE_BY_SIDE - 1) / SIDE_BY_SIDE;
 
-    letting->time_ps += rounds * (run->costs->poll_ps + run->costs->queue_ps);
-    letting->lots += ready;
+    letting->rounds += rounds;
+    letting->lots += ready ? rounds : 0;
 }
 
 static void let_tasks_go(struct gt_task_run *run, gt_task_counter_index counter, struct letting_go *letting)
@@ -175,7 +189,7 @@ static void let_tasks_go(struct gt_task_run *run, gt_task_counter_index counter,
     while (state->head < counters->ends[counter] &&
            run->graph->waits[counters->waits[state->head].wait].threshold <= state->value)
         ready |= bring(run, counters->waits[state->head++].task, letting);
-    count_lot(run, state->head - first, ready, letting);
+    count_lot(state->head - first, ready, letting);
 }
 
 /* Its signals have reached their counters, and nobody waits for an answer. */
@@ -185,8 +199,8 @@ static void signal_polled(struct gt_task_run *run, gt_worker_index worker)
 
     for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
         gt_task_counter_index counter = run->graph->signals[i];
-        gt_time_ps there_ps =
-            gt_task_counter_signal(&run->counters.states[counter], now_of(run), run->costs->queue_serial_ps);
+        gt_time_ps there_ps = gt_task_counter_signal(
+            &run->counters.states[counter], now_of(run) + run->costs->flight_ps, run->costs->queue_serial_ps);
 
         let_go(run, counter, run->workers[worker].task, there_ps);
     }
@@ -213,27 +227,35 @@ static void signal_and_publish(struct gt_task_run *run, gt_worker_index worker)
     }
     for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
         ready |= bring(run, run->graph->made[i], &letting);
-    count_lot(run, task->made, ready, &letting);
-    known_ps += letting.time_ps + (task->signals > 0 ? run->costs->queue_ps / 2 + run->costs->poll_ps : 0);
-    if (letting.lots == 0)
-        schedule(run, known_ps, GT_TASK_EVENT_ASK, worker);
-    else
-        schedule(run, known_ps + (letting.lots - 1) * run->costs->queue_ps, GT_TASK_EVENT_KNOWN, worker);
+    count_lot(task->made, ready, &letting);
+    known_ps += task->signals > 0 ? run->costs->queue_ps / 2 + run->costs->poll_ps : 0;
+    if (letting.lots == 0) {
+        schedule(run, known_ps + letting.rounds * count_down_ps(run), GT_TASK_EVENT_ASK, worker);
+    } else { /* the first ones of many do not wait for the last */
+        uint32_t later = (letting.ready - 1) / SIDE_BY_SIDE;
+
+        known_ps += (letting.rounds - later) * count_down_ps(run) + (letting.lots - later - 1) * publish_ps(run);
+        schedule(run, known_ps, GT_TASK_EVENT_KNOWN, worker);
+    }
 }
 
-/* What the worker has made ready is there for others. */
+/* What the worker has made ready, or the first of much, is there for others. */
 static void publish(struct gt_task_run *run, gt_worker_index worker)
 {
-    const struct gt_task_worker *w = &run->workers[worker];
-    gt_task_index next;
+    struct gt_task_worker *w = &run->workers[worker];
 
-    for (gt_task_index task = w->fresh; task != GT_NONE; task = next) {
-        next = run->next_task[task];
+    for (uint32_t i = 0; i < SIDE_BY_SIDE && w->fresh != GT_NONE; i++) {
+        gt_task_index task = w->fresh;
+
+        w->fresh = run->next_task[task];
         if (run->causes != NULL)
             run->causes[task] = w->task;
         run->policy->push(run, worker, task, now_of(run));
     }
-    ask(run, worker);
+    if (w->fresh != GT_NONE)
+        schedule(run, now_of(run) + count_down_ps(run), GT_TASK_EVENT_KNOWN, worker);
+    else
+        ask(run, worker);
 }
 
 static void tell_ended(const struct gt_task_run *run, gt_worker_index worker)
@@ -259,7 +281,7 @@ static void end_task(struct gt_task_run *run, gt_worker_index worker)
     run->ended[run->workers[worker].task / 64] |= UINT64_C(1) << run->workers[worker].task % 64;
     run->left--;
     if (task->signals > 0 || task->made > 0)
-        schedule(run, now_of(run) + run->costs->signal_ps, GT_TASK_EVENT_SIGNAL, worker);
+        schedule(run, now_of(run) + (task->signals > 0 ? run->costs->signal_ps : 0), GT_TASK_EVENT_SIGNAL, worker);
     else
         ask(run, worker);
 }
