@@ -135,31 +135,69 @@ static struct gt_summary in_us(const struct gt_bench *bench, double *cycles, siz
     return gt_summary_times(gt_summarise(cycles, count), 1 / bench->mhz);
 }
 
-/* One worker, one list: from asking to knowing, and what else a task takes. */
-static int measure_alone(struct gt_bench *bench, double queue_us)
+/* What one worker spends on each of its tasks beside the work: a summary each, in microseconds. */
+struct steps {
+    struct gt_summary ask, begin, tell; /* asking to knowing, that to the start, the end to asking again */
+    struct gt_summary rest;             /* from knowing to asking again, less the time that the task spins */
+};
+
+static int measure_steps(struct gt_bench *bench, enum gt_executor_policy policy, bool chain, struct steps *steps)
 {
     static struct trial trial;
-    double asks[TASKS], rests[TASKS];
+    double asks[TASKS], begins[TASKS], tells[TASKS], rests[TASKS];
     size_t count = 0;
-    make_trial(&trial, bench, GT_EXECUTOR_SHARED, 1, false);
+    make_trial(&trial, bench, policy, 1, chain);
     if (walk(bench, &trial) != 0)
         return -1;
     for (uint32_t i = SETTLE; i + 1 < TASKS; i++) {
         const struct gt_executor_log *log = &trial.log[i];
         asks[count] = (double)(log->taken_cycles - log->asked_cycles);
+        begins[count] = (double)(log->start_cycles - log->taken_cycles);
+        tells[count] = (double)(log[1].asked_cycles - log->end_cycles);
         rests[count] = (double)(log[1].asked_cycles - log->taken_cycles) - (double)trial.tasks[i].amount;
         count++;
     }
-    struct gt_summary ask = in_us(bench, asks, count), rest = in_us(bench, rests, count);
-    gt_found(bench->found, "tasks.queue_us", ask.median, ask,
+    steps->ask = in_us(bench, asks, count);
+    steps->begin = in_us(bench, begins, count);
+    steps->tell = in_us(bench, tells, count);
+    steps->rest = in_us(bench, rests, count);
+    return 0;
+}
+
+static void state(struct gt_bench *bench, const char *key, struct gt_summary summary, const char *how)
+{
+    gt_found(bench->found, key, fmax(0, summary.median), summary, "%s", how);
+}
+
+/* One worker: a list of tasks that wait for nothing; tasks of its own that wait for each other, from a list and from
+ * the queue of those that are ready. */
+static int measure_alone(struct gt_bench *bench, double queue_us, double poll_us)
+{
+    struct steps free, chain, ready;
+    if (measure_steps(bench, GT_EXECUTOR_SHARED, false, &free) != 0 ||
+        measure_steps(bench, GT_EXECUTOR_STATIC, true, &chain) != 0 ||
+        measure_steps(bench, GT_EXECUTOR_READY, true, &ready) != 0)
+        return -1;
+    double load_us = chain.ask.median, ask_us = free.ask.median;
+    struct gt_summary signal = gt_summary_less(chain.tell, free.tell.median);
+    gt_found(bench->found, "tasks.queue_us", ask_us, free.ask,
              "the executor's one worker, from asking to its number; an atomic by itself %.3f", queue_us);
-    gt_found(bench->found, "tasks.overhead_us", fmax(0, rest.median), rest,
+    gt_found(bench->found, "tasks.overhead_us", fmax(0, free.rest.median), free.rest,
              "from a worker's number to its next asking, less the %.0f us that the task spins", task_us);
+    state(bench, "tasks.load_us", chain.ask, "from asking to the next task of the worker's list");
+    state(bench, "tasks.found_us", gt_summary_less(chain.begin, free.begin.median + load_us + poll_us),
+          "to the start of a task whose counter is there already, less a task without, a load and a look");
+    state(bench, "tasks.signal_us", signal, "from a task's end to the next asking, with a signal less without");
+    /* Half an atomic and a look for the counter, one each for the task that it lets go, an atomic to publish that. */
+    struct gt_summary fence =
+        gt_summary_less(ready.tell, free.tell.median + signal.median + 2.5 * ask_us + 2 * poll_us);
+    state(bench, "tasks.fence_us", gt_summary_times(fence, 0.5),
+          "half of what a task that makes one ready takes beyond two and a half atomics and two looks");
     return 0;
 }
 
 /* Two workers, each waiting for the other's last task. */
-static int measure_signal(struct gt_bench *bench, double poll_us)
+static int measure_flight(struct gt_bench *bench, double poll_us)
 {
     static struct trial trial;
     double gaps[TASKS];
@@ -171,24 +209,40 @@ static int measure_signal(struct gt_bench *bench, double poll_us)
         gaps[count++] =
             (double)(trial.log[i + CHAIN_WORKERS].start_cycles - trial.log[i].start_cycles) / CHAIN_WORKERS -
             (double)trial.tasks[i].amount;
-    struct gt_summary gap = in_us(bench, gaps, count), signal = gt_summary_less(gap, poll_us);
-    gt_found(bench->found, "tasks.signal_us", fmax(0, signal.median), signal,
-             "from a task's end to the start of one on another SM that waits for it %.3f, less a look", gap.median);
+    struct gt_summary gap = in_us(bench, gaps, count);
+    struct gt_summary flight = gt_summary_less(gap, poll_us + gt_bench_known(bench, "tasks.found_us") +
+                                                        gt_bench_known(bench, "tasks.signal_us"));
+    gt_found(bench->found, "tasks.flight_us", fmax(0, flight.median), flight,
+             "from a task's end to the start of one on another SM that waits for it %.3f, less signal and look",
+             gap.median);
     return 0;
 }
 
-static int measure_start(struct gt_bench *bench)
+/* A worker an SM: from its block's start to its first asking, from its last task to its block's end. */
+static int measure_ends(struct gt_bench *bench)
 {
     static struct trial trial;
-    double starts[TASKS];
-    size_t count = 0;
-    make_trial(&trial, bench, GT_EXECUTOR_STATIC, (uint32_t)bench->gpu.multiProcessorCount, false);
+    double starts[TASKS], ends[TASKS], tells[TASKS];
+    size_t workers = 0, count = 0;
+    uint32_t sms = (uint32_t)bench->gpu.multiProcessorCount;
+    make_trial(&trial, bench, GT_EXECUTOR_STATIC, sms < TASKS / 2 ? sms : TASKS / 2, false);
     if (walk(bench, &trial) != 0)
         return -1;
-    for (uint32_t i = 0; i < TASKS && i < trial.plan.workers; i++) /* each worker's first */
-        starts[count++] = (double)(trial.log[i].asked_cycles - bench->blocks[trial.log[i].worker].start_cycles);
-    struct gt_summary start = in_us(bench, starts, count);
-    gt_found(bench->found, "tasks.start_us", start.median, start, "from a block's start to its first asking");
+    for (uint32_t i = 0; i < TASKS; i++) {
+        const struct gt_executor_log *log = &trial.log[i];
+        const struct gt_block_log *block = &bench->blocks[log->worker];
+        uint32_t next = i + trial.plan.workers;
+        if (i < trial.plan.workers)
+            starts[workers++] = (double)(log->asked_cycles - block->start_cycles);
+        if (next < TASKS)
+            tells[i] = (double)(trial.log[next].asked_cycles - log->end_cycles);
+        else
+            ends[count++] = (double)(block->end_cycles - log->end_cycles);
+    }
+    struct gt_summary start = in_us(bench, starts, workers), tell = in_us(bench, tells, TASKS - trial.plan.workers);
+    state(bench, "tasks.start_us", start, "from a block's start to its first asking");
+    state(bench, "tasks.end_us", gt_summary_less(in_us(bench, ends, count), tell.median),
+          "from the last task's end to its block's, less what is between other tasks");
     return 0;
 }
 
@@ -228,8 +282,8 @@ int gt_calibrate_tasks(struct gt_bench *bench)
              (struct gt_summary){ serial_ns, serial_ns, serial_ns, 1 },
              "what each of 264 to 528 blocks more adds to an atomic on one word");
     gt_found(bench->found, "tasks.poll_us", poll.median, poll, "a look at a word, again and again");
-    return measure_alone(bench, queue.median) != 0 || measure_signal(bench, poll.median) != 0 ||
-                   measure_start(bench) != 0 || measure_steal(bench) != 0
+    return measure_alone(bench, queue.median, poll.median) != 0 || measure_flight(bench, poll.median) != 0 ||
+                   measure_ends(bench) != 0 || measure_steal(bench) != 0
                ? -1
                : 0;
 }
