@@ -81,10 +81,13 @@ static int begin_static(struct gt_task_run *run, struct gt_error *error)
     return make_lists(run, error);
 }
 
-/* The list is near, in the SM's own cache, unless looks at counters, which must not see old values, empty that. */
-static gt_time_ps list_load_ps(const struct gt_task_run *run)
+/* A list is near, in the SM's own cache, but for its beginning, and unless looks at counters empty that, which must not
+ * see old values. */
+static gt_time_ps list_load_ps(const struct gt_task_run *run, gt_worker_index worker)
 {
-    return run->graph->wait_count > 0 ? run->costs->load_ps : run->costs->load_ps / 2;
+    bool near = run->graph->wait_count == 0 && run->workers[worker].task != GT_NONE;
+
+    return near ? run->costs->load_ps / 2 : run->costs->load_ps;
 }
 
 static struct gt_task_take ask_static(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
@@ -95,7 +98,7 @@ static struct gt_task_take ask_static(struct gt_task_run *run, gt_worker_index w
     if (task == GT_NONE)
         return (struct gt_task_take){ .task = GT_TASK_OVER, .known_ps = now_ps };
     taking->heads[worker] = run->next_task[task];
-    return (struct gt_task_take){ .task = task, .known_ps = now_ps + list_load_ps(run) };
+    return (struct gt_task_take){ .task = task, .known_ps = now_ps + list_load_ps(run, worker) };
 }
 
 static int begin_mixed(struct gt_task_run *run, struct gt_error *error)
@@ -122,7 +125,7 @@ static struct gt_task_take ask_mixed(struct gt_task_run *run, gt_worker_index wo
         return ask_static(run, worker, now_ps);
     take = ask_shared(run, worker, now_ps);
     if (take.task != GT_TASK_OVER)
-        take.known_ps += list_load_ps(run);
+        take.known_ps += list_load_ps(run, worker);
     return take;
 }
 

@@ -338,6 +338,7 @@ void gt_task_run_add_worker(struct gt_task_run *run, gt_worker_index worker, uin
     struct gt_task_worker *w = &run->workers[worker];
 
     w->state = GT_WORKER_BUSY;
+    w->task = GT_NONE;
     w->sm = sm;
     w->place = place;
     run->resident++;
