@@ -10,7 +10,7 @@ enum gt_task_event {
     GT_TASK_EVENT_TAKEN,   /* it has read what its task is: it polls, or works */
     GT_TASK_EVENT_START,   /* it starts to work */
     GT_TASK_EVENT_END,     /* its task ends */
-    GT_TASK_EVENT_SIGNAL,  /* its signals reach their counters */
+    GT_TASK_EVENT_SIGNAL,  /* its signals reach their counters; of a policy that polls: subject is the task */
     GT_TASK_EVENT_KNOWN,   /* it knows which tasks it has made ready, and begins to publish them */
     GT_TASK_EVENT_PUBLISH, /* the tasks that it has made ready are there */
     GT_TASK_EVENT_GONE,    /* its block ends */

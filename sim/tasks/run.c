@@ -192,19 +192,18 @@ static void let_tasks_go(struct gt_task_run *run, gt_task_counter_index counter,
     count_lot(state->head - first, ready, letting);
 }
 
-/* Its signals have reached their counters, and nobody waits for an answer. */
-static void signal_polled(struct gt_task_run *run, gt_worker_index worker)
+/* A task's signals have reached their counters, and nobody waits for an answer. */
+static void signal_polled(struct gt_task_run *run, gt_task_index index)
 {
-    const struct gt_task *task = &run->graph->tasks[run->workers[worker].task];
+    const struct gt_task *task = &run->graph->tasks[index];
 
     for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
         gt_task_counter_index counter = run->graph->signals[i];
-        gt_time_ps there_ps = gt_task_counter_signal(
-            &run->counters.states[counter], now_of(run) + run->costs->flight_ps, run->costs->queue_serial_ps);
+        gt_time_ps there_ps =
+            gt_task_counter_signal(&run->counters.states[counter], now_of(run), run->costs->queue_serial_ps);
 
-        let_go(run, counter, run->workers[worker].task, there_ps);
+        let_go(run, counter, index, there_ps);
     }
-    ask(run, worker);
 }
 
 /* The same where the worker has to know whom it has made ready. */
@@ -275,15 +274,21 @@ static void tell_ended(const struct gt_task_run *run, gt_worker_index worker)
 
 static void end_task(struct gt_task_run *run, gt_worker_index worker)
 {
-    const struct gt_task *task = &run->graph->tasks[run->workers[worker].task];
+    gt_task_index index = run->workers[worker].task;
+    const struct gt_task *task = &run->graph->tasks[index];
+    gt_time_ps signalled_ps = now_of(run) + (task->signals > 0 ? run->costs->signal_ps : 0);
 
     tell_ended(run, worker);
-    run->ended[run->workers[worker].task / 64] |= UINT64_C(1) << run->workers[worker].task % 64;
+    run->ended[index / 64] |= UINT64_C(1) << index % 64;
     run->left--;
-    if (task->signals > 0 || task->made > 0)
-        schedule(run, now_of(run) + (task->signals > 0 ? run->costs->signal_ps : 0), GT_TASK_EVENT_SIGNAL, worker);
-    else
+    if (task->signals + task->made == 0) {
         ask(run, worker);
+    } else if (run->policy->polls) {
+        schedule(run, signalled_ps + run->costs->flight_ps, GT_TASK_EVENT_SIGNAL, index);
+        schedule(run, signalled_ps, GT_TASK_EVENT_ASK, worker);
+    } else {
+        schedule(run, signalled_ps, GT_TASK_EVENT_SIGNAL, worker);
+    }
 }
 
 /* Its time depends on who else works. */

@@ -65,10 +65,10 @@ static void test_shared(void **state)
     machine_free(&m);
 }
 
-/* Worker 0 does a (4 us), which signals; worker 1 waits for it with b (2 us).  Both know their task at once and have read
- * it at 0.5.  a
- * ends at 4.5, its counter is there at 5.  Worker 1 looks at it from 0.5 on, 1 us a look: the look that has its
- * middle at 5 sees it and is over at 5.5. */
+/* Worker 0 does a (4 us), which signals; worker 1 waits for it with b (2 us).  Each loads its list until 0.2 and has read its
+ * task at 0.7.  a ends at 4.7; its worker goes on at 5.2, its counter is there at 5.5.  Worker 1 loads what b waits for
+ * until 0.9 and then looks, 1 us a look: the one with its middle at 5.4 does not see it, the next is over at 6.9, and it
+ * goes on at 7.  A block ends 0.4 behind its list. */
 static void test_static(void **state)
 {
     struct task_machine m;
@@ -79,7 +79,11 @@ static void test_static(void **state)
     machine_make(&m);
     machine_set(&m, "tasks.overhead_us", "0.5");
     machine_set(&m, "tasks.signal_us", "0.5");
+    machine_set(&m, "tasks.flight_us", "0.3");
+    machine_set(&m, "tasks.load_us", "0.2");
+    machine_set(&m, "tasks.found_us", "0.1");
     machine_set(&m, "tasks.poll_us", "1");
+    machine_set(&m, "tasks.end_us", "0.4");
     counter = gt_task_graph_add_counter(m.graph, GT_NONE, 0);
     a = gt_task_graph_add_task(m.graph, machine_kind(&m, 4 * US));
     m.graph->tasks[a].worker = 0;
@@ -89,10 +93,10 @@ static void test_static(void **state)
     gt_task_graph_add_wait(m.graph, counter, 1);
     machine_launch(&m, "static", 2, 32);
     run(&m);
-    expect(&m, 0, a, 0, 0, 0, 500, 4500);
-    expect(&m, 0, b, 1, 0, 0, 5500, 7500);
+    expect(&m, 0, a, 0, 0, 200, 700, 4700);
+    expect(&m, 0, b, 1, 0, 200, 7000, 9000);
     assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
-    assert_int_equal(m.op_end_ps[0], 7500 * NS);
+    assert_int_equal(m.op_end_ps[0], 9400 * NS);
     machine_free(&m);
 }
 
@@ -110,10 +114,11 @@ static gt_task_counter_index counter(struct task_machine *m)
 }
 
 /* a and x are there from the start; worker 0's ticket, the first, is for a, worker 1's, 0.1 later, for x.  A ticket takes
- * 1, a look at its place 1, reading the task 0.5.  x ends at 3.6; the last ticket, from 4.6 on, is for b, which a lets
- * go: a ends at 6.5, signals until 7, has the answer at 7.5, has looked up who that lets go at 8.5 and who they are at
- * 9.5, has counted down what b lacks at 10.5 and pushed it at 11.5.  Worker 1's look with its middle at 12.1 sees that
- * and is over at 12.6.  Worker 0's next ticket is beyond the last task: it goes at 12.5. */
+ * 1, a look at its place 1 and 0.1, reading the task 0.5.  x ends at 3.7; the last ticket, from 4.7 on, is for b, which a
+ * lets go: a ends at 6.6, signals until 7.2, has the answer at 7.7, has looked up who that lets go at 8.7 and who they
+ * are at 9.7, has counted down what b lacks at 11 and pushed it at 12.3, with a fence of 0.3 each.  Worker 1's look with
+ * its middle at 13.2 sees that and is over at 13.7.  Worker 0's next ticket is beyond the last task: it goes at 13.7, 0.4
+ * after it knows. */
 static void test_ready(void **state)
 {
     struct task_machine m;
@@ -125,8 +130,11 @@ static void test_ready(void **state)
     machine_set(&m, "tasks.queue_us", "1");
     machine_set(&m, "tasks.queue_serial_ns", "100");
     machine_set(&m, "tasks.overhead_us", "0.5");
-    machine_set(&m, "tasks.signal_us", "0.5");
+    machine_set(&m, "tasks.signal_us", "0.6");
     machine_set(&m, "tasks.poll_us", "1");
+    machine_set(&m, "tasks.found_us", "0.1");
+    machine_set(&m, "tasks.fence_us", "0.3");
+    machine_set(&m, "tasks.end_us", "0.4");
     c = counter(&m);
     a = add(&m, 4 * US, GT_NONE);
     gt_task_graph_add_signal(m.graph, c);
@@ -135,21 +143,21 @@ static void test_ready(void **state)
     x = add(&m, 1 * US, GT_NONE);
     machine_launch(&m, "ready", 2, 32);
     run(&m);
-    expect(&m, 0, a, 0, 0, 2000, 2500, 6500);
-    expect(&m, 0, x, 1, 0, 2100, 2600, 3600);
-    expect(&m, 0, b, 1, 3600, 12600, 13100, 15100);
+    expect(&m, 0, a, 0, 0, 2100, 2600, 6600);
+    expect(&m, 0, x, 1, 0, 2200, 2700, 3700);
+    expect(&m, 0, b, 1, 3700, 13800, 14300, 16300);
     assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
     assert_int_equal(machine_record(&m, 0, x)->cause_task, GT_NONE);
-    assert_int_equal(m.op_end_ps[0], 16100 * NS);
+    assert_int_equal(m.op_end_ps[0], 17700 * NS);
     machine_free(&m);
 }
 
-/* a is dealt to worker 0, x to worker 1: a look at their own takes 0.4, taking one 1.  x ends at 2.9; at 3.9 worker 1 knows
- * that it has no more, and looks at worker 0's tasks, and then whether all have been taken, 0.4 each: at worker 0's until
- * 4.3, 5.1 and so on.  a ends at 5.9, has signalled at 6.4, has the answer at 6.9, knows at 8.7 that b and c are ready and
- * has put them on worker 0's deque at 9.7.  Worker 0 goes on with c, the newer; the look that is over at 9.9 finds b,
- * and it has it at 10.5, 1 us after it began.  After b worker 1 looks from 14 on for a turn of 0.8, then it knows that all
- * are taken; worker 0 from 14.6 on. */
+/* a is dealt to worker 0, x to worker 1: a look at their own takes 0.5, taking one 1 and a fence of 0.3, loading it 0.2.  x
+ * ends at 3.5; at 4.5 worker 1 knows that it has no more, and looks at worker 0's tasks, and then whether all have been
+ * taken, 0.5 each: at worker 0's until 5, 6 and so on.  a ends at 6.5, has signalled at 7, has the answer at 7.5, knows at
+ * 9.6 that b and c are ready and has put them on worker 0's deque at 10.9.  Worker 0 goes on with c, the newer; the look
+ * that is over at 11 finds b, and it has it at 11.5, 1 us after it began.  After b worker 1 looks from 15 on for a turn of
+ * 1, then it knows that all are taken; worker 0 from 16.4 on. */
 static void test_steal(void **state)
 {
     struct task_machine m;
@@ -162,6 +170,9 @@ static void test_steal(void **state)
     machine_set(&m, "tasks.overhead_us", "0.5");
     machine_set(&m, "tasks.signal_us", "0.5");
     machine_set(&m, "tasks.poll_us", "0.4");
+    machine_set(&m, "tasks.found_us", "0.1");
+    machine_set(&m, "tasks.load_us", "0.2");
+    machine_set(&m, "tasks.fence_us", "0.3");
     machine_set(&m, "tasks.steal_us", "1");
     ready = counter(&m);
     a = add(&m, 4 * US, GT_NONE);
@@ -173,13 +184,13 @@ static void test_steal(void **state)
     x = add(&m, 1 * US, GT_NONE);
     machine_launch(&m, "steal", 2, 32);
     run(&m);
-    expect(&m, 0, a, 0, 0, 1400, 1900, 5900);
-    expect(&m, 0, x, 1, 0, 1400, 1900, 2900);
-    expect(&m, 0, b, 1, 2900, 10500, 11000, 13000);
-    expect(&m, 0, c, 0, 9700, 11100, 11600, 13600);
+    expect(&m, 0, a, 0, 0, 2000, 2500, 6500);
+    expect(&m, 0, x, 1, 0, 2000, 2500, 3500);
+    expect(&m, 0, b, 1, 3500, 11500, 12000, 14000);
+    expect(&m, 0, c, 0, 10900, 12900, 13400, 15400);
     assert_true(machine_record(&m, 0, b)->stolen);
     assert_false(machine_record(&m, 0, c)->stolen);
-    assert_int_equal(m.op_end_ps[0], 15400 * NS);
+    assert_int_equal(m.op_end_ps[0], 17400 * NS);
     machine_free(&m);
 }
 
@@ -567,6 +578,33 @@ static void test_many_waits(void **state)
     machine_free(&m);
 }
 
+/* a has its ticket at 1 and takes no time.  Its worker knows half an atomic later, at 1.5, that it lets 40 tasks go: 32 of
+ * them are counted down at 2.5 and published at 3.5, the other 8 behind them at 4.5 and 5.5.  All other workers wait with
+ * their tickets. */
+static void test_let_go_many(void **state)
+{
+    struct task_machine m;
+    gt_task_counter_index c;
+
+    (void)state;
+    machine_make(&m);
+    machine_set(&m, "tasks.queue_us", "1");
+    c = counter(&m);
+    add(&m, 0, GT_NONE);
+    gt_task_graph_add_signal(m.graph, c);
+    for (int i = 0; i < 40; i++) {
+        add(&m, 1 * US, GT_NONE);
+        gt_task_graph_add_wait(m.graph, c, 1);
+    }
+    machine_launch(&m, "ready", 41, 1);
+    machine_set(&m, "sm.blocks", "32");
+    run(&m);
+    assert_int_equal(machine_record(&m, 0, 1)->start_ps, 3500 * NS);
+    assert_int_equal(machine_record(&m, 0, 32)->start_ps, 3500 * NS);
+    assert_int_equal(machine_record(&m, 0, 33)->start_ps, 5500 * NS);
+    machine_free(&m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -589,6 +627,7 @@ int main(void)
         cmocka_unit_test(test_deadlock_of_order),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_many_waits),
+        cmocka_unit_test(test_let_go_many),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,10 +22,11 @@ enum what {
     KNOWS,
     READ,
     LOOKS,
+    SEES,
     LOOKED,
     STARTS,
     ENDS,
-    SIGNALS,
+    SIGNALS, /* where workers poll: whose number is the task's */
     BEGINS_TO_PUBLISH,
     PUBLISHES,
     STEALS,
@@ -47,7 +48,7 @@ struct oracle {
     uint64_t order;
     gt_time_ps now_ps;
     struct {
-        gt_time_ps reached_ps[TASKS]; /* when each signal was there */
+        gt_time_ps reached_ps[2 * TASKS]; /* when each signal was there */
         gt_time_ps free_ps;
         uint32_t signals;
     } counters[TASKS];
@@ -55,8 +56,8 @@ struct oracle {
         struct gt_task_record record;
         uint32_t place; /* ready: its ticket; steal: in its turn round the others */
         uint64_t thief, turn;
-        bool seen, looking;
-        uint32_t fresh[TASKS], fresh_count;
+        bool seen, knew; /* ... a task */
+        uint32_t fresh[TASKS], fresh_count, rounds, lots;
     } of[WORKERS];
     uint32_t lacks[TASKS];
     uint32_t next_list[WORKERS], next_shared, next_worker, left;
@@ -64,6 +65,7 @@ struct oracle {
     uint32_t tickets, filled, queue[TASKS];
     struct {
         uint32_t tasks[TASKS], count;
+        gt_time_ps free_ps;
     } own[WORKERS];
     uint64_t thieves;
     uint32_t taken;
@@ -97,11 +99,20 @@ static uint32_t next_of(const struct oracle *o, uint32_t from, uint32_t worker)
     return from;
 }
 
+/* A list stays near where nobody polls, but for its beginning. */
+static gt_time_ps load_ps(const struct oracle *o, uint32_t w)
+{
+    return o->graph->wait_count > 0 || !o->of[w].knew ? o->costs->load_ps : o->costs->load_ps / 2;
+}
+
 static void ask_queue(struct oracle *o, uint32_t w)
 {
+    gt_time_ps more_ps;
+
     o->of[w].record.task = o->next_shared = next_of(o, o->next_shared, GT_NONE);
+    more_ps = o->policy == MIXED && o->next_shared < o->graph->task_count ? load_ps(o, w) : 0;
     o->next_shared += o->next_shared < o->graph->task_count;
-    later(o, served(&o->head_ps, o->now_ps, o->costs->queue_serial_ps) + o->costs->queue_ps, KNOWS, w);
+    later(o, served(&o->head_ps, o->now_ps, o->costs->queue_serial_ps) + o->costs->queue_ps + more_ps, KNOWS, w);
 }
 
 static void ask_list(struct oracle *o, uint32_t w)
@@ -114,7 +125,7 @@ static void ask_list(struct oracle *o, uint32_t w)
     }
     o->of[w].record.task = task;
     o->next_list[w] = task + 1;
-    later(o, o->now_ps, KNOWS, w);
+    later(o, o->now_ps + (task < o->graph->task_count ? load_ps(o, w) : 0), KNOWS, w);
 }
 
 static void ask_ready(struct oracle *o, uint32_t w)
@@ -135,17 +146,21 @@ static void take_note(struct oracle *o, gt_time_ps taken_ps)
 
 static void ask_own(struct oracle *o, uint32_t w)
 {
+    const struct gt_task_costs *costs = o->costs;
+    gt_time_ps look_ps = costs->poll_ps + costs->found_ps;
+    gt_time_ps known_ps = o->now_ps + look_ps + costs->queue_ps + costs->fence_ps + costs->load_ps;
+
     if (o->own[w].count > 0) {
         o->of[w].record.task = o->own[w].tasks[--o->own[w].count];
-        later(o, o->now_ps + o->costs->poll_ps + o->costs->queue_ps, KNOWS, w);
-        take_note(o, o->now_ps + o->costs->poll_ps + o->costs->queue_ps);
+        take_note(o, known_ps);
+        later(o, known_ps, KNOWS, w);
         return;
     }
     o->of[w].record.task = o->graph->task_count;
     o->of[w].place = 0;
     o->of[w].turn = 0;
     o->of[w].thief = o->thieves++;
-    later(o, o->now_ps + o->costs->queue_ps + o->costs->poll_ps, STEALS, w);
+    later(o, o->now_ps + costs->queue_ps + look_ps, STEALS, w);
 }
 
 static void ask(struct oracle *o, uint32_t w)
@@ -162,15 +177,15 @@ static void ask(struct oracle *o, uint32_t w)
 static void steal(struct oracle *o, uint32_t w)
 {
     uint32_t first = (uint32_t)(gt_random_bits(o->seed, o->of[w].thief, o->of[w].turn) % o->workers);
-    gt_time_ps more_ps = o->costs->steal_ps > o->costs->poll_ps ? o->costs->steal_ps - o->costs->poll_ps : 0;
+    gt_time_ps look_ps = o->costs->poll_ps + o->costs->found_ps, known_ps;
 
     if (o->of[w].place >= o->workers) {
         o->of[w].turn++;
         o->of[w].place = 0;
         if (o->taken == o->graph->task_count && o->taken_ps <= o->now_ps)
-            later(o, o->now_ps, LEAVES, w);
+            later(o, o->now_ps, KNOWS, w);
         else
-            later(o, o->now_ps + o->costs->poll_ps, STEALS, w);
+            later(o, o->now_ps + look_ps, STEALS, w);
         return;
     }
     for (uint32_t i = 0; i < LANES && o->of[w].place < o->workers; i++) {
@@ -181,11 +196,13 @@ static void steal(struct oracle *o, uint32_t w)
         o->of[w].record.task = o->own[victim].tasks[0];
         o->of[w].record.stolen = true;
         memmove(o->own[victim].tasks, o->own[victim].tasks + 1, --o->own[victim].count * sizeof(uint32_t));
-        take_note(o, o->now_ps + more_ps);
-        later(o, o->now_ps + more_ps, KNOWS, w);
+        known_ps = served(&o->own[victim].free_ps, o->now_ps, o->costs->queue_ps + o->costs->found_ps) +
+                   (o->costs->steal_ps > look_ps ? o->costs->steal_ps - look_ps : 0);
+        take_note(o, known_ps);
+        later(o, known_ps, KNOWS, w);
         return;
     }
-    later(o, o->now_ps + o->costs->poll_ps, STEALS, w);
+    later(o, o->now_ps + look_ps, STEALS, w);
 }
 
 static bool all_there(const struct oracle *o, uint32_t w)
@@ -204,25 +221,30 @@ static bool all_there(const struct oracle *o, uint32_t w)
     return true;
 }
 
-/* The middle of a look at counters, or at its place in the queue of ready tasks. */
+/* A look begins at counters, or at its place in the queue of ready tasks; its middle; its end. */
 static void look(struct oracle *o, uint32_t w)
+{
+    later(o, o->now_ps + o->costs->poll_ps / 2, SEES, w);
+    later(o, o->now_ps + o->costs->poll_ps, LOOKED, w);
+}
+
+static void see(struct oracle *o, uint32_t w)
 {
     if (o->of[w].record.task < o->graph->task_count)
         o->of[w].seen = all_there(o, w);
     else
         o->of[w].seen = o->of[w].place < o->filled;
-    later(o, o->now_ps + o->costs->poll_ps - o->costs->poll_ps / 2, LOOKED, w);
 }
 
 static void looked(struct oracle *o, uint32_t w)
 {
     if (!o->of[w].seen) {
-        later(o, o->now_ps + o->costs->poll_ps / 2, READ, w);
+        look(o, w);
     } else if (o->of[w].record.task < o->graph->task_count) {
-        later(o, o->now_ps, STARTS, w);
+        later(o, o->now_ps + o->costs->found_ps, STARTS, w);
     } else {
         o->of[w].record.task = o->queue[o->of[w].place];
-        later(o, o->now_ps, KNOWS, w);
+        later(o, o->now_ps + o->costs->found_ps, KNOWS, w);
     }
 }
 
@@ -247,18 +269,20 @@ static bool bring(struct oracle *o, uint32_t w, uint32_t task)
     return true;
 }
 
-/* Tasks were let go together: what that takes. */
-static gt_time_ps lot_ps(const struct oracle *o, uint32_t tasks, bool ready)
+/* Tasks were let go together. */
+static void let_lot_go(struct oracle *o, uint32_t w, uint32_t tasks, bool ready)
 {
-    gt_time_ps time_ps = ready ? o->costs->queue_ps : 0;
+    o->of[w].rounds += (tasks + LANES - 1) / LANES;
+    o->of[w].lots += ready ? (tasks + LANES - 1) / LANES : 0;
+}
 
-    for (; tasks > 0; tasks -= tasks < LANES ? tasks : LANES)
-        time_ps += o->costs->poll_ps + o->costs->queue_ps;
-    return time_ps;
+static gt_time_ps count_down_ps(const struct oracle *o)
+{
+    return o->costs->poll_ps + o->costs->queue_ps + o->costs->fence_ps;
 }
 
 /* Tasks whose wait for the counter is met with exactly this signal. */
-static gt_time_ps meet(struct oracle *o, uint32_t w, uint32_t counter)
+static void meet(struct oracle *o, uint32_t w, uint32_t counter)
 {
     uint32_t value = o->graph->counters[counter].initial + o->counters[counter].signals, met = 0;
     bool ready = false;
@@ -272,62 +296,67 @@ static gt_time_ps meet(struct oracle *o, uint32_t w, uint32_t counter)
             met++;
             ready |= bring(o, w, task);
         }
-    return lot_ps(o, met, ready);
+    let_lot_go(o, w, met, ready);
 }
 
-static void signal_all(struct oracle *o, uint32_t w)
+static void signal_polled(struct oracle *o, uint32_t index)
+{
+    const struct gt_task *task = &o->graph->tasks[index];
+
+    for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
+        uint32_t counter = o->graph->signals[i];
+
+        o->counters[counter].reached_ps[o->counters[counter].signals++] =
+            served(&o->counters[counter].free_ps, o->now_ps, o->costs->queue_serial_ps);
+    }
+}
+
+static void signal_and_let_go(struct oracle *o, uint32_t w)
 {
     const struct gt_task *task = &o->graph->tasks[o->of[w].record.task];
-    gt_time_ps known_ps = o->now_ps, more_ps = 0;
+    gt_time_ps known_ps = o->now_ps;
     bool ready = false;
+    uint32_t behind;
 
-    o->of[w].fresh_count = 0;
+    o->of[w].fresh_count = o->of[w].rounds = o->of[w].lots = 0;
     for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++) {
         uint32_t counter = o->graph->signals[i];
         gt_time_ps there_ps = served(&o->counters[counter].free_ps, o->now_ps, o->costs->queue_serial_ps);
 
         o->counters[counter].reached_ps[o->counters[counter].signals++] = there_ps;
         known_ps = there_ps > known_ps ? there_ps : known_ps;
-        if (!polls(o))
-            more_ps += meet(o, w, counter);
-    }
-    if (polls(o)) {
-        ask(o, w);
-        return;
+        meet(o, w, counter);
     }
     for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
         ready |= bring(o, w, o->graph->made[i]);
-    known_ps += more_ps + lot_ps(o, task->made, ready);
+    let_lot_go(o, w, task->made, ready);
     known_ps += task->signals > 0 ? o->costs->queue_ps / 2 + o->costs->poll_ps : 0;
-    if (o->of[w].fresh_count == 0)
-        later(o, known_ps, ASKS, w);
-    else /* the last lot's atomic begins */
-        later(o, known_ps - o->costs->queue_ps, BEGINS_TO_PUBLISH, w);
+    if (o->of[w].fresh_count == 0) {
+        later(o, known_ps + o->of[w].rounds * count_down_ps(o), ASKS, w);
+        return;
+    }
+    behind = (o->of[w].fresh_count - 1) / LANES; /* lots that are counted down when others have been published */
+    known_ps += (o->of[w].rounds - behind) * count_down_ps(o);
+    later(o, known_ps + (o->of[w].lots - behind - 1) * (o->costs->queue_ps + o->costs->fence_ps), BEGINS_TO_PUBLISH,
+          w);
 }
 
 static void know(struct oracle *o, uint32_t w)
 {
     if (o->of[w].record.task == o->graph->task_count)
-        later(o, o->now_ps, LEAVES, w);
+        later(o, o->now_ps + o->costs->end_ps, LEAVES, w);
     else
         later(o, o->now_ps + o->costs->overhead_ps, READ, w);
     o->of[w].record.taken_ps = o->now_ps;
-    o->of[w].looking = false;
+    o->of[w].knew = true;
 }
 
-/* It has read its task, or the middle of a look has come. */
 static void read_task(struct oracle *o, uint32_t w)
 {
-    bool knows = o->of[w].record.task < o->graph->task_count;
-
-    if (knows && (!polls(o) || o->graph->tasks[o->of[w].record.task].waits == 0)) {
+    if (!polls(o) || o->graph->tasks[o->of[w].record.task].waits == 0)
         later(o, o->now_ps, STARTS, w);
-    } else if (knows && !o->of[w].looking) {
-        o->of[w].looking = true;
-        later(o, o->now_ps + o->costs->poll_ps / 2, READ, w);
-    } else {
-        look(o, w);
-    }
+    else
+        later(o, o->now_ps + o->costs->load_ps, LOOKS, w);
 }
 
 static void end(struct oracle *o, uint32_t w)
@@ -338,8 +367,27 @@ static void end(struct oracle *o, uint32_t w)
     o->of[w].record.worker = w;
     o->records[o->of[w].record.task] = o->of[w].record;
     o->left--;
-    if (task->signals + task->made > 0)
-        later(o, o->now_ps + o->costs->signal_ps, SIGNALS, w);
+    if (task->signals + task->made == 0) {
+        ask(o, w);
+    } else if (polls(o)) {
+        later(o, o->now_ps + o->costs->signal_ps + o->costs->flight_ps, SIGNALS, o->of[w].record.task);
+        later(o, o->now_ps + o->costs->signal_ps, ASKS, w);
+    } else {
+        later(o, o->now_ps + (task->signals > 0 ? o->costs->signal_ps : 0), SIGNALS, w);
+    }
+}
+
+/* So many as go side by side are there; the others are counted down next. */
+static void publish(struct oracle *o, uint32_t w)
+{
+    uint32_t now = o->of[w].fresh_count < LANES ? o->of[w].fresh_count : LANES;
+
+    for (uint32_t i = 0; i < now; i++)
+        put(o, w, o->of[w].fresh[i]);
+    o->of[w].fresh_count -= now;
+    memmove(o->of[w].fresh, o->of[w].fresh + now, o->of[w].fresh_count * sizeof(uint32_t));
+    if (o->of[w].fresh_count > 0)
+        later(o, o->now_ps + count_down_ps(o), BEGINS_TO_PUBLISH, w);
     else
         ask(o, w);
 }
@@ -356,7 +404,8 @@ static void happen(struct oracle *o, enum what what, uint32_t w)
     switch (what) {
     case ASKS: ask(o, w); break;
     case KNOWS: know(o, w); break;
-    case LOOKS: later(o, o->now_ps + o->costs->poll_ps / 2, READ, w); break;
+    case LOOKS: look(o, w); break;
+    case SEES: see(o, w); break;
     case READ: read_task(o, w); break;
     case LOOKED: looked(o, w); break;
     case STARTS:
@@ -364,18 +413,14 @@ static void happen(struct oracle *o, enum what what, uint32_t w)
         later(o, o->now_ps + gt_task_cost_ps(o->graph, o->of[w].record.task, o->seed), ENDS, w);
         break;
     case ENDS: end(o, w); break;
-    case SIGNALS: signal_all(o, w); break;
+    case SIGNALS: (polls(o) ? signal_polled : signal_and_let_go)(o, w); break;
     case BEGINS_TO_PUBLISH:
-        if (o->policy == READY)
-            later(o, served(&o->tail_ps, o->now_ps, o->costs->queue_serial_ps) + o->costs->queue_ps, PUBLISHES, w);
-        else
-            later(o, o->now_ps + o->costs->queue_ps, PUBLISHES, w);
+        later(o,
+              (o->policy == READY ? served(&o->tail_ps, o->now_ps, o->costs->queue_serial_ps) : o->now_ps) +
+                  o->costs->queue_ps + o->costs->fence_ps,
+              PUBLISHES, w);
         break;
-    case PUBLISHES:
-        for (uint32_t i = 0; i < o->of[w].fresh_count; i++)
-            put(o, w, o->of[w].fresh[i]);
-        ask(o, w);
-        break;
+    case PUBLISHES: publish(o, w); break;
     case STEALS: steal(o, w); break;
     case LEAVES:
         o->end_ps = o->now_ps;
@@ -444,6 +489,11 @@ static struct gt_task_costs draw_costs(void)
 {
     return (struct gt_task_costs){
         .start_ps = cost(0, US / 2),
+        .end_ps = cost(0, US / 2),
+        .found_ps = cost(0, US / 2),
+        .load_ps = cost(0, US / 2),
+        .flight_ps = cost(0, 1 * US),
+        .fence_ps = cost(0, 1 * US),
         .overhead_ps = cost(0, 2 * US),
         .queue_ps = cost(0, 1 * US),
         .queue_serial_ps = cost(1, 200 * NS),
