@@ -17,7 +17,7 @@ sim_libsim_a_SOURCES = \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/free_lists.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \
-    sim/replay/alike_launches.c sim/replay/alike_launches.h \
+    sim/replay/alike_kernels.c sim/replay/alike_kernels.h sim/replay/alike_launches.c sim/replay/alike_launches.h \
     sim/replay/block_ends.c sim/replay/block_ends.h sim/replay/blocked_calls.c sim/replay/edges.c sim/replay/graph_launch.c sim/replay/graph_launch.h sim/replay/inferred_waits.c \
     sim/replay/recorded_graphs.c sim/replay/recorded_graphs.h sim/replay/isolated_durations.c sim/replay/isolated_durations.h sim/replay/learned.c sim/replay/learned.h sim/replay/replay.c sim/replay/replay.h \
     sim/schedule/barriers.c sim/schedule/barriers.h sim/schedule/form.h sim/schedule/form_launches.c sim/schedule/form_rprogram.c \
@@ -52,7 +52,7 @@ sim_libsim_a_SOURCES = \
     sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_identity.c sim/whatif/graph_identity.h sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
-    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
+    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/fit_priority.c sim/whatif/fit_priority.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
     sim/whatif/repeats.c sim/whatif/repeats_join.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \
     sim/whatif/kernel_bound.c sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/change_kernel.c sim/whatif/change_priority.c sim/whatif/changes.c sim/whatif/changes.h \

@@ -267,8 +267,12 @@ static int replay(void *user, const struct gt_isolated *isolated, const struct g
     return play(&machine, &summary, error);
 }
 
-void gt_simulate_learn(const struct gt_workload *workload, const struct gt_device *recorded,
-                       const struct gt_options *options, struct gt_replay *learned, struct gt_isolated *isolated)
+typedef void gt_learner(struct gt_isolated *isolated, const struct gt_workload *workload, gt_player *play,
+                        void *user);
+
+static void learn(const struct gt_workload *workload, const struct gt_device *recorded,
+                  const struct gt_options *options, gt_learner *isolate, struct gt_replay *learned,
+                  struct gt_isolated *isolated)
 {
     struct gt_machine setting = {
         .workload = workload,
@@ -279,10 +283,25 @@ void gt_simulate_learn(const struct gt_workload *workload, const struct gt_devic
     };
     struct replaying replaying = { .setting = &setting };
 
-    gt_isolated_learn(isolated, workload, replay, &replaying);
+    isolate(isolated, workload, replay, &replaying);
     if (!replaying.made)
         gt_replay_make(&replaying.replay, workload, recorded, recorded, NULL);
     *learned = replaying.replay;
+}
+
+void gt_simulate_learn(const struct gt_workload *workload, const struct gt_device *recorded,
+                       const struct gt_options *options, struct gt_replay *learned, struct gt_isolated *isolated)
+{
+    learn(workload, recorded, options, gt_isolated_learn, learned, isolated);
+}
+
+void gt_simulate_learn_alike(const struct gt_workload *workload, const struct gt_device *recorded,
+                             const struct gt_options *options, struct gt_isolated *isolated)
+{
+    struct gt_replay learned;
+
+    learn(workload, recorded, options, gt_isolated_learn_alike, &learned, isolated);
+    gt_replay_free(&learned);
 }
 
 int gt_simulate(const struct gt_workload *workload, const struct gt_device *device, const struct gt_options *options,

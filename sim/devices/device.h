@@ -159,8 +159,10 @@ struct gt_device {
         uint64_t operator_ps;        /* a range: begin and end */
         uint64_t step_ps;            /* beginning a step, beside all of the time between two steps */
         /* It empties the caches, too: what is left of the host's time when nobody records, where ranges are recorded and
-         * where only calls are; and what that takes at most for a call, or a range. */
+         * where only calls are, if launches are recorded to take launch_ps (0: however long they take); and what that
+         * takes at most for a call, or a range. */
         uint32_t host_pct, calls_host_pct;
+        uint64_t launch_ps;
         uint64_t slows_most_ps;
         uint64_t node_ps;              /* a node of a graph launched */
         uint64_t gap_ps, graph_gap_ps; /* of the GPU: added to the gap behind an operation; behind a node */

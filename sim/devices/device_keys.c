@@ -32,7 +32,7 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
-/* What recording costs, by the profiler: eleven keys. */
+/* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
          name ": CPU time that recording adds to a CUDA call"), \
@@ -42,11 +42,14 @@
          name ": CPU time of recording a range: an operator, an annotation"), \
     TIME("profiler." name "_step_us", "us", field.step_ps, LONGEST_US, "12", \
          name ": CPU time of beginning a step, beside all that passes between two steps"), \
-    U32("profiler." name "_host_pct", "%", field.host_pct, 1, 100, "47", \
+    U32("profiler." name "_host_pct", "%", field.host_pct, 1, 100, "59", \
         name ": part of the host's recorded time that is left when nobody records, where ranges are recorded: its caches " \
         "are its own then"), \
-    U32("profiler." name "_calls_host_pct", "%", field.calls_host_pct, 1, 100, "65", \
+    U32("profiler." name "_calls_host_pct", "%", field.calls_host_pct, 1, 100, "68", \
         name ": the same where CUDA calls alone are recorded"), \
+    TIME("profiler." name "_launch_us", "us", field.launch_ps, LONGEST_US, "4.2", \
+         name ": what launches of kernels are recorded to take where so much is left; where they take longer less is, by " \
+         "the power of 0.66; 0: always so much"), \
     TIME("profiler." name "_slows_most_us", "us", field.slows_most_ps, LONGEST_US, "30", \
          name ": that takes at most so much for a call, and for a range"), \
     TIME("profiler." name "_node_us", "us", field.node_ps, LONGEST_US, "1.2", \

@@ -2,9 +2,12 @@
 
 #include "sim/replay/isolated_durations.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/sort.h"
+#include "sim/replay/alike_kernels.h"
 #include "sim/replay/replay.h"
 
 /* Passes at most; on large traces fewer, since each costs as much as a run.  Kernels whose blocks end apart take longer to
@@ -73,6 +76,7 @@ static bool any_overlap(const struct gt_workload *w)
 /* What the passes work on: what is known by now, what came of playing it, and what gave the least error. */
 struct learning {
     const struct gt_workload *workload;
+    const struct gt_alike_kernels *alike; /* NULL: each launch by itself */
     struct gt_isolated now;
     struct gt_played played;
     gt_time_ps *best_ps;
@@ -140,8 +144,11 @@ static double error_part(const struct learning *learning)
 
 /* Move every duration towards what gives the recorded one back. False where none moved: the next replay
  * would be this one again. */
-static bool correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt_time_ps *isolated_ps)
+static bool correct(const struct learning *learning)
 {
+    const struct gt_workload *w = learning->workload;
+    const gt_time_ps *played_ps = learning->played.duration_ps;
+    gt_time_ps *isolated_ps = learning->now.duration_ps;
     bool moved = false;
 
     for (uint32_t i = 0; i < w->op_count; i++) {
@@ -149,6 +156,8 @@ static bool correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt
         double least = (double)least_ps(&w->ops[i]);
         gt_time_ps before_ps = isolated_ps[i] == GT_TIME_NONE ? w->ops[i].duration_ps : isolated_ps[i];
 
+        if (learning->alike != NULL && w->ops[i].kind == GT_OP_KERNEL)
+            continue;
         if (!shares(&w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
             continue;
         next = (double)before_ps - step_part * difference;
@@ -157,6 +166,54 @@ static bool correct(const struct gt_workload *w, const gt_time_ps *played_ps, gt
         moved = moved || isolated_ps[i] != before_ps;
     }
     return moved;
+}
+
+/* By how much, as a part of itself, one duration for all these launches is too long: of most of them. */
+static double too_long(const struct learning *learning, const struct gt_work *work, double *values)
+{
+    const gt_op_index *launches = learning->alike->launches + work->first;
+
+    for (uint32_t i = 0; i < work->count; i++) {
+        double recorded_ps = (double)learning->workload->ops[launches[i]].duration_ps;
+
+        values[i] = (double)learning->played.duration_ps[launches[i]] / recorded_ps - 1;
+    }
+    return gt_median(values, work->count);
+}
+
+/* The same for work whose duration alone no launch tells. */
+static bool correct_alike(struct learning *learning)
+{
+    const struct gt_alike_kernels *alike = learning->alike;
+    gt_time_ps *isolated_ps = learning->now.duration_ps;
+    double *values = gt_calloc(learning->workload->op_count + 1ull, sizeof *values);
+    bool moved = false;
+
+    for (uint32_t i = 0; i < alike->work_count; i++) {
+        const struct gt_work *work = &alike->works[i];
+        const gt_op_index *launches = alike->launches + work->first;
+        double off = too_long(learning, work, values), before_ps = (double)isolated_ps[launches[0]], next_ps;
+        double least = (double)least_ps(&learning->workload->ops[launches[0]]);
+
+        if (work->told || (off < same_part && off > -same_part))
+            continue;
+        next_ps = before_ps * (1 - step_part * (off < 1 ? off : 1));
+        next_ps = fmin(fmax(next_ps, least), (double)work->most_ps);
+        moved = moved || fabs(next_ps - before_ps) > before_ps * same_part;
+        for (uint32_t j = 0; j < work->count; j++)
+            isolated_ps[launches[j]] = (gt_time_ps)next_ps;
+    }
+    free(values);
+    return moved;
+}
+
+static void begin_alike(struct learning *learning)
+{
+    const struct gt_alike_kernels *alike = learning->alike;
+
+    for (uint32_t i = 0; alike != NULL && i < alike->work_count; i++)
+        for (uint32_t j = 0; j < alike->works[i].count; j++)
+            learning->now.duration_ps[alike->launches[alike->works[i].first + j]] = alike->works[i].most_ps;
 }
 
 static void keep(struct learning *learning, double wrong)
@@ -201,14 +258,17 @@ static void learn(struct learning *learning, gt_player *play, void *user)
         if (wrong < same_part / 10)
             return;
         moved = gt_block_ends_correct(&learning->now.ends, w, &learning->played);
-        if (!correct(w, learning->played.duration_ps, learning->now.duration_ps) && !moved)
+        moved = correct(learning) || moved;
+        moved = (learning->alike != NULL && correct_alike(learning)) || moved;
+        if (!moved)
             return;
     }
 }
 
-void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *w, gt_player *play, void *user)
+static void isolate(struct gt_isolated *isolated, const struct gt_workload *w, const struct gt_alike_kernels *alike,
+                    gt_player *play, void *user)
 {
-    struct learning learning = { .workload = w, .least_wrong = most_wrong };
+    struct learning learning = { .workload = w, .alike = alike, .least_wrong = most_wrong };
     size_t bytes = w->op_count * sizeof(gt_time_ps);
 
     memset(isolated, 0, sizeof *isolated);
@@ -220,6 +280,7 @@ void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *w
     learning.best_ps = gt_realloc(NULL, w->op_count, sizeof *learning.best_ps);
     memset(learning.now.duration_ps, 0xff, bytes);
     memset(learning.best_ps, 0xff, bytes);
+    begin_alike(&learning);
     learn(&learning, play, user);
     isolated->duration_ps = learning.best_ps;
     isolated->ends.early_part = learning.best_part;
@@ -227,6 +288,20 @@ void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *w
     gt_isolated_free(&learning.now);
     free(learning.played.start_ps);
     free(learning.played.duration_ps);
+}
+
+void gt_isolated_learn(struct gt_isolated *isolated, const struct gt_workload *w, gt_player *play, void *user)
+{
+    isolate(isolated, w, NULL, play, user);
+}
+
+void gt_isolated_learn_alike(struct gt_isolated *isolated, const struct gt_workload *w, gt_player *play, void *user)
+{
+    struct gt_alike_kernels alike;
+
+    gt_alike_kernels_find(&alike, w);
+    isolate(isolated, w, &alike, play, user);
+    gt_alike_kernels_free(&alike);
 }
 
 void gt_isolated_free(struct gt_isolated *isolated)

@@ -10,8 +10,10 @@ static const int64_t sample_limit_ps = 50 * INT64_C(1000000);
 /* An operation asked for this long before its stream fell idle was held up by the stream alone;
  * one asked for this long after it found the stream idle. */
 static const gt_time_ps clear_margin_ps = 3 * INT64_C(1000000);
+/* A gap that is longer holds a wait. */
+static const int64_t longest_gap_ps = 5 * INT64_C(1000000);
 
-enum { SAMPLE_ROOM = 1 << 16, FEWEST_SAMPLES = 2 };
+enum { SAMPLE_ROOM = 1 << 16, FEWEST_SAMPLES = 2, ENOUGH_SAMPLES = 8 };
 
 /* At most SAMPLE_ROOM values, evenly thinned as more come, so that any trace costs the same memory. */
 struct samples {
@@ -57,14 +59,69 @@ struct gt_survey {
     struct samples latency[GT_OP_KINDS], graph_latency, sync_return, engine_gap;
     struct samples gap[GT_OP_KINDS][GT_OP_KINDS], graph_gap[GT_OP_KINDS][GT_OP_KINDS],
         event_gap[GT_OP_KINDS][GT_OP_KINDS];
+    struct samples crowded_gap; /* between kernels, beside other streams' */
 };
+
+/* When kernels began and ended, rising. */
+struct crowd {
+    uint64_t *begins_ps, *ends_ps;
+    uint32_t count;
+};
+
+static void gather(struct crowd *crowd, const struct gt_workload *w)
+{
+    *crowd = (struct crowd){
+        .begins_ps = gt_calloc(w->op_count + 1ull, sizeof *crowd->begins_ps),
+        .ends_ps = gt_calloc(w->op_count + 1ull, sizeof *crowd->ends_ps),
+    };
+    for (gt_op_index i = 0; i < w->op_count; i++) {
+        if (w->ops[i].kind != GT_OP_KERNEL || gt_op_measured_end(&w->ops[i]) == GT_TIME_NONE)
+            continue;
+        crowd->begins_ps[crowd->count] = w->ops[i].start_ps;
+        crowd->ends_ps[crowd->count++] = gt_op_measured_end(&w->ops[i]);
+    }
+    qsort(crowd->begins_ps, crowd->count, sizeof *crowd->begins_ps, gt_by_u64);
+    qsort(crowd->ends_ps, crowd->count, sizeof *crowd->ends_ps, gt_by_u64);
+}
+
+/* How many are no later. */
+static uint32_t count_until(const uint64_t *times_ps, uint32_t count, gt_time_ps until_ps)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (times_ps[middle] <= until_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Between the end of a stream's operation and the start of its next, did kernels of other streams run? Then the next one may
+ * have waited for room, too. */
+static bool crowded(const struct crowd *crowd, gt_time_ps end_ps, gt_time_ps start_ps)
+{
+    return count_until(crowd->begins_ps, crowd->count, start_ps > 0 ? start_ps - 1 : 0) >
+           count_until(crowd->ends_ps, crowd->count, end_ps);
+}
 
 struct last_op {
     gt_time_ps end_ps;
     gt_op_index op;
 };
 
-static void survey_op(struct gt_survey *survey, const struct gt_workload *w, gt_op_index index, struct last_op *last)
+static bool follows_in_crowd(const struct crowd *crowd, const struct gt_workload *w, const struct last_op *last,
+                             const struct gt_op *op)
+{
+    return op->kind == GT_OP_KERNEL && w->ops[last->op].kind == GT_OP_KERNEL &&
+           crowded(crowd, last->end_ps, op->start_ps);
+}
+
+static void survey_op(struct gt_survey *survey, const struct gt_workload *w, const struct crowd *crowd,
+                      gt_op_index index, struct last_op *last)
 {
     const struct gt_op *op = &w->ops[index];
     const struct gt_call *call = &w->calls[op->call];
@@ -74,13 +131,16 @@ static void survey_op(struct gt_survey *survey, const struct gt_workload *w, gt_
     if (end == GT_TIME_NONE)
         return;
     if (last->op != GT_NONE && in_graph && !first && w->ops[last->op].call == op->call) {
-        sample(&survey->graph_gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
+        if (!crowded(crowd, last->end_ps, op->start_ps)) /* each node's own gap is found elsewhere */
+            sample(&survey->graph_gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
     } else if (call_end != GT_TIME_NONE && !(call->flags & GT_CALL_INFERRED) && first) {
         if (last->op == GT_NONE || last->end_ps + clear_margin_ps < call->start_ps)
             sample(in_graph ? &survey->graph_latency : &survey->latency[op->kind],
                    (int64_t)(op->start_ps - call_end));
         else if (op->kind != GT_OP_COPY && call_end + clear_margin_ps < last->end_ps && op->start_ps >= last->end_ps)
-            sample(&survey->gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
+            sample(follows_in_crowd(crowd, w, last, op) ? &survey->crowded_gap
+                                                        : &survey->gap[w->ops[last->op].kind][op->kind],
+                   (int64_t)(op->start_ps - last->end_ps));
     }
     if (last->op == GT_NONE || end > last->end_ps)
         *last = (struct last_op){ end, index };
@@ -174,12 +234,16 @@ static void survey_syncs(struct gt_survey *survey, const struct gt_workload *w, 
 static void survey_ops(struct gt_survey *survey, const struct gt_workload *w)
 {
     struct last_op *last = gt_calloc(w->stream_count + 1ull, sizeof *last);
+    struct crowd crowd;
 
+    gather(&crowd, w);
     for (uint32_t i = 0; i < w->stream_count; i++)
         last[i].op = GT_NONE;
     for (uint32_t i = 0; i < w->op_count; i++)
-        survey_op(survey, w, i, &last[w->ops[i].stream]);
+        survey_op(survey, w, &crowd, i, &last[w->ops[i].stream]);
     free(last);
+    free(crowd.begins_ps);
+    free(crowd.ends_ps);
 }
 
 static void conclude_gaps(struct samples from[GT_OP_KINDS][GT_OP_KINDS], int64_t to[GT_OP_KINDS][GT_OP_KINDS])
@@ -187,6 +251,32 @@ static void conclude_gaps(struct samples from[GT_OP_KINDS][GT_OP_KINDS], int64_t
     for (int before = 0; before < GT_OP_KINDS; before++)
         for (int after = 0; after < GT_OP_KINDS; after++)
             to[before][after] = median(&from[before][after]);
+}
+
+/* A gap that was only seen beside other kernels: where most are much longer than the shortest, waits for room are in them. */
+static int64_t crowded_gap_ps(struct samples *samples)
+{
+    uint32_t count = samples->count;
+    int64_t short_ps, middle_ps;
+
+    if (count < FEWEST_SAMPLES) {
+        free(samples->values);
+        return GT_NOT_LEARNED;
+    }
+    qsort(samples->values, count, sizeof *samples->values, gt_by_i64);
+    short_ps = samples->values[count / 10];
+    middle_ps = samples->values[count / 2];
+    free(samples->values);
+    middle_ps = middle_ps > 2 * short_ps ? short_ps : middle_ps;
+    return middle_ps > longest_gap_ps ? GT_NOT_LEARNED : middle_ps;
+}
+
+static int64_t kernel_gap_ps(struct gt_survey *survey, const struct gt_learned *learned)
+{
+    bool few = survey->gap[GT_OP_KERNEL][GT_OP_KERNEL].count < ENOUGH_SAMPLES;
+    int64_t crowded_ps = crowded_gap_ps(&survey->crowded_gap);
+
+    return few && crowded_ps != GT_NOT_LEARNED ? crowded_ps : learned->gap_ps[GT_OP_KERNEL][GT_OP_KERNEL];
 }
 
 struct gt_survey *gt_survey_begin(const struct gt_workload *w, const uint32_t *by_end, uint32_t count,
@@ -201,6 +291,7 @@ struct gt_survey *gt_survey_begin(const struct gt_workload *w, const uint32_t *b
         learned->latency_ps[kind] = median(&survey->latency[kind]);
     learned->graph_latency_ps = median(&survey->graph_latency);
     conclude_gaps(survey->gap, learned->gap_ps);
+    learned->gap_ps[GT_OP_KERNEL][GT_OP_KERNEL] = kernel_gap_ps(survey, learned);
     conclude_gaps(survey->graph_gap, learned->graph_gap_ps);
     learned->sync_return_ps = median(&survey->sync_return);
     learned->copy_gap_ps = median(&survey->engine_gap);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/whatif/change.h"
+#include "sim/whatif/fit_priority.h"
 
 /* Is that the stream's name, or the number that the trace gives it? */
 static bool is_called(const struct gt_workload *w, const struct gt_stream *stream, const char *name)
@@ -48,15 +49,6 @@ static int no_stream(const struct gt_workload *w, struct gt_error *error)
     return gt_error_set(error, "the trace has no such stream; it has %s", list);
 }
 
-/* Importers of profiles that do not say priorities count this warning (traces/import). */
-static bool priorities_unknown(const struct gt_workload *w)
-{
-    for (uint32_t i = 0; i < w->warning_count; i++)
-        if (strcmp(w->warnings[i].kind, "priorities-unknown") == 0)
-            return true;
-    return false;
-}
-
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
     const char *colon = strrchr(argument, ':');
@@ -77,7 +69,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         return no_stream(scenario->workload, error);
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "a priority acts when a block leaves: kernels on the SMs are not pushed aside");
-    if (priorities_unknown(scenario->workload))
+    if (gt_priorities_unknown(scenario->workload))
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                            "the profile does not say what priorities streams had: all others are taken to have 0");
     return 0;

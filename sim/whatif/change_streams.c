@@ -8,11 +8,34 @@
 
 enum { MOST_STREAMS = 1024 };
 
-/* Where each stream goes when those with work of a context are more than `streams`: onto the first of them. */
+/* By stream: how long its operations last, as far as that is known. */
+static double *work_of_streams(const struct gt_workload *w)
+{
+    double *work = gt_calloc(w->stream_count + 1ull, sizeof *work);
+
+    for (gt_op_index i = 0; i < w->op_count; i++)
+        work[w->ops[i].stream] += w->ops[i].duration_ps != GT_TIME_NONE ? (double)w->ops[i].duration_ps : 0;
+    return work;
+}
+
+/* The stream of the first `count` that has least to do. */
+static uint32_t least_work(const struct gt_deal_context *context, uint32_t count, const double *work)
+{
+    uint32_t least = 0;
+
+    for (uint32_t i = 1; i < count; i++)
+        if (work[context->used[i]] < work[context->used[least]])
+            least = i;
+    return least;
+}
+
+/* Where each stream goes when those with work of a context are more than `streams`: onto the first of them, one by one onto
+ * that which has least to do by then; where they have the same to do, in turn. */
 static gt_stream_index *fold(const struct gt_workload *w, const struct gt_deal_targets *targets, uint32_t streams,
                              uint32_t *folded)
 {
     gt_stream_index *place = gt_calloc(w->stream_count + 1ull, sizeof *place);
+    double *work = work_of_streams(w);
 
     for (uint32_t i = 0; i < w->stream_count; i++)
         place[i] = i;
@@ -20,10 +43,14 @@ static gt_stream_index *fold(const struct gt_workload *w, const struct gt_deal_t
         const struct gt_deal_context *context = &targets->contexts[i];
 
         for (uint32_t j = streams; j < context->used_count; j++) {
-            place[context->used[j]] = context->used[j % streams];
+            gt_stream_index onto = context->used[least_work(context, streams, work)];
+
+            place[context->used[j]] = onto;
+            work[onto] += work[context->used[j]];
             (*folded)++;
         }
     }
+    free(work);
     return place;
 }
 

@@ -148,20 +148,28 @@ void gt_deal_nodes(struct gt_rebuild *rebuild, gt_call_index call, const struct 
     free(dealt.unit);
 }
 
+/* What a node was seen to start behind is no longer what it starts behind. */
+static void forget_gaps(struct gt_rebuild *rebuild, const struct gt_graph_nodes *nodes)
+{
+    for (uint32_t i = 0; i < nodes->call->ops; i++)
+        rebuild->to->ops[rebuild->new_op[nodes->call->first_op + i]].gap_ps = GT_TIME_NONE;
+}
+
 void gt_fold_nodes(struct gt_rebuild *rebuild, gt_call_index call, const gt_stream_index *place)
 {
     struct gt_graph_nodes nodes;
     gt_op_index first = rebuild->from->calls[call].first_op;
     uint32_t *of_stream = nones(rebuild->from->stream_count);
 
-    if (gt_graph_nodes_begin(&nodes, rebuild->from, call) && !nodes.chained) {
-        for (uint32_t rank = 0; rank < nodes.call->ops; rank++) {
+    if (gt_graph_nodes_begin(&nodes, rebuild->from, call)) {
+        for (uint32_t rank = 0; rank < nodes.call->ops && !nodes.chained; rank++) {
             uint32_t i = nodes.order[rank], *last = &of_stream[place[gt_graph_node(&nodes, i)->stream]];
 
             if (*last != GT_NONE && gt_graph_node(&nodes, *last)->stream != gt_graph_node(&nodes, i)->stream)
                 gt_rebuild_edge(rebuild, rebuild->new_op[first + i], rebuild->new_op[first + *last]);
             *last = i;
         }
+        forget_gaps(rebuild, &nodes);
     }
     gt_graph_nodes_end(&nodes);
     free(of_stream);

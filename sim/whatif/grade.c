@@ -3,8 +3,12 @@
 
 #include <math.h>
 
+#include "sim/whatif/kernel_bound.h"
+
 /* A replay that departs from its recording leaves something out; what is changed may be just that. */
 static const double replay_low = 0.03, replay_medium = 0.01;
+/* The same where kernels of the same work last equally long. */
+static const double alike_low = 0.1, alike_medium = 0.02;
 /* What a profiler takes off a call differs from call to call, by a third of its mean: so far a prediction whose time
  * goes to the host may be off. */
 static const double profiler_varies = 0.33, error_low = 0.15, error_medium = 0.05;
@@ -23,6 +27,19 @@ static void grade_replay(struct gt_scenario *scenario, const struct gt_grade_fac
                            fabs(off) > replay_low ? ": what-ifs on it mean little" : "");
 }
 
+/* Kernels that slowed each other down otherwise than by taking each other's room on SMs. */
+static void grade_alike(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
+{
+    double off = facts->alike_us / facts->replay_us - 1;
+
+    if (fabs(off) > alike_medium)
+        gt_scenario_assume(
+            scenario, fabs(off) > alike_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
+            "kernels that ran beside others and do the same work are taken to last equally long alone: so "
+            "replayed, the recording is off by %+.1f%%",
+            100 * off);
+}
+
 double gt_grade_host_varies(const struct gt_grade_facts *facts)
 {
     double left_us = facts->removed.left_us;
@@ -35,7 +52,7 @@ double gt_grade_host_varies(const struct gt_grade_facts *facts)
 static void grade_profiler(struct gt_scenario *scenario, const struct gt_grade_facts *facts, double host_part,
                            double slower_host)
 {
-    double removed = 1 - facts->baseline_us / facts->replay_us;
+    double removed = 1 - facts->baseline_us / facts->alike_us;
 
     if (!facts->profiled)
         return;
@@ -53,6 +70,31 @@ static void grade_profiler(struct gt_scenario *scenario, const struct gt_grade_f
     if (facts->removed.ranges_missing && host_part > host_matters)
         gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                            "the file has no operators: if the profiler recorded any, what they cost is still there");
+}
+
+/* An H200 whose tensor cores were busy so much of the time lowered its clock by 5 to 15 % within milliseconds, which a
+ * recording of a few steps, with a profiler's pauses, does not show. */
+static const double power_matters = 0.5;
+
+static void grade_power(struct gt_scenario *scenario, double predicted_us)
+{
+    const struct gt_workload *w = scenario->workload;
+    double tensor_us = 0;
+
+    for (gt_op_index i = 0; i < w->op_count; i++) {
+        const struct gt_op *op = &w->ops[i];
+
+        if (op->kind == GT_OP_KERNEL && op->duration_ps != GT_TIME_NONE &&
+            gt_kernel_bound_of(gt_name_text(w, w->kernels[op->kernel].name), &w->kernels[op->kernel], op->duration_ps,
+                               &scenario->device) == GT_BOUND_TENSOR)
+            tensor_us += (double)op->duration_ps / 1e6;
+    }
+    if (tensor_us > power_matters * predicted_us)
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "tensor cores are at work in %.0f%% of the time: where that lasts, the GPU's power may lower "
+            "its clock",
+            100 * fmin(tensor_us / predicted_us, 1));
 }
 
 static void grade_order(struct gt_scenario *scenario, const struct gt_grade_facts *facts)
@@ -96,11 +138,13 @@ static void tell_steps(struct gt_scenario *scenario, const struct gt_steps *step
     }
 }
 
-void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const double part[GT_BOUNDS_BY],
-              double slower_host)
+void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, double predicted_us,
+              const double part[GT_BOUNDS_BY], double slower_host)
 {
     grade_replay(scenario, facts);
+    grade_alike(scenario, facts);
     grade_profiler(scenario, facts, part[GT_BOUND_BY_HOST] + part[GT_BOUND_BY_LAUNCH], slower_host);
     grade_order(scenario, facts);
+    grade_power(scenario, predicted_us);
     tell_steps(scenario, &facts->steps);
 }

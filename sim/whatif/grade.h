@@ -9,8 +9,9 @@
 /* What the rules go by: of the recording and its replay. */
 struct gt_grade_facts {
     double measured_us, replay_us, baseline_us; /* measured_us: NAN where nothing was */
-    uint64_t inferred_waits, too_short;         /* see stated.h */
-    bool profiled;                              /* a profiler recorded it, and what it cost was taken off: */
+    double alike_us;                    /* the replay where kernels of the same work last equally long (stated.h) */
+    uint64_t inferred_waits, too_short; /* see stated.h */
+    bool profiled;                      /* a profiler recorded it, and what it cost was taken off: */
     struct gt_profiler_removed removed;
     struct gt_steps steps;
 };
@@ -18,9 +19,9 @@ struct gt_grade_facts {
 /* By how much longer, as a part, the host's work may really have taken that is left without the profiler. */
 double gt_grade_host_varies(const struct gt_grade_facts *facts);
 
-/* Add to the scenario what the facts make it assume, with the grade that each allows.  `part`: what its simulated run
- * was bound by (bound.h); `slower_host`: how much longer, as a part, it would be with a host that takes so much longer. */
-void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, const double part[GT_BOUNDS_BY],
-              double slower_host);
+/* Add to the scenario what the facts make it assume, with the grade that each allows.  `predicted_us`: how long its
+ * simulated run takes; `part`: what that is bound by (bound.h); `slower_host`: how much longer, as a part, it would be with a host that takes so much longer. */
+void gt_grade(struct gt_scenario *scenario, const struct gt_grade_facts *facts, double predicted_us,
+              const double part[GT_BOUNDS_BY], double slower_host);
 
 #endif

@@ -17,6 +17,7 @@ const gt_time_ps gt_kernel_fixed_ps = 1200000;
 /* Parts of names, in lower case, as libraries give them: the first row that fits holds.  A product by one vector moves
  * as much as it computes; products of half precision or by tensor instructions use tensor cores, others FP32 unless
  * they say otherwise. */
+/* clang-format off */
 static const struct {
     const char *part;
     enum gt_kernel_bound bound;
@@ -27,6 +28,7 @@ static const struct {
     { "im2col", GT_BOUND_DRAM },
     { "nchwtonhwc", GT_BOUND_DRAM },
     { "nhwctonchw", GT_BOUND_DRAM },
+    { "f32f32_f32f32", GT_BOUND_FP32 },
     { "16816", GT_BOUND_TENSOR },
     { "1688", GT_BOUND_TENSOR },
     { "tensorop", GT_BOUND_TENSOR },
@@ -79,6 +81,7 @@ static const struct {
     { "stencil", GT_BOUND_DRAM },
     { "vector", GT_BOUND_DRAM },
 };
+/* clang-format on */
 
 /* Is the part in the name, whatever its case? */
 static bool has_part(const char *name, const char *part)

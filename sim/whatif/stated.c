@@ -247,6 +247,23 @@ void gt_state(struct gt_stated *stated, const struct gt_workload *workload, cons
     gt_isolated_free(&stating.isolated);
 }
 
+bool gt_state_alike(struct gt_workload *stated, const struct gt_workload *workload, const struct gt_device *recorded,
+                    const struct gt_options *options)
+{
+    struct gt_isolated alike;
+    bool some;
+
+    gt_simulate_learn_alike(workload, recorded, options, &alike);
+    some = alike.duration_ps != NULL;
+    for (gt_op_index i = 0; i < workload->op_count && some; i++)
+        if (stated->ops[i].kind == GT_OP_KERNEL && alike.duration_ps[i] != GT_TIME_NONE)
+            stated->ops[i].duration_ps = alike.duration_ps[i];
+    for (gt_kernel_index i = 0; i < workload->kernel_count && some; i++)
+        stated->kernels[i].early_part = alike.ends.early_part != NULL ? alike.ends.early_part[i] : 0;
+    gt_isolated_free(&alike);
+    return some;
+}
+
 void gt_stated_forget(struct gt_workload *w, gt_call_index call)
 {
     struct gt_call *c = &w->calls[call];

@@ -23,6 +23,11 @@ struct gt_stated {
 void gt_state(struct gt_stated *stated, const struct gt_workload *workload, const struct gt_device *recorded,
               const struct gt_options *options);
 
+/* In `stated`, the stated form of `workload`, let kernels that were recorded beside others and did the same work last equally
+ * long alone.  Simulated as it is it then gives the replay's times less exactly.  Returns false where none was. */
+bool gt_state_alike(struct gt_workload *stated, const struct gt_workload *workload, const struct gt_device *recorded,
+                    const struct gt_options *options);
+
 /* The call, its operations' submission and their copies' times are as though they had not been recorded: by CUDA's
  * rules and the device file.  The thread's own work before it stays, and so do kernels' durations. */
 void gt_stated_forget(struct gt_workload *workload, gt_call_index call);

@@ -154,7 +154,8 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
     return steps;
 }
 
-/* When a step's first call began, and when the last of its calls and operations ended. */
+/* When a step's first call began, and when the last of its operations ended (of a step without any, of its calls: calls at
+ * the end of the last step wait for all there is, and hold what comes behind the steps). */
 struct span {
     gt_time_ps start_ps, end_ps;
 };
@@ -163,16 +164,17 @@ static struct span span_of(const struct gt_workload *w, const struct gt_timeline
                            const struct gt_range *step)
 {
     struct span span = { GT_TIME_NONE, 0 };
+    gt_time_ps calls_end_ps = 0;
 
     for (gt_call_index i = step->first_call; i < step->behind_call; i++) {
         const struct gt_call *call = &w->calls[i];
-        gt_time_ps end_ps = timeline->calls[i].end_ps;
 
         for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
-            end_ps = timeline->ops[op].end_ps > end_ps ? timeline->ops[op].end_ps : end_ps;
+            span.end_ps = timeline->ops[op].end_ps > span.end_ps ? timeline->ops[op].end_ps : span.end_ps;
+        calls_end_ps = timeline->calls[i].end_ps > calls_end_ps ? timeline->calls[i].end_ps : calls_end_ps;
         span.start_ps = timeline->calls[i].start_ps < span.start_ps ? timeline->calls[i].start_ps : span.start_ps;
-        span.end_ps = end_ps > span.end_ps ? end_ps : span.end_ps;
     }
+    span.end_ps = span.end_ps > 0 ? span.end_ps : calls_end_ps;
     return span;
 }
 
@@ -190,7 +192,7 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
     struct span before = { 0, 0 };
     gt_call_index middle = 0, behind = 0;
     uint32_t found = 0;
-    bool apart = true; /* calls of later steps may have moved into earlier ones */
+    bool apart = true; /* calls of later steps may have moved into earlier ones: then steps are told by their ends */
 
     for (uint32_t i = 0; i < w->range_count; i++) {
         struct span now;
@@ -207,8 +209,8 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
         }
         before = now;
     }
-    *divided = found < 2 || found < count || !apart;
-    start_us = *divided ? 0 : median_us(starts, found - 1);
+    *divided = found < 2 || found < count;
+    start_us = *divided || !apart ? 0 : median_us(starts, found - 1);
     end_us = *divided ? 0 : median_us(ends, found - 1);
     free(starts);
     free(ends);

@@ -1,10 +1,12 @@
 #include "sim/whatif/whatif.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/whatif/fit_connections.h"
+#include "sim/whatif/fit_priority.h"
 #include "sim/whatif/scale.h"
 
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
@@ -85,6 +87,42 @@ static int fit_connections(struct gt_whatif *whatif, struct gt_error *error)
     return 0;
 }
 
+/* Where the replay fits a stream before all others, the baseline has that. */
+static int fit_priority(struct gt_whatif *whatif, struct gt_error *error)
+{
+    struct gt_whatif_subject *subject = &whatif->subject;
+    struct gt_grade_facts *facts = &whatif->facts;
+    const struct gt_workload *w = subject->workload;
+    gt_stream_index stream = gt_fit_priority(w, subject->device, &subject->options, facts->measured_us,
+                                             facts->replay_us / facts->measured_us - 1);
+
+    if (stream == GT_NONE)
+        return 0;
+    whatif->told = gt_workload_copy(w);
+    whatif->told->streams[stream].priority = subject->device->priority_high;
+    subject->workload = whatif->told;
+    gt_scenario_free(&whatif->baseline);
+    if (state_on(whatif, subject->device, error) != 0)
+        return -1;
+    gt_scenario_assume(&whatif->baseline, GT_TRUST_MEDIUM,
+                       "the recorded times are those of stream %" PRIu64
+                       " at a higher priority than the others, though the profile says no priorities",
+                       w->streams[stream].id);
+    return 0;
+}
+
+/* The same work takes the same time beside whatever it will run. */
+static int make_alike(struct gt_whatif *whatif, struct gt_error *error)
+{
+    const struct gt_whatif_subject *subject = &whatif->subject;
+    struct gt_grade_facts *facts = &whatif->facts;
+
+    facts->alike_us = facts->replay_us;
+    if (!gt_state_alike(whatif->baseline.workload, subject->workload, &whatif->baseline.recorded, &subject->options))
+        return 0;
+    return play_us(whatif, &facts->alike_us, error);
+}
+
 int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *subject, struct gt_error *error)
 {
     struct gt_grade_facts *facts = &whatif->facts;
@@ -92,16 +130,19 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     memset(whatif, 0, sizeof *whatif);
     whatif->subject = *subject;
     facts->measured_us = gt_recorded_us(subject->workload);
-    if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0)
+    if (state_on(whatif, subject->device, error) != 0 || fit_connections(whatif, error) != 0 ||
+        fit_priority(whatif, error) != 0 || make_alike(whatif, error) != 0)
         return -1;
-    facts->baseline_us = facts->replay_us;
-    facts->profiled = gt_profiler_remove(&whatif->baseline, subject->workload, &whatif->learned, &facts->removed);
+    facts->baseline_us = facts->alike_us;
+    facts->profiled =
+        gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     return facts->profiled ? play_us(whatif, &facts->baseline_us, error) : 0;
 }
 
 void gt_whatif_free(struct gt_whatif *whatif)
 {
     gt_scenario_free(&whatif->baseline);
+    gt_workload_free(whatif->told);
 }
 
 /* "streams=4 + pinned" */
@@ -183,7 +224,7 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
     gt_timeline_free(&timeline);
     if (play_slower_host(whatif, answer, &slower_host, error) != 0)
         return -1;
-    gt_grade(&answer->scenario, &whatif->facts, answer->part, slower_host);
+    gt_grade(&answer->scenario, &whatif->facts, answer->predicted_us, answer->part, slower_host);
     return 0;
 }
 

@@ -19,6 +19,7 @@ struct gt_whatif_subject {
 
 struct gt_whatif {
     struct gt_whatif_subject subject;
+    struct gt_workload *told;    /* the subject's with what its times tell; NULL: nothing more */
     struct gt_learned learned;   /* constants of the recording */
     struct gt_scenario baseline; /* nothing changed: the recorded run in stated form */
     /* measured_us: first call to last end as recorded, NAN where it was not; replay_us: the same, simulated as recorded,

@@ -157,6 +157,75 @@ static void an_early_start_tells_how_far_apart_blocks_end(void **state)
     gt_workload_free(w);
 }
 
+/* Three streams: a kernel that lasts 100 us ran alone in the first; then in each of the other two the same kernel ran for
+ * 170 and for 240 us, beside the other.  Without the one that ran `alone` only these two. */
+static struct gt_workload *make_alike(bool alone)
+{
+    static const gt_time_ps starts_us[] = { 0, 200, 200 }, last_us[] = { 100, 170, 240 };
+    struct gt_workload *w = gt_workload_new();
+    struct gt_kernel kernel = { .grid = { 1, 1, 1 }, .block = { 1, 1, 1 } };
+
+    gt_workload_add_gpu(w);
+    gt_workload_add_thread(w);
+    for (uint32_t i = alone ? 0 : 1; i < 3; i++) {
+        uint32_t stream = gt_workload_add_stream(w), call = gt_workload_add_call(w), op = gt_workload_add_op(w);
+
+        w->calls[call].stream = w->ops[op].stream = stream;
+        w->calls[call].ops = 1;
+        w->ops[op].call = call;
+        w->ops[op].kind = GT_OP_KERNEL;
+        w->ops[op].kernel = gt_workload_kernel(w, &kernel);
+        w->ops[op].start_ps = starts_us[i] * 1000000;
+        w->ops[op].duration_ps = last_us[i] * 1000000;
+    }
+    return w;
+}
+
+/* Beside others each takes as long again as it does alone, as these have it. */
+static int play_twice_as_long(void *user, const struct gt_isolated *isolated, const struct gt_probe *probe,
+                              struct gt_error *error)
+{
+    const struct gt_workload *w = user;
+
+    for (gt_op_index i = 0; i < w->op_count; i++) {
+        gt_time_ps own_ps = isolated->duration_ps[i];
+        struct gt_op_record record = { .op = i };
+
+        record.end_ps = own_ps == GT_TIME_NONE ? w->ops[i].duration_ps : 2 * own_ps;
+        if (probe->op(probe->user, &record, error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static void the_same_work_lasts_what_it_lasted_alone(void **state)
+{
+    struct gt_workload *w = make_alike(true);
+    struct gt_isolated isolated;
+
+    (void)state;
+    gt_isolated_learn_alike(&isolated, w, play_twice_as_long, w);
+    assert_true(isolated.duration_ps[0] == GT_TIME_NONE); /* as recorded */
+    assert_int_equal(isolated.duration_ps[1], 100000000);
+    assert_int_equal(isolated.duration_ps[2], 100000000);
+    gt_isolated_free(&isolated);
+    gt_workload_free(w);
+}
+
+/* Of 170 and 240 us it can be no more than 170 alone; 85 give the faster one back. */
+static void the_same_work_lasts_equally_long_if_it_never_ran_alone(void **state)
+{
+    struct gt_workload *w = make_alike(false);
+    struct gt_isolated isolated;
+
+    (void)state;
+    gt_isolated_learn_alike(&isolated, w, play_twice_as_long, w);
+    assert_int_equal(isolated.duration_ps[0], isolated.duration_ps[1]);
+    assert_true(isolated.duration_ps[0] > 80000000 && isolated.duration_ps[0] < 125000000);
+    gt_isolated_free(&isolated);
+    gt_workload_free(w);
+}
+
 /* Four blocks, the last two of them in the last wave. */
 static void blocks_of_the_last_wave_end_evenly_spread(void **state)
 {
@@ -173,6 +242,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ends_where_the_recorded_durations_come_back),
         cmocka_unit_test(ends_where_nothing_would_change),
+        cmocka_unit_test(the_same_work_lasts_what_it_lasted_alone),
+        cmocka_unit_test(the_same_work_lasts_equally_long_if_it_never_ran_alone),
         cmocka_unit_test(ends_after_a_dozen_at_most),
         cmocka_unit_test(none_gets_shorter_than_an_empty_kernel),
         cmocka_unit_test(a_kernel_recorded_shorter_stays_so),

@@ -1,7 +1,7 @@
 """Record programs and their changed forms: traces/pairs.
 
     nvcc -O2 -arch=sm_90 -shared -Xcompiler -fPIC -cudart static -o libwhatif.so whatif.cu
-    python3 whatif.py ./libwhatif.so OUTPUT-FOLDER [SECONDS [FAMILY...]]
+    [PROGRAMS=whatif_fresh] python3 whatif.py ./libwhatif.so OUTPUT-FOLDER [SECONDS [FAMILY...]]
 
 A family is a few forms of one program that do the same work; families that are alike share a process.  All forms run in
 turn without the profiler (`mode` none), then each under it (cuda: CUPTI's activity records alone, cpu: with PyTorch's
@@ -9,6 +9,7 @@ operators, shapes: with their shapes too).  results.jsonl has a line a form and 
 """
 import gc
 import gzip
+import importlib
 import json
 import os
 import signal
@@ -20,10 +21,11 @@ import traceback
 import torch
 from torch.profiler import ProfilerActivity, profile, schedule
 
-import whatif_programs
+programs = importlib.import_module(os.environ.get("PROGRAMS", "whatif_programs"))
 
 WARM = 3           # groups of steps that nobody times
-TIMED_S = 0.25     # to spend on each form without the profiler
+TIMED_S = getattr(programs, "TIMED_S", 0.25)   # to spend on each form without the profiler
+RESERVE_S = getattr(programs, "RESERVE_S", 0)  # of a process's time, for recording
 FEWEST, MOST = 12, 60
 CHILD_S = 150
 KEPT = {"kernel", "gpu_memcpy", "gpu_memset", "cuda_runtime", "cuda_driver", "cuda_sync", "cuda_event", "cpu_op",
@@ -168,7 +170,7 @@ def profile_family(name, family, folder, output, deadline):
     if base == "eager":  # as somebody records who leaves the operators out
         attempt(name, lambda: record(family.forms[base], family.steps, os.path.join(folder, name + ".eager-cuda"), "cuda"))
     for form in family.forms if len(family.modes) > 2 else [base]:
-        for mode in family.modes:
+        for mode in getattr(programs, "MODES", family.modes):
             if time.time() < deadline:
                 row = attempt(name, lambda: with_profiler(family.forms[form], family.steps, mode))
                 if row:
@@ -182,6 +184,9 @@ def run_group(part, folder, deadline):
     torch.zeros(1, device="cuda")
     for name, make in part.items():
         began = time.time()
+        if began > deadline - RESERVE_S:
+            print(name, "left out: no time", flush=True)
+            continue
         torch.manual_seed(1)
         with grad_mode(make):
             family = attempt(name, make)
@@ -246,7 +251,7 @@ def main():
     library, folder = sys.argv[1], sys.argv[2]
     deadline = time.time() + float(sys.argv[3] if len(sys.argv) > 3 else 3600)
     os.makedirs(folder, exist_ok=True)
-    for name, (part, environment) in whatif_programs.groups(library).items():
+    for name, (part, environment) in programs.groups(library).items():
         part = {family: make for family, make in part.items() if not sys.argv[4:] or family in sys.argv[4:]}
         if not part:
             continue
