@@ -1,9 +1,9 @@
 """From what whatif.py left: the recordings that pairs ask about, pairs.csv and costs.csv.
 
-    python3 whatif_table.py RESULTS-FOLDER [RESULTS-FOLDER...] OUTPUT-FOLDER
+    python3 whatif_table.py [--side=SIDE] RESULTS-FOLDER [RESULTS-FOLDER...] OUTPUT-FOLDER
 
 A later folder's results stand for those of an earlier one.  Half of the programs of each kind, by a hash of their names,
-are to learn from, the others to judge by.
+are to learn from, the others to judge by; with a SIDE all are on that one, and what the table has of other programs stays.
 """
 import csv
 import gzip
@@ -23,26 +23,26 @@ def branches(base):
 
 # program (a pattern): base, changed form, changes, options
 PAIRS = [
-    ("encoder|mlp|convolutions|cells|lstm|decoder|heat|training", [("eager", "graph", "graph", "")]),
-    ("batches", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
+    ("encoder|mlp|convolutions|cells|lstm|decoder|heat|training|mixer|gpt|unet|speech", [("eager", "graph", "graph", "")]),
+    ("batches|feeds", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
                  ("pageable", "prefetch", "pinned async prefetch=1", ""), ("pinned", "async", "async", ""),
                  ("pinned", "prefetch", "async prefetch=1", ""), ("async", "prefetch", "prefetch=1", "")]),
-    ("pipeline", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
+    ("pipeline|stages", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned async", ""),
                   ("pageable", "pageable-async", "async", ""), ("pinned", "async", "async", ""),
                   ("pinned", "prefetch", "async prefetch=2", ""), ("async", "async-end", "no-readback", ""),
                   ("async", "prefetch", "prefetch=2", ""), ("async-end", "prefetch-end", "prefetch", "")]),
-    ("readback", [("each", "end", "no-readback", "")]),
+    ("readback|reads", [("each", "end", "no-readback", "")]),
     # Without a wait the host has the results at the end: that is to ask for no-readback, of copies that are small.
     ("results-small", [("pageable", "pinned", "pinned", ""), ("pageable", "async", "pinned no-readback", ""),
                        ("pinned", "async", "no-readback", "")]),
     ("results-large", [("pageable", "pinned", "pinned", "")]),
-    ("towers|chains|graph", branches("streams-1") + branches("streams-4")),
+    ("towers|chains|graph|fans|spans|lattice", branches("streams-1") + branches("streams-4")),
     # Nothing says that these links are independent: asked for streams, they stay a chain.
     ("handoff", [("streams-1", "streams-1", "streams=4", "")]),
-    ("layers", [("all", "mix-half", "kernel=layer_mix*0.5", ""), ("all", "no-norm", "remove=layer_norm", ""),
+    ("layers|coats", [("all", "mix-half", "kernel=layer_mix*0.5", ""), ("all", "no-norm", "remove=layer_norm", ""),
                 ("all", "load-third", "kernel=layer_load*0.333333", "")]),
     ("no-sigmoid", [("all", "no-sigmoid", "remove=sigmoid", "")]),
-    ("priority", [("equal", "urgent", "priority={urgent_link}:-5", ""), ("urgent", "equal", "priority={urgent_link}:0", ""),
+    ("priority|rank", [("equal", "urgent", "priority={urgent_link}:-5", ""), ("urgent", "equal", "priority={urgent_link}:0", ""),
                   ("equal", "higher", "priority={urgent_link}:-1", "")]),
 ]
 # One form of one program for each count: the change goes from program to program.
@@ -136,17 +136,26 @@ def wanted(rows):
                     yield (program, base), (program, changed), changes, options
     for program in programs:
         for here, there in CONNECTIONS:
-            if re.match(r"many-.*-%s$" % here, program):
+            if re.match(r"(many-.*|fleet)-%s$" % here, program):
                 other = re.sub(r"\d+$", there, program)
                 yield (program, "run"), (other, "run"), "connections=" + there, ""
 
 
-def write_pairs(rows, traces, side, folder):
+def kept_rows(path, programs):
+    """Rows of the table that is there, of other programs."""
+    if not os.path.exists(path):
+        return []
+    with open(path) as file:
+        return [row for row in list(csv.reader(file))[1:] if row[0].split(".")[0] not in programs]
+
+
+def write_pairs(rows, traces, side, folder, kept):
     names = ["trace", "changes", "options", "real_form", "steps", "base_us", "base_q1_us", "base_q3_us", "base_steady_us",
              "changed_us", "changed_q1_us", "changed_q3_us", "changed_steady_us", "base_recorded_us", "side"]
     with open(os.path.join(folder, "pairs.csv"), "w", newline="") as file:
         out = csv.writer(file, lineterminator="\n")
         out.writerow(names)
+        out.writerows(kept)
         for base, changed, changes, options in wanted(rows):
             before, after = rows.get((*base, "none")), rows.get((*changed, "none"))
             recorded = rows.get((*base, "recorded"))
@@ -178,11 +187,17 @@ def write_costs(rows, traces, side, folder):
 
 
 def main():
-    *folders, folder = sys.argv[1:]
+    one_side = sys.argv[1].split("=")[1] if sys.argv[1].startswith("--side=") else None
+    *folders, folder = sys.argv[2 if one_side else 1:]
     os.makedirs(folder, exist_ok=True)
     rows, traces = read(folders)
-    side = sides({program for program, _ in traces}, known_sides(folder))
-    write_pairs(rows, traces, side, folder)
+    programs = {program for program, _ in traces}
+    if one_side:
+        kept = kept_rows(os.path.join(folder, "pairs.csv"), programs)
+        write_pairs(rows, traces, dict.fromkeys(programs, one_side), folder, kept)
+        return
+    side = sides(programs, known_sides(folder))
+    write_pairs(rows, traces, side, folder, [])
     write_costs(rows, traces, side, folder)
     for (program, form), path in traces.items():
         if program in KEPT_BESIDE or form == "eager-cuda":
