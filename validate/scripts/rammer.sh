@@ -6,7 +6,7 @@
 #   form NETWORK FORM US UTILISATION% OVERHEAD-US TASKS LAUNCHES
 #     time, from the first operation's start to the last one's end; utilisation, the tasks' own time over the time of all
 #     workers (workers the SMs hold, also for launches); overhead: of launches, while no kernel ran; of an rProgram, what a
-#     worker took for taking, polling and signalling, the mean
+#     worker took for taking, polling and signalling, the mean (-: a store of measured runs does not give that again)
 #   beside NETWORK WHAT OURS PAPER
 #     ratios, for the paper's GPU is another: speed-up of fine over one stream (RammerBase); gain in utilisation; overhead over that
 #     of one stream; graph, several streams and global barriers over one stream or fine ones (the paper has means of all
@@ -16,6 +16,7 @@
 # (default: wavefront), TIMES a CSV of tasks' times in place of traces/networks/times.csv.
 # MEASURED=1 plays on the GPU at hand, MEASURED=STORE.db takes what was measured then: times are measured ones, and there are lines
 #   error NETWORK FORM SIMULATED-US ERROR%
+# and where the store has not measured a form, missing NETWORK FORM.
 set -euf
 here=$(cd "$(dirname "$0")" && pwd)
 GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
@@ -40,6 +41,16 @@ options()
     esac
 }
 
+# again TRACE STORE: what was measured of it, as often as that was, into the store.
+again()
+{
+    for repeat in 5 4 3 2 1; do
+        rm -f "$2"
+        "$GRIDTIDE" validate -q --measured "$MEASURED" --repeat=$repeat "$1" -o "$2" 2> "$work/why" && return
+    done
+    return 1
+}
+
 # play NETWORK FORM: the line of a form; its store stays.
 play()
 {
@@ -49,14 +60,18 @@ play()
     if [ "${MEASURED:-}" = 1 ]; then
         "$GRIDTIDE" validate -q "$trace" -o "$store"
     elif [ $run = measured ]; then
-        "$GRIDTIDE" validate -q --measured "$MEASURED" "$trace" -o "$store"
+        again "$trace" "$store" || {
+            echo "missing $1 $2"
+            return
+        }
     else
         "$GRIDTIDE" run -q "$trace" -o "$store" > "$work/said"
     fi
     "$GRIDTIDE" stats "$store" --run $run -f json > "$work/stats"
     jq -r -s --arg network "$1" --arg form "$2" '.[0].schedule as $plan | .[1] as $run | $run.summary.makespan_us as $us |
         "form \($network) \($form) \($us * 10 | round / 10) \(1000 * $plan.work_us / $us / $plan.workers | round / 10) " +
-        "\((if $run.tasks then $run.tasks.overhead_us else $run.summary.gpu_idle_us end) * 10 | round / 10) " +
+        "\((if $run.tasks then $run.tasks.overhead_us elif $plan.policy then null else $run.summary.gpu_idle_us end |
+            if . then . * 10 | round / 10 else "-" end)) " +
         "\($plan.tasks) \($plan.launches)"' "$work/plan" "$work/stats"
     [ $run = simulated ] || "$GRIDTIDE" stats "$store" --run simulated -f json |
         jq -r -s --arg network "$1" --arg form "$2" '.[0].summary.makespan_us as $real | .[1].summary.makespan_us as $us |
@@ -69,15 +84,16 @@ beside()
     awk -v network="$1" '
         FILENAME ~ /paper.csv$/ { if (split($0, field, ",") > 6 && field[1] == network) for (i in field) paper[i] = field[i]; next }
         $1 == "form" && $2 == network { us[$3] = $4; used[$3] = $5; overhead[$3] = $6 }
-        function tell(what, ours, theirs) { printf "beside %s %s %.2f %s\n", network, what, ours, theirs }
+        function tell(what, ours, theirs) { print "beside", network, what, ours == "-" ? ours : sprintf("%.2f", ours), theirs }
+        function over(of, a, b) { return of[a] + 0 > 0 && of[b] + 0 > 0 ? of[a] / of[b] : "-" }
         function ratio(a, b) { return b > 0 ? sprintf("%.2f", a / b) : "-" }
         END {
-            tell("speed-up", us["stream"] / us["fine"], ratio(paper[6], paper[7]))
-            tell("utilisation", used["fine"] / used["stream"], ratio(paper[11], paper[10]))
-            tell("overhead", overhead["fine"] / overhead["stream"], ratio(paper[13], paper[12]))
-            tell("fine-over-global", us["global"] / us["fine"], "1.11")
-            tell("streams-slower", us["streams"] / us["stream"], "2.72")
-            tell("graph-slower-than-fine", us["graph"] / us["fine"], "-")
+            tell("speed-up", over(us, "stream", "fine"), ratio(paper[6], paper[7]))
+            tell("utilisation", over(used, "fine", "stream"), ratio(paper[11], paper[10]))
+            tell("overhead", over(overhead, "fine", "stream"), ratio(paper[13], paper[12]))
+            tell("fine-over-global", over(us, "global", "fine"), "1.11")
+            tell("streams-slower", over(us, "streams", "stream"), "2.72")
+            tell("graph-slower-than-fine", over(us, "graph", "fine"), "-")
         }' "$networks/paper.csv" "$work/forms"
 }
 
