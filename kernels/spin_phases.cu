@@ -50,24 +50,39 @@ __device__ inline void spin_to(long long begun, uint64_t cycles)
         ;
 }
 
+/* A GPU before Hopper has neither: programmatic launches are ordinary ones there. */
+__device__ inline void launch_dependents(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+__device__ inline void wait_for_kernel_before(void)
+{
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /* Until so much of its work is done, with what it does on the way. Of both at once the trigger comes first. */
 __device__ inline void work_to(struct walk *walk, uint64_t cycles)
 {
     if (walk->trigger_at <= walk->wait_at && walk->trigger_at <= cycles) {
         spin_to(walk->begun, walk->trigger_at);
-        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+        launch_dependents();
         walk->trigger_at = NOT_AT_ALL;
     }
     if (walk->wait_at <= cycles) {
         spin_to(walk->begun, walk->wait_at);
-        asm volatile("griddepcontrol.wait;" ::: "memory");
+        wait_for_kernel_before();
         if ((uint64_t)(clock64() - walk->begun) > walk->wait_at)
             walk->begun = clock64() - (long long)walk->wait_at;
         walk->wait_at = NOT_AT_ALL;
     }
     if (walk->trigger_at <= cycles) {
         spin_to(walk->begun, walk->trigger_at);
-        asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+        launch_dependents();
         walk->trigger_at = NOT_AT_ALL;
     }
     spin_to(walk->begun, cycles);
