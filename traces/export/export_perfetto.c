@@ -8,9 +8,8 @@
 enum { MOST_RUNS = 4095, TITLE_BYTES = 512, FIRST_SEQUENCE = 2 };
 
 typedef int write_part(struct gt_export *, struct gt_perfetto_sequence *, struct gt_error *);
-static write_part *const parts[] = { gt_export_calls,     gt_export_ops,       gt_export_copies,
-                                     gt_export_bandwidth, gt_export_residency, gt_export_blocks,
-                                     gt_export_tasks };
+static write_part *const parts[] = { gt_export_calls,     gt_export_ops,    gt_export_copies, gt_export_bandwidth,
+                                     gt_export_residency, gt_export_blocks, gt_export_tasks };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]) };
 
 static int write_parts(struct gt_export *export, struct gt_error *error)
@@ -96,6 +95,7 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
 const struct gt_exporter gt_exporter_perfetto = {
     "perfetto",
     "a protobuf trace for ui.perfetto.dev: host threads with their operators and steps, streams, copies, SMs, "
-    "workers with their tasks, counters, arrows from calls to operations and from what let each start; a process a run.",
+    "workers with their tasks, counters, arrows from calls to operations and from what let each start; a process a "
+    "run.",
     write_perfetto,
 };
