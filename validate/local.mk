@@ -35,7 +35,7 @@ VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \
     validate/player/absent.c
 EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
-EXTRA_DIST += validate/README.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
+EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db \
     validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/rammer.sh validate/scripts/task_times.cu \
     validate/scripts/children.py validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh

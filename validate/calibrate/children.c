@@ -239,11 +239,12 @@ static int measure_crowd_of(struct gt_bench *bench, struct played *played, const
     }
     spacing = gt_summarise(apart, ROUNDS);
     call = gt_summarise(calls, count);
-    gt_found_note(bench->found,
-                  "launches by blocks, %s: %u blocks at once, a call %.2f us, kernels start %.3f us apart",
-                  names[into], (unsigned)blocks, call.median, spacing.median);
-    if (blocks != CROWD)
+    if (blocks != CROWD) {
+        gt_found_note(bench->found,
+                      "launches by blocks, %s: %u blocks at once, a call %.2f us, kernels start %.3f us apart",
+                      names[into], (unsigned)blocks, call.median, spacing.median);
         return 0;
+    }
     if (into == GT_TREE_NULL)
         gt_found(bench->found, "device_launch.next_us", spacing.median, spacing,
                  "kernels of %d blocks that launch at once", CROWD);
