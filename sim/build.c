@@ -7,7 +7,7 @@
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
-#include "sim/stream/child_launch.h"
+#include "sim/stream/child_state.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
 #include "sim/tasks/tasks.h"

@@ -25,7 +25,7 @@ sim_libsim_a_SOURCES = \
     sim/schedule/plan_check.c sim/schedule/policies.c sim/schedule/policy.h sim/schedule/policy_list.c \
     sim/schedule/policy_round_robin.c sim/schedule/policy_wavefront.c \
     sim/stream/api_call.c sim/stream/api_call.h sim/stream/call_extra.c sim/stream/call_extra.h \
-    sim/stream/child_launch.c sim/stream/child_launch.h \
+    sim/stream/child_ends.c sim/stream/child_ends.h sim/stream/child_launch.c sim/stream/child_launch.h sim/stream/child_state.c sim/stream/child_state.h \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
     sim/stream/graph.c sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \

@@ -15,6 +15,7 @@
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
 #include "sim/stream/child_launch.h"
+#include "sim/stream/child_state.h"
 #include "sim/stream/operation.h"
 #include "sim/tasks/tasks.h"
 #include "sim/warp/kernel_model.h"

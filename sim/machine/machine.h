@@ -33,6 +33,7 @@ enum gt_handler_number {
     GT_HANDLE_RESIDENT_GROUP, /* group: its first batch ends; stamp: the group's */
     GT_HANDLE_BLOCK_PROGRESS, /* GPU: blocks have come or gone that share something */
     GT_HANDLE_TASKS,          /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
+    GT_HANDLE_CHILD_END,      /* child launch: by the stamp (sim/stream/child_ends.h) */
     GT_HANDLE_CHILD,          /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
