@@ -19,9 +19,9 @@ const char *const gt_executor_work_names[GT_EXECUTOR_WORKS] = {
 enum { ALIGNMENT = 256, MOST_ENTRIES = 1 << 27 };
 enum { COUNTER_WORDS = GT_EXECUTOR_COUNTER_BYTES / sizeof(uint32_t) };
 
-/* How many there are of what the plan's tasks point to. */
+/* How many there are of what the plan's tasks point to, which several may share; `told`: what each signals, in all. */
 struct sizes {
-    uint64_t waits, signals, made, values;
+    uint64_t waits, awaited, signals, told, made, values;
 };
 
 static bool by_release(enum gt_executor_policy policy)
@@ -39,16 +39,25 @@ static uint32_t worker_of(const struct gt_executor_plan *plan, uint32_t task)
     return plan->task_workers != NULL ? plan->task_workers[task] : GT_EXECUTOR_ANY;
 }
 
+static uint64_t most_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static struct sizes sizes_of(const struct gt_executor_plan *plan)
 {
-    struct sizes sizes = { 0, 0, 0, plan->counter_count };
+    struct sizes sizes = { .values = plan->counter_count };
 
     for (uint32_t i = 0; i < plan->task_count; i++) {
-        sizes.waits += plan->tasks[i].waits;
-        sizes.signals += plan->tasks[i].signals;
-        sizes.made += plan->tasks[i].made;
+        const struct gt_executor_task *task = &plan->tasks[i];
+
+        sizes.waits = most_of(sizes.waits, task->first_wait + (uint64_t)task->waits);
+        sizes.signals = most_of(sizes.signals, task->first_signal + (uint64_t)task->signals);
+        sizes.made = most_of(sizes.made, task->first_made + (uint64_t)task->made);
+        sizes.awaited += task->waits;
+        sizes.told += task->signals;
     }
-    sizes.values += sizes.signals;
+    sizes.values += sizes.told;
     return sizes;
 }
 
@@ -96,7 +105,7 @@ static void lay_out(const struct gt_executor_plan *plan, const struct sizes *siz
     at->list = append(graph, lists ? plan->task_count : 0, sizeof(uint32_t));
     at->counter_base = append(graph, release ? plan->counter_count : 0, sizeof(uint32_t));
     at->release_first = append(graph, release ? sizes->values + 1 : 0, sizeof(uint32_t));
-    at->released = append(graph, release ? sizes->waits : 0, sizeof(uint32_t));
+    at->released = append(graph, release ? sizes->awaited : 0, sizeof(uint32_t));
     at->head = append(state, 1, sizeof(uint32_t));
     at->tail = append(state, 1, sizeof(uint32_t));
     at->taken = append(state, 1, sizeof(uint32_t));
@@ -160,8 +169,9 @@ static void fill_releases(const struct gt_executor_plan *plan, const struct size
     uint32_t *released = graph_at(image, image->at.released), *missing = state_at(image, image->at.missing);
     uint32_t *most = gt_calloc(plan->counter_count + 1ull, sizeof *most), place = 0;
 
-    for (uint64_t i = 0; i < sizes->signals; i++)
-        most[plan->signals[i]]++;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        for (uint32_t j = 0; j < plan->tasks[i].signals; j++)
+            most[plan->signals[plan->tasks[i].first_signal + j]]++;
     for (uint32_t i = 0; i < plan->counter_count; i++) {
         base[i] = place - plan->initial[i];
         place += most[i] + 1;
@@ -189,8 +199,9 @@ static void fill_releases(const struct gt_executor_plan *plan, const struct size
     for (uint64_t i = sizes->values; i > 0; i--) /* each beginning has moved to its end */
         first[i] = first[i - 1];
     first[0] = 0;
-    for (uint64_t i = 0; i < sizes->made; i++)
-        missing[plan->made[i]]++;
+    for (uint32_t i = 0; i < plan->task_count; i++)
+        for (uint32_t j = 0; j < plan->tasks[i].made; j++)
+            missing[plan->made[plan->tasks[i].first_made + j]]++;
     free(most);
 }
 

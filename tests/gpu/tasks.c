@@ -9,7 +9,7 @@
 #include "kernels/executor.h"
 #include "kernels/library.h"
 
-enum { MOST_TASKS = 2000, MOST_EDGES = 3 * MOST_TASKS, SPIN_SLACK_CYCLES = 1000, TICK_NS = 100 };
+enum { MOST_TASKS = 2000, MOST_EDGES = 3 * MOST_TASKS, SPIN_SLACK_CYCLES = 2000, TICK_NS = 100 };
 
 static int tests_done, tests_failed;
 
