@@ -1,7 +1,7 @@
 # The simulator: no file format, no database, no terminal, no CUDA.
 noinst_LIBRARIES += sim/libsim.a
 sim_libsim_a_SOURCES = \
-    sim/build.c sim/build.h sim/range.c sim/range.h sim/simulate.c sim/simulate.h \
+    sim/build.c sim/build.h sim/range.c sim/range.h sim/task_programs.c sim/task_programs.h sim/simulate.c sim/simulate.h \
     sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \

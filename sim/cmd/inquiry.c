@@ -19,7 +19,7 @@ static int model_kernels(struct gt_inquiry *inquiry, const struct gt_model_optio
     gt_profiles_attach(&model->profiles, inquiry->workload, inquiry->name, quiet);
     if (model->program_cost && gt_profiles_check_cost(inquiry->workload, error) != 0)
         return -1;
-    if (gt_price_tasks(model->task_costs, inquiry->workload, inquiry->name, quiet, error) != 0)
+    if (gt_price_tasks(model->task_costs, inquiry->workload, &inquiry->device, inquiry->name, quiet, error) != 0)
         return -1;
     if (!gt_has_programs(inquiry->workload))
         return 0;

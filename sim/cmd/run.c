@@ -200,8 +200,8 @@ static int prepare(struct gt_run_work *work)
     gt_profiles_attach(&arguments->model.profiles, work->workload, work->name, arguments->model.quiet);
     if (arguments->options.program_cost && gt_profiles_check_cost(work->workload, work->error) != 0)
         return -1;
-    if (gt_price_tasks(arguments->model.task_costs, work->workload, work->name, arguments->model.quiet,
-                       work->error) != 0)
+    if (gt_price_tasks(arguments->model.task_costs, work->workload, &work->asked.device, work->name,
+                       arguments->model.quiet, work->error) != 0)
         return -1;
     if (arguments->streams > 0 && deal_streams(work) != 0)
         return -1;

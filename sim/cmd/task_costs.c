@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "sim/task_programs.h"
 #include "traces/names/clean_text.h"
 #include "traces/tasks/costs.h"
 
@@ -24,14 +25,12 @@ static void tell(const struct gt_task_cost_report *report, const char *path, con
     free(shown);
 }
 
-int gt_price_tasks(const char *path, struct gt_workload *workload, const char *name, bool quiet,
-                   struct gt_error *error)
+static int price_by_table(const char *path, struct gt_workload *workload, const char *name, bool quiet,
+                          struct gt_error *error)
 {
     struct gt_task_cost_report report;
     struct gt_task_costs *costs;
 
-    if (path == NULL)
-        return 0;
     costs = gt_task_costs_read(path, error);
     if (costs == NULL)
         return gt_error_prefix(error, "--task-costs: ");
@@ -44,4 +43,26 @@ int gt_price_tasks(const char *path, struct gt_workload *workload, const char *n
     return gt_error_set(error, "--task-costs: %.300s has a time for none of the %" PRIu64 " tasks: %s", path,
                         report.had + report.without,
                         report.without > 0 ? "its kinds are others" : "they say their times themselves");
+}
+
+int gt_price_tasks(const char *path, struct gt_workload *workload, const struct gt_device *device, const char *name,
+                   bool quiet, struct gt_error *error)
+{
+    char *shown;
+    int kinds;
+
+    if (path != NULL && price_by_table(path, workload, name, quiet, error) != 0)
+        return -1;
+    kinds = gt_time_task_programs(workload, device, error);
+    if (kinds < 0)
+        return -1;
+    if (kinds > 0 && !quiet) {
+        shown = gt_clean_name(name);
+        fprintf(stderr,
+                "gridtide: %.200s: tasks of %d kinds last as a block of their programs does alone on its SM, all SMs "
+                "busy with such\n",
+                shown, kinds);
+        free(shown);
+    }
+    return 0;
 }

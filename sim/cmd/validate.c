@@ -180,7 +180,9 @@ static int validate_workload(struct work *work, struct gt_workload *workload, st
     struct gt_device device, recorded_on;
     int result;
 
-    if (choose_device(work, workload, row->name, &device, &recorded_on, error) != 0)
+    if (choose_device(work, workload, row->name, &device, &recorded_on, error) != 0 ||
+        gt_price_tasks(work->arguments->model.task_costs, workload, &device, row->name, work->arguments->model.quiet,
+                       error) != 0)
         return -1;
     work->validation.recorded_on = &recorded_on;
     result = gt_validate(&work->validation, workload, row->name, &device, work->device_id, &validated, error);
@@ -210,9 +212,7 @@ static void validate_trace(struct work *work, size_t number)
     gt_validate_name(workload, path, row->name, NAME_BYTES);
     if (workload != NULL) {
         gt_profiles_attach(&work->arguments->model.profiles, workload, row->name, work->arguments->model.quiet);
-        if ((!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0) &&
-            gt_price_tasks(work->arguments->model.task_costs, workload, row->name, work->arguments->model.quiet,
-                           &error) == 0)
+        if (!work->arguments->model.program_cost || gt_profiles_check_cost(workload, &error) == 0)
             result = validate_workload(work, workload, row, &measured, &error);
     }
     gt_workload_free(workload);

@@ -14,7 +14,8 @@
  * - a buffer that a task reads is given, or one of the tasks that it needs, however indirectly, writes it.
  * These are the rules of AutoMegaKernel's validator (schedule/ir.py, IR 0.2.0), but that one writer is enough.
  * Returns 0, or -1 with what is wrong, the task named.  Linear but for buffers whose writers are not among the tasks
- * that a reader waits for directly: those cost a pass over the stretch between writers and readers for each 256. */
+ * that a reader waits for directly: those cost a pass over the stretch between writers and readers for each 256
+ * counters that their writers signal. */
 int gt_task_graph_check(const struct gt_workload *workload, const struct gt_task_graph *graph,
                         struct gt_error *error);
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Buffers of a pass: each a bit of what a task or a counter has behind it. */
-enum { WORDS = 4, WORD_BITS = 64, PASS_BUFFERS = WORDS * WORD_BITS, MOST_PAIRS_OF_A_TASK = 64 };
+/* Slots of a pass: each a bit of what a task or a counter has behind it. */
+enum { WORDS = 4, WORD_BITS = 64, PASS_SLOTS = WORDS * WORD_BITS, MOST_PAIRS_OF_A_TASK = 64 };
+#define MANY (GT_NONE - 1)
 
 struct mask {
     uint64_t words[WORDS];
@@ -15,6 +16,15 @@ struct mask {
 struct open_buffer {
     gt_task_buffer_index buffer;
     uint32_t first_writer, last_reader; /* places in the order */
+    uint32_t counter; /* the one thing that all its writers signal, who make nothing: who comes after a writer comes
+                       * after that counter; MANY: it is not so; GT_NONE: no writer has been seen */
+};
+
+/* What open buffers stand for: their counter, of which there are far fewer, or the buffer itself. */
+struct slot {
+    uint32_t counter; /* MANY: open_buffer itself */
+    uint32_t open;    /* the first of its buffers, in `open` */
+    uint32_t first_writer, last_reader;
 };
 
 struct reads {
@@ -25,7 +35,10 @@ struct reads {
     uint8_t *settled;         /* of each access: a read with a writer before it */
     struct open_buffer *open; /* of those that are not settled */
     uint32_t open_count;
-    uint32_t *place; /* of each buffer in `open`, in the pass its bit; GT_NONE: in neither */
+    uint32_t *place;        /* of each buffer in `open`; then its slot; GT_NONE: in neither */
+    uint32_t *counter_slot; /* of each counter that is one; else GT_NONE */
+    struct slot *slots;
+    uint32_t slot_count, first_slot; /* the pass has those from first_slot on */
     struct mask *before_counter, *behind_task;
 };
 
@@ -100,10 +113,29 @@ static void note_reader(struct reads *reads, gt_task_buffer_index buffer, uint32
 
     if (reads->place[buffer] == GT_NONE) {
         reads->place[buffer] = reads->open_count;
-        reads->open[reads->open_count++] = (struct open_buffer){ buffer, GT_NONE, 0 };
+        reads->open[reads->open_count++] = (struct open_buffer){ buffer, GT_NONE, 0, GT_NONE };
     }
     open = &reads->open[reads->place[buffer]];
     open->last_reader = place;
+}
+
+static void note_writes(struct reads *reads, uint32_t place)
+{
+    const struct gt_task_graph *graph = reads->graph;
+    const struct gt_task *task = &graph->tasks[reads->order[place]];
+    uint32_t counter = task->signals == 1 && task->made == 0 ? graph->signals[task->first_signal] : MANY;
+
+    for (uint32_t a = task->first_access; a < task->first_access + task->accesses; a++) {
+        uint32_t number = graph->accesses[a].writes ? reads->place[graph->accesses[a].buffer] : GT_NONE;
+
+        if (number == GT_NONE)
+            continue;
+        reads->open[number].first_writer = place;
+        if (reads->open[number].counter == GT_NONE)
+            reads->open[number].counter = counter;
+        else if (reads->open[number].counter != counter)
+            reads->open[number].counter = MANY;
+    }
 }
 
 /* Reads that a look at the reader's own waits settles; the buffers of the others are `open`. */
@@ -123,13 +155,8 @@ static void settle(struct reads *reads)
                 note_reader(reads, access->buffer, place);
         }
     }
-    for (uint32_t place = graph->task_count; reads->open_count > 0 && place-- > 0;) {
-        const struct gt_task *task = &graph->tasks[reads->order[place]];
-
-        for (uint32_t a = task->first_access; a < task->first_access + task->accesses; a++)
-            if (graph->accesses[a].writes && reads->place[graph->accesses[a].buffer] != GT_NONE)
-                reads->open[reads->place[graph->accesses[a].buffer]].first_writer = place;
-    }
+    for (uint32_t place = graph->task_count; reads->open_count > 0 && place-- > 0;)
+        note_writes(reads, place);
 }
 
 static unsigned log2_of(uint32_t number)
@@ -138,16 +165,64 @@ static unsigned log2_of(uint32_t number)
 }
 
 /* Those that live about as long together, in the order of their writers: passes are short then. */
-static int compare_open(const void *left, const void *right)
+static int compare_slots(const void *left, const void *right)
 {
-    const struct open_buffer *a = left, *b = right;
+    const struct slot *a = left, *b = right;
     unsigned long_a = log2_of(a->last_reader - a->first_writer), long_b = log2_of(b->last_reader - b->first_writer);
 
     if (long_a != long_b)
         return long_a < long_b ? -1 : 1;
     if (a->first_writer != b->first_writer)
         return a->first_writer < b->first_writer ? -1 : 1;
-    return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+    return a->open < b->open ? -1 : a->open > b->open;
+}
+
+/* Slots, sorted; `place` of an open buffer and counter_slot lead to them. */
+static void make_slots(struct reads *reads)
+{
+    const struct gt_task_graph *graph = reads->graph;
+
+    reads->slots = gt_calloc(reads->open_count, sizeof *reads->slots);
+    reads->counter_slot = gt_calloc(graph->counter_count + 1ull, sizeof *reads->counter_slot);
+    for (uint32_t i = 0; i < graph->counter_count; i++)
+        reads->counter_slot[i] = GT_NONE;
+    for (uint32_t i = 0; i < reads->open_count; i++) {
+        const struct open_buffer *open = &reads->open[i];
+        uint32_t *known = open->counter == MANY ? NULL : &reads->counter_slot[open->counter];
+        struct slot *slot;
+
+        if (known == NULL || *known == GT_NONE) {
+            if (known != NULL)
+                *known = reads->slot_count;
+            reads->slots[reads->slot_count++] =
+                (struct slot){ open->counter, i, open->first_writer, open->last_reader };
+            continue;
+        }
+        slot = &reads->slots[*known];
+        slot->first_writer = open->first_writer < slot->first_writer ? open->first_writer : slot->first_writer;
+        slot->last_reader = open->last_reader > slot->last_reader ? open->last_reader : slot->last_reader;
+    }
+    qsort(reads->slots, reads->slot_count, sizeof *reads->slots, compare_slots);
+    for (uint32_t i = 0; i < reads->slot_count; i++) {
+        if (reads->slots[i].counter != MANY)
+            reads->counter_slot[reads->slots[i].counter] = i;
+        else
+            reads->place[reads->open[reads->slots[i].open].buffer] = i;
+    }
+    for (uint32_t i = 0; i < reads->open_count; i++)
+        if (reads->open[i].counter != MANY)
+            reads->place[reads->open[i].buffer] = reads->counter_slot[reads->open[i].counter];
+}
+
+/* The bit of a slot in this pass; beyond PASS_SLOTS: it has none. */
+static uint32_t bit_of(const struct reads *reads, uint32_t slot)
+{
+    return slot == GT_NONE ? GT_NONE : slot - reads->first_slot;
+}
+
+static void set_bit(struct mask *mask, uint32_t bit)
+{
+    mask->words[bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS;
 }
 
 static void join(struct mask *into, const struct mask *from)
@@ -184,20 +259,25 @@ static bool pass_task(struct reads *reads, gt_task_index index, gt_task_buffer_i
     const struct gt_task *task = &graph->tasks[index];
     struct mask mask = reads->behind_task[index];
 
-    for (uint32_t w = task->first_wait; w < task->first_wait + task->waits; w++)
+    for (uint32_t w = task->first_wait; w < task->first_wait + task->waits; w++) {
+        uint32_t bit = bit_of(reads, reads->counter_slot[graph->waits[w].counter]);
+
         join(&mask, &reads->before_counter[graph->waits[w].counter]);
+        if (bit < PASS_SLOTS)
+            set_bit(&mask, bit);
+    }
     for (uint32_t a = task->first_access; a < task->first_access + task->accesses; a++) {
-        uint32_t bit = reads->place[graph->accesses[a].buffer];
+        uint32_t bit = bit_of(reads, reads->place[graph->accesses[a].buffer]);
 
         *unwritten = graph->accesses[a].buffer;
-        if (!reads->settled[a] && bit != GT_NONE && !has_bit(&mask, bit))
+        if (!reads->settled[a] && bit < PASS_SLOTS && !has_bit(&mask, bit))
             return false;
     }
     for (uint32_t a = task->first_access; a < task->first_access + task->accesses; a++) {
-        uint32_t bit = reads->place[graph->accesses[a].buffer];
+        uint32_t slot = graph->accesses[a].writes ? reads->place[graph->accesses[a].buffer] : GT_NONE;
 
-        if (graph->accesses[a].writes && bit != GT_NONE)
-            mask.words[bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS;
+        if (bit_of(reads, slot) < PASS_SLOTS && reads->slots[slot].counter == MANY)
+            set_bit(&mask, bit_of(reads, slot));
     }
     for (uint32_t s = task->first_signal; s < task->first_signal + task->signals; s++)
         join(&reads->before_counter[graph->signals[s]], &mask);
@@ -206,26 +286,23 @@ static bool pass_task(struct reads *reads, gt_task_index index, gt_task_buffer_i
     return true;
 }
 
-/* The buffers open[first] to open[end - 1]. Returns the task that reads too early, or GT_NONE. */
-static gt_task_index pass(struct reads *reads, uint32_t first, uint32_t end, gt_task_buffer_index *unwritten)
+/* The slots from `first` on, as many as there are bits. Returns the task that reads too early, or GT_NONE. */
+static gt_task_index pass(struct reads *reads, uint32_t first, gt_task_buffer_index *unwritten)
 {
     uint32_t from = GT_NONE, until = 0;
-    gt_task_index wrong = GT_NONE;
 
-    for (uint32_t i = first; i < end; i++) {
-        const struct open_buffer *open = &reads->open[i];
+    reads->first_slot = first;
+    for (uint32_t i = first; i < reads->slot_count && i - first < PASS_SLOTS; i++) {
+        const struct slot *slot = &reads->slots[i];
 
-        reads->place[open->buffer] = i - first;
-        from = open->first_writer < from ? open->first_writer : from;
-        until = open->last_reader + 1 > until ? open->last_reader + 1 : until;
+        from = slot->first_writer < from ? slot->first_writer : from;
+        until = slot->last_reader + 1 > until ? slot->last_reader + 1 : until;
     }
     clear(reads, from, until);
-    for (uint32_t place = from; place < until && wrong == GT_NONE; place++)
+    for (uint32_t place = from; place < until; place++)
         if (!pass_task(reads, reads->order[place], unwritten))
-            wrong = reads->order[place];
-    for (uint32_t i = first; i < end; i++)
-        reads->place[reads->open[i].buffer] = GT_NONE;
-    return wrong;
+            return reads->order[place];
+    return GT_NONE;
 }
 
 /* The first reader of a buffer that nobody writes, or only behind all of its readers. */
@@ -257,14 +334,11 @@ static gt_task_index find_wrong(struct reads *reads, gt_task_buffer_index *unwri
     wrong = find_orphan(reads, unwritten);
     if (wrong != GT_NONE)
         return wrong;
-    qsort(reads->open, reads->open_count, sizeof *reads->open, compare_open);
-    for (uint32_t i = 0; i < graph->buffer_count; i++)
-        reads->place[i] = GT_NONE;
+    make_slots(reads);
     reads->before_counter = gt_calloc(graph->counter_count + 1ull, sizeof *reads->before_counter);
     reads->behind_task = gt_calloc(graph->task_count, sizeof *reads->behind_task);
-    for (uint32_t i = 0; i < reads->open_count && wrong == GT_NONE; i += PASS_BUFFERS)
-        wrong =
-            pass(reads, i, reads->open_count - i < PASS_BUFFERS ? reads->open_count : i + PASS_BUFFERS, unwritten);
+    for (uint32_t i = 0; i < reads->slot_count && wrong == GT_NONE; i += PASS_SLOTS)
+        wrong = pass(reads, i, unwritten);
     return wrong;
 }
 
@@ -288,6 +362,8 @@ int gt_task_reads_check(const struct gt_workload *workload, const struct gt_task
     free(reads.settled);
     free(reads.open);
     free(reads.place);
+    free(reads.slots);
+    free(reads.counter_slot);
     free(reads.before_counter);
     free(reads.behind_task);
     if (wrong == GT_NONE)

@@ -205,3 +205,18 @@ d["tasks"].reverse()' 'comes after'
     change=$(grep -o '"change_pct": *-[0-9.]*' <<< "$output" | head -n 1 | grep -o '[0-9.]*$')
     [ "${change%.*}" -ge 25 ]
 }
+
+@test "tasks without a time last as a block of their kind's program; a table goes before it" {
+    trace '{"task_graph":"g","kinds":[{"kind":"ten","program":"ten"}],"tasks":[{"count":500}]}'
+    sed -i '1a {"program":"ten","compute_capability":90,"warps":2,"warps_per_block":1,"l1_load_hit":0,"sass":["LDG.E R0, desc[UR4][R2.64]","FADD R0, R0, 1","@P0 BRA 0x10","STG.E desc[UR4][R2.64], R0","EXIT"],"control":[1809,4084,2021,2033,2034],"executions":[2,20,20,2,2],"access":[[0,"global",4,4,1],[3,"global",4,4,1]]}' typed.jsonl
+    run "$GRIDTIDE" run typed.jsonl -o program.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"tasks of 1 kinds last as a block of their programs does alone on its SM"* ]]
+    # 125 tasks a worker, each a load from DRAM and more: between 0.3 and 3 us.
+    us=$("$GRIDTIDE" export csv program.db -o - | tail -n 1 | cut -d, -f 20)
+    [ "${us%.*}" -ge 38 ] && [ "${us%.*}" -le 750 ]
+    printf 'kind,time_us\nten,100\n' > costs.csv
+    "$GRIDTIDE" run -q typed.jsonl --task-costs costs.csv -o table.db
+    us=$("$GRIDTIDE" export csv table.db -o - | tail -n 1 | cut -d, -f 20)
+    [ "${us%.*}" -ge 12500 ]
+}
