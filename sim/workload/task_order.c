@@ -187,7 +187,7 @@ uint32_t gt_task_order(const struct gt_task_graph *graph, bool lists, gt_task_in
             order[sorter.ready++] = i;
     for (uint32_t i = 0; i < sorter.ready; i++)
         finish_task(&sorter, order[i]);
-    if (sorter.ready < graph->task_count && circle != NULL)
+    if (sorter.ready < graph->task_count)
         find_circle(&sorter, circle, needs);
     free_sorter(&sorter);
     return sorter.ready;

@@ -48,6 +48,42 @@ refuses() {
     grep -q '{"buffer":"h0","bytes":128}' ir.jsonl
 }
 
+@test "order and lists are those of AutoMegaKernel's loader, reckoned by another hand" {
+    graph ir.json amk 3 128 16 20
+    "$GRIDTIDE" import -q ir.json -o ir.jsonl
+    python3 - << 'END'
+import heapq, json
+from collections import deque
+
+tasks = json.load(open("ir.json"))["tasks"]
+producers = {}
+for task in tasks:
+    producers.setdefault(task["out_counter"], []).append(task["id"])
+edges = sorted({(p, t["id"]) for t in tasks for w in t["waits"] for p in producers[w["counter"]]})
+behind, needs = [[] for _ in tasks], [0] * len(tasks)
+for before, task in edges:
+    behind[before].append(task)
+    needs[task] += 1
+ready, order = deque(t for t, n in enumerate(needs) if n == 0), []
+while ready:
+    order.append(ready.popleft())
+    for task in behind[order[-1]]:
+        needs[task] -= 1
+        if needs[task] == 0:
+            ready.append(task)
+heap, expected = [(0, 0, 0, sm) for sm in range(20)], []
+for number in order:
+    moved, done, count, sm = heapq.heappop(heap)
+    expected.append((tasks[number]["label"], sm))
+    heapq.heappush(heap, (moved + tasks[number]["est_bytes"], done + tasks[number]["est_flops"], count + 1, sm))
+found = []
+for line in map(json.loads, open("ir.jsonl")):
+    for task in line.get("tasks", []) if "task_graph" in line or "tasks_of" in line else []:
+        found += [(task["task"], task["worker"])] * task.get("count", 1)
+assert len(found) > 200 and found == expected, (found[:5], expected[:5])
+END
+}
+
 @test "the tasks' own SMs count, then the configuration's map, else one queue is shared" {
     graph ir.json amk 1
     change ir.json 'd["config"]["sm_assignment"] = {str(t["id"]): t["id"] % 5 for t in d["tasks"]}'

@@ -64,7 +64,8 @@ struct gt_task_graph *gt_task_deal(struct gt_task_graph *graph, enum gt_task_dea
     gt_task_index *order = gt_calloc(graph->task_count + 1ull, sizeof *order);
     struct load *loads = gt_calloc(workers, sizeof *loads);
     struct gt_task_graph *dealt = copy_parts(graph);
-    uint32_t count = gt_task_order(graph, false, order, NULL, NULL);
+    gt_task_index circle, needs; /* of which there is none: the graph has been checked */
+    uint32_t count = gt_task_order(graph, false, order, &circle, &needs);
 
     for (uint32_t i = 0; i < count; i++) {
         gt_worker_index worker = dealing == GT_DEAL_ROUND_ROBIN ? i % workers : lightest(loads, workers);

@@ -114,7 +114,8 @@ static int read_graph(struct gt_task_import *import, const char *path, struct gt
 static struct gt_workload *read_tasks(const char *path, const struct gt_import_options *options,
                                       struct gt_error *error)
 {
-    struct gt_task_import import = { .workload = gt_workload_new() };
+    struct gt_workload *workload = gt_workload_new();
+    struct gt_task_import import = { .workload = workload };
     int status = gt_document_read(&import.document, path, options, error);
 
     if (status == 0) {
@@ -124,10 +125,10 @@ static struct gt_workload *read_tasks(const char *path, const struct gt_import_o
     }
     gt_document_close(&import.document);
     free(import.unknown.text);
-    import.workload->path = strdup(path);
+    workload->path = strdup(path);
     if (status == 0)
-        return import.workload;
-    gt_workload_free(import.workload);
+        return workload;
+    gt_workload_free(workload);
     return NULL;
 }
 
