@@ -12,7 +12,7 @@ UNIT_TESTS = \
     tests/unit/proxy_kernel \
     tests/unit/sass \
     tests/unit/files \
-    tests/unit/trace \
+    tests/unit/trace tests/unit/decimal \
     tests/unit/warnings \
     tests/unit/child_launches \
     tests/unit/trace_errors \
@@ -53,7 +53,7 @@ UNIT_TESTS = \
     tests/unit/stated \
     tests/unit/whatif \
     tests/unit/steady_state \
-    tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle \
+    tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_stuck \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
 
@@ -156,7 +156,7 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash $(GPU_BATS) tests/gpu/injected.c $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
-    tests/unit/nsys_database.h \
+    tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \

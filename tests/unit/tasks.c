@@ -6,35 +6,7 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/task_machine.h"
-
-/* The record of a task of an operation. */
-static const struct gt_task_record *machine_record(const struct task_machine *m, gt_op_index op, gt_task_index task)
-{
-    for (uint32_t i = 0; i < m->record_count; i++)
-        if (m->records[i].task == task && m->records[i].op == op)
-            return &m->records[i];
-    gt_bug("task %u has no record", task);
-}
-
-/* When a task was asked for, known, started, ended, in ns. */
-static void expect(const struct task_machine *m, gt_op_index op, gt_task_index task, gt_worker_index worker,
-                   uint64_t asked_ns, uint64_t taken_ns, uint64_t start_ns, uint64_t end_ns)
-{
-    const struct gt_task_record *record = machine_record(m, op, task);
-
-    assert_int_equal(record->worker, worker);
-    assert_int_equal(record->asked_ps, asked_ns * NS);
-    assert_int_equal(record->taken_ps, taken_ns * NS);
-    assert_int_equal(record->start_ps, start_ns * NS);
-    assert_int_equal(record->end_ps, end_ns * NS);
-}
-
-static void run(struct task_machine *m)
-{
-    if (machine_run(m) != 0)
-        fail_msg("%s", m->error.text);
-}
+#include "tests/unit/task_scenario.h"
 
 /* Two workers, three tasks of 4 us; an atomic takes 1 us, the second on its address 0.1 longer; 0.5 us more until a
  * task is read.  Worker 0 asks at 0, 5.5 and 11; worker 1, 0.1 us behind, at 0 and 5.6, when nothing is left. */
@@ -98,19 +70,6 @@ static void test_static(void **state)
     assert_int_equal(machine_record(&m, 0, b)->cause_task, a);
     assert_int_equal(m.op_end_ps[0], 9400 * NS);
     machine_free(&m);
-}
-
-static gt_task_index add(struct task_machine *m, gt_time_ps cost_ps, gt_worker_index worker)
-{
-    gt_task_index task = gt_task_graph_add_task(m->graph, machine_kind(m, cost_ps));
-
-    m->graph->tasks[task].worker = worker;
-    return task;
-}
-
-static gt_task_counter_index counter(struct task_machine *m)
-{
-    return gt_task_graph_add_counter(m->graph, GT_NONE, 0);
 }
 
 /* a and x are there from the start; worker 0's ticket, the first, is for a, worker 1's, 0.1 later, for x.  A ticket takes
@@ -439,125 +398,6 @@ static void test_roofline_of_an_sm(void **state)
     machine_free(&m);
 }
 
-static void expect_error(struct task_machine *m, const char *text)
-{
-    assert_int_equal(machine_run(m), -1);
-    if (strstr(m->error.text, text) == NULL)
-        fail_msg("'%s' is not in '%s'", text, m->error.text);
-}
-
-/* On one SM four of eight blocks are resident; worker 0 waits for what worker 4 would signal. */
-static void test_deadlock(void **state)
-{
-    struct task_machine m;
-    gt_task_counter_index c;
-
-    (void)state;
-    machine_make(&m);
-    c = gt_task_graph_add_counter(m.graph, machine_name(&m, "done"), 0);
-    for (gt_worker_index worker = 0; worker < 8; worker++) {
-        add(&m, 1 * US, worker);
-        if (worker < 4)
-            gt_task_graph_add_wait(m.graph, c, 4);
-        else
-            gt_task_graph_add_signal(m.graph, c);
-    }
-    m.graph->tasks[0].name = machine_name(&m, "first");
-    machine_launch(&m, "static", 8, 256);
-    run(&m);
-    assert_int_equal(m.op_end_ps[0], 2 * US);
-    machine_set(&m, "chip.sms", "1");
-    expect_error(&m, "deadlock");
-    expect_error(&m, "kernel 'mega': worker 0 waits with task 'first' for counter 'done', at 0 of 4, which task 4 "
-                     "signals of worker 4, whose block is not resident");
-    expect_error(&m, "and 1 workers more; 4 of its 8 blocks are resident");
-    m.options.blocks = false;
-    expect_error(&m, "worker 4, whose block is not resident");
-    machine_free(&m);
-}
-
-/* Two signals are asked for, one comes; in no policy does the task begin. */
-static void test_deadlock_of_threshold(void **state)
-{
-    static const char *const policies[] = { "shared", "ready", "steal", "static", "mixed" };
-
-    (void)state;
-    for (int i = 0; i < 5; i++) {
-        struct task_machine m;
-        gt_task_counter_index c;
-
-        machine_make(&m);
-        c = counter(&m);
-        add(&m, 1 * US, 0);
-        gt_task_graph_add_signal(m.graph, c);
-        add(&m, 1 * US, 1);
-        gt_task_graph_add_wait(m.graph, c, 2);
-        machine_launch(&m, policies[i], 2, 256);
-        expect_error(&m, "counter 0, at 1 of 2, which nobody is left to signal");
-        machine_free(&m);
-    }
-}
-
-/* One worker takes b first, in the order of the graph, and waits for a, which nobody takes. */
-static void test_deadlock_of_order(void **state)
-{
-    struct task_machine m;
-    gt_task_counter_index c;
-
-    (void)state;
-    machine_make(&m);
-    c = counter(&m);
-    add(&m, 1 * US, 0);
-    gt_task_graph_add_wait(m.graph, c, 1);
-    add(&m, 1 * US, 0);
-    gt_task_graph_add_signal(m.graph, c);
-    machine_launch(&m, "shared", 1, 256);
-    expect_error(&m, "which task 1 signals that nobody has taken");
-    machine_free(&m);
-    machine_make(&m);
-    c = counter(&m);
-    add(&m, 1 * US, 0);
-    gt_task_graph_add_wait(m.graph, c, 1);
-    add(&m, 1 * US, 0);
-    gt_task_graph_add_signal(m.graph, c);
-    machine_launch(&m, "static", 1, 256);
-    expect_error(&m, "which task 1 signals that is further down the list of worker 0");
-    machine_free(&m);
-}
-
-static void test_refused(void **state)
-{
-    struct task_machine m;
-
-    (void)state;
-    machine_make(&m);
-    add(&m, 1 * US, GT_NONE);
-    machine_launch(&m, "fastest", 1, 32);
-    expect_error(&m, "no policy 'fastest'; there are: shared (");
-    machine_free(&m);
-    machine_make(&m);
-    add(&m, 1 * US, GT_NONE);
-    machine_launch(&m, "static", 1, 32);
-    expect_error(&m, "task 0 is in no worker's list");
-    m.graph->tasks[0].worker = 1;
-    expect_error(&m, "task 0 is in the list of worker 1, and the grid has 1 blocks");
-    machine_free(&m);
-    machine_make(&m);
-    add(&m, 1 * US, GT_NONE);
-    gt_task_graph_add_made(m.graph, 1);
-    add(&m, 1 * US, GT_NONE);
-    machine_launch(&m, "shared", 1, 32);
-    expect_error(&m, "its tasks make others, which policy shared knows nothing of");
-    machine_free(&m);
-    machine_make(&m);
-    add(&m, GT_TIME_NONE, GT_NONE);
-    machine_launch(&m, "shared", 1, 32);
-    expect_error(&m, "task 0 says no time, no bytes and no operations");
-    m.graph->tasks[0].bytes = 0;
-    run(&m);
-    machine_free(&m);
-}
-
 /* A task that waits for 33 counters, which are all there, looks at 32 of them and then at one. */
 static void test_many_waits(void **state)
 {
@@ -622,10 +462,6 @@ int main(void)
         cmocka_unit_test(test_roofline),
         cmocka_unit_test(test_roofline_of_an_sm),
         cmocka_unit_test(test_roofline_beside_a_copy),
-        cmocka_unit_test(test_deadlock),
-        cmocka_unit_test(test_deadlock_of_threshold),
-        cmocka_unit_test(test_deadlock_of_order),
-        cmocka_unit_test(test_refused),
         cmocka_unit_test(test_many_waits),
         cmocka_unit_test(test_let_go_many),
     };
