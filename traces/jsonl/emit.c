@@ -116,6 +116,17 @@ void gt_emit_key(struct gt_emit *emit, const char *name)
     yajl_gen_string(emit->gen, (const unsigned char *)name, strlen(name));
 }
 
+void gt_emit_open_list(struct gt_emit *emit, const char *name)
+{
+    gt_emit_key(emit, name);
+    yajl_gen_array_open(emit->gen);
+}
+
+void gt_emit_close_list(struct gt_emit *emit)
+{
+    yajl_gen_array_close(emit->gen);
+}
+
 void gt_emit_text(struct gt_emit *emit, const char *name, const char *value)
 {
     gt_emit_key(emit, name);

@@ -40,7 +40,9 @@ void gt_emit_flag(struct gt_emit *emit, const char *name, bool value);
 void gt_emit_ref(struct gt_emit *emit, const char *name, const struct gt_key *key);
 void gt_emit_json(struct gt_emit *emit, const char *name, const char *json); /* a value as it stands */
 void gt_emit_size3(struct gt_emit *emit, const char *name, const uint32_t size[3]);
-/* Values of arrays. */
+/* A field that is a list, and values of lists. */
+void gt_emit_open_list(struct gt_emit *emit, const char *name);
+void gt_emit_close_list(struct gt_emit *emit);
 void gt_emit_time_value(struct gt_emit *emit, gt_time_ps time);
 void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
 

@@ -50,22 +50,16 @@ static void emit_use(struct gt_emit *emit, const struct gt_memory_use *use)
     }
 }
 
-static void open_list(struct gt_emit *emit, const char *name)
-{
-    gt_emit_key(emit, name);
-    yajl_gen_array_open(emit->gen);
-}
-
 static void emit_code(struct gt_emit *emit, const struct gt_program *program)
 {
-    open_list(emit, "sass");
+    gt_emit_open_list(emit, "sass");
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         const char *text = program->text + program->instructions[i].text;
 
         yajl_gen_string(emit->gen, (const unsigned char *)text, strlen(text));
     }
     yajl_gen_array_close(emit->gen);
-    open_list(emit, "control");
+    gt_emit_open_list(emit, "control");
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         const struct gt_instruction *instruction = &program->instructions[i];
         struct gt_sass_control control = {
@@ -80,15 +74,15 @@ static void emit_code(struct gt_emit *emit, const struct gt_program *program)
 
 static void emit_counts(struct gt_emit *emit, const struct gt_program *program)
 {
-    open_list(emit, "executions");
+    gt_emit_open_list(emit, "executions");
     for (uint32_t i = 0; i < program->instruction_count; i++)
         gt_emit_number_value(emit, program->instructions[i].executions);
     yajl_gen_array_close(emit->gen);
-    open_list(emit, "threads");
+    gt_emit_open_list(emit, "threads");
     for (uint32_t i = 0; i < program->instruction_count; i++)
         gt_emit_mean_value(emit, program->instructions[i].threads);
     yajl_gen_array_close(emit->gen);
-    open_list(emit, "threads_on");
+    gt_emit_open_list(emit, "threads_on");
     for (uint32_t i = 0; i < program->instruction_count; i++)
         gt_emit_mean_value(emit, program->instructions[i].threads_on);
     yajl_gen_array_close(emit->gen);
@@ -97,7 +91,7 @@ static void emit_counts(struct gt_emit *emit, const struct gt_program *program)
 /* [[instruction, splits], ...] of the branches that split warps */
 static void emit_divergent(struct gt_emit *emit, const struct gt_program *program)
 {
-    open_list(emit, "divergent");
+    gt_emit_open_list(emit, "divergent");
     for (uint32_t b = 0; b < program->block_count; b++) {
         const struct gt_basic_block *block = &program->blocks[b];
 
@@ -115,7 +109,7 @@ static void emit_divergent(struct gt_emit *emit, const struct gt_program *progra
  */
 static void emit_access(struct gt_emit *emit, const struct gt_program *program)
 {
-    open_list(emit, "access");
+    gt_emit_open_list(emit, "access");
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         uint32_t memory = program->instructions[i].memory;
         const struct gt_access *access = &program->memory[memory == GT_NONE ? 0 : memory];
@@ -141,7 +135,7 @@ static void emit_samples(struct gt_emit *emit, const struct gt_program *program)
 {
     if (program->samples == NULL)
         return;
-    open_list(emit, "samples");
+    gt_emit_open_list(emit, "samples");
     for (uint32_t i = 0; i < program->instruction_count; i++) {
         for (int stall = 0; stall < GT_STALLS; stall++) {
             uint32_t samples = program->samples[(size_t)i * GT_STALLS + stall];

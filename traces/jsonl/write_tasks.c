@@ -5,29 +5,11 @@
 #include <string.h>
 
 #include "sim/workload/program.h"
-#include "traces/jsonl/emit.h"
+#include "traces/jsonl/write_task_columns.h"
 
 /* Beyond so many objects columns are easier on everybody.  So many tasks, counters or buffers stand in a line, and
  * tasks until they have so many waits, signals and so on: lines have a limit. */
 enum { MOST_OBJECTS = 1000, A_LINE = 4096, MOST_PARTS = 500000 };
-
-/* A graph, and the numbers of its parts' first among those of all graphs, by which unknown fields are kept. */
-struct writer {
-    struct gt_emit *emit;
-    const struct gt_task_graph *graph;
-    uint32_t index, kinds, buffers, counters, tasks;
-};
-
-static void open_list(struct gt_emit *emit, const char *name)
-{
-    gt_emit_key(emit, name);
-    yajl_gen_array_open(emit->gen);
-}
-
-static void close_list(struct gt_emit *emit)
-{
-    yajl_gen_array_close(emit->gen);
-}
 
 static const char *text_of(const struct gt_emit *emit, uint32_t name)
 {
@@ -47,10 +29,10 @@ static void emit_part(struct gt_emit *emit, uint32_t name, uint32_t number)
 
 static void emit_range(struct gt_emit *emit, const char *name, gt_time_ps least_ps, gt_time_ps most_ps)
 {
-    open_list(emit, name);
+    gt_emit_open_list(emit, name);
     gt_emit_time_value(emit, least_ps);
     gt_emit_time_value(emit, most_ps);
-    close_list(emit);
+    gt_emit_close_list(emit);
 }
 
 static void emit_cost(struct gt_emit *emit, const struct gt_task_kind *kind)
@@ -61,10 +43,10 @@ static void emit_cost(struct gt_emit *emit, const struct gt_task_kind *kind)
     case GT_TASK_COST_FIXED: gt_emit_time(emit, "task_ns", kind->min_ps); break;
     case GT_TASK_COST_RANGE: emit_range(emit, "task_ns", kind->min_ps, kind->max_ps); break;
     case GT_TASK_COST_LIST:
-        open_list(emit, "task_list_ns");
+        gt_emit_open_list(emit, "task_list_ns");
         for (uint32_t i = 0; i < kind->list_length; i++)
             gt_emit_time_value(emit, kind->list_ps[i]);
-        close_list(emit);
+        gt_emit_close_list(emit);
         break;
     case GT_TASK_COST_HEAVY:
         emit_range(emit, "task_heavy_ns", kind->min_ps, kind->max_ps);
@@ -75,7 +57,7 @@ static void emit_cost(struct gt_emit *emit, const struct gt_task_kind *kind)
     }
 }
 
-static void emit_kind(const struct writer *writer, uint32_t index)
+static void emit_kind(const struct gt_task_writer *writer, uint32_t index)
 {
     const struct gt_task_kind *kind = &writer->graph->kinds[index];
     struct gt_emit *emit = writer->emit;
@@ -100,7 +82,7 @@ static void emit_kind(const struct writer *writer, uint32_t index)
     gt_emit_close(emit, GT_EXTRA_TASK_KIND, writer->kinds + index);
 }
 
-static void emit_buffer(const struct writer *writer, uint32_t index)
+static void emit_buffer(const struct gt_task_writer *writer, uint32_t index)
 {
     const struct gt_task_buffer *buffer = &writer->graph->buffers[index];
     struct gt_emit *emit = writer->emit;
@@ -114,7 +96,7 @@ static void emit_buffer(const struct writer *writer, uint32_t index)
     gt_emit_close(emit, GT_EXTRA_TASK_BUFFER, writer->buffers + index);
 }
 
-static void emit_counter(const struct writer *writer, uint32_t index)
+static void emit_counter(const struct gt_task_writer *writer, uint32_t index)
 {
     const struct gt_task_counter *counter = &writer->graph->counters[index];
     struct gt_emit *emit = writer->emit;
@@ -128,7 +110,7 @@ static void emit_counter(const struct writer *writer, uint32_t index)
 }
 
 /* Nothing is to be said of any counter but that it is there. */
-static bool plain_counters(const struct writer *writer)
+static bool plain_counters(const struct gt_task_writer *writer)
 {
     for (uint32_t i = 0; i < writer->graph->counter_count; i++)
         if (writer->graph->counters[i].name != GT_NONE || writer->graph->counters[i].initial != 0 ||
@@ -173,7 +155,7 @@ static bool same_tasks(const struct gt_task_graph *graph, const struct gt_task *
 }
 
 /* How many tasks from `first` on one object describes. */
-static uint32_t tasks_alike(const struct writer *writer, uint32_t first)
+static uint32_t tasks_alike(const struct gt_task_writer *writer, uint32_t first)
 {
     const struct gt_task_graph *graph = writer->graph;
     uint32_t count = 1;
@@ -185,7 +167,7 @@ static uint32_t tasks_alike(const struct writer *writer, uint32_t first)
     return count;
 }
 
-static bool task_extras(const struct writer *writer)
+static bool task_extras(const struct gt_task_writer *writer)
 {
     for (uint32_t i = 0; i < writer->graph->task_count; i++)
         if (gt_emit_has_extra(writer->emit, GT_EXTRA_TASK, writer->tasks + i))
@@ -194,7 +176,7 @@ static bool task_extras(const struct writer *writer)
 }
 
 /* Are there so many objects, and nothing that only objects can say? */
-static bool needs_columns(const struct writer *writer)
+static bool needs_columns(const struct gt_task_writer *writer)
 {
     uint32_t objects = 0;
 
@@ -203,60 +185,52 @@ static bool needs_columns(const struct writer *writer)
     return objects > MOST_OBJECTS && !task_extras(writer);
 }
 
-static bool has_access(const struct gt_task_graph *graph, const struct gt_task *task, bool writes)
-{
-    for (uint32_t i = 0; i < task->accesses; i++)
-        if (graph->accesses[task->first_access + i].writes == writes)
-            return true;
-    return false;
-}
-
-static void emit_accesses(const struct writer *writer, const struct gt_task *task, bool writes)
+static void emit_accesses(const struct gt_task_writer *writer, const struct gt_task *task, bool writes)
 {
     const struct gt_task_graph *graph = writer->graph;
 
-    if (!has_access(graph, task, writes))
+    if (!gt_task_has_access(graph, task, writes))
         return;
-    open_list(writer->emit, writes ? "writes" : "reads");
+    gt_emit_open_list(writer->emit, writes ? "writes" : "reads");
     for (uint32_t i = 0; i < task->accesses; i++) {
         const struct gt_task_access *access = &graph->accesses[task->first_access + i];
 
         if (access->writes == writes)
             emit_part(writer->emit, graph->buffers[access->buffer].name, access->buffer);
     }
-    close_list(writer->emit);
+    gt_emit_close_list(writer->emit);
 }
 
-static void emit_links(const struct writer *writer, const struct gt_task *task)
+static void emit_links(const struct gt_task_writer *writer, const struct gt_task *task)
 {
     const struct gt_task_graph *graph = writer->graph;
     struct gt_emit *emit = writer->emit;
 
     if (task->waits > 0) {
-        open_list(emit, "waits");
+        gt_emit_open_list(emit, "waits");
         for (uint32_t i = task->first_wait; i < task->first_wait + task->waits; i++) {
             yajl_gen_array_open(emit->gen);
             emit_part(emit, graph->counters[graph->waits[i].counter].name, graph->waits[i].counter);
             gt_emit_number_value(emit, graph->waits[i].threshold);
             yajl_gen_array_close(emit->gen);
         }
-        close_list(emit);
+        gt_emit_close_list(emit);
     }
     if (task->signals > 0) {
-        open_list(emit, "signals");
+        gt_emit_open_list(emit, "signals");
         for (uint32_t i = task->first_signal; i < task->first_signal + task->signals; i++)
             emit_part(emit, graph->counters[graph->signals[i]].name, graph->signals[i]);
-        close_list(emit);
+        gt_emit_close_list(emit);
     }
     if (task->made > 0) {
-        open_list(emit, "makes");
+        gt_emit_open_list(emit, "makes");
         for (uint32_t i = task->first_made; i < task->first_made + task->made; i++)
             gt_emit_number_value(emit, graph->made[i]);
-        close_list(emit);
+        gt_emit_close_list(emit);
     }
 }
 
-static void emit_task(const struct writer *writer, uint32_t index, uint32_t count)
+static void emit_task(const struct gt_task_writer *writer, uint32_t index, uint32_t count)
 {
     const struct gt_task *task = &writer->graph->tasks[index];
     struct gt_emit *emit = writer->emit;
@@ -280,200 +254,16 @@ static void emit_task(const struct writer *writer, uint32_t index, uint32_t coun
     gt_emit_close(emit, GT_EXTRA_TASK, writer->tasks + index);
 }
 
-/* The columns: what an entry is of one task, and whether a task has any. */
-struct column {
-    const char *name;
-    bool (*has)(const struct gt_task_graph *graph, const struct gt_task *task);
-    void (*emit)(const struct writer *writer, const struct gt_task *task);
-};
-
-static bool has_kind(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, (void)task, true;
-}
-
-static void emit_kind_entry(const struct writer *writer, const struct gt_task *task)
-{
-    gt_emit_number_value(writer->emit, task->kind);
-}
-
-static bool has_worker(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->worker != GT_NONE;
-}
-
-static void emit_worker(const struct writer *writer, const struct gt_task *task)
-{
-    gt_emit_number_value(writer->emit, task->worker);
-}
-
-static bool has_duration(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->time_ps != GT_TIME_NONE;
-}
-
-static void emit_duration(const struct writer *writer, const struct gt_task *task)
-{
-    gt_emit_time_value(writer->emit, task->time_ps);
-}
-
-static bool has_bytes(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->bytes != GT_TASK_AS_KIND;
-}
-
-static void emit_bytes(const struct writer *writer, const struct gt_task *task)
-{
-    gt_emit_number_value(writer->emit, task->bytes);
-}
-
-static bool has_operations(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->operations != GT_TASK_AS_KIND;
-}
-
-static void emit_operations(const struct writer *writer, const struct gt_task *task)
-{
-    gt_emit_number_value(writer->emit, task->operations);
-}
-
-static bool has_name(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->name != GT_NONE;
-}
-
-static void emit_name(const struct writer *writer, const struct gt_task *task)
-{
-    emit_part(writer->emit, task->name, 0);
-}
-
-static bool has_waits(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->waits > 0;
-}
-
-static void emit_waits(const struct writer *writer, const struct gt_task *task)
-{
-    yajl_gen_array_open(writer->emit->gen);
-    for (uint32_t i = task->first_wait; i < task->first_wait + task->waits; i++) {
-        gt_emit_number_value(writer->emit, writer->graph->waits[i].counter);
-        gt_emit_number_value(writer->emit, writer->graph->waits[i].threshold);
-    }
-    yajl_gen_array_close(writer->emit->gen);
-}
-
-static void emit_numbers(const struct writer *writer, const uint32_t *numbers, uint32_t count)
-{
-    if (count > 1)
-        yajl_gen_array_open(writer->emit->gen);
-    for (uint32_t i = 0; i < count; i++)
-        gt_emit_number_value(writer->emit, numbers[i]);
-    if (count > 1)
-        yajl_gen_array_close(writer->emit->gen);
-}
-
-static bool has_signals(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->signals > 0;
-}
-
-static void emit_signals(const struct writer *writer, const struct gt_task *task)
-{
-    emit_numbers(writer, writer->graph->signals + task->first_signal, task->signals);
-}
-
-static bool has_made(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return (void)graph, task->made > 0;
-}
-
-static void emit_made(const struct writer *writer, const struct gt_task *task)
-{
-    emit_numbers(writer, writer->graph->made + task->first_made, task->made);
-}
-
-static void emit_access_numbers(const struct writer *writer, const struct gt_task *task, bool writes)
-{
-    yajl_gen_array_open(writer->emit->gen);
-    for (uint32_t i = task->first_access; i < task->first_access + task->accesses; i++)
-        if (writer->graph->accesses[i].writes == writes)
-            gt_emit_number_value(writer->emit, writer->graph->accesses[i].buffer);
-    yajl_gen_array_close(writer->emit->gen);
-}
-
-static bool has_reads(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return has_access(graph, task, false);
-}
-
-static void emit_reads(const struct writer *writer, const struct gt_task *task)
-{
-    emit_access_numbers(writer, task, false);
-}
-
-static bool has_writes(const struct gt_task_graph *graph, const struct gt_task *task)
-{
-    return has_access(graph, task, true);
-}
-
-static void emit_writes(const struct writer *writer, const struct gt_task *task)
-{
-    emit_access_numbers(writer, task, true);
-}
-
-static const struct column columns[] = {
-    { "kind", has_kind, emit_kind_entry },
-    { "worker", has_worker, emit_worker },
-    { "duration_ns", has_duration, emit_duration },
-    { "bytes", has_bytes, emit_bytes },
-    { "operations", has_operations, emit_operations },
-    { "task", has_name, emit_name },
-    { "waits", has_waits, emit_waits },
-    { "signals", has_signals, emit_signals },
-    { "makes", has_made, emit_made },
-    { "reads", has_reads, emit_reads },
-    { "writes", has_writes, emit_writes },
-};
-
-static void emit_column(const struct writer *writer, const struct column *column, uint32_t first, uint32_t end)
-{
-    const struct gt_task_graph *graph = writer->graph;
-    uint32_t with = first;
-
-    while (with < end && !column->has(graph, &graph->tasks[with]))
-        with++;
-    if (with == end)
-        return;
-    open_list(writer->emit, column->name);
-    for (uint32_t i = first; i < end; i++) {
-        if (column->has(graph, &graph->tasks[i]))
-            column->emit(writer, &graph->tasks[i]);
-        else
-            yajl_gen_null(writer->emit->gen);
-    }
-    close_list(writer->emit);
-}
-
-static void emit_columns(const struct writer *writer, uint32_t first, uint32_t end)
-{
-    gt_emit_key(writer->emit, "columns");
-    yajl_gen_map_open(writer->emit->gen);
-    gt_emit_number(writer->emit, "count", end - first);
-    for (unsigned c = 0; c < sizeof columns / sizeof *columns; c++)
-        emit_column(writer, &columns[c], first, end);
-    yajl_gen_map_close(writer->emit->gen);
-}
-
 /* Parts `first` to `end` - 1 as a list of objects. */
-static void emit_list(const struct writer *writer, const char *name, uint32_t first, uint32_t end,
-                      void (*emit)(const struct writer *writer, uint32_t index))
+static void emit_list(const struct gt_task_writer *writer, const char *name, uint32_t first, uint32_t end,
+                      void (*emit)(const struct gt_task_writer *writer, uint32_t index))
 {
     if (first >= end)
         return;
-    open_list(writer->emit, name);
+    gt_emit_open_list(writer->emit, name);
     for (uint32_t i = first; i < end; i++)
         emit(writer, i);
-    close_list(writer->emit);
+    gt_emit_close_list(writer->emit);
 }
 
 static uint32_t min(uint32_t a, uint32_t b)
@@ -482,7 +272,7 @@ static uint32_t min(uint32_t a, uint32_t b)
 }
 
 /* The first task from `first` on that is too much for a line that begins there. */
-static uint32_t end_of_line(const struct writer *writer, uint32_t first)
+static uint32_t end_of_line(const struct gt_task_writer *writer, uint32_t first)
 {
     const struct gt_task_graph *graph = writer->graph;
     uint32_t end = first, parts = 0;
@@ -494,29 +284,29 @@ static uint32_t end_of_line(const struct writer *writer, uint32_t first)
 }
 
 /* Tasks from `first` on, as many as a line takes; returns the first that is left. */
-static uint32_t emit_tasks(const struct writer *writer, uint32_t first, bool by_columns)
+static uint32_t emit_tasks(const struct gt_task_writer *writer, uint32_t first, bool by_columns)
 {
     uint32_t end = end_of_line(writer, first);
 
     if (first == end)
         return end;
     if (by_columns) {
-        emit_columns(writer, first, end);
+        gt_emit_task_columns(writer, first, end);
         return end;
     }
-    open_list(writer->emit, "tasks");
+    gt_emit_open_list(writer->emit, "tasks");
     while (first < end) {
         uint32_t alike = tasks_alike(writer, first);
 
         emit_task(writer, first, alike);
         first += alike;
     }
-    close_list(writer->emit);
+    gt_emit_close_list(writer->emit);
     return first;
 }
 
 /* The definition's line, and others for what is too much for it. */
-static void emit_graph(const struct writer *writer)
+static void emit_graph(const struct gt_task_writer *writer)
 {
     const struct gt_task_graph *graph = writer->graph;
     bool plain = plain_counters(writer), by_columns = needs_columns(writer);
@@ -555,7 +345,7 @@ static void emit_graph(const struct writer *writer)
 
 void gt_emit_task_graphs(struct gt_emit *emit)
 {
-    struct writer writer = { .emit = emit };
+    struct gt_task_writer writer = { .emit = emit };
 
     for (uint32_t i = 0; i < emit->workload->task_graph_count; i++) {
         writer.graph = emit->workload->task_graphs[i];
