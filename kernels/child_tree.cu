@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(1024) child_tree(struct gt_child_tree tree, ui
 
 }
 
-/* libcudadevrt's side on the host, which nobody calls, guards statics by these two functions of the C++ runtime (Itanium
- * C++ ABI, 3.3.3); nothing else here needs that. */
+/* libcudadevrt's side on the host, which nobody calls, guards static variables by these two functions of the C++
+ * runtime (Itanium C++ ABI, 3.3.3); nothing else here needs that. */
 extern "C" __attribute__((weak)) int __cxa_guard_acquire(uint64_t *guard)
 {
     return *(char *)guard == 0;

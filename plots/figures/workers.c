@@ -37,7 +37,7 @@ static const char *const idle_names[DOINGS] = {
 
 static uint32_t rgb_of(int doing)
 {
-    return doing <= DOING_OTHER_KIND ? gt_class_rows[doing].rgb : idle_rgb[doing];
+    return doing == DOING_QUEUE || doing == DOING_COUNTER ? idle_rgb[doing] : gt_class_rows[doing].rgb;
 }
 
 /* Kinds stand in the order of their time. */
