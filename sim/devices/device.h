@@ -125,7 +125,7 @@ struct gt_device {
     uint64_t child_end_ps;       /* from the end of a grid's last child to its own being complete */
     uint64_t child_host_ps;      /* from there to where the host's stream goes on */
     uint64_t child_tail_host_ps; /* the same from the end of the last tail launch */
-    uint32_t child_pending;      /* launches that wait for their start, at most */
+    uint32_t child_pending;      /* launches that are not complete, at most */
     uint32_t child_depth;        /* grids within each other, at most */
     /* copies */
     uint32_t copy_engines; /* 1: one for all; 2: one a direction; 3: device copies too */

@@ -218,7 +218,7 @@ const struct gt_device_key gt_device_keys[] = {
     TIME("device_launch.tail_host_us", "us", child_tail_host_ps, LONGEST_US, "0",
          "the same from the end of its last tail launch"),
     U32("device_launch.pending", "launches", child_pending, 1, 1u << 20, "2048",
-        "launches by blocks that wait for their start, at most: CUDA error 69 beyond"),
+        "launches by blocks that are not complete, at most: CUDA error 69 beyond"),
     U32("device_launch.depth", "grids", child_depth, 1, 1u << 20, "24",
         "how deep grids may launch grids: CUDA error 65 beyond"),
 

@@ -47,7 +47,6 @@ static void begin_grid(struct gt_machine *m, const struct gt_gpu_state *gpu, con
     gt_command_index command = grid->command;
 
     m->commands[command].start_ps = start_ps;
-    gt_child_begins(m, command);
     gt_stream_command_hold(m, command, GT_WAIT_RESOURCE, start_ps, GT_CAUSE_OP, gpu->freed_by_op);
 }
 

@@ -319,7 +319,6 @@ static void start_bar(struct gt_machine *m, gt_command_index command, gt_time_ps
 {
     gt_op_index op = m->commands[command].index;
 
-    gt_child_begins(m, command);
     if (gt_child_launches_of(m, op))
         duration_ps += gt_child_bar_starts(m, op, duration_ps);
     gt_timed_op_start(m, command, duration_ps);

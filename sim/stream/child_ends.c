@@ -136,6 +136,7 @@ void gt_child_complete(struct gt_machine *m, gt_op_index op)
     struct gt_child_parent *parent = gt_child_parent_of(m, gt_child_row(m, row)->parent);
 
     m->children->children[row].command = GT_NONE;
+    m->children->pending--;
     if (gt_child_rule(m, row)->into == GT_INTO_TAIL) {
         m->children->lanes[lane].running = GT_NONE;
         end_tail(m, parent, row);

@@ -167,7 +167,7 @@ static void launch(struct gt_machine *m, uint32_t row)
         return;
     }
     if (m->children->pending >= m->device->child_pending) {
-        fail(m, row, "too many launches wait for their start, CUDA error 69 (cudaErrorLaunchPendingCountExceeded)",
+        fail(m, row, "too many launches are pending, CUDA error 69 (cudaErrorLaunchPendingCountExceeded)",
              m->device->child_pending, "device_launch.pending");
         return;
     }
@@ -198,12 +198,6 @@ static void take_turn(struct gt_machine *m, uint32_t row)
     gt_stream_command_hold(m, command, GT_WAIT_QUEUE, *next_ps, GT_CAUSE_OP, gt_child_row(m, row)->parent);
     gt_engine_schedule(&m->engine, *next_ps, GT_PHASE_WAKE, GT_HANDLE_CHILD, row, HAS_TURN);
     *next_ps += apart_ps;
-}
-
-void gt_child_begins(struct gt_machine *m, gt_command_index command)
-{
-    if (m->commands[command].kind == GT_COMMAND_CHILD)
-        m->children->pending--;
 }
 
 int gt_child_handler(void *machine, uint32_t row, uint64_t stamp, struct gt_error *error)

@@ -16,9 +16,6 @@ gt_time_ps gt_child_block_starts(struct gt_machine *m, gt_op_index op, uint64_t 
 /* The same of a grid played as a bar: of all its blocks at once, the longest time. */
 gt_time_ps gt_child_bar_starts(struct gt_machine *m, gt_op_index op, gt_time_ps work_ps);
 
-/* A grid that a block launched has begun: it is not pending any more. */
-void gt_child_begins(struct gt_machine *m, gt_command_index command);
-
 /* Event: by its stamp, a block has made a launch, or a child may go. */
 int gt_child_handler(void *machine, uint32_t row, uint64_t stamp, struct gt_error *error);
 

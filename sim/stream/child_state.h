@@ -54,7 +54,7 @@ struct gt_child_state {
     struct gt_child_lane *lanes;
     struct gt_child_parent *parents; /* by op, rising */
     uint32_t lane_count, parent_count;
-    uint32_t pending;               /* launched and not begun */
+    uint32_t pending;               /* launched and not complete */
     gt_time_ps *next_go_ps;         /* by GPU: the next child may go from then on */
     struct gt_child_calls *calls;   /* by GPU */
     struct gt_child_passes *passes; /* by GPU */
