@@ -1,0 +1,66 @@
+#!/bin/sh
+# Hold today's model of work that the GPU hands out itself against what H200s did, without a GPU: task graphs that a
+# kernel's blocks do (tasks), kernels that blocks launch (children), grids that meet, come early or are polled for
+# (meetings).  The traces were drawn at random (task_graphs.py, children.py, meetings.py beside this script) and played
+# once, when the model was done:
+#
+#   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
+#
+#   validate/scripts/handed.sh [tasks|children|meetings]...
+#
+# Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %; then of the tasks how
+# often it was right whether a persistent kernel beats plain launches, where they differ by more than 3% in reality.
+# GRIDTIDE names the program (default: build/gridtide).
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# figures CSV KIND: what is printed of one kind's comparisons.
+figures()
+{
+    python3 - "$1" "$2" <<'END'
+import collections, csv, re, sys
+
+def median(values):
+    return sorted(values)[(len(values) - 1) // 2]
+
+def line(name, errors):
+    errors.sort()
+    print("%s %d %.2f %.2f %.2f" % (name, len(errors), median(errors), errors[int(0.95 * (len(errors) - 1))], errors[-1]))
+
+families, pairs = collections.defaultdict(list), collections.defaultdict(dict)
+for row in csv.DictReader(open(sys.argv[1])):
+    if row["makespan_error_pct"] in ("", "-", "null"):
+        continue
+    name = row["trace"].split("/")[-1]
+    pair = re.fullmatch(r"pair-(\d+)-(.*)", name)
+    if pair:
+        pairs[pair[1]][pair[2]] = (float(row["makespan_measured_us"]), float(row["makespan_simulated_us"]))
+    family = "pairs" if pair else re.match("[a-z]*", re.sub(r"^\d+-", "", name))[0] if sys.argv[2] != "children" else "all"
+    families[family].append(abs(float(row["makespan_error_pct"])))
+for family in sorted(families):
+    line(sys.argv[2] + "/" + family, families[family])
+right, differ, points = 0, 0, []
+for forms in pairs.values():
+    plain = forms.pop("plain", None)
+    for measured, simulated in forms.values() if plain else []:
+        real, said = plain[0] / measured, plain[1] / simulated
+        if abs(real - 1) > 0.03:
+            differ += 1
+            right += (real > 1) == (said > 1)
+            points.append(abs(real - said) * 100)
+if differ:
+    print("persistent against plain: right in %d of %d, speed-up off by %.1f points in the median" % (right, differ, median(points)))
+END
+}
+
+for kind in ${*:-tasks children meetings}; do
+    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings]..." >&2; exit 2; }
+    zstd -dcq "$archive" | tar -x -C "$work"
+    repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
+    "$GRIDTIDE" validate "$work/$kind"/*.jsonl --measured "$work/$kind/measured.db" --repeat "$repeat" --blocks off \
+        --format csv -o "$work/$kind.db" > "$work/$kind.csv" 2> "$work/said" || { cat "$work/said" >&2; exit 1; }
+    figures "$work/$kind.csv" "$kind"
+done
