@@ -28,6 +28,12 @@ teardown_file()
     if [ -f "$slurm/up" ]; then scancel --user root; fi
     while read -r pid; do
         kill "$pid" || true
+        # It writes its state as it ends: the folder goes when it is gone.
+        for ((i = 0; i < 200; i++)); do
+            kill -0 "$pid" 2> /dev/null || break
+            sleep 0.05
+        done
+        kill -KILL "$pid" 2> /dev/null || true
     done < <(cat "$slurm/pids" 2> /dev/null)
 }
 
