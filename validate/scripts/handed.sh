@@ -56,7 +56,8 @@ if differ:
 END
 }
 
-for kind in ${*:-tasks children meetings}; do
+[ $# -gt 0 ] || set -- tasks children meetings
+for kind; do
     archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings]..." >&2; exit 2; }
     zstd -dcq "$archive" | tar -x -C "$work"
     repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
