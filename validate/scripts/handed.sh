@@ -40,6 +40,8 @@ for row in csv.DictReader(open(sys.argv[1])):
         pairs[pair[1]][pair[2]] = (float(row["makespan_measured_us"]), float(row["makespan_simulated_us"]))
     family = "pairs" if pair else re.match("[a-z]*", re.sub(r"^\d+-", "", name))[0] if sys.argv[2] != "children" else "all"
     families[family].append(abs(float(row["makespan_error_pct"])))
+    if sys.argv[2] == "meetings":
+        families["all"].append(abs(float(row["makespan_error_pct"])))
 for family in sorted(families):
     line(sys.argv[2] + "/" + family, families[family])
 right, differ, points = 0, 0, []
