@@ -6,6 +6,7 @@
 
 #include "sim/base/spelling.h"
 #include "sim/devices/device_value.h"
+#include "sim/devices/links.h"
 
 enum { KEY_BYTES = 64, NEAR_KEYS = 4, NOT_NEAR = 4 };
 
@@ -201,7 +202,7 @@ int gt_device_check(const struct gt_device *device, struct gt_error *error)
     if (device->register_unit_per_warp > device->registers_per_sm)
         return gt_error_set(error, "sm.register_unit_per_warp %u is above sm.registers %u: no warp fits an SM",
                             device->register_unit_per_warp, device->registers_per_sm);
-    if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0)
+    if (check_gpcs(device, error) != 0 || check_carveouts(device, error) != 0 || gt_links_check(device, error) != 0)
         return -1;
     return check_order(device, error);
 }

@@ -24,7 +24,8 @@ enum {
     GT_DEVICE_MAX_BLOCKS_PER_SM = 64,
     GT_DEVICE_MAX_PARTITIONS = 8,
     GT_DEVICE_MAX_COPY_QUEUES = 32,
-    GT_DEVICE_POLICY_BYTES = 96
+    GT_DEVICE_POLICY_BYTES = 96,
+    GT_DEVICE_PAIRS_BYTES = 1024
 };
 
 /* A copy model: time = latency + bytes / rate. */
@@ -153,6 +154,14 @@ struct gt_device {
     uint32_t within_threads, memset_threads; /* of a block; 0: they need no SM */
     uint32_t driver_thread_bytes;            /* that a thread does at a time ... */
     uint64_t driver_block_ps;                /* ... and how long a block takes for that among others on its SM */
+    /* between GPUs: links.h */
+    char link_pairs[GT_DEVICE_PAIRS_BYTES];   /* which kind of link lies between which */
+    struct gt_copy_cost link_pcie, link_host; /* NVLink: p2p */
+    double link_gpu_gbps;                     /* all that a GPU sends over NVLink, or that it receives, at once */
+    double link_duplex_gbps;                  /* both directions together between two GPUs, over NVLink */
+    uint32_t link_switched;     /* 1: link_gpu_gbps holds for all pairs of a GPU together; 0: for each */
+    uint64_t link_event_gap_ps; /* event_gap_ps from one GPU to another */
+    uint64_t link_call_ps;      /* CPU time of a copy from one GPU to another */
     /* What a profiler's recording costs the host, by the profiler. */
     struct gt_profiler_cost {
         uint64_t call_ps, submit_ps; /* a CUDA call; one that submits work */

@@ -1,0 +1,32 @@
+/* links.h - what lies between two GPUs of a machine, as a device file has it: the keys link.*.
+ *
+ * The text of link.pairs is a kind of link, which holds for all pairs, then pairs that differ: "nvlink 0-2=pcie
+ * 1>3=host:12.5".  A-B is both directions, A>B one; a number behind the colon is that link's own rate in GB/s.  GPUs go by
+ * their numbers in the trace (gt_gpu.id).
+ */
+#ifndef GRIDTIDE_SIM_DEVICES_LINKS_H
+#define GRIDTIDE_SIM_DEVICES_LINKS_H
+
+#include "sim/devices/device.h"
+
+enum gt_link_kind {
+    GT_LINK_NVLINK, /* copy.p2p_*: of the GPU's own links, beside the one to the host */
+    GT_LINK_PCIE,   /* link.pcie_*: directly, over the links that lead to the host */
+    GT_LINK_HOST,   /* link.host_*: no way from one to the other: by way of the host's memory */
+    GT_LINK_KINDS
+};
+extern const char *const gt_link_kind_names[GT_LINK_KINDS];
+
+/* One direction from a GPU to another. */
+struct gt_link {
+    enum gt_link_kind kind;
+    struct gt_copy_cost cost; /* of a copy that has it to itself */
+};
+
+/* The link from GPU number `from` to GPU number `to`, of a device that gt_device_check() found good. */
+struct gt_link gt_link_between(const struct gt_device *device, uint32_t from, uint32_t to);
+
+/* For gt_device_check(): does link.pairs make sense? */
+int gt_links_check(const struct gt_device *device, struct gt_error *error);
+
+#endif
