@@ -28,6 +28,7 @@ traces_libtraces_a_SOURCES = \
     traces/io/path_stem.c traces/io/path_stem.h \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
+    traces/jsonl/read_collective.c traces/jsonl/read_collective.h traces/jsonl/write_collective.c \
     traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_library.c traces/jsonl/read_launches.c \
     traces/jsonl/write_launches.c \
     traces/jsonl/link_tasks.c traces/jsonl/read_program.c traces/jsonl/read_range.c traces/jsonl/read_task.c \

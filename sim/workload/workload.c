@@ -141,6 +141,9 @@ void gt_workload_free(struct gt_workload *workload)
         gt_task_graph_free(workload->task_graphs[i]);
     free(workload->task_graphs);
     free(workload->child_launches);
+    for (uint32_t i = 0; i < workload->group_count; i++)
+        free(workload->groups[i].members);
+    free(workload->groups);
     free(workload->programs);
     free(workload->profiles);
     free_names(workload->names);
@@ -346,6 +349,7 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->grid_barriers = kernel->grid_barriers;
     key->early_pct = kernel->early_pct;
     key->prologue_ps = kernel->prologue_ps;
+    key->collective = kernel->collective; /* has no padding */
 }
 
 gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)

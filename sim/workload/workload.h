@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 #include "sim/base/error.h"
+#include "sim/workload/group.h"
 
 struct gt_program;     /* sim/workload/program.h */
 struct gt_task_graph;  /* sim/workload/task_graph.h */
@@ -134,6 +135,7 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     uint32_t early_pct;     /* of a block's time that is left when it lets the next kernel come: griddepcontrol's
                              * launch_dependents; 0: at its end */
     gt_time_ps prologue_ps; /* of a block's time that does not need the kernel before it, where it comes early */
+    struct gt_collective collective; /* a rank's part of it; kind GT_COLLECTIVE_NONE: it is none */
 };
 
 struct gt_gpu {
@@ -271,7 +273,8 @@ enum gt_extra_of {
     GT_EXTRA_TASK_KIND, /* this and the next three count on from graph to graph */
     GT_EXTRA_TASK_BUFFER,
     GT_EXTRA_TASK_COUNTER,
-    GT_EXTRA_TASK
+    GT_EXTRA_TASK,
+    GT_EXTRA_GROUP
 };
 struct gt_extra {
     enum gt_extra_of of;
@@ -327,6 +330,8 @@ struct gt_workload {
     uint32_t task_graph_count, task_graph_room;
     struct gt_child_launch *child_launches; /* by op, rising: child_launches.h */
     uint32_t child_launch_count, child_launch_room;
+    struct gt_group *groups; /* whose GPUs do collectives together: collective.h */
+    uint32_t group_count, group_room;
 };
 
 /* An empty workload / the end of one (and of all it owns). NULL is allowed. */

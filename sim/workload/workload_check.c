@@ -1,5 +1,6 @@
 /* Is a workload what the simulator relies on? Every index, range and order. */
 #include "sim/workload/child_launches.h"
+#include "sim/workload/collective.h"
 #include "sim/workload/program.h"
 #include "sim/workload/task_check.h"
 #include "sim/workload/workload.h"
@@ -358,5 +359,7 @@ int gt_workload_check(const struct gt_workload *workload, struct gt_error *error
     thread_end_ps = gt_calloc(workload->thread_count, sizeof *thread_end_ps);
     result = check_calls(workload, thread_end_ps, error);
     free(thread_end_ps);
+    if (result == 0)
+        result = gt_collectives_check(workload, error);
     return result == 0 ? check_ranges(workload, error) : result;
 }

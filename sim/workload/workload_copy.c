@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "sim/workload/child_launches.h"
+#include "sim/workload/collective.h"
 #include "sim/workload/program.h"
 #include "sim/workload/task_graph.h"
 #include "sim/workload/workload.h"
@@ -49,6 +50,8 @@ struct gt_workload *gt_workload_copy(const struct gt_workload *from)
                 copy_array(from->kernels[i].block_list_ps, from->kernels[i].block_list_length, sizeof(gt_time_ps));
         to->kernels[i].launches = gt_launch_rules_copy(from->kernels[i].launches, from->kernels[i].launch_count);
     }
+    for (uint32_t i = 0; i < from->group_count; i++)
+        gt_workload_add_group(to, from->groups[i].name, from->groups[i].members, from->groups[i].size);
     COPY_ARRAY(to, from, child_launches, child_launch_count, child_launch_room);
     COPY_ARRAY(to, from, programs, program_count, program_room);
     COPY_ARRAY(to, from, profiles, profile_count, profile_room);

@@ -215,6 +215,14 @@ void gt_emit_ref(struct gt_emit *emit, const char *name, const struct gt_key *ke
         gt_emit_number(emit, name, key->number);
 }
 
+void gt_emit_key_value(struct gt_emit *emit, const struct gt_key *key)
+{
+    if (key->text != NULL)
+        yajl_gen_string(emit->gen, (const unsigned char *)key->text, strlen(key->text));
+    else
+        gt_emit_number_value(emit, key->number);
+}
+
 void gt_emit_size3(struct gt_emit *emit, const char *name, const uint32_t size[3])
 {
     unsigned last = size[2] != 1 ? 2 : size[1] != 1 ? 1 : 0;

@@ -43,6 +43,7 @@ void gt_emit_size3(struct gt_emit *emit, const char *name, const uint32_t size[3
 /* A field that is a list, and values of lists. */
 void gt_emit_open_list(struct gt_emit *emit, const char *name);
 void gt_emit_close_list(struct gt_emit *emit);
+void gt_emit_key_value(struct gt_emit *emit, const struct gt_key *key);
 void gt_emit_time_value(struct gt_emit *emit, gt_time_ps time);
 void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
 
@@ -58,6 +59,10 @@ void gt_emit_task_graphs(struct gt_emit *emit);
 void gt_emit_call(struct gt_emit *emit, uint32_t index);
 /* All calls, and the ranges before the first call that each holds (write_range.c). */
 void gt_emit_calls_and_ranges(struct gt_emit *emit);
+
+/* The groups; what a kernel says of the collective that it is a part of (write_collective.c). */
+void gt_emit_groups(struct gt_emit *emit);
+void gt_emit_collective(struct gt_emit *emit, const struct gt_kernel *kernel);
 
 /* What the kernel's blocks launch; nothing where they launch none. */
 void gt_emit_launches(struct gt_emit *emit, gt_kernel_index kernel);

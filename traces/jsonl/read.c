@@ -27,6 +27,7 @@ const struct gt_jsonl_line gt_jsonl_lines[] = {
     { "buffer", gt_jsonl_buffer },
     { "gpu", gt_jsonl_gpu },
     { "program", gt_jsonl_program },
+    { "group", gt_jsonl_group },
     { NULL, NULL },
 };
 
@@ -55,7 +56,7 @@ static int read_object(struct gt_jsonl *jsonl, const struct gt_json_token *objec
         return gt_error_set(error,
                             "nothing known: a line has one of \"call\", \"kernel\", \"stream\", "
                             "\"event\", \"thread\", \"gpu\", \"program\", \"buffer\", \"range\", \"task_graph\", "
-                            "\"tasks_of\"");
+                            "\"tasks_of\", \"group\"");
     return line->read(jsonl, object, error);
 }
 
@@ -140,6 +141,7 @@ static void open_refs(struct gt_jsonl *jsonl)
     jsonl->kernels = gt_refs_new();
     jsonl->programs = gt_refs_new();
     jsonl->task_graphs = gt_refs_new();
+    jsonl->groups = gt_refs_new();
 }
 
 static void close_refs(struct gt_jsonl *jsonl)
@@ -152,6 +154,7 @@ static void close_refs(struct gt_jsonl *jsonl)
     gt_refs_free(jsonl->kernels);
     gt_refs_free(jsonl->programs);
     gt_refs_free(jsonl->task_graphs);
+    gt_refs_free(jsonl->groups);
     gt_jsonl_free_task_graphs(jsonl);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/workload/child_launches.h"
+#include "sim/workload/collective.h"
 
 /* Values that say "not given". */
 enum { NO_CHOICE = 0xff };
@@ -244,10 +245,17 @@ static void reshape(struct gt_jsonl *jsonl, const struct raw_call *raw, uint32_t
 {
     struct gt_workload *workload = jsonl->workload;
     struct gt_kernel kernel;
+    bool sized = raw->op.bytes != NO_BYTES && gt_collective_kernel(workload, op) != NULL;
 
-    if (raw->grid[0] == 0 && raw->block[0] == 0 && raw->dynamic_shared_bytes == NO_U32)
+    if (raw->grid[0] == 0 && raw->block[0] == 0 && raw->dynamic_shared_bytes == NO_U32 && !sized)
         return;
     kernel = workload->kernels[workload->ops[op].kernel];
+    if (sized) {
+        kernel.collective.bytes = raw->op.bytes;
+        workload->ops[op].bytes = 0;
+    }
+    if (raw->grid[0] != 0 || raw->block[0] != 0)
+        kernel.collective.shaped = kernel.collective.kind != GT_COLLECTIVE_NONE;
     if (raw->grid[0] != 0)
         memcpy(kernel.grid, raw->grid, sizeof kernel.grid);
     if (raw->block[0] != 0)

@@ -1,4 +1,5 @@
 /* Kernel definitions. */
+#include "traces/jsonl/read_collective.h"
 #include "traces/jsonl/task_lines.h"
 
 #include <stdlib.h>
@@ -17,6 +18,7 @@ struct raw_kernel {
     uint32_t grid_barriers, trigger_pct;
     bool cooperative;
     const struct gt_json_token *runs, *arguments, *program, *tasks, *policy, *launches;
+    struct gt_raw_collective collective;
 };
 static const struct gt_field kernel_fields[] = {
     { "kernel", GT_FIELD_REF, offsetof(struct raw_kernel, name), NULL, 0 },
@@ -40,7 +42,9 @@ static const struct gt_field kernel_fields[] = {
     { "grid_barriers", GT_FIELD_U32, offsetof(struct raw_kernel, grid_barriers), NULL, 0 },
     { "trigger_pct", GT_FIELD_U32, offsetof(struct raw_kernel, trigger_pct), NULL, 0 },
     { "prologue", GT_FIELD_TIME, offsetof(struct raw_kernel, prologue), NULL, 0 },
+    GT_COLLECTIVE_FIELDS(struct raw_kernel, collective),
 };
+enum { SHAPE_GIVEN = 1 << 2 | 1 << 3 }; /* rows of this table */
 static const struct gt_field_table kernel_table = GT_FIELD_TABLE("a kernel", kernel_fields);
 
 /* One cost for every block, or [least, most]. */
@@ -139,6 +143,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
         .cluster = { 1, 1, 1 },
         .duration = GT_TIME_NONE,
         .trigger_pct = 100,
+        .collective = GT_RAW_COLLECTIVE_NONE,
     };
     struct gt_kernel kernel = { .line = jsonl->line_number, .runs = GT_NONE, .arguments = GT_NONE };
     const struct gt_json_token *key;
@@ -165,6 +170,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
         gt_jsonl_library(jsonl, raw.runs, raw.arguments, &kernel.runs, &kernel.arguments, error) != 0 ||
         gt_jsonl_use_program(jsonl, raw.program, &kernel.program, error) != 0 ||
         read_tasks(jsonl, &raw, &kernel, error) != 0 ||
+        gt_jsonl_collective(jsonl, &raw.collective, given & SHAPE_GIVEN, &kernel.collective, error) != 0 ||
         (raw.launches != NULL && gt_jsonl_launches(jsonl, raw.launches, key, &kernel, error) != 0)) {
         free_lists(&kernel);
         return -1;

@@ -16,7 +16,7 @@ struct gt_jsonl {
     uint64_t misspelt_line; /* of the first field that is one slip from a known one; 0: none */
     uint32_t *range_calls;  /* of each range: how many calls its line says it holds; GT_NONE where it does not say */
     uint32_t range_room;
-    struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs, *task_graphs;
+    struct gt_refs *gpus, *streams, *threads, *events, *buffers, *kernels, *programs, *task_graphs, *groups;
     struct gt_jsonl_graph *graphs; /* of each task graph of the workload (task_lines.h) */
     uint32_t graph_count, graph_room;
 };
@@ -38,6 +38,7 @@ int gt_jsonl_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
 int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+int gt_jsonl_group(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_program(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_task_graph(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_tasks_of(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);

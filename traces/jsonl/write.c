@@ -188,8 +188,10 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
     gt_emit_text(emit, "kernel", name);
     if (key->text == NULL || strcmp(key->text, name) != 0)
         gt_emit_ref(emit, "id", key);
-    gt_emit_size3(emit, "grid", kernel->grid);
-    gt_emit_size3(emit, "block", kernel->block);
+    if (kernel->collective.kind == GT_COLLECTIVE_NONE || kernel->collective.shaped) {
+        gt_emit_size3(emit, "grid", kernel->grid);
+        gt_emit_size3(emit, "block", kernel->block);
+    }
     if (gt_kernel_cluster_blocks(kernel) > 1)
         gt_emit_size3(emit, "cluster", kernel->cluster);
     if (kernel->registers_per_thread != 0)
@@ -217,6 +219,7 @@ static void emit_kernel(struct gt_emit *emit, uint32_t index)
         gt_emit_text(emit, "tasks", emit->keys.names[kernel->tasks->name]);
         gt_emit_text(emit, "policy", emit->keys.names[kernel->task_policy]);
     }
+    gt_emit_collective(emit, kernel);
     gt_emit_launches(emit, index);
     gt_emit_close(emit, GT_EXTRA_KERNEL, index);
     gt_emit_newline(emit);
@@ -240,6 +243,7 @@ static void emit_all(struct gt_emit *emit)
     for (uint32_t i = 0; i < workload->program_count; i++)
         gt_emit_program(emit, i);
     gt_emit_task_graphs(emit);
+    gt_emit_groups(emit);
     for (uint32_t i = 0; i < workload->kernel_count; i++)
         emit_kernel(emit, i);
     gt_emit_calls_and_ranges(emit);
