@@ -44,13 +44,17 @@ enum gt_executor_policy {
 };
 extern const char *const gt_executor_policy_names[GT_EXECUTOR_POLICIES];
 
-/* What a task does.  All but spinning read numbers that never change and write to a place of the task's own, so that
- * any graph may hold them. */
+/* What a task does.  Tiles, element-wise ones, reductions and those that move read numbers that never change and write to
+ * a place of the task's own, so that any graph may hold them; products and cells work in a memory that they share
+ * (network.h), each on what others have left there. */
 enum gt_executor_work {
     GT_EXECUTOR_SPIN,        /* amount: SM cycles */
     GT_EXECUTOR_TILE,        /* 32 x 32 elements of a product of matrices; amount: terms of each */
     GT_EXECUTOR_ELEMENTWISE, /* y = 2 x + 1; amount: elements */
     GT_EXECUTOR_REDUCTION,   /* a sum; amount: elements */
+    GT_EXECUTOR_PRODUCT,     /* a matrix by a vector; amount: gt_executor_pair(rows, columns) */
+    GT_EXECUTOR_CELL,        /* an LSTM's; amount: gt_executor_pair(elements, 0) */
+    GT_EXECUTOR_MOVE, /* bytes from memory, multiply-adds beside; amount: gt_executor_pair(of 4 KiB, of 1,024) */
     GT_EXECUTOR_WORKS
 };
 extern const char *const gt_executor_work_names[GT_EXECUTOR_WORKS];
@@ -58,9 +62,16 @@ extern const char *const gt_executor_work_names[GT_EXECUTOR_WORKS];
 struct gt_executor_task {
     uint64_t amount; /* of its work */
     uint32_t first_wait, first_signal, first_made;
+    uint32_t first_place; /* products and cells: in the plan's places */
     uint16_t waits, signals, made;
     uint16_t work; /* gt_executor_work, or what another kernel that walks a graph makes of it */
 };
+
+/* Two numbers as an amount. */
+static inline uint64_t gt_executor_pair(uint32_t first, uint32_t second)
+{
+    return (uint64_t)first << 32 | second;
+}
 
 struct gt_executor_wait { /* begins once `counter` is at least `threshold` */
     uint32_t counter, threshold;
@@ -78,12 +89,14 @@ struct gt_executor_plan {
     const uint32_t *signals, *made;
     const uint32_t *initial; /* values of the counters before the launch */
     uint32_t counter_count;
+    const uint32_t *places; /* of products and cells, as many a task as its work has (network.h) */
+    uint32_t place_count;
 };
 #define GT_EXECUTOR_ANY UINT32_MAX
 
 /* Which arrays lie where in the image's two parts, bytes from their beginnings. */
 struct gt_executor_layout {
-    size_t tasks, waits, signals, made, order, list_first, list, counter_base, release_first, released;
+    size_t tasks, waits, signals, made, places, order, list_first, list, counter_base, release_first, released;
     size_t head, tail, taken, gave_up, counters, missing, slots, deques, entries;
 };
 
@@ -109,7 +122,7 @@ struct gt_executor_log {
 struct gt_executor {
     const struct gt_executor_task *tasks;
     const struct gt_executor_wait *waits;
-    const uint32_t *signals, *made;
+    const uint32_t *signals, *made, *places;
     const uint32_t *order;         /* SHARED, MIXED: what the list holds */
     const uint32_t *list_first;    /* STATIC, MIXED: where a worker's own begins, up to the next one's */
     const uint32_t *list;          /* ... here */
@@ -126,6 +139,8 @@ struct gt_executor {
     uint32_t *entries;             /* task_count for each deque */
     struct gt_executor_log *log;   /* a record a task; NULL: none */
     void *data;                    /* the launch's scratch: what tasks work on that do not spin */
+    float *network;                /* what products and cells work in; the caller's to set */
+    int works, moves;              /* gt_executor_works(), gt_executor_moves(); the caller's to set */
     uint64_t task_output_bytes;    /* of it each has so much of its own: gt_executor_output_bytes() */
     uint64_t seed;
     enum gt_executor_policy policy;
@@ -142,11 +157,18 @@ void gt_executor_image_free(struct gt_executor_image *image);
 /* The image's two parts as they lie in device memory. Log and output bytes are the caller's to set. */
 struct gt_executor gt_executor_place(const struct gt_executor_image *image, void *graph, void *state);
 
-/* Device memory of its own that a task's work needs, the most of all; 0 where all spin. */
+/* Device memory of its own that a task's work needs, the most of all; 0 where none has such. */
 uint64_t gt_executor_output_bytes(const struct gt_executor_task *tasks, uint32_t task_count);
 
-/* The most that a task's amount may be where it does not spin. */
+/* The most that a task's amount may be of tiles, element-wise ones and reductions; what one that moves counts in. */
 enum { GT_EXECUTOR_AMOUNT_MOST = 1 << 20, GT_EXECUTOR_TILE_SIDE = 32 };
+enum { GT_EXECUTOR_MOVE_BYTES = 4096, GT_EXECUTOR_MOVE_OPERATIONS = 2048 };
+/* Does any of these tasks do more than spin; and does one move bytes, so that the executor's scratch has a ring of memory? */
+int gt_executor_works(const struct gt_executor_task *tasks, uint32_t task_count);
+int gt_executor_moves(const struct gt_executor_task *tasks, uint32_t task_count);
+/* Drive what they read out of the L2 cache, on launch->stream; nothing where none moves. */
+struct gt_gpu_launch;
+int gt_executor_forget(const struct gt_gpu_launch *launch); /* a cudaError_t */
 
 #ifdef __cplusplus
 }

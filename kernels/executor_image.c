@@ -14,6 +14,9 @@ const char *const gt_executor_work_names[GT_EXECUTOR_WORKS] = {
     [GT_EXECUTOR_TILE] = "tile",
     [GT_EXECUTOR_ELEMENTWISE] = "elementwise",
     [GT_EXECUTOR_REDUCTION] = "reduction",
+    [GT_EXECUTOR_PRODUCT] = "product",
+    [GT_EXECUTOR_CELL] = "cell",
+    [GT_EXECUTOR_MOVE] = "move",
 };
 
 enum { ALIGNMENT = 256, MOST_ENTRIES = 1 << 27 };
@@ -100,6 +103,7 @@ static void lay_out(const struct gt_executor_plan *plan, const struct sizes *siz
     at->waits = append(graph, sizes->waits, sizeof *plan->waits);
     at->signals = append(graph, sizes->signals, sizeof *plan->signals);
     at->made = append(graph, sizes->made, sizeof *plan->made);
+    at->places = append(graph, plan->place_count, sizeof *plan->places);
     at->order = append(graph, plan->task_count, sizeof(uint32_t));
     at->list_first = append(graph, lists ? plan->workers + 1ull : 0, sizeof(uint32_t));
     at->list = append(graph, lists ? plan->task_count : 0, sizeof(uint32_t));
@@ -246,6 +250,7 @@ int gt_executor_image_make(const struct gt_executor_plan *plan, struct gt_execut
     copy(image, image->at.waits, plan->waits, sizes.waits * sizeof *plan->waits);
     copy(image, image->at.signals, plan->signals, sizes.signals * sizeof *plan->signals);
     copy(image, image->at.made, plan->made, sizes.made * sizeof *plan->made);
+    copy(image, image->at.places, plan->places, plan->place_count * sizeof *plan->places);
     fill_lists(plan, image);
     for (uint32_t i = 0; i < plan->counter_count; i++)
         state_at(image, image->at.counters)[(uint64_t)i * COUNTER_WORDS] = plan->initial[i];
@@ -273,6 +278,7 @@ struct gt_executor gt_executor_place(const struct gt_executor_image *image, void
         .waits = (const struct gt_executor_wait *)(g + at->waits),
         .signals = (const uint32_t *)(g + at->signals),
         .made = (const uint32_t *)(g + at->made),
+        .places = (const uint32_t *)(g + at->places),
         .order = (const uint32_t *)(g + at->order),
         .list_first = (const uint32_t *)(g + at->list_first),
         .list = (const uint32_t *)(g + at->list),
@@ -302,8 +308,25 @@ static uint64_t output_bytes(const struct gt_executor_task *task)
     case GT_EXECUTOR_TILE: return GT_EXECUTOR_TILE_SIDE * GT_EXECUTOR_TILE_SIDE * sizeof(float);
     case GT_EXECUTOR_ELEMENTWISE: return task->amount * sizeof(float);
     case GT_EXECUTOR_REDUCTION: return sizeof(float);
+    case GT_EXECUTOR_MOVE: return 2 * sizeof(uint32_t);
     default: return 0;
     }
+}
+
+int gt_executor_works(const struct gt_executor_task *tasks, uint32_t task_count)
+{
+    for (uint32_t i = 0; i < task_count; i++)
+        if (tasks[i].work != GT_EXECUTOR_SPIN)
+            return 1;
+    return 0;
+}
+
+int gt_executor_moves(const struct gt_executor_task *tasks, uint32_t task_count)
+{
+    for (uint32_t i = 0; i < task_count; i++)
+        if (tasks[i].work == GT_EXECUTOR_MOVE)
+            return 1;
+    return 0;
 }
 
 uint64_t gt_executor_output_bytes(const struct gt_executor_task *tasks, uint32_t task_count)

@@ -10,6 +10,7 @@
 #include "sim/base/error.h"
 
 struct gt_executor;
+struct gt_network_part;
 
 enum { GT_LIBRARY_PARAMETERS = 8 }; /* no kernel has more */
 
@@ -48,9 +49,11 @@ struct gt_gpu_launch {
     uint64_t prologue_cycles;
     struct gt_block_log *log; /* device memory, a record a block; NULL: no logging */
     const struct gt_executor
-        *tasks;    /* executor: what its blocks do (kernels/executor.h); the structure is the host's,
+        *tasks; /* executor: what its blocks do (kernels/executor.h); the structure is the host's,
                                       * what it points to the device's */
-    void *scratch; /* device memory, scratch_bytes() of it, inputs and outputs; launches
+    const struct gt_network_part *part; /* operator: what its first block does (kernels/network.h); the host's */
+    float *network;                     /* operator: the memory that it works in */
+    void *scratch;                      /* device memory, scratch_bytes() of it, inputs and outputs; launches
                                      * that may run at the same time need one each */
 };
 

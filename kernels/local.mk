@@ -27,6 +27,7 @@ KERNELS = \
     kernels/lstm.cu \
     kernels/mandelbrot.cu \
     kernels/nbody.cu \
+    kernels/network.cu \
     kernels/produce_consume.cu \
     kernels/reduce.cu \
     kernels/rnn.cu \
@@ -47,7 +48,7 @@ DEVICE_LINKED_KERNELS = \
     kernels/quicksort.cu
 DEVICE_LINKED_INCLUDES = kernels/child_tree.h kernels/mandelbrot.cuh kernels/sort_small.cuh kernels/work_queue.cuh
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
-    kernels/executor.cuh kernels/executor.h kernels/gpu_atomics.cuh kernels/persistent.cuh kernels/launch.h kernels/library.h \
+    kernels/executor.cuh kernels/executor.h kernels/network.cuh kernels/network.h kernels/gpu_atomics.cuh kernels/persistent.cuh kernels/launch.h kernels/library.h \
     kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h
 CALIBRATE_INCLUDES = kernels/calibrate/bulk.h kernels/calibrate/code.h kernels/calibrate/memory.h \
     kernels/calibrate/pipes.h kernels/calibrate/tasks.h

@@ -30,7 +30,8 @@ VALIDATE_CUDA_SOURCES = \
     validate/player/awake.c validate/player/calls.c validate/player/clock.c validate/player/edges.c \
     validate/player/allocations.c validate/player/children.c \
     validate/player/graph.c validate/player/internal.h validate/player/kernels.c validate/player/memory.c \
-    validate/player/player.c validate/player/records.c validate/player/tasks.c validate/player/warm.c
+    validate/player/network.c validate/player/player.c validate/player/records.c validate/player/tasks.c \
+    validate/player/task_works.c validate/player/warm.c
 VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \
     validate/player/absent.c

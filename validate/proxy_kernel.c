@@ -6,6 +6,7 @@
 #include "sim/devices/occupancy.h"
 #include "sim/workload/block_cost.h"
 #include "sim/workload/child_launches.h"
+#include "sim/workload/task_graph.h"
 
 static const char spin[] = "spin", phases[] = "spin_phases", executor[] = "executor";
 
@@ -95,6 +96,15 @@ bool *gt_proxy_kernels_in_trees(const struct gt_workload *workload)
     return in_trees;
 }
 
+/* Do its tasks more than spin: what their kinds name, or their bytes and operations? */
+static bool works(const struct gt_task_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->kind_count; i++)
+        if (graph->kinds[i].runs != GT_NONE || graph->kinds[i].cost == GT_TASK_COST_NONE)
+            return true;
+    return false;
+}
+
 void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_workload *played)
 {
     bool *in_trees = gt_proxy_kernels_in_trees(workload);
@@ -108,8 +118,11 @@ void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_wo
         if (in_trees[i]) {
             kernel->registers_per_thread = GT_PROXY_TREE_REGISTERS;
         } else if (kernel->tasks != NULL) {
-            if (kernel->registers_per_thread < GT_PROXY_TASKS_REGISTERS_LEAST)
-                kernel->registers_per_thread = GT_PROXY_TASKS_REGISTERS_LEAST;
+            uint32_t least =
+                works(kernel->tasks) ? GT_PROXY_WORKS_REGISTERS_LEAST : GT_PROXY_TASKS_REGISTERS_LEAST;
+
+            if (kernel->registers_per_thread < least)
+                kernel->registers_per_thread = least;
         } else if ((kernel->runs == GT_NONE || strcmp(gt_name_text(workload, kernel->runs), spin) == 0) &&
                    kernel->registers_per_thread < GT_PROXY_REGISTERS_LEAST)
             kernel->registers_per_thread = GT_PROXY_REGISTERS_LEAST;

@@ -21,7 +21,7 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
 /* `spin` takes so many registers a thread at least (kernels/spin.cu), whatever a trace says. */
 enum { GT_PROXY_REGISTERS_LEAST = 24 };
 /* `executor` so many (kernels/executor.cu). */
-enum { GT_PROXY_TASKS_REGISTERS_LEAST = 48 };
+enum { GT_PROXY_TASKS_REGISTERS_LEAST = 48, GT_PROXY_WORKS_REGISTERS_LEAST = 64 }; /* whose tasks all spin, or work */
 /* Kernels that blocks launch, and those that launch them, take so many (kernels/child_tree.h). */
 enum { GT_PROXY_TREE_REGISTERS = 64 };
 /* By kernel: is it such a one?  The caller frees it. */

@@ -20,6 +20,7 @@ struct gt_form_input {
     const char *policy;         /* that it is by, for people; NULL likewise */
     uint32_t workers;           /* those by which an implementation is the fastest */
     uint32_t streams;
+    const uint64_t *places; /* of the graph's buffers: gt_operator_graph_places(); gt_form_write() sets it */
 };
 
 /* What was written, in numbers. */

@@ -39,6 +39,32 @@ static gt_task_kind_index task_kind(struct writing *writing, struct gt_task_grap
     return *place;
 }
 
+/* All buffers of the network, so that each has its place in every program.  A plan's lists keep the order of readers behind
+ * writers where a task waits for nothing any more, which the check of graphs does not see: it is told that they are given. */
+static void write_buffers(struct writing *writing, struct gt_task_graph *graph)
+{
+    const struct gt_operator_graph *from = writing->plan->graph;
+
+    for (uint32_t i = 0; i < from->buffer_count; i++) {
+        const struct gt_task_buffer buffer = {
+            gt_name(writing->to, from->buffers[i].name, strlen(from->buffers[i].name)), from->buffers[i].bytes, true
+        };
+
+        gt_task_graph_add_buffer(graph, &buffer);
+    }
+}
+
+static void write_accesses(const struct writing *writing, struct gt_task_graph *graph, gt_operator_index op)
+{
+    const struct gt_operator *this = &writing->plan->graph->operators[op];
+
+    for (uint32_t i = 0; i < this->accesses; i++) {
+        const struct gt_operator_access *access = &writing->plan->graph->accesses[this->first_access + i];
+
+        gt_task_graph_add_access(graph, access->buffer, access->writes);
+    }
+}
+
 static void write_task(struct writing *writing, struct gt_task_graph *graph,
                        const struct gt_program_barriers *barriers, uint32_t number)
 {
@@ -53,6 +79,7 @@ static void write_task(struct writing *writing, struct gt_task_graph *graph,
         gt_task_graph_add_wait(graph, barriers->waits[i], barriers->thresholds[barriers->waits[i]]);
     if (barriers->signals[number] != GT_NONE)
         gt_task_graph_add_signal(graph, barriers->signals[number]);
+    write_accesses(writing, graph, placed->op);
     writing->size->work_ps += chosen->task_ps;
 }
 
@@ -85,6 +112,7 @@ static void write_program(struct writing *writing, uint32_t program, uint32_t ki
 
     free(text);
     memset(writing->kinds, 0xff, kinds * sizeof *writing->kinds); /* GT_NONE */
+    write_buffers(writing, graph);
     for (uint32_t i = 0; i < barriers->counters; i++)
         gt_task_graph_add_counter(graph, GT_NONE, 0);
     for (uint32_t i = 0; i < barriers->tasks; i++)

@@ -17,10 +17,12 @@ static uint32_t intern(struct gt_workload *to, const char *text)
     return text == NULL ? GT_NONE : gt_name(to, text, strlen(text));
 }
 
-struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_form_input *input,
+struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_form_input *given,
                                   struct gt_form_size *size)
 {
     struct gt_workload *to = gt_workload_new();
+    uint64_t *places = gt_operator_graph_places(given->graph);
+    struct gt_form_input with_places = *given, *input = &with_places;
     const char *name = input->graph->name != NULL ? input->graph->name : "network";
     gt_gpu_index gpu = gt_workload_add_gpu(to);
     gt_thread_index thread = gt_workload_add_thread(to);
@@ -32,7 +34,9 @@ struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_fo
     to->device = gt_strdup(input->graph->device);
     to->gpus[gpu].name = GT_NONE;
     to->threads[thread].name = intern(to, "main");
+    with_places.places = places;
     form->write(input, to, size);
+    free(places);
     gt_form_call(to, GT_CALL_DEVICE_SYNC, GT_NONE);
     return to;
 }
@@ -77,15 +81,43 @@ void gt_form_launch(struct gt_workload *to, gt_kernel_index kernel, gt_stream_in
     gt_form_op(to, kernel, stream);
 }
 
-uint32_t gt_form_name(struct gt_workload *to, const struct gt_operator_kind *kind,
-                      const struct gt_implementation *implementation)
+/* A text that is nobody's any more. */
+static uint32_t intern_owned(struct gt_workload *to, char *text)
 {
-    char *text =
-        implementation->name != NULL ? gt_format("%s/%s", kind->name, implementation->name) : gt_strdup(kind->name);
     uint32_t name = intern(to, text);
 
     free(text);
     return name;
+}
+
+uint32_t gt_form_name(struct gt_workload *to, const struct gt_operator_kind *kind,
+                      const struct gt_implementation *implementation)
+{
+    return intern_owned(to, implementation->name != NULL ? gt_format("%s/%s", kind->name, implementation->name)
+                                                         : gt_strdup(kind->name));
+}
+
+/* What a launch of an operator with buffers runs: the library's kernel for it, told where they lie. */
+static void set_work(const struct gt_form_input *input, gt_operator_index op, const struct gt_implementation *fastest,
+                     struct gt_workload *to, struct gt_kernel *kernel)
+{
+    const struct gt_operator *this = &input->graph->operators[op];
+    const char *arguments = fastest->arguments != NULL ? fastest->arguments : "{}";
+    char *text;
+
+    if (fastest->runs == NULL || this->accesses == 0)
+        return;
+    text = gt_format("{\"work\":\"%s\",\"at\":\"", fastest->runs);
+    for (uint32_t i = 0; i < this->accesses; i++) {
+        uint64_t place = input->places[input->graph->accesses[this->first_access + i].buffer];
+        char *longer = gt_format("%s%s%llu", text, i > 0 ? " " : "", (unsigned long long)place);
+
+        free(text);
+        text = longer;
+    }
+    kernel->runs = gt_name(to, "operator", strlen("operator"));
+    kernel->arguments = intern_owned(to, gt_format("%s\"%s%s", text, arguments[1] != '}' ? "," : "", arguments + 1));
+    free(text);
 }
 
 gt_kernel_index gt_form_kernel(const struct gt_form_input *input, gt_operator_index op, struct gt_workload *to,
@@ -93,6 +125,7 @@ gt_kernel_index gt_form_kernel(const struct gt_form_input *input, gt_operator_in
 {
     const struct gt_operator_kind *kind = &input->graph->kinds[input->graph->operators[op].kind];
     const struct gt_implementation *fastest = &kind->implementations[gt_fastest_implementation(kind, input->workers)];
+    gt_time_ps block_ps = fastest->block_ps != 0 ? fastest->block_ps : fastest->task_ps;
     struct gt_kernel kernel = {
         .name = gt_form_name(to, kind, fastest),
         .grid = { fastest->tasks, 1, 1 },
@@ -101,15 +134,16 @@ gt_kernel_index gt_form_kernel(const struct gt_form_input *input, gt_operator_in
         .registers_per_thread = fastest->registers_per_thread,
         .static_shared_bytes = fastest->shared_bytes,
         .cost = GT_COST_FIXED,
-        .block_min_ps = fastest->task_ps,
-        .block_max_ps = fastest->task_ps,
+        .block_min_ps = block_ps,
+        .block_max_ps = block_ps,
         .duration_ps = GT_TIME_NONE,
         .runs = GT_NONE,
         .arguments = GT_NONE,
     };
 
     size->tasks += fastest->tasks;
-    size->work_ps += fastest->task_ps * fastest->tasks;
+    set_work(input, op, fastest, to, &kernel);
+    size->work_ps += block_ps * fastest->tasks;
     size->launches++;
     return gt_workload_kernel(to, &kernel);
 }

@@ -33,6 +33,10 @@ void gt_operator_graph_free(struct gt_operator_graph *graph)
     for (uint32_t i = 0; i < graph->operator_count; i++)
         free(graph->operators[i].name);
     free(graph->kinds);
+    for (uint32_t i = 0; i < graph->buffer_count; i++)
+        free(graph->buffers[i].name);
+    free(graph->buffers);
+    free(graph->accesses);
     free(graph->operators);
     free(graph->predecessors);
     free(graph->successors);
@@ -74,6 +78,33 @@ void gt_operator_graph_add_predecessor(struct gt_operator_graph *graph, gt_opera
         graph->operators[op].first_predecessor = graph->predecessor_count;
     gt_array_grow(graph->predecessors, graph->predecessor_count, graph->predecessor_room);
     graph->predecessors[graph->predecessor_count++] = before;
+}
+
+uint32_t gt_operator_graph_add_buffer(struct gt_operator_graph *graph, const char *name, uint64_t bytes)
+{
+    gt_array_grow(graph->buffers, graph->buffer_count, graph->buffer_room);
+    graph->buffers[graph->buffer_count] = (struct gt_operator_buffer){ gt_strdup(name), bytes };
+    return graph->buffer_count++;
+}
+
+void gt_operator_graph_add_access(struct gt_operator_graph *graph, gt_operator_index op, uint32_t buffer, bool writes)
+{
+    if (graph->operators[op].accesses++ == 0)
+        graph->operators[op].first_access = graph->access_count;
+    gt_array_grow(graph->accesses, graph->access_count, graph->access_room);
+    graph->accesses[graph->access_count++] = (struct gt_operator_access){ buffer, writes };
+}
+
+uint64_t *gt_operator_graph_places(const struct gt_operator_graph *graph)
+{
+    enum { FLOATS_APART = 64 };
+    uint64_t *places = gt_calloc(graph->buffer_count + 1ull, sizeof *places), at = 0;
+
+    for (uint32_t i = 0; i < graph->buffer_count; i++) {
+        places[i] = at;
+        at += (graph->buffers[i].bytes / sizeof(float) + FLOATS_APART - 1) / FLOATS_APART * FLOATS_APART;
+    }
+    return places;
 }
 
 static void find_successors(struct gt_operator_graph *graph)

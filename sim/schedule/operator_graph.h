@@ -17,9 +17,12 @@ struct gt_implementation {
     char *name;                 /* NULL: none */
     uint32_t tasks;             /* 1 at least */
     gt_time_ps task_ps;         /* of each, alone on its worker */
+    gt_time_ps block_ps;        /* of each, as a block of a plain launch; 0: as long */
     uint64_t bytes, operations; /* that a task moves and does; 0: not known */
     uint32_t registers_per_thread, shared_bytes;
-    char *runs, *arguments; /* what a player does for a task of a plan, as of struct gt_task_kind; NULL: it spins */
+    char *runs,
+        *arguments; /* what a player does for a task of a plan, as of struct gt_task_kind; NULL: it spins.  Where
+                               * its operators say what they read and write, it does that for blocks of launches, too */
 };
 
 struct gt_operator_kind {
@@ -32,9 +35,19 @@ struct gt_operator {
     char *name;
     uint32_t kind;
     uint32_t first_predecessor, predecessors; /* in `predecessors`: operators that must have ended before */
+    uint32_t first_access, accesses;          /* in `accesses`: buffers that it reads, then those that it writes */
     uint32_t first_successor, successors;     /* in `successors`: operators that wait for it; by finish() */
     uint32_t level; /* its breadth-first wave: 0 without predecessors, else one more than theirs */
     uint32_t line;  /* of its definition; 0: unknown */
+};
+
+struct gt_operator_buffer { /* what operators that are played with real work read and write */
+    char *name;
+    uint64_t bytes;
+};
+struct gt_operator_access {
+    uint32_t buffer;
+    bool writes;
 };
 
 struct gt_operator_graph {
@@ -48,6 +61,10 @@ struct gt_operator_graph {
     uint32_t operator_count, operator_room;
     gt_operator_index *predecessors, *successors;
     uint32_t predecessor_count, predecessor_room;
+    struct gt_operator_buffer *buffers;
+    uint32_t buffer_count, buffer_room;
+    struct gt_operator_access *accesses;
+    uint32_t access_count, access_room;
     /* By finish(): operators by level, in the order of the graph within one; that is a topological order. */
     gt_operator_index *by_level;
     uint32_t *first_of_level; /* in by_level; levels + 1 of them */
@@ -64,6 +81,14 @@ gt_operator_index gt_operator_graph_add_operator(struct gt_operator_graph *graph
 /* `op` comes after `before`.  All that one operator comes after is said in a row. */
 void gt_operator_graph_add_predecessor(struct gt_operator_graph *graph, gt_operator_index op,
                                        gt_operator_index before);
+
+uint32_t gt_operator_graph_add_buffer(struct gt_operator_graph *graph, const char *name, uint64_t bytes);
+/* `op` reads or writes a buffer.  All of one operator is said in a row. */
+void gt_operator_graph_add_access(struct gt_operator_graph *graph, gt_operator_index op, uint32_t buffer,
+                                  bool writes);
+/* Where each buffer begins in the memory that a player has for them, in floats: one behind the other, at multiples of
+ * 256 bytes.  The caller frees it. */
+uint64_t *gt_operator_graph_places(const struct gt_operator_graph *graph);
 
 /* Find levels and successors.  Returns 0; -1, naming line and operator, where operators wait for each other in a ring,
  * or where there are none. */

@@ -101,13 +101,41 @@ told()
     done
     python3 "$GRIDTIDE_SOURCE/traces/networks/networks.py" --real seq2seq |
         "$GRIDTIDE" schedule - -o real.jsonl > /dev/null
-    grep -q '"runs":"reduction","arguments":{"elements":1024}' real.jsonl
+    grep -q '"runs":"product","arguments":{"rows":8,"columns":128}' real.jsonl
     command -v sqlite3 > /dev/null || skip "no sqlite3"
     run "$GRIDTIDE_SOURCE/validate/scripts/rammer.sh" alexnet
     echo "$output"
     [ "$status" -eq 0 ]
     [ "$(grep -c '^form alexnet ' <<< "$output")" = 5 ]
     grep -qE '^beside alexnet speed-up [0-9.]+ 1.00$' <<< "$output"
+}
+
+# Operators with buffers: these begin 64 floats apart, in any form.
+@test "operators that say what they read and write are played for real, as tasks and as launches" {
+    cat > real.jsonl <<'END'
+{"operator_graph":1,"device":"toy","block":64}
+{"kind":"p","implementations":[{"tasks":2,"task_us":1,"block_us":3,"runs":"product","arguments":{"rows":2,"columns":4}}]}
+{"buffer":"w","bytes":64}
+{"buffer":"x","bytes":16}
+{"buffer":"y","bytes":16}
+{"buffer":"z","bytes":260}
+{"operator":"a","kind":"p","reads":["w","x"],"writes":["y"]}
+{"operator":"b","kind":"p","after":["a"],"reads":["w","y"],"writes":["z"]}
+END
+    "$GRIDTIDE" schedule real.jsonl --as stream -o stream.jsonl > told
+    [ "$(grep -c '"runs":"operator"' stream.jsonl)" = 2 ]
+    grep -q '"block_ns":3000,"runs":"operator","arguments":{"work":"product","at":"0 64 128","rows":2,"columns":4}' stream.jsonl
+    "$GRIDTIDE" schedule real.jsonl -o plan.jsonl > told
+    grep -q '"runs":"product","arguments":{"rows":2,"columns":4}' plan.jsonl
+    grep -q '"reads":\["w","y"\],"writes":\["z"\]' plan.jsonl
+    "$GRIDTIDE" run -q plan.jsonl -o plan.db
+    for wrong in '{"buffer":"w","bytes":4}' '{"buffer":"v"}' '{"buffer":7,"bytes":4}' \
+        '{"operator":"c","kind":"p","reads":["v"]}' '{"operator":"c","kind":"p","writes":[3]}'; do
+        { cat real.jsonl; echo "$wrong"; } > wrong.jsonl
+        run "$GRIDTIDE" schedule wrong.jsonl
+        [ "$status" -eq 1 ]
+        [[ $output == *"wrong.jsonl:9: "* ]]
+    done
 }
 
 # On toy, tasks cost nothing but their time, so that the plan's clocks are the simulation's.

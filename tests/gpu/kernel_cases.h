@@ -258,6 +258,7 @@ static const struct { struct test_case test; const char *word; } refused_cases[]
     {{"scan", "", {1, 1, 1}, {33, 1, 1}, 0, 0, false}, "whole warps"},
     {{"sort_block", "keys=100", {1, 1, 1}, {32, 1, 1}, 0, 0, false}, "power of two"},
     {{"executor", "", {1, 1, 1}, {32, 1, 1}, 0, 0, false}, "task graph"},
+    {{"operator", "", {1, 1, 1}, {32, 1, 1}, 0, 0, false}, "memory"},
     {{"gemm_tasks", "handing=block", {132, 1, 1}, {32, 1, 1}, 0, 0, false}, "a tile"},
     {{"rnn", "", {132, 1, 1}, {256, 1, 1}, 0, 0, false}, "give 32"},
     {{"lstm", "parts=7", {132, 1, 1}, {256, 1, 1}, 0, 0, false}, "equal size"},

@@ -103,12 +103,19 @@ static void lay_out(struct graph *g, uint32_t tasks)
 
 static void draw_graph(struct graph *g, enum gt_executor_policy policy, uint32_t workers, uint32_t tasks, bool works)
 {
-    static const uint32_t amounts[GT_EXECUTOR_WORKS] = { 9000, 96, 5000, 10000 };
+    static const uint16_t own[] = { GT_EXECUTOR_SPIN, GT_EXECUTOR_TILE, GT_EXECUTOR_ELEMENTWISE,
+                                    GT_EXECUTOR_REDUCTION, GT_EXECUTOR_MOVE };
+    static const uint32_t amounts[GT_EXECUTOR_WORKS] = {
+        [GT_EXECUTOR_SPIN] = 9000,       [GT_EXECUTOR_TILE] = 96,  [GT_EXECUTOR_ELEMENTWISE] = 5000,
+        [GT_EXECUTOR_REDUCTION] = 10000, [GT_EXECUTOR_MOVE] = 100,
+    };
 
     memset(g, 0, sizeof *g);
     for (uint32_t i = 0; i < tasks; i++) {
-        g->tasks[i].work = (uint16_t)(works ? below(GT_EXECUTOR_WORKS) : GT_EXECUTOR_SPIN);
+        g->tasks[i].work = works ? own[below(sizeof own / sizeof *own)] : GT_EXECUTOR_SPIN;
         g->tasks[i].amount = 1 + below(amounts[g->tasks[i].work]);
+        if (g->tasks[i].work == GT_EXECUTOR_MOVE)
+            g->tasks[i].amount = gt_executor_pair(below(64), (uint32_t)g->tasks[i].amount);
         /* Those in nobody's list come last: no list waits for them. */
         g->workers[i] = policy == GT_EXECUTOR_MIXED && i > tasks / 2 ? GT_EXECUTOR_ANY : below(workers);
         draw_edges(g, i, policy == GT_EXECUTOR_READY || policy == GT_EXECUTOR_STEAL);
@@ -179,6 +186,8 @@ static int run(const struct graph *g, uint32_t threads, struct gt_error *error)
     require(cudaMemcpy(walked, image.state, image.state_bytes, cudaMemcpyHostToDevice), "its state");
     struct gt_executor executor = gt_executor_place(&image, graph, walked);
     executor.task_output_bytes = gt_executor_output_bytes(g->tasks, tasks);
+    executor.works = gt_executor_works(g->tasks, tasks);
+    executor.moves = gt_executor_moves(g->tasks, tasks);
     require(cudaMalloc((void **)&executor.log, tasks * sizeof *log), "the tasks' records");
     require(cudaMemset(executor.log, 0, tasks * sizeof *log), "the tasks' records");
     require(cudaMalloc((void **)&launch.log, workers * sizeof *blocks), "the blocks' records");

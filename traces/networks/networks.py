@@ -2,7 +2,8 @@
 """The six networks of Rammer's evaluation (Ma et al., OSDI 2020, table 3), batch 1, as operator graphs (../GRAPH.md).
 
 networks.py NAME [times.csv]     print the graph of a network: lstm, seq2seq, resnext, nasnet, alexnet, deepspeech2
-networks.py --real NAME [times.csv]  of lstm or seq2seq: tasks of a plan do not spin when they are played, see REAL_US
+networks.py --real NAME [real_times.csv]  of lstm or seq2seq: tasks and launches do not spin when they are played, but work
+                                 on the network's own weights and states, which lie in memory
 networks.py --shapes             print the shapes of all their tasks, a line each, for task_times.cu
 
 LSTM and Seq2Seq are exact by their topology: a cell is eight products of a matrix by a vector and one element-wise operator.
@@ -27,9 +28,7 @@ DRAM_BYTES_US = 4.2e6 / SMS / WORKERS_PER_SM
 OPERATIONS_US = 2 * 128 * 1980 / WORKERS_PER_SM * 0.5
 LEAST_US = 1.5
 
-# The executor's own tasks (kernels/executor.h) that come nearest: a sum of as many numbers as a product's task has weights, as
-# many elements as a cell.  Microseconds, and microseconds a thousand, of such tasks when seq2seq's were played on an H200.
-REAL_US = {"product": ("reduction", 0.68, 0.661), "cell": ("elementwise", 0.68, 0.12)}
+REAL_TIMES = "real_times.csv"  # what a task and a block of each shape took when the real networks were played
 
 
 class Shape(tuple):
@@ -43,11 +42,9 @@ class Shape(tuple):
         what, a, b, _ = self
         return int({"product": 2 * a * b, "tile": 2 * a * a * b, "window": 2 * a * b * b, "cell": 40 * a}[what])
 
-    def real(self):
-        """What the executor runs for it, how much of that, and how long that takes."""
-        runs, least, thousand = REAL_US[self[0]]
-        elements = self[1] * self[2] if self[0] == "product" else self[1]
-        return runs, elements, least + thousand * elements / 1000
+    def arguments(self):
+        """What is told to who does it for real (kernels/network.h)."""
+        return {"rows": self[1], "columns": self[2]} if self[0] == "product" else {"rows": self[1]}
 
     def estimate_us(self):
         rate = DRAM_BYTES_US if self[3] == IN_DRAM else L2_BYTES_US
@@ -76,9 +73,14 @@ def cell(elements):
 
 class Graph:
     def __init__(self, name):
-        self.name, self.kinds, self.lines, self.count = name, {}, [], 0
+        self.name, self.kinds, self.lines, self.count, self.buffers = name, {}, [], 0, {}
 
-    def add(self, kind, implementations, after=(), name=None):
+    def buffer(self, name, numbers):
+        """One of so many numbers; returns its name."""
+        self.buffers[name] = 4 * numbers
+        return name
+
+    def add(self, kind, implementations, after=(), name=None, reads=(), writes=()):
         """One operator; returns its name."""
         self.kinds.setdefault(kind, implementations)
         assert self.kinds[kind] == implementations, kind
@@ -87,6 +89,8 @@ class Graph:
         line = {"operator": name, "kind": kind}
         if after:
             line["after"] = list(dict.fromkeys(after))
+        if reads:
+            line.update(reads=reads, writes=writes)
         self.lines.append(line)
         return name
 
@@ -104,14 +108,18 @@ def lstm_layers(graph, name, layers, steps, hidden, first=None, first_columns=No
         for layer in range(layers):
             wide = layer == 0 and first_columns
             columns = first_columns if wide else hidden
+            at = f"{name}{layer}.{step}"
             inputs = []
             for gate in "ifgo":
-                at = f"{name}{layer}.{step}"
-                inputs.append(graph.add(f"product {hidden}x{columns}", product(hidden, columns, rows),
-                                        [below] if below else (), f"{at}.x{gate}"))
-                inputs.append(graph.add(f"product {hidden}x{hidden}", product(hidden, hidden, rows),
-                                        [before[layer]] if before[layer] else (), f"{at}.h{gate}"))
-            before[layer] = below = graph.add(f"cell {hidden}", cell(hidden), inputs, at)
+                for of, width, source in ("x", columns, below), ("h", hidden, before[layer]):
+                    reads = [graph.buffer(f"{name}{layer}.W{of}{gate}", hidden * width),
+                             source or graph.buffer(f"{at}.{of}0", width)]
+                    inputs.append(graph.add(f"product {hidden}x{width}", product(hidden, width, rows),
+                                            [source] if source else (), f"{at}.{of}{gate}", reads,
+                                            [graph.buffer(f"{at}.{of}{gate}", hidden)]))
+            kept = f"{name}{layer}.{step - 1}.c" if step else graph.buffer(f"{at}.c0", hidden)
+            before[layer] = below = graph.add(f"cell {hidden}", cell(hidden), inputs, at, inputs + [kept],
+                                              [graph.buffer(f"{at}.c", hidden), graph.buffer(at, hidden)])
     return before
 
 
@@ -256,12 +264,22 @@ def read_times(path):
     return times
 
 
+def read_real_times(path):
+    """{(what, a, b): (microseconds of a task, of a block of a launch)}."""
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return {(row["task"], int(row["a"]), int(row["b"])): (float(row["task_us"]), float(row["block_us"]))
+                for row in csv.DictReader(line for line in file if not line.startswith("#"))}
+
+
 def implementation(name, tasks, shape, times, real):
     fields = {"name": name} if name else {}
     fields.update(tasks=tasks, task_us=round(times.get(shape, shape.estimate_us()), 3), registers=REGISTERS)
-    if real:
-        runs, elements, task_us = shape.real()
-        fields.update(task_us=round(task_us, 3), runs=runs, arguments={"elements": elements})
+    if real is not None:
+        if shape[:3] in real:
+            fields.update(task_us=real[shape[:3]][0], block_us=real[shape[:3]][1])
+        fields.update(runs=shape[0], arguments=shape.arguments())
     return fields
 
 
@@ -271,12 +289,17 @@ def print_graph(graph, times, real):
     if estimated == len(graph.shapes()):
         source = "estimated: roofline of an NVIDIA H200's SM"
     if real:
-        source = "of the executor's tasks on an NVIDIA H200"
-    print(json.dumps({"operator_graph": 1, "name": graph.name + ("-real" if real else ""), "device": "h200",
+        source = "of the same tasks and blocks when they were played on an NVIDIA H200"
+    print(json.dumps({"operator_graph": 1, "name": graph.name + ("-real" if real is not None else ""), "device": "h200",
                       "workers_per_sm": WORKERS_PER_SM, "block": 256, "times": source}))
     for kind, cuts in graph.kinds.items():
         print(json.dumps({"kind": kind, "implementations": [implementation(*cut, times, real) for cut in cuts]}))
+    if real is not None:
+        for name, size in graph.buffers.items():
+            print(json.dumps({"buffer": name, "bytes": size}, separators=(",", ":")))
     for line in graph.lines:
+        if real is None:
+            line = {key: value for key, value in line.items() if key not in ("reads", "writes")}
         print(json.dumps(line, separators=(",", ":")))
 
 
@@ -285,12 +308,14 @@ def main():
         for shape in sorted({shape for make in NETWORKS.values() for shape in make().shapes()}):
             print(*shape)
         return
-    real = sys.argv[1:2] == ["--real"]
-    asked = sys.argv[1 + real:]
-    if len(asked) not in (1, 2) or asked[0] not in (("lstm", "seq2seq") if real else NETWORKS):
+    is_real = sys.argv[1:2] == ["--real"]
+    asked = sys.argv[1 + is_real:]
+    if len(asked) not in (1, 2) or asked[0] not in (("lstm", "seq2seq") if is_real else NETWORKS):
         sys.exit(__doc__)
-    times = asked[1] if len(asked) == 2 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "times.csv")
-    print_graph(NETWORKS[asked[0]](), read_times(times), real)
+    here = os.path.dirname(os.path.abspath(__file__))
+    times = asked[1] if len(asked) == 2 and not is_real else os.path.join(here, "times.csv")
+    real = asked[1] if len(asked) == 2 and is_real else os.path.join(here, REAL_TIMES)
+    print_graph(NETWORKS[asked[0]](), read_times(times), read_real_times(real) if is_real else None)
 
 
 if __name__ == "__main__":

@@ -9,13 +9,14 @@ enum { MOST_TASKS = 1000000 };
 struct raw_implementation {
     const struct gt_json_token *name, *on, *runs, *arguments;
     uint32_t tasks, registers, shared_bytes;
-    gt_time_ps task;
+    gt_time_ps task, block;
     uint64_t bytes, operations;
 };
 static const struct gt_field implementation_fields[] = {
     { "name", GT_FIELD_TEXT, offsetof(struct raw_implementation, name), NULL, 0 },
     { "tasks", GT_FIELD_U32, offsetof(struct raw_implementation, tasks), NULL, 0 },
     { "task", GT_FIELD_TIME, offsetof(struct raw_implementation, task), NULL, 0 },
+    { "block", GT_FIELD_TIME, offsetof(struct raw_implementation, block), NULL, 0 },
     { "on", GT_FIELD_OBJECT, offsetof(struct raw_implementation, on), NULL, 0 },
     { "bytes", GT_FIELD_U64, offsetof(struct raw_implementation, bytes), NULL, 0 },
     { "operations", GT_FIELD_U64, offsetof(struct raw_implementation, operations), NULL, 0 },
@@ -28,30 +29,32 @@ static const struct gt_field_table implementation_table = GT_FIELD_TABLE("an imp
 
 /* What is different on one device. */
 struct raw_on {
-    gt_time_ps task;
+    gt_time_ps task, block;
 };
 static const struct gt_field on_fields[] = {
     { "task", GT_FIELD_TIME, offsetof(struct raw_on, task), NULL, 0 },
+    { "block", GT_FIELD_TIME, offsetof(struct raw_on, block), NULL, 0 },
 };
 static const struct gt_field_table on_table = GT_FIELD_TABLE("an implementation on a device", on_fields);
 
 /* {"h200":{"task_us":2}, ...}: what it says of the device at hand, if anything. */
-static int read_on(struct gt_operators_reader *reader, const struct gt_json_token *on, gt_time_ps *task,
-                   struct gt_error *error)
+static int read_on(struct gt_operators_reader *reader, const struct gt_json_token *on,
+                   struct raw_implementation *into, struct gt_error *error)
 {
     const char *device = reader->graph->device;
     uint64_t given;
 
     for (const struct gt_json_token *key = on + 1; key < on + on->span; key += 1 + key[1].span) {
-        struct raw_on raw = { .task = GT_TIME_NONE };
+        struct raw_on raw = { into->task, into->block };
 
         if (key[1].type != GT_JSON_OBJECT)
             return gt_error_set(error, "\"on\" says of devices what is different there: {\"h200\":{\"task_us\":2}}");
         if (gt_operators_fields(reader, key + 1, &on_table, &raw, &given, error) != 0)
             return -1;
-        if (device != NULL && key->length == strlen(device) && memcmp(key->text, device, key->length) == 0 &&
-            raw.task != GT_TIME_NONE)
-            *task = raw.task;
+        if (device == NULL || key->length != strlen(device) || memcmp(key->text, device, key->length) != 0)
+            continue;
+        into->task = raw.task;
+        into->block = raw.block;
     }
     return 0;
 }
@@ -82,7 +85,7 @@ static char *copy_name(const struct gt_operators_reader *reader, uint32_t name)
 int gt_operators_implementation(struct gt_operators_reader *reader, const struct gt_json_token *object, uint32_t kind,
                                 struct gt_error *error)
 {
-    struct raw_implementation raw = { .tasks = 1, .task = GT_TIME_NONE };
+    struct raw_implementation raw = { .tasks = 1, .task = GT_TIME_NONE, .block = GT_TIME_NONE };
     uint32_t runs = GT_NONE, arguments = GT_NONE;
     struct gt_implementation *made;
     uint64_t given;
@@ -90,12 +93,13 @@ int gt_operators_implementation(struct gt_operators_reader *reader, const struct
     if (object->type != GT_JSON_OBJECT)
         return gt_error_set(error, "\"implementations\" must be a list of objects in { }");
     if (gt_operators_fields(reader, object, &implementation_table, &raw, &given, error) != 0 ||
-        (raw.on != NULL && read_on(reader, raw.on, &raw.task, error) != 0) || check(reader, &raw, error) != 0 ||
+        (raw.on != NULL && read_on(reader, raw.on, &raw, error) != 0) || check(reader, &raw, error) != 0 ||
         gt_jsonl_library(&reader->names, raw.runs, raw.arguments, &runs, &arguments, error) != 0)
         return -1;
     made = gt_operator_graph_add_implementation(reader->graph, kind);
     made->tasks = raw.tasks;
     made->task_ps = raw.task;
+    made->block_ps = raw.block != GT_TIME_NONE ? raw.block : 0;
     made->bytes = raw.bytes;
     made->operations = raw.operations;
     made->registers_per_thread = raw.registers;

@@ -11,7 +11,7 @@ struct gt_operators_reader {
     uint32_t line_number;
     bool header_read;
     struct gt_unknown unknown;
-    struct gt_refs *kinds, *operators;
+    struct gt_refs *kinds, *operators, *buffers;
     struct gt_jsonl names;      /* what reads names of library kernels and their arguments, as in a trace */
     struct gt_operators_after { /* an operator's predecessor, which may be defined below */
         gt_operator_index op;

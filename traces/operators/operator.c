@@ -8,13 +8,18 @@
 enum { SHOWN = 100, MOST_BEFORE = UINT16_MAX };
 
 struct raw_line {
-    const struct gt_json_token *op, *kind, *implementations, *after;
+    const struct gt_json_token *op, *kind, *implementations, *after, *buffer, *reads, *writes;
+    uint64_t bytes;
 };
 static const struct gt_field line_fields[] = {
     { "operator", GT_FIELD_TEXT, offsetof(struct raw_line, op), NULL, 0 },
     { "kind", GT_FIELD_TEXT, offsetof(struct raw_line, kind), NULL, 0 },
     { "implementations", GT_FIELD_ARRAY, offsetof(struct raw_line, implementations), NULL, 0 },
     { "after", GT_FIELD_ARRAY, offsetof(struct raw_line, after), NULL, 0 },
+    { "buffer", GT_FIELD_TEXT, offsetof(struct raw_line, buffer), NULL, 0 },
+    { "bytes", GT_FIELD_U64, offsetof(struct raw_line, bytes), NULL, 0 },
+    { "reads", GT_FIELD_ARRAY, offsetof(struct raw_line, reads), NULL, 0 },
+    { "writes", GT_FIELD_ARRAY, offsetof(struct raw_line, writes), NULL, 0 },
 };
 static const struct gt_field_table line_table = GT_FIELD_TABLE("a line", line_fields);
 
@@ -100,6 +105,40 @@ static int read_after(struct gt_operators_reader *reader, const struct gt_json_t
     return 0;
 }
 
+/* The buffers of one list. */
+static int read_accesses(struct gt_operators_reader *reader, const struct gt_json_token *list, gt_operator_index op,
+                         bool writes, struct gt_error *error)
+{
+    for (const struct gt_json_token *item = list + 1; item < list + list->span; item += item->span) {
+        uint32_t buffer = is_text(item) ? gt_refs_find(reader->buffers, item, NULL) : GT_NONE;
+
+        if (buffer == GT_NONE)
+            return gt_error_set(error,
+                                "\"%s\" lists buffers by their names, and '%.*s' is none that is defined above: "
+                                "{\"buffer\":\"NAME\",\"bytes\":...}",
+                                writes ? "writes" : "reads", shown(item), item->text);
+        gt_operator_graph_add_access(reader->graph, op, buffer, writes);
+    }
+    return 0;
+}
+
+static int read_buffer(struct gt_operators_reader *reader, const struct raw_line *raw, struct gt_error *error)
+{
+    uint32_t line;
+    char *name;
+
+    if (!is_text(raw->buffer) || raw->bytes == 0)
+        return gt_error_set(error, "a buffer has a name and \"bytes\"");
+    if (gt_refs_find(reader->buffers, raw->buffer, &line) != GT_NONE)
+        return gt_error_set(error, "buffer '%.*s' was defined on line %u", shown(raw->buffer), raw->buffer->text,
+                            line);
+    name = gt_strndup(raw->buffer->text, raw->buffer->length);
+    gt_refs_add(reader->buffers, raw->buffer, gt_operator_graph_add_buffer(reader->graph, name, raw->bytes),
+                reader->line_number);
+    free(name);
+    return 0;
+}
+
 static int read_operator(struct gt_operators_reader *reader, const struct raw_line *raw, struct gt_error *error)
 {
     gt_operator_index op;
@@ -117,6 +156,9 @@ static int read_operator(struct gt_operators_reader *reader, const struct raw_li
     free(name);
     reader->graph->operators[op].line = reader->line_number;
     gt_refs_add(reader->operators, raw->op, op, reader->line_number);
+    if ((raw->reads != NULL && read_accesses(reader, raw->reads, op, false, error) != 0) ||
+        (raw->writes != NULL && read_accesses(reader, raw->writes, op, true, error) != 0))
+        return -1;
     return raw->after == NULL ? 0 : read_after(reader, raw->after, op, error);
 }
 
@@ -131,7 +173,9 @@ int gt_operators_line(struct gt_operators_reader *reader, const struct gt_json_t
         return read_operator(reader, &raw, error);
     if (is_text(raw.kind))
         return read_kind(reader, &raw, error);
-    return gt_error_set(error, "nothing known: a line behind the header has \"operator\" or \"kind\"");
+    if (raw.buffer != NULL)
+        return read_buffer(reader, &raw, error);
+    return gt_error_set(error, "nothing known: a line behind the header has \"operator\", \"kind\" or \"buffer\"");
 }
 
 static bool comes_after(const struct gt_operator_graph *graph, gt_operator_index op, gt_operator_index before)

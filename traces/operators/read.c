@@ -135,6 +135,7 @@ static void close_reader(struct gt_operators_reader *reader)
     gt_workload_free(reader->names.workload);
     gt_refs_free(reader->kinds);
     gt_refs_free(reader->operators);
+    gt_refs_free(reader->buffers);
 }
 
 struct gt_operator_graph *gt_operators_read(const char *path, const char *device, struct gt_error *error)
@@ -150,6 +151,7 @@ struct gt_operator_graph *gt_operators_read(const char *path, const char *device
     reader.names.workload = gt_workload_new();
     reader.kinds = gt_refs_new();
     reader.operators = gt_refs_new();
+    reader.buffers = gt_refs_new();
     status = read_lines(&reader, input, path, error);
     if (status == 0)
         status = finish(&reader, path, error);

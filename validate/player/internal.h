@@ -3,6 +3,8 @@
  *   player.c          ready, play, tell: the order of things
  *   kernels.c  each kernel's launch: arguments, block times, log
  *   tasks.c    kernels whose blocks walk a task graph
+ *   task_works.c  what such tasks do
+ *   network.c  the memory of a network's operators
  *   children.c  kernels that blocks launch, and those that launch them
  *   memory.c   allocations; the buffers that copies and memsets work on
  *   allocations.c  those that the trace's own calls make and free
@@ -27,6 +29,8 @@
 #include "kernels/child_tree.h"
 #include "kernels/executor.h"
 #include "kernels/library.h"
+#include "kernels/network.h"
+#include "sim/base/array.h"
 #include "validate/gpu/cuda_error.h"
 #include "validate/gpu/cupti.h"
 #include "validate/proxy_kernel.h"
@@ -41,6 +45,7 @@ struct gt_play_op {
     struct gt_executor tasks;    /* launch.tasks, where its blocks walk a task graph */
     void *state, *initial_state; /* on the GPU: what a launch of it uses up; what that is before each */
     size_t state_bytes;
+    struct gt_network_part part; /* launch.part, where it runs one of a network's operators */
     uint64_t blocks;
     bool in_tree;              /* its blocks launch kernels, or it is launched by some */
     struct gt_child_tree tree; /* the first of such a call: all that follows from it */
@@ -73,6 +78,16 @@ struct gt_alignment {
     int64_t gpu_ns, low_ns, high_ns;
 };
 
+struct gt_play_part { /* of the network's memory: so many parts, one behind the other */
+    struct gt_network_part first;
+    uint32_t count;
+};
+
+struct gt_play_works { /* what a graph's tasks do */
+    struct gt_executor_task *tasks;
+    uint32_t *places, place_count;
+};
+
 struct gt_play_buffer {   /* of the workload's buffers */
     void *memory;         /* NULL: not held */
     bool pinned, ordered; /* by a stream */
@@ -100,6 +115,10 @@ struct gt_player {
     uint32_t *tree_places;            /* by child launch: of its stream */
     unsigned long long *tree_streams; /* on the GPU; NULL: no block launches anything */
     uint32_t tree_stream_count;
+    float *network; /* on the GPU; NULL: no operators */
+    uint64_t network_floats;
+    struct gt_play_part *parts;
+    uint32_t part_count, part_room;
     bool kernels_recorded;                       /* CUPTI records kernels, which costs each a little */
     cudaStream_t own;                            /* for what is not the trace's */
     const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
@@ -147,6 +166,24 @@ int gt_player_tasks(struct gt_player *player, uint32_t op, struct gt_error *erro
 int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error);
 /* After it, and after the blocks' records have been fetched. */
 int gt_player_send_tasks(struct gt_player *player, const struct gt_probe *probe, struct gt_error *error);
+
+/* task_works.c */
+/* What each task of the graph does; gt_player_task_works_free(), whatever comes back. */
+int gt_player_task_works(struct gt_player *player, const struct gt_task_graph *graph, struct gt_play_works *works,
+                         struct gt_error *error);
+void gt_player_task_works_free(struct gt_play_works *works);
+/* The place of `name` in a list of so many; -1. */
+int gt_player_find_name(const char *const *names, int count, const char *name);
+
+/* network.c */
+/* `count` parts of an operator, one behind the other, that something in the trace works out. */
+void gt_player_add_part(struct gt_player *player, const struct gt_network_part *part, uint32_t count);
+/* The operation runs one of a network's operators; `places`: its argument "at", or NULL. */
+int gt_player_operator(struct gt_player *player, uint32_t op, const char *places, struct gt_error *error);
+/* Once all parts are known; before each repetition; after one: is what they left right? */
+int gt_player_network(struct gt_player *player, struct gt_error *error);
+int gt_player_reset_network(struct gt_player *player, struct gt_error *error);
+int gt_player_check_network(struct gt_player *player, struct gt_error *error);
 
 /* children.c */
 /* The operation's kernel launches kernels or is launched by some: can it be played? */

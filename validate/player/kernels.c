@@ -21,8 +21,10 @@ static int place(const struct gt_player *player, uint32_t op, struct gt_error *e
                            kernel->line, gt_name_text(workload, kernel->name));
 }
 
-/* The trace's arguments over the kernel's own. */
-static int read_arguments(struct gt_play_op *op, const char *json, struct gt_error *error)
+static const char places_name[] = "at"; /* of those that work in the trace's memory: where */
+
+/* The trace's arguments over the kernel's own; *places is the caller's to free. */
+static int read_arguments(struct gt_play_op *op, const char *json, char **places, struct gt_error *error)
 {
     yajl_val object;
     int result = 0;
@@ -39,6 +41,11 @@ static int read_arguments(struct gt_play_op *op, const char *json, struct gt_err
         yajl_val value = YAJL_GET_OBJECT(object)->values[i];
         const char *text = YAJL_IS_NUMBER(value) ? YAJL_GET_NUMBER(value) : YAJL_GET_STRING(value);
 
+        if (op->library == &gt_kernel_operator && strcmp(YAJL_GET_OBJECT(object)->keys[i], places_name) == 0 &&
+            text != NULL) {
+            *places = gt_strdup(text);
+            continue;
+        }
         result = gt_library_argument(op->library, YAJL_GET_OBJECT(object)->keys[i], text != NULL ? text : "",
                                      op->arguments, error);
     }
@@ -107,7 +114,6 @@ static void set_shape(struct gt_play_op *op, const struct gt_kernel *kernel)
     op->launch.cooperative = kernel->cooperative;
     op->launch.grid_barriers = kernel->grid_barriers;
     op->launch.early_pct = kernel->early_pct;
-    op->blocks = gt_kernel_blocks(kernel);
 }
 
 static int set_launch(struct gt_player *player, uint32_t number, const struct gt_part *part, struct gt_error *error)
@@ -115,9 +121,18 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
     struct gt_play_op *op = &player->ops[number];
     const struct gt_kernel *kernel = &player->workload->kernels[player->workload->ops[number].kernel];
     size_t scratch_bytes;
+    char *places = NULL;
+    int result;
 
     op->library = gt_library_kernel_find(part->library, error);
-    if (op->library == NULL || read_arguments(op, part->arguments, error) != 0)
+    if (op->library == NULL)
+        return -1;
+    op->blocks = gt_kernel_blocks(kernel);
+    result = read_arguments(op, part->arguments, &places, error);
+    if (result == 0 && op->library == &gt_kernel_operator)
+        result = gt_player_operator(player, number, places, error);
+    free(places);
+    if (result != 0)
         return -1;
     if (player->tree_kernels[player->workload->ops[number].kernel] &&
         gt_player_tree_kernel(player, number, error) != 0)
@@ -187,5 +202,7 @@ int gt_player_kernels(struct gt_player *player, struct gt_error *error)
     for (uint32_t i = 0; i < player->workload->op_count; i++)
         if (player->workload->ops[i].kind == GT_OP_KERNEL && set_kernel(player, i, error) != 0)
             return -1;
-    return give_logs(player, error) == 0 ? gt_player_trees(player, error) : -1;
+    if (give_logs(player, error) != 0 || gt_player_network(player, error) != 0)
+        return -1;
+    return gt_player_trees(player, error);
 }

@@ -158,6 +158,7 @@ static void close_player(struct gt_player *player)
     free(player->buffers);
     free(player->spare_streams);
     free(player->spare_events);
+    free(player->parts);
     free(player);
 }
 
@@ -201,7 +202,8 @@ static int get_set(struct gt_player *player, struct gt_error *error)
     }
     if (player->log_count > 0)
         GT_CUDA(cudaMemset(player->logs, 0, player->log_count * sizeof *player->logs), error);
-    if (gt_player_reset_tasks(player, error) != 0 || gt_player_reset_trees(player, error) != 0)
+    if (gt_player_reset_network(player, error) != 0 || gt_player_reset_tasks(player, error) != 0 ||
+        gt_player_reset_trees(player, error) != 0)
         return -1;
     GT_CUDA(cudaDeviceSynchronize(), error);
     return gt_player_measure_clock(player, error);
@@ -248,7 +250,8 @@ static int warm_up(struct gt_player *player, struct gt_error *error)
 {
     const struct gt_activity *activity;
 
-    if (gt_cupti_pause(error) != 0 || walk(player, error) != 0 || walk(player, error) != 0)
+    if (gt_cupti_pause(error) != 0 || walk(player, error) != 0 || gt_player_check_network(player, error) != 0 ||
+        walk(player, error) != 0)
         return -1;
     player->untraced_ns = gt_player_span_ns(player);
     return gt_cupti_begin(player->kernels_recorded, error) == 0 && walk(player, error) == 0

@@ -3,104 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <yajl/yajl_tree.h>
-
 #include "sim/workload/task_graph.h"
 #include "validate/player/internal.h"
 
-static int find_name(const char *const *names, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-/* How much of it: the one number among a kind's arguments, whatever it is called. */
-static int read_amount(const char *json, uint64_t *amount, struct gt_error *error)
-{
-    yajl_val object = json != NULL ? yajl_tree_parse(json, NULL, 0) : NULL;
-    double value = 0;
-
-    if (YAJL_IS_OBJECT(object) && YAJL_GET_OBJECT(object)->len == 1 &&
-        YAJL_IS_NUMBER(YAJL_GET_OBJECT(object)->values[0]))
-        value = YAJL_GET_DOUBLE(YAJL_GET_OBJECT(object)->values[0]);
-    yajl_tree_free(object);
-    if (value < 1 || value > GT_EXECUTOR_AMOUNT_MOST)
-        return gt_error_set(error, "its arguments must be one number from 1 to %d, as in {\"elements\":4096}",
-                            GT_EXECUTOR_AMOUNT_MOST);
-    *amount = (uint64_t)value;
-    return 0;
-}
-
-/* What a kind's tasks do; those that spin say how long themselves. */
-static int read_kind(const struct gt_workload *workload, const struct gt_task_kind *kind,
-                     struct gt_executor_task *like, struct gt_error *error)
-{
-    const char *runs = kind->runs != GT_NONE ? gt_name_text(workload, kind->runs) : gt_executor_work_names[0];
-    int work = find_name(gt_executor_work_names, GT_EXECUTOR_WORKS, runs), result = 0;
-
-    if (work < 0)
-        result = gt_error_set(error, "no task that runs '%.64s' can be played; there are %s, %s, %s and %s", runs,
-                              gt_executor_work_names[0], gt_executor_work_names[1], gt_executor_work_names[2],
-                              gt_executor_work_names[3]);
-    *like = (struct gt_executor_task){ .work = (uint16_t)work };
-    if (result == 0 && work != GT_EXECUTOR_SPIN)
-        result = read_amount(kind->arguments != GT_NONE ? gt_name_text(workload, kind->arguments) : NULL,
-                             &like->amount, error);
-    return result == 0 ? 0 : gt_error_prefix(error, "task kind '%.64s': ", gt_name_text(workload, kind->name));
-}
-
-static int set_tasks(const struct gt_player *player, const struct gt_task_graph *graph,
-                     struct gt_executor_task *tasks, struct gt_error *error)
-{
-    struct gt_executor_task *kinds = gt_calloc(graph->kind_count + 1ull, sizeof *kinds);
-    int result = 0;
-
-    for (uint32_t i = 0; i < graph->kind_count && result == 0; i++)
-        result = read_kind(player->workload, &graph->kinds[i], &kinds[i], error);
-    for (uint32_t i = 0; i < graph->task_count && result == 0; i++) {
-        const struct gt_task *task = &graph->tasks[i];
-        gt_time_ps time_ps = gt_task_cost_ps(graph, i, player->options.seed);
-
-        tasks[i] = kinds[task->kind];
-        tasks[i].first_wait = task->first_wait;
-        tasks[i].first_signal = task->first_signal;
-        tasks[i].first_made = task->first_made;
-        tasks[i].waits = task->waits;
-        tasks[i].signals = task->signals;
-        tasks[i].made = task->made;
-        if (tasks[i].work != GT_EXECUTOR_SPIN)
-            continue;
-        if (time_ps == GT_TIME_NONE)
-            result = gt_error_set(error, "task %u says no time for which one that spins could be played", i);
-        tasks[i].amount = (uint64_t)((double)time_ps * player->clock_mhz * 1e-6 + 0.5);
-    }
-    free(kinds);
-    return result;
-}
-
-static int make_image(const struct gt_player *player, const struct gt_kernel *kernel, struct gt_executor_image *image,
-                      uint64_t *output_bytes, struct gt_error *error)
+/* The graph arranged for the GPU, and what its tasks do, in `like`. */
+static int make_image(struct gt_player *player, const struct gt_kernel *kernel, struct gt_executor_image *image,
+                      struct gt_executor *like, struct gt_error *error)
 {
     const struct gt_task_graph *graph = kernel->tasks;
     const char *name = gt_name_text(player->workload, kernel->task_policy);
-    int policy = *name == '\0' ? GT_EXECUTOR_SHARED : find_name(gt_executor_policy_names, GT_EXECUTOR_POLICIES, name);
-    struct gt_executor_task *tasks = gt_calloc(graph->task_count + 1ull, sizeof *tasks);
+    int policy = *name == '\0' ? GT_EXECUTOR_SHARED
+                               : gt_player_find_name(gt_executor_policy_names, GT_EXECUTOR_POLICIES, name);
+    struct gt_play_works works = { NULL };
     struct gt_executor_wait *waits = gt_calloc(graph->wait_count + 1ull, sizeof *waits);
     uint32_t *workers = gt_calloc(graph->task_count + 1ull, sizeof *workers);
     uint32_t *initial = gt_calloc(graph->counter_count + 1ull, sizeof *initial);
     /* clang-format off */
-    const struct gt_executor_plan plan = {
+    struct gt_executor_plan plan = {
         .policy = (enum gt_executor_policy)policy, .workers = (uint32_t)gt_kernel_blocks(kernel),
-        .seed = player->options.seed, .tasks = tasks, .task_count = graph->task_count, .task_workers = workers,
+        .seed = player->options.seed, .task_count = graph->task_count, .task_workers = workers,
         .waits = waits, .signals = graph->signals, .made = graph->made,
         .initial = initial, .counter_count = graph->counter_count,
     };
     /* clang-format on */
     int result = policy < 0 ? gt_error_set(error, "the policy '%.64s' cannot be played", name)
-                            : set_tasks(player, graph, tasks, error);
+                            : gt_player_task_works(player, graph, &works, error);
 
+    plan.tasks = works.tasks;
+    plan.places = works.places;
+    plan.place_count = works.place_count;
     for (uint32_t i = 0; i < graph->task_count; i++)
         workers[i] = graph->tasks[i].worker == GT_NONE ? GT_EXECUTOR_ANY : graph->tasks[i].worker;
     for (uint32_t i = 0; i < graph->wait_count; i++)
@@ -109,8 +40,12 @@ static int make_image(const struct gt_player *player, const struct gt_kernel *ke
         initial[i] = graph->counters[i].initial;
     if (result == 0)
         result = gt_executor_image_make(&plan, image, error);
-    *output_bytes = gt_executor_output_bytes(tasks, graph->task_count);
-    free(tasks);
+    if (result == 0) {
+        like->task_output_bytes = gt_executor_output_bytes(works.tasks, graph->task_count);
+        like->works = gt_executor_works(works.tasks, graph->task_count);
+        like->moves = gt_executor_moves(works.tasks, graph->task_count);
+    }
+    gt_player_task_works_free(&works);
     free(waits);
     free(workers);
     free(initial);
@@ -152,18 +87,20 @@ int gt_player_tasks(struct gt_player *player, uint32_t number, struct gt_error *
     struct gt_play_op *op = &player->ops[number];
     const struct gt_kernel *kernel = &player->workload->kernels[player->workload->ops[number].kernel];
     struct gt_executor_image image;
-    uint64_t output_bytes;
+    struct gt_executor like = { NULL };
     int result;
 
     if (kernel->tasks == NULL)
         return 0;
     if (gt_kernel_blocks(kernel) >= GT_NONE)
         return gt_error_set(error, "more blocks than can be workers");
-    if (make_image(player, kernel, &image, &output_bytes, error) != 0)
+    if (make_image(player, kernel, &image, &like, error) != 0)
         return -1;
     result = place(player, op, &image, error);
     gt_executor_image_free(&image);
-    op->tasks.task_output_bytes = output_bytes;
+    op->tasks.task_output_bytes = like.task_output_bytes;
+    op->tasks.works = like.works;
+    op->tasks.moves = like.moves;
     op->launch.tasks = &op->tasks;
     return result;
 }
@@ -177,6 +114,7 @@ int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error)
             continue;
         GT_CUDA(cudaMemcpy(op->state, op->initial_state, op->state_bytes, cudaMemcpyDeviceToDevice), error);
         GT_CUDA(cudaMemset(op->tasks.log, 0, op->tasks.task_count * sizeof *op->tasks.log), error);
+        GT_CUDA((cudaError_t)gt_executor_forget(&op->launch), error);
     }
     return 0;
 }
