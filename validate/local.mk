@@ -11,10 +11,11 @@ validate_libvalidate_a_SOURCES = \
     validate/calibrate/process.h \
     validate/gpu/supervise.c validate/gpu/supervise.h \
     validate/player/stored.c validate/player/stored.h \
-    validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/draw.c \
-    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/graph.c \
-    validate/random/reduce.c validate/random/reduce.h validate/random/script.h validate/random/shapes.c \
-    validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h
+    validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/children.c validate/random/draw.c \
+    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/graph.c validate/random/meetings.c \
+    validate/random/reduce.c validate/random/reduce.h validate/random/reduce_tasks.c validate/random/reduce_tasks.h validate/random/script.h validate/random/shapes.c \
+    validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h \
+    validate/random/tasks.c
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
     validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c \
@@ -39,7 +40,7 @@ EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
 EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db \
     validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/rammer.sh validate/scripts/task_times.cu \
-    validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/scripts/handed.sh validate/scripts/task_graphs.py validate/scripts/meetings.py validate/scripts/children.py validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh
+    validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/scripts/handed.sh validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh
 
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)

@@ -75,16 +75,37 @@ static void a_seed_draws_the_same_traces_anywhere(void **state)
     free(alone);
 }
 
-static void every_trace_can_be_simulated_to_its_end(void **state)
+/* What came later is drawn where it is asked for, and leaves the others alone. */
+static void families_by_name_draw_the_same_too(void **state)
+{
+    static const struct {
+        const char *family;
+        uint64_t hash;
+    } expected[] = {
+        { "tasks", UINT64_C(0xdc78f9fd8240f6f7) },
+        { "children", UINT64_C(0x44272916cf1e6bb3) },
+        { "meetings", UINT64_C(0x44f52291552e9256) },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        struct gt_draws draws;
+        struct gt_error error = { "" };
+
+        assert_int_equal(gt_draws_of(&draws, expected[i].family, 1, &error), 0);
+        assert_int_equal(hash_of(&draws, 20), expected[i].hash);
+    }
+}
+
+static void simulate_all(const char *families, uint32_t count)
 {
     struct gt_draws draws;
     struct gt_error error = { "" };
     struct gt_device device;
 
-    (void)state;
     assert_int_equal(gt_device_load("h200", &device, &error), 0);
-    assert_int_equal(gt_draws_of(&draws, NULL, 20261122, &error), 0);
-    for (uint32_t i = 0; i < 350; i++) {
+    assert_int_equal(gt_draws_of(&draws, families, 20261122, &error), 0);
+    for (uint32_t i = 0; i < count; i++) {
         struct gt_options options = GT_OPTIONS_DEFAULT;
         struct gt_probe probe = { 0 };
         struct gt_summary summary;
@@ -99,6 +120,47 @@ static void every_trace_can_be_simulated_to_its_end(void **state)
     }
 }
 
+static void every_trace_can_be_simulated_to_its_end(void **state)
+{
+    (void)state;
+    simulate_all(NULL, 350);
+    simulate_all("tasks,children,meetings", 240);
+}
+
+/* Each family draws all that it is about. */
+static void corners_are_drawn(void **state)
+{
+    static const struct {
+        const char *family, *text;
+    } expected[] = {
+        { "tasks", "\"policy\":\"shared\"" },   { "tasks", "\"policy\":\"static\"" },
+        { "tasks", "\"policy\":\"mixed\"" },    { "tasks", "\"policy\":\"ready\"" },
+        { "tasks", "\"policy\":\"steal\"" },    { "tasks", "\"makes\"" },
+        { "children", "\"into\":\"stream\"" },  { "children", "\"into\":\"fire_and_forget\"" },
+        { "children", "\"into\":\"tail\"" },    { "children", "\"depth\":3" },
+        { "meetings", "\"cooperative\":true" }, { "meetings", "\"programmatic\":true" },
+        { "meetings", "\"call\":\"poll\"" },    { "meetings", "\"trigger_pct\"" },
+        { "meetings", "\"grid_barriers\":40" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        struct gt_draws draws;
+        struct gt_error error = { "" };
+        uint32_t seen = 0;
+
+        assert_int_equal(gt_draws_of(&draws, expected[i].family, 1, &error), 0);
+        for (uint32_t number = 0; number < 100; number++) {
+            char *text = gt_draw_text(&draws, number);
+
+            seen += strstr(text, expected[i].text) != NULL;
+            free(text);
+        }
+        if (seen < 3)
+            fail_msg("%s in %u of 100 %s", expected[i].text, seen, expected[i].family);
+    }
+}
+
 static void families_are_named(void **state)
 {
     struct gt_draws draws;
@@ -110,6 +172,7 @@ static void families_are_named(void **state)
     assert_int_equal(gt_draws_of(&draws, "graphs,thread", 3, &error), -1);
     assert_non_null(strstr(error.text, "no family 'thread'"));
     assert_non_null(strstr(error.text, "mixed"));
+    assert_non_null(strstr(error.text, "meetings"));
     assert_int_equal(gt_draws_of(&draws, "", 3, &error), -1);
 }
 
@@ -119,6 +182,8 @@ int main(void)
         cmocka_unit_test(numbers_are_the_published_ones),
         cmocka_unit_test(ranges_hold),
         cmocka_unit_test(a_seed_draws_the_same_traces_anywhere),
+        cmocka_unit_test(families_by_name_draw_the_same_too),
+        cmocka_unit_test(corners_are_drawn),
         cmocka_unit_test(every_trace_can_be_simulated_to_its_end),
         cmocka_unit_test(families_are_named),
     };

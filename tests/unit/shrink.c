@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "sim/simulate.h"
+#include "sim/workload/task_graph.h"
 #include "traces/io/device_file.h"
 #include "validate/random/draw.h"
 #include "validate/random/reduce.h"
@@ -308,6 +309,91 @@ static void the_host_is_told_from_the_gpu(void **state)
     gt_workload_free(workload);
 }
 
+/* Work that the GPU hands out itself: of all tasks, rules and barriers those stay that a slow GPU needs to be seen. */
+static void tasks_go_one_by_one(void **state)
+{
+    static const uint32_t numbers[] = { 0, 2, 6 };
+
+    (void)state;
+    gpu.tasks.overhead_ps += 100000000;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct gt_workload *workload = drawn("tasks", numbers[i]);
+        struct gt_shrunk shrunk;
+
+        assert_int_equal(shrink(workload, &shrunk), 0);
+        assert_true(shrunk.shows);
+        assert_int_equal(shrunk.operations_after, 1);
+        assert_int_equal(smallest->task_graph_count, 1);
+        assert_int_equal(smallest->task_graphs[0]->task_count, 1);
+        assert_int_equal(gt_kernel_blocks(&smallest->kernels[0]), 1);
+        gt_workload_free(workload);
+    }
+}
+
+/* Tasks of a graph that go leave one in which each wait is for the signals that are left. */
+static void a_graph_of_fewer_tasks_is_safe(void **state)
+{
+    (void)state;
+    for (uint32_t number = 0; number < 40; number++) {
+        struct gt_workload *workload = drawn("tasks", number);
+        uint32_t tasks = gt_reduce_count(workload, GT_REDUCE_TASKS);
+
+        for (uint32_t part = 2; part < 5; part++) {
+            struct gt_workload *less = gt_reduce(workload, GT_REDUCE_TASKS, tasks / part, tasks / part);
+
+            assert_int_equal(gt_reduce_count(less, GT_REDUCE_TASKS), tasks - tasks / part);
+            if (gt_workload_check(less, &error) != 0)
+                fail_msg("tasks-%u less 1/%u: %s", number, part, error.text);
+            gt_workload_free(less);
+        }
+        gt_workload_free(workload);
+    }
+}
+
+static void rules_go_with_what_follows_from_them(void **state)
+{
+    static const uint32_t numbers[] = { 0, 1, 2, 3 };
+
+    (void)state;
+    for (int into = 0; into < 4; into++)
+        gpu.child_latency_ps[into] += 200000000;
+    for (uint32_t i = 0; i < 4; i++) {
+        struct gt_workload *workload = drawn("children", numbers[i]);
+        struct gt_shrunk shrunk;
+
+        assert_true(gt_reduce_count(workload, GT_REDUCE_NODES) == 0);
+        assert_int_equal(shrink(workload, &shrunk), 0);
+        assert_true(shrunk.shows);
+        assert_int_equal(shrunk.calls_after, 1);
+        assert_int_equal(shrunk.operations_after, 2);
+        assert_int_equal(smallest->child_launch_count, 1);
+        assert_int_equal(gt_reduce_count(smallest, GT_REDUCE_RULES), 1);
+        gt_workload_free(workload);
+    }
+}
+
+static void a_barrier_stays(void **state)
+{
+    struct gt_workload *workload = NULL;
+    struct gt_shrunk shrunk;
+
+    (void)state;
+    gpu.barrier_ps += 50000000;
+    for (uint32_t number = 0; workload == NULL; number++) { /* the first one with a meeting */
+        workload = drawn("meetings", number);
+        if (workload->kernels[0].grid_barriers > 0)
+            break;
+        gt_workload_free(workload);
+        workload = NULL;
+    }
+    assert_int_equal(shrink(workload, &shrunk), 0);
+    assert_true(shrunk.shows);
+    assert_int_equal(shrunk.operations_after, 1);
+    assert_int_equal(smallest->kernels[0].grid_barriers, 1);
+    assert_false(smallest->kernels[0].cooperative);
+    gt_workload_free(workload);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -318,6 +404,10 @@ int main(void)
         cmocka_unit_test_setup(a_lost_gpu_ends_it, reset),
         cmocka_unit_test_setup(the_host_is_told_from_the_gpu, reset),
         cmocka_unit_test_setup(what_cannot_be_kept_is_an_error, reset),
+        cmocka_unit_test_setup(tasks_go_one_by_one, reset),
+        cmocka_unit_test_setup(a_graph_of_fewer_tasks_is_safe, reset),
+        cmocka_unit_test_setup(rules_go_with_what_follows_from_them, reset),
+        cmocka_unit_test_setup(a_barrier_stays, reset),
         cmocka_unit_test_setup(edges_lead_past_what_goes, reset),
         cmocka_unit_test_setup_teardown(beyond_is_outside_of_the_range, reset, reset),
     };

@@ -65,15 +65,20 @@ static uint32_t draw_kernel(struct gt_script *script)
     return kernel;
 }
 
+void gt_script_launch_of(struct gt_script *script, uint32_t thread, uint32_t stream, uint32_t kernel,
+                         const char *more)
+{
+    begin_call(script, "launch", thread);
+    say_stream(script, stream);
+    end_call(script, ",\"kernel\":\"k%" PRIu32 "\"%s", kernel, more);
+}
+
 void gt_script_launch(struct gt_script *script, uint32_t thread, uint32_t stream)
 {
     uint32_t kernel = draw_kernel(script);
 
-    if (script->left_us == 0)
-        return;
-    begin_call(script, "launch", thread);
-    say_stream(script, stream);
-    end_call(script, ",\"kernel\":\"k%" PRIu32 "\"", kernel);
+    if (script->left_us > 0)
+        gt_script_launch_of(script, thread, stream, kernel, "");
 }
 
 /* Sizes about the steps at which the driver and the engines change their ways, and any between. */
@@ -151,6 +156,30 @@ void gt_script_host_work(struct gt_script *script, uint32_t thread)
 
     begin_call(script, "host_work", thread);
     end_call(script, ",\"duration_us\":%" PRIu32, us);
+}
+
+void gt_script_poll(struct gt_script *script, uint32_t thread, uint32_t stream)
+{
+    static const uint32_t pieces[] = { 5, 20, 50, 100, 250 };
+    struct gt_chance *chance = &script->chance;
+    uint32_t tenths =
+        gt_chance_in(chance, 1, 6) ? gt_chance_between(chance, 2, 400) : gt_chance_pick(chance, pieces, 5);
+    bool event = script->events < GT_SCRIPT_EVENTS && gt_chance_in(chance, 3, 5);
+
+    if (event) {
+        begin_call(script, "event_record", thread);
+        say_stream(script, stream);
+        end_call(script, ",\"event\":\"e%" PRIu32 "\"", script->events++);
+    }
+    begin_call(script, "poll", thread);
+    if (event)
+        fprintf(script->out, ",\"event\":\"e%" PRIu32 "\"", script->events - 1);
+    else
+        say_stream(script, stream);
+    gt_script_us(script, "piece_us", tenths);
+    if (gt_chance_in(chance, 3, 10))
+        fprintf(script->out, ",\"most_pieces\":%" PRIu32, gt_chance_between(chance, 1, 20));
+    end_call(script, "%s", "");
 }
 
 void gt_script_host_function(struct gt_script *script, uint32_t thread, uint32_t stream)

@@ -29,8 +29,9 @@ int gt_draws_of(struct gt_draws *draws, const char *families, uint64_t seed, str
 {
     *draws = (struct gt_draws){ .seed = seed };
     if (families == NULL) {
-        for (size_t i = 0; i < gt_family_count && i < GT_DRAW_FAMILIES_MAX; i++)
-            draws->families[draws->family_count++] = &gt_families[i];
+        for (size_t i = 0; i < gt_family_count && draws->family_count < GT_DRAW_FAMILIES_MAX; i++)
+            if (!gt_families[i].by_name)
+                draws->families[draws->family_count++] = &gt_families[i];
         return 0;
     }
     while (draws->family_count < GT_DRAW_FAMILIES_MAX) {

@@ -12,7 +12,7 @@ struct gt_draws {
     uint64_t seed;
 };
 
-/* Families by name, with commas ("streams,graphs"; NULL: all). Returns 0, or -1 with the names there are. */
+/* Families by name, with commas ("streams,graphs"; NULL: those that need no asking). Returns 0, or -1 with the names there are. */
 int gt_draws_of(struct gt_draws *draws, const char *families, uint64_t seed, struct gt_error *error);
 
 /* The name of trace `number`: "random-SEED/streams-12". */

@@ -173,13 +173,16 @@ static void write_mixed(struct gt_script *script)
 }
 
 const struct gt_family gt_families[] = {
-    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams },
-    { "events", "records and waits between streams", write_events },
-    { "priorities", "urgent kernels beside long ones", write_priorities },
-    { "copies", "copies of all kinds and sizes beside kernels", write_copies },
-    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs },
-    { "threads", "two to four host threads with streams of their own", write_threads },
-    { "mixed", "all of it", write_mixed },
+    { "streams", "kernels of all shapes in 2 to 40 streams", write_streams, false },
+    { "events", "records and waits between streams", write_events, false },
+    { "priorities", "urgent kernels beside long ones", write_priorities, false },
+    { "copies", "copies of all kinds and sizes beside kernels", write_copies, false },
+    { "graphs", "graphs of chains, branches, layers and edges at random", write_graphs, false },
+    { "threads", "two to four host threads with streams of their own", write_threads, false },
+    { "mixed", "all of it", write_mixed, false },
+    { "tasks", "task graphs in persistent kernels, by all policies", gt_script_write_tasks, true },
+    { "children", "kernels that blocks launch, and what those launch", gt_script_write_children, true },
+    { "meetings", "grid barriers, programmatic launches, polls", gt_script_write_meetings, true },
 };
 const size_t gt_family_count = sizeof gt_families / sizeof gt_families[0];
 

@@ -1,23 +1,48 @@
 #include "validate/random/reduce.h"
-#include "sim/workload/task_graph.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "sim/workload/child_launches.h"
+#include "validate/random/reduce_tasks.h"
 
 /* A workload on its way: which parts are kept, and their numbers in the new one. */
 struct reducing {
     const struct gt_workload *from;
     struct gt_workload *to;
     bool *calls, *ops, *edges, *streams; /* kept */
+    bool *rules, *tasks;                 /* those of all kernels, of all task graphs, one after the other */
     bool *recorded;                      /* events that a call kept records */
     uint32_t *new_ops, *new_streams;     /* GT_NONE: not there */
-    uint32_t *new_threads, *new_events;  /* likewise; they are added on first use */
-    gt_op_index *seen;                   /* by operation: the one whose edges met it last */
+    uint32_t *new_threads, *new_events, *new_kernels; /* likewise; they are added on first use */
+    gt_op_index *seen;                                /* by operation: the one whose edges met it last */
 };
 
+/* What blocks launch follows from the rules of their kernels and is no part by itself. */
 static bool is_node(const struct gt_workload *w, gt_op_index op)
 {
-    return w->calls[w->ops[op].call].ops > 1;
+    const struct gt_call *call = &w->calls[w->ops[op].call];
+
+    return call->ops > 1 && gt_child_launch_of(w, call->first_op + 1) == NULL;
+}
+
+/* Tasks of the first `graphs` task graphs, launch rules of the first `kernels` kernels. */
+static uint32_t tasks_before(const struct gt_workload *w, uint32_t graphs)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < graphs; i++)
+        count += w->task_graphs[i]->task_count;
+    return count;
+}
+
+static uint32_t rules_before(const struct gt_workload *w, uint32_t kernels)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < kernels; i++)
+        count += w->kernels[i].launch_count;
+    return count;
 }
 
 /* Streams that no call and no operation is about. */
@@ -58,6 +83,8 @@ static bool *candidates(const struct gt_workload *w, enum gt_reducible what, uin
     case GT_REDUCE_NODES: *length = w->op_count; return nodes(w);
     case GT_REDUCE_EDGES: *length = w->after_count; return all(w->after_count);
     case GT_REDUCE_STREAMS: *length = w->stream_count; return unused_streams(w);
+    case GT_REDUCE_RULES: *length = rules_before(w, w->kernel_count); return all(*length);
+    case GT_REDUCE_TASKS: *length = tasks_before(w, w->task_graph_count); return all(*length);
     default: *length = w->call_count; return all(w->call_count);
     }
 }
@@ -179,21 +206,46 @@ static uint32_t task_name_in(void *user, uint32_t name)
 static const struct gt_task_graph *tasks_in(struct reducing *r, const struct gt_task_graph *graph)
 {
     uint32_t name = name_in(r, graph->name);
+    struct gt_task_graph *copy;
 
     for (uint32_t i = 0; i < r->to->task_graph_count; i++)
         if (r->to->task_graphs[i]->name == name)
             return r->to->task_graphs[i];
-    gt_workload_add_task_graph(r->to, gt_task_graph_copy(graph, task_name_in, r));
-    return r->to->task_graphs[r->to->task_graph_count - 1];
+    copy = gt_task_graph_copy(graph, task_name_in, r);
+    for (uint32_t i = 0; i < copy->kind_count; i++)
+        copy->kinds[i].program = NULL;
+    gt_reduce_tasks(copy, r->tasks + tasks_before(r->from, graph->number));
+    gt_workload_add_task_graph(r->to, copy);
+    return copy;
 }
 
-static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel)
-{
-    struct gt_kernel copy;
+static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel);
 
-    if (kernel == GT_NONE)
-        return GT_NONE;
-    copy = r->from->kernels[kernel];
+/* Of the kernel's launch rules those that are kept; the caller frees them. */
+static struct gt_launch_rule *rules_in(struct reducing *r, gt_kernel_index kernel, uint32_t *kept)
+{
+    const struct gt_kernel *from = &r->from->kernels[kernel];
+    struct gt_launch_rule *rules = gt_launch_rules_copy(from->launches, from->launch_count);
+    const bool *keep = r->rules + rules_before(r->from, kernel);
+
+    *kept = 0;
+    for (uint32_t i = 0; i < from->launch_count; i++) {
+        if (!keep[i]) {
+            free(rules[i].block_list);
+            continue;
+        }
+        rules[*kept] = rules[i];
+        rules[*kept].kernel = kernel_in(r, rules[i].kernel);
+        (*kept)++;
+    }
+    return rules;
+}
+
+static gt_kernel_index add_kernel(struct reducing *r, gt_kernel_index kernel)
+{
+    struct gt_kernel copy = r->from->kernels[kernel];
+    gt_kernel_index added;
+
     copy.name = name_in(r, copy.name);
     copy.runs = name_in(r, copy.runs);
     copy.arguments = name_in(r, copy.arguments);
@@ -202,7 +254,20 @@ static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel)
         copy.task_policy = name_in(r, copy.task_policy);
         copy.tasks = tasks_in(r, copy.tasks);
     }
-    return gt_workload_kernel(r->to, &copy);
+    copy.launches = rules_in(r, kernel, &copy.launch_count);
+    added = gt_workload_kernel(r->to, &copy);
+    gt_launch_rules_free(copy.launches, copy.launch_count);
+    return added;
+}
+
+/* Those that its blocks launch come before it. */
+static gt_kernel_index kernel_in(struct reducing *r, gt_kernel_index kernel)
+{
+    if (kernel == GT_NONE)
+        return GT_NONE;
+    if (r->new_kernels[kernel] == GT_NONE)
+        r->new_kernels[kernel] = add_kernel(r, kernel);
+    return r->new_kernels[kernel];
 }
 
 /* The edges into `op`, from operations that are kept: past those that are not, to what these came after.  Only those
@@ -224,6 +289,17 @@ static void add_edges(struct reducing *r, gt_op_index op, gt_op_index of)
     }
 }
 
+/* What the blocks of an operation launch, anew: by the rules that are left. */
+static void add_children(struct reducing *r, gt_op_index op)
+{
+    const struct gt_op *root = &r->to->ops[op];
+    struct gt_error error;
+
+    if (root->kind == GT_OP_KERNEL && r->to->kernels[root->kernel].launch_count > 0 &&
+        gt_child_launches_expand(r->to, op, &error) != 0)
+        gt_bug("fewer rules lead to more launches: %s", error.text);
+}
+
 static void add_op(struct reducing *r, gt_op_index op, gt_call_index call)
 {
     gt_op_index added = gt_workload_add_op(r->to);
@@ -238,6 +314,7 @@ static void add_op(struct reducing *r, gt_op_index op, gt_call_index call)
     r->to->ops[added] = copy;
     r->new_ops[op] = added;
     add_edges(r, op, op);
+    add_children(r, added);
 }
 
 static void add_call(struct reducing *r, gt_call_index call)
@@ -250,15 +327,13 @@ static void add_call(struct reducing *r, gt_call_index call)
     copy.stream = copy.stream == GT_NONE ? GT_NONE : r->new_streams[copy.stream];
     copy.event = event_in(r, copy.event);
     copy.first_op = r->to->op_count;
-    copy.ops = 0;
     for (uint32_t i = 0; i < r->from->calls[call].ops; i++) {
         gt_op_index op = r->from->calls[call].first_op + i;
 
-        if (!r->ops[op])
-            continue;
-        add_op(r, op, added);
-        copy.ops++;
+        if (r->ops[op] && gt_child_launch_of(r->from, op) == NULL)
+            add_op(r, op, added);
     }
+    copy.ops = r->to->op_count - copy.first_op;
     r->to->calls[added] = copy;
 }
 
@@ -276,11 +351,14 @@ static void free_all(struct reducing *r)
     free(r->ops);
     free(r->edges);
     free(r->streams);
+    free(r->rules);
+    free(r->tasks);
     free(r->recorded);
     free(r->new_ops);
     free(r->new_streams);
     free(r->new_threads);
     free(r->new_events);
+    free(r->new_kernels);
     free(r->seen);
 }
 
@@ -295,14 +373,17 @@ struct gt_workload *gt_reduce(const struct gt_workload *workload, enum gt_reduci
         .ops = all(w->op_count),
         .edges = all(w->after_count),
         .streams = all(w->stream_count),
+        .rules = all(rules_before(w, w->kernel_count)),
+        .tasks = all(tasks_before(w, w->task_graph_count)),
         .recorded = gt_calloc(w->event_count, sizeof(bool)),
         .new_ops = nones(w->op_count),
         .new_streams = nones(w->stream_count),
         .new_threads = nones(w->thread_count),
         .new_events = nones(w->event_count),
+        .new_kernels = nones(w->kernel_count),
         .seen = nones(w->op_count),
     };
-    bool *const kept[GT_REDUCIBLES] = { r.calls, r.ops, r.edges, r.streams };
+    bool *const kept[GT_REDUCIBLES] = { r.calls, r.ops, r.edges, r.streams, r.rules, r.tasks };
 
     leave_out(w, what, first, count, kept[what]);
     leave_out_dependants(&r);

@@ -6,7 +6,7 @@
 
 #include "validate/random/chance.h"
 
-enum { GT_SCRIPT_STREAMS = 64, GT_SCRIPT_KERNELS = 12, GT_SCRIPT_EVENTS = 24, GT_SCRIPT_THREADS = 4 };
+enum { GT_SCRIPT_STREAMS = 64, GT_SCRIPT_KERNELS = 16, GT_SCRIPT_EVENTS = 24, GT_SCRIPT_THREADS = 4 };
 
 struct gt_script {
     FILE *out;
@@ -20,15 +20,25 @@ struct gt_script {
 
 /* shapes.c: define `count` kernels; `longest_us` bounds a block's time, `blocks_most` a grid. */
 void gt_script_kernels(struct gt_script *script, uint32_t count, uint32_t longest_us, uint32_t blocks_most);
+/* Blocks that an SM holds of that shape, near enough to draw corners by; 0 registers: the compiler's few. */
+uint32_t gt_script_blocks_per_sm(uint32_t threads, uint32_t registers, uint32_t shared_bytes);
+enum { GT_SCRIPT_SMS = 132 };
+/* `,"FIELD":TIME`, of tenths of microseconds. */
+void gt_script_us(struct gt_script *script, const char *field, uint32_t tenths);
 
 /* calls.c: a line each. `thread` numbers a thread, with one thread it is not said. */
 void gt_script_streams(struct gt_script *script, uint32_t count, bool priorities);
 void gt_script_launch(struct gt_script *script, uint32_t thread, uint32_t stream);
+/* Of kernel k`kernel`, whatever work is left; `more` of the line, as ",\"programmatic\":true". */
+void gt_script_launch_of(struct gt_script *script, uint32_t thread, uint32_t stream, uint32_t kernel,
+                         const char *more);
 void gt_script_copy(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_memset(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_record(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_wait(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_host_work(struct gt_script *script, uint32_t thread);
+/* The thread works piece by piece until the stream, or an event recorded there right before, is done. */
+void gt_script_poll(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_host_function(struct gt_script *script, uint32_t thread, uint32_t stream);
 void gt_script_sync(struct gt_script *script, uint32_t thread);
 /* A graph of up to `nodes` nodes: a chain, branches that join, layers, or edges at random. */
@@ -37,6 +47,12 @@ void gt_script_graph(struct gt_script *script, uint32_t thread, uint32_t stream,
 uint32_t gt_script_any_stream(struct gt_script *script);
 /* Every thread waits for the GPU. */
 void gt_script_end(struct gt_script *script);
+
+/* Families that fill a file: task graphs in persistent kernels (tasks.c), kernels that blocks launch (children.c), grids
+ * that meet, come early, or are polled for (meetings.c). */
+void gt_script_write_tasks(struct gt_script *script);
+void gt_script_write_children(struct gt_script *script);
+void gt_script_write_meetings(struct gt_script *script);
 
 #define GT_SCRIPT_DEFAULT_STREAM GT_SCRIPT_STREAMS
 

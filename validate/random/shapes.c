@@ -5,7 +5,7 @@
 
 /* The SM whose corners are drawn: an H200's (sim/devices/h200.ini). On another GPU the same traces are less pointed. */
 enum {
-    SMS = 132,
+    SMS = GT_SCRIPT_SMS,
     SM_THREADS = 2048,
     SM_WARPS = 64,
     SM_BLOCKS = 32,
@@ -25,15 +25,12 @@ static uint32_t least_of(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Blocks that an SM holds, near enough to draw corners by. */
-static uint32_t blocks_per_sm(const struct shape *shape)
+uint32_t gt_script_blocks_per_sm(uint32_t threads, uint32_t registers, uint32_t shared_bytes)
 {
-    uint32_t warps = (shape->threads + WARP - 1) / WARP, fit = least_of(SM_BLOCKS, SM_WARPS / warps);
-    uint32_t registers = (shape->registers == 0 ? 24 : (shape->registers + 7) / 8 * 8) * WARP * warps;
-    uint32_t shared = (shape->shared_bytes + 127) / 128 * 128 + RESERVED_SHARED;
+    uint32_t warps = (threads + WARP - 1) / WARP, fit = least_of(SM_BLOCKS, SM_WARPS / warps);
 
-    fit = least_of(fit, SM_REGISTERS / registers);
-    fit = least_of(fit, SM_SHARED / shared);
+    fit = least_of(fit, SM_REGISTERS / ((registers == 0 ? 24 : (registers + 7) / 8 * 8) * WARP * warps));
+    fit = least_of(fit, SM_SHARED / ((shared_bytes + 127) / 128 * 128 + RESERVED_SHARED));
     return fit > 0 ? fit : 1;
 }
 
@@ -61,7 +58,7 @@ static struct shape draw_shape(struct gt_chance *chance)
         shape.shared_bytes = corner_shared(chance);
     else if (gt_chance_in(chance, 1, 4))
         shape.shared_bytes = gt_chance_between(chance, 1, 100) * 1024;
-    shape.per_sm = blocks_per_sm(&shape);
+    shape.per_sm = gt_script_blocks_per_sm(shape.threads, shape.registers, shape.shared_bytes);
     return shape;
 }
 
@@ -132,4 +129,9 @@ void gt_script_kernels(struct gt_script *script, uint32_t count, uint32_t longes
 {
     for (; count > 0 && script->kernels < GT_SCRIPT_KERNELS; count--)
         write_kernel(script, script->kernels++, longest_us, blocks_most);
+}
+
+void gt_script_us(struct gt_script *script, const char *field, uint32_t tenths)
+{
+    fprintf(script->out, ",\"%s\":%" PRIu32 ".%" PRIu32, field, tenths / 10, tenths % 10);
 }

@@ -25,6 +25,15 @@ static bool take(struct work *work, struct gt_workload *candidate)
     return true;
 }
 
+/* The last task of a graph stays whatever is asked for: then there is nothing to ask. */
+static bool take_less(struct work *work, enum gt_reducible what, struct gt_workload *candidate)
+{
+    if (gt_reduce_count(candidate, what) < gt_reduce_count(work->smallest, what))
+        return take(work, candidate);
+    gt_workload_free(candidate);
+    return false;
+}
+
 /* Leave out half of the parts, a quarter, and so on to single ones, wherever that shows.  True where any went. */
 static bool leave_out(struct work *work, enum gt_reducible what)
 {
@@ -34,7 +43,7 @@ static bool leave_out(struct work *work, enum gt_reducible what)
         for (uint32_t first = 0; first < gt_reduce_count(work->smallest, what);) {
             if (stopped(work))
                 return false;
-            if (take(work, gt_reduce(work->smallest, what, first, chunk)))
+            if (take_less(work, what, gt_reduce(work->smallest, what, first, chunk)))
                 smaller = true;
             else
                 first += chunk;
@@ -49,6 +58,18 @@ static struct gt_workload *copy_of(const struct gt_workload *workload)
     return gt_reduce(workload, GT_REDUCE_CALLS, 0, 0);
 }
 
+/* What blocks launch follows from numbers that may be others now. */
+static struct gt_workload *anew(struct gt_workload *workload)
+{
+    struct gt_workload *copy;
+
+    if (workload->child_launch_count == 0)
+        return workload;
+    copy = copy_of(workload);
+    gt_workload_free(workload);
+    return copy;
+}
+
 static bool simplify(struct work *work, const struct gt_simplification *way)
 {
     bool smaller = false;
@@ -60,6 +81,7 @@ static bool simplify(struct work *work, const struct gt_simplification *way)
             return false;
         candidate = copy_of(work->smallest);
         if (i < way->count(candidate) && way->apply(candidate, i)) {
+            candidate = anew(candidate);
             if (take(work, candidate)) {
                 smaller = true;
                 continue; /* once more of the same */

@@ -1,5 +1,8 @@
 #include "validate/random/simplify.h"
 
+#include "sim/workload/child_launches.h"
+#include "sim/workload/task_graph.h"
+
 enum { LEAST_PS = 1000000 }; /* a microsecond: what is shorter is all launch */
 
 static uint32_t kernels(const struct gt_workload *workload)
@@ -22,6 +25,25 @@ static uint32_t calls(const struct gt_workload *workload)
     return workload->call_count;
 }
 
+static uint32_t graphs(const struct gt_workload *workload)
+{
+    return workload->task_graph_count;
+}
+
+/* Tasks in the lists of workers that went are in those of others. */
+static void fold_workers(struct gt_workload *workload, const struct gt_kernel *kernel)
+{
+    uint32_t workers = (uint32_t)gt_kernel_blocks(kernel);
+
+    for (uint32_t i = 0; i < workload->task_graph_count; i++) {
+        struct gt_task_graph *graph = workload->task_graphs[i];
+
+        for (uint32_t j = 0; graph == kernel->tasks && j < graph->task_count; j++)
+            if (graph->tasks[j].worker != GT_NONE)
+                graph->tasks[j].worker %= workers;
+    }
+}
+
 static bool halve_grid(struct gt_workload *workload, uint32_t index)
 {
     uint32_t *grid = workload->kernels[index].grid;
@@ -30,6 +52,7 @@ static bool halve_grid(struct gt_workload *workload, uint32_t index)
     if (grid[side] == 1)
         return false;
     grid[side] /= 2;
+    fold_workers(workload, &workload->kernels[index]);
     return true;
 }
 
@@ -84,6 +107,27 @@ static bool halve_time(gt_time_ps *time_ps)
     return true;
 }
 
+/* Of the tasks of a graph that say their time. */
+static bool halve_task_times(struct gt_workload *workload, uint32_t index)
+{
+    struct gt_task_graph *graph = workload->task_graphs[index];
+    bool done = false;
+
+    for (uint32_t i = 0; i < graph->kind_count; i++) {
+        struct gt_task_kind *kind = &graph->kinds[i];
+
+        for (uint32_t j = 0; kind->cost == GT_TASK_COST_LIST && j < kind->list_length; j++)
+            done |= halve_time(&kind->list_ps[j]);
+        if (kind->cost != GT_TASK_COST_NONE && kind->cost != GT_TASK_COST_LIST && halve_time(&kind->min_ps)) {
+            kind->max_ps /= 2;
+            done = true;
+        }
+    }
+    for (uint32_t i = 0; i < graph->task_count; i++)
+        done |= halve_time(&graph->tasks[i].time_ps);
+    return done;
+}
+
 static bool halve_block_times(struct gt_workload *workload, uint32_t index)
 {
     struct gt_kernel *kernel = &workload->kernels[index];
@@ -95,6 +139,67 @@ static bool halve_block_times(struct gt_workload *workload, uint32_t index)
     } else if (kernel->cost != GT_COST_NONE && halve_time(&kernel->block_min_ps)) {
         done = true;
         kernel->block_max_ps /= 2;
+    }
+    return done;
+}
+
+static bool halve_launch_counts(struct gt_workload *workload, uint32_t index)
+{
+    struct gt_kernel *kernel = &workload->kernels[index];
+    bool done = false;
+
+    for (uint32_t i = 0; i < kernel->launch_count; i++) {
+        done |= kernel->launches[i].count > 1;
+        kernel->launches[i].count = (kernel->launches[i].count + 1) / 2;
+    }
+    return done;
+}
+
+static bool halve_barriers(struct gt_workload *workload, uint32_t index)
+{
+    uint32_t *barriers = &workload->kernels[index].grid_barriers;
+
+    if (*barriers == 0)
+        return false;
+    *barriers /= 2;
+    return true;
+}
+
+static bool drop_cooperative(struct gt_workload *workload, uint32_t index)
+{
+    bool some = workload->kernels[index].cooperative;
+
+    workload->kernels[index].cooperative = false;
+    return some;
+}
+
+/* The next kernel may come at its end, and all of its own time needs the kernel before. */
+static bool drop_early(struct gt_workload *workload, uint32_t index)
+{
+    struct gt_kernel *kernel = &workload->kernels[index];
+    bool some = kernel->early_pct > 0 || kernel->prologue_ps > 0;
+
+    kernel->early_pct = 0;
+    kernel->prologue_ps = 0;
+    return some;
+}
+
+/* All tasks of a kind alike, as blocks are. */
+static bool equal_tasks(struct gt_workload *workload, uint32_t index)
+{
+    struct gt_task_graph *graph = workload->task_graphs[index];
+    bool done = false;
+
+    for (uint32_t i = 0; i < graph->kind_count; i++) {
+        struct gt_task_kind *kind = &graph->kinds[i];
+
+        if (kind->cost == GT_TASK_COST_NONE || kind->cost == GT_TASK_COST_FIXED)
+            continue;
+        if (kind->cost == GT_TASK_COST_LIST)
+            kind->min_ps = kind->list_ps[0];
+        kind->cost = GT_TASK_COST_FIXED;
+        kind->max_ps = kind->min_ps;
+        done = true;
     }
     return done;
 }
@@ -130,9 +235,22 @@ static bool halve_op_time(struct gt_workload *workload, uint32_t index)
     return halve_time(&workload->ops[index].duration_ps);
 }
 
+static bool drop_programmatic(struct gt_workload *workload, uint32_t index)
+{
+    bool some = workload->ops[index].programmatic;
+
+    workload->ops[index].programmatic = false;
+    return some;
+}
+
 static bool halve_call_time(struct gt_workload *workload, uint32_t index)
 {
     return halve_time(&workload->calls[index].duration_ps);
+}
+
+static bool halve_piece(struct gt_workload *workload, uint32_t index)
+{
+    return workload->calls[index].kind == GT_CALL_POLL && halve_time(&workload->calls[index].piece_ps);
 }
 
 const struct gt_simplification gt_simplifications[] = {
@@ -142,10 +260,18 @@ const struct gt_simplification gt_simplifications[] = {
     { "registers", kernels, drop_registers },
     { "shared memory", kernels, halve_shared },
     { "block", kernels, halve_block },
+    { "launches by blocks", kernels, halve_launch_counts },
+    { "barriers", kernels, halve_barriers },
+    { "cooperative", kernels, drop_cooperative },
+    { "early", kernels, drop_early },
+    { "tasks alike", graphs, equal_tasks },
+    { "task times", graphs, halve_task_times },
     { "priority", streams, drop_priority },
     { "blocking streams", streams, drop_non_blocking },
     { "bytes", ops, halve_bytes },
     { "operation times", ops, halve_op_time },
+    { "programmatic", ops, drop_programmatic },
     { "host work", calls, halve_call_time },
+    { "pieces", calls, halve_piece },
 };
 const size_t gt_simplification_count = sizeof gt_simplifications / sizeof gt_simplifications[0];

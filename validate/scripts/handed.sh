@@ -1,8 +1,8 @@
 #!/bin/sh
 # Hold today's model of work that the GPU hands out itself against what H200s did, without a GPU: task graphs that a
 # kernel's blocks do (tasks), kernels that blocks launch (children), grids that meet, come early or are polled for
-# (meetings).  The traces were drawn at random (task_graphs.py, children.py, meetings.py beside this script) and played
-# once, when the model was done:
+# (meetings).  The traces were drawn at random and are in the recordings with what became of them, played
+# once, when the model was done (others: gridtide validate --random N --families tasks,children,meetings):
 #
 #   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
 #
