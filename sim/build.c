@@ -10,6 +10,7 @@
 #include "sim/stream/child_state.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/thread_lock.h"
 #include "sim/tasks/tasks.h"
 
 static int clamp_level(const struct gt_device *device, int32_t priority)
@@ -248,6 +249,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     build_streams(m);
     build_threads(m);
     find_processes(m);
+    gt_thread_locks_build(m);
     gt_device_syncs_build(m);
     gt_child_launches_build(m);
     build_edges(m);
@@ -288,6 +290,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->queues);
     free(m->threads);
     free(m->thread_calls);
+    gt_thread_locks_free(m);
     free(m->streams);
     free(m->events);
     free(m->op_numbers);

@@ -31,7 +31,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/graph.c sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
     sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
-    sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/waiting.c \
+    sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
     sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
@@ -46,7 +46,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
-    sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/workload/peers.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
     sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph_flow.c sim/whatif/graph_nodes.c sim/whatif/graph_nodes.h sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
     sim/whatif/independence.h \

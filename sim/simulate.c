@@ -23,9 +23,11 @@
 #include "sim/stream/host_thread.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/stream.h"
+#include "sim/stream/thread_lock.h"
 
 static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_THREAD] = { .handle = gt_thread_handler },
+    [GT_HANDLE_LOCK] = { .handle = gt_thread_lock_handler },
     [GT_HANDLE_POLL] = { .handle = gt_poll_handler },
     [GT_HANDLE_STREAM] = { .handle = gt_stream_handler },
     [GT_HANDLE_TIMED_OP] = { .handle = gt_timed_op_handler },

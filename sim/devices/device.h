@@ -75,7 +75,8 @@ struct gt_device {
     } launch_extra, copy_extra, memset_extra, host_function_extra, event_extra;
     uint64_t attributes_call_ps; /* added to a launch that is cooperative or programmatic */
     uint64_t poll_query_ps;      /* a query of a poll */
-    uint64_t submit_lock_ps;     /* added to a call that submits work by each other thread in one */
+    uint64_t lock_ps; /* from one thread's release of a lock to the call of the next one in line (thread_lock.h) */
+    uint64_t submit_lock_ps; /* added to a call that submits work by each other thread in one */
     /* noise of these times (sim/stream/host_noise.h): standard deviations of their logarithms, in % */
     uint32_t noise_hosts_pct;   /* of all calls together, from one host to another */
     uint32_t noise_run_pct;     /* the same, from one run to the next on a host */

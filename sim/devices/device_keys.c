@@ -109,6 +109,8 @@ const struct gt_device_key gt_device_keys[] = {
          "CPU time of asking whether an event or a stream is done, in a poll"),
     TIME("host.contention_us", "us", submit_lock_ps, LONGEST_US, "0",
          "added to the CPU time of a call that submits work by each other thread that is inside one"),
+    TIME("host.lock_us", "us", lock_ps, LONGEST_US, "5",
+         "from one thread's release of a lock that threads share to the call of the next one that waits for it"),
     U32("host.noise_hosts_pct", "%", noise_hosts_pct, 0, 100, "30",
         "by which all host calls together differ from one host with this GPU to another (standard deviation of the "
         "logarithm); only for ranges of predictions"),

@@ -4,21 +4,35 @@
 
 #include <math.h>
 
+#include "sim/devices/links.h"
 #include "sim/machine/staging.h"
 #include "sim/warp/kernel_model.h"
 
+/* From one GPU to another, over what lies between, or by way of the host where the program may not. */
+static struct gt_copy_cost between_cost(const struct gt_workload *w, const struct gt_device *device,
+                                        const struct gt_op *op)
+{
+    gt_gpu_index from, to;
+
+    if (!gt_copy_between(w, op, &from, &to))
+        return device->p2p;
+    return gt_gpus_are_peers(w, from, to) ? gt_link_between(device, w->gpus[from].id, w->gpus[to].id).cost
+                                          : device->link_host;
+}
+
 /* The device file's model for this direction and memory. */
-static const struct gt_copy_cost *cost_of(const struct gt_device *device, const struct gt_op *op)
+static struct gt_copy_cost cost_of(const struct gt_workload *w, const struct gt_device *device,
+                                   const struct gt_op *op)
 {
     bool pageable = op->memory == GT_MEMORY_PAGEABLE;
 
     switch ((enum gt_direction)op->direction) {
     case GT_H2D:
-        return pageable || op->bytes <= device->inline_pinned_bytes ? &device->h2d_pageable : &device->h2d_pinned;
-    case GT_D2H: return pageable ? &device->d2h_pageable : &device->d2h_pinned;
-    case GT_P2P: return &device->p2p;
-    case GT_H2H: return &device->h2d_pageable;
-    default: return &device->d2d;
+        return pageable || op->bytes <= device->inline_pinned_bytes ? device->h2d_pageable : device->h2d_pinned;
+    case GT_D2H: return pageable ? device->d2h_pageable : device->d2h_pinned;
+    case GT_P2P: return between_cost(w, device, op);
+    case GT_H2H: return device->h2d_pageable;
+    default: return device->d2d;
     }
 }
 
@@ -27,9 +41,9 @@ gt_time_ps gt_whole_ps(double time_ps)
     return time_ps < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(time_ps + 0.5) : GT_TIME_LIMIT_PS + 1;
 }
 
-static double line_ps(const struct gt_copy_cost *cost, uint64_t bytes)
+static double line_ps(struct gt_copy_cost cost, uint64_t bytes)
 {
-    return (double)cost->latency_ps + (double)bytes * 1000.0 / cost->gbps;
+    return (double)cost.latency_ps + (double)bytes * 1000.0 / cost.gbps;
 }
 
 /* Seen on H200: of a large copy within the device what is not a multiple of 16 bytes is done behind the rest. */
@@ -47,7 +61,7 @@ static double copy_model_ps(const struct gt_machine *m, const struct gt_device *
     const struct gt_op *op = &m->workload->ops[index];
 
     return gt_copy_staged(device, op) ? gt_staging_duration_ps(m, device, index)
-                                      : line_ps(cost_of(device, op), op->bytes) + rest_ps(device, op);
+                                      : line_ps(cost_of(m->workload, device, op), op->bytes) + rest_ps(device, op);
 }
 
 static double memset_model_ps(const struct gt_device *device, const struct gt_op *op)

@@ -20,8 +20,9 @@
 
 /* Kinds of event: the row of the engine's table, and what subject and stamp are. */
 enum gt_handler_number {
-    GT_HANDLE_THREAD,         /* thread: its next call begins */
+    GT_HANDLE_THREAD,         /* thread: its next call begins; stamp: 0, or GT_THREAD_HAS_LOCK */
     GT_HANDLE_STREAM,         /* stream: looks at its head again; stamp: its wake's */
+    GT_HANDLE_LOCK,           /* lock of threads: who has it has called */
     GT_HANDLE_POLL,           /* thread: its poll's most pieces are done; stamp: the call's place in its thread */
     GT_HANDLE_NODE,           /* command: a graph node's gap has passed, or its turn has come, by the stamp */
     GT_HANDLE_TIMED_OP,       /* command: its time is over (gt_timed_op_start()) */
@@ -70,6 +71,7 @@ struct gt_machine {
     /* host threads and streams */
     struct gt_thread_state *threads;
     gt_call_index *thread_calls;
+    struct gt_lock_state *locks; /* of threads */
     struct gt_submission submissions[GT_SUBMISSIONS];
     uint32_t next_submission;
     struct gt_stream_state *streams;

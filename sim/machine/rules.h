@@ -49,6 +49,7 @@
     RULE(STREAM_GAP, "stream-gap", "latency.stream_gap_us=0", "stream/stream.c", "an operation starts a gap after the one before it in its stream") \
     RULE(EVENT_GAP, "event-gap", "latency.event_gap_us=0", "stream/stream.c", "an operation starts a gap after the event that it waits for") \
     RULE(ENGINE_GAP, "engine-gap", "latency.engine_gap_us=1.776 latency.engine_event_gap_us=1.84", "stream/stream.c", "gaps are longer where a stream goes from one engine to another") \
+    RULE(LINK_EVENT_GAP, "link-event-gap", "link.event_gap_us=1.84", "stream/stream.c", "an operation starts later after an event of another GPU") \
     RULE(CROWD, "crowd", "latency.crowd_us=0", "stream/stream.c", "gaps before kernels are longer while several connections hold work") \
     RULE(BUSY_CONNECTION, "busy-connection", "latency.busy_connection_us=0", "stream/stream.c", "each further connection that holds work adds to these gaps") \
     RULE(GRAPH_LAUNCH, "graph-launch", "host.graph_group_us=0 host.graph_node_us=0 host.graph_copy_us=0 copy.engine_memset_bytes=0", "replay/graph_launch.c", "a graph's nodes reach the GPU group after group while it is launched") \
@@ -60,6 +61,7 @@
     RULE(DEFAULT_STREAM, "default-stream", NULL, "stream/default_stream.c", "the legacy default stream and blocking streams wait for each other") \
     RULE(CALL_EXTRA, "call-extra", "host.cold_launch_us=0 host.first_launch_us=0 host.after_launch_us=0 host.cold_copy_us=0 host.first_copy_us=0 host.after_copy_us=0 host.cold_memset_us=0 host.first_memset_us=0 host.after_memset_us=0 host.cold_host_function_us=0 host.first_host_function_us=0 host.after_host_function_us=0 host.cold_event_us=0 host.first_event_us=0 host.after_event_us=0", "stream/call_extra.c", "a thread's first call of a kind, the first into a stream and one behind another kind take longer") \
     RULE(CONTENTION, "contention", "host.contention_us=0", "stream/host_thread.c", "threads that submit work at the same time hold each other up") \
+    RULE(LOCK, "lock", NULL, "stream/thread_lock.c", "threads that share a lock call one after the other") \
     RULE(POLL, "poll", NULL, "stream/poll.c", "a thread that polls sees the end of what it asks for at its next query") \
     RULE(SYNC_RETURN, "sync-return", "host.sync_return_us=0", "stream/host_thread.c", "a waiting call returns a while after what it waits for")
 

@@ -129,6 +129,15 @@ struct gt_thread_state {
     gt_op_index staging_op;          /* the copy in that its call goes on staging when that has started; GT_NONE */
     gt_time_ps staged_ps;            /* its start came: when the host is done with it; else GT_TIME_NONE */
     bool done;
+    bool has_lock;             /* for the call under way, or stands in line for it */
+    uint32_t lock;             /* in gt_machine.locks; GT_NONE */
+    gt_thread_index lock_next; /* behind it in the lock's line */
+};
+
+/* A lock that threads share (sim/stream/thread_lock.h). */
+struct gt_lock_state {
+    bool taken;
+    gt_thread_index head, tail; /* that wait for it; head GT_NONE: nobody */
 };
 
 /* Calls that submit work, the latest few: who is inside one now. */

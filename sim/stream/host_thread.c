@@ -8,6 +8,7 @@
 #include "sim/stream/call_times.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/poll.h"
+#include "sim/stream/thread_lock.h"
 #include "sim/stream/waiting.h"
 
 /* The thread's own work between two recorded calls. */
@@ -56,6 +57,7 @@ static void finish_call(struct gt_machine *m, gt_thread_index thread, gt_time_ps
         m->end_ps = end_ps;
     if (m->probe->call != NULL && m->probe->call(m->probe->user, &record, m->error) != 0)
         m->failed = true;
+    gt_thread_lock_give(m, thread, end_ps);
     state->next++;
     if (state->next == state->call_count) {
         state->done = true;
@@ -131,8 +133,9 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     struct gt_thread_state *state = &m->threads[thread];
     gt_stream_index stream = submits_to(m, &m->workload->calls[state->calls[state->next]]);
 
-    (void)stamp;
     (void)error;
+    if (stamp != GT_THREAD_HAS_LOCK && !gt_thread_lock_take(m, thread))
+        return 0;
     state->start_ps = m->engine.now_ps;
     state->blocked_ps = 0;
     state->cause_op = state->staging_op = GT_NONE;

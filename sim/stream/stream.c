@@ -134,8 +134,16 @@ static gt_time_ps later(gt_time_ps a, gt_time_ps b)
     return a > b ? a : b;
 }
 
+/* Do two operations run on different GPUs? */
+static bool on_other_gpu(const struct gt_machine *m, gt_op_index before, const struct gt_op *op)
+{
+    return before != GT_NONE && m->streams[m->workload->ops[before].stream].gpu != m->streams[op->stream].gpu;
+}
+
 static gt_time_ps event_gap_ps(const struct gt_machine *m, uint32_t before, const struct gt_op *op)
 {
+    if (on_other_gpu(m, before, op))
+        return m->device->link_event_gap_ps;
     return gt_replay_event_gap_ps(&m->replay, before == GT_NONE ? NULL : &m->workload->ops[before], op);
 }
 
@@ -164,6 +172,8 @@ static enum gt_rule_number gap_rule(const struct gt_machine *m, gt_op_index befo
 {
     const struct gt_op *first = before == GT_NONE ? NULL : &m->workload->ops[before], *op = &m->workload->ops[after];
 
+    if (plain == GT_RULE_EVENT_GAP && on_other_gpu(m, before, op))
+        return GT_RULE_LINK_EVENT_GAP;
     if (first != NULL && gt_replay_switches_engine(&m->replay, first, op))
         return GT_RULE_ENGINE_GAP;
     return plain == GT_RULE_STREAM_GAP && first->kind == GT_OP_COPY && op->kind == GT_OP_COPY ? GT_RULE_COPY_GAP

@@ -212,7 +212,7 @@ gt_stream_index gt_workload_add_stream(struct gt_workload *w)
 gt_thread_index gt_workload_add_thread(struct gt_workload *w)
 {
     grow(w, w->threads, w->thread_count, w->thread_room);
-    w->threads[w->thread_count] = (struct gt_thread){ .name = GT_NONE };
+    w->threads[w->thread_count] = (struct gt_thread){ .name = GT_NONE, .lock = GT_NONE };
     return w->thread_count++;
 }
 

@@ -138,10 +138,12 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     struct gt_collective collective; /* a rank's part of it; kind GT_COLLECTIVE_NONE: it is none */
 };
 
-struct gt_gpu {
+struct gt_gpu { /* a device that the trace names */
     uint32_t id;
     uint32_t name;
-}; /* a device that the trace names */
+    bool peers_known;                  /* the program said which of the GPUs before this one it has peer access with, */
+    uint64_t peers[GT_MOST_GPUS / 64]; /* both ways: a bit each; else with all */
+};
 struct gt_stream {
     gt_gpu_index gpu;
     uint32_t context; /* the source's context number; 0 where it has none */
@@ -153,6 +155,7 @@ struct gt_stream {
 struct gt_thread {
     uint64_t process, id;
     uint32_t name;
+    uint32_t lock; /* in names: of its process, that it holds while it calls (gt_call_needs_lock()); GT_NONE: none */
 };
 struct gt_event {
     uint64_t id;
@@ -215,6 +218,7 @@ struct gt_op {
     uint8_t memory;        /* gt_memory */
     bool programmatic;     /* a kernel whose blocks may come once all of the kernel before it in its stream have let
                             * them (the attribute programmaticStreamSerialization) */
+    bool from_peer;        /* P2P: the data comes from there; else it goes there */
     gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
     /* As in struct gt_call.  GT_TIME_NONE: as its call's cost, the learned constants and the device file have it. */
     gt_time_ps visible_ps; /* from its call's begin until the GPU may start it */
@@ -385,6 +389,15 @@ bool gt_kernel_cluster_fits(const uint32_t grid[3], const uint32_t cluster[3]);
 /* The end of a measured call or operation; GT_TIME_NONE when it has no measured times. */
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);
+
+/* Has the program peer access between the two GPUs? */
+bool gt_gpus_are_peers(const struct gt_workload *workload, gt_gpu_index one, gt_gpu_index other);
+/* From where to where a copy between GPUs goes; false: it is none, or which is not known. */
+bool gt_copy_between(const struct gt_workload *workload, const struct gt_op *op, gt_gpu_index *from, gt_gpu_index *to);
+
+/* Does a thread hold its lock during this call?  While it asks for something, or computes, not while it waits for the
+ * GPU: an interpreter that hands its lock to other threads does so around calls that block. */
+bool gt_call_needs_lock(const struct gt_workload *workload, gt_call_index call);
 
 /* Check every index, range and order that the simulator relies on.
  * Returns 0, or -1 with a text naming the trace line. */

@@ -19,7 +19,7 @@ struct raw_op {
     gt_time_ps start, duration;
     uint64_t bytes;
     uint8_t kind, direction, memory;
-    bool programmatic;
+    bool programmatic, from_peer;
 };
 struct raw_call {
     const struct gt_json_token *thread, *event, *name, *nodes, *buffer;
@@ -45,7 +45,8 @@ struct raw_call {
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }, \
-    { "programmatic", GT_FIELD_BOOL, offsetof(type, op programmatic), NULL, 0 }
+    { "programmatic", GT_FIELD_BOOL, offsetof(type, op programmatic), NULL, 0 }, \
+    { "from_peer", GT_FIELD_BOOL, offsetof(type, op from_peer), NULL, 0 }
 /* clang-format on */
 
 static const struct gt_field node_fields[] = {
@@ -145,6 +146,8 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
         return gt_error_set(error, "a %s needs \"bytes\", less than 2^63", gt_op_kind_names[raw->kind]);
     if (raw->kind != GT_OP_KERNEL && raw->programmatic)
         return gt_error_set(error, "\"programmatic\" is of kernels");
+    if (raw->from_peer && raw->direction != GT_P2P)
+        return gt_error_set(error, "\"from_peer\" is of copies with \"direction\":\"p2p\"");
     if (raw->kind == GT_OP_HOST_FUNCTION && raw->duration == GT_TIME_NONE)
         return gt_error_set(error, "a host function needs the time that it runs, \"duration_us\"");
     return 0;
@@ -195,6 +198,7 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     op->memory = raw->memory == NO_CHOICE ? gt_usual_memory(op) : raw->memory;
     op->peer_gpu = peer;
     op->programmatic = raw->programmatic;
+    op->from_peer = raw->from_peer;
     workload->calls[call].ops++;
     if (read_accesses(jsonl, raw, index, error) != 0)
         return -1;
@@ -273,8 +277,8 @@ static bool has_flat_op(const struct raw_call *raw)
     return op->kernel != NULL || op->profile != NULL || op->after != NULL || op->peer_gpu != NULL ||
            op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE || op->reads != NULL ||
            op->writes != NULL || op->source != NULL || op->destination != NULL || op->start != GT_TIME_NONE ||
-           op->duration != GT_TIME_NONE || op->programmatic || raw->grid[0] != 0 || raw->block[0] != 0 ||
-           raw->dynamic_shared_bytes != NO_U32;
+           op->duration != GT_TIME_NONE || op->programmatic || op->from_peer || raw->grid[0] != 0 ||
+           raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
 }
 
 /* Calls of alloc and free: which buffer, and for alloc how large. */

@@ -23,7 +23,12 @@ struct raw_stream {
 };
 struct raw_thread {
     struct identity identity;
+    const struct gt_json_token *lock;
     uint64_t process;
+};
+struct raw_gpu {
+    struct identity identity;
+    const struct gt_json_token *peers;
 };
 
 static const struct gt_field stream_fields[] = {
@@ -40,6 +45,7 @@ static const struct gt_field thread_fields[] = {
     { "id", GT_FIELD_U64, offsetof(struct raw_thread, identity.id), NULL, 0 },
     { "name", GT_FIELD_TEXT, offsetof(struct raw_thread, identity.name), NULL, 0 },
     { "process", GT_FIELD_U64, offsetof(struct raw_thread, process), NULL, 0 },
+    { "lock", GT_FIELD_TEXT, offsetof(struct raw_thread, lock), NULL, 0 },
 };
 static const struct gt_field event_fields[] = {
     { "event", GT_FIELD_REF, offsetof(struct identity, key), NULL, 0 },
@@ -47,9 +53,10 @@ static const struct gt_field event_fields[] = {
     { "name", GT_FIELD_TEXT, offsetof(struct identity, name), NULL, 0 },
 };
 static const struct gt_field gpu_fields[] = {
-    { "gpu", GT_FIELD_REF, offsetof(struct identity, key), NULL, 0 },
-    { "id", GT_FIELD_U64, offsetof(struct identity, id), NULL, 0 },
-    { "name", GT_FIELD_TEXT, offsetof(struct identity, name), NULL, 0 },
+    { "gpu", GT_FIELD_REF, offsetof(struct raw_gpu, identity.key), NULL, 0 },
+    { "id", GT_FIELD_U64, offsetof(struct raw_gpu, identity.id), NULL, 0 },
+    { "name", GT_FIELD_TEXT, offsetof(struct raw_gpu, identity.name), NULL, 0 },
+    { "peers", GT_FIELD_ARRAY, offsetof(struct raw_gpu, peers), NULL, 0 },
 };
 static const struct gt_field_table stream_table = GT_FIELD_TABLE("a stream", stream_fields);
 static const struct gt_field_table thread_table = GT_FIELD_TABLE("a thread", thread_fields);
@@ -203,6 +210,8 @@ int gt_jsonl_thread(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     gt_refs_add(jsonl->threads, raw.identity.key, index, jsonl->line_number);
     thread = &jsonl->workload->threads[index];
     thread->process = raw.process;
+    if (raw.lock != NULL && raw.lock->type == GT_JSON_STRING)
+        thread->lock = gt_name(jsonl->workload, raw.lock->text, raw.lock->length);
     settle(jsonl, &raw.identity, given, index, &thread->id, &thread->name);
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_THREAD, index);
     return 0;
@@ -263,21 +272,40 @@ static int check_gpu_id(uint64_t id, struct gt_error *error)
     return id < GT_NONE ? 0 : gt_error_set(error, "gpu number %llu is too large", (unsigned long long)id);
 }
 
+/* Each is a GPU above. */
+static int read_peers(struct gt_jsonl *jsonl, const struct gt_json_token *list, struct gt_gpu *gpu,
+                      struct gt_error *error)
+{
+    gpu->peers_known = true;
+    for (const struct gt_json_token *peer = list + 1; peer < list + list->span; peer += peer->span) {
+        uint32_t index = GT_NONE;
+
+        if (peer->type == GT_JSON_STRING || peer->type == GT_JSON_NUMBER)
+            index = gt_refs_find(jsonl->gpus, peer, NULL);
+        if (index == GT_NONE || index >= GT_MOST_GPUS)
+            return gt_error_set(error, "\"peers\" lists GPUs that are defined above this one");
+        gpu->peers[index / 64] |= UINT64_C(1) << index % 64;
+    }
+    return 0;
+}
+
 int gt_jsonl_gpu(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)
 {
-    struct identity raw = { .id = 0 };
+    struct raw_gpu raw = { .peers = NULL };
+    struct gt_gpu gpu = { .name = GT_NONE };
     uint64_t given, id;
-    uint32_t index, name = GT_NONE;
+    uint32_t index;
 
     if (gt_fields_read(object, &gpu_table, jsonl->line, &raw, &given, &jsonl->unknown, error) != 0 ||
-        check_new(jsonl->gpus, raw.key, "gpu", error) != 0)
+        check_new(jsonl->gpus, raw.identity.key, "gpu", error) != 0)
         return -1;
-    settle(jsonl, &raw, given, jsonl->workload->gpu_count, &id, &name);
-    if (check_gpu_id(id, error) != 0)
+    settle(jsonl, &raw.identity, given, jsonl->workload->gpu_count, &id, &gpu.name);
+    if (check_gpu_id(id, error) != 0 || (raw.peers != NULL && read_peers(jsonl, raw.peers, &gpu, error) != 0))
         return -1;
     index = gt_workload_add_gpu(jsonl->workload);
-    gt_refs_add(jsonl->gpus, raw.key, index, jsonl->line_number);
-    jsonl->workload->gpus[index] = (struct gt_gpu){ .id = (uint32_t)id, .name = name };
+    gt_refs_add(jsonl->gpus, raw.identity.key, index, jsonl->line_number);
+    gpu.id = (uint32_t)id;
+    jsonl->workload->gpus[index] = gpu;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_GPU, index);
     return 0;
 }

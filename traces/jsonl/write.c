@@ -69,6 +69,16 @@ static void emit_identity(struct gt_emit *emit, const struct gt_key *key, uint32
         gt_emit_text(emit, "name", text);
 }
 
+static void emit_peers(struct gt_emit *emit, uint32_t index)
+{
+    gt_emit_key(emit, "peers");
+    yajl_gen_array_open(emit->gen);
+    for (uint32_t i = 0; i < index; i++)
+        if (gt_gpus_are_peers(emit->workload, i, index))
+            gt_emit_key_value(emit, &emit->keys.gpus[i]);
+    yajl_gen_array_close(emit->gen);
+}
+
 static void emit_gpu(struct gt_emit *emit, uint32_t index)
 {
     const struct gt_gpu *gpu = &emit->workload->gpus[index];
@@ -76,6 +86,8 @@ static void emit_gpu(struct gt_emit *emit, uint32_t index)
     gt_emit_open(emit);
     gt_emit_ref(emit, "gpu", &emit->keys.gpus[index]);
     emit_identity(emit, &emit->keys.gpus[index], index, gpu->id, gpu->name);
+    if (gpu->peers_known)
+        emit_peers(emit, index);
     gt_emit_close(emit, GT_EXTRA_GPU, index);
     gt_emit_newline(emit);
 }
@@ -89,6 +101,8 @@ static void emit_thread(struct gt_emit *emit, uint32_t index)
     emit_identity(emit, &emit->keys.threads[index], index, thread->id, thread->name);
     if (thread->process != 0)
         gt_emit_number(emit, "process", thread->process);
+    if (thread->lock != GT_NONE)
+        gt_emit_text(emit, "lock", emit->keys.names[thread->lock]);
     gt_emit_close(emit, GT_EXTRA_THREAD, index);
     gt_emit_newline(emit);
 }

@@ -72,6 +72,7 @@ static void emit_work(struct gt_emit *emit, const struct gt_op *op)
         gt_emit_text(emit, "memory", gt_memory_names[op->memory]);
     if (op->peer_gpu != GT_NONE)
         gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
+    gt_emit_flag(emit, "from_peer", op->from_peer);
     gt_emit_flag(emit, "programmatic", op->programmatic);
     emit_accesses(emit, op, false);
     emit_accesses(emit, op, true);

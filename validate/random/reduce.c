@@ -164,7 +164,8 @@ static void add_frame(struct reducing *r)
     for (uint32_t i = 0; i < w->gpu_count; i++) {
         gt_gpu_index gpu = gt_workload_add_gpu(r->to);
 
-        r->to->gpus[gpu] = (struct gt_gpu){ w->gpus[i].id, name_in(r, w->gpus[i].name) };
+        r->to->gpus[gpu] = w->gpus[i];
+        r->to->gpus[gpu].name = name_in(r, w->gpus[i].name);
     }
     for (uint32_t i = 0; i < w->stream_count; i++) {
         if (!r->streams[i])
@@ -181,6 +182,7 @@ static gt_thread_index thread_in(struct reducing *r, gt_thread_index thread)
         r->new_threads[thread] = gt_workload_add_thread(r->to);
         r->to->threads[r->new_threads[thread]] = r->from->threads[thread];
         r->to->threads[r->new_threads[thread]].name = name_in(r, r->from->threads[thread].name);
+        r->to->threads[r->new_threads[thread]].lock = name_in(r, r->from->threads[thread].lock);
     }
     return r->new_threads[thread];
 }

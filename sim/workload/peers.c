@@ -1,0 +1,45 @@
+/* Several GPUs and threads of one program: who may reach whose memory, who holds a lock when. */
+#include "sim/workload/workload.h"
+
+bool gt_gpus_are_peers(const struct gt_workload *workload, gt_gpu_index one, gt_gpu_index other)
+{
+    gt_gpu_index first = one < other ? one : other, last = one < other ? other : one;
+    const struct gt_gpu *gpu = &workload->gpus[last];
+
+    return first == last || !gpu->peers_known || (gpu->peers[first / 64] >> first % 64 & 1) != 0;
+}
+
+bool gt_copy_between(const struct gt_workload *workload, const struct gt_op *op, gt_gpu_index *from, gt_gpu_index *to)
+{
+    gt_gpu_index own = workload->streams[op->stream].gpu;
+
+    if (op->kind != GT_OP_COPY || op->direction != GT_P2P || op->peer_gpu == GT_NONE)
+        return false;
+    *from = op->from_peer ? op->peer_gpu : own;
+    *to = op->from_peer ? own : op->peer_gpu;
+    return true;
+}
+
+/* What a blocking form of a copy, or pageable memory, makes the thread wait for. */
+static bool waits(const struct gt_workload *workload, const struct gt_call *call)
+{
+    if (call->flags & GT_CALL_SYNCHRONOUS)
+        return true;
+    return call->kind == GT_CALL_COPY && call->ops == 1 && workload->ops[call->first_op].memory == GT_MEMORY_PAGEABLE;
+}
+
+bool gt_call_needs_lock(const struct gt_workload *workload, gt_call_index index)
+{
+    const struct gt_call *call = &workload->calls[index];
+
+    if (workload->threads[call->thread].lock == GT_NONE)
+        return false;
+    switch ((enum gt_call_kind)call->kind) {
+    case GT_CALL_STREAM_SYNC:
+    case GT_CALL_EVENT_SYNC:
+    case GT_CALL_DEVICE_SYNC:
+    case GT_CALL_POLL: return false;
+    case GT_CALL_FREE: return call->stream != GT_NONE;
+    default: return !waits(workload, call);
+    }
+}
