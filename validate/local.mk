@@ -30,7 +30,8 @@ VALIDATE_CUDA_SOURCES = \
     validate/gpu/cuda_error.c validate/gpu/cuda_error.h validate/gpu/cupti.c validate/gpu/cupti.h validate/gpu/other_users.c validate/gpu/other_users.h \
     validate/player/awake.c validate/player/calls.c validate/player/clock.c validate/player/edges.c \
     validate/player/allocations.c validate/player/children.c \
-    validate/player/graph.c validate/player/internal.h validate/player/kernels.c validate/player/memory.c \
+    validate/player/gpus.c validate/player/graph.c validate/player/internal.h validate/player/kernels.c \
+    validate/player/lock.c validate/player/memory.c \
     validate/player/network.c validate/player/player.c validate/player/records.c validate/player/tasks.c \
     validate/player/task_works.c validate/player/warm.c
 VALIDATE_ABSENT_SOURCES = \

@@ -246,6 +246,8 @@ int gt_cupti_open(struct gt_error *error)
 static const struct { CUpti_CallbackId id; bool kernels; } calls[] = {
     { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpy_v3020, false },
     { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyAsync_v3020, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyPeer_v4000, false },
+    { CUPTI_RUNTIME_TRACE_CBID_cudaMemcpyPeerAsync_v4000, false },
     { CUPTI_RUNTIME_TRACE_CBID_cudaMemset_v3020, false },
     { CUPTI_RUNTIME_TRACE_CBID_cudaMemsetAsync_v3020, false },
     { CUPTI_RUNTIME_TRACE_CBID_cudaGraphLaunch_v10000, false },

@@ -1,6 +1,7 @@
 /* Host threads: each walks its calls, one after the other, on a thread of its own. */
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "validate/host_gaps.h"
 #include "validate/player/internal.h"
@@ -63,6 +64,33 @@ static void CUDART_CB host_function(void *user)
     op->end_ns = gt_clock_ns();
 }
 
+static cudaEvent_t event_of(const struct gt_player *player, uint32_t event, uint32_t gpu)
+{
+    return player->events[(uint64_t)event * player->gpu_count + gpu];
+}
+
+/* As it was recorded last. */
+static cudaEvent_t recorded_event(struct gt_player *player, uint32_t event)
+{
+    return event_of(player, event, atomic_load(&player->event_gpus[event]));
+}
+
+/* Between GPUs: by cudaMemcpyPeerAsync, unless the trace names the general function. */
+static cudaError_t copy_between(struct gt_player *player, uint32_t number, cudaStream_t stream)
+{
+    const struct gt_workload *workload = player->workload;
+    const struct gt_op *op = &workload->ops[number];
+    const struct gt_play_op *play = &player->ops[number];
+    gt_gpu_index from, to;
+
+    if (!gt_copy_between(workload, op, &from, &to))
+        return cudaErrorInvalidValue;
+    if (strcmp(gt_name_text(workload, workload->calls[op->call].name), "cudaMemcpyAsync") == 0)
+        return cudaMemcpyAsync(play->to, play->from, op->bytes, cudaMemcpyDefault, stream);
+    return cudaMemcpyPeerAsync(play->to, player->gpus[to].device, play->from, player->gpus[from].device, op->bytes,
+                               stream);
+}
+
 cudaError_t gt_player_issue(struct gt_player *player, uint32_t number, cudaStream_t stream)
 {
     const struct gt_op *op = &player->workload->ops[number];
@@ -76,7 +104,10 @@ cudaError_t gt_player_issue(struct gt_player *player, uint32_t number, cudaStrea
         launch = play->launch;
         launch.stream = stream;
         return play->library->launch(&launch);
-    case GT_OP_COPY: return cudaMemcpyAsync(play->to, play->from, op->bytes, copy_kinds[op->direction], stream);
+    case GT_OP_COPY:
+        if (op->direction == GT_P2P && op->bytes > 0)
+            return copy_between(player, number, stream);
+        return cudaMemcpyAsync(play->to, play->from, op->bytes, copy_kinds[op->direction], stream);
     case GT_OP_MEMSET: return cudaMemsetAsync(play->to, 0, op->bytes, stream);
     case GT_OP_HOST_FUNCTION: return cudaLaunchHostFunc(stream, host_function, play);
     case GT_OP_KINDS: break;
@@ -113,6 +144,7 @@ static cudaError_t issue_all(struct gt_player *player, const struct gt_call *cal
 static bool plain(const struct gt_player *player, const struct gt_call *call)
 {
     return call->flags & GT_CALL_SYNCHRONOUS && call->ops == 1 &&
+           player->workload->ops[call->first_op].direction != GT_P2P &&
            stream_of(player, player->workload->ops[call->first_op].stream) == cudaStreamLegacy;
 }
 
@@ -197,19 +229,23 @@ static cudaError_t record_event(struct gt_player *player, uint32_t number)
 {
     const struct gt_call *call = &player->workload->calls[number];
 
-    return cudaEventRecord(player->events[call->event], stream_of(player, call->stream));
+    uint32_t gpu = player->workload->streams[call->stream].gpu;
+    cudaError_t code = cudaEventRecord(event_of(player, call->event, gpu), stream_of(player, call->stream));
+
+    atomic_store(&player->event_gpus[call->event], gpu);
+    return code;
 }
 
 static cudaError_t wait_event(struct gt_player *player, uint32_t number)
 {
     const struct gt_call *call = &player->workload->calls[number];
 
-    return cudaStreamWaitEvent(stream_of(player, call->stream), player->events[call->event], 0);
+    return cudaStreamWaitEvent(stream_of(player, call->stream), recorded_event(player, call->event), 0);
 }
 
 static cudaError_t query_event(struct gt_player *player, uint32_t number)
 {
-    cudaError_t code = cudaEventQuery(player->events[player->workload->calls[number].event]);
+    cudaError_t code = cudaEventQuery(recorded_event(player, player->workload->calls[number].event));
 
     return code == cudaErrorNotReady ? cudaSuccess : code;
 }
@@ -222,7 +258,7 @@ static cudaError_t poll(struct gt_player *player, uint32_t number)
     cudaError_t code;
 
     for (play->pieces = 0;; play->pieces++) {
-        code = call->event != GT_NONE ? cudaEventQuery(player->events[call->event])
+        code = call->event != GT_NONE ? cudaEventQuery(recorded_event(player, call->event))
                                       : cudaStreamQuery(stream_of(player, call->stream));
         if (code != cudaErrorNotReady || (call->most_pieces > 0 && play->pieces == call->most_pieces) ||
             atomic_load_explicit(&player->failed, memory_order_relaxed))
@@ -233,14 +269,12 @@ static cudaError_t poll(struct gt_player *player, uint32_t number)
 
 static cudaError_t sync_event(struct gt_player *player, uint32_t number)
 {
-    return cudaEventSynchronize(player->events[player->workload->calls[number].event]);
+    return cudaEventSynchronize(recorded_event(player, player->workload->calls[number].event));
 }
 
 static cudaError_t sync_device(struct gt_player *player, uint32_t number)
 {
-    (void)player;
-    (void)number;
-    return cudaDeviceSynchronize();
+    return gt_player_sync_gpus(player, gt_player_gpu_of_call(player, number));
 }
 
 /* The thread computes, or does something that the GPU does not see. */
@@ -297,6 +331,29 @@ static void fail(struct gt_player *player, uint32_t number, cudaError_t code)
     pthread_mutex_unlock(&player->lock);
 }
 
+/* The call at its time, with the thread's lock where it has one: the call begins when it has that. */
+static cudaError_t make_call(struct gt_play_thread *thread, uint32_t number)
+{
+    struct gt_player *player = thread->player;
+    const struct gt_call *what = &player->workload->calls[number];
+    struct gt_play_call *call = &player->calls[number];
+    bool locked = thread->lock != NULL && gt_call_needs_lock(player->workload, number);
+    cudaError_t code;
+
+    if (locked)
+        gt_player_take_lock(thread->lock);
+    gt_cupti_mark(number);
+    call->start_ns = gt_clock_ns();
+    if (playable(what))
+        code = acts[what->kind].act(player, number);
+    else
+        code = gt_player_wait_released(player, number);
+    call->end_ns = gt_clock_ns();
+    if (locked)
+        gt_player_give_lock(thread->lock);
+    return code;
+}
+
 static void walk(struct gt_play_thread *thread)
 {
     struct gt_player *player = thread->player;
@@ -305,19 +362,13 @@ static void walk(struct gt_play_thread *thread)
     for (uint32_t i = 0; i < thread->call_count && !atomic_load_explicit(&player->failed, memory_order_relaxed);
          i++) {
         uint32_t number = thread->calls[i];
-        const struct gt_call *what = &player->workload->calls[number];
-        struct gt_play_call *call = &player->calls[number];
-        cudaError_t code = cudaSuccess;
+        cudaError_t code = gt_player_turn_to(player, gt_player_gpu_of_call(player, number));
 
         if (player->waits_ns[number] > 0)
             spin_until(last_ns + player->waits_ns[number]);
-        gt_cupti_mark(number);
-        call->start_ns = gt_clock_ns();
-        if (playable(what))
-            code = acts[what->kind].act(player, number);
-        else
-            code = gt_player_wait_released(player, number);
-        call->end_ns = last_ns = gt_clock_ns();
+        if (code == cudaSuccess)
+            code = make_call(thread, number);
+        last_ns = player->calls[number].end_ns;
         if (code != cudaSuccess)
             fail(player, number, code);
     }
@@ -330,7 +381,7 @@ static void *run_thread(void *user)
     struct gt_player *player = thread->player;
     uint64_t go_ns;
 
-    if (cudaFree(NULL) != cudaSuccess)
+    if (cudaSetDevice(player->gpu->device) != cudaSuccess || cudaFree(NULL) != cudaSuccess)
         fail(player, thread->calls[0], cudaGetLastError());
     atomic_fetch_add(&player->ready, 1);
     while ((go_ns = atomic_load(&player->go_ns)) == 0)
@@ -368,7 +419,7 @@ int gt_player_walk(struct gt_player *player, struct gt_error *error)
     give_signal(player, started);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(player->threads[i].handle, NULL);
-    code = cudaDeviceSynchronize();
+    code = gt_player_sync_gpus(player, GT_NONE);
     player->unplayed = 0;
     for (uint32_t i = 0; i < player->workload->call_count; i++)
         player->unplayed += !playable(&player->workload->calls[i]);

@@ -202,6 +202,9 @@ int gt_player_tree_kernel(struct gt_player *player, uint32_t op, struct gt_error
 {
     const struct gt_kernel *kernel = kernel_of(player, op);
 
+    if (player->several)
+        return gt_error_set(error,
+                            "kernels that blocks launch are played on one GPU only, not where there are several");
     if (!gt_child_tree_built())
         return gt_error_set(error, "its blocks launch kernels, or it is launched by some, and this build has no CUDA "
                                    "device runtime (libcudadevrt); build with a whole CUDA toolkit");

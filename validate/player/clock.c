@@ -16,7 +16,7 @@ static int spin(struct gt_player *player, const char *cycles, uint32_t blocks, s
     double arguments[GT_LIBRARY_PARAMETERS];
     /* clang-format off */
     struct gt_gpu_launch launch = {
-        .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 }, .stream = player->own, .arguments = arguments, .log = log,
+        .grid = { blocks, 1, 1 }, .block = { 32, 1, 1 }, .stream = player->gpu->own, .arguments = arguments, .log = log,
     };
     /* clang-format on */
 
@@ -26,7 +26,7 @@ static int spin(struct gt_player *player, const char *cycles, uint32_t blocks, s
     if (gt_library_argument(kernel, "cycles", cycles, arguments, error) != 0)
         return -1;
     GT_CUDA(kernel->launch(&launch), error);
-    GT_CUDA(cudaStreamSynchronize(player->own), error);
+    GT_CUDA(cudaStreamSynchronize(player->gpu->own), error);
     return 0;
 }
 
@@ -59,8 +59,8 @@ int gt_player_measure_clock(struct gt_player *player, struct gt_error *error)
         mhz[i] = spent * 1e3 / (double)(here[i].end_ns - here[i].start_ns);
         overshoot[i] = spent - CLOCK_CYCLES;
     }
-    player->clock_mhz = gt_median(mhz, CLOCK_BLOCKS);
-    player->overshoot_cycles = gt_median(overshoot, CLOCK_BLOCKS);
+    player->gpu->clock_mhz = gt_median(mhz, CLOCK_BLOCKS);
+    player->gpu->overshoot_cycles = gt_median(overshoot, CLOCK_BLOCKS);
     return 0;
 }
 
@@ -110,7 +110,7 @@ static int bracket(const struct gt_activity *activity, const struct gt_block_log
     return 0;
 }
 
-int gt_player_align(struct gt_player *player, struct gt_alignment *alignment, struct gt_error *error)
+static int align(struct gt_player *player, struct gt_alignment *alignment, struct gt_error *error)
 {
     struct gt_block_log here[ALIGNMENTS], *log = NULL;
     const struct gt_activity *activity = NULL;
@@ -130,6 +130,16 @@ int gt_player_align(struct gt_player *player, struct gt_alignment *alignment, st
     return result == 0 ? bracket(activity, here, alignment, error) : -1;
 }
 
+int gt_player_align_before(struct gt_player *player, struct gt_error *error)
+{
+    return align(player, &player->gpu->before, error);
+}
+
+int gt_player_align_after(struct gt_player *player, struct gt_error *error)
+{
+    return align(player, &player->gpu->after, error);
+}
+
 static int64_t middle(const struct gt_alignment *alignment, int64_t base_ns)
 {
     return alignment->low_ns - base_ns + (alignment->high_ns - alignment->low_ns) / 2;
@@ -137,11 +147,11 @@ static int64_t middle(const struct gt_alignment *alignment, int64_t base_ns)
 
 /* The clocks drift: between the two alignments the offset changes evenly. Offsets count from the first
  * one's, so that the large numbers stay whole. */
-uint64_t gt_player_host_ns(const struct gt_player *player, uint64_t gpu_ns)
+uint64_t gt_player_host_ns(const struct gt_play_gpu *gpu, uint64_t gpu_ns)
 {
-    int64_t base_ns = player->before.low_ns, since_ns = (int64_t)gpu_ns - player->before.gpu_ns;
-    int64_t first_ns = middle(&player->before, base_ns), last_ns = middle(&player->after, base_ns);
-    double span_ns = (double)(player->after.gpu_ns - player->before.gpu_ns);
+    int64_t base_ns = gpu->before.low_ns, since_ns = (int64_t)gpu_ns - gpu->before.gpu_ns;
+    int64_t first_ns = middle(&gpu->before, base_ns), last_ns = middle(&gpu->after, base_ns);
+    double span_ns = (double)(gpu->after.gpu_ns - gpu->before.gpu_ns);
     double part = span_ns > 0 ? (double)since_ns / span_ns : 0;
 
     return gpu_ns + (uint64_t)(base_ns + first_ns + (int64_t)(part * (double)(last_ns - first_ns)));

@@ -45,8 +45,11 @@ static bool released(const struct gt_workload *workload, const struct gt_replay 
 
 static int need_event(struct gt_player *player, uint32_t op, struct gt_error *error)
 {
-    if (player->ops[op].done == NULL)
-        GT_CUDA(cudaEventCreateWithFlags(&player->ops[op].done, cudaEventDisableTiming), error);
+    if (player->ops[op].done != NULL)
+        return 0;
+    if (gt_player_use_of_op(player, op, error) != 0)
+        return -1;
+    GT_CUDA(cudaEventCreateWithFlags(&player->ops[op].done, cudaEventDisableTiming), error);
     return 0;
 }
 

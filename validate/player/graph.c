@@ -29,14 +29,17 @@ static int add_node(struct gt_player *player, cudaGraph_t graph, uint32_t op, co
     const cudaGraphNode_t *captured = NULL;
     size_t captured_count = 0;
 
-    GT_CUDA(cudaStreamBeginCaptureToGraph(player->own, graph, before, NULL, count, cudaStreamCaptureModeThreadLocal),
-            error);
-    GT_CUDA(gt_player_issue(player, op, player->own), error);
-    GT_CUDA(cudaStreamGetCaptureInfo(player->own, &status, NULL, NULL, &captured, NULL, &captured_count), error);
+    if (gt_player_use_of_op(player, op, error) != 0)
+        return -1;
+    GT_CUDA(
+        cudaStreamBeginCaptureToGraph(player->gpu->own, graph, before, NULL, count, cudaStreamCaptureModeThreadLocal),
+        error);
+    GT_CUDA(gt_player_issue(player, op, player->gpu->own), error);
+    GT_CUDA(cudaStreamGetCaptureInfo(player->gpu->own, &status, NULL, NULL, &captured, NULL, &captured_count), error);
     if (captured_count != 1)
         return gt_error_set(error, "CUDA made %zu nodes of one operation of a graph", captured_count);
     *node = captured[0];
-    GT_CUDA(cudaStreamEndCapture(player->own, &graph), error);
+    GT_CUDA(cudaStreamEndCapture(player->gpu->own, &graph), error);
     return 0;
 }
 
@@ -84,13 +87,15 @@ static int make_graph(struct gt_player *player, uint32_t number, struct gt_error
 
     if (result == 0)
         result = fill_graph(player, call, graph, nodes, before, error);
+    if (result == 0)
+        result = gt_player_use_of_op(player, call->first_op, error);
     if (result == 0) {
         code = cudaGraphInstantiate(&player->calls[number].graph, graph, 0);
         if (code != cudaSuccess)
             result = gt_cuda_fail("cudaGraphInstantiate", code, error);
     }
     if (result == 0) {
-        code = cudaGraphUpload(player->calls[number].graph, player->own);
+        code = cudaGraphUpload(player->calls[number].graph, player->gpu->own);
         if (code != cudaSuccess)
             result = gt_cuda_fail("cudaGraphUpload", code, error);
     }

@@ -1,6 +1,8 @@
 /* internal.h - what the files of the player share.
  *
  *   player.c          ready, play, tell: the order of things
+ *   gpus.c     the trace's GPUs on those of the machine, who reaches whose memory
+ *   lock.c     locks that threads share
  *   kernels.c  each kernel's launch: arguments, block times, log
  *   tasks.c    kernels whose blocks walk a task graph
  *   task_works.c  what such tasks do
@@ -70,7 +72,17 @@ struct gt_play_thread {
     struct gt_player *player;
     const uint32_t *calls; /* in order */
     uint32_t call_count;
+    struct gt_play_lock *lock; /* that it holds while it calls; NULL: none */
     pthread_t handle;
+};
+
+struct gt_play_waiter;
+struct gt_play_lock {
+    uint32_t name; /* as the threads' */
+    uint64_t process;
+    pthread_mutex_t mutex; /* of what follows */
+    bool taken;
+    struct gt_play_waiter *first, *last; /* who waits, in order */
 };
 
 /* The GPU's timer against the host's clock at one moment: host = GPU + offset, which is between the two. */
@@ -93,15 +105,34 @@ struct gt_play_buffer {   /* of the workload's buffers */
     bool pinned, ordered; /* by a stream */
 };
 
+/* One GPU of the workload. */
+struct gt_play_gpu {
+    bool used;
+    int device;                         /* CUDA's number of it */
+    cudaStream_t own;                   /* for what is not the trace's */
+    double clock_mhz, overshoot_cycles; /* a spinning block runs so much longer than asked */
+    struct gt_alignment before, after;
+    struct gt_block_log *logs; /* there; records first_log and on of the player's logs_here */
+    uint64_t first_log, log_count;
+    void *warm_memory;
+    cudaEvent_t warm_event;
+    cudaGraphExec_t warm_graph;
+};
+
 struct gt_player {
     const struct gt_workload *workload;
     struct gt_play_options options;
     char description[256];
+    struct gt_play_gpu *gpus; /* as the workload's */
+    struct gt_play_gpu *gpu;  /* being made ready, or asked for what it has: the current device of that thread */
+    uint32_t gpu_count;
+    bool several;           /* GPUs are used */
     struct gt_play_op *ops; /* as the workload's */
     struct gt_play_call *calls;
     struct gt_play_buffer *buffers; /* as the workload's */
     cudaStream_t *streams;
-    cudaEvent_t *events;            /* of one repetition */
+    cudaEvent_t *events;            /* of one repetition: of each one a GPU */
+    atomic_uint *event_gpus;        /* by event: where it was recorded last */
     struct gt_play_thread *threads; /* those that make calls */
     uint32_t thread_count;
     uint32_t *thread_calls;              /* what their lists point into */
@@ -109,8 +140,10 @@ struct gt_player {
     uint64_t *waits_ns;                  /* per call: the thread's own work before it */
     void **memory, **pinned, **pageable; /* to be freed */
     uint32_t memory_count, pinned_count, pageable_count;
-    struct gt_block_log *logs, *logs_here; /* on the GPU; fetched */
+    struct gt_block_log *logs_here; /* fetched */
     uint64_t log_count;
+    struct gt_play_lock *locks;
+    uint32_t lock_count;
     bool *tree_kernels;               /* by kernel: played as part of a tree */
     uint32_t *tree_places;            /* by child launch: of its stream */
     unsigned long long *tree_streams; /* on the GPU; NULL: no block launches anything */
@@ -120,14 +153,9 @@ struct gt_player {
     struct gt_play_part *parts;
     uint32_t part_count, part_room;
     bool kernels_recorded;                       /* CUPTI records kernels, which costs each a little */
-    cudaStream_t own;                            /* for what is not the trace's */
     const struct gt_library_kernel *warm_kernel; /* for calls that mean nothing */
     double warm_arguments[GT_LIBRARY_PARAMETERS];
-    void *warm_gpu, *warm_host;
-    cudaEvent_t warm_event;
-    cudaGraphExec_t warm_graph;
-    double clock_mhz, overshoot_cycles; /* a spinning block runs so much longer than asked */
-    struct gt_alignment before, after;
+    void *warm_host;
     uint64_t untraced_ns; /* from the first call to the last while nobody records */
     uint64_t origin_ns;   /* when the threads set off */
     pthread_t *keepers;   /* of the CPUs awake */
@@ -145,7 +173,31 @@ struct gt_player {
     bool broken; /* the GPU must be given up after an error */
 };
 
-/* memory.c */
+/* gpus.c */
+/* Which of the machine's GPUs plays which of the trace's. */
+int gt_player_find_gpus(struct gt_player *player, struct gt_error *error);
+/* From now on player->gpu, and the calling thread's device; that of an operation's stream. */
+int gt_player_use(struct gt_player *player, uint32_t gpu, struct gt_error *error);
+int gt_player_use_of_op(struct gt_player *player, uint32_t op, struct gt_error *error);
+/* On each GPU that is used; back on the first one then. */
+int gt_player_each_gpu(struct gt_player *player, int (*act)(struct gt_player *player, struct gt_error *error),
+                       struct gt_error *error);
+/* Peer access as the trace has it; none any more. */
+int gt_player_open_ways(struct gt_player *player, struct gt_error *error);
+void gt_player_close_ways(struct gt_player *player);
+/* The GPU that a call is about; GT_NONE: any.  For threads of the trace: make it the calling thread's device; wait for
+ * it, or for all with GT_NONE. */
+uint32_t gt_player_gpu_of_call(const struct gt_player *player, uint32_t call);
+cudaError_t gt_player_turn_to(const struct gt_player *player, uint32_t gpu);
+cudaError_t gt_player_sync_gpus(const struct gt_player *player, uint32_t gpu);
+
+/* lock.c */
+void gt_player_make_locks(struct gt_player *player);
+void gt_player_free_locks(struct gt_player *player);
+void gt_player_take_lock(struct gt_play_lock *lock);
+void gt_player_give_lock(struct gt_play_lock *lock);
+
+/* memory.c: on player->gpu */
 void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 void *gt_player_pinned_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);
 int gt_player_buffers(struct gt_player *player, struct gt_error *error);
@@ -214,7 +266,7 @@ int gt_player_walk(struct gt_player *player, struct gt_error *error);
 /* warm.c */
 int gt_player_make_warm(struct gt_player *player, struct gt_error *error);
 void gt_player_free_warm(struct gt_player *player);
-/* On the calling thread, until shortly before a time, at least once. */
+/* On the calling thread, each GPU, until shortly before a time, at least once. */
 cudaError_t gt_player_warm(struct gt_player *player, uint64_t until_ns);
 
 /* awake.c */
@@ -224,10 +276,17 @@ bool gt_player_keep_cpu_awake(struct gt_player *player);
 void gt_player_sleep(struct gt_player *player);
 
 /* clock.c */
+/* Of player->gpu: its clock; where its timer stands, before and after. */
 int gt_player_measure_clock(struct gt_player *player, struct gt_error *error);
-int gt_player_align(struct gt_player *player, struct gt_alignment *alignment, struct gt_error *error);
+int gt_player_align_before(struct gt_player *player, struct gt_error *error);
+int gt_player_align_after(struct gt_player *player, struct gt_error *error);
 /* A time of the GPU's timer on the host's clock. */
-uint64_t gt_player_host_ns(const struct gt_player *player, uint64_t gpu_ns);
+uint64_t gt_player_host_ns(const struct gt_play_gpu *gpu, uint64_t gpu_ns);
+/* The GPU of an operation. */
+static inline const struct gt_play_gpu *gt_player_gpu_of(const struct gt_player *player, uint32_t op)
+{
+    return &player->gpus[player->workload->streams[player->workload->ops[op].stream].gpu];
+}
 
 /* records.c */
 /* From the first call's start to the last one's end: what needs no GPU clock. */

@@ -56,7 +56,7 @@ static int read_arguments(struct gt_play_op *op, const char *json, char **places
 /* Cycles after which a block that is to take so long has ended. */
 static uint64_t cycles_of(const struct gt_player *player, gt_time_ps block_ps)
 {
-    double cycles = (double)block_ps * player->clock_mhz * 1e-6 - player->overshoot_cycles;
+    double cycles = (double)block_ps * player->gpu->clock_mhz * 1e-6 - player->gpu->overshoot_cycles;
 
     return cycles < 1 ? 1 : (uint64_t)(cycles + 0.5);
 }
@@ -160,6 +160,8 @@ static int set_kernel(struct gt_player *player, uint32_t number, struct gt_error
     struct gt_part part;
     int result;
 
+    if (gt_player_use_of_op(player, number, error) != 0)
+        return -1;
     if (gt_part_of(player->workload, number, player->options.seed, &part, error) != 0)
         return -1;
     result = set_launch(player, number, &part, error);
@@ -167,16 +169,19 @@ static int set_kernel(struct gt_player *player, uint32_t number, struct gt_error
     return result == 0 ? 0 : place(player, number, error);
 }
 
-static int give_logs(struct gt_player *player, struct gt_error *error)
+/* Those of one GPU stand together. */
+static int give_logs_of_gpu(struct gt_player *player, struct gt_error *error)
 {
     const struct gt_workload *workload = player->workload;
+    struct gt_play_gpu *gpu = player->gpu;
 
+    gpu->first_log = player->log_count;
     for (uint32_t i = 0; i < workload->op_count; i++) {
         struct gt_play_op *op = &player->ops[i];
 
-        op->first_log = GT_NO_LOG;
-        if (workload->ops[i].kind != GT_OP_KERNEL)
+        if (workload->ops[i].kind != GT_OP_KERNEL || gt_player_gpu_of(player, i) != gpu)
             continue;
+        op->first_log = GT_NO_LOG;
         if (op->blocks > most_logs - player->log_count) {
             player->kernels_recorded = true;
             continue;
@@ -184,15 +189,27 @@ static int give_logs(struct gt_player *player, struct gt_error *error)
         op->first_log = player->log_count;
         player->log_count += op->blocks;
     }
-    if (player->log_count == 0)
+    gpu->log_count = player->log_count - gpu->first_log;
+    if (gpu->log_count == 0)
         return 0;
-    player->logs = gt_player_device_memory(player, player->log_count * sizeof *player->logs, error);
-    if (player->logs == NULL)
+    gpu->logs = gt_player_device_memory(player, gpu->log_count * sizeof *gpu->logs, error);
+    if (gpu->logs == NULL)
         return -1;
-    player->logs_here = gt_realloc(NULL, player->log_count, sizeof *player->logs_here);
     for (uint32_t i = 0; i < workload->op_count; i++)
-        if (player->ops[i].first_log != GT_NO_LOG)
-            player->ops[i].launch.log = player->logs + player->ops[i].first_log;
+        if (workload->ops[i].kind == GT_OP_KERNEL && gt_player_gpu_of(player, i) == gpu &&
+            player->ops[i].first_log != GT_NO_LOG)
+            player->ops[i].launch.log = gpu->logs + (player->ops[i].first_log - gpu->first_log);
+    return 0;
+}
+
+static int give_logs(struct gt_player *player, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < player->workload->op_count; i++)
+        player->ops[i].first_log = GT_NO_LOG;
+    if (gt_player_each_gpu(player, give_logs_of_gpu, error) != 0)
+        return -1;
+    if (player->log_count > 0)
+        player->logs_here = gt_realloc(NULL, player->log_count, sizeof *player->logs_here);
     return 0;
 }
 

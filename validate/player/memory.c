@@ -93,6 +93,7 @@ static const struct ends {
     [GT_H2D] = { gt_player_device_memory, gt_player_pinned_memory },
     [GT_D2H] = { gt_player_pinned_memory, gt_player_device_memory },
     [GT_D2D] = { gt_player_device_memory, gt_player_device_memory },
+    [GT_P2P] = { gt_player_device_memory, gt_player_device_memory },
     [GT_H2H] = { gt_player_pinned_memory, gt_player_pinned_memory },
 };
 
@@ -101,17 +102,57 @@ static allocate *end_of(allocate *usual, const struct gt_op *op)
     return usual == gt_player_pinned_memory && op->memory == GT_MEMORY_PAGEABLE ? pageable_memory : usual;
 }
 
-/* Do two operations share their buffers? */
-static bool alike(const struct gt_op *a, const struct gt_op *b)
+/* The GPUs that an operation's buffers are of. */
+struct places {
+    gt_gpu_index to, from;
+};
+
+static struct places places_of(const struct gt_workload *workload, const struct gt_op *op)
 {
-    return a->kind == b->kind &&
-           (a->kind == GT_OP_MEMSET ||
-            (a->direction == b->direction && (a->memory == GT_MEMORY_PAGEABLE) == (b->memory == GT_MEMORY_PAGEABLE)));
+    gt_gpu_index gpu = workload->streams[op->stream].gpu;
+    struct places places = { gpu, gpu };
+
+    gt_copy_between(workload, op, &places.from, &places.to);
+    return places;
+}
+
+/* Do two operations share their buffers? */
+static bool alike(const struct gt_workload *workload, const struct gt_op *a, const struct gt_op *b)
+{
+    struct places one = places_of(workload, a), other = places_of(workload, b);
+
+    if (a->kind != b->kind || one.to != other.to || one.from != other.from)
+        return false;
+    return a->kind == GT_OP_MEMSET ||
+           (a->direction == b->direction && (a->memory == GT_MEMORY_PAGEABLE) == (b->memory == GT_MEMORY_PAGEABLE));
 }
 
 static bool needs_buffer(const struct gt_op *op)
 {
     return (op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET) && op->bytes > 0;
+}
+
+static void *make_end(struct gt_player *player, gt_gpu_index gpu, allocate *end, uint64_t bytes,
+                      struct gt_error *error)
+{
+    return gt_player_use(player, gpu, error) == 0 ? end(player, bytes, error) : NULL;
+}
+
+/* Both ends of an operation's buffers; a memset has one. */
+static int make_ends(struct gt_player *player, const struct gt_op *op, uint64_t bytes, void **to, void **from,
+                     struct gt_error *error)
+{
+    struct places places = places_of(player->workload, op);
+
+    *from = NULL;
+    if (op->kind == GT_OP_MEMSET) {
+        *to = make_end(player, places.to, gt_player_device_memory, bytes, error);
+        return *to == NULL ? -1 : 0;
+    }
+    *to = make_end(player, places.to, end_of(ends[op->direction].to, op), bytes, error);
+    if (*to != NULL)
+        *from = make_end(player, places.from, end_of(ends[op->direction].from, op), bytes, error);
+    return *from == NULL ? -1 : 0;
 }
 
 /* Buffers for operation `first` and all that share them. */
@@ -120,23 +161,15 @@ static int share_buffers(struct gt_player *player, uint32_t first, struct gt_err
     const struct gt_workload *workload = player->workload;
     const struct gt_op *op = &workload->ops[first];
     uint64_t bytes = op->bytes;
-    void *to, *from = NULL;
+    void *to, *from;
 
     for (uint32_t i = first + 1; i < workload->op_count; i++)
-        if (alike(op, &workload->ops[i]) && workload->ops[i].bytes > bytes)
+        if (alike(workload, op, &workload->ops[i]) && workload->ops[i].bytes > bytes)
             bytes = workload->ops[i].bytes;
-    if (op->kind == GT_OP_MEMSET) {
-        to = gt_player_device_memory(player, bytes, error);
-    } else {
-        to = end_of(ends[op->direction].to, op)(player, bytes, error);
-        from = to == NULL ? NULL : end_of(ends[op->direction].from, op)(player, bytes, error);
-        if (from == NULL)
-            return -1;
-    }
-    if (to == NULL)
+    if (make_ends(player, op, bytes, &to, &from, error) != 0)
         return -1;
     for (uint32_t i = first; i < workload->op_count; i++) {
-        if (needs_buffer(&workload->ops[i]) && alike(op, &workload->ops[i])) {
+        if (needs_buffer(&workload->ops[i]) && alike(workload, op, &workload->ops[i])) {
             player->ops[i].to = to;
             player->ops[i].from = from;
         }
@@ -151,8 +184,8 @@ int gt_player_buffers(struct gt_player *player, struct gt_error *error)
 
         if (!needs_buffer(op) || player->ops[i].to != NULL)
             continue;
-        if (op->kind == GT_OP_COPY && op->direction == GT_P2P)
-            return gt_error_set(error, "line %u: copies between GPUs cannot be played",
+        if (op->kind == GT_OP_COPY && op->direction == GT_P2P && op->peer_gpu == GT_NONE)
+            return gt_error_set(error, "line %u: a copy between GPUs does not say which the other one is (peer_gpu)",
                                 player->workload->calls[op->call].line);
         if (share_buffers(player, i, error) != 0)
             return -1;

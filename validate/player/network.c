@@ -59,6 +59,8 @@ int gt_player_network(struct gt_player *player, struct gt_error *error)
 {
     if (player->network_floats == 0)
         return 0;
+    if (player->several)
+        return gt_error_set(error, "operators of a network are played on one GPU only, not where there are several");
     player->network = gt_player_device_memory(player, player->network_floats * sizeof(float), error);
     if (player->network == NULL)
         return -1;
@@ -70,7 +72,7 @@ int gt_player_network(struct gt_player *player, struct gt_error *error)
 int gt_player_reset_network(struct gt_player *player, struct gt_error *error)
 {
     if (player->network != NULL)
-        GT_CUDA(gt_network_fill(player->network, player->network_floats, player->options.seed, player->own), error);
+        GT_CUDA(gt_network_fill(player->network, player->network_floats, player->options.seed, player->gpu->own), error);
     return 0;
 }
 

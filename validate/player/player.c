@@ -55,8 +55,8 @@ static int make_streams(struct gt_player *player, struct gt_error *error)
         const struct gt_stream *stream = &workload->streams[i];
         unsigned flags = stream->flags & GT_STREAM_NON_BLOCKING ? cudaStreamNonBlocking : cudaStreamDefault;
 
-        if (stream->gpu != workload->streams[0].gpu)
-            return gt_error_set(error, "its streams are on several GPUs; one can be played");
+        if (gt_player_use(player, stream->gpu, error) != 0)
+            return -1;
         if (stream->flags & GT_STREAM_LEGACY_DEFAULT)
             player->streams[i] = cudaStreamLegacy;
         else
@@ -65,15 +65,28 @@ static int make_streams(struct gt_player *player, struct gt_error *error)
     return 0;
 }
 
+/* An event is of one GPU: each of the trace's has one on every GPU that it could be recorded on. */
+static int make_events_of_gpu(struct gt_player *player, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < player->workload->event_count; i++) {
+        cudaEvent_t *event =
+            &player->events[(uint64_t)i * player->gpu_count + (uint64_t)(player->gpu - player->gpus)];
+
+        if (*event != NULL)
+            GT_CUDA(cudaEventDestroy(*event), error);
+        *event = NULL;
+        GT_CUDA(cudaEventCreateWithFlags(event, cudaEventDisableTiming), error);
+    }
+    return 0;
+}
+
 /* Nobody has recorded them yet: that is what a repetition begins with. */
 static int make_events(struct gt_player *player, struct gt_error *error)
 {
-    for (uint32_t i = 0; i < player->workload->event_count; i++) {
-        if (player->events[i] != NULL)
-            GT_CUDA(cudaEventDestroy(player->events[i]), error);
-        player->events[i] = NULL;
-        GT_CUDA(cudaEventCreateWithFlags(&player->events[i], cudaEventDisableTiming), error);
-    }
+    if (gt_player_each_gpu(player, make_events_of_gpu, error) != 0)
+        return -1;
+    for (uint32_t i = 0; i < player->workload->event_count; i++)
+        atomic_store(&player->event_gpus[i], (unsigned)(player->gpu - player->gpus));
     return 0;
 }
 
@@ -95,13 +108,45 @@ static void set_host_functions(struct gt_player *player)
             player->ops[i].spin_ns = player->workload->ops[i].duration_ps / 1000;
 }
 
-static int prepare(struct gt_player *player, struct gt_error *error)
+static int wake_gpu(struct gt_player *player, struct gt_error *error)
 {
-    GT_CUDA(cudaSetDevice(0), error);
-    GT_CUDA(cudaStreamCreateWithFlags(&player->own, cudaStreamNonBlocking), error);
+    GT_CUDA(cudaStreamCreateWithFlags(&player->gpu->own, cudaStreamNonBlocking), error);
     for (int i = 0; i < 3; i++) /* an idle GPU takes a while to come up to its clock */
         if (gt_player_measure_clock(player, error) != 0)
             return -1;
+    return 0;
+}
+
+static int await_gpu(struct gt_player *player, struct gt_error *error)
+{
+    (void)player;
+    GT_CUDA(cudaDeviceSynchronize(), error);
+    return 0;
+}
+
+static void describe_play(struct gt_player *player)
+{
+    uint32_t used = 0;
+    char gpus[24] = "";
+
+    for (uint32_t i = 0; i < player->gpu_count; i++)
+        used += player->gpus[i].used;
+    if (player->several)
+        snprintf(gpus, sizeof gpus, " gpus=%u", used);
+    snprintf(player->description, sizeof player->description, "seed=%llu%s%s%s%s",
+             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "",
+             player->kernels_recorded ? " " GT_PLAYED_KERNELS_RECORDED : "", gpus,
+             gt_player_keep_cpu_awake(player) ? " cpus=awake" : "");
+}
+
+static int prepare(struct gt_player *player, struct gt_error *error)
+{
+    if (gt_player_find_gpus(player, error) != 0 || gt_player_each_gpu(player, wake_gpu, error) != 0 ||
+        gt_player_open_ways(player, error) != 0)
+        return -1;
+    player->events =
+        gt_calloc(player->workload->event_count * (uint64_t)player->gpu_count + 1, sizeof *player->events);
+    player->event_gpus = gt_calloc(player->workload->event_count + 1ull, sizeof *player->event_gpus);
     if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0 ||
         gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
         return -1;
@@ -110,26 +155,25 @@ static int prepare(struct gt_player *player, struct gt_error *error)
     set_host_functions(player);
     look_for_driver_kernels(player);
     gt_player_schedule(player);
-    snprintf(player->description, sizeof player->description, "seed=%llu%s%s%s",
-             (unsigned long long)player->options.seed, player->options.surrogates ? " kernels=surrogates" : "",
-             player->kernels_recorded ? " " GT_PLAYED_KERNELS_RECORDED : "",
-             gt_player_keep_cpu_awake(player) ? " cpus=awake" : "");
+    gt_player_make_locks(player);
+    describe_play(player);
     if (gt_player_graphs(player, error) != 0)
         return -1;
-    GT_CUDA(cudaDeviceSynchronize(), error);
-    return 0;
+    return gt_player_each_gpu(player, await_gpu, error);
 }
 
 static void free_handles(struct gt_player *player)
 {
-    for (uint32_t i = 0; i < player->workload->event_count; i++)
+    for (uint64_t i = 0; player->events != NULL && i < player->workload->event_count * (uint64_t)player->gpu_count;
+         i++)
         if (player->events[i] != NULL)
             cudaEventDestroy(player->events[i]);
     for (uint32_t i = 0; player->streams != NULL && i < player->workload->stream_count; i++)
         if (player->streams[i] != NULL && player->streams[i] != cudaStreamLegacy)
             cudaStreamDestroy(player->streams[i]);
-    if (player->own != NULL)
-        cudaStreamDestroy(player->own);
+    for (uint32_t i = 0; i < player->gpu_count; i++)
+        if (player->gpus[i].own != NULL)
+            cudaStreamDestroy(player->gpus[i].own);
 }
 
 static void close_player(struct gt_player *player)
@@ -137,18 +181,22 @@ static void close_player(struct gt_player *player)
     if (player == NULL)
         return;
     gt_player_sleep(player);
-    player->broken = gpu_lost = cudaDeviceSynchronize() != cudaSuccess;
+    player->broken = gpu_lost = gt_player_sync_gpus(player, GT_NONE) != cudaSuccess;
     gt_player_free_graphs(player);
     gt_player_free_edges(player);
     gt_player_free_warm(player);
     gt_player_free_memory(player);
     if (!player->broken)
         free_handles(player);
+    gt_player_close_ways(player);
+    gt_player_free_locks(player);
     pthread_mutex_destroy(&player->lock);
     free(player->ops);
     free(player->calls);
     free(player->streams);
     free(player->events);
+    free(player->event_gpus);
+    free(player->gpus);
     free(player->threads);
     free(player->thread_calls);
     free(player->waits_ns);
@@ -171,7 +219,6 @@ static struct gt_player *open_player(const struct gt_workload *workload, const s
     player->options = *options;
     player->ops = gt_calloc(workload->op_count + 1ull, sizeof *player->ops);
     player->calls = gt_calloc(workload->call_count + 1ull, sizeof *player->calls);
-    player->events = gt_calloc(workload->event_count + 1ull, sizeof *player->events);
     player->buffers = gt_calloc(workload->buffer_count + 1ull, sizeof *player->buffers);
     player->spare_streams = gt_calloc(workload->call_count + 1ull, sizeof *player->spare_streams);
     player->spare_events = gt_calloc(workload->call_count + 1ull, sizeof *player->spare_events);
@@ -192,6 +239,14 @@ static void drop_spares(struct gt_player *player)
     atomic_store(&player->spare_event_count, 0);
 }
 
+static int get_gpu_set(struct gt_player *player, struct gt_error *error)
+{
+    if (player->gpu->log_count > 0)
+        GT_CUDA(cudaMemset(player->gpu->logs, 0, player->gpu->log_count * sizeof *player->gpu->logs), error);
+    GT_CUDA(cudaDeviceSynchronize(), error);
+    return gt_player_measure_clock(player, error);
+}
+
 static int get_set(struct gt_player *player, struct gt_error *error)
 {
     if (make_events(player, error) != 0)
@@ -200,13 +255,10 @@ static int get_set(struct gt_player *player, struct gt_error *error)
         player->ops[i].start_ns = player->ops[i].end_ns = 0;
         atomic_store(&player->ops[i].asked, false);
     }
-    if (player->log_count > 0)
-        GT_CUDA(cudaMemset(player->logs, 0, player->log_count * sizeof *player->logs), error);
     if (gt_player_reset_network(player, error) != 0 || gt_player_reset_tasks(player, error) != 0 ||
         gt_player_reset_trees(player, error) != 0)
         return -1;
-    GT_CUDA(cudaDeviceSynchronize(), error);
-    return gt_player_measure_clock(player, error);
+    return gt_player_each_gpu(player, get_gpu_set, error);
 }
 
 /* The records, copied: aligning the clocks again overwrites them. */
@@ -225,7 +277,7 @@ static int send(struct gt_player *player, const struct gt_activity *activity, co
                 struct gt_play_result *result, struct gt_error *error)
 {
     struct gt_activity copy = copy_of(activity);
-    int status = gt_player_align(player, &player->after, error);
+    int status = gt_player_each_gpu(player, gt_player_align_after, error);
 
     if (status == 0)
         status = gt_player_send(player, &copy, probe, result, error);
@@ -266,7 +318,7 @@ static int play_once(struct gt_player *player, const struct gt_probe *probe, str
 
     if (probe == NULL)
         return warm_up(player, error);
-    if (gt_player_align(player, &player->before, error) != 0 ||
+    if (gt_player_each_gpu(player, gt_player_align_before, error) != 0 ||
         gt_cupti_begin(player->kernels_recorded, error) != 0 || walk(player, error) != 0 ||
         gt_cupti_end(&activity, error) != 0)
         return -1;

@@ -63,7 +63,18 @@ static uint32_t op_of(const struct gt_player *player, uint32_t number, const str
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         if (player->workload->ops[i].kind == record->kind && player->ops[i].end_ns == 0)
             return i;
+    if (call->ops == 1 && record->kind == GT_OP_COPY && player->workload->ops[call->first_op].direction == GT_P2P)
+        return call->first_op;
     return GT_NONE;
+}
+
+/* A copy by way of the host may be told in parts. */
+static void widen(struct gt_play_op *op, const struct gt_gpu_record *record)
+{
+    if (op->end_ns == 0 || record->start_ns < op->start_ns)
+        op->start_ns = record->start_ns;
+    if (record->end_ns > op->end_ns)
+        op->end_ns = record->end_ns;
 }
 
 /* Put CUPTI's records to their operations. Returns how many found none. */
@@ -87,8 +98,7 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
             unmatched++;
             continue;
         }
-        player->ops[op].start_ns = record->start_ns;
-        player->ops[op].end_ns = record->end_ns;
+        widen(&player->ops[op], record);
     }
     return unmatched;
 }
@@ -98,9 +108,11 @@ static int time_by_blocks(struct gt_player *player, struct gt_error *error)
 {
     if (player->log_count == 0)
         return 0;
-    GT_CUDA(
-        cudaMemcpy(player->logs_here, player->logs, player->log_count * sizeof *player->logs, cudaMemcpyDeviceToHost),
-        error);
+    for (uint32_t i = 0; i < player->gpu_count; i++)
+        if (player->gpus[i].log_count > 0)
+            GT_CUDA(cudaMemcpy(player->logs_here + player->gpus[i].first_log, player->gpus[i].logs,
+                               player->gpus[i].log_count * sizeof *player->logs_here, cudaMemcpyDeviceToHost),
+                    error);
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
         struct gt_play_op *op = &player->ops[i];
         uint64_t first_ns = UINT64_MAX, last_ns = 0;
@@ -116,8 +128,8 @@ static int time_by_blocks(struct gt_player *player, struct gt_error *error)
             if (player->logs_here[j].end_ns > last_ns)
                 last_ns = player->logs_here[j].end_ns;
         }
-        op->start_ns = gt_player_host_ns(player, first_ns);
-        op->end_ns = gt_player_host_ns(player, last_ns);
+        op->start_ns = gt_player_host_ns(gt_player_gpu_of(player, i), first_ns);
+        op->end_ns = gt_player_host_ns(gt_player_gpu_of(player, i), last_ns);
     }
     return 0;
 }
@@ -199,8 +211,8 @@ static void list_blocks(const struct gt_player *player, uint32_t number, struct 
             .blocks = 1,
             .first_block = i,
             .warps_per_block = (uint32_t)((threads + 31) / 32),
-            .start_ps = since_origin(player, gt_player_host_ns(player, log->start_ns)),
-            .end_ps = since_origin(player, gt_player_host_ns(player, log->end_ns)),
+            .start_ps = since_origin(player, gt_player_host_ns(gt_player_gpu_of(player, number), log->start_ns)),
+            .end_ps = since_origin(player, gt_player_host_ns(gt_player_gpu_of(player, number), log->end_ns)),
         };
     }
 }
@@ -269,7 +281,8 @@ static bool leaves_trace(const struct gt_op *op)
 
 static void count_all(const struct gt_player *player, uint64_t unmatched, struct gt_play_result *result)
 {
-    double width = (double)(player->before.high_ns - player->before.low_ns);
+    const struct gt_play_gpu *gpu = player->gpu;
+    double width = (double)(gpu->before.high_ns - gpu->before.low_ns);
     uint64_t operations = 0, unseen = 0;
 
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
@@ -280,9 +293,9 @@ static void count_all(const struct gt_player *player, uint64_t unmatched, struct
     count(result, "operations_unseen", (double)unseen);
     count(result, "records_unmatched", (double)unmatched);
     count(result, "calls_unplayed", (double)player->unplayed);
-    count(result, "sm_clock_mhz", player->clock_mhz);
+    count(result, "sm_clock_mhz", gpu->clock_mhz);
     count(result, "clock_residual_ps", width / 2 * 1000);
-    count(result, "clock_drift_ps", (double)(player->after.low_ns - player->before.low_ns) * 1000);
+    count(result, "clock_drift_ps", (double)(gpu->after.low_ns - gpu->before.low_ns) * 1000);
     count(result, "clock_order_ps", worst_order_ns(player) * 1000);
     count(result, "host_span_ps", (double)gt_player_span_ns(player) * 1000);
     count(result, "host_span_untraced_ps", (double)player->untraced_ns * 1000);

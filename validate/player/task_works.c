@@ -88,7 +88,7 @@ static int set_own(const struct gt_player *player, const struct gt_task_graph *g
     uint64_t bytes = gt_task_bytes(graph, number), operations = gt_task_operations(graph, number);
 
     if (time_ps != GT_TIME_NONE) {
-        task->amount = (uint64_t)((double)time_ps * player->clock_mhz * 1e-6 + 0.5);
+        task->amount = (uint64_t)((double)time_ps * player->gpu->clock_mhz * 1e-6 + 0.5);
         return 0;
     }
     if (graph->kinds[graph->tasks[number].kind].program != NULL)

@@ -121,13 +121,14 @@ int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error)
 
 /* A time of the SM's clock of one block on the host's: the block's record ties both clocks twice, each time to within
  * a tick of the global timer; both together say it best. */
-static gt_time_ps since_origin(const struct gt_player *player, const struct gt_block_log *block, uint64_t cycles)
+static gt_time_ps since_origin(const struct gt_player *player, const struct gt_play_gpu *gpu,
+                              const struct gt_block_log *block, uint64_t cycles)
 {
     uint64_t middle_ns = block->start_ns + (block->end_ns - block->start_ns) / 2;
     double after_middle =
         (double)(cycles - block->start_cycles) - (double)(block->end_cycles - block->start_cycles) / 2;
-    double time_ps = (double)(int64_t)(gt_player_host_ns(player, middle_ns) - player->origin_ns) * 1e3 +
-                     after_middle * 1e6 / player->clock_mhz;
+    double time_ps = (double)(int64_t)(gt_player_host_ns(gpu, middle_ns) - player->origin_ns) * 1e3 +
+                     after_middle * 1e6 / gpu->clock_mhz;
 
     return time_ps > 0 ? (gt_time_ps)(time_ps + 0.5) : 0;
 }
@@ -136,6 +137,7 @@ static int list_tasks(const struct gt_player *player, uint32_t number, const str
                       struct gt_task_record *records, struct gt_error *error)
 {
     const struct gt_play_op *op = &player->ops[number];
+    const struct gt_play_gpu *gpu = gt_player_gpu_of(player, number);
 
     for (uint32_t i = 0; i < op->tasks.task_count; i++) {
         const struct gt_block_log *block = &player->logs_here[op->first_log + log[i].worker];
@@ -146,10 +148,10 @@ static int list_tasks(const struct gt_player *player, uint32_t number, const str
         /* clang-format off */
         records[i] = (struct gt_task_record){
             .op = number, .task = i, .worker = log[i].worker, .cause_task = GT_NONE, .stolen = log[i].stolen != 0,
-            .asked_ps = since_origin(player, block, log[i].asked_cycles),
-            .taken_ps = since_origin(player, block, log[i].taken_cycles),
-            .start_ps = since_origin(player, block, log[i].start_cycles),
-            .end_ps = since_origin(player, block, log[i].end_cycles),
+            .asked_ps = since_origin(player, gpu, block, log[i].asked_cycles),
+            .taken_ps = since_origin(player, gpu, block, log[i].taken_cycles),
+            .start_ps = since_origin(player, gpu, block, log[i].start_cycles),
+            .end_ps = since_origin(player, gpu, block, log[i].end_cycles),
         };
         /* clang-format on */
     }
