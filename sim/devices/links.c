@@ -8,6 +8,7 @@ const char *const gt_link_kind_names[GT_LINK_KINDS] = { "nvlink", "pcie", "host"
 
 enum { GPU_DIGITS = 3, RATE_LETTERS = 15 };
 static const double most_gbps = 1000000;
+static const char between[] = " ,"; /* words */
 
 /* One word of link.pairs. */
 struct pair {
@@ -73,7 +74,7 @@ static bool take_pair(const char **text, bool first, struct pair *pair)
 {
     *pair = (struct pair){ .all = first };
     return (first || take_gpus(text, pair)) && take_kind(text, pair) &&
-           (first || **text != ':' || take_rate(text, pair)) && (**text == ' ' || **text == '\0');
+           (first || **text != ':' || take_rate(text, pair)) && (strchr(between, **text) != NULL || **text == '\0');
 }
 
 int gt_links_check(const struct gt_device *device, struct gt_error *error)
@@ -85,10 +86,10 @@ int gt_links_check(const struct gt_device *device, struct gt_error *error)
         const char *word = text;
 
         if (!take_pair(&text, first, &pair))
-            return gt_error_set(error, "link.pairs: '%.*s' is not %s", (int)strcspn(word, " "), word,
+            return gt_error_set(error, "link.pairs: '%.*s' is not %s", (int)strcspn(word, between), word,
                                 first ? "nvlink, pcie or host, the kind of all links"
                                       : "a pair of GPUs, as in 0-1=pcie, 0>1=host or 0-1=nvlink:100");
-        text += strspn(text, " ");
+        text += strspn(text, between);
     }
     return 0;
 }
@@ -109,7 +110,7 @@ struct gt_link gt_link_between(const struct gt_device *device, uint32_t from, ui
     struct pair pair;
 
     for (bool first = true; (*text != '\0' || first) && take_pair(&text, first, &pair); first = false) {
-        text += strspn(text, " ");
+        text += strspn(text, between);
         if (!pair.all && !(pair.from == from && pair.to == to) &&
             !(pair.both_ways && pair.from == to && pair.to == from))
             continue;

@@ -1,8 +1,8 @@
 /* links.h - what lies between two GPUs of a machine, as a device file has it: the keys link.*.
  *
- * The text of link.pairs is a kind of link, which holds for all pairs, then pairs that differ: "nvlink 0-2=pcie
- * 1>3=host:12.5".  A-B is both directions, A>B one; a number behind the colon is that link's own rate in GB/s.  GPUs go by
- * their numbers in the trace (gt_gpu.id).
+ * The text of link.pairs is a kind of link, which holds for all pairs, then pairs that differ, with blanks or commas
+ * between: "nvlink 0-2=pcie 1>3=host:12.5".  A-B is both directions, A>B one; a number behind the colon is that link's
+ * own rate in GB/s.  GPUs go by their numbers in the trace (gt_gpu.id).
  */
 #ifndef GRIDTIDE_SIM_DEVICES_LINKS_H
 #define GRIDTIDE_SIM_DEVICES_LINKS_H

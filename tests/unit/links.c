@@ -51,7 +51,7 @@ static void one_word_holds_for_all(void **state)
 static void pairs_differ_by_direction(void **state)
 {
     (void)state;
-    pairs("nvlink 0-2=pcie 1>3=host:12.5  10>0=nvlink:50");
+    pairs("nvlink 0-2=pcie,1>3=host:12.5  10>0=nvlink:50");
     expect(0, 1, GT_LINK_NVLINK, 100);
     expect(0, 2, GT_LINK_PCIE, 20);
     expect(2, 0, GT_LINK_PCIE, 20);
@@ -91,7 +91,7 @@ static void what_makes_no_sense_is_refused(void **state)
         "nvlink 0-1=pcie:.5",
         "nvlink 0-1=pcie:1e3",
         "nvlink 0-1=pcie:99999999",
-        "nvlink 0-1=pcie,0-2=pcie",
+        "nvlink 0-1=pcie;0-2=pcie",
         "nvlink 0-1=pcie:5x",
         "nvlink 0-1234=pcie",
         "nvlink 0-1=pcie:1111111111111111111",

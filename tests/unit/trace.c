@@ -319,7 +319,7 @@ static void what_importers_make_survives(void **state)
     (void)state;
     for (uint32_t i = 0; i < 2; i++) {
         gt_workload_add_gpu(workload);
-        workload->gpus[i] = (struct gt_gpu){ i, gt_name(workload, "H200", 4) };
+        workload->gpus[i] = (struct gt_gpu){ .id = i, .name = gt_name(workload, "H200", 4), .peers_known = i == 1 };
         for (uint32_t j = 0; j < 3; j++) {
             uint32_t stream = gt_workload_add_stream(workload), thread = gt_workload_add_thread(workload);
 
@@ -329,6 +329,7 @@ static void what_importers_make_survives(void **state)
             workload->streams[stream].flags = j == 1 ? GT_STREAM_LEGACY_DEFAULT : 0;
             workload->threads[thread].id = 5;
             workload->threads[thread].process = j / 2;
+            workload->threads[thread].lock = j == 1 ? gt_name(workload, "gil", 3) : GT_NONE;
             workload->threads[thread].name = i == 0 ? gt_name(workload, "python", 6) : GT_NONE;
         }
         kernel.name = gt_name(workload, "void at::native::a_kernel_with_a_very_long_name<float, 4>(int)", 62);
