@@ -33,7 +33,7 @@ every() {
     python3 "$GRIDTIDE_SOURCE/traces/scenarios/make.py" "$BATS_TEST_TMPDIR/again"
     mkdir "$BATS_TEST_TMPDIR/now"
     cp -r "$GRIDTIDE_SOURCE"/traces/scenarios/*.jsonl "$GRIDTIDE_SOURCE/traces/scenarios/programs" \
-        "$GRIDTIDE_SOURCE/traces/scenarios/pairs" "$BATS_TEST_TMPDIR/now"
+        "$GRIDTIDE_SOURCE/traces/scenarios/pairs" "$GRIDTIDE_SOURCE/traces/scenarios/gpus" "$BATS_TEST_TMPDIR/now"
     rm "$BATS_TEST_TMPDIR"/now/pairs/*.zst
     diff -r "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/again"
 }
