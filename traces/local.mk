@@ -17,7 +17,7 @@ traces_libtraces_a_SOURCES = \
     traces/export/csv_file.c traces/export/csv_file.h traces/export/export_ranges.c traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tasks.c traces/export/tracks.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
-    traces/import/builder.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
+    traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
     traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c \
     traces/import/join.c traces/import/tool.c traces/import/tool.h traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/csv_write.c traces/io/csv_write.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
@@ -36,7 +36,7 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl/reader.c traces/jsonl/reader.h traces/jsonl/refs.c traces/jsonl/refs.h traces/jsonl/rules.c traces/jsonl/rules.h \
     traces/jsonl/trace.h traces/jsonl/write.c traces/jsonl/write_call.c traces/jsonl/write_program.c traces/jsonl/write_range.c \
     traces/jsonl/write_task_columns.c traces/jsonl/write_task_columns.h traces/jsonl/write_tasks.c \
-    traces/kineto/device.c traces/kineto/event.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
+    traces/kineto/collective.c traces/kineto/device.c traces/kineto/event.c traces/kineto/internal.h traces/kineto/join.c traces/kineto/json.c \
     traces/kineto/kineto.c traces/kineto/kineto.h traces/kineto/number.c traces/kineto/range.c \
     traces/names/clean_text.c traces/names/clean_text.h traces/names/demangle.c traces/names/demangle.h traces/names/gpu_names.c traces/names/gpu_names.h \
     traces/names/shell_word.c traces/names/shell_word.h traces/names/short_name.c traces/names/short_name.h \

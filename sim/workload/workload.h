@@ -247,6 +247,7 @@ struct gt_range {
     gt_range_index parent;     /* the innermost range of its thread that holds it; GT_NONE */
     gt_call_index first_call;  /* no call before this one is in it ... */
     gt_call_index behind_call; /* ... nor this one or any behind; both the same: no call, made before that one */
+    uint64_t gradient_bytes;   /* of a gradient that it makes ready for the optimiser; 0: none, or not recorded */
     uint32_t external;         /* Kineto's External id; 0: not recorded */
     uint8_t kind;              /* gt_range_kind */
     uint8_t flags;             /* gt_range_flag */

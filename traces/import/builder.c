@@ -33,7 +33,16 @@ void gt_import_begin(struct gt_import *import, const char *source)
     memset(import, 0, sizeof *import);
     import->workload = gt_workload_new();
     import->workload->source = strdup(source);
+    import->collectives.rank = GT_NONE;
     import->maps = gt_calloc(1, sizeof *import->maps);
+}
+
+void gt_import_give_notes(struct gt_import *import, struct gt_collective_notes *asked)
+{
+    if (asked == NULL)
+        return;
+    *asked = import->collectives;
+    memset(&import->collectives, 0, sizeof import->collectives);
 }
 
 static void free_entries(struct entry *entries)
@@ -57,6 +66,7 @@ void gt_import_free(struct gt_import *import)
         free_entries(import->maps->owners);
         free(import->maps);
     }
+    gt_collective_notes_free(&import->collectives);
     free(import->calls);
     free(import->ops);
     free(import->targets);

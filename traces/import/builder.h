@@ -13,6 +13,7 @@
 #define GRIDTIDE_TRACES_IMPORT_BUILDER_H
 
 #include "sim/workload/workload.h"
+#include "traces/import/collectives.h"
 #include "traces/import/warnings.h"
 
 /* No call has this correlation: such an operation gets an inferred call.  (CUPTI's are of 32 bits.) */
@@ -51,10 +52,11 @@ struct gt_import_target {
 /* A range of a thread's time. */
 struct gt_import_range {
     int64_t start_ns, end_ns;
-    uint32_t thread;     /* gt_import_range_thread() */
-    uint32_t name;       /* gt_name() */
-    uint32_t external;   /* Kineto's External id; 0: none */
-    uint8_t kind, flags; /* gt_range_kind, gt_range_flag */
+    uint64_t gradient_bytes; /* as of gt_range */
+    uint32_t thread;         /* gt_import_range_thread() */
+    uint32_t name;           /* gt_name() */
+    uint32_t external;       /* Kineto's External id; 0: none */
+    uint8_t kind, flags;     /* gt_range_kind, gt_range_flag */
 };
 /* Whose time that is: as for gt_import_thread(). */
 struct gt_import_range_thread {
@@ -75,6 +77,7 @@ struct gt_import {
     uint32_t range_count, range_room;
     struct gt_import_range_thread *range_threads;
     uint32_t range_thread_count, range_thread_room;
+    struct gt_collective_notes collectives; /* of kernels of collectives; gt_import_free() ends them */
     struct gt_import_maps *maps;
 };
 
@@ -117,10 +120,14 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
  *  - calls that must mean a stream or an event and do not get GT_CALL_TARGET_UNKNOWN, counted
  *    ("event-waits-unknown", "event-records-unknown", ...);
  *  - times become picoseconds since the earliest start of any call or operation;
+ *  - notes of collectives are of the workload's operations, in their order, and know the origin on the profile's clock;
  *  - ranges are cut at that, those that ended before it are left out, and so are those that end after any time
  *    that can be told ("ranges-unreadable"); threads that only they name come behind all others.
  * The workload is named after the file, gt_path_stem(path).
  * Returns the checked workload, the caller's; NULL with "PATH: ..." in error. */
 struct gt_workload *gt_import_finish(struct gt_import *import, const char *path, struct gt_error *error);
+
+/* The notes of collectives become the caller's of read(), who asked for them, or go. */
+void gt_import_give_notes(struct gt_import *import, struct gt_collective_notes *asked);
 
 #endif

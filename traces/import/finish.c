@@ -203,9 +203,30 @@ static uint32_t kernel_of(struct gt_workload *workload, const struct gt_call *ca
     return gt_workload_kernel(workload, &cooperative);
 }
 
+static int compare_notes(const void *left, const void *right)
+{
+    const struct gt_collective_note *a = left, *b = right;
+
+    GT_ORDER(a->op, b->op);
+    return 0;
+}
+
+/* Notes know their operations by the workload's numbers: place[i] is that of gathered operation i. */
+static void renumber_notes(struct gt_import_finish *finish, const uint32_t *place)
+{
+    struct gt_collective_notes *notes = &finish->import->collectives;
+
+    for (uint32_t i = 0; i < notes->count; i++)
+        notes->notes[i].op = place[notes->notes[i].op];
+    if (notes->count > 0)
+        qsort(notes->notes, notes->count, sizeof *notes->notes, compare_notes);
+    notes->origin_ns += finish->origin_ns;
+}
+
 static void write_ops(struct gt_import_finish *finish)
 {
     struct gt_workload *workload = finish->import->workload;
+    uint32_t *place = gt_realloc(NULL, finish->import->op_count + 1ull, sizeof *place);
 
     workload->op_room = finish->import->op_count + 1;
     workload->ops = gt_realloc(workload->ops, workload->op_room, sizeof *workload->ops);
@@ -213,10 +234,11 @@ static void write_ops(struct gt_import_finish *finish)
         const uint32_t *next = &finish->op_order[finish->first_op[finish->order[i]]];
 
         for (uint32_t n = workload->calls[i].ops; n > 0; n--) {
-            const struct gt_import_op *from = &finish->import->ops[*next++];
+            const struct gt_import_op *from = &finish->import->ops[*next];
             uint32_t index = gt_workload_add_op(workload);
             struct gt_op *op = &workload->ops[index];
 
+            place[*next++] = index;
             op->start_ps = since_origin_ps(finish, from->start_ns);
             op->duration_ps = since_origin_ps(finish, from->end_ns) - op->start_ps;
             op->bytes = from->bytes;
@@ -232,6 +254,8 @@ static void write_ops(struct gt_import_finish *finish)
                 workload->calls[i].correlation = from->correlation;
         }
     }
+    renumber_notes(finish, place);
+    free(place);
 }
 
 /* Hand the workload over when it holds. */

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "sim/workload/workload.h"
+#include "traces/import/collectives.h"
 #include "traces/io/input.h"
 
 /* Progress of reading, in bytes of the file consumed; total 0 when unknown. May be NULL. */
@@ -36,7 +37,10 @@ struct gt_import_options {
     struct gt_input *input; /* the file, open and nothing read but its head (gt_importer_find()): the caller's
                                  to close; NULL: a folder, or to be opened */
     bool warm_caches;       /* a profiler left caches as they were (ncu --cache-control none), which no report says */
-    const char *keep;       /* folder to make and leave behind for formats that unpack files; NULL: none */
+    struct gt_collective_notes
+        *collectives; /* where notes of collectives go (gt_collective_notes_free()), if the format
+                                              * has them; NULL: nobody asks */
+    const char *keep; /* folder to make and leave behind for formats that unpack files; NULL: none */
 };
 
 struct gt_importer {

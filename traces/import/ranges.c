@@ -45,6 +45,7 @@ void gt_import_write_ranges(struct gt_import_finish *finish)
         range->name = from->name;
         range->thread = thread_of(import, from, threads);
         range->external = from->external;
+        range->gradient_bytes = from->gradient_bytes;
         range->kind = from->kind;
         range->flags = from->flags;
     }

@@ -5,6 +5,7 @@
 struct raw_range {
     const struct gt_json_token *name, *thread;
     gt_time_ps start, duration;
+    uint64_t gradient_bytes;
     uint32_t calls, external;
     uint8_t kind;
     bool unnested;
@@ -18,6 +19,7 @@ static const struct gt_field range_fields[] = {
     { "duration", GT_FIELD_TIME, offsetof(struct raw_range, duration), NULL, 0 },
     { "calls", GT_FIELD_U32, offsetof(struct raw_range, calls), NULL, 0 },
     { "external_id", GT_FIELD_U32, offsetof(struct raw_range, external), NULL, 0 },
+    { "gradient_bytes", GT_FIELD_U64, offsetof(struct raw_range, gradient_bytes), NULL, 0 },
     { "unnested", GT_FIELD_BOOL, offsetof(struct raw_range, unnested), NULL, 0 },
 };
 static const struct gt_field_table range_table = GT_FIELD_TABLE("a range", range_fields);
@@ -62,6 +64,7 @@ int gt_jsonl_range(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
     range->name = gt_name(jsonl->workload, raw.name->text, raw.name->length);
     range->thread = thread;
     range->external = raw.external;
+    range->gradient_bytes = raw.gradient_bytes;
     range->kind = raw.kind;
     range->flags = raw.unnested ? GT_RANGE_UNNESTED : 0;
     gt_array_grow(jsonl->range_calls, index, jsonl->range_room);

@@ -54,6 +54,8 @@ static void emit_range(struct gt_emit *emit, uint32_t index, const uint32_t *cal
         gt_emit_number(emit, "calls", calls[index]);
     if (range->external != 0)
         gt_emit_number(emit, "external_id", range->external);
+    if (range->gradient_bytes != 0)
+        gt_emit_number(emit, "gradient_bytes", range->gradient_bytes);
     gt_emit_flag(emit, "unnested", range->flags & GT_RANGE_UNNESTED);
     gt_emit_close(emit, GT_EXTRA_RANGE, index);
     gt_emit_newline(emit);

@@ -146,6 +146,7 @@ static int take_kernel(struct kineto *kineto, struct gt_error *error)
     kernel.dynamic_shared_bytes = (uint32_t)shared; /* static and dynamic: the profile has only the sum */
     op->kernel = gt_workload_kernel(kineto->import.workload, &kernel);
     op->memory = GT_MEMORY_UNKNOWN;
+    kineto_note_collective(kineto, kineto->import.op_count - 1, gt_name_text(kineto->import.workload, kernel.name));
     return 0;
 }
 

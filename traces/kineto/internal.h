@@ -4,6 +4,7 @@
  *   json.c    from JSON values to one struct kineto_event at a time
  *   event.c   what an event means: an operation, a call, a mark, a name
  *   range.c   operators, annotations, steps, modules
+ *   collective.c   what a kernel says of the collective that it is a part of
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
  *   number.c  decimal text to whole numbers
@@ -42,6 +43,10 @@ enum kineto_field {
     KINETO_WAIT_EVENT,
     KINETO_EVENT,
     KINETO_EXTERNAL,
+    KINETO_IN_ELEMENTS,
+    KINETO_OUT_ELEMENTS,
+    KINETO_GROUP_SIZE,
+    KINETO_SEQUENCE,
     KINETO_NUMBERS,
     /* and what is no whole number */
     KINETO_PH = KINETO_NUMBERS,
@@ -49,10 +54,18 @@ enum kineto_field {
     KINETO_NAME,
     KINETO_ARGS,
     KINETO_ARG_NAME,
+    KINETO_COLLECTIVE, /* texts of its args, in the order of kineto_event.texts */
+    KINETO_DATATYPE,
+    KINETO_GROUP_NAME,
+    KINETO_GROUP_RANKS,
+    KINETO_INPUT_SIZES, /* lists: of lists of numbers, of texts */
+    KINETO_INPUT_TYPES,
     KINETO_GRID,
     KINETO_BLOCK,
     KINETO_OTHER
 };
+
+enum { KINETO_TEXTS = KINETO_INPUT_SIZES - KINETO_COLLECTIVE };
 
 /* Of a device block. */
 enum kineto_property {
@@ -97,8 +110,10 @@ struct kineto_event {
     enum kineto_category category;
     uint32_t present; /* bit i: number[i] was there and is a whole number */
     int64_t number[KINETO_NUMBERS];
-    int64_t shape[2][3]; /* grid, block; -1 where not said */
-    struct kineto_text name, arg_name;
+    int64_t shape[2][3];    /* grid, block; -1 where not said */
+    uint64_t elements;      /* of its first input; 0: not said */
+    uint32_t element_bytes; /* likewise */
+    struct kineto_text name, arg_name, texts[KINETO_TEXTS];
 };
 
 struct kineto_gpu {
@@ -140,7 +155,14 @@ struct kineto {
     bool has_priorities;         /* an operation says its stream's */
     uint64_t last_pid, last_tid; /* of `last_thread`, the last call's */
     uint32_t last_thread;
+    int64_t base_ns; /* that times count from, since 1970 */
+    int64_t rank;    /* of the job's process that was recorded; -1: not said */
 };
+
+static inline const struct kineto_text *kineto_text(const struct kineto_event *event, enum kineto_field field)
+{
+    return &event->texts[field - KINETO_COLLECTIVE];
+}
 
 static inline bool kineto_has(const struct kineto_event *event, enum kineto_field field)
 {
@@ -170,8 +192,13 @@ int kineto_span(struct kineto *kineto, int64_t *start_ns, int64_t *end_ns, struc
 /* Thread numbers were printed as 32 signed bits for a while: the upper half came out negative. */
 uint64_t kineto_thread_number(int64_t number);
 
+/* The event's kernel, which is gathered operation `op` and called `name`: note which collective it is a part of, if any. */
+void kineto_note_collective(struct kineto *kineto, uint32_t op, const char *name);
+
 /* Take an event that is a range of its thread's time; one that cannot be read is counted and left out. Returns 0. */
 int kineto_take_range(struct kineto *kineto, struct gt_error *error);
+/* Does the event make a gradient ready for the optimiser, which is its first input? */
+bool kineto_is_gradient(const struct kineto_event *event);
 /* Is a Python function of that name a module of PyTorch's? */
 bool kineto_is_module(const char *name, size_t length);
 
@@ -194,7 +221,7 @@ struct kineto_json {
     bool list;       /* the file is a list of events */
     uint8_t state;
     uint8_t field;   /* of the value to come */
-    uint8_t triple;  /* numbers of a grid or block read */
+    uint8_t triple;  /* numbers of a grid or block read, inputs' sizes or types begun */
     uint64_t values; /* read so far */
 };
 enum { KINETO_DEPTH_MAX = 64 };

@@ -9,8 +9,22 @@
 
 #include <yajl/yajl_parse.h>
 
-enum state { AT_START, IN_TOP, IN_DEVICES, IN_DEVICE, IN_EVENTS, IN_EVENT, IN_ARGS, IN_TRIPLE, STATES };
-enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES };
+enum state {
+    AT_START,
+    IN_TOP,
+    IN_DEVICES,
+    IN_DEVICE,
+    IN_DISTRIBUTED,
+    IN_EVENTS,
+    IN_EVENT,
+    IN_ARGS,
+    IN_TRIPLE,
+    IN_SIZES, /* of inputs */
+    IN_SIZE,  /* of the first one */
+    IN_TYPES, /* of inputs */
+    STATES
+};
+enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES, TOP_DISTRIBUTED, TOP_BASE, TOP_RANK };
 
 struct key {
     uint8_t state, length, field;
@@ -25,6 +39,9 @@ struct key {
 static const struct key keys[] = {
     KEY(IN_TOP, "traceEvents", TOP_EVENTS),
     KEY(IN_TOP, "deviceProperties", TOP_DEVICES),
+    KEY(IN_TOP, "distributedInfo", TOP_DISTRIBUTED),
+    KEY(IN_TOP, "baseTimeNanoseconds", TOP_BASE),
+    KEY(IN_DISTRIBUTED, "rank", TOP_RANK),
     KEY(IN_DEVICE, "id", KINETO_GPU_ID),
     KEY(IN_DEVICE, "name", KINETO_GPU_NAME),
     KEY(IN_DEVICE, "computeMajor", KINETO_GPU_MAJOR),
@@ -66,15 +83,23 @@ static const struct key keys[] = {
     KEY(IN_ARGS, "External id", KINETO_EXTERNAL),
     KEY(IN_ARGS, "external id", KINETO_EXTERNAL), /* 2021 */
     KEY(IN_ARGS, "name", KINETO_ARG_NAME),
+    KEY(IN_ARGS, "Collective name", KINETO_COLLECTIVE),
+    KEY(IN_ARGS, "dtype", KINETO_DATATYPE),
+    KEY(IN_ARGS, "Process Group Name", KINETO_GROUP_NAME),
+    KEY(IN_ARGS, "Process Group Ranks", KINETO_GROUP_RANKS),
+    KEY(IN_ARGS, "In msg nelems", KINETO_IN_ELEMENTS),
+    KEY(IN_ARGS, "Out msg nelems", KINETO_OUT_ELEMENTS),
+    KEY(IN_ARGS, "Group size", KINETO_GROUP_SIZE),
+    KEY(IN_ARGS, "Seq", KINETO_SEQUENCE),
+    KEY(IN_ARGS, "Input Dims", KINETO_INPUT_SIZES),
+    KEY(IN_ARGS, "Input type", KINETO_INPUT_TYPES),
 };
 enum { KEYS = sizeof keys / sizeof keys[0], LONGEST_KEY = 33 };
 
 /* What every other key is. */
 static const uint8_t other[STATES] = {
-    [IN_TOP] = TOP_OTHER,
-    [IN_DEVICE] = KINETO_PROPERTIES + 1,
-    [IN_EVENT] = KINETO_OTHER,
-    [IN_ARGS] = KINETO_OTHER,
+    [IN_TOP] = TOP_OTHER,      [IN_DISTRIBUTED] = TOP_OTHER, [IN_DEVICE] = KINETO_PROPERTIES + 1,
+    [IN_EVENT] = KINETO_OTHER, [IN_ARGS] = KINETO_OTHER,
 };
 
 /* keys[] of a state and length, linked: first[state][length] and next[] are indexes plus one. */
@@ -140,6 +165,9 @@ static void begin_event(struct kineto_event *event)
     event->category = KINETO_UNKNOWN;
     event->present = 0;
     event->name.length = event->arg_name.length = 0;
+    event->elements = event->element_bytes = 0;
+    for (int i = 0; i < KINETO_TEXTS; i++)
+        event->texts[i].length = 0;
     for (int i = 0; i < 6; i++)
         event->shape[i / 3][i % 3] = -1;
 }
@@ -168,18 +196,32 @@ static int open_container(struct kineto_json *json, bool object)
     return 0;
 }
 
+/* Inside a list of an event's args.  Only of a gradient is it of interest how large the inputs are. */
+static int state_of_list(const struct kineto_json *json)
+{
+    switch (json->field) {
+    case KINETO_GRID:
+    case KINETO_BLOCK: return IN_TRIPLE;
+    case KINETO_INPUT_SIZES: return kineto_is_gradient(&json->kineto->event) ? IN_SIZES : -1;
+    case KINETO_INPUT_TYPES: return kineto_is_gradient(&json->kineto->event) ? IN_TYPES : -1;
+    default: return -1;
+    }
+}
+
 /* The state inside a container that begins here; -1: of no interest. */
-static int state_inside(const struct kineto_json *json, bool object)
+static int state_inside(struct kineto_json *json, bool object)
 {
     switch (json->state) {
     case AT_START: return object ? IN_TOP : IN_EVENTS;
     case IN_TOP:
-        return object ? -1 : json->field == TOP_EVENTS ? IN_EVENTS : json->field == TOP_DEVICES ? IN_DEVICES : -1;
+        if (object)
+            return json->field == TOP_DISTRIBUTED ? IN_DISTRIBUTED : -1;
+        return json->field == TOP_EVENTS ? IN_EVENTS : json->field == TOP_DEVICES ? IN_DEVICES : -1;
     case IN_DEVICES: return object ? IN_DEVICE : -1;
     case IN_EVENTS: return object ? IN_EVENT : -1;
     case IN_EVENT: return object && json->field == KINETO_ARGS ? IN_ARGS : -1;
-    case IN_ARGS:
-        return object ? -1 : json->field == KINETO_GRID ? IN_TRIPLE : json->field == KINETO_BLOCK ? IN_TRIPLE : -1;
+    case IN_ARGS: return object ? -1 : state_of_list(json);
+    case IN_SIZES: return object || json->triple++ > 0 ? -1 : IN_SIZE;
     default: return -1;
     }
 }
@@ -202,7 +244,10 @@ static int on_open(struct kineto_json *json, bool object)
     if (json->state == AT_START)
         json->list = !object;
     json->state = (uint8_t)inside;
-    json->triple = 0;
+    if (inside == IN_SIZE)
+        json->kineto->event.elements = 1;
+    else
+        json->triple = 0;
     if (inside == IN_EVENT)
         begin_event(&json->kineto->event);
     else if (inside == IN_DEVICE)
@@ -215,8 +260,9 @@ static int on_open(struct kineto_json *json, bool object)
 static int on_close(struct kineto_json *json)
 {
     static const uint8_t around[STATES] = {
-        [IN_TOP] = AT_START,    [IN_DEVICES] = IN_TOP, [IN_DEVICE] = IN_DEVICES, [IN_EVENTS] = IN_TOP,
-        [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,  [IN_TRIPLE] = IN_ARGS,
+        [IN_TOP] = AT_START,  [IN_DEVICES] = IN_TOP,  [IN_DEVICE] = IN_DEVICES, [IN_DISTRIBUTED] = IN_TOP,
+        [IN_EVENTS] = IN_TOP, [IN_EVENT] = IN_EVENTS, [IN_ARGS] = IN_EVENT,     [IN_TRIPLE] = IN_ARGS,
+        [IN_SIZES] = IN_ARGS, [IN_SIZE] = IN_SIZES,   [IN_TYPES] = IN_ARGS,
     };
     bool end_of_event = json->state == IN_EVENT;
 
@@ -292,6 +338,29 @@ static void read_property(struct kineto_json *json, const char *text, size_t len
         gpu->present |= UINT32_C(1) << json->field;
 }
 
+/* The elements of a tensor are the product of its sizes; saturates. */
+static void read_size(struct kineto_json *json, const char *text, size_t length)
+{
+    struct kineto_event *event = &json->kineto->event;
+    int64_t value;
+
+    if (!kineto_number(text, length, 0, &value) || value < 0 ||
+        __builtin_mul_overflow(event->elements, (uint64_t)value, &event->elements))
+        event->elements = UINT64_MAX;
+}
+
+static void read_top(struct kineto_json *json, const char *text, size_t length)
+{
+    int64_t value;
+
+    if (json->field <= TOP_DISTRIBUTED || !kineto_number(text, length, 0, &value))
+        return;
+    if (json->field == TOP_BASE)
+        json->kineto->base_ns = value;
+    else if (value >= 0)
+        json->kineto->rank = value;
+}
+
 static int on_number(void *user, const char *text, size_t length)
 {
     struct kineto_json *json = user;
@@ -305,6 +374,10 @@ static int on_number(void *user, const char *text, size_t length)
         read_triple(json, text, length);
     else if (json->state == IN_DEVICE)
         read_property(json, text, length);
+    else if (json->state == IN_SIZE)
+        read_size(json, text, length);
+    else if (json->state == IN_TOP || json->state == IN_DISTRIBUTED)
+        read_top(json, text, length);
     else if ((json->state == IN_EVENT || json->state == IN_ARGS) && field < KINETO_NUMBERS &&
              kineto_number(text, length, field <= KINETO_DUR ? 3 : 0, &value))
         set_number(&json->kineto->event, field, value);
@@ -365,6 +438,11 @@ static void read_event_text(struct kineto_json *json, const char *text, size_t l
     }
 }
 
+static bool is_text(unsigned field)
+{
+    return field >= KINETO_COLLECTIVE && field < KINETO_COLLECTIVE + KINETO_TEXTS;
+}
+
 static int on_text(void *user, const unsigned char *bytes, size_t length)
 {
     struct kineto_json *json = user;
@@ -377,6 +455,10 @@ static int on_text(void *user, const unsigned char *bytes, size_t length)
         read_event_text(json, text, length);
     } else if (json->state == IN_ARGS && json->field == KINETO_ARG_NAME) {
         keep(&json->kineto->event.arg_name, text, length);
+    } else if (json->state == IN_ARGS && is_text(json->field)) {
+        keep(&json->kineto->event.texts[json->field - KINETO_COLLECTIVE], text, length);
+    } else if (json->state == IN_TYPES && json->triple++ == 0) {
+        json->kineto->event.element_bytes = gt_datatype_bytes(text, length, &(const char *){ NULL });
     } else if (json->state == IN_ARGS) {
         return on_number(user, text, length); /* numbers in quotes */
     } else if (json->state == IN_DEVICE && json->field == KINETO_GPU_NAME) {

@@ -228,9 +228,21 @@ static void free_parts(struct kineto *kineto)
     gt_import_free(&kineto->import);
     free(kineto->event.name.bytes);
     free(kineto->event.arg_name.bytes);
+    for (int i = 0; i < KINETO_TEXTS; i++)
+        free(kineto->event.texts[i].bytes);
     free(kineto->gpus);
     free(kineto->marks);
     free(kineto->thread_names);
+}
+
+static void give_notes(struct kineto *kineto, const struct gt_import_options *options)
+{
+    struct gt_collective_notes *notes = &kineto->import.collectives;
+
+    notes->has_origin = !__builtin_add_overflow(notes->origin_ns, kineto->base_ns, &notes->origin_ns);
+    if (kineto->rank >= 0 && kineto->rank < GT_NONE)
+        notes->rank = (uint32_t)kineto->rank;
+    gt_import_give_notes(&kineto->import, options != NULL ? options->collectives : NULL);
 }
 
 static struct gt_workload *read_profile(const char *path, const struct gt_import_options *options,
@@ -244,6 +256,7 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
     reader->path = path;
     reader->error = error;
     kineto->last_thread = GT_NONE;
+    kineto->rank = -1;
     gt_import_begin(&kineto->import, "kineto");
     kineto_json_begin(&reader->json, kineto, error);
     status = read_file(reader, options);
@@ -256,8 +269,10 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
         kineto_join(kineto);
         kineto_describe_device(kineto);
         workload = gt_import_finish(&kineto->import, path, error);
-        if (workload != NULL)
+        if (workload != NULL) {
             gt_import_find_blocking(workload, kineto_sms(kineto));
+            give_notes(kineto, options);
+        }
     }
     free_parts(kineto);
     free(reader);

@@ -13,6 +13,23 @@ bool kineto_is_module(const char *name, size_t length)
     return begins(name, length, "nn.Module: ");
 }
 
+/* The node of PyTorch's backward pass that puts a parameter's gradient where the optimiser finds it. */
+bool kineto_is_gradient(const struct kineto_event *event)
+{
+    static const char name[] = "torch::autograd::AccumulateGrad";
+
+    return event->category == KINETO_OPERATOR && event->name.length == sizeof name - 1 &&
+           memcmp(event->name.bytes, name, sizeof name - 1) == 0;
+}
+
+/* Saturates: what no memory holds is left out. */
+static uint64_t gradient_bytes(const struct kineto_event *event)
+{
+    uint64_t bytes;
+
+    return __builtin_mul_overflow(event->elements, event->element_bytes, &bytes) || bytes > INT64_MAX ? 0 : bytes;
+}
+
 /* torch.profiler.profile.step() makes annotations "ProfilerStep#N" ("ProfilerStep*" when N is unknown); in 2021 they
  * stood among the operators. */
 static enum gt_range_kind kind_of(const struct kineto_event *event)
@@ -51,6 +68,7 @@ int kineto_take_range(struct kineto *kineto, struct gt_error *error)
     range->end_ns = end_ns;
     range->name = gt_name(kineto->import.workload, event->name.bytes, event->name.length);
     range->external = kineto_external(event);
+    range->gradient_bytes = gradient_bytes(event);
     range->kind = (uint8_t)kind_of(event);
     return 0;
 }

@@ -81,6 +81,8 @@ static struct gt_workload *read_nsys(const char *path, const struct gt_import_op
     gt_nsys_db_close(&nsys.db);
     if (done == sizeof steps / sizeof steps[0])
         workload = gt_import_finish(&nsys.import, path, error);
+    if (workload != NULL)
+        gt_import_give_notes(&nsys.import, options != NULL ? options->collectives : NULL);
     gt_import_free(&nsys.import);
     return workload;
 }

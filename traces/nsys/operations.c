@@ -102,6 +102,16 @@ static int kernel_name(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, ui
     return 0;
 }
 
+/* The last operation gathered is of that kernel.  Of a collective only the kernel's name tells; how many bytes it moved,
+ * and in which group, does not stand in an export. */
+static void note_collective(struct gt_nsys *nsys, uint32_t name)
+{
+    enum gt_collective_kind kind = gt_collective_of_kernel(gt_name_text(nsys->import.workload, name));
+
+    if (kind != GT_COLLECTIVE_NONE)
+        gt_collective_notes_add(&nsys->import.collectives, nsys->import.op_count - 1, kind);
+}
+
 static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
@@ -127,6 +137,7 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
     if (op == NULL)
         return -1;
     op->kernel = gt_workload_kernel(nsys->import.workload, &kernel);
+    note_collective(nsys, kernel.name);
     return 0;
 }
 

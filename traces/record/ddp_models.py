@@ -1,0 +1,179 @@
+"""Training steps for ddp.py, each of another kind: what a GPU does a step, with how many inputs a GPU.
+
+A case has a module that is given inputs and gives outputs, a loss of outputs and targets, and an optimiser.
+DEVELOPED are those that a model may be fitted on; JUDGED, those that it is only judged by.
+"""
+import torch
+from torch import nn
+from torch.nn import functional
+
+
+class Case:
+    """A module with its loss and optimiser, and a batch of inputs and targets for `gpus` GPUs."""
+
+    def __init__(self, module, inputs, targets, loss, optimiser, autocast=False):
+        self.module, self.inputs, self.targets = module, inputs, targets
+        self.loss, self.make_optimiser, self.autocast = loss, optimiser, autocast
+
+
+def sgd(parameters):
+    return torch.optim.SGD(parameters, lr=1e-4, momentum=0.9)
+
+
+def adam(parameters):
+    return torch.optim.AdamW(parameters, lr=1e-5)
+
+
+def adam_fused(parameters):
+    return torch.optim.AdamW(parameters, lr=1e-5, fused=True)
+
+
+def mlp(gpus, batch=1024, width=4096, layers=6):
+    """Large products with large gradients."""
+    parts = []
+    for _ in range(layers):
+        parts += [nn.Linear(width, width), nn.ReLU()]
+    module = nn.Sequential(*parts, nn.Linear(width, 10))
+    inputs = torch.randn(batch * gpus, width)
+    return Case(module, inputs, torch.randn(batch * gpus, 10), functional.mse_loss, sgd)
+
+
+def mlp_exposed(gpus):
+    """The same with few inputs: gradients take longer to reduce than to compute."""
+    return mlp(gpus, batch=128, width=4096, layers=4)
+
+
+def many(gpus, batch=256, width=256, layers=40):
+    """Many small layers: the host cannot keep up."""
+    parts = []
+    for _ in range(layers):
+        parts += [nn.Linear(width, width), nn.LayerNorm(width), nn.Tanh()]
+    module = nn.Sequential(*parts)
+    inputs = torch.randn(batch * gpus, width)
+    return Case(module, inputs, torch.randn(batch * gpus, width), functional.mse_loss, adam)
+
+
+class Block(nn.Module):
+    def __init__(self, width, heads):
+        super().__init__()
+        self.heads = heads
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def forward(self, x):
+        batch, length, width = x.shape
+        q, k, v = (part.view(batch, length, self.heads, -1).transpose(1, 2)
+                   for part in self.qkv(self.first(x)).split(width, dim=2))
+        y = functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        x = x + self.out(y.transpose(1, 2).reshape(batch, length, width))
+        return x + self.down(functional.gelu(self.up(self.second(x))))
+
+
+class Gpt(nn.Module):
+    """A decoder; its loss is its own, so that no logits have to be gathered."""
+
+    def __init__(self, vocabulary, length, width, heads, layers):
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(vocabulary, width), nn.Embedding(length, width)
+        self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(layers)))
+        self.last, self.head = nn.LayerNorm(width), nn.Linear(width, vocabulary, bias=False)
+
+    def forward(self, tokens):
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.head(self.last(self.blocks(self.tokens(tokens) + self.places(places))))
+        return functional.cross_entropy(x[:, :-1].flatten(0, 1), tokens[:, 1:].flatten()).view(1)
+
+
+def own_loss(outputs, _):
+    return outputs.mean()
+
+
+def gpt(gpus, batch=16):
+    module = Gpt(vocabulary=8192, length=512, width=768, heads=12, layers=4)
+    tokens = torch.randint(8192, (batch * gpus, 512))
+    return Case(module, tokens, tokens, own_loss, adam)
+
+
+class Residual(nn.Module):
+    def __init__(self, before, after, stride):
+        super().__init__()
+        self.first = nn.Conv2d(before, after, 3, stride, 1, bias=False)
+        self.second = nn.Conv2d(after, after, 3, 1, 1, bias=False)
+        self.norm1, self.norm2 = nn.BatchNorm2d(after), nn.BatchNorm2d(after)
+        self.short = nn.Sequential()
+        if stride != 1 or before != after:
+            self.short = nn.Sequential(nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after))
+
+    def forward(self, x):
+        y = functional.relu(self.norm1(self.first(x)))
+        return functional.relu(self.norm2(self.second(y)) + self.short(x))
+
+
+def resnet(gpus, batch=64, side=128):
+    """ResNet-18, whose batch norms have buffers that DDP broadcasts before each step."""
+    parts = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    before = 64
+    for after, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
+        parts += [Residual(before, after, stride), Residual(after, after, 1)]
+        before = after
+    module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(512, 1000))
+    inputs = torch.randn(batch * gpus, 3, side, side)
+    return Case(module, inputs, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, sgd)
+
+
+class Encoder(nn.Module):
+    def __init__(self, width, heads, layers, classes):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(width, heads, 4 * width, dropout=0.1, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+        self.head = nn.Linear(width, classes)
+
+    def forward(self, x):
+        return self.head(self.layers(x).mean(1))
+
+
+def encoder(gpus, batch=16):
+    """In bfloat16 by autocast, with a fused optimiser."""
+    inputs = torch.randn(batch * gpus, 256, 1024)
+    return Case(Encoder(1024, 16, 4, 100), inputs, torch.randint(100, (batch * gpus,)),
+                functional.cross_entropy, adam_fused, autocast=True)
+
+
+def vgg(gpus, batch=32):
+    """Convolutions, then the fully connected layers that have nearly all of the gradients."""
+    parts, before = [], 3
+    for after, count in ((64, 1), (128, 1), (256, 2), (512, 2), (512, 2)):
+        for _ in range(count):
+            parts += [nn.Conv2d(before, after, 3, padding=1), nn.ReLU(inplace=True)]
+            before = after
+        parts.append(nn.MaxPool2d(2))
+    module = nn.Sequential(*parts, nn.Flatten(), nn.Linear(512 * 16, 4096), nn.ReLU(), nn.Linear(4096, 4096),
+                           nn.ReLU(), nn.Linear(4096, 1000))
+    inputs = torch.randn(batch * gpus, 3, 128, 128)
+    return Case(module, inputs, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, sgd)
+
+
+class Mixer(nn.Module):
+    def __init__(self, places, width, layers):
+        super().__init__()
+        self.across = nn.ModuleList(nn.Linear(places, places) for _ in range(layers))
+        self.along = nn.ModuleList(nn.Linear(width, width) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers))
+        self.head = nn.Linear(width, 100)
+
+    def forward(self, x):
+        for across, along, norm in zip(self.across, self.along, self.norms):
+            y = norm(x)
+            y = y + functional.gelu(across(y.transpose(1, 2))).transpose(1, 2)
+            x = x + functional.gelu(along(y))
+        return self.head(x.mean(1))
+
+
+def mixer(gpus, batch=64):
+    inputs = torch.randn(batch * gpus, 196, 768)
+    return Case(Mixer(196, 768, 8), inputs, torch.randint(100, (batch * gpus,)), functional.cross_entropy, sgd)
+
+
+DEVELOPED = {"mlp": mlp, "mlp-exposed": mlp_exposed, "gpt": gpt, "resnet": resnet, "many": many}
+JUDGED = {"encoder": encoder, "vgg": vgg, "mixer": mixer}
