@@ -30,7 +30,7 @@ LEVELS = {
     "traces/io": 10, "traces/names": 10, "traces/import": 11, "traces/sass": 11, "traces/store": 11,
     "traces/kineto": 12, "traces/nsys": 12, "traces/ncu": 12, "traces/jsonl": 12, "traces/stats": 12,
     "traces/export": 12, "traces/explain": 13, "traces/compare": 13, "traces/operators": 13, "traces/tasks": 13,
-    "traces": 14, "traces/diff": 15,
+    "traces": 14, "traces/diff": 15, "traces/ranks": 15,
     "plots/data": 20, "plots/figures": 21, "plots/page": 22,
     "kernels": 30, "kernels/calibrate": 31,
     "validate/gpu": 40, "validate": 41, "validate/random": 40, "validate/player": 42, "validate/calibrate": 42,

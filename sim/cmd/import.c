@@ -4,19 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "sim/cmd/cmd.h"
-#include "sim/cmd/progress.h"
+#include "sim/cmd/recordings.h"
 #include "sim/cmd/run_input.h"
 #include "sim/workload/task_graph.h"
-#include "traces/importers.h"
 #include "traces/io/path_stem.h"
 #include "traces/jsonl/trace.h"
 #include "traces/names/clean_text.h"
+#include "traces/ranks/ranks.h"
 
 struct arguments {
-    const char *texts[2]; /* as typed: [FORMAT] FILE */
-    size_t count;
+    const char *texts[1 + GT_MOST_RANKS]; /* as typed: [FORMAT] FILE... */
+    uint32_t count;
     const char *output; /* NULL: made from the file's name */
     const char *keep;   /* NULL: nothing is kept */
     bool warm_caches;
@@ -42,8 +43,8 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'w': arguments->warm_caches = true; return 0;
     case 'q': arguments->quiet = true; return 0;
     case ARGP_KEY_ARG:
-        if (arguments->count == 2)
-            argp_error(state, "one file at a time: '%s' is one too many", text);
+        if (arguments->count == sizeof arguments->texts / sizeof arguments->texts[0])
+            argp_error(state, "%d files at a time: '%s' is one too many", GT_MOST_RANKS, text);
         arguments->texts[arguments->count++] = text;
         return 0;
     case ARGP_KEY_NO_ARGS: argp_error(state, "name a file to read"); return 0;
@@ -67,18 +68,20 @@ static char *help_filter(int key, const char *text, void *input)
     fputs("Formats:\n", stream);
     for (size_t i = 0; gt_importers[i] != NULL; i++)
         fprintf(stream, "  %-9s %s\n", gt_importers[i]->name, gt_importers[i]->help);
-    fputs("\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. "
-          "Without -o the trace goes into the current directory, named after FILE, with .jsonl.gz at its "
-          "end.",
-          stream);
+    fputs(
+        "\nWithout a FORMAT the file's first bytes decide. FILE may be compressed with gzip or zstd. "
+        "Without -o the trace goes into the current directory, named after the first FILE, with .jsonl.gz at "
+        "its end. Several files are the ranks of one job, a process each: one trace, in which their clocks agree and "
+        "collectives wait for the last rank.",
+        stream);
     fclose(stream);
     return help;
 }
 
 /* clang-format off */
 static const struct argp parser = {
-    options, parse_option, "[FORMAT] FILE",
-    "Turn a profile into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
+    options, parse_option, "[FORMAT] FILE...",
+    "Turn a profile, or those of all ranks of a job, into a trace: the calls of the host threads, the kernels, copies and memsets they asked "
     "for, events and waits, and when all of it was measured to happen. Or a megakernel's task graph, as its compiler "
     "wrote it: one launch of a kernel whose blocks do the tasks.\v ",
     NULL, help_filter, NULL,
@@ -120,6 +123,9 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
             "\n  calls       %" PRIu32 "\n  threads     %" PRIu32 "\n  streams     %" PRIu32
             "\n  GPUs        %" PRIu32 "\n",
             workload->call_count, workload->thread_count, workload->stream_count, workload->gpu_count);
+    for (uint32_t i = 0; i < workload->group_count; i++)
+        fprintf(out, "  group       %s of %" PRIu32 " GPUs\n", gt_name_text(workload, workload->groups[i].name),
+                workload->groups[i].size);
     for (uint32_t i = 0; i < workload->task_graph_count; i++)
         fprintf(out, "  tasks       %" PRIu32 ", %s\n", workload->task_graphs[i]->task_count, policy_of(workload, i));
     fprintf(out, "  device      %s\n",
@@ -130,31 +136,16 @@ static void print_summary(FILE *out, const struct gt_workload *workload, const c
     free(device);
 }
 
-static struct gt_workload *read_profile(const struct gt_importer *importer, const char *path,
-                                        struct gt_import_options *import_options, bool quiet, struct gt_error *error)
+static int import(const struct gt_recordings *recordings, const struct arguments *arguments, const char *output)
 {
-    struct gt_progress progress;
-    struct gt_workload *workload;
-
-    import_options->progress = gt_progress_update;
-    import_options->progress_user = &progress;
-    gt_progress_begin(&progress, "reading", quiet);
-    workload = importer->read(path, import_options, error);
-    gt_progress_end(&progress);
-    gt_input_close(import_options->input);
-    return workload;
-}
-
-static int import(const struct gt_importer *importer, const char *path, const char *output,
-                  struct gt_import_options *import_options, const struct arguments *arguments)
-{
-    struct gt_workload *workload;
+    const struct gt_importer *importer;
     struct gt_error error;
+    struct gt_workload *workload = gt_recordings_read(recordings, &importer, &error);
     int status;
 
-    workload = read_profile(importer, path, import_options, arguments->quiet, &error);
     if (workload == NULL)
-        return gt_fail(&error);
+        return importer == NULL && recordings->format != NULL ? gt_usage("import", "%s", error.text)
+                                                              : gt_fail(&error);
     status = gt_trace_write(workload, output, &error);
     if (status == 0 && !arguments->quiet) {
         FILE *out = strcmp(output, "-") == 0 ? stderr : stdout;
@@ -168,26 +159,40 @@ static int import(const struct gt_importer *importer, const char *path, const ch
     return status == 0 ? GT_EXIT_DONE : gt_fail(&error);
 }
 
+static bool is_format(const char *text)
+{
+    for (size_t i = 0; gt_importers[i] != NULL; i++)
+        if (strcmp(gt_importers[i]->name, text) == 0)
+            return true;
+    return false;
+}
+
+/* Is the first of several words a format, or meant as one: the name of no file? */
+static bool first_is_format(const struct arguments *arguments)
+{
+    return arguments->count > 1 && (is_format(arguments->texts[0]) || access(arguments->texts[0], F_OK) != 0);
+}
+
 static int run(int argc, char **argv)
 {
     struct arguments arguments = { 0 };
-    struct gt_import_options import_options = { .input = NULL };
-    const struct gt_importer *importer;
-    const char *format, *path;
-    struct gt_error error;
+    struct gt_recordings recordings;
+    uint32_t first;
     char *made;
     int status;
 
     gt_parse(&parser, argc, argv, &arguments);
-    format = arguments.count == 2 ? arguments.texts[0] : NULL;
-    path = arguments.texts[arguments.count - 1];
-    importer = gt_importer_find(format, path, &import_options, &error);
-    if (importer == NULL)
-        return format != NULL ? gt_usage("import", "%s", error.text) : gt_fail(&error);
-    import_options.keep = arguments.keep;
-    import_options.warm_caches = arguments.warm_caches;
-    made = arguments.output == NULL ? default_output(path) : NULL;
-    status = import(importer, path, arguments.output != NULL ? arguments.output : made, &import_options, &arguments);
+    first = first_is_format(&arguments);
+    recordings = (struct gt_recordings){
+        .format = first > 0 ? arguments.texts[0] : NULL,
+        .paths = &arguments.texts[first],
+        .count = arguments.count - first,
+        .keep = arguments.keep,
+        .warm_caches = arguments.warm_caches,
+        .quiet = arguments.quiet,
+    };
+    made = arguments.output == NULL ? default_output(recordings.paths[0]) : NULL;
+    status = import(&recordings, &arguments, made != NULL ? made : arguments.output);
     free(made);
     return status;
 }

@@ -5,9 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/cmd/progress.h"
+#include "sim/cmd/recordings.h"
 #include "traces/import/warnings.h"
-#include "traces/importers.h"
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
 #include "traces/names/clean_text.h"
@@ -47,17 +46,10 @@ static void print_warnings_of(const struct gt_workload *workload, const char *ki
 
 struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error)
 {
-    struct gt_progress progress;
-    struct gt_import_options options = { .progress = gt_progress_update, .progress_user = &progress };
-    const struct gt_importer *importer = gt_importer_find(NULL, path, &options, error);
-    struct gt_workload *workload;
+    const struct gt_recordings recordings = { .paths = &path, .count = 1, .quiet = quiet };
+    const struct gt_importer *importer;
+    struct gt_workload *workload = gt_recordings_read(&recordings, &importer, error);
 
-    if (importer == NULL)
-        return NULL;
-    gt_progress_begin(&progress, "reading", quiet);
-    workload = importer->read(path, &options, error);
-    gt_progress_end(&progress);
-    gt_input_close(options.input);
     if (workload == NULL || quiet)
         return workload;
     if (strcmp(importer->name, trace_format) != 0)

@@ -237,6 +237,9 @@ bool gt_range_has_call(const struct gt_workload *w, const struct gt_range *range
         return false;
     if (range->kind != GT_RANGE_STEP)
         return call->thread == range->thread;
+    if (w->threads[call->thread].process != w->threads[range->thread].process &&
+        w->threads[call->thread].process != 0) /* 0: nobody knows whose it is */
+        return false;
     if (!gt_range_is_measured(range) || call->start_ps == GT_TIME_NONE)
         return true;
     return call->start_ps >= range->start_ps && call->start_ps < gt_range_measured_end(range);

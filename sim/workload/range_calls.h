@@ -23,7 +23,7 @@ static inline gt_time_ps gt_range_measured_end(const struct gt_range *range)
     return gt_range_is_measured(range) ? range->start_ps + range->duration_ps : GT_TIME_NONE;
 }
 
-/* Was the call made within the range: by its thread (a step: by any), and not before it began nor after its end? */
+/* Was the call made within the range: by its thread (a step: by any of its process), and not before it began nor after its end? */
 bool gt_range_has_call(const struct gt_workload *workload, const struct gt_range *range, gt_call_index call);
 
 /* Find the calls of every range.  calls[i]: range i holds so many calls from its first_call on, of its thread (a step:

@@ -39,6 +39,13 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "launches, copies, memsets or host functions of which the GPU's part was not recorded (or was put into a "
       "graph); they only take host time",
       "call torch.cuda.synchronize() before the profile ends" },
+    { "clocks-apart", NULL,
+      "recordings that share no collective with the others and do not say the time of day; they begin together",
+      "record a step that all ranks take part in" },
+    { "collectives-alone", NULL,
+      "kernels of collectives whose other ranks' are not in the recording; they take as long as they were recorded "
+      "to, waiting included",
+      "record all ranks over the same steps and import them together: gridtide import RANK0 RANK1 ..." },
     { GT_WARNING_CONTENTION, NULL,
       "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "
       "that was taken, and something else held them up",

@@ -1,5 +1,5 @@
 /* collective.c - what a kernel of NCCL says of the collective that it is a part of. */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "traces/kineto/internal.h"

@@ -1,0 +1,58 @@
+/* internal.h - what the files of traces/ranks share. */
+#ifndef GRIDTIDE_TRACES_RANKS_INTERNAL_H
+#define GRIDTIDE_TRACES_RANKS_INTERNAL_H
+
+#include "traces/ranks/ranks.h"
+
+/* A GPU that takes part in a group's collectives, and its notes, in their order. */
+struct gt_rank_member {
+    uint32_t rank, gpu; /* in the ranks given; in that rank's workload */
+    uint32_t *notes;    /* indexes of the rank's notes */
+    uint32_t count, room;
+    uint32_t first; /* the note that belongs to the group's first meeting */
+};
+
+/* Those whose collectives belong together. */
+struct gt_rank_group {
+    const char *key; /* lent by the workload that named it first; "" where the recording does not tell groups apart */
+    uint32_t size;   /* members that it has by the recordings; 0: they do not say */
+    uint32_t meetings; /* collectives that all members have, one after the other; 0: they cannot be joined */
+    struct gt_rank_member *members;
+    uint32_t count, room;
+};
+struct gt_rank_groups {
+    struct gt_rank_group *groups;
+    uint32_t count, room;
+};
+
+/* match.c: the groups of all ranks, and what belongs together in each; gt_rank_groups_free() ends them. */
+struct gt_rank_groups gt_ranks_match(const struct gt_rank *ranks, uint32_t count);
+void gt_rank_groups_free(struct gt_rank_groups *groups);
+
+/* The note of a member in one of its group's meetings, and its operation. */
+static inline const struct gt_collective_note *gt_rank_note(const struct gt_rank *ranks,
+                                                            const struct gt_rank_member *member, uint32_t meeting)
+{
+    return &ranks[member->rank].notes.notes[member->notes[member->first + meeting]];
+}
+static inline const struct gt_op *gt_rank_op(const struct gt_rank *ranks, const struct gt_rank_member *member,
+                                             uint32_t meeting)
+{
+    return &ranks[member->rank].workload->ops[gt_rank_note(ranks, member, meeting)->op];
+}
+
+/* align.c: into shift_ps[i] what is to be added to the times of rank i; the least is 0.  Returns how many ranks' clocks
+ * could not be told. */
+uint32_t gt_ranks_align(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_groups *groups,
+                        uint64_t *shift_ps);
+
+/* What numbers of one rank's workload are in the merged one. */
+struct gt_rank_places {
+    gt_gpu_index *gpus;
+    gt_op_index *ops;
+};
+/* merge.c: all of them in one workload; places[i], which the caller frees, are those of rank i.  NULL with the reason. */
+struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const uint64_t *shift_ps,
+                                   struct gt_rank_places *places, struct gt_error *error);
+
+#endif

@@ -1,0 +1,202 @@
+/* match.c - which kernels of collectives belong together.
+ *
+ * A rank launches the collectives of a group in the same order as every other.  Recordings begin and end at different
+ * ones, though: those that only some have are left out at both ends. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
+#include "traces/ranks/internal.h"
+
+/* So much may one recording begin earlier than another where nothing numbers the collectives. */
+enum { MOST_SHIFT = 256 };
+
+static struct gt_rank_group *find_group(struct gt_rank_groups *groups, const char *key)
+{
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (strcmp(groups->groups[i].key, key) == 0)
+            return &groups->groups[i];
+    gt_array_grow(groups->groups, groups->count, groups->room);
+    groups->groups[groups->count] = (struct gt_rank_group){ .key = key };
+    return &groups->groups[groups->count++];
+}
+
+static struct gt_rank_member *find_member(struct gt_rank_group *group, uint32_t rank, uint32_t gpu)
+{
+    for (uint32_t i = group->count; i-- > 0;) /* ranks come one after the other */
+        if (group->members[i].rank == rank && group->members[i].gpu == gpu)
+            return &group->members[i];
+    gt_array_grow(group->members, group->count, group->room);
+    group->members[group->count] = (struct gt_rank_member){ .rank = rank, .gpu = gpu };
+    return &group->members[group->count++];
+}
+
+static void gather(struct gt_rank_groups *groups, const struct gt_rank *ranks, uint32_t rank)
+{
+    const struct gt_workload *w = ranks[rank].workload;
+    const struct gt_collective_notes *notes = &ranks[rank].notes;
+
+    for (uint32_t i = 0; i < notes->count; i++) {
+        const struct gt_collective_note *note = &notes->notes[i];
+        struct gt_rank_group *group = find_group(groups, gt_name_text(w, note->group));
+        struct gt_rank_member *member = find_member(group, rank, w->streams[w->ops[note->op].stream].gpu);
+
+        if (note->group_size > group->size)
+            group->size = note->group_size;
+        gt_array_grow(member->notes, member->count, member->room);
+        member->notes[member->count++] = i;
+    }
+}
+
+static const struct gt_collective_note *note_at(const struct gt_rank *ranks, const struct gt_rank_member *member,
+                                                uint32_t i)
+{
+    return &ranks[member->rank].notes.notes[member->notes[i]];
+}
+
+static bool alike(const struct gt_collective_note *a, const struct gt_collective_note *b)
+{
+    return a->kind == b->kind && (a->bytes == b->bytes || a->bytes == 0 || b->bytes == 0);
+}
+
+/* Are its collectives numbered, and rising? */
+static bool is_numbered(const struct gt_rank *ranks, const struct gt_rank_member *member)
+{
+    for (uint32_t i = 0; i < member->count; i++) {
+        uint64_t sequence = note_at(ranks, member, i)->sequence;
+
+        if (sequence == GT_SEQUENCE_NONE || (i > 0 && sequence < note_at(ranks, member, i - 1)->sequence))
+            return false;
+    }
+    return member->count > 0;
+}
+
+/* Where the recordings number collectives: from the latest beginning on. */
+static bool match_by_number(const struct gt_rank *ranks, struct gt_rank_group *group)
+{
+    uint64_t first = 0;
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        if (!is_numbered(ranks, &group->members[i]))
+            return false;
+        if (note_at(ranks, &group->members[i], 0)->sequence > first)
+            first = note_at(ranks, &group->members[i], 0)->sequence;
+    }
+    for (uint32_t i = 0; i < group->count; i++) {
+        struct gt_rank_member *member = &group->members[i];
+
+        while (member->first < member->count && note_at(ranks, member, member->first)->sequence < first)
+            member->first++;
+    }
+    return true;
+}
+
+static gt_time_ps end_ps(const struct gt_rank *ranks, const struct gt_rank_member *member, uint32_t i)
+{
+    return gt_op_measured_end(&ranks[member->rank].workload->ops[note_at(ranks, member, i)->op]);
+}
+
+/* How far apart the two clocks would be, in the middle, if number `i + shift` of `other` belonged to number `i` of
+ * `member`; negative where they cannot belong together. */
+static double distance(const struct gt_rank *ranks, const struct gt_rank_member *member,
+                       const struct gt_rank_member *other, int64_t shift)
+{
+    const struct gt_collective_notes *a = &ranks[member->rank].notes, *b = &ranks[other->rank].notes;
+    uint32_t from = shift < 0 ? (uint32_t)-shift : 0, count = 0;
+    double *apart = gt_calloc(member->count + 1ull, sizeof *apart), middle = -1;
+
+    for (uint32_t i = from; i < member->count && (int64_t)i + shift < other->count; i++) {
+        if (!alike(note_at(ranks, member, i), note_at(ranks, other, (uint32_t)(i + shift)))) {
+            count = 0;
+            break;
+        }
+        apart[count++] =
+            ((double)end_ps(ranks, member, i) - (double)end_ps(ranks, other, (uint32_t)(i + shift))) / 1e3;
+    }
+    if (2ull * count >= (member->count < other->count ? member->count : other->count) && count > 0) {
+        middle = gt_median(apart, count);
+        middle += a->has_origin && b->has_origin ? (double)(a->origin_ns - b->origin_ns) : 0;
+        middle = middle < 0 ? -middle : middle;
+        if (!(a->has_origin && b->has_origin) && a != b) /* no clock tells: as few left out as can be */
+            middle = (double)(shift < 0 ? -shift : shift);
+    }
+    free(apart);
+    return middle;
+}
+
+/* Where nothing numbers them: as the kinds and sizes agree, and where several ways do, as the clocks are nearest. */
+static bool match_by_order(const struct gt_rank *ranks, struct gt_rank_group *group)
+{
+    int64_t *shifts = gt_calloc(group->count, sizeof *shifts), least = 0;
+    bool found = true;
+
+    for (uint32_t i = 1; i < group->count && found; i++) {
+        double best = -1;
+
+        for (int64_t shift = -MOST_SHIFT; shift <= MOST_SHIFT; shift++) {
+            double apart = distance(ranks, &group->members[0], &group->members[i], shift);
+
+            if (apart >= 0 && (best < 0 || apart < best)) {
+                best = apart;
+                shifts[i] = shift;
+            }
+        }
+        found = best >= 0;
+        least = shifts[i] < least ? shifts[i] : least;
+    }
+    for (uint32_t i = 0; i < group->count; i++)
+        group->members[i].first = (uint32_t)(shifts[i] - least);
+    free(shifts);
+    return found;
+}
+
+/* How many follow each other that all members have. */
+static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank_group *group, bool numbered)
+{
+    const struct gt_rank_member *first = &group->members[0];
+
+    for (uint32_t meeting = 0;; meeting++) {
+        for (uint32_t i = 0; i < group->count; i++) {
+            const struct gt_rank_member *member = &group->members[i];
+
+            if (member->first + meeting >= member->count)
+                return meeting;
+            if (note_at(ranks, member, member->first + meeting)->kind !=
+                    note_at(ranks, first, first->first + meeting)->kind ||
+                (numbered && note_at(ranks, member, member->first + meeting)->sequence !=
+                                 note_at(ranks, first, first->first + meeting)->sequence))
+                return meeting;
+        }
+    }
+}
+
+struct gt_rank_groups gt_ranks_match(const struct gt_rank *ranks, uint32_t count)
+{
+    struct gt_rank_groups groups = { .count = 0 };
+
+    for (uint32_t i = 0; i < count; i++)
+        gather(&groups, ranks, i);
+    for (uint32_t i = 0; i < groups.count; i++) {
+        struct gt_rank_group *group = &groups.groups[i];
+        bool numbered;
+
+        if (group->count < 2 || (group->size != 0 && group->size != group->count))
+            continue;
+        numbered = match_by_number(ranks, group);
+        if (numbered || match_by_order(ranks, group))
+            group->meetings = count_meetings(ranks, group, numbered);
+    }
+    return groups;
+}
+
+void gt_rank_groups_free(struct gt_rank_groups *groups)
+{
+    for (uint32_t i = 0; i < groups->count; i++) {
+        for (uint32_t j = 0; j < groups->groups[i].count; j++)
+            free(groups->groups[i].members[j].notes);
+        free(groups->groups[i].members);
+    }
+    free(groups->groups);
+    memset(groups, 0, sizeof *groups);
+}

@@ -1,0 +1,167 @@
+#include "traces/ranks/ranks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "traces/import/warnings.h"
+#include "traces/ranks/internal.h"
+
+static int by_rank(const void *left, const void *right)
+{
+    const struct gt_rank *a = left, *b = right;
+
+    GT_ORDER(a->notes.rank, b->notes.rank);
+    return 0;
+}
+
+/* In the order of their ranks, where each says another one. */
+static void order(struct gt_rank *ranks, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (ranks[i].notes.rank == GT_NONE)
+            return;
+        for (uint32_t j = 0; j < i; j++)
+            if (ranks[j].notes.rank == ranks[i].notes.rank)
+                return;
+    }
+    qsort(ranks, count, sizeof *ranks, by_rank);
+}
+
+/* The group's name: as the recordings have it, else what it is. */
+static uint32_t name_of(struct gt_workload *w, const struct gt_rank_group *group)
+{
+    const char *name = group->key[0] != '\0' ? group->key : "nccl";
+
+    return gt_name(w, name, strlen(name));
+}
+
+/* The members' GPUs in the merged workload, rising: by rank. */
+static uint32_t add_group(struct gt_workload *w, const struct gt_rank_group *group,
+                          const struct gt_rank_places *places)
+{
+    gt_gpu_index gpus[GT_MOST_GPUS];
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        uint32_t place = i;
+
+        for (; place > 0 && gpus[place - 1] > places[group->members[i].rank].gpus[group->members[i].gpu]; place--)
+            gpus[place] = gpus[place - 1];
+        gpus[place] = places[group->members[i].rank].gpus[group->members[i].gpu];
+    }
+    return gt_workload_add_group(w, name_of(w, group), gpus, group->count);
+}
+
+/* What the members say of one collective; of sizes that differ (all_to_all, uneven shards) the largest holds. */
+static struct gt_collective describe(struct gt_workload *w, const struct gt_rank *ranks,
+                                     const struct gt_rank_group *group, uint32_t number, uint32_t meeting)
+{
+    const struct gt_collective_note *first = gt_rank_note(ranks, &group->members[0], meeting);
+    struct gt_collective collective = gt_collective_of(first->kind, number, 0);
+
+    for (uint32_t i = 0; i < group->count; i++) {
+        const struct gt_collective_note *note = gt_rank_note(ranks, &group->members[i], meeting);
+
+        if (note->bytes > collective.bytes)
+            collective.bytes = note->bytes;
+    }
+    if (first->datatype != GT_NONE) {
+        const char *datatype = gt_name_text(ranks[group->members[0].rank].workload, first->datatype);
+
+        collective.datatype = gt_name(w, datatype, strlen(datatype));
+    }
+    collective.shaped = true;
+    return collective;
+}
+
+static void join_group(struct gt_workload *w, const struct gt_rank *ranks, const struct gt_rank_group *group,
+                       const struct gt_rank_places *places)
+{
+    uint32_t number = add_group(w, group, places);
+
+    for (uint32_t meeting = 0; meeting < group->meetings; meeting++) {
+        struct gt_collective collective = describe(w, ranks, group, number, meeting);
+
+        for (uint32_t i = 0; i < group->count; i++) {
+            const struct gt_rank_member *member = &group->members[i];
+            gt_op_index op = places[member->rank].ops[gt_rank_note(ranks, member, meeting)->op];
+            struct gt_kernel kernel = w->kernels[w->ops[op].kernel];
+
+            kernel.collective = collective;
+            kernel.cooperative = false;
+            w->ops[op].kernel = gt_workload_kernel(w, &kernel);
+        }
+    }
+}
+
+/* Collectives that stay ordinary kernels. */
+static uint64_t count_alone(const struct gt_rank_groups *groups)
+{
+    uint64_t alone = 0;
+
+    for (uint32_t i = 0; i < groups->count; i++)
+        for (uint32_t j = 0; j < groups->groups[i].count; j++)
+            alone += groups->groups[i].members[j].count - groups->groups[i].meetings;
+    return alone;
+}
+
+/* The one workload itself: all keep their numbers. */
+static struct gt_workload *take_single(struct gt_rank *rank, struct gt_rank_places *places)
+{
+    struct gt_workload *w = rank->workload;
+
+    places->gpus = gt_calloc(w->gpu_count + 1ull, sizeof *places->gpus);
+    places->ops = gt_calloc(w->op_count + 1ull, sizeof *places->ops);
+    for (uint32_t i = 0; i < w->gpu_count; i++)
+        places->gpus[i] = i;
+    for (uint32_t i = 0; i < w->op_count; i++)
+        places->ops[i] = i;
+    return w;
+}
+
+static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt_rank_places *places,
+                                const struct gt_rank_groups *groups, struct gt_error *error)
+{
+    uint64_t *shift_ps = gt_calloc(count, sizeof *shift_ps);
+    uint32_t unknown = count > 1 ? gt_ranks_align(ranks, count, groups, shift_ps) : 0;
+    struct gt_workload *w =
+        count > 1 ? gt_ranks_merge(ranks, count, shift_ps, places, error) : take_single(&ranks[0], places);
+
+    free(shift_ps);
+    if (w == NULL)
+        return NULL;
+    for (uint32_t i = 0; i < groups->count; i++)
+        if (groups->groups[i].meetings > 0)
+            join_group(w, ranks, &groups->groups[i], places);
+    gt_import_warn(w, "collectives-alone", count_alone(groups));
+    gt_import_warn(w, "clocks-apart", unknown);
+    return w;
+}
+
+struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct gt_error *error)
+{
+    struct gt_rank_places *places = gt_calloc(count, sizeof *places);
+    struct gt_rank_groups groups;
+    struct gt_workload *w;
+
+    order(ranks, count);
+    groups = gt_ranks_match(ranks, count);
+    w = join(ranks, count, places, &groups, error);
+    if (w != NULL && gt_workload_check(w, error) != 0) {
+        gt_error_prefix(error, "%.200s: ", w->path != NULL ? w->path : "the recordings");
+        if (count > 1)
+            gt_workload_free(w);
+        w = NULL;
+    }
+    gt_rank_groups_free(&groups);
+    for (uint32_t i = 0; i < count; i++) {
+        free(places[i].gpus);
+        free(places[i].ops);
+        gt_collective_notes_free(&ranks[i].notes);
+        if (ranks[i].workload != w)
+            gt_workload_free(ranks[i].workload);
+        ranks[i].workload = NULL;
+    }
+    free(places);
+    return w;
+}

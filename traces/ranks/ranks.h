@@ -1,0 +1,25 @@
+/* ranks.h - the processes of one job, recorded each by itself, as one workload.
+ *
+ * Each process has GPUs of its own.  Kernels of collectives that belong together become parts of one collective
+ * (sim/workload/collective.h): how long the slowest rank lets the others wait is then simulated, not replayed.
+ */
+#ifndef GRIDTIDE_TRACES_RANKS_RANKS_H
+#define GRIDTIDE_TRACES_RANKS_RANKS_H
+
+#include "traces/import/collectives.h"
+
+enum { GT_MOST_RANKS = 256 }; /* read at once: a GPU each at least, of GT_MOST_GPUS */
+
+/* What was read of one process. */
+struct gt_rank {
+    struct gt_workload *workload;
+    struct gt_collective_notes notes; /* of its operations; empty where the format has none */
+};
+
+/* One workload of all of them, in the order of their ranks where the recordings say these (else as given).  With more
+ * than one, clocks are brought together: by the ends of collectives, else by the time of day.  What is left over is counted
+ * among the workload's warnings ("collectives-alone", "clocks-apart").  Takes workloads and notes over, whatever comes of it.
+ * NULL with the reason: too many GPUs, or a recording that has what only one alone can have (task graphs, programs). */
+struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct gt_error *error);
+
+#endif
