@@ -64,6 +64,7 @@ CLI_TESTS = \
     tests/cli/ncu.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
+    tests/cli/ranks.bats \
     tests/cli/task_graphs.bats \
     tests/cli/calibrate.bats \
     tests/cli/chain.bats \

@@ -46,7 +46,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/internal.h traces/nsys/names.c traces/nsys/nsys.c traces/nsys/nsys.h traces/nsys/open.c \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
-    traces/ranks/align.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/ranks.c traces/ranks/ranks.h \
+    traces/ranks/align.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h \
     traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
@@ -71,7 +71,7 @@ nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_sweep.sql \
-    traces/record traces/branches traces/pairs traces/samples traces/scenarios traces/profiles
+    traces/record traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
     $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_sweep.sql

@@ -7,26 +7,18 @@
 #include "traces/ranks/ranks.h"
 
 static struct gt_workload *read_one(const struct gt_recordings *recordings, uint32_t number,
-                                    struct gt_collective_notes *notes, const struct gt_importer **importer,
+                                    struct gt_import_options *options, const struct gt_importer **importer,
                                     struct gt_error *error)
 {
-    struct gt_progress progress;
-    struct gt_import_options options = {
-        .progress = gt_progress_update,
-        .progress_user = &progress,
-        .collectives = notes,
-        .keep = recordings->keep,
-        .warm_caches = recordings->warm_caches,
-    };
     struct gt_workload *workload;
 
-    *importer = gt_importer_find(recordings->format, recordings->paths[number], &options, error);
+    *importer = gt_importer_find(recordings->format, recordings->paths[number], options, error);
     if (*importer == NULL)
         return NULL;
-    gt_progress_begin(&progress, "reading", recordings->quiet);
-    workload = (*importer)->read(recordings->paths[number], &options, error);
-    gt_progress_end(&progress);
-    gt_input_close(options.input);
+    gt_progress_begin(options->progress_user, "reading", recordings->quiet);
+    workload = (*importer)->read(recordings->paths[number], options, error);
+    gt_progress_end(options->progress_user);
+    gt_input_close(options->input);
     return workload;
 }
 
@@ -36,12 +28,20 @@ struct gt_workload *gt_recordings_read(const struct gt_recordings *recordings, c
     struct gt_rank *ranks = gt_calloc(recordings->count, sizeof *ranks);
     struct gt_workload *workload = NULL;
     const struct gt_importer *used = NULL;
+    struct gt_progress progress;
+    struct gt_import_options options = {
+        .progress = gt_progress_update,
+        .progress_user = &progress,
+        .keep = recordings->keep,
+        .warm_caches = recordings->warm_caches,
+    };
     uint32_t read = 0;
 
     *importer = NULL;
     for (; read < recordings->count; read++) {
         ranks[read].notes.rank = GT_NONE;
-        ranks[read].workload = read_one(recordings, read, &ranks[read].notes, &used, error);
+        options.collectives = &ranks[read].notes;
+        ranks[read].workload = read_one(recordings, read, &options, &used, error);
         if (read == 0)
             *importer = used;
         if (ranks[read].workload == NULL)

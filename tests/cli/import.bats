@@ -125,7 +125,8 @@ END
     [ "$status" -eq 2 ]
     [[ "$output" == *"no format 'vtune'; formats are kineto, nsys, ncu, tasks, gridtide"* ]]
     run "$GRIDTIDE" import kineto a b
-    [ "$status" -eq 2 ]
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"a: "* ]]
 }
 
 @test "every event of the real Kineto profiles becomes one operation, every call one call" {

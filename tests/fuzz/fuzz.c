@@ -22,6 +22,7 @@
 #include "traces/importers.h"
 #include "traces/io/input.h"
 #include "traces/jsonl/trace.h"
+#include "traces/ranks/ranks.h"
 
 enum { HANG_SECONDS = 60 };
 
@@ -83,12 +84,14 @@ static int simulate(const char *path, struct gt_error *error)
 
 static int import(const char *name, const char *path, struct gt_error *error)
 {
-    struct gt_import_options options = { .input = NULL };
+    struct gt_rank rank = { .notes = { .rank = GT_NONE } };
+    struct gt_import_options options = { .collectives = &rank.notes };
     const struct gt_importer *importer = gt_importer_find(name, path, &options, error);
-    int status = importer == NULL ? -1 : finish(importer->read(path, &options, error), error);
 
+    if (importer != NULL)
+        rank.workload = importer->read(path, &options, error);
     gt_input_close(options.input);
-    return status;
+    return rank.workload == NULL ? -1 : finish(gt_ranks_join(&rank, 1, error), error);
 }
 
 static int read_kineto(const char *path, struct gt_error *error)

@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_TRACES_RANKS_INTERNAL_H
 #define GRIDTIDE_TRACES_RANKS_INTERNAL_H
 
-#include "traces/ranks/ranks.h"
+#include "traces/ranks/rank.h"
 
 /* A GPU that takes part in a group's collectives, and its notes, in their order. */
 struct gt_rank_member {

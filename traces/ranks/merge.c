@@ -210,7 +210,8 @@ static void add_op(struct merging *m, const struct maps *maps, struct gt_rank_pl
 static void add_call(struct merging *m, struct maps *maps, struct gt_rank_places *places)
 {
     const struct gt_call *from = &maps->from->calls[maps->next++];
-    struct gt_call *call = &m->to->calls[gt_workload_add_call(m->to)];
+    gt_call_index added = gt_workload_add_call(m->to);
+    struct gt_call *call = &m->to->calls[added];
 
     *call = *from;
     shift(&call->start_ps, maps->shift_ps);
@@ -253,10 +254,12 @@ static void add_ranges(struct merging *m, const struct maps *maps)
 {
     for (uint32_t i = 0; i < maps->from->range_count; i++) {
         struct gt_range *range;
+        gt_range_index added;
 
         if (!gt_range_is_measured(&maps->from->ranges[i]))
             continue;
-        range = &m->to->ranges[gt_workload_add_range(m->to)];
+        added = gt_workload_add_range(m->to);
+        range = &m->to->ranges[added];
         *range = maps->from->ranges[i];
         shift(&range->start_ps, maps->shift_ps);
         range->thread = maps->threads[range->thread];

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/sort.h"
+#include "sim/workload/collective.h"
 #include "traces/import/warnings.h"
 #include "traces/ranks/internal.h"
 

@@ -6,15 +6,7 @@
 #ifndef GRIDTIDE_TRACES_RANKS_RANKS_H
 #define GRIDTIDE_TRACES_RANKS_RANKS_H
 
-#include "traces/import/collectives.h"
-
-enum { GT_MOST_RANKS = 256 }; /* read at once: a GPU each at least, of GT_MOST_GPUS */
-
-/* What was read of one process. */
-struct gt_rank {
-    struct gt_workload *workload;
-    struct gt_collective_notes notes; /* of its operations; empty where the format has none */
-};
+#include "traces/ranks/rank.h"
 
 /* One workload of all of them, in the order of their ranks where the recordings say these (else as given).  With more
  * than one, clocks are brought together: by the ends of collectives, else by the time of day.  What is left over is counted

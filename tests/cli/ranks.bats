@@ -1,0 +1,115 @@
+# gridtide import RANK0 RANK1 ...: the processes of one job as one trace; replayed together against what was recorded.
+
+setup() {
+    cd "$BATS_TEST_TMPDIR" || return 1
+    recorded=$GRIDTIDE_SOURCE/traces/training
+}
+
+# profile RANK CLOCK_US FIRST LATE_US > FILE: four all-reduces of 1 MiB in group "0", numbered from 0, of which the
+# recording begins with number FIRST; its clock is CLOCK_US ahead, and its own part of number 2 begins LATE_US late.  Each ends 40 us
+# after the last rank has come: rank 1 comes 10 us after rank 0, or LATE_US more.
+profile() {
+    python3 - "$@" << 'END'
+import json, sys
+rank, clock, first, late = (int(word) for word in sys.argv[1:])
+events = []
+for i in range(first, 4):
+    came = 1000 * i + 10 * rank + (late if i == 2 else 0)
+    ends = 1000 * i + 10 + 40 + (300 if i == 2 else 0)
+    about = {'device': 0, 'context': 1, 'stream': 20, 'correlation': 10 + i}
+    events.append({'ph': 'X', 'cat': 'cuda_runtime', 'name': 'cudaLaunchKernel', 'pid': 7, 'tid': 7, 'ts': clock + came - 8,
+                   'dur': 4, 'args': {'correlation': 10 + i}})
+    events.append({'ph': 'X', 'cat': 'kernel', 'name': 'ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)',
+                   'pid': 0, 'tid': 20, 'ts': clock + came, 'dur': ends - came,
+                   'args': dict(about, **{'grid': [24, 1, 1], 'block': [544, 1, 1], 'registers per thread': 96,
+                                'shared memory': 1000, 'Collective name': 'allreduce', 'In msg nelems': 262144,
+                                'Out msg nelems': 262144, 'Group size': 2, 'dtype': 'Float', 'Process Group Name': '0',
+                                'Process Group Ranks': '[0, 1]', 'Seq': i + 1})})
+json.dump({'distributedInfo': {'rank': rank, 'world_size': 2}, 'traceEvents': events}, sys.stdout)
+END
+}
+
+# parts TRACE: "GPU start duration bytes" of each part of a collective, us
+parts() {
+    python3 - "$1" << 'END'
+import json, sys
+kernels, streams = {}, {}
+for line in open(sys.argv[1]):
+    row = json.loads(line)
+    if 'call' in row:
+        kernel = kernels.get(row.get('kernel'), {})
+        if 'collective' in kernel:
+            print(streams[row['stream']], row['op_start_ns'] // 1000, row['op_duration_ns'] // 1000, kernel['bytes'])
+    elif 'kernel' in row:
+        kernels[row.get('id', row['kernel'])] = row
+    elif 'stream' in row:
+        streams[row['stream']] = row.get('gpu', 0)
+END
+}
+
+@test "ranks are told by the recordings; clocks agree where collectives end; each process has its GPU" {
+    profile 0 500000 0 0 > b.json
+    profile 1 20 0 300 > a.json
+    run "$GRIDTIDE" import a.json b.json -o both.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"GPUs        2"* ]]
+    [[ "$output" == *"group       0 [0, 1] of 2 GPUs"* ]]
+    [[ "$output" != *"collectives-alone"* ]]
+    # from the first call of all on, which is 8 us before rank 0's first part
+    [ "$(parts both.jsonl | sort -n)" = "0 1008 50 1048576
+0 2008 350 1048576
+0 3008 50 1048576
+0 8 50 1048576
+1 1018 40 1048576
+1 18 40 1048576
+1 2318 40 1048576
+1 3018 40 1048576" ]
+}
+
+@test "what only some recordings have stays an ordinary kernel, and so does one rank alone" {
+    profile 0 0 0 0 > a.json
+    profile 1 0 1 300 > b.json
+    run "$GRIDTIDE" import kineto a.json b.json -o both.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"collectives-alone"*"(1 times)"* ]]
+    [ "$(parts both.jsonl | wc -l)" -eq 6 ]
+    run "$GRIDTIDE" import a.json -o alone.jsonl
+    [[ "$output" == *"collectives-alone"*"(4 times)"* ]]
+    [ -z "$(parts alone.jsonl)" ]
+}
+
+@test "collectives that nothing numbers are matched by kind, size and clock" {
+    profile 0 0 0 0 | sed 's/"Seq": [0-9]*/"Seq": -1/g' > a.json
+    profile 1 0 1 300 | sed 's/"Seq": [0-9]*/"Seq": -1/g' > b.json
+    "$GRIDTIDE" import -q a.json b.json -o both.jsonl
+    [ "$(parts both.jsonl | wc -l)" -eq 6 ]
+    [ "$(parts both.jsonl | awk '$1 == 1 { print $2 + $3 }' | sort -n | xargs)" = "1058 2358 3058" ]
+}
+
+@test "wrong files among several: which one, and why" {
+    profile 0 0 0 0 > a.json
+    echo 'no profile' > b.json
+    run "$GRIDTIDE" import a.json b.json -o both.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"b.json"* ]]
+    run "$GRIDTIDE" import a.json none.json -o both.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"none.json"* ]]
+    [ ! -e both.jsonl ]
+}
+
+# error NAME: how far the replay of a job's ranks together is off, in percent, without its sign
+error() {
+    "$GRIDTIDE" import -q "$recorded/$1.rank0.json.gz" "$recorded/$1.rank1.json.gz" -o job.jsonl
+    "$GRIDTIDE" run -q job.jsonl -o job.db > /dev/null
+    "$GRIDTIDE" compare -f json job.db | python3 -c 'import json, sys; print(abs(json.load(sys.stdin)["makespan_us"]["error_pct"]))'
+}
+
+@test "recorded ranks replayed together are within 1.5%, and so is one whose rank 1 is late" {
+    for job in mlp-exposed.ddp mlp-exposed.ddp-late-gpu mlp-exposed.ddp-late-host mlp.ddp; do
+        off=$(error "$job")
+        rm job.db
+        echo "$job $off%"
+        awk "BEGIN { exit !($off <= 1.5) }"
+    done
+}
