@@ -236,6 +236,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
         .events = machine.engine.handled,
         .waits = machine.waits,
     };
+    memcpy(summary->refused, machine.refused, sizeof summary->refused);
     memcpy(summary->fired, machine.fired, sizeof summary->fired);
     gt_machine_free(&machine);
     return status;

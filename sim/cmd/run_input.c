@@ -123,14 +123,15 @@ void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_dev
         print_warnings_of(workload, kind);
 }
 
-const struct gt_warning *gt_run_warn_of_contention(struct gt_workload *workload, uint64_t kernels, bool quiet)
+const struct gt_warning *gt_run_warn_of_found(struct gt_workload *workload, const char *kind, uint64_t count,
+                                              bool quiet)
 {
-    if (kernels == 0 || warning_of(workload, GT_WARNING_CONTENTION) != NULL) /* another run has told it */
+    if (count == 0 || warning_of(workload, kind) != NULL) /* another run has told it */
         return NULL;
-    gt_import_warn(workload, GT_WARNING_CONTENTION, kernels);
+    gt_import_warn(workload, kind, count);
     if (!quiet)
-        print_warnings_of(workload, GT_WARNING_CONTENTION);
-    return warning_of(workload, GT_WARNING_CONTENTION);
+        print_warnings_of(workload, kind);
+    return warning_of(workload, kind);
 }
 
 int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)

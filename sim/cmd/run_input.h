@@ -25,9 +25,10 @@ int gt_run_device(const struct gt_workload *workload, const char *name, bool qui
  * warning of the workload; it is told unless `quiet`. */
 void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet);
 
-/* Count kernels whose recorded durations contention does not explain (gt_summary.too_short), likewise.  The
- * warning, or NULL where there is none to count. */
-const struct gt_warning *gt_run_warn_of_contention(struct gt_workload *workload, uint64_t kernels, bool quiet);
+/* Count what only a simulation finds, as one of the kinds of traces/import/warnings.h, likewise.  The warning, or NULL
+ * where there is none to count. */
+const struct gt_warning *gt_run_warn_of_found(struct gt_workload *workload, const char *kind, uint64_t count,
+                                              bool quiet);
 
 /* The device that the trace's times are from, into `device`: the one it names or describes. Where it
  * does neither, `device` stays as it is. Returns 0 or -1. */

@@ -6,6 +6,7 @@
 #include "sim/cmd/run_kernels.h"
 #include "sim/cmd/run_parts.h"
 #include "traces/compare/verdict.h"
+#include "traces/import/warnings.h"
 #include "traces/store/answers.h"
 
 /* The workload that an option made is a trace of its own, and its runs are held against the first's. */
@@ -99,10 +100,23 @@ static int store_counters(struct gt_run_work *work, const struct gt_run_variant 
 /* What only the simulation found. */
 static int warn(struct gt_run_work *work, const struct gt_summary *summary)
 {
-    const struct gt_warning *warning =
-        gt_run_warn_of_contention(work->workload, summary->too_short, work->arguments->model.quiet);
+    const struct {
+        const char *kind;
+        uint64_t count;
+    } found[] = {
+        { GT_WARNING_CONTENTION, summary->too_short },
+        { GT_WARNING_PENDING, summary->refused[GT_REFUSED_PENDING] },
+        { GT_WARNING_DEPTH, summary->refused[GT_REFUSED_DEPTH] },
+    };
 
-    return warning == NULL ? 0 : gt_store_put_warning(work->store, work->trace_id, warning, work->error);
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        const struct gt_warning *warning =
+            gt_run_warn_of_found(work->workload, found[i].kind, found[i].count, work->arguments->model.quiet);
+
+        if (warning != NULL && gt_store_put_warning(work->store, work->trace_id, warning, work->error) != 0)
+            return -1;
+    }
+    return 0;
 }
 
 /* What real runs of it are expected to take: of what was asked for alone. */

@@ -44,6 +44,9 @@ struct gt_options {
         .blocks = true, .seed = 1 \
     }
 
+/* Why CUDA refuses a launch by a block: errors 69 and 65. */
+enum gt_refusal { GT_REFUSED_PENDING, GT_REFUSED_DEPTH, GT_REFUSALS };
+
 /* What a run was, beyond its records. */
 struct gt_summary {
     gt_time_ps end_ps;                   /* the last call's or operation's end */
@@ -51,6 +54,7 @@ struct gt_summary {
     uint64_t tasks;                      /* of task graphs, likewise */
     uint64_t waits;                      /* conditions that threads and streams were made to wait for */
     uint64_t too_short;                  /* kernels whose recorded duration contention does not explain */
+    uint64_t refused[GT_REFUSALS];       /* launches by blocks that failed: of these operations there are no records */
     uint64_t fired[GT_RULES];            /* how often each rule of the scheduler acted */
 };
 

@@ -44,7 +44,7 @@ bool gt_child_parent_ended(struct gt_machine *m, gt_command_index command)
     if (parent == NULL)
         return false;
     parent->command = command;
-    if (parent->open > 0 || go_on(m, parent, 0, op, true))
+    if (parent->to_launch > 0 || parent->open > 0 || go_on(m, parent, 0, op, true))
         return true;
     parent->command = GT_NONE;
     return false;
@@ -62,11 +62,26 @@ static void note_ends(struct gt_machine *m, struct gt_child_parent *parent, uint
                           gt_child_row(m, row)->op);
     }
     parent->open -= children;
-    if (parent->command == GT_NONE || parent->open > 0 || go_on(m, parent, end_ps, gt_child_row(m, row)->op, true))
+    if (parent->command == GT_NONE || parent->to_launch > 0 || parent->open > 0 ||
+        go_on(m, parent, end_ps, gt_child_row(m, row)->op, true))
         return;
     end_ps += is_host_launched(m, parent) ? m->device->child_host_ps : 0;
     gt_engine_schedule(&m->engine, m->engine.now_ps + end_ps, GT_PHASE_END, GT_HANDLE_CHILD_END, parent->first,
                        PARENT_COMPLETE);
+}
+
+void gt_child_launched(struct gt_machine *m, uint32_t row, bool refused)
+{
+    struct gt_child_parent *parent = gt_child_parent_of(m, gt_child_row(m, row)->parent);
+
+    parent->to_launch--;
+    if (refused && gt_child_rule(m, row)->into != GT_INTO_TAIL)
+        parent->open--;
+    if (parent->command == GT_NONE || parent->to_launch > 0 || parent->open > 0)
+        return;
+    if (!go_on(m, parent, 0, parent->op, true))
+        gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_END, GT_HANDLE_CHILD_END, parent->first,
+                           PARENT_COMPLETE);
 }
 
 static gt_time_ps pass_ps(const struct gt_machine *m, uint32_t children)

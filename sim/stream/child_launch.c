@@ -2,8 +2,8 @@
  * Parallelism: Ordering and Concurrency). */
 #include "sim/stream/child_launch.h"
 
-#include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
+#include "sim/stream/child_ends.h"
 #include "sim/stream/child_state.h"
 #include "sim/stream/operation.h"
 
@@ -113,23 +113,6 @@ gt_time_ps gt_child_bar_starts(struct gt_machine *m, gt_op_index op, gt_time_ps 
     return longest_ps;
 }
 
-/* What CUDA returns to the thread that launches is a program that does not do what it says: the run ends. */
-static void fail(struct gt_machine *m, uint32_t row, const char *what, uint32_t most, const char *key)
-{
-    const struct gt_workload *w = m->workload;
-    const struct gt_op *op = &w->ops[gt_child_row(m, row)->op];
-    char place[512];
-
-    gt_machine_place(m, w->calls[op->call].line, place, sizeof place);
-    gt_machine_fail(
-        m,
-        "%.300s: at %.3f us the launch of kernel '%.100s' by block %llu of kernel '%.100s' fails: %s; this "
-        "device allows %u (%s)",
-        place, (double)m->engine.now_ps / 1e6, gt_name_text(w, w->kernels[op->kernel].name),
-        (unsigned long long)gt_child_row(m, row)->block,
-        gt_name_text(w, w->kernels[w->ops[gt_child_row(m, row)->parent].kernel].name), what, most, key);
-}
-
 static void append(struct gt_machine *m, uint32_t row)
 {
     struct gt_child_lane *lane = &m->children->lanes[m->children->children[row].lane];
@@ -161,16 +144,6 @@ static void launch(struct gt_machine *m, uint32_t row)
 {
     uint32_t lane = m->children->children[row].lane;
 
-    if (gt_child_row(m, row)->depth > m->device->child_depth) {
-        fail(m, row, "too many grids within each other, CUDA error 65 (cudaErrorLaunchMaxDepthExceeded)",
-             m->device->child_depth, "device_launch.depth");
-        return;
-    }
-    if (m->children->pending >= m->device->child_pending) {
-        fail(m, row, "too many launches are pending, CUDA error 69 (cudaErrorLaunchPendingCountExceeded)",
-             m->device->child_pending, "device_launch.pending");
-        return;
-    }
     m->children->pending++;
     add_command(m, row);
     if (lane == GT_NONE) {
@@ -180,6 +153,21 @@ static void launch(struct gt_machine *m, uint32_t row)
     append(m, row);
     if (gt_child_rule(m, row)->into != GT_INTO_TAIL)
         gt_child_run_lane(m, lane, GT_WAIT_STREAM, m->engine.now_ps, GT_NONE);
+}
+
+/* Beyond its limits CUDA returns an error to the thread that launches, and the launch does not happen (driver_types.h,
+ * cudaErrorLaunchMaxDepthExceeded and cudaErrorLaunchPendingCountExceeded): the block goes on, and whatever the child would
+ * have launched is never heard of. */
+static void launch_or_refuse(struct gt_machine *m, uint32_t row)
+{
+    bool deep = gt_child_row(m, row)->depth > m->device->child_depth;
+    bool refused = deep || m->children->pending >= m->device->child_pending;
+
+    if (refused)
+        m->refused[deep ? GT_REFUSED_DEPTH : GT_REFUSED_PENDING]++;
+    else
+        launch(m, row);
+    gt_child_launched(m, row, refused);
 }
 
 /* Launches by blocks start one after the other, so far apart. */
@@ -207,7 +195,7 @@ int gt_child_handler(void *machine, uint32_t row, uint64_t stamp, struct gt_erro
     (void)error;
     switch ((enum stamp)stamp) {
     case LAUNCHED:
-        launch(m, row);
+        launch_or_refuse(m, row);
         if (same_block(m, row, row + 1) && !m->failed)
             gt_engine_schedule(&m->engine, m->children->children[row + 1].launched_ps, GT_PHASE_WAKE, GT_HANDLE_CHILD,
                                row + 1, LAUNCHED);

@@ -95,6 +95,7 @@ void gt_child_launches_build(struct gt_machine *m)
         *parent =
             (struct gt_child_parent){ .op = gt_child_row(m, row)->parent, .tails = GT_NONE, .command = GT_NONE };
         parent->count = gt_child_launches_by(w, parent->op, &parent->first);
+        parent->to_launch = parent->count;
         build_parent(m, parent);
         row += parent->count;
     }

@@ -24,6 +24,7 @@ struct gt_child_lane {
 struct gt_child_parent {
     gt_op_index op;
     uint32_t first, count;    /* of its rows */
+    uint32_t to_launch;       /* of those, launches still to be made: some are at the very end of their grid */
     uint32_t open;            /* of those, no tail launches and not complete: to be launched, or under way */
     uint32_t tails;           /* its lane of tail launches; GT_NONE: it has none */
     bool launched;            /* the first launch of its grid has been made */

@@ -109,3 +109,15 @@ END
     [ "$status" -eq 0 ]
     [ -z "$output" ]
 }
+
+@test "launches by blocks that CUDA refuses do not happen, and are counted" {
+    printf '%s\n' '{"gridtide":1,"device":"toy"}' '{"kernel":"leaf","grid":1,"block":32,"block_us":10}' \
+        '{"kernel":"parent","grid":1,"block":32,"block_us":10,"launches":[{"kernel":"leaf","count":5,"into":"fire_and_forget"}]}' \
+        '{"call":"launch","kernel":"parent"}' > pending.jsonl
+    run "$GRIDTIDE" run pending.jsonl --set device_launch.pending=2 -o pending.db
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"warning: launches-pending: "*"CUDA error 69"*"(3 times)"* ]]
+    [ "$(sqlite3 pending.db "select count(*) from run_op where run_id = (select max(run_id) from run)")" = 3 ]
+    run "$GRIDTIDE" explain pending.db
+    [ "$status" -eq 0 ]
+}

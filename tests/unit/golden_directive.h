@@ -5,7 +5,7 @@
  *   // change SPEC                 a change as of `gridtide whatif`: the numbers below are those of what it makes
  *   // independent PATTERN         what changes may take as independent
  *   // cost KERNEL CYCLES ...      see golden_cost.h
- *   // expect OP START END         operation number OP (from 0, in trace order) runs from START to END us
+ *   // expect OP START END         operation number OP (from 0, in trace order) runs from START to END us; 0 0: it never runs
  *   // expect-wait OP REASON US    it waited so long for that reason
  *   // expect-call CALL START END  call number CALL of the trace lasts so
  *   // expect-blocks OP SM COUNT   so many of its blocks ran on that SM in all

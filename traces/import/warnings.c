@@ -91,6 +91,16 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
       "record with a newer PyTorch" },
+    { GT_WARNING_PENDING, NULL,
+      "launches by blocks that failed with CUDA error 69 (cudaErrorLaunchPendingCountExceeded), because too many "
+      "were "
+      "pending; what they launch did not happen",
+      "launch less at a time, or set device_launch.pending to what cudaLimitDevRuntimePendingLaunchCount is set to" },
+    { GT_WARNING_DEPTH, NULL,
+      "launches by blocks that failed with CUDA error 65 (cudaErrorLaunchMaxDepthExceeded), being nested too deep; "
+      "what "
+      "they launch did not happen",
+      "launch less deep, or give device_launch.depth" },
     { "launches-unreadable", NULL, "rows of raw.csv that are no launch",
       "export it again with ncu -i REPORT --page raw --csv --print-kernel-base mangled" },
     { "launches-without-code", NULL, "launches whose machine code is not in the cubins",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/workload/child_launches.h"
 #include "validate/player/internal.h"
 
 /* One thing to tell; sorted by end, then calls first, then by number. */
@@ -103,6 +104,17 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
     return unmatched;
 }
 
+/* A launch by a block that failed: none of the child's blocks was there. */
+static bool was_refused(const struct gt_player *player, uint32_t op)
+{
+    const struct gt_play_op *played = &player->ops[op];
+
+    for (uint64_t i = played->first_log; i < played->first_log + played->blocks; i++)
+        if (player->logs_here[i].end_ns != 0)
+            return false;
+    return gt_child_launch_of(player->workload, op) != NULL;
+}
+
 /* A logged kernel runs from its first block's start to its last one's end. */
 static int time_by_blocks(struct gt_player *player, struct gt_error *error)
 {
@@ -119,6 +131,10 @@ static int time_by_blocks(struct gt_player *player, struct gt_error *error)
 
         if (player->workload->ops[i].kind != GT_OP_KERNEL || op->first_log == GT_NO_LOG)
             continue;
+        if (was_refused(player, i)) {
+            op->start_ns = op->end_ns = 0;
+            continue;
+        }
         for (uint64_t j = op->first_log; j < op->first_log + op->blocks; j++) {
             if (player->logs_here[j].end_ns == 0)
                 return gt_error_set(error, "block %llu of a kernel %s left no record",
@@ -227,7 +243,8 @@ static int send_blocks(struct gt_player *player, const struct gt_probe *probe, s
         return 0;
     records = gt_realloc(NULL, player->log_count, sizeof *records);
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
-        if (player->workload->ops[i].kind != GT_OP_KERNEL || player->ops[i].first_log == GT_NO_LOG)
+        if (player->workload->ops[i].kind != GT_OP_KERNEL || player->ops[i].first_log == GT_NO_LOG ||
+            player->ops[i].end_ns == 0)
             continue;
         list_blocks(player, i, records + count);
         count += player->ops[i].blocks;
@@ -283,14 +300,18 @@ static void count_all(const struct gt_player *player, uint64_t unmatched, struct
 {
     const struct gt_play_gpu *gpu = player->gpu;
     double width = (double)(gpu->before.high_ns - gpu->before.low_ns);
-    uint64_t operations = 0, unseen = 0;
+    uint64_t operations = 0, unseen = 0, refused = 0;
 
     for (uint32_t i = 0; i < player->workload->op_count; i++) {
-        operations += player->ops[i].end_ns != 0;
-        unseen += player->ops[i].end_ns == 0 && leaves_trace(&player->workload->ops[i]);
+        bool seen = player->ops[i].end_ns != 0, failed = !seen && gt_child_launch_of(player->workload, i) != NULL;
+
+        operations += seen;
+        refused += failed;
+        unseen += !seen && !failed && leaves_trace(&player->workload->ops[i]);
     }
     count(result, "operations", (double)operations);
     count(result, "operations_unseen", (double)unseen);
+    count(result, "launches_refused", (double)refused);
     count(result, "records_unmatched", (double)unmatched);
     count(result, "calls_unplayed", (double)player->unplayed);
     count(result, "sm_clock_mhz", gpu->clock_mhz);

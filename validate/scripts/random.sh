@@ -15,8 +15,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 zstd -q -d "$here/../recordings/random-$seed.db.zst" -o "$work/measured.db"
-families=$(sqlite3 "$work/measured.db" "SELECT group_concat(family) FROM (SELECT DISTINCT substr(tail, 1, instr(tail, '-') - 1) AS family
-    FROM (SELECT trace_id, substr(name, instr(name, '/') + 1) AS tail FROM trace) ORDER BY trace_id)")
+families=$(sqlite3 "$work/measured.db" "WITH drawn AS (SELECT trace_id, substr(name, instr(name, '/') + 1) AS name FROM trace)
+    SELECT group_concat(family) FROM (SELECT substr(name, 1, instr(name, '-') - 1) AS family FROM drawn
+        GROUP BY family ORDER BY min(trace_id))")
 count=${2:-$(sqlite3 "$work/measured.db" "SELECT count(*) FROM trace")}
 repetitions=$(sqlite3 "$work/measured.db" "SELECT max(repetition) + 1 FROM run WHERE kind = 'measured'")
 "$GRIDTIDE" validate --random "$count" --draw-seed "$seed" --families "$families" --repeat "$repetitions" --measured "$work/measured.db" --blocks off \
