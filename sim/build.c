@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/gpu/arbitration.h"
+#include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/stream/child_state.h"
@@ -252,6 +253,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     gt_thread_locks_build(m);
     gt_device_syncs_build(m);
     gt_child_launches_build(m);
+    gt_collectives_build(m);
     build_edges(m);
     if (m->replay.graphs.node_ps != NULL)
         m->node_visible_ps = gt_calloc(w->op_count, sizeof *m->node_visible_ps);
@@ -286,6 +288,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->gpus);
     gt_device_syncs_free(m);
     gt_child_launches_free(m);
+    gt_collectives_free(m);
     free(m->contexts);
     free(m->queues);
     free(m->threads);

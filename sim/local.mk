@@ -5,6 +5,7 @@ sim_libsim_a_SOURCES = \
     sim/base/array.c sim/base/array.h sim/base/sort.c sim/base/sort.h sim/base/utf8.c sim/base/utf8.h \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
+    sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h sim/gpu/collective_kernel.c sim/gpu/collective_kernel.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
@@ -67,6 +68,6 @@ dist_devices_DATA = \
     sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
     sim/devices/toy.ini sim/devices/v100.ini
 
-EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
+EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
     sim/man/README.md sim/replay/README.md sim/schedule/README.md sim/stream/README.md sim/tasks/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

@@ -9,6 +9,7 @@
 #include "sim/build.h"
 #include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
@@ -147,8 +148,9 @@ enum { NAMED = 4 };
 static int check_finished(const struct gt_machine *m, struct gt_error *error)
 {
     char text[GT_ERROR_TEXT_BYTES] = "", place[512];
-    uint32_t stuck = gt_meeting_deadlocks(m, text, sizeof text);
+    uint32_t stuck = gt_collective_deadlocks(m, text, sizeof text);
 
+    stuck += gt_meeting_deadlocks(m, text, sizeof text);
     for (int edges = 1; edges >= 0; edges--) {
         for (uint32_t i = 0; i < m->workload->stream_count; i++) {
             gt_command_index head = m->streams[i].head;

@@ -25,7 +25,10 @@ enum {
     GT_DEVICE_MAX_PARTITIONS = 8,
     GT_DEVICE_MAX_COPY_QUEUES = 32,
     GT_DEVICE_POLICY_BYTES = 96,
-    GT_DEVICE_PAIRS_BYTES = 1024
+    GT_DEVICE_PAIRS_BYTES = 1024,
+    GT_DEVICE_MAX_SIZES = 16,
+    GT_DEVICE_MAX_CHANNELS = 65536, /* of a collective */
+    GT_DEVICE_COLLECTIVES = 17      /* curves: GT_COLLECTIVE_CURVES of device_rows.h, in that order */
 };
 
 /* A copy model: time = latency + bytes / rate. */
@@ -163,6 +166,19 @@ struct gt_device {
     uint32_t link_switched;     /* 1: link_gpu_gbps holds for all pairs of a GPU together; 0: for each */
     uint64_t link_event_gap_ps; /* event_gap_ps from one GPU to another */
     uint64_t link_call_ps;      /* CPU time of a copy from one GPU to another */
+    /* Collectives, by NCCL's kinds and protocols: sim/collectives/cost.h says how these make a time. */
+    struct gt_collective_costs {
+        struct gt_collective_curve {
+            uint32_t ns[GT_DEVICE_MAX_SIZES],
+                sizes;           /* of 16 bytes, of 64, each time four times as many; 0: not measured */
+            double channel_gbps; /* bytes of the collective by one channel alone */
+        } curves[GT_DEVICE_COLLECTIVES];
+        double ring_gbps;                 /* what NCCL reckons that a ring moves over each link, with all channels */
+        uint32_t channels, pair_channels; /* as many as NCCL takes at most; of messages */
+        uint32_t most_channels;           /* no more than these, whatever else says so; 0: no limit */
+        uint32_t registers, shared_bytes; /* of a thread, of a block */
+        uint32_t measured_ranks;          /* the curves are of so many; for more, times are extrapolated */
+    } collective;
     /* What a profiler's recording costs the host, by the profiler. */
     struct gt_profiler_cost {
         uint64_t call_ps, submit_ps; /* a CUDA call; one that submits work */

@@ -6,6 +6,7 @@
 
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/block_turns.h"
+#include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/meeting.h"
@@ -63,13 +64,28 @@ static void fail_no_cost(struct gt_machine *m, gt_command_index command)
     fail_kernel(m, op_of(m, command), what, "; add \"duration_us\" or \"block_us\", or a program");
 }
 
+static bool is_collective(const struct gt_machine *m, const struct gt_op *op)
+{
+    return gt_collective_is(m, (gt_op_index)(op - m->workload->ops));
+}
+
+/* The kernel with the shape that it has on this device. */
+static struct gt_kernel shaped_kernel(const struct gt_machine *m, const struct gt_op *op)
+{
+    return is_collective(m, op) ? gt_collective_shaped(m, (gt_op_index)(op - m->workload->ops))
+                                : m->workload->kernels[op->kernel];
+}
+
 static const struct gt_occupancy *occupancy_of(struct gt_machine *m, const struct gt_op *op)
 {
     struct gt_occupancy *occupancy = &m->occupancies[op->kernel];
+    struct gt_kernel shaped;
     struct gt_error error;
 
-    if (occupancy->blocks_per_sm == 0 &&
-        gt_occupancy_of(m->device, &m->workload->kernels[op->kernel], occupancy, &error) != 0) {
+    if (occupancy->blocks_per_sm != 0)
+        return occupancy;
+    shaped = shaped_kernel(m, op);
+    if (gt_occupancy_of(m->device, &shaped, occupancy, &error) != 0) {
         occupancy->blocks_per_sm = 0;
         fail_kernel(m, op, error.text,
                     m->workload->kernels[op->kernel].cost == GT_COST_NONE
@@ -253,11 +269,26 @@ static bool fits_at_once(struct gt_machine *m, const struct gt_op *op, const str
     return false;
 }
 
+/* Blocks of a collective that never have an SM at once wait for each other for ever, on this rank and the others. */
+static bool fits_whole(struct gt_machine *m, const struct gt_op *op, const struct gt_grid *grid)
+{
+    uint64_t room = (uint64_t)grid->occupancy.blocks_per_sm * m->device->sms;
+    char what[160];
+
+    if (grid->blocks <= room)
+        return true;
+    snprintf(what, sizeof what, "its %llu blocks must all be on SMs at once, and %llu fit",
+             (unsigned long long)grid->blocks, (unsigned long long)room);
+    fail_kernel(m, op, what, "; give it fewer (collective.most_channels)");
+    return false;
+}
+
 static bool start_grid(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = op_of(m, command);
     const struct gt_occupancy *occupancy = occupancy_of(m, op);
-    uint64_t blocks = gt_kernel_blocks(&m->workload->kernels[op->kernel]);
+    const struct gt_kernel shaped = shaped_kernel(m, op);
+    uint64_t blocks = gt_kernel_blocks(&shaped);
     gt_time_ps duration_ps = stated_ps(m, command);
     gt_grid_index grid;
 
@@ -283,6 +314,10 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
     if (m->workload->kernels[op->kernel].tasks != NULL) {
         if (!begin_tasks(m, command, grid))
             return false;
+    } else if (is_collective(m, op)) {
+        if (!fits_whole(m, op, &m->grids[grid]))
+            return false;
+        gt_collective_begin(m, grid);
     } else if (duration_ps != GT_TIME_NONE) {
         invert(m, &m->grids[grid], duration_ps);
     } else if (m->workload->kernels[op->kernel].cost == GT_COST_FIXED) {
@@ -333,6 +368,8 @@ static void admit(struct gt_machine *m, gt_command_index command)
         start_driver_kernel(m, command);
     else if (m->options->blocks)
         start_grid(m, command);
+    else if (is_collective(m, op_of(m, command)))
+        gt_collective_bar(m, command);
     else if (bar_ps(m, command, &duration_ps))
         start_bar(m, command, duration_ps);
 }
@@ -341,7 +378,8 @@ void gt_kernel_start(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_kernel *kernel = &m->workload->kernels[op_of(m, command)->kernel];
 
-    if (stated_ps(m, command) == GT_TIME_NONE && kernel->cost == GT_COST_NONE && kernel->tasks == NULL)
+    if (stated_ps(m, command) == GT_TIME_NONE && kernel->cost == GT_COST_NONE && kernel->tasks == NULL &&
+        kernel->collective.kind == GT_COLLECTIVE_NONE)
         fail_no_cost(m, command);
     else
         gt_grid_admit(m, command);

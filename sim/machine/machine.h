@@ -49,6 +49,7 @@ struct gt_op_rule {
     void (*timed_end)(struct gt_machine *m, gt_command_index command);
 };
 
+struct gt_collectives;        /* sim/gpu/collective_kernel.h */
 struct gt_child_state;        /* sim/stream/child_launch.h */
 struct gt_device_syncs;       /* sim/stream/device_sync.h */
 struct gt_demand;             /* sim/gpu/demand.h */
@@ -82,6 +83,7 @@ struct gt_machine {
     struct gt_event_state *events;
     struct gt_device_syncs *device_syncs; /* NULL: no call waits so */
     uint32_t plain_level;                 /* of priority 0 */
+    struct gt_collectives *collectives;   /* NULL: there are none */
     struct gt_child_state *children;      /* NULL: no block launches anything */
     struct gt_serial_state serial;        /* only where options->serialize */
     /* operations */

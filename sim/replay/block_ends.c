@@ -15,11 +15,11 @@ static const gt_time_ps least_wait_ps = 2 * UINT64_C(1000000);
 static const double first_step_part = 0.7, least_step = 0.0005, most_part = 0.95;
 
 /* Have both times, and are they of different streams?  What waits for room may be a copy too, or a memset. */
-static bool comparable(const struct gt_op *held, const struct gt_op *holder)
+static bool comparable(const struct gt_workload *w, const struct gt_op *held, const struct gt_op *holder)
 {
-    return holder->kind == GT_OP_KERNEL && held->stream != holder->stream &&
-           gt_op_measured_end(held) != GT_TIME_NONE && gt_op_measured_end(holder) != GT_TIME_NONE &&
-           holder->duration_ps > 0;
+    return holder->kind == GT_OP_KERNEL && w->kernels[holder->kernel].collective.kind == GT_COLLECTIVE_NONE &&
+           held->stream != holder->stream && gt_op_measured_end(held) != GT_TIME_NONE &&
+           gt_op_measured_end(holder) != GT_TIME_NONE && holder->duration_ps > 0;
 }
 
 void gt_block_ends_note(struct gt_block_ends *ends, const struct gt_workload *w, const struct gt_op_record *record)
@@ -29,7 +29,7 @@ void gt_block_ends_note(struct gt_block_ends *ends, const struct gt_workload *w,
     if (record->wait_ps[GT_WAIT_RESOURCE] < least_wait_ps || record->cause != GT_CAUSE_OP)
         return;
     holder = &w->ops[record->cause_index];
-    if (!comparable(op, holder) || op->start_ps <= holder->start_ps)
+    if (!comparable(w, op, holder) || op->start_ps <= holder->start_ps)
         return;
     if (ends->holder == NULL) {
         ends->holder = gt_calloc(w->op_count, sizeof *ends->holder);

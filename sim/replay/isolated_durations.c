@@ -95,8 +95,11 @@ static int note_op(void *user, const struct gt_op_record *record, struct gt_erro
     return 0;
 }
 
-static bool shares(const struct gt_op *op)
+/* What a part of a collective waits for is simulated: its duration is no part of the search. */
+static bool shares(const struct gt_workload *w, const struct gt_op *op)
 {
+    if (op->kernel != GT_NONE && w->kernels[op->kernel].collective.kind != GT_COLLECTIVE_NONE)
+        return false;
     return class_of(op) >= 0 && gt_op_measured_end(op) != GT_TIME_NONE && op->duration_ps > 0;
 }
 
@@ -119,7 +122,7 @@ static uint64_t count_too_short(const struct gt_workload *w, const gt_time_ps *p
         const struct gt_op *op = &w->ops[i];
         gt_time_ps own_ps = isolated_ps[i] == GT_TIME_NONE ? op->duration_ps : isolated_ps[i];
 
-        count += op->kind == GT_OP_KERNEL && shares(op) && own_ps <= least_ps(op) &&
+        count += op->kind == GT_OP_KERNEL && shares(w, op) && own_ps <= least_ps(op) &&
                  (double)played_ps[i] > (double)op->duration_ps * (1 + same_part);
     }
     return count;
@@ -134,7 +137,7 @@ static double error_part(const struct learning *learning)
     for (uint32_t i = 0; i < w->op_count; i++) {
         double difference = (double)learning->played.duration_ps[i] - (double)w->ops[i].duration_ps;
 
-        if (!shares(&w->ops[i]))
+        if (!shares(w, &w->ops[i]))
             continue;
         total += (double)w->ops[i].duration_ps;
         wrong += difference < 0 ? -difference : difference;
@@ -158,7 +161,7 @@ static bool correct(const struct learning *learning)
 
         if (learning->alike != NULL && w->ops[i].kind == GT_OP_KERNEL)
             continue;
-        if (!shares(&w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
+        if (!shares(w, &w->ops[i]) || (difference < recorded * same_part && difference > -recorded * same_part))
             continue;
         next = (double)before_ps - step_part * difference;
         next = next > recorded ? recorded : next < least ? least : next;

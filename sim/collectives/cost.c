@@ -1,0 +1,142 @@
+#include "sim/collectives/cost.h"
+
+#include <math.h>
+
+#include "sim/collectives/choice.h"
+
+/* Curves of the device file: the first of each kind, and whether there is one a protocol. */
+static const struct {
+    uint32_t first;
+    bool by_protocol;
+} curves_of[GT_COLLECTIVE_KINDS] = {
+    [GT_ALL_REDUCE] = { 0, true },  [GT_REDUCE_SCATTER] = { 3, true }, [GT_ALL_GATHER] = { 6, true },
+    [GT_BROADCAST] = { 9, true },   [GT_REDUCE] = { 12, true },        [GT_ALL_TO_ALL] = { 15, false },
+    [GT_SEND_RECV] = { 16, false },
+};
+static const double first_bytes = 16, next_point = 4;
+
+static const struct gt_collective_curve *curve_of(const struct gt_device *device,
+                                                  const struct gt_collective *collective,
+                                                  enum gt_collective_protocol protocol)
+{
+    uint32_t number = curves_of[collective->kind].first;
+
+    if (curves_of[collective->kind].by_protocol)
+        number += (uint32_t)protocol - GT_PROTOCOL_LL;
+    return &device->collective.curves[number];
+}
+
+/* Straight lines between the points; beyond the last as between the last two. */
+static double on_curve_ns(const struct gt_collective_curve *curve, double bytes)
+{
+    double low = first_bytes, high = first_bytes * next_point;
+    uint32_t i = 0;
+
+    if (bytes <= low || curve->sizes == 1)
+        return curve->ns[0];
+    for (; i + 2 < curve->sizes && bytes > high; i++) {
+        low = high;
+        high *= next_point;
+    }
+    return fma((bytes - low) / (high - low), (double)curve->ns[i + 1] - (double)curve->ns[i], curve->ns[i]);
+}
+
+/* What moving the bytes takes with other channels than NCCL's. */
+static double with_channels_ns(const struct gt_collective_curve *curve, double data_ns, double bytes, uint32_t usual,
+                               uint32_t channels)
+{
+    double usual_ns = fmin(bytes / (usual * curve->channel_gbps), data_ns);
+    double link_ns = sqrt(data_ns * data_ns - usual_ns * usual_ns);
+
+    return usual == channels ? data_ns : hypot(usual_ns * usual / channels, link_ns);
+}
+
+static double measured_ns(const struct gt_device *device, const struct gt_collective_curve *curve,
+                          const struct gt_collective *collective, uint32_t ranks, uint32_t usual,
+                          const struct gt_collective_plan *plan)
+{
+    struct gt_ring_way here = gt_ring_way(collective->kind, ranks);
+    struct gt_ring_way there = gt_ring_way(collective->kind, device->collective.measured_ranks);
+    double empty_ns = curve->ns[0], more_ns = (here.steps - there.steps) * gt_nccl_step_us(plan->protocol) * 1000;
+    double bytes = (double)collective->bytes * (there.share > 0 ? here.share / there.share : 1);
+    double data_ns = fmax(0, on_curve_ns(curve, bytes) - empty_ns);
+
+    return fmax(0, empty_ns + more_ns) + with_channels_ns(curve, data_ns, bytes, usual, plan->channels);
+}
+
+static double reckoned_ns(const struct gt_device *device, const struct gt_collective_curve *curve,
+                          const struct gt_collective *collective, uint32_t ranks, uint32_t usual,
+                          const struct gt_collective_plan *plan)
+{
+    struct gt_collective empty = *collective;
+    double empty_ns, data_ns;
+
+    empty.bytes = 0;
+    empty_ns = gt_nccl_reckons_us(device, &empty, ranks, plan->protocol) * 1000;
+    data_ns = gt_nccl_reckons_us(device, collective, ranks, plan->protocol) * 1000 - empty_ns;
+    return empty_ns + with_channels_ns(curve, data_ns, (double)collective->bytes, usual, plan->channels);
+}
+
+/* Two ranks that send to each other at once do an all-to-all, of which each keeps half (seen on 2 H200s: the same times). */
+static bool is_exchange(const struct gt_collective *collective)
+{
+    return collective->kind == GT_SEND_RECV && collective->to != GT_NONE && collective->from != GT_NONE;
+}
+
+/* By what the time goes: an exchange by the curve of all-to-alls.  `usual`: NCCL's channels. */
+static double time_ns(const struct gt_device *device, const struct gt_collective *collective, uint32_t ranks,
+                      uint32_t usual, const struct gt_collective_plan *plan)
+{
+    const struct gt_collective_curve *curve;
+    struct gt_collective like = *collective;
+
+    if (is_exchange(collective)) {
+        like.kind = GT_ALL_TO_ALL;
+        like.bytes *= 2;
+        ranks = 2;
+    }
+    curve = curve_of(device, &like, plan->protocol);
+    return curve->sizes > 0 ? measured_ns(device, curve, &like, ranks, usual, plan)
+                            : reckoned_ns(device, curve, &like, ranks, usual, plan);
+}
+
+struct gt_collective_plan gt_collective_plan(const struct gt_device *device, const struct gt_kernel *kernel,
+                                             uint32_t ranks)
+{
+    const struct gt_collective *collective = &kernel->collective;
+    struct gt_collective_plan plan = { .protocol = gt_nccl_protocol(device, collective, ranks) };
+    uint32_t usual = gt_nccl_channels(device, collective, ranks);
+    uint64_t channels = collective->shaped ? gt_kernel_blocks(kernel) : usual;
+    uint32_t most = device->collective.most_channels;
+    double ns;
+
+    plan.channels = channels > GT_DEVICE_MAX_CHANNELS ? GT_DEVICE_MAX_CHANNELS : (uint32_t)channels;
+    if (most > 0 && plan.channels > most)
+        plan.channels = most;
+    plan.threads = collective->shaped ? (uint32_t)gt_kernel_threads(kernel)
+                                      : gt_nccl_threads(collective, ranks, plan.protocol, plan.channels);
+    ns = time_ns(device, collective, ranks, usual, &plan);
+    plan.transfer_ps = ns * 1000 < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(ns * 1000 + 0.5) : GT_TIME_LIMIT_PS;
+    return plan;
+}
+
+struct gt_kernel gt_collective_shape(const struct gt_device *device, const struct gt_kernel *kernel, uint32_t ranks)
+{
+    struct gt_collective_plan plan = gt_collective_plan(device, kernel, ranks);
+    struct gt_kernel shaped = *kernel;
+
+    shaped.grid[0] = plan.channels;
+    shaped.grid[1] = shaped.grid[2] = 1;
+    if (kernel->collective.shaped)
+        return shaped;
+    shaped.block[0] = plan.threads;
+    shaped.block[1] = shaped.block[2] = 1;
+    shaped.registers_per_thread = device->collective.registers;
+    shaped.static_shared_bytes = device->collective.shared_bytes;
+    return shaped;
+}
+
+bool gt_collective_extrapolated(const struct gt_device *device, uint32_t ranks)
+{
+    return ranks > device->collective.measured_ranks;
+}
