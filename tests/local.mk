@@ -15,7 +15,7 @@ UNIT_TESTS = \
     tests/unit/trace tests/unit/decimal \
     tests/unit/warnings \
     tests/unit/child_launches \
-    tests/unit/collectives \
+    tests/unit/collectives tests/unit/collectives_oracle \
     tests/unit/trace_errors \
     tests/unit/kineto \
     tests/unit/datadir \
