@@ -222,8 +222,12 @@ static struct gt_plan *make_plan(const struct arguments *arguments, const struct
                                  const struct room *room, struct gt_error *error)
 {
     const struct gt_device *device = room->device;
-    struct gt_plan_costs costs = { device->stream_gap_ps, device->tasks.overhead_ps, device->tasks.poll_ps,
-                                   device->tasks.signal_ps };
+    struct gt_plan_costs costs = { .launch_ps = device->stream_gap_ps,
+                                   .take_ps = device->tasks.load_ps + device->tasks.overhead_ps,
+                                   .read_ps = device->tasks.load_ps,
+                                   .wait_ps = device->tasks.poll_ps + device->tasks.found_ps,
+                                   .signal_ps = device->tasks.signal_ps,
+                                   .flight_ps = device->tasks.flight_ps };
     struct gt_plan *plan = gt_plan_new(input->graph, input->workers, arguments->barriers, &costs);
 
     plan->room = (struct gt_plan_room){ resident, room };

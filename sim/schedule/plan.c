@@ -162,6 +162,7 @@ static gt_time_ps start_ps(const struct gt_plan *plan, gt_operator_index op, uin
 
     if (plan->graph->operators[op].predecessors == 0 && ready_ps <= known_ps)
         return known_ps;
+    known_ps += plan->costs.read_ps;
     return (ready_ps > known_ps ? ready_ps : known_ps) + plan->costs.wait_ps;
 }
 
@@ -169,17 +170,18 @@ void gt_plan_place(struct gt_plan *plan, gt_operator_index op, uint32_t worker)
 {
     const struct gt_operator *this = &plan->graph->operators[op];
     gt_time_ps *level_end_ps = &plan->level_end_ps[this->level];
-    gt_time_ps end_ps;
+    gt_time_ps end_ps, told_ps;
 
     if (plan->chosen[op] == GT_NONE || worker >= gt_plan_workers(plan))
         gt_bug("a scheduling policy places a task of '%s' without an implementation, or on no worker", this->name);
     end_ps = start_ps(plan, op, worker) + gt_plan_chosen(plan, op)->task_ps;
     if (this->successors > 0)
         end_ps += plan->costs.signal_ps;
+    told_ps = end_ps + (this->successors > 0 ? plan->costs.flight_ps : 0);
     gt_array_grow(plan->tasks, plan->task_count, plan->task_room);
     plan->tasks[plan->task_count++] = (struct gt_placed_task){ op, worker };
-    plan->end_ps[op] = end_ps > plan->end_ps[op] ? end_ps : plan->end_ps[op];
-    *level_end_ps = end_ps > *level_end_ps ? end_ps : *level_end_ps;
+    plan->end_ps[op] = told_ps > plan->end_ps[op] ? told_ps : plan->end_ps[op];
+    *level_end_ps = told_ps > *level_end_ps ? told_ps : *level_end_ps;
     plan->latest_ps = end_ps > plan->latest_ps ? end_ps : plan->latest_ps;
     ask_for(program_at_hand(plan), gt_plan_chosen(plan, op));
     advance(plan, worker, end_ps);

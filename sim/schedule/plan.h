@@ -23,8 +23,10 @@ extern const char *const gt_barriers_names[GT_BARRIERS];
 struct gt_plan_costs {
     gt_time_ps launch_ps; /* from one program's end to the next one's start */
     gt_time_ps take_ps;   /* from a worker's being free to its knowing its next task */
-    gt_time_ps wait_ps;   /* of a task with predecessors: from the last one's end, or its being known, to its start */
-    gt_time_ps signal_ps; /* of a task with successors: from its end until that is known, and its worker free */
+    gt_time_ps read_ps;   /* of a task with predecessors: from its being known to its first look at them */
+    gt_time_ps wait_ps;   /* ... from then, or from the last one's end being known, to its start */
+    gt_time_ps signal_ps; /* of a task with successors: from its end until its worker is free */
+    gt_time_ps flight_ps; /* ... from then until other workers know */
 };
 
 /* How many workers are resident at once with so much each, at least 1. */

@@ -33,9 +33,22 @@ every() {
     python3 "$GRIDTIDE_SOURCE/traces/scenarios/make.py" "$BATS_TEST_TMPDIR/again"
     mkdir "$BATS_TEST_TMPDIR/now"
     cp -r "$GRIDTIDE_SOURCE"/traces/scenarios/*.jsonl "$GRIDTIDE_SOURCE/traces/scenarios/programs" \
-        "$GRIDTIDE_SOURCE/traces/scenarios/pairs" "$GRIDTIDE_SOURCE/traces/scenarios/gpus" "$BATS_TEST_TMPDIR/now"
+        "$GRIDTIDE_SOURCE/traces/scenarios/pairs" "$GRIDTIDE_SOURCE/traces/scenarios/gpus" \
+        "$GRIDTIDE_SOURCE/traces/scenarios/handed" "$BATS_TEST_TMPDIR/now"
     rm "$BATS_TEST_TMPDIR"/now/pairs/*.zst
     diff -r "$BATS_TEST_TMPDIR/now" "$BATS_TEST_TMPDIR/again"
+}
+
+@test "scenarios: at least 40 of work that the GPU hands out itself, all told and all run" {
+    count=0
+    for trace in "$GRIDTIDE_SOURCE"/traces/scenarios/handed/*.jsonl; do
+        name=$(basename "$trace" .jsonl)
+        head -n 1 "$trace" | grep -q "^// Family ${name%%-*}\. " || { echo "$name: family"; false; }
+        grep -q '^// Rule: ' "$trace" || { echo "$name: rule"; false; }
+        "$GRIDTIDE" run -q "$trace" -o "$BATS_TEST_TMPDIR/$name.db"
+        count=$((count + 1))
+    done
+    [ "$count" -ge 40 ]
 }
 
 @test "scenarios: each tells family, rule and expectation, its name is its file's" {

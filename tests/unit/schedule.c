@@ -134,12 +134,15 @@ static void test_list(void **state)
     gt_operator_graph_free(graph);
 }
 
-/* What tasks cost beside their time, in us: 1 to take one, 2 to wait, 3 to signal.  Two tasks of a, 4 us each, on two
- * workers: 1 + 4 + 3 = 8; b on worker 0: known at 9, waits until 11, ends at 13 without a signal; c, of no predecessor and
- * no successor, on worker 1: 9 to 11. */
+/* What tasks cost beside their time, in us: 1 to take one, 1 to read what it waits for, 2 to wait, 3 to signal, and 4 of
+ * flight.  Two tasks of a, 4 us each, on two workers, which are free at 1 + 4 + 3 = 8, and told at 12; b on worker 0:
+ * known at 9, would look from 10 on, waits from 12 until 14, ends at 16 without a signal; c, of no predecessor and no
+ * successor, on worker 1: 9 to 11. */
 static void test_costs(void **state)
 {
-    static const struct gt_plan_costs costs = { 0, 1 * US, 2 * US, 3 * US };
+    static const struct gt_plan_costs costs = {
+        .take_ps = 1 * US, .read_ps = 1 * US, .wait_ps = 2 * US, .signal_ps = 3 * US, .flight_ps = 4 * US
+    };
     struct gt_operator_graph *graph = gt_operator_graph_new();
     uint32_t single = add_kind(graph, "single", 1, 2, 0, 0);
     struct gt_plan *plan;
@@ -156,8 +159,8 @@ static void test_costs(void **state)
     gt_plan_place(plan, 0, 1);
     gt_plan_place(plan, 1, 0);
     gt_plan_place(plan, 2, 1);
-    assert_int_equal(plan->end_ps[0], 8 * US);
-    assert_int_equal(plan->end_ps[1], 13 * US);
+    assert_int_equal(plan->end_ps[0], 12 * US);
+    assert_int_equal(plan->end_ps[1], 16 * US);
     assert_int_equal(plan->end_ps[2], 11 * US);
     gt_plan_free(plan);
     gt_operator_graph_free(graph);

@@ -14,8 +14,11 @@
 # With -o workers over time of the last network's fine rProgram, drawn by gnuplot: a bar a task, coloured by kind.
 # GRIDTIDE names the program (default: build/gridtide), DEVICE the device (default: the networks', h200), POLICY the policy
 # (default: wavefront), TIMES a CSV of tasks' times in place of traces/networks/times.csv.
+# REAL=1: LSTM and Seq2Seq as they are computed for real (networks.py --real), TIMES then being of those (real_times.csv).
 # MEASURED=1 plays on the GPU at hand, MEASURED=STORE.db takes what was measured then: times are measured ones, and there are lines
 #   error NETWORK FORM SIMULATED-US ERROR%
+#   saved NETWORK FORM MEASURED% SIMULATED% POINTS
+#     what part of that form's time the fine rProgram saves, and how far the simulation is from that in points of per cent
 # and where the store has not measured a form, missing NETWORK FORM.
 set -euf
 here=$(cd "$(dirname "$0")" && pwd)
@@ -78,6 +81,25 @@ play()
             "error \($network) \($form) \($us * 10 | round / 10) \(1000 * ($us - $real) / $real | round / 10)"' "$work/stats" -
 }
 
+# saved NETWORK: lines of errors, about its fine rProgram.
+saved()
+{
+    awk -v network="$1" '
+        $1 == "form" && $2 == network { real[$3] = $4 }
+        $1 == "error" && $2 == network { said[$3] = $4 }
+        END {
+            split("stream streams graph global", forms, " ")
+            for (i = 1; i <= 4 && said["fine"] > 0; i++) {
+                form = forms[i]
+                if (said[form] == "")
+                    continue
+                one = 100 * (1 - real["fine"] / real[form])
+                other = 100 * (1 - said["fine"] / said[form])
+                printf "saved %s %s %.1f %.1f %.1f\n", network, form, one, other, one > other ? one - other : other - one
+            }
+        }' "$work/forms"
+}
+
 # beside NETWORK: ratios of its forms, and of the paper's line of it.
 beside()
 {
@@ -112,12 +134,16 @@ draw()
 : > "$work/forms"
 for network; do
     # shellcheck disable=SC2086 # no times: those that are shipped
-    python3 "$networks/networks.py" "$network" ${TIMES:-} > "$work/$network.graph.jsonl"
+    case ${REAL:-}$network in
+    1lstm | 1seq2seq) python3 "$networks/networks.py" --real "$network" ${TIMES:-} > "$work/$network.graph.jsonl" ;;
+    *) python3 "$networks/networks.py" "$network" ${TIMES:-} > "$work/$network.graph.jsonl" ;;
+    esac
     for form in stream streams graph global fine; do
         play "$network" "$form" | tee -a "$work/forms"
     done
 done
 for network; do
     beside "$network"
+    saved "$network"
 done
 [ -z "$picture" ] || draw "$work/$network-fine.db" "$network, rProgram, fine barriers, $run"
