@@ -82,6 +82,8 @@ void gt_block_progress_grid_ends(struct gt_machine *m, gt_gpu_index gpu, gt_grid
     while (*link != grid)
         link = &m->grids[*link].next_demanding;
     *link = m->grids[grid].next_demanding;
+    if (state->demanding == GT_NONE)
+        gt_task_events_set_memory_part(m, gpu, gt_progress_dram_left(m, state));
 }
 
 void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
@@ -90,7 +92,13 @@ void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
 
     if (state->demanding != GT_NONE && (neighbours(state) || m->grids[state->demanding].demand != NULL))
         share_all(m, gpu);
-    gt_task_events_copies_changed(m, gpu);
+    else
+        gt_task_events_set_memory_part(m, gpu, gt_progress_dram_left(m, state));
+}
+
+void gt_block_progress_neighbours_changed(struct gt_machine *m, gt_gpu_index gpu)
+{
+    share_all(m, gpu);
 }
 
 void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int more)

@@ -12,7 +12,8 @@
  * a group's share goes by its warps, but of issue slots and pipes, which go by turns (progress_limit.c).
  *
  * Blocks of other grids (measured durations, stated costs) have rate 1 and ask for nothing.  Copies to and
- * from the host, and within the device, take their bytes of DRAM and are not slowed down.
+ * from the host, and within the device, take their bytes of DRAM and are not slowed down.  Tasks that say bytes in
+ * place of a time (sim/tasks/roofline.h) share DRAM with grids as one more, SM by SM, and take nothing of L2 or SMs.
  */
 #ifndef GRIDTIDE_SIM_GPU_BLOCK_PROGRESS_H
 #define GRIDTIDE_SIM_GPU_BLOCK_PROGRESS_H
@@ -26,8 +27,9 @@ void gt_block_progress_grid_ends(struct gt_machine *m, gt_gpu_index gpu, gt_grid
 /* A batch of a grid with demands starts now.  Its end is told by gt_blocks_left(). */
 void gt_block_progress_batch_begins(struct gt_machine *m, gt_batch_index batch);
 
-/* A copy has begun or ended. */
+/* A copy has begun or ended; tasks that say bytes move them on other SMs than before. */
 void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu);
+void gt_block_progress_neighbours_changed(struct gt_machine *m, gt_gpu_index gpu);
 
 /* So many more copies within the device run as kernels. */
 void gt_block_progress_copy_within(struct gt_machine *m, gt_gpu_index gpu, int more);

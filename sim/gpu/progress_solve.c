@@ -9,6 +9,8 @@
 
 #include "sim/gpu/demand.h"
 #include "sim/gpu/progress_limit.h"
+#include "sim/gpu/task_events.h"
+#include "sim/tasks/tasks.h"
 
 /* What asks for nothing asks for this much: it has its limit at once. */
 #define LEAST_PART 1e-9
@@ -118,10 +120,25 @@ static void add_consumers(struct gt_machine *m, const struct gt_gpu_state *gpu, 
     }
 }
 
+/* Tasks that move bytes are one consumer: each of their SMs asks for as much of DRAM as others' do. */
+static uint32_t add_tasks(struct gt_machine *m, struct gt_gpu_state *gpu, double *wanted)
+{
+    uint32_t sms = 0, consumer = m->maxmin.consumer_count;
+
+    *wanted = gpu->tasks != NULL ? gt_tasks_memory_wanted(gpu->tasks, &sms) : 0;
+    gpu->tasks_memory_sms = sms;
+    if (*wanted <= 0)
+        return GT_NONE;
+    gt_maxmin_add_consumer(&m->maxmin, 1, sms / (*wanted * m->device->sms));
+    gt_maxmin_add_demand(&m->maxmin, GT_RESOURCE_DRAM - GT_SM_RESOURCES, *wanted);
+    return consumer;
+}
+
 void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_setter *set)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
-    uint32_t kinds;
+    uint32_t kinds, tasks;
+    double wanted;
 
     if (state->groups == NULL)
         return;
@@ -131,7 +148,10 @@ void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_sette
     add_gpu_resources(m, state);
     for (uint32_t k = 0; k < kinds; k++)
         add_consumers(m, state, &m->sm_kinds[k]);
+    tasks = add_tasks(m, state, &wanted);
     gt_maxmin_solve(&m->maxmin);
+    if (tasks != GT_NONE)
+        gt_task_events_set_memory_part(m, gpu, m->maxmin.consumers[tasks].rate * wanted);
     for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
         uint32_t consumer = m->sm_kinds[m->kind_of_sm[sm]].first_consumer;
 

@@ -1,6 +1,5 @@
 #include "sim/gpu/task_events.h"
 
-#include "sim/gpu/progress_solve.h"
 #include "sim/tasks/tasks.h"
 
 void gt_task_events_schedule(struct gt_machine *m, gt_gpu_index gpu)
@@ -14,12 +13,12 @@ void gt_task_events_schedule(struct gt_machine *m, gt_gpu_index gpu)
     gt_engine_schedule(&m->engine, next_ps, GT_PHASE_END, GT_HANDLE_TASKS, gpu, ++state->tasks_stamp);
 }
 
-void gt_task_events_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
+void gt_task_events_set_memory_part(struct gt_machine *m, gt_gpu_index gpu, double part)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
 
     if (state->tasks == NULL)
         return;
-    gt_tasks_set_memory_part(state->tasks, m->engine.now_ps, gt_progress_dram_left(m, state));
+    gt_tasks_set_memory_part(state->tasks, m->engine.now_ps, part);
     gt_task_events_schedule(m, gpu);
 }

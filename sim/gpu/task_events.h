@@ -7,7 +7,7 @@
 /* An event for what is due next in the GPU's task graphs, unless one that is as early is there. */
 void gt_task_events_schedule(struct gt_machine *m, gt_gpu_index gpu);
 
-/* A copy has begun or ended: tasks that say bytes instead of a time have what copies leave of DRAM. */
-void gt_task_events_copies_changed(struct gt_machine *m, gt_gpu_index gpu);
+/* Tasks that say bytes instead of a time have this part of DRAM from now on; nothing where there are no task graphs. */
+void gt_task_events_set_memory_part(struct gt_machine *m, gt_gpu_index gpu, double part);
 
 #endif

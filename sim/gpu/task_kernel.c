@@ -4,11 +4,15 @@
 #include <string.h>
 
 #include "sim/gpu/batches.h"
+#include "sim/gpu/block_progress.h"
+#include "sim/gpu/progress_solve.h"
 #include "sim/gpu/task_events.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/free_lists.h"
 #include "sim/tasks/policy.h"
 #include "sim/tasks/tasks.h"
+
+enum { CHANGE_MATTERS = 16 }; /* of SMs: one in so many */
 
 static void task_ended(void *user, const struct gt_task_record *record)
 {
@@ -58,7 +62,7 @@ bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
 
         state->tasks = gt_tasks_new(m->device, &listener);
         state->tasks_due_ps = GT_TIME_NONE;
-        gt_task_events_copies_changed(m, gpu);
+        gt_task_events_set_memory_part(m, gpu, gt_progress_dram_left(m, state));
     }
     g->tasks = gt_task_run_begin(state->tasks, kernel->tasks, policy, (gt_worker_index)g->blocks, m->options->seed,
                                  g->op, error);
@@ -72,6 +76,20 @@ static bool nothing_comes_before(const struct gt_machine *m, gt_time_ps next_ps)
     return next_ps <= GT_TIME_LIMIT_PS && (m->engine.heap.count == 0 || next_ps < m->engine.heap.events->time_ps);
 }
 
+/* Other kernels have more or less of DRAM when tasks move bytes on clearly fewer or more SMs than they did. */
+static void step(struct gt_machine *m, gt_gpu_index gpu)
+{
+    struct gt_gpu_state *state = &m->gpus[gpu];
+    uint32_t sms, before = state->tasks_memory_sms;
+
+    gt_tasks_step(state->tasks);
+    if (state->demanding == GT_NONE)
+        return;
+    gt_tasks_memory_wanted(state->tasks, &sms);
+    if ((sms > before ? sms - before : before - sms) * CHANGE_MATTERS > before)
+        gt_block_progress_neighbours_changed(m, gpu);
+}
+
 int gt_tasks_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
@@ -82,11 +100,11 @@ int gt_tasks_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_
         return 0;
     state->tasks_at_work = true;
     if (gt_tasks_next_ps(state->tasks) == m->engine.now_ps)
-        gt_tasks_step(state->tasks); /* else what was due has become slower since */
+        step(m, gpu); /* else what was due has become slower since */
     while (!m->failed && nothing_comes_before(m, gt_tasks_next_ps(state->tasks))) {
         m->engine.now_ps = gt_tasks_next_ps(state->tasks);
         m->engine.handled++;
-        gt_tasks_step(state->tasks);
+        step(m, gpu);
     }
     state->tasks_at_work = false;
     state->tasks_due_ps = GT_TIME_NONE;

@@ -168,7 +168,8 @@ struct gt_gpu_state {
     struct gt_tasks *tasks;  /* task graphs of its kernels (sim/gpu/task_kernel.h); NULL: none so far */
     gt_time_ps tasks_due_ps; /* an event for them stands then, with this stamp; GT_TIME_NONE: none does */
     uint64_t tasks_stamp;
-    bool tasks_at_work; /* it is being handled */
+    bool tasks_at_work;        /* it is being handled */
+    uint32_t tasks_memory_sms; /* on which they moved bytes when rates were last worked out */
 };
 
 #endif

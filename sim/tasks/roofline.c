@@ -176,11 +176,12 @@ void gt_roofline_set_memory_part(struct gt_roofline *roofline, gt_time_ps now_ps
     set_pace(bytes);
 }
 
-double gt_roofline_memory_use(const struct gt_roofline *roofline)
+double gt_roofline_memory_wanted(const struct gt_roofline *roofline, uint32_t *sms)
 {
     const struct resource *bytes = &roofline->resources[BYTES];
 
-    return bytes->pace * bytes->active / roofline->memory_whole;
+    *sms = bytes->active;
+    return fmin(1, bytes->of_sm * bytes->active / roofline->memory_whole);
 }
 
 /* When the first job of all SMs has done this part. */

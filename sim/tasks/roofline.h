@@ -30,8 +30,8 @@ bool gt_roofline_begin(struct gt_roofline *roofline, gt_time_ps now_ps, struct g
                        uint64_t bytes, uint64_t operations);
 /* From now on tasks have this part of the memory's bandwidth. */
 void gt_roofline_set_memory_part(struct gt_roofline *roofline, gt_time_ps now_ps, double part);
-/* Bytes that tasks move a picosecond, of what the memory could. */
-double gt_roofline_memory_use(const struct gt_roofline *roofline);
+/* The part of the memory's bandwidth that tasks would have if others had none, and on how many SMs they move bytes. */
+double gt_roofline_memory_wanted(const struct gt_roofline *roofline, uint32_t *sms);
 
 /* When a task's bytes or operations are done next; GT_TIME_NONE: nobody works. */
 gt_time_ps gt_roofline_next_ps(const struct gt_roofline *roofline);

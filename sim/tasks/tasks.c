@@ -143,6 +143,12 @@ void gt_tasks_set_memory_part(struct gt_tasks *tasks, gt_time_ps now_ps, double 
     gt_roofline_set_memory_part(tasks->roofline, now_ps, part);
 }
 
+double gt_tasks_memory_wanted(const struct gt_tasks *tasks, uint32_t *sms)
+{
+    *sms = 0;
+    return tasks->roofline == NULL ? 0 : gt_roofline_memory_wanted(tasks->roofline, sms);
+}
+
 static gt_time_ps next_event_ps(const struct gt_tasks *tasks)
 {
     return tasks->events.heap.count == 0 ? GT_TIME_NONE : tasks->events.heap.events[0].time_ps;

@@ -50,6 +50,9 @@ void gt_task_run_describe(const struct gt_task_run *run, const struct gt_workloa
 /* From now on tasks that move bytes have this part of the memory's bandwidth: others have the rest. */
 void gt_tasks_set_memory_part(struct gt_tasks *tasks, gt_time_ps now_ps, double part);
 
+/* The part that they would have if others had none, and on how many SMs they move bytes. */
+double gt_tasks_memory_wanted(const struct gt_tasks *tasks, uint32_t *sms);
+
 /* When something is due; GT_TIME_NONE: nothing is. Then do it. */
 gt_time_ps gt_tasks_next_ps(const struct gt_tasks *tasks);
 void gt_tasks_step(struct gt_tasks *tasks);
