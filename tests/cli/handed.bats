@@ -8,3 +8,13 @@
         $3 > most { print $1, "is", $3, "and was less than", most; worse = 1 }
         END { exit worse || NR < 8 }' "$BATS_TEST_TMPDIR/figures"
 }
+
+@test "handed out: the families tasks, children and meetings of random traces" {
+    command -v zstd > /dev/null || skip "no zstd"
+    command -v sqlite3 > /dev/null || skip "no sqlite3"
+    "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" drawn > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    awk '{ most = $1 == "drawn/tasks" ? 0.6 : 1.7; tail = $1 == "drawn/meetings" ? 12.5 : $1 == "drawn/tasks" ? 4.8 : 7 }
+        $2 != 100 || $3 > most || $4 > tail { print $1, "is", $3, $4, "and was less than", most, tail; worse = 1 }
+        END { exit worse || NR != 3 }' "$BATS_TEST_TMPDIR/figures"
+}

@@ -6,8 +6,9 @@
 #
 #   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
 #
-#   validate/scripts/handed.sh [tasks|children|meetings]...
+#   validate/scripts/handed.sh [tasks|children|meetings|drawn]...
 #
+# `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
 # Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %; then of the tasks how
 # often it was right whether a persistent kernel beats plain launches, where they differ by more than 3% in reality.
 # GRIDTIDE names the program (default: build/gridtide).
@@ -58,9 +59,13 @@ if differ:
 END
 }
 
-[ $# -gt 0 ] || set -- tasks children meetings
+[ $# -gt 0 ] || set -- tasks children meetings drawn
 for kind; do
-    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings]..." >&2; exit 2; }
+    if [ "$kind" = drawn ]; then
+        GRIDTIDE=$GRIDTIDE "$here/random.sh" 555 | awk '$1 != "all" { printf "drawn/%s %s %s %s %s\n", $1, $2, $3, $5, $6 }'
+        continue
+    fi
+    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|drawn]..." >&2; exit 2; }
     zstd -dcq "$archive" | tar -x -C "$work"
     repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
     "$GRIDTIDE" validate "$work/$kind"/*.jsonl --measured "$work/$kind/measured.db" --repeat "$repeat" --blocks off \
