@@ -60,7 +60,7 @@ traces_libtraces_a_SOURCES = \
     traces/store/residency_bins.c traces/store/residency_bins.h traces/store/row_source.c traces/store/row_source.h traces/store/run_relations.c traces/store/run_counters.c traces/store/run_writer.c traces/store/selection.c traces/store/selection.h traces/store/store.c \
     traces/store/store.h traces/store/task_rows.c traces/store/sweep_plan.c traces/store/sweep_rows.c traces/store/sweep_rows.h \
     traces/tasks/assign.c traces/tasks/automegakernel.c traces/tasks/costs.c traces/tasks/costs.h traces/tasks/document.c traces/tasks/document.h \
-    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/tasks.c traces/tasks/tasks.h
+    traces/tasks/internal.h traces/tasks/mirage.c traces/tasks/shape.c traces/tasks/tasks.c traces/tasks/tasks.h
 
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \

@@ -138,6 +138,11 @@ END
     done
 }
 
+@test "the real networks' operators compute what LSTM cells compute" {
+    command -v python3 > /dev/null || skip "no python3"
+    [ "$(python3 "$GRIDTIDE_SOURCE/tests/data/lstm.py" "$GRIDTIDE_SOURCE/traces/networks")" = right ]
+}
+
 # On toy, tasks cost nothing but their time, so that the plan's clocks are the simulation's.
 @test "the simulation does what was planned" {
     for policy in wavefront round-robin list; do

@@ -48,6 +48,25 @@ refuses() {
     grep -q '{"buffer":"h0","bytes":128}' ir.jsonl
 }
 
+@test "kinds of AutoMegaKernel's tasks have the parameters that say how large they are, and a cost by their first word" {
+    graph ir.json amk
+    change ir.json 'for i, t in enumerate(d["tasks"]):
+    t["params"] = {"eps": 1e-6, "hidden": 64, "n_off": 64 * i} if t["op"] == "RMSNORM" else \
+        {"K": 64, "N_tile": 32 + 32 * (i % 2), "n_off": i, "note": "x"} if t["op"] == "GEMV_TILE" else {}'
+    "$GRIDTIDE" import -q ir.json -o ir.jsonl
+    [ "$(grep -o '{"kind":"GEMV_TILE[^"]*"' ir.jsonl | sort -u | paste -sd' ')" = \
+        '{"kind":"GEMV_TILE K=64 N_tile=32" {"kind":"GEMV_TILE K=64 N_tile=64"' ]
+    grep -q '"kind":"RMSNORM hidden=64"' ir.jsonl
+    printf 'kind,time_us\nGEMV_TILE,2\nGEMV_TILE K=64 N_tile=64,3\n' > costs.csv
+    "$GRIDTIDE" run -q ir.jsonl --task-costs costs.csv -o costs.db
+    command -v sqlite3 > /dev/null || skip "no sqlite3"
+    [ "$(sqlite3 costs.db "SELECT group_concat(us) FROM (SELECT DISTINCT kind, round(duration_us, 3) AS us FROM task_time
+        WHERE kind LIKE 'GEMV%' ORDER BY kind)")" = 2.0,3.0 ]
+    change ir.json 'd["tasks"][0]["params"] = 7'
+    run "$GRIDTIDE" import -q ir.json -o ir.jsonl
+    [ "$status" -eq 1 ]
+}
+
 @test "order and lists are those of AutoMegaKernel's loader, reckoned by another hand" {
     graph ir.json amk 3 128 16 20
     "$GRIDTIDE" import -q ir.json -o ir.jsonl

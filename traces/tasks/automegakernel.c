@@ -49,7 +49,7 @@ static const struct gt_field counter_fields[] = {
 static const struct gt_field_table counter_table = GT_FIELD_TABLE("a counter", counter_fields);
 
 struct raw_task {
-    const struct gt_json_token *id, *op, *inputs, *outputs, *out_counter, *waits, *sm, *label;
+    const struct gt_json_token *id, *op, *inputs, *outputs, *out_counter, *waits, *sm, *label, *params;
     uint64_t bytes, operations;
 };
 static const struct gt_field task_fields[] = {
@@ -63,6 +63,7 @@ static const struct gt_field task_fields[] = {
     { "est_bytes", GT_FIELD_U64, offsetof(struct raw_task, bytes), NULL, 0 },
     { "est_flops", GT_FIELD_U64, offsetof(struct raw_task, operations), NULL, 0 },
     { "label", GT_FIELD_TEXT, offsetof(struct raw_task, label), NULL, 0 },
+    { "params", GT_FIELD_OBJECT, offsetof(struct raw_task, params), NULL, 0 },
 };
 static const struct gt_field_table task_table = GT_FIELD_TABLE("a task", task_fields);
 
@@ -248,7 +249,7 @@ static int read_task(struct reader *reader, const struct gt_json_token *object, 
         return gt_error_set(error, "it has more than %d waits, inputs or outputs", MOST_OF_A_TASK);
     if (find_id(reader->counters, raw->out_counter, "counter", &counter, error) != 0)
         return gt_error_prefix(error, "\"out_counter\": ");
-    gt_task_graph_add_task(graph, gt_task_import_kind(import, raw->op));
+    gt_task_graph_add_task(graph, gt_task_import_shaped_kind(import, raw->op, raw->params));
     graph->tasks[index].line = gt_document_line(&import->document, object);
     graph->tasks[index].bytes = raw->bytes;
     graph->tasks[index].operations = raw->operations;

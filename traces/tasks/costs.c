@@ -258,18 +258,31 @@ void gt_task_costs_free(struct gt_task_costs *costs)
     free(costs);
 }
 
-/* The rows of a kind: costs[*first] to costs[result - 1]. */
-static uint32_t find_rows(const struct gt_task_costs *costs, const char *kind, uint32_t *first)
+static bool is_called(const struct cost *cost, const char *name, size_t length)
+{
+    return strlen(cost->kind) == length && memcmp(cost->kind, name, length) == 0;
+}
+
+/* The rows called so: costs[*first] to costs[result - 1]. */
+static uint32_t find_called(const struct gt_task_costs *costs, const char *name, size_t length, uint32_t *first)
 {
     uint32_t end;
 
     *first = 0;
-    while (*first < costs->count && strcmp(costs->costs[*first].kind, kind) != 0)
+    while (*first < costs->count && !is_called(&costs->costs[*first], name, length))
         ++*first;
     end = *first;
-    while (end < costs->count && strcmp(costs->costs[end].kind, kind) == 0)
+    while (end < costs->count && is_called(&costs->costs[end], name, length))
         end++;
     return end;
+}
+
+/* Those of a kind, or else of its first word, behind which an imported kind has its sizes. */
+static uint32_t find_rows(const struct gt_task_costs *costs, const char *kind, uint32_t *first)
+{
+    uint32_t end = find_called(costs, kind, strlen(kind), first);
+
+    return end > *first ? end : find_called(costs, kind, strcspn(kind, " "), first);
 }
 
 static gt_time_ps scale(gt_time_ps time_ps, uint64_t size, uint64_t by)

@@ -27,6 +27,10 @@ int gt_mirage_read(struct gt_task_import *import, struct gt_error *error);
 int gt_task_import_error(struct gt_task_import *import, const struct gt_json_token *object, struct gt_error *error);
 /* The index of a kind of that name, added if it is not there. */
 gt_task_kind_index gt_task_import_kind(struct gt_task_import *import, const struct gt_json_token *name);
+/* The same for an operation and, behind its name, those of its `params` (an object, or NULL) that say how large it is:
+ * "GEMV_TILE K=2048 N_tile=64". */
+gt_task_kind_index gt_task_import_shaped_kind(struct gt_task_import *import, const struct gt_json_token *op,
+                                              const struct gt_json_token *params);
 
 /* How AutoMegaKernel's loader deals tasks that have no SM (vm/loader.py, _assign_sms): along an order in which they can
  * be done, each to the next worker, or to the one that has the fewest bytes so far, then operations, then tasks. */
