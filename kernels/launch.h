@@ -42,10 +42,11 @@ struct gt_gpu_launch {
     uint32_t block_cycles_length;
     int cooperative;  /* all blocks at once, or not at all */
     int programmatic; /* its blocks may come before the kernel ahead of it in its stream is over */
-    /* spin_phases: a block's time is in equal parts between so many barriers over the grid; so much of it is left, in per
-     * cent, when it lets the next kernel come (0: at its end); it waits for the kernel before after so many cycles, if
-     * `programmatic` */
+    /* spin_phases: a block's time is in equal parts between so many barriers over the grid, or (phase_shares, device
+     * memory, one a barrier) that share of it is over at each; so much of it is left, in per cent, when it lets the next
+     * kernel come (0: at its end); it waits for the kernel before after so many cycles, if `programmatic` */
     uint32_t grid_barriers, early_pct;
+    const double *phase_shares;
     uint64_t prologue_cycles;
     struct gt_block_log *log; /* device memory, a record a block; NULL: no logging */
     const struct gt_executor

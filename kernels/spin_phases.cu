@@ -17,6 +17,7 @@ struct phases_arguments {
     const uint64_t *block_cycles;  /* NULL: cycles for all */
     uint32_t block_cycles_length;
     uint32_t barriers, early_pct;  /* as gt_gpu_launch */
+    const double *phase_shares;
     uint32_t waits;                /* for the kernel before, when the prologue is over */
     uint64_t prologue_cycles;
     uint32_t *arrived;             /* zero before the first launch; each barrier leaves its top bit the other way round */
@@ -103,6 +104,13 @@ __device__ inline void grid_barrier(uint32_t *arrived)
     __syncthreads();
 }
 
+/* So much of its work a block has done when it comes to barrier number `barrier`, from 1 on. */
+__device__ inline uint64_t work_before(const struct phases_arguments &arguments, uint64_t cycles, uint32_t barrier)
+{
+    return arguments.phase_shares ? (uint64_t)((double)cycles * arguments.phase_shares[barrier - 1])
+                                  : cycles / (arguments.barriers + 1) * barrier;
+}
+
 template <int REGISTERS>
 __global__ void __maxnreg__(REGISTERS) spin_phases(struct phases_arguments arguments, struct gt_block_log *log)
 {
@@ -117,11 +125,12 @@ __global__ void __maxnreg__(REGISTERS) spin_phases(struct phases_arguments argum
         walk.wait_at = arguments.waits ? min(arguments.prologue_cycles, walk.cycles) : NOT_AT_ALL;
     }
     for (uint32_t i = 1; i <= arguments.barriers; i++) {
+        uint64_t work = work_before(arguments, walk.cycles, i);
         if (this_thread() == 0)
-            work_to(&walk, walk.cycles / (arguments.barriers + 1) * i);
+            work_to(&walk, work);
         grid_barrier(arguments.arrived);
         if (this_thread() == 0)
-            walk.begun = clock64() - (long long)(walk.cycles / (arguments.barriers + 1) * i);
+            walk.begun = clock64() - (long long)work;
     }
     if (this_thread() == 0)
         work_to(&walk, walk.cycles);
@@ -177,7 +186,7 @@ cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t)
 cudaError_t launch_phases(const struct gt_gpu_launch *launch)
 {
     struct phases_arguments arguments = {launch_argument(launch, 0), launch->block_cycles,
-                                         launch->block_cycles_length, launch->grid_barriers, launch->early_pct,
+                                         launch->block_cycles_length, launch->grid_barriers, launch->early_pct, launch->phase_shares,
                                          (uint32_t)launch->programmatic, launch->prologue_cycles,
                                          (uint32_t *)launch->scratch, nullptr};
     return start(launch, function(launch), arguments, launch->log);

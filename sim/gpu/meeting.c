@@ -7,6 +7,7 @@
 #include "sim/gpu/batches.h"
 #include "sim/machine/durations.h"
 #include "sim/stream/programmatic.h"
+#include "sim/workload/block_cost.h"
 
 static const struct gt_kernel *kernel_of(const struct gt_machine *m, const struct gt_grid *grid)
 {
@@ -37,24 +38,45 @@ static gt_time_ps begun_ps(const struct gt_machine *m, const struct gt_grid *gri
     return depends_ps > start_ps + prologue_ps ? depends_ps - prologue_ps : start_ps;
 }
 
-/* The times of a grid's barriers: the first opens, and the others so long after the one before. */
+/* The times of a grid's barriers: the first opens, and the others so long after the one before, where a block's time is in
+ * equal parts; else all of them. */
 struct barriers {
+    const struct gt_kernel *kernel;
     uint32_t count;
     gt_time_ps first_ps, step_ps;
+    gt_time_ps *open_ps; /* NULL: equal parts */
 };
+
+/* How many barriers a block is past that has done so much of its work. */
+static uint32_t passed_by(const struct barriers *barriers, gt_time_ps cost_ps, gt_time_ps work_ps)
+{
+    uint32_t low = 0, high = barriers->count;
+
+    if (work_ps == cost_ps)
+        return barriers->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (gt_block_phase_ps(barriers->kernel, cost_ps, middle) <= work_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 /* When a block has done that much of its work, which it begins (but for the barriers) then. */
 static gt_time_ps done_ps(const struct barriers *barriers, gt_time_ps begun_ps, gt_time_ps cost_ps,
                           gt_time_ps work_ps)
 {
-    gt_time_ps phase_ps = cost_ps / (barriers->count + 1ull);
-    uint64_t passed = phase_ps > 0 ? work_ps / phase_ps : barriers->count;
+    uint32_t passed = passed_by(barriers, cost_ps, work_ps);
+    gt_time_ps open_ps;
 
-    if (passed > barriers->count || work_ps == cost_ps)
-        passed = barriers->count;
     if (passed == 0)
         return begun_ps + work_ps;
-    return barriers->first_ps + (passed - 1) * barriers->step_ps + (work_ps - passed * phase_ps);
+    open_ps = barriers->open_ps != NULL ? barriers->open_ps[passed - 1]
+                                        : barriers->first_ps + (passed - 1) * barriers->step_ps;
+    return open_ps + (work_ps - gt_block_phase_ps(barriers->kernel, cost_ps, passed - 1));
 }
 
 /* The block lets the next kernel come then: `early` says whether that is so before it waits for anything. */
@@ -64,7 +86,7 @@ static bool triggers_early(const struct gt_machine *m, const struct gt_grid *gri
     gt_time_ps work_ps = part_of(cost_ps, 100 - kernel->early_pct);
 
     return kernel->early_pct > 0 && work_ps <= kernel->prologue_ps &&
-           work_ps <= cost_ps / (barriers_of(m, grid) + 1ull);
+           work_ps <= gt_block_phase_ps(kernel, cost_ps, 0);
 }
 
 static void note_trigger(struct gt_grid *grid, gt_time_ps time_ps)
@@ -107,7 +129,7 @@ bool gt_meeting_started(struct gt_machine *m, gt_batch_index batch, gt_time_ps *
     bool knows = m->commands[g->command].depends_ps != GT_TIME_NONE && barriers_of(m, g) == 0;
 
     if (knows) {
-        const struct barriers none = { 0 };
+        const struct barriers none = { .kernel = kernel_of(m, g) };
 
         begun = begun_ps(m, g, b->start_ps, cost_ps);
         *end_ps = begun + cost_ps;
@@ -168,32 +190,49 @@ static gt_time_ps opens_ps(const struct gt_machine *m, const struct gt_grid *gri
     return grid->inverted ? last_ps : last_ps + gt_whole_ps(hypot((double)m->device->barrier_ps, queued_ps));
 }
 
-/* The first barrier, and how much later each further one opens: all are alike. */
+/* When the barrier opens to which blocks come once they have done their part of that number: after the start that they
+ * have had, or after the barrier before has opened, at 0. */
+static gt_time_ps part_opens_ps(const struct gt_machine *m, const struct gt_grid *grid, struct arrival *arrivals,
+                                uint32_t part, bool from_start)
+{
+    const struct gt_kernel *kernel = kernel_of(m, grid);
+    uint32_t count = 0;
+
+    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next, count++) {
+        gt_time_ps cost_ps = gt_batch_cost_ps(m, grid, m->batches[i].first_block);
+        gt_time_ps work_ps = gt_block_phase_ps(kernel, cost_ps, part);
+
+        if (part > 0)
+            work_ps -= gt_block_phase_ps(kernel, cost_ps, part - 1);
+        if (from_start)
+            work_ps += begun_ps(m, grid, m->batches[i].start_ps, cost_ps);
+        arrivals[count] = (struct arrival){ work_ps, m->batches[i].blocks };
+    }
+    return opens_ps(m, grid, arrivals, count);
+}
+
+/* All barriers; where a block's time is in equal parts all but the first are alike. */
 static struct barriers barrier_times(const struct gt_machine *m, const struct gt_grid *grid)
 {
-    struct barriers barriers = { .count = barriers_of(m, grid) };
-    struct arrival *first, *others;
+    struct barriers barriers = { .kernel = kernel_of(m, grid), .count = barriers_of(m, grid) };
+    struct arrival *arrivals;
     uint32_t count = 0;
 
     if (barriers.count == 0)
         return barriers;
     for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next)
         count++;
-    first = gt_calloc(count, sizeof *first);
-    others = gt_calloc(count, sizeof *others);
-    count = 0;
-    for (gt_batch_index i = grid->meeting.head; i != GT_NONE; i = m->batches[i].next, count++) {
-        gt_time_ps cost_ps = gt_batch_cost_ps(m, grid, m->batches[i].first_block);
-        gt_time_ps phase_ps = cost_ps / (barriers.count + 1ull);
-
-        first[count] =
-            (struct arrival){ begun_ps(m, grid, m->batches[i].start_ps, cost_ps) + phase_ps, m->batches[i].blocks };
-        others[count] = (struct arrival){ phase_ps, m->batches[i].blocks };
+    arrivals = gt_calloc(count, sizeof *arrivals);
+    barriers.first_ps = part_opens_ps(m, grid, arrivals, 0, true);
+    if (barriers.kernel->phase_end_ps == NULL) {
+        barriers.step_ps = part_opens_ps(m, grid, arrivals, 0, false);
+    } else {
+        barriers.open_ps = gt_calloc(barriers.count, sizeof *barriers.open_ps);
+        barriers.open_ps[0] = barriers.first_ps;
+        for (uint32_t i = 1; i < barriers.count; i++)
+            barriers.open_ps[i] = barriers.open_ps[i - 1] + part_opens_ps(m, grid, arrivals, i, false);
     }
-    barriers.first_ps = opens_ps(m, grid, first, count);
-    barriers.step_ps = opens_ps(m, grid, others, count);
-    free(first);
-    free(others);
+    free(arrivals);
     return barriers;
 }
 
@@ -218,6 +257,7 @@ static void settle(struct gt_machine *m, gt_grid_index grid)
             note_trigger(g, done_ps(&barriers, begun, cost_ps, trigger_work_ps(m, g, cost_ps)));
         gt_batch_due(m, i, done_ps(&barriers, begun, cost_ps, cost_ps));
     }
+    free(barriers.open_ps);
     g->meeting.head = GT_NONE;
     g->meeting.triggers_unknown = kernel_of(m, g)->early_pct == 0;
     if (g->dispatched == g->blocks)

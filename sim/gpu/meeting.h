@@ -2,7 +2,8 @@
  *
  * A barrier over the grid opens when the last of all its blocks has come to it, a while later (latency.barrier_us, and the
  * longer the more blocks there are and the more of them come at once).  So no block of such a grid ends before all are resident: where they do not get
- * so far, none of them ever does.  A block's time is in equal parts between the barriers.
+ * so far, none of them ever does.  A block's time is in equal parts between the barriers, or
+ * in those of its kernel's phases.
  *
  * A kernel that is launched programmatically has blocks before the one ahead of it is over (sim/stream/programmatic.h).
  * Each runs its prologue, then waits (griddepcontrol.wait) until that one's end, and a while longer

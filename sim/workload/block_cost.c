@@ -21,6 +21,17 @@ gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op
                                                64);
 }
 
+gt_time_ps gt_block_phase_ps(const struct gt_kernel *kernel, gt_time_ps cost_ps, uint32_t barrier)
+{
+    const gt_time_ps *end_ps = kernel->phase_end_ps;
+
+    if (barrier == kernel->grid_barriers)
+        return cost_ps;
+    if (end_ps == NULL)
+        return cost_ps / (kernel->grid_barriers + 1ull) * (barrier + 1ull);
+    return (gt_time_ps)((unsigned __int128)cost_ps * end_ps[barrier] / end_ps[kernel->grid_barriers]);
+}
+
 gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block)
 {
     static const double root_of_12 = 3.4641016151377544; /* standard deviations that an even range is wide */

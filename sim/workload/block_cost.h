@@ -8,6 +8,10 @@
  * cost (not GT_COST_NONE).  Ranges are drawn from the run's seed, the operation and the block alone. */
 gt_time_ps gt_block_cost_ps(const struct gt_kernel *kernel, uint64_t seed, gt_op_index op, uint64_t block);
 
+/* How much of its work, `cost_ps` in all, a block has done when it comes to barrier number `barrier` over its grid, from 0;
+ * grid_barriers: all of it. */
+gt_time_ps gt_block_phase_ps(const struct gt_kernel *kernel, gt_time_ps cost_ps, uint32_t barrier);
+
 /* The time of a block that differs from the mean by so much (standard deviation, in %): evenly from a range
  * around it, drawn likewise. */
 gt_time_ps gt_block_spread_ps(gt_time_ps mean_ps, uint32_t spread_pct, uint64_t seed, gt_op_index op, uint64_t block);

@@ -127,6 +127,7 @@ void gt_workload_free(struct gt_workload *workload)
     }
     for (uint32_t i = 0; i < workload->kernel_count; i++) {
         free(workload->kernels[i].block_list_ps);
+        free(workload->kernels[i].phase_end_ps);
         gt_launch_rules_free(workload->kernels[i].launches, workload->kernels[i].launch_count);
     }
     for (uint32_t i = 0; i < workload->warning_count; i++) {
@@ -323,7 +324,7 @@ static uint32_t cluster_side(const struct gt_kernel *kernel, int side)
     return kernel->cluster[side] > 1 ? kernel->cluster[side] : 1;
 }
 
-/* The part of a kernel that makes it the same kernel; a cost list and launches never compare equal. */
+/* The part of a kernel that makes it the same kernel; a cost list, phases and launches never compare equal. */
 static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
 {
     memset(key, 0, sizeof *key); /* padding takes part in the hash */
@@ -352,6 +353,11 @@ static void kernel_key(struct gt_kernel *key, const struct gt_kernel *kernel)
     key->collective = kernel->collective; /* has no padding */
 }
 
+static gt_time_ps *copy_times(const gt_time_ps *times, uint64_t count)
+{
+    return memcpy(gt_realloc(NULL, count, sizeof *times), times, count * sizeof *times);
+}
+
 gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel *kernel)
 {
     struct kernel_entry *entry;
@@ -359,7 +365,7 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
     struct gt_kernel *added;
 
     kernel_key(&key, kernel);
-    if (kernel->cost != GT_COST_LIST && kernel->launch_count == 0) {
+    if (kernel->cost != GT_COST_LIST && kernel->launch_count == 0 && kernel->phase_end_ps == NULL) {
         HASH_FIND(hh, w->names->kernels, &key, sizeof key, entry);
         if (entry != NULL)
             return entry->number;
@@ -372,13 +378,10 @@ gt_kernel_index gt_workload_kernel(struct gt_workload *w, const struct gt_kernel
     added = &w->kernels[w->kernel_count];
     *added = *kernel;
     memcpy(added->cluster, key.cluster, sizeof added->cluster);
-    if (kernel->cost == GT_COST_LIST) {
-        added->block_list_ps = gt_realloc(NULL, kernel->block_list_length, sizeof *kernel->block_list_ps);
-        memcpy(added->block_list_ps, kernel->block_list_ps,
-               kernel->block_list_length * sizeof *kernel->block_list_ps);
-    } else {
-        added->block_list_ps = NULL;
-    }
+    added->block_list_ps =
+        kernel->cost == GT_COST_LIST ? copy_times(kernel->block_list_ps, kernel->block_list_length) : NULL;
+    if (kernel->phase_end_ps != NULL)
+        added->phase_end_ps = copy_times(kernel->phase_end_ps, kernel->grid_barriers + 1ull);
     added->launches = gt_launch_rules_copy(kernel->launches, kernel->launch_count);
     return w->kernel_count++;
 }

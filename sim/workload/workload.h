@@ -131,8 +131,10 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
     struct gt_launch_rule *launches; /* what its blocks launch: child_launches.h */
     uint32_t launch_count;
     bool cooperative;       /* cudaLaunchCooperativeKernel: all its blocks must fit at once */
-    uint32_t grid_barriers; /* its blocks meet so often, all of them; each block's time is in equal parts between */
-    uint32_t early_pct;     /* of a block's time that is left when it lets the next kernel come: griddepcontrol's
+    uint32_t grid_barriers; /* its blocks meet so often, all of them */
+    gt_time_ps
+        *phase_end_ps;  /* rising, grid_barriers + 1 of them: a block's time is in such parts between; NULL: equal */
+    uint32_t early_pct; /* of a block's time that is left when it lets the next kernel come: griddepcontrol's
                              * launch_dependents; 0: at its end */
     gt_time_ps prologue_ps; /* of a block's time that does not need the kernel before it, where it comes early */
     struct gt_collective collective; /* a rank's part of it; kind GT_COLLECTIVE_NONE: it is none */
@@ -141,7 +143,7 @@ struct gt_kernel { /* one distinct (name, launch shape, resources, cost) */
 struct gt_gpu { /* a device that the trace names */
     uint32_t id;
     uint32_t name;
-    bool peers_known;                  /* the program said which of the GPUs before this one it has peer access with, */
+    bool peers_known; /* the program said which of the GPUs before this one it has peer access with, */
     uint64_t peers[GT_MOST_GPUS / 64]; /* both ways: a bit each; else with all */
 };
 struct gt_stream {
@@ -394,7 +396,8 @@ gt_time_ps gt_op_measured_end(const struct gt_op *op);
 /* Has the program peer access between the two GPUs? */
 bool gt_gpus_are_peers(const struct gt_workload *workload, gt_gpu_index one, gt_gpu_index other);
 /* From where to where a copy between GPUs goes; false: it is none, or which is not known. */
-bool gt_copy_between(const struct gt_workload *workload, const struct gt_op *op, gt_gpu_index *from, gt_gpu_index *to);
+bool gt_copy_between(const struct gt_workload *workload, const struct gt_op *op, gt_gpu_index *from,
+                     gt_gpu_index *to);
 
 /* Does a thread hold its lock during this call?  While it asks for something, or computes, not while it waits for the
  * GPU: an interpreter that hands its lock to other threads does so around calls that block. */

@@ -67,6 +67,18 @@ static int check_cost(const struct gt_kernel *kernel, struct gt_error *error)
     return gt_error_set(error, "its cost is of no known kind");
 }
 
+static int check_phases(const struct gt_kernel *kernel, struct gt_error *error)
+{
+    gt_time_ps before_ps = 0;
+
+    for (uint32_t i = 0; kernel->phase_end_ps != NULL && i <= kernel->grid_barriers; i++) {
+        if (kernel->phase_end_ps[i] < before_ps || kernel->phase_end_ps[i] > GT_TIME_LIMIT_PS)
+            return gt_error_set(error, "its phases are too long");
+        before_ps = kernel->phase_end_ps[i];
+    }
+    return kernel->phase_end_ps != NULL && before_ps == 0 ? gt_error_set(error, "all its phases are 0") : 0;
+}
+
 static int check_kernel(const struct gt_workload *workload, const struct gt_kernel *kernel, struct gt_error *error)
 {
     if (!index_fits(kernel->name, gt_name_count(workload)) || !index_fits(kernel->runs, gt_name_count(workload)) ||
@@ -98,7 +110,7 @@ static int check_kernel(const struct gt_workload *workload, const struct gt_kern
         return gt_error_set(error,
                             "workers of a task graph have no grid_barriers, trigger_pct or prologue: their tasks "
                             "wait for counters");
-    return check_cost(kernel, error);
+    return check_phases(kernel, error) == 0 ? check_cost(kernel, error) : -1;
 }
 
 static int check_buffers(const struct gt_workload *workload, struct gt_error *error)

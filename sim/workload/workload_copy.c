@@ -48,6 +48,9 @@ struct gt_workload *gt_workload_copy(const struct gt_workload *from)
         if (to->kernels[i].block_list_ps != NULL)
             to->kernels[i].block_list_ps =
                 copy_array(from->kernels[i].block_list_ps, from->kernels[i].block_list_length, sizeof(gt_time_ps));
+        if (to->kernels[i].phase_end_ps != NULL)
+            to->kernels[i].phase_end_ps =
+                copy_array(from->kernels[i].phase_end_ps, from->kernels[i].grid_barriers + 1, sizeof(gt_time_ps));
         to->kernels[i].launches = gt_launch_rules_copy(from->kernels[i].launches, from->kernels[i].launch_count);
     }
     for (uint32_t i = 0; i < from->group_count; i++)

@@ -113,6 +113,11 @@ static void same_kernels(const struct gt_workload *a, const struct gt_workload *
         left.name = right.name = left.line = right.line = 0;
         left.runs = right.runs = left.arguments = right.arguments = 0;
         left.block_list_ps = right.block_list_ps = NULL;
+        assert_true((left.phase_end_ps == NULL) == (right.phase_end_ps == NULL));
+        if (left.phase_end_ps != NULL)
+            assert_memory_equal(left.phase_end_ps, right.phase_end_ps,
+                                (left.grid_barriers + 1) * sizeof *left.phase_end_ps);
+        left.phase_end_ps = right.phase_end_ps = NULL;
         assert_memory_equal(&left, &right, sizeof left);
     }
 }
@@ -249,6 +254,7 @@ static const char every_call[] =
     "{\"kernel\":\"meets\",\"block_us\":5,\"cooperative\":true,\"grid_barriers\":3,\"trigger_pct\":25,\"prologue_"
     "us\":1."
     "5}\n"
+    "{\"kernel\":\"phases\",\"phase_us\":[1,2.5,0]}\n{\"kernel\":\"shares\",\"phase_ns\":[1,3],\"block_us\":[2,4]}\n"
     "{\"call\":\"launch\",\"kernel\":\"meets\",\"programmatic\":true}\n"
     "{\"call\":\"graph_launch\",\"nodes\":[{\"kernel\":\"meets\",\"programmatic\":true},{\"kernel\":\"meets\"}]}\n"
     "{\"call\":\"poll\",\"event\":\"e\",\"piece_us\":2.5,\"most_pieces\":7}\n"
@@ -278,6 +284,12 @@ static void every_call_survives(void **state)
     assert_int_equal(workload->kernels[7].grid_barriers, 3);
     assert_int_equal(workload->kernels[7].early_pct, 75);
     assert_int_equal(workload->kernels[7].prologue_ps, 1500000);
+    assert_int_equal(workload->kernels[8].grid_barriers, 2);
+    assert_int_equal(workload->kernels[8].block_min_ps, 3500000);
+    assert_int_equal(workload->kernels[8].phase_end_ps[1], 3500000);
+    assert_int_equal(workload->kernels[9].grid_barriers, 1);
+    assert_int_equal(workload->kernels[9].block_max_ps, 4000000);
+    assert_int_equal(workload->kernels[9].phase_end_ps[0], 1000);
     assert_int_equal(workload->streams[0].priority, -5);
     assert_int_equal(workload->buffer_count, 3);
     assert_int_equal(workload->access_count, 6);

@@ -13,7 +13,7 @@ struct raw_kernel {
     const struct gt_json_token *name, *id;
     uint32_t grid[3], block[3], cluster[3];
     uint32_t registers, shared_bytes, dynamic_shared_bytes;
-    struct gt_field_times block_cost, block_list;
+    struct gt_field_times block_cost, block_list, phases;
     gt_time_ps duration, prologue;
     uint32_t grid_barriers, trigger_pct;
     bool cooperative;
@@ -31,6 +31,7 @@ static const struct gt_field kernel_fields[] = {
     { "dynamic_shared_bytes", GT_FIELD_U32, offsetof(struct raw_kernel, dynamic_shared_bytes), NULL, 0 },
     { "block", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_cost), NULL, 0 },
     { "block_list", GT_FIELD_TIMES, offsetof(struct raw_kernel, block_list), NULL, 0 },
+    { "phase", GT_FIELD_TIMES, offsetof(struct raw_kernel, phases), NULL, 0 },
     { "duration", GT_FIELD_TIME, offsetof(struct raw_kernel, duration), NULL, 0 },
     { "runs", GT_FIELD_TEXT, offsetof(struct raw_kernel, runs), NULL, 0 },
     { "arguments", GT_FIELD_OBJECT, offsetof(struct raw_kernel, arguments), NULL, 0 },
@@ -85,6 +86,39 @@ static int read_block_list(const struct gt_field_times *times, struct gt_kernel 
     return 0;
 }
 
+/* The parts of a block's time between barriers; and that time, where nothing else says it. */
+static int read_phases(const struct raw_kernel *raw, struct gt_kernel *kernel, struct gt_error *error)
+{
+    const struct gt_json_token *list = raw->phases.value;
+    gt_time_ps end_ps = 0;
+    uint32_t count = 0;
+
+    if (list->type != GT_JSON_ARRAY || list->span == 1 || list->span - 2 > GT_MOST_GRID_BARRIERS)
+        return gt_error_set(error, "\"phase\" must be a list of times, one more than there are barriers");
+    kernel->phase_end_ps = gt_realloc(NULL, list->span - 1, sizeof *kernel->phase_end_ps);
+    for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span) {
+        gt_time_ps phase_ps;
+
+        if (gt_field_time(value, raw->phases.exponent, "phase", &phase_ps, error) != 0)
+            return -1;
+        end_ps += phase_ps;
+        if (phase_ps > GT_TIME_LIMIT_PS || end_ps > GT_TIME_LIMIT_PS)
+            return gt_error_set(error, "the phases of \"phase\" are too long");
+        kernel->phase_end_ps[count++] = end_ps;
+    }
+    if (end_ps == 0 || (raw->grid_barriers > 0 && raw->grid_barriers != count - 1))
+        return gt_error_set(error,
+                            "\"phase\" has %u times, of which one is above 0, for %u barriers between them; "
+                            "\"grid_barriers\" may be left out",
+                            count, count - 1);
+    kernel->grid_barriers = count - 1;
+    if (kernel->cost != GT_COST_NONE || kernel->duration_ps != GT_TIME_NONE)
+        return 0;
+    kernel->cost = GT_COST_FIXED;
+    kernel->block_min_ps = kernel->block_max_ps = end_ps;
+    return 0;
+}
+
 static int read_cost(const struct raw_kernel *raw, struct gt_kernel *kernel, struct gt_error *error)
 {
     if (raw->block_cost.value != NULL && raw->block_list.value != NULL)
@@ -132,6 +166,7 @@ static int check_kernel(struct gt_jsonl *jsonl, const struct raw_kernel *raw, co
 static void free_lists(struct gt_kernel *kernel)
 {
     free(kernel->block_list_ps);
+    free(kernel->phase_end_ps);
     gt_launch_rules_free(kernel->launches, kernel->launch_count);
 }
 
@@ -167,6 +202,7 @@ int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     kernel.early_pct = 100 - raw.trigger_pct;
     kernel.prologue_ps = raw.prologue;
     if (read_cost(&raw, &kernel, error) != 0 ||
+        (raw.phases.value != NULL && read_phases(&raw, &kernel, error) != 0) ||
         gt_jsonl_library(jsonl, raw.runs, raw.arguments, &kernel.runs, &kernel.arguments, error) != 0 ||
         gt_jsonl_use_program(jsonl, raw.program, &kernel.program, error) != 0 ||
         read_tasks(jsonl, &raw, &kernel, error) != 0 ||

@@ -183,6 +183,13 @@ static void emit_cost(struct gt_emit *emit, const struct gt_kernel *kernel)
         gt_emit_time_value(emit, kernel->block_max_ps);
         yajl_gen_array_close(emit->gen);
     }
+    if (kernel->phase_end_ps != NULL) {
+        gt_emit_key(emit, "phase_ns");
+        yajl_gen_array_open(emit->gen);
+        for (uint32_t i = 0; i <= kernel->grid_barriers; i++)
+            gt_emit_time_value(emit, kernel->phase_end_ps[i] - (i > 0 ? kernel->phase_end_ps[i - 1] : 0));
+        yajl_gen_array_close(emit->gen);
+    }
     if (kernel->cost == GT_COST_LIST) {
         gt_emit_key(emit, "block_list_ns");
         yajl_gen_array_open(emit->gen);

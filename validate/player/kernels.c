@@ -91,6 +91,32 @@ static int upload_block_cycles(struct gt_player *player, struct gt_play_op *op, 
     return 0;
 }
 
+/* The share of a block's time that is over at each barrier. */
+static int upload_phases(struct gt_player *player, struct gt_play_op *op, const struct gt_kernel *kernel,
+                         struct gt_error *error)
+{
+    uint64_t bytes = (uint64_t)kernel->grid_barriers * sizeof(double);
+    double *shares, whole_ps;
+    cudaError_t code;
+    void *memory;
+
+    if (kernel->phase_end_ps == NULL || bytes == 0)
+        return 0;
+    memory = gt_player_device_memory(player, bytes, error);
+    if (memory == NULL)
+        return -1;
+    shares = gt_realloc(NULL, kernel->grid_barriers, sizeof *shares);
+    whole_ps = (double)kernel->phase_end_ps[kernel->grid_barriers];
+    for (uint32_t i = 0; i < kernel->grid_barriers; i++)
+        shares[i] = (double)kernel->phase_end_ps[i] / whole_ps;
+    code = cudaMemcpy(memory, shares, bytes, cudaMemcpyHostToDevice);
+    free(shares);
+    if (code != cudaSuccess)
+        return gt_cuda_fail("phases to the GPU", code, error);
+    op->launch.phase_shares = memory;
+    return 0;
+}
+
 static int set_times(struct gt_player *player, struct gt_play_op *op, const struct gt_part *part,
                      struct gt_error *error)
 {
@@ -143,7 +169,8 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
         op->launch.prologue_cycles = cycles_of(player, kernel->prologue_ps);
     if (gt_player_tasks(player, number, error) != 0)
         return -1;
-    if (set_times(player, op, part, error) != 0 || gt_library_accepts(op->library, &op->launch, error) != 0)
+    if (upload_phases(player, op, kernel, error) != 0 || set_times(player, op, part, error) != 0 ||
+        gt_library_accepts(op->library, &op->launch, error) != 0)
         return -1;
     scratch_bytes = gt_library_scratch_bytes(op->library, &op->launch);
     if (scratch_bytes > 0) {

@@ -161,7 +161,7 @@ static bool halve_barriers(struct gt_workload *workload, uint32_t index)
 
     if (*barriers == 0)
         return false;
-    *barriers /= 2;
+    *barriers /= 2; /* of a list of phases the first ones */
     return true;
 }
 
