@@ -35,7 +35,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
     sim/stream/waiting.h \
     sim/tasks/alone.c sim/tasks/atomic.h sim/tasks/counters.c sim/tasks/counters.h sim/tasks/deadlock.c sim/tasks/events.h sim/tasks/policies.c sim/tasks/policies.h \
-    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
+    sim/tasks/policy.h sim/tasks/policy_ready.c sim/tasks/deques.c sim/tasks/deques.h sim/tasks/thieves.c sim/tasks/thieves.h sim/tasks/policy_steal.c sim/tasks/roofline.c sim/tasks/roofline.h sim/tasks/run.c sim/tasks/run.h sim/tasks/tasks.c sim/tasks/tasks.h \
     sim/warp/blocks.c sim/warp/control_flow.c sim/warp/decode.c sim/warp/execute.c sim/warp/internal.h \
     sim/warp/issue.c sim/warp/kernel_model.c sim/warp/kernel_model.h sim/warp/l2_reuse.c sim/warp/l2_reuse.h \
     sim/warp/launch.c sim/warp/launch.h sim/warp/launch_types.h sim/warp/memory.c sim/warp/memory.h \

@@ -55,7 +55,7 @@ UNIT_TESTS = \
     tests/unit/stated \
     tests/unit/whatif \
     tests/unit/steady_state \
-    tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_stuck \
+    tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_steal tests/unit/tasks_stuck \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
 

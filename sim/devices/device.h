@@ -211,6 +211,8 @@ struct gt_device {
         uint64_t flight_ps; /* from then on until they are, where the worker waits for no answer */
         uint64_t fence_ps;  /* what the order of memory adds to an atomic by which tasks are handed on */
         uint64_t steal_ps;  /* from a thief's look at others' tasks that finds some to having one */
+        uint64_t look_ps;   /* from one of its looks to the next */
+        uint64_t try_ps;    /* from an atomic by which it gets none to the next one, on another worker's tasks */
         double operations_per_cycle; /* of an SM, for tasks that say no time */
     } tasks;
 };

@@ -493,6 +493,10 @@ const struct gt_device_key gt_device_keys[] = {
          "added by the order of memory to an atomic that hands tasks on: ready and steal"),
     TIME("tasks.steal_us", "us", tasks.steal_ps, LONGEST_US, "1.9",
          "from a thief's look at others' tasks that finds some to having one"),
+    TIME("tasks.look_us", "us", tasks.look_ps, LONGEST_US, "0.4",
+         "from a thief's look at 32 others' tasks to the next one"),
+    TIME("tasks.try_us", "us", tasks.try_ps, LONGEST_US, "0.8",
+         "from a thief's atomic that comes too late to its next one, on another worker's tasks"),
     { "tasks.operations_per_cycle", "operations/cycle", GT_KEY_RATE, AT(tasks.operations_per_cycle), 0, 0.001,
       1000000, "256", "of an SM, for tasks that say operations and no time", 1 },
 };

@@ -14,6 +14,7 @@ enum gt_task_event {
     GT_TASK_EVENT_KNOWN,   /* it knows which tasks it has made ready, and begins to publish them */
     GT_TASK_EVENT_PUBLISH, /* the tasks that it has made ready are there */
     GT_TASK_EVENT_GONE,    /* its block ends */
+    GT_TASK_EVENT_STEP,    /* the policy asked for it, for this worker */
     GT_TASK_EVENT_WAKE,    /* the policy asked for it; subject: the stamp of the request */
 };
 

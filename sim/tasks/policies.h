@@ -18,5 +18,6 @@ struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index w
 gt_time_ps gt_task_steal_publish(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
 void gt_task_steal_push(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps);
 void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps);
+void gt_task_steal_step(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
 
 #endif

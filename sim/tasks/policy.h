@@ -24,13 +24,17 @@
  *   ready   ticket = head++: an atomic.  The ticket's place is then polled (poll_us, found_us) until somebody's push has
  *           filled it.  Publishing is tail += tasks: an atomic; then the places are filled, in the order of the graph.
  *   steal   a look at the worker's own deque, poll_us and found_us, an atomic that takes the newest, queue_us and
- *           fence_us, and load_us to read it.  Is it empty, which it knows after queue_us, it looks at others', 32 side
- *           by side, round the grid from a random one on, poll_us and found_us a look; what is there at a look's end
- *           counts.  The oldest of the first that has any is its, steal_us after that look began; several thieves at
- *           one deque follow each other by queue_us and found_us, since one of them succeeds and the others try again.
- *           A turn that finds nothing ends with one more look, whether all tasks have been taken, else its next turn
- *           begins.  Publishing is an atomic on the own deque.  At the start task number i of those that are ready is
- *           on the deque of worker i % workers, resident or not.
+ *           fence_us, and load_us to read it; the atomic is at the deque half of queue_us after it was sent.  Is it
+ *           empty, it looks at others', 32 side by side, round the grid from a random one on, look_us a look, and as
+ *           long before the first.  A look sees what is there half of poll_us before its end.  A turn ends with one
+ *           more look, whether all tasks have been taken, else the next turn begins.  Of the deques that a look saw filled
+ *           it tries to take the oldest of the first, which it has steal_us after that look began.  An atomic finds its
+ *           deque changed since it was seen where somebody else came before it: are there still tasks, the worker tries
+ *           again, queue_us and half of poll_us later; else the next deque that its look saw, try_us later; behind
+ *           the last one it looks on, half of try_us later.  So many thieves that saw the same few tasks are away for
+ *           long.  Publishing is an atomic on the own deque.  At the start task number i of those that are ready is on
+ *           the deque of worker i % workers, resident or not.  Left out (thieves.h): looks of which nothing comes but
+ *           that the thief itself loses time; and where there are no thieves a worker's own atomic is at once.
  *   static  the next of its list: load_us; half of that in graphs without waits, for the list stays in the SM's cache,
  *           which looks at counters empty.
  *   mixed   static, and behind the list's end shared among the tasks that are in nobody's list, whose numbers are read
@@ -72,6 +76,8 @@ struct gt_task_policy {
     void (*push)(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps);
     /* The time that it asked for by gt_task_run_wake() has come. */
     void (*wake)(struct gt_task_run *run, gt_time_ps now_ps);
+    /* A worker is where gt_task_run_step() said. */
+    void (*step)(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps);
 };
 
 /* The rows of the table, and the one that `name` names; "" is "shared".  NULL with the names there are in `error`. */

@@ -1,56 +1,70 @@
-/* steal: a deque a worker.  Whoever finds his own empty looks at the others', one after the other.
+/* steal: a deque a worker.  Whoever finds his own empty looks at the others' (thieves.h).
  *
- * Looks that find nothing are not played.  As soon as a deque has tasks that their owner does not take, thieves' looks are gone
- * through in the order in which they end, for the first that finds something; where that has gone when the look has come,
- * for the next one. */
+ * A worker takes from a deque by an atomic that succeeds where nobody has changed it since it was seen.  Else the worker
+ * tries again, as long as there is anything; then the next deque of those that its look saw filled.  Where many look at few tasks
+ * most of what they saw is gone by then, and they try it all before they look again. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "sim/tasks/atomic.h"
 #include "sim/tasks/policies.h"
-#include "sim/workload/block_cost.h"
+#include "sim/tasks/thieves.h"
 
-enum { LANES = 32 }; /* others that one look sees */
-
-struct deque {
-    gt_task_index oldest, newest; /* GT_NONE: empty */
-    gt_time_ps free_ps;           /* a thief can take from it then: of several one succeeds, the others try again */
-};
-
-struct thief {
-    gt_time_ps from_ps;  /* its first look begins */
-    gt_time_ps phase_ps; /* that, of the time from look to look */
-    uint64_t number;     /* of all so far, which draws where its turns begin */
-    gt_worker_index worker;
+/* What a worker tries to take: its own newest task, or others' oldest. */
+struct tries {
+    struct gt_thief thief;         /* as it will go on; worker GT_NONE: its own */
+    gt_worker_index first;         /* the deques that its look saw: from this one on, round the grid */
+    uint32_t filled;               /* bit i: deque first + i was, and is to be tried */
+    uint32_t seen[GT_THIEF_LANES]; /* their changes then */
 };
 
 struct stealing {
-    struct deque *queues; /* by worker */
-    gt_task_index *older; /* of each task in its deque; run->next_task is the newer one */
-    uint64_t *filled;     /* bit w of all words: worker w's deque has tasks */
-    gt_worker_index filled_count;
-    bool newly_filled;     /* the worker that is about to ask has put tasks on its empty deque */
-    struct thief *thieves; /* by rising phase, then worker */
-    gt_worker_index thief_count;
-    gt_time_ps due_ps;   /* the next hit, as far as is known; GT_TIME_NONE: there is none */
-    uint64_t begun;      /* thieves so far */
-    gt_task_index dealt; /* tasks that were ready at the start */
-    gt_task_index taken; /* so many have been ... */
-    gt_time_ps taken_ps; /* ... by then */
+    struct gt_task_deques deques;
+    struct gt_thieves thieves;
+    struct tries *tries;       /* by worker */
+    gt_worker_index trying;    /* thieves that do not look meanwhile */
+    struct gt_thief_look next; /* that finds something, as far as is known */
+    uint64_t begun;            /* thieves so far */
+    gt_task_index dealt;       /* tasks that were ready at the start */
+    gt_task_index taken;       /* so many have been ... */
+    gt_time_ps taken_ps;       /* ... by then */
 };
+
+/* A worker's look at its own deque. */
+static gt_time_ps own_look_ps(const struct gt_task_run *run)
+{
+    return run->costs->poll_ps + run->costs->found_ps;
+}
+
+/* From the beginning of a thief's look until it sees what is there: the middle of the poll that ends it. */
+static gt_time_ps sees_ps(const struct gt_task_run *run)
+{
+    gt_time_ps half_ps = run->costs->poll_ps / 2;
+
+    return run->costs->look_ps > half_ps ? run->costs->look_ps - half_ps : 0;
+}
+
+/* From the arrival of an atomic that takes a task until the worker has it. */
+static gt_time_ps has_ps(const struct gt_task_run *run)
+{
+    return run->costs->queue_ps / 2 + run->costs->fence_ps + run->costs->load_ps;
+}
+
+/* From what a thief's look sees to the arrival of the atomic by which it tries to take some. */
+static gt_time_ps reaches_ps(const struct gt_task_run *run)
+{
+    gt_time_ps less_ps = sees_ps(run) + has_ps(run);
+
+    return run->costs->steal_ps > less_ps ? run->costs->steal_ps - less_ps : 0;
+}
 
 int gt_task_steal_begin(struct gt_task_run *run, struct gt_error *error)
 {
     struct stealing *s = run->state = gt_calloc(1, sizeof *s);
 
     (void)error;
-    s->due_ps = GT_TIME_NONE;
-    s->queues = gt_realloc(NULL, run->worker_count, sizeof *s->queues);
-    s->older = gt_realloc(NULL, run->graph->task_count, sizeof *s->older);
-    s->filled = gt_calloc(run->worker_count / 64 + 1ull, sizeof *s->filled);
-    s->thieves = gt_realloc(NULL, run->worker_count, sizeof *s->thieves);
-    for (gt_worker_index i = 0; i < run->worker_count; i++)
-        s->queues[i] = (struct deque){ GT_NONE, GT_NONE, 0 };
+    s->next.time_ps = GT_TIME_NONE;
+    s->tries = gt_calloc(run->worker_count, sizeof *s->tries);
+    gt_task_deques_make(&s->deques, run->worker_count, run->graph->task_count, run->next_task);
+    gt_thieves_make(&s->thieves, run->worker_count, run->costs->look_ps, run->seed);
     return 0;
 }
 
@@ -58,182 +72,34 @@ void gt_task_steal_end(struct gt_task_run *run)
 {
     struct stealing *s = run->state;
 
-    free(s->queues);
-    free(s->older);
-    free(s->filled);
-    free(s->thieves);
+    gt_task_deques_free(&s->deques);
+    gt_thieves_free(&s->thieves);
+    free(s->tries);
     free(s);
 }
 
-static void set_filled(struct stealing *s, gt_worker_index worker, bool filled)
-{
-    uint64_t bit = UINT64_C(1) << worker % 64;
-
-    s->filled[worker / 64] = filled ? s->filled[worker / 64] | bit : s->filled[worker / 64] & ~bit;
-    s->filled_count += filled ? 1 : -1u;
-}
-
-static bool is_filled(const struct stealing *s, gt_worker_index worker)
-{
-    return s->filled[worker / 64] >> worker % 64 & 1;
-}
-
-/* The first worker from `from` on, round the grid, whose deque has tasks: there is one. */
-static gt_worker_index next_filled(const struct stealing *s, gt_worker_index workers, gt_worker_index from)
-{
-    gt_worker_index words = workers / 64 + 1, word = from / 64;
-    uint64_t bits = s->filled[word] & ~UINT64_C(0) << from % 64;
-
-    while (bits == 0) {
-        word = (word + 1) % words;
-        bits = s->filled[word];
-    }
-    return word * 64 + (gt_worker_index)__builtin_ctzll(bits);
-}
-
-/* From a thief's look to its next one. */
-static gt_time_ps look_ps(const struct gt_task_run *run)
-{
-    return run->costs->poll_ps + run->costs->found_ps;
-}
-
-/* Looks of a turn round the grid; one more ends it. */
-static uint64_t looks_of(const struct gt_task_run *run)
-{
-    return (run->worker_count + LANES - 1) / LANES;
-}
-
-/* Does the thief's look that ends then find anything, as things are now?  Where? */
-static bool look_finds(const struct gt_task_run *run, const struct thief *thief, gt_time_ps end_ps,
-                       gt_worker_index *victim)
-{
-    gt_worker_index workers = run->worker_count, first, lanes, looks = (gt_worker_index)looks_of(run);
-    uint64_t look = look_ps(run) == 0 ? 0 : (end_ps - thief->from_ps) / look_ps(run) - 1;
-    gt_worker_index place = (gt_worker_index)(look % (looks + 1)) * LANES;
-
-    if (place >= workers)
-        return false;
-    lanes = look_ps(run) == 0 || workers - place < LANES ? workers - place : LANES;
-    first = (gt_worker_index)(gt_random_bits(run->seed, thief->number, look / (looks + 1)) % workers) + place;
-    first -= first >= workers ? workers : 0;
-    *victim = next_filled(run->state, workers, first);
-    return *victim - first + (*victim < first ? workers : 0) < lanes;
-}
-
-/* A look that finds something. */
-struct hit {
-    gt_time_ps end_ps; /* GT_TIME_NONE: there is none */
-    gt_worker_index thief, victim;
-};
-
-/* The first thief, in the order of phases, whose look ends at this phase or later. */
-static gt_worker_index first_from(const struct stealing *s, gt_time_ps phase_ps)
-{
-    gt_worker_index low = 0, high = s->thief_count;
-
-    while (low < high) {
-        gt_worker_index middle = low + (high - low) / 2;
-
-        if (s->thieves[middle].phase_ps < phase_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* The next look that finds something, as things are now.  Looks end in the order of the thieves' phases, again and again;
- * in two turns every thief has seen every deque. */
-static struct hit find_hit(const struct gt_task_run *run, gt_time_ps now_ps)
-{
-    const struct stealing *s = run->state;
-    gt_time_ps poll_ps = look_ps(run), phase_ps = poll_ps == 0 ? 0 : now_ps % poll_ps;
-    gt_time_ps round_ps = now_ps - phase_ps;
-    struct hit hit = { .thief = first_from(s, phase_ps) };
-
-    while (s->filled_count > 0 && s->thief_count > 0) {
-        for (; hit.thief < s->thief_count; hit.thief++) {
-            const struct thief *thief = &s->thieves[hit.thief];
-
-            hit.end_ps = round_ps + thief->phase_ps;
-            if (hit.end_ps >= thief->from_ps + poll_ps && look_finds(run, thief, hit.end_ps, &hit.victim))
-                return hit;
-        }
-        hit.thief = 0;
-        round_ps += poll_ps > 0 ? poll_ps : 1;
-    }
-    hit.end_ps = GT_TIME_NONE;
-    return hit;
-}
-
-/* Have the next hit come. */
-static void expect_hit(struct gt_task_run *run, gt_time_ps now_ps)
+/* Have the next look come that finds something. */
+static void expect_look(struct gt_task_run *run, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    struct hit hit = find_hit(run, now_ps);
+    gt_time_ps due_ps = s->next.time_ps;
 
-    if (hit.end_ps != GT_TIME_NONE && hit.end_ps != s->due_ps)
-        gt_task_run_wake(run, hit.end_ps);
-    s->due_ps = hit.end_ps;
+    s->next = gt_thieves_next(&s->thieves, &s->deques, now_ps);
+    if (s->next.time_ps != GT_TIME_NONE && s->next.time_ps != due_ps)
+        gt_task_run_wake(run, s->next.time_ps);
 }
 
-static void put(struct gt_task_run *run, gt_worker_index worker, gt_task_index task)
-{
-    struct stealing *s = run->state;
-    struct deque *deque = &s->queues[worker];
-
-    s->older[task] = deque->newest;
-    run->next_task[task] = GT_NONE;
-    if (deque->newest == GT_NONE)
-        deque->oldest = task;
-    else
-        run->next_task[deque->newest] = task;
-    deque->newest = task;
-    if (s->older[task] == GT_NONE)
-        set_filled(s, worker, true);
-}
-
-static gt_task_index take_newest(struct gt_task_run *run, gt_worker_index worker)
-{
-    struct stealing *s = run->state;
-    struct deque *deque = &s->queues[worker];
-    gt_task_index task = deque->newest;
-
-    deque->newest = s->older[task];
-    if (deque->newest == GT_NONE) {
-        deque->oldest = GT_NONE;
-        set_filled(s, worker, false);
-    } else {
-        run->next_task[deque->newest] = GT_NONE;
-    }
-    return task;
-}
-
-static gt_task_index take_oldest(struct gt_task_run *run, gt_worker_index worker)
-{
-    struct stealing *s = run->state;
-    struct deque *deque = &s->queues[worker];
-    gt_task_index task = deque->oldest;
-
-    if (task == deque->newest)
-        return take_newest(run, worker);
-    deque->oldest = run->next_task[task];
-    s->older[deque->oldest] = GT_NONE;
-    return task;
-}
-
-/* Thieves hear of it when the worker has asked for its next task, which it does at once and may be this one. */
+/* A single new task is as good as claimed by its owner, who is about to ask; a second one is for others, too. */
 void gt_task_steal_push(struct gt_task_run *run, gt_worker_index worker, gt_task_index task, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
+    gt_worker_index to = worker != GT_NONE ? worker : s->dealt++ % run->worker_count;
+    const struct gt_task_deque *deque = &s->deques.of[to];
+    bool was_free = deque->tasks > deque->claims;
 
-    (void)now_ps;
-    if (worker == GT_NONE) {
-        put(run, s->dealt++ % run->worker_count, task);
-        return;
-    }
-    s->newly_filled = s->newly_filled || !is_filled(s, worker);
-    put(run, worker, task);
+    gt_task_deque_put(&s->deques, to, task);
+    if ((!was_free || deque->tasks == 2) && deque->tasks > deque->claims && deque->tasks > 1 && s->thieves.count > 0)
+        expect_look(run, now_ps);
 }
 
 gt_time_ps gt_task_steal_publish(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
@@ -242,14 +108,13 @@ gt_time_ps gt_task_steal_publish(struct gt_task_run *run, gt_worker_index worker
     return now_ps + run->costs->queue_ps + run->costs->fence_ps;
 }
 
-/* The thief sees at the end of a turn that all tasks have been taken by `taken_ps`, or nobody's turn is over yet. */
-static void send_home(struct gt_task_run *run, const struct thief *thief, gt_time_ps taken_ps)
+/* The thief sees at the end of a turn that all tasks have been taken, or nobody's turn is over yet. */
+static void send_home(struct gt_task_run *run, const struct gt_thief *thief)
 {
-    gt_time_ps turn_ps = (looks_of(run) + 1) * look_ps(run);
-    uint64_t turns =
-        taken_ps <= thief->from_ps || turn_ps == 0 ? 1 : (taken_ps - thief->from_ps + turn_ps - 1) / turn_ps;
-    gt_time_ps over_ps = thief->from_ps + turns * turn_ps;
-    struct gt_task_take take = { .task = GT_TASK_OVER, .known_ps = over_ps > taken_ps ? over_ps : taken_ps };
+    const struct stealing *s = run->state;
+    uint64_t looks = gt_thief_looks_until(&s->thieves, thief, s->taken_ps);
+    struct gt_task_take take = { .task = GT_TASK_OVER,
+                                 .known_ps = thief->from_ps - sees_ps(run) + looks * run->costs->look_ps };
 
     gt_task_run_give(run, thief->worker, &take);
 }
@@ -263,72 +128,152 @@ static void count_taken(struct gt_task_run *run, gt_time_ps known_ps)
         s->taken_ps = known_ps;
     if (++s->taken < run->graph->task_count)
         return;
-    for (gt_worker_index i = 0; i < s->thief_count; i++)
-        send_home(run, &s->thieves[i], s->taken_ps);
-    s->thief_count = 0;
+    for (gt_worker_index i = 0; i < s->thieves.count; i++)
+        send_home(run, &s->thieves.list[i]);
+    s->thieves.count = 0;
+}
+
+/* It looks, again or for the first time. */
+static void look(struct gt_task_run *run, const struct gt_thief *thief, gt_time_ps now_ps)
+{
+    struct stealing *s = run->state;
+
+    if (s->taken == run->graph->task_count) {
+        send_home(run, thief);
+        return;
+    }
+    gt_thieves_add(&s->thieves, thief);
+    expect_look(run, now_ps);
 }
 
 static void become_thief(struct gt_task_run *run, gt_worker_index worker, gt_time_ps from_ps, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    gt_time_ps phase_ps = look_ps(run) == 0 ? 0 : from_ps % look_ps(run);
-    struct thief thief = { .worker = worker, .from_ps = from_ps, .phase_ps = phase_ps, .number = s->begun++ };
-    gt_worker_index at = first_from(s, phase_ps);
+    struct gt_thief thief = { .from_ps = from_ps + sees_ps(run), .number = s->begun++, .worker = worker };
 
-    if (s->taken == run->graph->task_count) {
-        send_home(run, &thief, s->taken_ps);
-        return;
-    }
-    while (at < s->thief_count && s->thieves[at].phase_ps == phase_ps && s->thieves[at].worker < worker)
-        at++;
-    memmove(&s->thieves[at + 1], &s->thieves[at], (s->thief_count++ - at) * sizeof thief);
-    s->thieves[at] = thief;
-    expect_hit(run, now_ps);
+    look(run, &thief, now_ps);
 }
 
-/* The own deque is looked at, and one is taken from it if there are any. */
+static struct gt_task_take take_own(struct gt_task_run *run, gt_worker_index worker, gt_time_ps known_ps)
+{
+    struct stealing *s = run->state;
+    struct gt_task_take take = { .task = gt_task_deque_take_newest(&s->deques, worker), .known_ps = known_ps };
+
+    count_taken(run, known_ps);
+    return take;
+}
+
+/* The atomic on the next deque of those that the worker has seen filled arrives then. */
+static void try_next(struct gt_task_run *run, gt_worker_index worker, gt_time_ps arrives_ps)
+{
+    struct stealing *s = run->state;
+    const struct tries *tries = &s->tries[worker];
+    uint32_t lane = (uint32_t)__builtin_ctz(tries->filled);
+    gt_worker_index victim = (tries->first + lane) % run->worker_count;
+
+    gt_task_deque_claim(&s->deques, victim, 1);
+    gt_task_run_step(run, worker, arrives_ps);
+}
+
+/* The own deque is looked at, and one is to be taken from it if there are any.  Where nobody looks on it is as good as
+ * taken. */
 struct gt_task_take gt_task_steal_ask(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
     struct gt_task_take take = { .task = GT_TASK_LATER };
+    const struct gt_task_costs *costs = run->costs;
 
-    if (!is_filled(s, worker)) {
-        become_thief(run, worker, now_ps + run->costs->queue_ps, now_ps);
+    if (!gt_task_deque_is_filled(&s->deques, worker)) {
+        become_thief(run, worker, now_ps + own_look_ps(run) + costs->look_ps, now_ps);
         return take;
     }
-    take.task = take_newest(run, worker);
-    take.known_ps = now_ps + look_ps(run) + run->costs->queue_ps + run->costs->fence_ps + run->costs->load_ps;
-    if (s->newly_filled && is_filled(s, worker))
-        expect_hit(run, now_ps);
-    s->newly_filled = false;
-    count_taken(run, take.known_ps);
+    if (s->thieves.count + s->trying == 0)
+        return take_own(run, worker, now_ps + own_look_ps(run) + costs->queue_ps / 2 + has_ps(run));
+    s->tries[worker].thief.worker = GT_NONE;
+    s->tries[worker].first = worker;
+    s->tries[worker].filled = 1;
+    s->tries[worker].seen[0] = s->deques.of[worker].changes;
+    try_next(run, worker, now_ps + own_look_ps(run) + costs->queue_ps / 2);
+    if (s->deques.claimed_count >= GT_THIEF_LOST)
+        expect_look(run, now_ps);
     return take;
 }
 
-/* A look has found something: when has the thief taken it? */
-static gt_time_ps taken_ps(const struct gt_task_run *run, struct deque *deque, gt_time_ps now_ps)
-{
-    gt_time_ps taking_ps = run->costs->steal_ps > look_ps(run) ? run->costs->steal_ps - look_ps(run) : 0;
-
-    return gt_task_atomic(&deque->free_ps, now_ps, run->costs->queue_ps + run->costs->found_ps) + taking_ps;
-}
-
+/* A look finds tasks: the thief tries to take one. */
 void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
 {
     struct stealing *s = run->state;
-    struct hit hit = find_hit(run, now_ps);
-    struct gt_task_take take = { .stolen = true };
+    struct gt_thief_look found = s->next;
+    struct gt_thief thief;
+    struct tries *tries;
 
-    s->due_ps = GT_TIME_NONE;
-    if (hit.end_ps == now_ps) {
-        gt_worker_index worker = s->thieves[hit.thief].worker;
-
-        memmove(&s->thieves[hit.thief], &s->thieves[hit.thief + 1],
-                (--s->thief_count - hit.thief) * sizeof s->thieves[0]);
-        take.task = take_oldest(run, hit.victim);
-        take.known_ps = taken_ps(run, &((struct stealing *)run->state)->queues[hit.victim], now_ps);
-        gt_task_run_give(run, worker, &take);
-        count_taken(run, take.known_ps);
+    s->next.time_ps = GT_TIME_NONE;
+    if (gt_thief_still_finds(&s->thieves, &s->deques, &found)) {
+        thief = s->thieves.list[found.thief];
+        tries = &s->tries[thief.worker];
+        gt_thieves_remove(&s->thieves, found.thief);
+        s->trying++;
+        *tries = (struct tries){ .thief = thief, .first = found.first };
+        tries->thief.looks += (now_ps - thief.from_ps) / s->thieves.look_ps + 1;
+        tries->filled = (uint32_t)gt_task_deques_window(&s->deques, s->deques.filled, found.first, found.lanes);
+        for (uint32_t i = 0; i < found.lanes; i++)
+            tries->seen[i] = s->deques.of[(found.first + i) % run->worker_count].changes;
+        try_next(run, thief.worker, now_ps + reaches_ps(run));
     }
-    expect_hit(run, now_ps);
+    expect_look(run, now_ps);
+}
+
+/* It was the last of those that it saw: it looks on, or becomes a thief. */
+static void try_no_more(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
+{
+    struct stealing *s = run->state;
+    struct gt_thief thief = s->tries[worker].thief;
+
+    if (thief.worker == GT_NONE) {
+        become_thief(run, worker, now_ps + run->costs->queue_ps / 2 + run->costs->look_ps, now_ps);
+        return;
+    }
+    s->trying--;
+    thief.from_ps = now_ps + run->costs->try_ps / 2 + sees_ps(run);
+    look(run, &thief, now_ps);
+}
+
+/* Its atomic has come in time. */
+static void take(struct gt_task_run *run, gt_worker_index worker, gt_worker_index victim, gt_time_ps known_ps)
+{
+    struct stealing *s = run->state;
+    struct gt_task_take take;
+
+    if (s->tries[worker].thief.worker == GT_NONE) {
+        take = take_own(run, worker, known_ps);
+    } else {
+        s->trying--;
+        take = (struct gt_task_take){ gt_task_deque_take_oldest(&s->deques, victim), known_ps, true };
+        count_taken(run, known_ps);
+    }
+    gt_task_run_give(run, worker, &take);
+}
+
+/* Its atomic has come to a deque. */
+void gt_task_steal_step(struct gt_task_run *run, gt_worker_index worker, gt_time_ps now_ps)
+{
+    struct stealing *s = run->state;
+    struct tries *tries = &s->tries[worker];
+    uint32_t lane = (uint32_t)__builtin_ctz(tries->filled);
+    gt_worker_index victim = (tries->first + lane) % run->worker_count;
+    uint32_t changes = s->deques.of[victim].changes;
+
+    gt_task_deque_claim(&s->deques, victim, -1);
+    if (changes == tries->seen[lane]) {
+        take(run, worker, victim, now_ps + has_ps(run));
+    } else if (gt_task_deque_is_filled(&s->deques, victim)) {
+        tries->seen[lane] = changes;
+        try_next(run, worker, now_ps + run->costs->queue_ps + run->costs->poll_ps / 2);
+    } else {
+        tries->filled &= tries->filled - 1;
+        if (tries->filled != 0)
+            try_next(run, worker, now_ps + run->costs->try_ps);
+        else
+            try_no_more(run, worker, now_ps);
+    }
 }

@@ -62,6 +62,11 @@ void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps)
     schedule(run, time_ps, GT_TASK_EVENT_WAKE, ++run->wake_stamp);
 }
 
+void gt_task_run_step(struct gt_task_run *run, gt_worker_index worker, gt_time_ps time_ps)
+{
+    schedule(run, time_ps, GT_TASK_EVENT_STEP, worker);
+}
+
 static void ask(struct gt_task_run *run, gt_worker_index worker)
 {
     struct gt_task_worker *w = &run->workers[worker];
@@ -330,6 +335,7 @@ void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *even
         break;
     case GT_TASK_EVENT_PUBLISH: publish(run, event->subject); break;
     case GT_TASK_EVENT_GONE: leave(run, event->subject); break;
+    case GT_TASK_EVENT_STEP: run->policy->step(run, event->subject, now_of(run)); break;
     case GT_TASK_EVENT_WAKE:
         if (event->subject == run->wake_stamp)
             run->policy->wake(run, now_of(run));

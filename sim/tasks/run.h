@@ -66,6 +66,8 @@ struct gt_task_run {
 
 /* A worker that was told GT_TASK_LATER gets a task, or is told that there is none. */
 void gt_task_run_give(struct gt_task_run *run, gt_worker_index worker, const struct gt_task_take *take);
+/* Have `step` called at that time, for a worker that was told GT_TASK_LATER. */
+void gt_task_run_step(struct gt_task_run *run, gt_worker_index worker, gt_time_ps time_ps);
 /* Have `wake` called at that time; only the latest such call counts. */
 void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps);
 

@@ -27,6 +27,7 @@ enum what {
     BEGINS_TO_PUBLISH,
     PUBLISHES,
     STEALS,
+    TRIES,
     LEAVES
 };
 
@@ -53,6 +54,9 @@ struct oracle {
         struct gt_task_record record;
         uint32_t place; /* ready: its ticket; steal: in its turn round the others */
         uint64_t thief, turn;
+        bool own;                           /* tries to take its own, and not another's */
+        uint32_t tries[LANES], changes[LANES]; /* deques that it saw filled, and how often they had changed */
+        uint32_t first_try, try_count;
         bool seen, knew; /* ... a task */
         uint32_t fresh[TASKS], fresh_count, rounds, lots;
     } of[WORKERS];
@@ -61,10 +65,10 @@ struct oracle {
     gt_time_ps head_ps, tail_ps;
     uint32_t tickets, filled, queue[TASKS];
     struct {
-        uint32_t tasks[TASKS], count;
-        gt_time_ps free_ps;
+        uint32_t tasks[TASKS], count, changes, claims;
     } own[WORKERS];
     uint64_t thieves;
+    uint32_t thieving; /* who look or try */
     uint32_t taken;
     gt_time_ps taken_ps;
     struct gt_task_record records[TASKS];
@@ -141,23 +145,62 @@ static void take_note(struct oracle *o, gt_time_ps taken_ps)
     o->taken_ps = taken_ps > o->taken_ps ? taken_ps : o->taken_ps;
 }
 
-static void ask_own(struct oracle *o, uint32_t w)
+static gt_time_ps has_ps(const struct oracle *o)
 {
-    const struct gt_task_costs *costs = o->costs;
-    gt_time_ps look_ps = costs->poll_ps + costs->found_ps;
-    gt_time_ps known_ps = o->now_ps + look_ps + costs->queue_ps + costs->fence_ps + costs->load_ps;
+    return o->costs->queue_ps / 2 + o->costs->fence_ps + o->costs->load_ps;
+}
 
-    if (o->own[w].count > 0) {
-        o->of[w].record.task = o->own[w].tasks[--o->own[w].count];
-        take_note(o, known_ps);
-        later(o, known_ps, KNOWS, w);
-        return;
-    }
+/* A look sees what is there in the middle of the poll that ends it. */
+static gt_time_ps sees_ps(const struct oracle *o)
+{
+    return o->costs->look_ps > o->costs->poll_ps / 2 ? o->costs->look_ps - o->costs->poll_ps / 2 : 0;
+}
+
+static void become_thief(struct oracle *o, uint32_t w, gt_time_ps from_ps)
+{
     o->of[w].record.task = o->graph->task_count;
     o->of[w].place = 0;
     o->of[w].turn = 0;
     o->of[w].thief = o->thieves++;
-    later(o, o->now_ps + costs->queue_ps + look_ps, STEALS, w);
+    o->thieving++;
+    later(o, from_ps + sees_ps(o), STEALS, w);
+}
+
+static void take_task(struct oracle *o, uint32_t w, uint32_t victim, bool newest, gt_time_ps known_ps)
+{
+    uint32_t *tasks = o->own[victim].tasks, count = --o->own[victim].count;
+
+    o->of[w].record.task = newest ? tasks[count] : tasks[0];
+    if (!newest)
+        memmove(tasks, tasks + 1, count * sizeof *tasks);
+    o->own[victim].changes++;
+    take_note(o, known_ps);
+    later(o, known_ps, KNOWS, w);
+}
+
+static void try_next(struct oracle *o, uint32_t w, gt_time_ps when_ps)
+{
+    o->own[o->of[w].tries[o->of[w].first_try]].claims++;
+    later(o, when_ps, TRIES, w);
+}
+
+static void ask_own(struct oracle *o, uint32_t w)
+{
+    const struct gt_task_costs *costs = o->costs;
+    gt_time_ps seen_ps = o->now_ps + costs->poll_ps + costs->found_ps;
+
+    if (o->own[w].count == 0) {
+        become_thief(o, w, seen_ps + costs->look_ps);
+    } else if (o->thieving == 0) {
+        take_task(o, w, w, true, seen_ps + costs->queue_ps / 2 + has_ps(o));
+    } else {
+        o->of[w].own = true;
+        o->of[w].tries[0] = w;
+        o->of[w].changes[0] = o->own[w].changes;
+        o->of[w].first_try = 0;
+        o->of[w].try_count = 1;
+        try_next(o, w, seen_ps + costs->queue_ps / 2);
+    }
 }
 
 static void ask(struct oracle *o, uint32_t w)
@@ -170,36 +213,59 @@ static void ask(struct oracle *o, uint32_t w)
     asks[o->policy](o, w);
 }
 
-/* A look at others' tasks is over, or the one behind a turn, whether there is anything to come. */
+/* A look at others' tasks, or the one behind a turn, sees what is there. */
 static void steal(struct oracle *o, uint32_t w)
 {
     uint32_t first = (uint32_t)(gt_random_bits(o->seed, o->of[w].thief, o->of[w].turn) % o->workers);
-    gt_time_ps look_ps = o->costs->poll_ps + o->costs->found_ps, known_ps;
+    gt_time_ps less_ps = sees_ps(o) + has_ps(o);
+    bool found = false;
 
     if (o->of[w].place >= o->workers) {
         o->of[w].turn++;
         o->of[w].place = 0;
         if (o->taken == o->graph->task_count && o->taken_ps <= o->now_ps)
-            later(o, o->now_ps, KNOWS, w);
+            later(o, o->now_ps + o->costs->look_ps - sees_ps(o), KNOWS, w);
         else
-            later(o, o->now_ps + look_ps, STEALS, w);
+            later(o, o->now_ps + o->costs->look_ps, STEALS, w);
         return;
     }
+    o->of[w].first_try = o->of[w].try_count = 0;
     for (uint32_t i = 0; i < LANES && o->of[w].place < o->workers; i++) {
         uint32_t victim = (first + o->of[w].place++) % o->workers;
 
         if (o->own[victim].count == 0)
             continue;
-        o->of[w].record.task = o->own[victim].tasks[0];
-        o->of[w].record.stolen = true;
-        memmove(o->own[victim].tasks, o->own[victim].tasks + 1, --o->own[victim].count * sizeof(uint32_t));
-        known_ps = served(&o->own[victim].free_ps, o->now_ps, o->costs->queue_ps + o->costs->found_ps) +
-                   (o->costs->steal_ps > look_ps ? o->costs->steal_ps - look_ps : 0);
-        take_note(o, known_ps);
-        later(o, known_ps, KNOWS, w);
-        return;
+        found |= o->own[victim].count > o->own[victim].claims;
+        o->of[w].changes[o->of[w].try_count] = o->own[victim].changes;
+        o->of[w].tries[o->of[w].try_count++] = victim;
     }
-    later(o, o->now_ps + look_ps, STEALS, w);
+    o->of[w].own = false;
+    if (found)
+        try_next(o, w, o->now_ps + (o->costs->steal_ps > less_ps ? o->costs->steal_ps - less_ps : 0));
+    else
+        later(o, o->now_ps + o->costs->look_ps, STEALS, w);
+}
+
+/* An atomic has come to a deque. */
+static void try_one(struct oracle *o, uint32_t w)
+{
+    uint32_t at = o->of[w].first_try, victim = o->of[w].tries[at];
+
+    o->own[victim].claims--;
+    if (o->own[victim].changes == o->of[w].changes[at]) {
+        o->thieving -= !o->of[w].own;
+        o->of[w].record.stolen = !o->of[w].own;
+        take_task(o, w, victim, o->of[w].own, o->now_ps + has_ps(o));
+    } else if (o->own[victim].count > 0) {
+        o->of[w].changes[at] = o->own[victim].changes;
+        try_next(o, w, o->now_ps + o->costs->queue_ps + o->costs->poll_ps / 2);
+    } else if (++o->of[w].first_try < o->of[w].try_count) {
+        try_next(o, w, o->now_ps + o->costs->try_ps);
+    } else if (o->of[w].own) {
+        become_thief(o, w, o->now_ps + o->costs->queue_ps / 2 + o->costs->look_ps);
+    } else {
+        later(o, o->now_ps + o->costs->try_ps / 2 + sees_ps(o), STEALS, w);
+    }
 }
 
 static bool all_there(const struct oracle *o, uint32_t w)
@@ -252,10 +318,12 @@ static bool polls(const struct oracle *o)
 
 static void put(struct oracle *o, uint32_t w, uint32_t task)
 {
-    if (o->policy == READY)
+    if (o->policy == READY) {
         o->queue[o->filled++] = task;
-    else
+    } else {
         o->own[w].tasks[o->own[w].count++] = task;
+        o->own[w].changes++;
+    }
 }
 
 static bool bring(struct oracle *o, uint32_t w, uint32_t task)
@@ -419,6 +487,7 @@ static void happen(struct oracle *o, enum what what, uint32_t w)
         break;
     case PUBLISHES: publish(o, w); break;
     case STEALS: steal(o, w); break;
+    case TRIES: try_one(o, w); break;
     case LEAVES:
         o->end_ps = o->now_ps;
         if (o->next_worker < o->workers)

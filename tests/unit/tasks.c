@@ -111,48 +111,6 @@ static void test_ready(void **state)
     machine_free(&m);
 }
 
-/* a is dealt to worker 0, x to worker 1: a look at their own takes 0.5, taking one 1 and a fence of 0.3, loading it 0.2.  x
- * ends at 3.5; at 4.5 worker 1 knows that it has no more, and looks at worker 0's tasks, and then whether all have been
- * taken, 0.5 each: at worker 0's until 5, 6 and so on.  a ends at 6.5, has signalled at 7, has the answer at 7.5, knows at
- * 9.6 that b and c are ready and has put them on worker 0's deque at 10.9.  Worker 0 goes on with c, the newer; the look
- * that is over at 11 finds b, and it has it at 11.5, 1 us after it began.  After b worker 1 looks from 15 on for a turn of
- * 1, then it knows that all are taken; worker 0 from 16.4 on. */
-static void test_steal(void **state)
-{
-    struct task_machine m;
-    gt_task_index a, b, c, x;
-    gt_task_counter_index ready;
-
-    (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_us", "1");
-    machine_set(&m, "tasks.overhead_us", "0.5");
-    machine_set(&m, "tasks.signal_us", "0.5");
-    machine_set(&m, "tasks.poll_us", "0.4");
-    machine_set(&m, "tasks.found_us", "0.1");
-    machine_set(&m, "tasks.load_us", "0.2");
-    machine_set(&m, "tasks.fence_us", "0.3");
-    machine_set(&m, "tasks.steal_us", "1");
-    ready = counter(&m);
-    a = add(&m, 4 * US, GT_NONE);
-    gt_task_graph_add_signal(m.graph, ready);
-    b = add(&m, 2 * US, GT_NONE);
-    gt_task_graph_add_wait(m.graph, ready, 1);
-    c = add(&m, 2 * US, GT_NONE);
-    gt_task_graph_add_wait(m.graph, ready, 1);
-    x = add(&m, 1 * US, GT_NONE);
-    machine_launch(&m, "steal", 2, 32);
-    run(&m);
-    expect(&m, 0, a, 0, 0, 2000, 2500, 6500);
-    expect(&m, 0, x, 1, 0, 2000, 2500, 3500);
-    expect(&m, 0, b, 1, 3500, 11500, 12000, 14000);
-    expect(&m, 0, c, 0, 10900, 12900, 13400, 15400);
-    assert_true(machine_record(&m, 0, b)->stolen);
-    assert_false(machine_record(&m, 0, c)->stolen);
-    assert_int_equal(m.op_end_ps[0], 17400 * NS);
-    machine_free(&m);
-}
-
 /* p is worker 1's, q and r are anybody's: an atomic of 1 us gets worker 0 q at 1 and r at 4; worker 1 does p until 3.5,
  * and an atomic tells it that nothing is left. */
 static void test_mixed(void **state)
@@ -451,7 +409,6 @@ int main(void)
         cmocka_unit_test(test_shared),
         cmocka_unit_test(test_static),
         cmocka_unit_test(test_ready),
-        cmocka_unit_test(test_steal),
         cmocka_unit_test(test_mixed),
         cmocka_unit_test(test_made),
         cmocka_unit_test(test_contention),

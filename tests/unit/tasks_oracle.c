@@ -41,7 +41,9 @@ static struct gt_task_costs draw_costs(void)
         .queue_serial_ps = cost(1, 200 * NS),
         .poll_ps = cost(100 * NS, 1 * US),
         .signal_ps = cost(0, 1 * US),
-        .steal_ps = cost(100 * NS, 1 * US),
+        .steal_ps = cost(4 * US, 4 * US), /* behind what it is made of */
+        .look_ps = cost(100 * NS, 1 * US),
+        .try_ps = cost(0, 1 * US),
         .operations_per_cycle = 1,
     };
 }

@@ -246,6 +246,9 @@ static int measure_ends(struct gt_bench *bench)
     return 0;
 }
 
+/* tasks.look_us, which no record tells: as h200.ini has it. */
+static const double LOOK_US = 0.38;
+
 /* Two workers that steal: the even tasks, one's own, are long, so that the other one takes the later ones of them. */
 static int measure_steal(struct gt_bench *bench)
 {
@@ -265,9 +268,12 @@ static int measure_steal(struct gt_bench *bench)
         gt_not_found(bench->found, "tasks.steal_us", "nobody stole");
         return 0;
     }
-    struct gt_summary steal = gt_summary_less(ask, gt_bench_known(bench, "tasks.queue_us"));
-    gt_found(bench->found, "tasks.steal_us", fmax(0, steal.median), steal,
-             "from asking to a stolen task's number %.3f, two workers, less the look at its own", ask.median);
+    double looks = gt_bench_known(bench, "tasks.poll_us") + gt_bench_known(bench, "tasks.found_us") + LOOK_US;
+    struct gt_summary steal = gt_summary_less(ask, looks);
+    gt_found(
+        bench->found, "tasks.steal_us", fmax(0, steal.median), steal,
+        "from asking to a stolen task's number %.3f, two workers, less the look at its own and drawing a turn, %.2f",
+        ask.median, looks);
     return 0;
 }
 

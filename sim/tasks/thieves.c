@@ -1,0 +1,128 @@
+#include "sim/tasks/thieves.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/workload/block_cost.h"
+
+void gt_thieves_make(struct gt_thieves *thieves, gt_worker_index workers, gt_time_ps look_ps, uint64_t seed)
+{
+    *thieves = (struct gt_thieves){ .workers = workers, .look_ps = look_ps > 0 ? look_ps : 1, .seed = seed };
+    thieves->turn_looks = (workers + GT_THIEF_LANES - 1) / GT_THIEF_LANES + UINT64_C(1);
+    thieves->list = gt_realloc(NULL, workers, sizeof *thieves->list);
+}
+
+void gt_thieves_free(struct gt_thieves *thieves)
+{
+    free(thieves->list);
+}
+
+/* The first thief, in the order of phases, whose look sees what is there at this phase or later. */
+static gt_worker_index first_from(const struct gt_thieves *thieves, gt_time_ps phase_ps)
+{
+    gt_worker_index low = 0, high = thieves->count;
+
+    while (low < high) {
+        gt_worker_index middle = low + (high - low) / 2;
+
+        if (thieves->list[middle].phase_ps < phase_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The thief's turn at that time: when its first look is, or would have been, and at whom. */
+static void turn_at(const struct gt_thieves *thieves, struct gt_thief *thief, gt_time_ps time_ps)
+{
+    uint64_t looks = thief->looks + (time_ps - thief->from_ps) / thieves->look_ps, turn = looks / thieves->turn_looks;
+
+    thief->turn_ps = thief->from_ps + (turn * thieves->turn_looks - thief->looks) * thieves->look_ps;
+    thief->turn_first = (gt_worker_index)(gt_random_bits(thieves->seed, thief->number, turn) % thieves->workers);
+}
+
+void gt_thieves_add(struct gt_thieves *thieves, const struct gt_thief *thief)
+{
+    gt_time_ps phase_ps = thief->from_ps % thieves->look_ps;
+    gt_worker_index at = first_from(thieves, phase_ps);
+    struct gt_thief *list = thieves->list;
+
+    while (at < thieves->count && list[at].phase_ps == phase_ps && list[at].worker < thief->worker)
+        at++;
+    memmove(&list[at + 1], &list[at], (thieves->count++ - at) * sizeof list[0]);
+    list[at] = *thief;
+    list[at].phase_ps = phase_ps;
+    turn_at(thieves, &list[at], thief->from_ps);
+}
+
+void gt_thieves_remove(struct gt_thieves *thieves, gt_worker_index place)
+{
+    struct gt_thief *list = thieves->list;
+
+    memmove(&list[place], &list[place + 1], (--thieves->count - place) * sizeof list[0]);
+}
+
+/* Does the thief's look at that time find anything?  `crowd`: claimed deques may be enough. */
+static bool look_finds(struct gt_thieves *thieves, const struct gt_task_deques *deques, bool crowd,
+                       struct gt_thief_look *look)
+{
+    struct gt_thief *thief = &thieves->list[look->thief];
+    gt_worker_index place;
+
+    if (look->time_ps - thief->turn_ps >= thieves->turn_looks * thieves->look_ps) /* before it, too */
+        turn_at(thieves, thief, look->time_ps);
+    place = (gt_worker_index)((look->time_ps - thief->turn_ps) / thieves->look_ps) * GT_THIEF_LANES;
+    if (place >= thieves->workers)
+        return false;
+    look->lanes = thieves->workers - place < GT_THIEF_LANES ? thieves->workers - place : GT_THIEF_LANES;
+    look->first = thief->turn_first + place;
+    look->first -= look->first >= thieves->workers ? thieves->workers : 0;
+    if (gt_task_deques_window(deques, deques->free, look->first, look->lanes) != 0)
+        return true;
+    return crowd && __builtin_popcountll(gt_task_deques_window(deques, deques->claimed, look->first, look->lanes)) >=
+                        GT_THIEF_LOST;
+}
+
+/* Looks come in the order of the thieves' phases, again and again.  What is free is found at some time, and what is
+ * claimed will not be there for longer than a turn. */
+struct gt_thief_look gt_thieves_next(struct gt_thieves *thieves, const struct gt_task_deques *deques,
+                                     gt_time_ps now_ps)
+{
+    gt_time_ps phase_ps = now_ps % thieves->look_ps, round_ps = now_ps - phase_ps;
+    struct gt_thief_look look = { .thief = first_from(thieves, phase_ps) };
+    bool crowd = gt_task_deques_may_be_claimed(deques, GT_THIEF_LOST);
+    uint64_t rounds = thieves->count == 0 ? 0 : deques->free_count > 0 ? UINT64_MAX : crowd ? thieves->turn_looks : 0;
+
+    for (; rounds > 0; rounds--) {
+        for (; look.thief < thieves->count; look.thief++) {
+            look.time_ps = round_ps + thieves->list[look.thief].phase_ps;
+            if (look.time_ps >= thieves->list[look.thief].from_ps && look_finds(thieves, deques, crowd, &look)) {
+                look.worker = thieves->list[look.thief].worker;
+                return look;
+            }
+        }
+        look.thief = 0;
+        round_ps += thieves->look_ps;
+    }
+    look.time_ps = GT_TIME_NONE;
+    return look;
+}
+
+bool gt_thief_still_finds(struct gt_thieves *thieves, const struct gt_task_deques *deques, struct gt_thief_look *look)
+{
+    look->thief = first_from(thieves, look->time_ps % thieves->look_ps);
+    while (look->thief < thieves->count && thieves->list[look->thief].worker != look->worker)
+        look->thief++;
+    return look->thief < thieves->count && look->time_ps >= thieves->list[look->thief].from_ps &&
+           look_finds(thieves, deques, gt_task_deques_may_be_claimed(deques, GT_THIEF_LOST), look);
+}
+
+uint64_t gt_thief_looks_until(const struct gt_thieves *thieves, const struct gt_thief *thief, gt_time_ps taken_ps)
+{
+    uint64_t turn = thieves->turn_looks, left = turn - thief->looks % turn, looks = 1;
+
+    if (taken_ps > thief->from_ps)
+        looks += (taken_ps - thief->from_ps + thieves->look_ps - 1) / thieves->look_ps;
+    return looks <= left ? left : left + (looks - left + turn - 1) / turn * turn;
+}

@@ -1,0 +1,63 @@
+/* thieves.h - workers that look at others' deques, some of them at a time, turn after turn round the grid.
+ *
+ * A turn begins at a random worker and ends with a look whether all tasks have been taken.  A look sees what is there in
+ * the middle of its poll.  Looks that find nothing are not played: gt_thieves_next() goes through those to come for the
+ * first that does.  Nor is one that sees nothing but a few tasks which others are about to take: of it comes nothing but
+ * that this thief loses time.
+ */
+#ifndef GRIDTIDE_SIM_TASKS_THIEVES_H
+#define GRIDTIDE_SIM_TASKS_THIEVES_H
+
+#include "sim/tasks/deques.h"
+
+enum {
+    GT_THIEF_LANES = 32, /* deques that one look sees */
+    GT_THIEF_LOST = 16,  /* so many claimed ones keep a thief busy */
+};
+
+struct gt_thief {
+    gt_time_ps from_ps;  /* the first of its looks, which is number `looks` of its looks, sees what is there then */
+    gt_time_ps phase_ps; /* that, of the time from look to look */
+    uint64_t looks;
+    uint64_t number; /* of all so far, which draws where its turns begin */
+    gt_worker_index worker;
+    gt_worker_index turn_first; /* of its turn at hand, kept by those who look for looks: at whom it begins, */
+    gt_time_ps turn_ps;         /* and when, were it whole */
+};
+
+struct gt_thieves {
+    struct gt_thief *list; /* by rising phase, then worker */
+    gt_worker_index count, workers;
+    gt_time_ps look_ps;  /* from look to look; not 0 */
+    uint64_t turn_looks; /* of a turn, with the one that ends it */
+    uint64_t seed;
+};
+
+/* A look that finds something: which thief's, and the deques that it sees: so many from `first` on, round the grid. */
+struct gt_thief_look {
+    gt_time_ps time_ps;    /* GT_TIME_NONE: there is none */
+    gt_worker_index thief; /* its place in the list */
+    gt_worker_index worker;
+    gt_worker_index first, lanes;
+};
+
+/* Nobody yet; gt_thieves_free() ends them. */
+void gt_thieves_make(struct gt_thieves *thieves, gt_worker_index workers, gt_time_ps look_ps, uint64_t seed);
+void gt_thieves_free(struct gt_thieves *thieves);
+
+void gt_thieves_add(struct gt_thieves *thieves, const struct gt_thief *thief);
+void gt_thieves_remove(struct gt_thieves *thieves, gt_worker_index place);
+
+/* The next look from `now_ps` on that finds something, as deques are now. */
+struct gt_thief_look gt_thieves_next(struct gt_thieves *thieves, const struct gt_task_deques *deques,
+                                     gt_time_ps now_ps);
+
+/* Does a look that gt_thieves_next() told of find something as deques are now?  It is brought up to date. */
+bool gt_thief_still_finds(struct gt_thieves *thieves, const struct gt_task_deques *deques,
+                          struct gt_thief_look *look);
+
+/* How many looks the thief makes from its first one on until one that ends a turn sees that all tasks have been taken,
+ * which is so from `taken_ps` on. */
+uint64_t gt_thief_looks_until(const struct gt_thieves *thieves, const struct gt_thief *thief, gt_time_ps taken_ps);
+
+#endif
