@@ -159,7 +159,7 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
-    tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_scenario.h \
+    tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
