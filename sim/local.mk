@@ -11,7 +11,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
     sim/gpu/block_turns.c sim/gpu/block_turns.h sim/gpu/l2_eviction.c sim/gpu/l2_eviction.h \
     sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
-    sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h \
+    sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h sim/gpu/link_share.c sim/gpu/link_share.h \
     sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
     sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
     sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
@@ -30,7 +30,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
     sim/stream/graph.c sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
-    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
+    sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_gaps.c sim/stream/link_gaps.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
     sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
     sim/stream/waiting.h \

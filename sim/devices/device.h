@@ -163,9 +163,17 @@ struct gt_device {
     struct gt_copy_cost link_pcie, link_host; /* NVLink: p2p */
     double link_gpu_gbps;                     /* all that a GPU sends over NVLink, or that it receives, at once */
     double link_duplex_gbps;                  /* both directions together between two GPUs, over NVLink */
-    uint32_t link_switched;     /* 1: link_gpu_gbps holds for all pairs of a GPU together; 0: for each */
-    uint64_t link_event_gap_ps; /* event_gap_ps from one GPU to another */
-    uint64_t link_call_ps;      /* CPU time of a copy from one GPU to another */
+    double link_host_duplex_gbps;             /* the same by way of the host's memory */
+    uint32_t link_switched; /* 1: link_gpu_gbps holds for all pairs of a GPU together; 0: for each */
+    uint64_t link_gap_ps;   /* copy_gap_ps of copies between GPUs */
+    uint64_t link_pull_ps;  /* added to the gaps before and behind a copy that is pulled */
+    uint64_t link_wait_ps;  /* added to a gap by a wait for another GPU's event that is passed */
+    uint64_t link_busy_ps;  /* added to a copy while the other GPU sends too */
+    uint64_t link_wait_call_ps, link_pull_call_ps; /* added to the calls */
+    uint64_t link_copy_event_gap_ps,
+        link_engine_event_gap_ps; /* the next one between copies; of which one is a copy */
+    uint64_t link_event_gap_ps;   /* event_gap_ps from one GPU to another */
+    uint64_t link_call_ps;        /* CPU time of a copy from one GPU to another */
     /* Collectives, by NCCL's kinds and protocols: sim/collectives/cost.h says how these make a time. */
     struct gt_collective_costs {
         struct gt_collective_curve {

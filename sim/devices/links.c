@@ -120,3 +120,13 @@ struct gt_link gt_link_between(const struct gt_device *device, uint32_t from, ui
     }
     return link;
 }
+
+bool gt_link_of_copy(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
+                     struct gt_link *link, gt_gpu_index *from, gt_gpu_index *to)
+{
+    if (!gt_copy_between(w, op, from, to))
+        return false;
+    *link = gt_gpus_are_peers(w, *from, *to) ? gt_link_between(device, w->gpus[*from].id, w->gpus[*to].id)
+                                             : (struct gt_link){ GT_LINK_HOST, device->link_host };
+    return true;
+}

@@ -8,6 +8,7 @@
 #define GRIDTIDE_SIM_DEVICES_LINKS_H
 
 #include "sim/devices/device.h"
+#include "sim/workload/workload.h"
 
 enum gt_link_kind {
     GT_LINK_NVLINK, /* copy.p2p_*: of the GPU's own links, beside the one to the host */
@@ -25,6 +26,11 @@ struct gt_link {
 
 /* The link from GPU number `from` to GPU number `to`, of a device that gt_device_check() found good. */
 struct gt_link gt_link_between(const struct gt_device *device, uint32_t from, uint32_t to);
+
+/* What lies between the GPUs of a copy, as far as its program may use it: without peer access the host's memory. False:
+ * it is no copy between GPUs, or which is not known. */
+bool gt_link_of_copy(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
+                     struct gt_link *link, gt_gpu_index *from, gt_gpu_index *to);
 
 /* For gt_device_check(): does link.pairs make sense? */
 int gt_links_check(const struct gt_device *device, struct gt_error *error);

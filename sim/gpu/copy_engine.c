@@ -7,13 +7,20 @@
  * this is the FIFO of the literature (rules C1 to C4 of Amert et al., RTSS'17).
  *
  * Engines by number: 0 host to device, 1 device to host, 2 device to device, 3 peer to peer; a
- * device with fewer engines has them share. */
+ * device with fewer engines has them share.
+ *
+ * Between GPUs it is the sending one's engine that copies, whichever of the two the stream is on. Seen on two H200s: a copy
+ * that GPU 1's stream asks for from GPU 0 waits for those that GPU 0 sends meanwhile. By way of the host's memory it is the
+ * receiving one's engine for copies from the host: it waits for those. */
 #include "sim/gpu/copy_engine.h"
+
+#include <stdlib.h>
 
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
+#include "sim/gpu/link_share.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
 #include "sim/machine/staging.h"
@@ -33,6 +40,18 @@ static uint32_t engine_number(const struct gt_device *device, enum gt_direction 
     uint32_t engines = device->copy_engines < 1 ? 1 : device->copy_engines;
 
     return table[(engines > 3 ? 3 : engines) - 1][direction];
+}
+
+/* The engine that does a copy: of its stream's GPU, or of one that it is from or to. */
+static uint32_t engine_for(const struct gt_machine *m, const struct gt_op *op)
+{
+    gt_gpu_index from, to;
+    struct gt_link link;
+
+    if (!gt_link_of_copy(m->workload, m->device, op, &link, &from, &to))
+        return m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
+    return link.kind == GT_LINK_HOST ? to * GT_ENGINES + engine_number(m->device, GT_H2D)
+                                     : from * GT_ENGINES + engine_number(m->device, GT_P2P);
 }
 
 static struct gt_engine_state *engine_of(struct gt_machine *m, uint32_t engine)
@@ -64,6 +83,11 @@ static void schedule_end(struct gt_machine *m, uint32_t engine)
     gt_engine_schedule(&m->engine, m->engine.now_ps + left_ps, GT_PHASE_END, GT_HANDLE_COPY, engine, ++state->stamp);
 }
 
+static bool goes_between(const struct gt_machine *m, gt_command_index command)
+{
+    return m->workload->ops[m->commands[command].index].direction == GT_P2P;
+}
+
 /* The link's share of both directions: each has its part for sure, and what the other does not want of
  * its own.  A copy that is not on the link demands nothing of it and leaves it to the other. */
 static void share_link(struct gt_machine *m, gt_gpu_index gpu)
@@ -87,12 +111,48 @@ static void share_link(struct gt_machine *m, gt_gpu_index gpu)
     for (int i = 0; i < 2; i++) {
         double rate = rates[i] < 1.0 ? rates[i] : 1.0;
 
-        if (both[i]->running != GT_NONE && both[i]->rate != rate) {
+        if (both[i]->running != GT_NONE && !goes_between(m, both[i]->running) && both[i]->rate != rate) {
             settle(m, both[i]);
             both[i]->rate = rate;
             schedule_end(m, gpu * GT_ENGINES + (uint32_t)i);
         }
     }
+}
+
+static void set_rate(struct gt_machine *m, uint32_t engine, double rate)
+{
+    struct gt_engine_state *state = engine_of(m, engine);
+
+    if (state->rate == rate)
+        return;
+    settle(m, state);
+    state->rate = rate;
+    schedule_end(m, engine);
+}
+
+/* All links, while a copy between GPUs runs or has just ended. */
+static void share_links(struct gt_machine *m)
+{
+    struct gt_link_rate *rates = gt_calloc((uint64_t)m->gpu_count * GT_ENGINES, sizeof *rates);
+    bool over_host;
+    uint32_t count = gt_link_share(m, rates, &over_host);
+
+    for (uint32_t i = 0; i < count; i++) {
+        m->fired[GT_RULE_LINK_SHARE] += rates[i].rate < 1;
+        set_rate(m, rates[i].engine, rates[i].rate);
+    }
+    for (gt_gpu_index gpu = 0; gpu < m->gpu_count && !over_host; gpu++)
+        share_link(m, gpu);
+    free(rates);
+}
+
+/* A copy has begun on a GPU's engine, or ended there. */
+static void share_anew(struct gt_machine *m, gt_gpu_index gpu, bool between)
+{
+    if (between || m->copies_between > 0)
+        share_links(m);
+    else
+        share_link(m, gpu);
 }
 
 /* What a copy asks of the link: all it can carry that way, however long it is said to take, or a copy that
@@ -151,13 +211,15 @@ static void start(struct gt_machine *m, uint32_t engine, gt_command_index comman
     m->fired[GT_RULE_ENGINES] += others_copy(m, engine);
     state->running = command;
     state->queue = queue_of(m, command);
-    state->remaining_ps = (double)duration_ps(m, command);
+    state->remaining_ps = (double)duration_ps(m, command) + (double)gt_link_busy_ps(m, op);
+    m->fired[GT_RULE_LINK_BUSY] += gt_link_busy_ps(m, op) > 0;
     state->demand_gbps = demand_gbps(m->device, op, state->remaining_ps);
     state->rate = 1.0;
     state->updated_ps = m->engine.now_ps;
     m->commands[command].start_ps = m->engine.now_ps;
     schedule_end(m, engine);
-    share_link(m, engine / GT_ENGINES);
+    m->copies_between += goes_between(m, command);
+    share_anew(m, engine / GT_ENGINES, goes_between(m, command));
     gt_block_progress_copies_changed(m, engine / GT_ENGINES);
 }
 
@@ -221,7 +283,7 @@ static gt_time_ps inline_read_ps(const struct gt_machine *m, gt_command_index co
 void gt_copy_start(struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
-    uint32_t engine = m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
+    uint32_t engine = engine_for(m, op);
     struct gt_engine_state *state = engine_of(m, engine);
 
     bool inlined = gt_replay_with_commands(&m->replay, op) && m->commands[command].kind == GT_COMMAND_OP;
@@ -272,6 +334,8 @@ static gt_time_ps gap_before(const struct gt_machine *m, gt_command_index comman
     const struct gt_op *op = &m->workload->ops[m->commands[command].index];
     uint32_t before = m->streams[op->stream].last_op;
 
+    if (goes_between(m, command))
+        return m->device->link_gap_ps;
     return before != GT_NONE && gt_replay_switches_engine(&m->replay, &m->workload->ops[before], op)
                ? m->replay.engine_switch_gap_ps
                : m->replay.copy_gap_ps;
@@ -305,7 +369,8 @@ int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_er
         return 0;
     state->running = GT_NONE;
     state->last_op = m->commands[command].index;
-    share_link(m, engine / GT_ENGINES);
+    m->copies_between -= goes_between(m, command);
+    share_anew(m, engine / GT_ENGINES, goes_between(m, command));
     gt_block_progress_copies_changed(m, engine / GT_ENGINES);
     if (state->first != GT_NONE) {
         state->in_gap = true;

@@ -8,16 +8,14 @@
 #include "sim/machine/staging.h"
 #include "sim/warp/kernel_model.h"
 
-/* From one GPU to another, over what lies between, or by way of the host where the program may not. */
+/* From one GPU to another, over what lies between. */
 static struct gt_copy_cost between_cost(const struct gt_workload *w, const struct gt_device *device,
                                         const struct gt_op *op)
 {
     gt_gpu_index from, to;
+    struct gt_link link;
 
-    if (!gt_copy_between(w, op, &from, &to))
-        return device->p2p;
-    return gt_gpus_are_peers(w, from, to) ? gt_link_between(device, w->gpus[from].id, w->gpus[to].id).cost
-                                          : device->link_host;
+    return gt_link_of_copy(w, device, op, &link, &from, &to) ? link.cost : device->p2p;
 }
 
 /* The device file's model for this direction and memory. */

@@ -116,6 +116,7 @@ struct gt_machine {
     /* GPUs */
     struct gt_gpu_state *gpus;
     uint32_t gpu_count;
+    uint32_t copies_between; /* GPUs, at work */
     const struct gt_placement_policy *placement;
     const struct gt_arbitration_policy *arbitration;
     double placement_parameters[GT_NAMED_PARAMETERS], arbitration_parameters[GT_NAMED_PARAMETERS];
@@ -131,9 +132,9 @@ struct gt_machine {
     double noise_run_factor; /* what the host's calls take in this run, of what is usual */
     uint64_t ended_ops, blocks, tasks, waits, progress_at;
     uint64_t refused[GT_REFUSALS]; /* launches by blocks */
-    uint64_t fired[GT_RULES]; /* rules that acted, how often: rules.h */
-    gt_time_ps end_ps;        /* the latest end so far */
-    struct gt_error *error;   /* filled by the first failure; `failed` is then set */
+    uint64_t fired[GT_RULES];      /* rules that acted, how often: rules.h */
+    gt_time_ps end_ps;             /* the latest end so far */
+    struct gt_error *error;        /* filled by the first failure; `failed` is then set */
     bool failed;
 };
 

@@ -44,13 +44,18 @@
     RULE(STAGING_BUFFERS, "staging-buffers", "copy.staging_buffers=1024", "stream/api_call.c", "a pageable copy that finds no buffer free blocks the host") \
     RULE(INLINE, "inline", "copy.inline_bytes=0", "stream/api_call.c", "a small pageable copy in goes with the commands, without a buffer") \
     RULE(WITH_COMMANDS, "with-commands", "copy.inline_pinned_bytes=0 copy.inline_bytes=0", "gpu/copy_engine.c", "small copies in need no copy engine") \
+    RULE(LINK_SHARE, "link-share", "link.duplex_gbps=1000000 link.gpu_gbps=1000000", "gpu/link_share.c", "copies between GPUs share what lies between") \
     RULE(LINK_READS, "link-reads", "latency.link_read_us=0", "stream/link_reads.c", "commands reach the GPU later while a copy in holds the link") \
     RULE(CONNECTIONS, "connections", "scheduling.connections=32", "stream/hw_queue.c", "streams and groups of graphs' nodes that share a connection wait for each other") \
     RULE(LAUNCH_QUEUE, "launch-queue", "scheduling.launch_queue_depth=16777216", "stream/host_thread.c", "too many launches in flight block the host") \
     RULE(STREAM_GAP, "stream-gap", "latency.stream_gap_us=0", "stream/stream.c", "an operation starts a gap after the one before it in its stream") \
     RULE(EVENT_GAP, "event-gap", "latency.event_gap_us=0", "stream/stream.c", "an operation starts a gap after the event that it waits for") \
     RULE(ENGINE_GAP, "engine-gap", "latency.engine_gap_us=1.776 latency.engine_event_gap_us=1.84", "stream/stream.c", "gaps are longer where a stream goes from one engine to another") \
-    RULE(LINK_EVENT_GAP, "link-event-gap", "link.event_gap_us=1.84", "stream/stream.c", "an operation starts later after an event of another GPU") \
+    RULE(LINK_EVENT_GAP, "link-event-gap", "link.event_gap_us=1.84 link.copy_event_gap_us=1.84 link.engine_event_gap_us=6.239", "stream/link_gaps.c", "an operation starts later after an event of another GPU") \
+    RULE(LINK_WAIT, "link-wait", "link.wait_us=0", "stream/link_gaps.c", "passing a wait for another GPU's event takes a while") \
+    RULE(LINK_PULL, "link-pull", "link.pull_us=0", "stream/link_gaps.c", "a copy from another GPU is asked of that GPU's engine") \
+    RULE(LINK_GAP, "link-gap", "link.gap_us=1.322", "stream/stream.c", "copies between GPUs follow each other after a gap of their own") \
+    RULE(LINK_BUSY, "link-busy", "link.busy_us=0", "gpu/link_share.c", "a copy to a GPU that is sending takes longer") \
     RULE(CROWD, "crowd", "latency.crowd_us=0", "stream/stream.c", "gaps before kernels are longer while several connections hold work") \
     RULE(BUSY_CONNECTION, "busy-connection", "latency.busy_connection_us=0", "stream/stream.c", "each further connection that holds work adds to these gaps") \
     RULE(GRAPH_LAUNCH, "graph-launch", "host.graph_group_us=0 host.graph_node_us=0 host.graph_copy_us=0 copy.engine_memset_bytes=0", "replay/graph_launch.c", "a graph's nodes reach the GPU group after group while it is launched") \

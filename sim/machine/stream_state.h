@@ -92,6 +92,7 @@ struct gt_stream_state {
     struct gt_release event_release;   /* by waits since the last operation */
     struct gt_release default_release; /* by the default stream's rules, likewise */
     bool held_by_default;              /* by the default stream's rules, right now */
+    bool waited_afar;                  /* for an event of another GPU, since the last operation */
     bool called;                       /* some call was into it, before */
 };
 
@@ -144,6 +145,7 @@ struct gt_lock_state {
 enum { GT_SUBMISSIONS = 16 };
 struct gt_submission {
     gt_thread_index thread;
+    gt_gpu_index gpu;
     gt_time_ps end_ps;
 };
 

@@ -27,6 +27,17 @@ static uint32_t bit_of(const struct gt_machine *m, const struct gt_call *call)
     return UINT32_C(1) << (within ? GT_CALL_KINDS : call->kind);
 }
 
+/* A wait for another GPU's event; a copy taken from another GPU. */
+static gt_time_ps afar_ps(const struct gt_machine *m, const struct gt_call *call)
+{
+    if (call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].from_peer)
+        return m->device->link_pull_call_ps;
+    if (call->kind != GT_CALL_EVENT_WAIT || call->event == GT_NONE || m->events[call->event].number == 0 ||
+        m->streams[m->events[call->event].stream].gpu == m->streams[call->stream].gpu)
+        return 0;
+    return m->device->link_wait_call_ps;
+}
+
 gt_time_ps gt_call_extra_ps(struct gt_machine *m, gt_thread_index thread, gt_call_index index)
 {
     struct gt_thread_state *state = &m->threads[thread];
@@ -46,6 +57,6 @@ gt_time_ps gt_call_extra_ps(struct gt_machine *m, gt_thread_index thread, gt_cal
     if (place == NO_EXTRA)
         return 0;
     extra = (const struct gt_call_extra *)((const char *)m->device + place);
-    return (cold ? extra->cold_ps : 0) + (first ? extra->first_ps : 0) +
+    return afar_ps(m, call) + (cold ? extra->cold_ps : 0) + (first ? extra->first_ps : 0) +
            (state->next > 0 && before != call->kind ? extra->after_ps : 0);
 }

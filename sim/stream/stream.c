@@ -7,6 +7,7 @@
 #include "sim/stream/graph.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/link_gaps.h"
 #include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/programmatic.h"
@@ -120,6 +121,7 @@ static bool wait_over(struct gt_machine *m, gt_command_index command)
         return true;
     if (m->streams[c->target_stream].completed >= c->target_number) {
         pass_wait(m, c);
+        gt_link_wait_passed(m, c->stream, c->target_stream);
         return true;
     }
     if (!c->waiting) {
@@ -134,17 +136,13 @@ static gt_time_ps later(gt_time_ps a, gt_time_ps b)
     return a > b ? a : b;
 }
 
-/* Do two operations run on different GPUs? */
-static bool on_other_gpu(const struct gt_machine *m, gt_op_index before, const struct gt_op *op)
-{
-    return before != GT_NONE && m->streams[m->workload->ops[before].stream].gpu != m->streams[op->stream].gpu;
-}
-
 static gt_time_ps event_gap_ps(const struct gt_machine *m, uint32_t before, const struct gt_op *op)
 {
-    if (on_other_gpu(m, before, op))
-        return m->device->link_event_gap_ps;
-    return gt_replay_event_gap_ps(&m->replay, before == GT_NONE ? NULL : &m->workload->ops[before], op);
+    gt_time_ps pull_ps = gt_link_pull_ps(m, before, op);
+
+    if (gt_link_gap_crosses(m, before, op))
+        return gt_link_event_gap_ps(m, before, op) + pull_ps;
+    return gt_replay_event_gap_ps(&m->replay, before == GT_NONE ? NULL : &m->workload->ops[before], op) + pull_ps;
 }
 
 /* Seen on H200: from kernel to kernel 1.6 us pass while up to two connections (quiet_connections) have work, 2.5 us
@@ -172,8 +170,10 @@ static enum gt_rule_number gap_rule(const struct gt_machine *m, gt_op_index befo
 {
     const struct gt_op *first = before == GT_NONE ? NULL : &m->workload->ops[before], *op = &m->workload->ops[after];
 
-    if (plain == GT_RULE_EVENT_GAP && on_other_gpu(m, before, op))
+    if (plain == GT_RULE_EVENT_GAP && gt_link_gap_crosses(m, before, op))
         return GT_RULE_LINK_EVENT_GAP;
+    if (plain == GT_RULE_STREAM_GAP && gt_link_gap_between_copies(m, before, op))
+        return GT_RULE_LINK_GAP;
     if (first != NULL && gt_replay_switches_engine(&m->replay, first, op))
         return GT_RULE_ENGINE_GAP;
     return plain == GT_RULE_STREAM_GAP && first->kind == GT_OP_COPY && op->kind == GT_OP_COPY ? GT_RULE_COPY_GAP
@@ -199,12 +199,25 @@ static void count_gaps(struct gt_machine *m, gt_stream_index stream, const struc
         m->fired[GT_RULE_CONNECTIONS] +=
             shared > 0 && m->gpus[state->gpu].queues_waiting + shared > m->device->quiet_connections;
     }
+    m->fired[GT_RULE_LINK_WAIT] += by_stream && state->waited_afar;
+    m->fired[GT_RULE_LINK_PULL] +=
+        by_stream && state->last_op != GT_NONE && gt_link_pull_ps(m, state->last_op, &m->workload->ops[op]) > 0;
     if (by_stream && state->last_op != GT_NONE)
         m->fired[gap_rule(m, state->last_op, op, GT_RULE_STREAM_GAP)]++;
     if (by_stream && state->default_release.time_ps > 0)
         m->fired[gap_rule(m, state->default_release.index, op, GT_RULE_EVENT_GAP)]++;
     if (by_event)
         m->fired[gap_rule(m, state->event_release.index, op, GT_RULE_EVENT_GAP)]++;
+}
+
+static gt_time_ps stream_gap_ps(const struct gt_machine *m, gt_op_index before, gt_op_index op)
+{
+    const struct gt_op *next = &m->workload->ops[op];
+    gt_time_ps gap_ps = gt_link_gap_between_copies(m, before, next)
+                            ? m->device->link_gap_ps
+                            : gt_replay_gap_ps(&m->replay, &m->workload->ops[before], next);
+
+    return gap_ps + gt_link_pull_ps(m, before, next);
 }
 
 /* A gap after the operation before it in its stream, which has ended. */
@@ -215,7 +228,7 @@ static gt_time_ps behind_last_ps(const struct gt_machine *m, gt_command_index he
 
     if (m->programmatic && gt_programmatic_due(m, head, &due_ps))
         return due_ps;
-    return state->end_ps + gt_replay_gap_ps(&m->replay, &m->workload->ops[state->last_op], &m->workload->ops[op]);
+    return state->end_ps + stream_gap_ps(m, state->last_op, op) + gt_link_wait_ps(m, m->commands[head].stream);
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
@@ -262,6 +275,7 @@ static void try_op(struct gt_machine *m, gt_stream_index stream, gt_command_inde
         gt_programmatic_due(m, head, &due_ps)) /* its blocks still wait for what is over only just */
         c->depends_ps = due_ps + m->device->programmatic_wait_ps;
     m->streams[stream].event_release.time_ps = m->streams[stream].default_release.time_ps = 0;
+    m->streams[stream].waited_afar = false;
     if (c->kind == GT_COMMAND_GRAPH)
         gt_graph_start(m, head);
     else

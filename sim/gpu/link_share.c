@@ -1,0 +1,153 @@
+#include "sim/gpu/link_share.h"
+
+#include <stdlib.h>
+
+/* What copies share, and of which GPUs: one, or two of which the order counts or does not. */
+enum shared { SENT, RECEIVED, BETWEEN, TO_HOST, FROM_HOST, HOST_BOTH_WAYS, STAGED_BETWEEN };
+
+struct resource {
+    enum shared shared;
+    gt_gpu_index one, other; /* other GT_NONE: of one alone */
+};
+
+/* While shares are worked out. */
+struct sharing {
+    struct gt_machine *m;
+    struct resource *resources; /* as in m->maxmin */
+    struct gt_link_rate *rates; /* as its consumers */
+    uint32_t count;
+};
+
+static double capacity_of(const struct gt_device *device, enum shared shared)
+{
+    switch (shared) {
+    case BETWEEN: return device->link_duplex_gbps;
+    case TO_HOST: return device->d2h_pinned.gbps;
+    case FROM_HOST: return device->h2d_pinned.gbps;
+    case HOST_BOTH_WAYS: return device->duplex_gbps;
+    case STAGED_BETWEEN: return device->link_host_duplex_gbps;
+    default: return device->link_gpu_gbps;
+    }
+}
+
+/* The consumer added last takes of it what it copies. */
+static void take(struct sharing *sharing, enum shared shared, gt_gpu_index one, gt_gpu_index other)
+{
+    struct gt_maxmin *maxmin = &sharing->m->maxmin;
+    uint32_t i = 0;
+
+    while (i < maxmin->resource_count && (sharing->resources[i].shared != shared ||
+                                          sharing->resources[i].one != one || sharing->resources[i].other != other))
+        i++;
+    if (i == maxmin->resource_count) {
+        gt_maxmin_add_resource(maxmin, capacity_of(sharing->m->device, shared));
+        sharing->resources[i] = (struct resource){ shared, one, other };
+    }
+    gt_maxmin_add_demand(maxmin, i, 1);
+}
+
+static void take_host_link(struct sharing *sharing, enum shared way, gt_gpu_index gpu)
+{
+    take(sharing, way, gpu, GT_NONE);
+    take(sharing, HOST_BOTH_WAYS, gpu, GT_NONE);
+}
+
+static void take_link(struct sharing *sharing, enum gt_link_kind kind, gt_gpu_index from, gt_gpu_index to)
+{
+    bool switched = sharing->m->device->link_switched != 0;
+    gt_gpu_index low = from < to ? from : to, high = from < to ? to : from;
+
+    if (kind == GT_LINK_NVLINK) {
+        take(sharing, SENT, from, switched ? GT_NONE : to);
+        take(sharing, RECEIVED, to, switched ? GT_NONE : from);
+        take(sharing, BETWEEN, low, high);
+        return;
+    }
+    take_host_link(sharing, TO_HOST, from);
+    take_host_link(sharing, FROM_HOST, to);
+    if (kind == GT_LINK_HOST)
+        take(sharing, STAGED_BETWEEN, low, high);
+}
+
+static const struct gt_op *running_op(const struct gt_machine *m, uint32_t engine)
+{
+    gt_command_index command = m->gpus[engine / GT_ENGINES].engines[engine % GT_ENGINES].running;
+
+    return command == GT_NONE ? NULL : &m->workload->ops[m->commands[command].index];
+}
+
+static void add_consumer(struct sharing *sharing, uint32_t engine, double gbps)
+{
+    gt_maxmin_add_consumer(&sharing->m->maxmin, gbps, 1);
+    sharing->rates[sharing->count++].engine = engine;
+}
+
+/* Copies between GPUs; does any go over a link to the host? */
+static bool add_between(struct sharing *sharing)
+{
+    const struct gt_machine *m = sharing->m;
+    bool over_host = false;
+
+    for (uint32_t engine = 0; engine < m->gpu_count * GT_ENGINES; engine++) {
+        const struct gt_op *op = running_op(m, engine);
+        gt_gpu_index from, to;
+        struct gt_link link;
+
+        if (op == NULL || !gt_link_of_copy(m->workload, m->device, op, &link, &from, &to))
+            continue;
+        over_host |= link.kind != GT_LINK_NVLINK;
+        add_consumer(sharing, engine, link.cost.gbps);
+        take_link(sharing, link.kind, from, to);
+    }
+    return over_host;
+}
+
+static void add_host_copies(struct sharing *sharing)
+{
+    const struct gt_machine *m = sharing->m;
+
+    for (uint32_t engine = 0; engine < m->gpu_count * GT_ENGINES; engine++) {
+        const struct gt_op *op = running_op(m, engine);
+        double gbps = m->gpus[engine / GT_ENGINES].engines[engine % GT_ENGINES].demand_gbps;
+
+        if (op == NULL || gbps <= 0 || (op->direction != GT_H2D && op->direction != GT_D2H))
+            continue;
+        add_consumer(sharing, engine, gbps);
+        take_host_link(sharing, op->direction == GT_H2D ? FROM_HOST : TO_HOST, engine / GT_ENGINES);
+    }
+}
+
+/* Each copy takes of five resources at most. */
+uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *over_host)
+{
+    struct sharing sharing = { .m = m, .rates = rates };
+
+    sharing.resources = gt_calloc(5ull * m->gpu_count * GT_ENGINES, sizeof *sharing.resources);
+    gt_maxmin_clear(&m->maxmin);
+    *over_host = add_between(&sharing);
+    if (*over_host)
+        add_host_copies(&sharing);
+    gt_maxmin_solve(&m->maxmin);
+    for (uint32_t i = 0; i < sharing.count; i++)
+        rates[i].rate = m->maxmin.consumers[i].rate / m->maxmin.consumers[i].bound;
+    free(sharing.resources);
+    return sharing.count;
+}
+
+gt_time_ps gt_link_busy_ps(const struct gt_machine *m, const struct gt_op *op)
+{
+    gt_gpu_index from, to, other_from, other_to;
+    struct gt_link link, other_link;
+
+    if (m->device->link_busy_ps == 0 || op->duration_ps != GT_TIME_NONE ||
+        !gt_link_of_copy(m->workload, m->device, op, &link, &from, &to) || link.kind != GT_LINK_NVLINK)
+        return 0;
+    for (uint32_t i = 0; i < GT_ENGINES; i++) {
+        const struct gt_op *other = running_op(m, to * GT_ENGINES + i);
+
+        if (other != NULL && gt_link_of_copy(m->workload, m->device, other, &other_link, &other_from, &other_to) &&
+            other_from == to && other_to == from && other_link.kind == GT_LINK_NVLINK)
+            return m->device->link_busy_ps;
+    }
+    return 0;
+}
