@@ -309,7 +309,7 @@ const struct gt_device_key gt_device_keys[] = {
          "from a copy's end to the start of the next one of its stream, or of one that waited for the engine, "
          "between GPUs"),
     TIME("link.busy_us", "us", link_busy_ps, LONGEST_US, "0",
-         "added to a copy to a GPU that is sending one back as it starts, over NVLink"),
+         "added to a copy to a GPU that is sending one back as it starts, over NVLink; no more than its bytes take"),
     TIME("link.pull_us", "us", link_pull_ps, LONGEST_US, "0",
          "added to the gaps before and behind a copy that its stream takes from another GPU"),
     TIME("link.event_gap_us", "us", link_event_gap_ps, LONGEST_US, "4",

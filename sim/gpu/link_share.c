@@ -134,6 +134,12 @@ uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *o
     return sharing.count;
 }
 
+static gt_time_ps least(gt_time_ps time_ps, double other_ps)
+{
+    return other_ps < (double)time_ps ? (gt_time_ps)other_ps : time_ps;
+}
+
+/* Seen on two H200s: 4 KiB take as long as ever, 1 MiB 0.9 us longer, 16 MiB 1 to 2. */
 gt_time_ps gt_link_busy_ps(const struct gt_machine *m, const struct gt_op *op)
 {
     gt_gpu_index from, to, other_from, other_to;
@@ -147,7 +153,7 @@ gt_time_ps gt_link_busy_ps(const struct gt_machine *m, const struct gt_op *op)
 
         if (other != NULL && gt_link_of_copy(m->workload, m->device, other, &other_link, &other_from, &other_to) &&
             other_from == to && other_to == from && other_link.kind == GT_LINK_NVLINK)
-            return m->device->link_busy_ps;
+            return least(m->device->link_busy_ps, (double)op->bytes * 1000 / link.cost.gbps);
     }
     return 0;
 }

@@ -73,7 +73,7 @@ bool gt_replay_with_commands(const struct gt_replay *replay, const struct gt_op 
 }
 
 /* Whose turn it is to run an operation. */
-enum lane { LANE_KERNELS, LANE_IN, LANE_OUT, LANE_HOST };
+enum lane { LANE_KERNELS, LANE_IN, LANE_OUT, LANE_BETWEEN, LANE_HOST };
 
 static enum lane lane_of(const struct gt_replay *replay, const struct gt_op *op)
 {
@@ -81,7 +81,12 @@ static enum lane lane_of(const struct gt_replay *replay, const struct gt_op *op)
         return LANE_HOST;
     if (op->kind != GT_OP_COPY || gt_replay_with_commands(replay, op))
         return LANE_KERNELS;
-    return op->direction == GT_H2D ? LANE_IN : op->direction == GT_D2H ? LANE_OUT : LANE_KERNELS;
+    switch ((enum gt_direction)op->direction) {
+    case GT_H2D: return LANE_IN;
+    case GT_D2H: return LANE_OUT;
+    case GT_P2P: return LANE_BETWEEN;
+    default: return LANE_KERNELS;
+    }
 }
 
 /* What is told to the host function's thread has latency.host_function_us of its own. */

@@ -92,8 +92,9 @@ static int find_calls(void *user, const char *name, double value)
 /* What gt_host_costs_apply() sets. */
 static int set_host_key(void *user, const char *key, const char *value, struct gt_error *error)
 {
-    bool of_host = strncmp(key, "host.", strlen("host.")) == 0 || strcmp(key, "latency.host_function_us") == 0 ||
-                   strcmp(key, "copy.staging_in_gbps") == 0 || strcmp(key, "copy.staging_out_gbps") == 0;
+    bool of_host = (strncmp(key, "host.", strlen("host.")) == 0 && strcmp(key, "host.lock_us") != 0) ||
+                   strcmp(key, "latency.host_function_us") == 0 || strcmp(key, "copy.staging_in_gbps") == 0 ||
+                   strcmp(key, "copy.staging_out_gbps") == 0;
 
     return of_host ? gt_device_set(user, key, value, error) : 0;
 }
