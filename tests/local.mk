@@ -91,7 +91,7 @@ CLI_TESTS = \
     tests/cli/unseen.bats \
     tests/cli/warnings.bats \
     tests/cli/validate.bats \
-    tests/cli/scenarios.bats \
+    tests/cli/scenarios.bats tests/cli/gpus.bats \
     tests/cli/pairs.bats \
     tests/cli/random.bats \
     tests/cli/rules.bats \

@@ -12,7 +12,7 @@ validate_libvalidate_a_SOURCES = \
     validate/gpu/supervise.c validate/gpu/supervise.h \
     validate/player/stored.c validate/player/stored.h \
     validate/random/calls.c validate/random/chance.c validate/random/chance.h validate/random/children.c validate/random/draw.c \
-    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/graph.c validate/random/meetings.c \
+    validate/random/draw.h validate/random/families.c validate/random/families.h validate/random/gpus.c validate/random/graph.c validate/random/meetings.c \
     validate/random/reduce.c validate/random/reduce.h validate/random/reduce_tasks.c validate/random/reduce_tasks.h validate/random/script.h validate/random/shapes.c \
     validate/random/shrink.c validate/random/shrink.h validate/random/simplify.c validate/random/simplify.h \
     validate/random/tasks.c
@@ -22,7 +22,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
     validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c validate/calibrate/graphs.c \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/meeting.c \
-    validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/memory.c \
+    validate/calibrate/launches.c validate/calibrate/link.c validate/calibrate/links.c validate/calibrate/memory.c \
     validate/calibrate/pageable.c validate/calibrate/pipes.c validate/calibrate/place.c \
     validate/calibrate/policies.c validate/calibrate/queues.c validate/calibrate/rates.c validate/calibrate/tasks.c \
     validate/calibrate/thread_team.c validate/calibrate/thread_team.h validate/calibrate/turns.c \
@@ -41,7 +41,7 @@ EXTRA_DIST += $(VALIDATE_CUDA_SOURCES) $(VALIDATE_ABSENT_SOURCES)
 EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README.md validate/player/README.md validate/calibrate/README.md validate/random/README.md validate/recordings/h200.db validate/recordings/h200-figures.txt validate/recordings/programs.db \
     validate/recordings/programs-figures.txt validate/recordings/pairs.db \
     validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/recordings/random-555.db.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/roofline.py validate/scripts/rammer.sh validate/scripts/task_times.cu \
-    validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/scripts/handed.sh validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh
+    validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/recordings/gpus.db.zst validate/scripts/gpus.sh validate/scripts/handed.sh validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh
 
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)

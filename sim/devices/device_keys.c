@@ -1,6 +1,7 @@
 /* device_keys.c - the table of a device's keys: what `gridtide devices --describe` prints. */
 #include "sim/devices/device.h"
 #include "sim/devices/device_rows.h"
+#include "sim/devices/link_rows.h"
 
 const struct gt_device_key gt_device_keys[] = {
     TEXT("chip.name", name, "generic", "name of the GPU, for people"),
@@ -287,45 +288,7 @@ const struct gt_device_key gt_device_keys[] = {
     TIME("copy.kernel_block_us", "us", driver_block_ps, LONGEST_US, "0.74",
          "how long a block takes for that where there is room for few of them"),
 
-    TEXT("link.pairs", link_pairs, "nvlink",
-         "what lies between two GPUs: nvlink, pcie or host for all pairs, then pairs that differ, as in "
-         "'nvlink 0-2=pcie 1>3=host:12.5' (GB/s)"),
-    U32("link.switched", "flag", link_switched, 0, 1, "1",
-        "1: a GPU's NVLinks lead to a switch, all other GPUs share them; 0: each pair has its own"),
-    RATE("link.gpu_gbps", link_gpu_gbps, "1000000",
-         "what a GPU sends over its NVLinks at once, or receives: all pairs together with a switch, else each"),
-    RATE("link.duplex_gbps", link_duplex_gbps, "1000000",
-         "between two GPUs over NVLink with both directions busy: sum of the two rates"),
-    TIME("link.pcie_latency_us", "us", link_pcie.latency_ps, LONGEST_US, "8",
-         "to another GPU over PCIe: time of an empty copy; over NVLink copy.p2p_latency_us"),
-    RATE("link.pcie_gbps", link_pcie.gbps, "20",
-         "to another GPU over PCIe: rate of a large copy; over NVLink copy.p2p_gbps"),
-    TIME("link.host_latency_us", "us", link_host.latency_ps, LONGEST_US, "20",
-         "to another GPU by way of the host's memory, without peer access: time of an empty copy"),
-    RATE("link.host_gbps", link_host.gbps, "10", "to another GPU by way of the host's memory: rate of a large copy"),
-    RATE("link.host_duplex_gbps", link_host_duplex_gbps, "1000000",
-         "the same with both directions busy: sum of the two rates"),
-    TIME("link.gap_us", "us", link_gap_ps, LONGEST_US, "1.5",
-         "from a copy's end to the start of the next one of its stream, or of one that waited for the engine, "
-         "between GPUs"),
-    TIME("link.busy_us", "us", link_busy_ps, LONGEST_US, "0",
-         "added to a copy to a GPU that is sending one back as it starts, over NVLink; no more than its bytes take"),
-    TIME("link.pull_us", "us", link_pull_ps, LONGEST_US, "0",
-         "added to the gaps before and behind a copy that its stream takes from another GPU"),
-    TIME("link.event_gap_us", "us", link_event_gap_ps, LONGEST_US, "4",
-         "from a kernel's end to the start of one on another GPU that waits for it by an event"),
-    TIME("link.copy_event_gap_us", "us", link_copy_event_gap_ps, LONGEST_US, "4", "the same between two copies"),
-    TIME("link.engine_event_gap_us", "us", link_engine_event_gap_ps, LONGEST_US, "4",
-         "the same from a kernel to a copy, or from a copy to a kernel"),
-    TIME("link.wait_us", "us", link_wait_ps, LONGEST_US, "0",
-         "added to the gap before an operation whose stream passes a wait for another GPU's event, however long that "
-         "is "
-         "recorded"),
-    TIME("link.wait_call_us", "us", link_wait_call_ps, LONGEST_US, "0",
-         "added to the CPU time of making a stream wait for another GPU's event"),
-    TIME("link.pull_call_us", "us", link_pull_call_ps, LONGEST_US, "0",
-         "added to the CPU time of a copy that its stream takes from another GPU"),
-    TIME("link.call_us", "us", link_call_ps, LONGEST_US, "2.8", "CPU time of a call that copies to another GPU"),
+    LINK_ROWS,
 
     TEXT("warp.policy", warp.policy, "greedy-oldest",
          "which ready warp a sub-partition issues: greedy-oldest, greedy-youngest or round-robin"),

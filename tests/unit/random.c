@@ -85,10 +85,11 @@ static void families_by_name_draw_the_same_too(void **state)
         { "tasks", UINT64_C(0xdc78f9fd8240f6f7) },
         { "children", UINT64_C(0x44272916cf1e6bb3) },
         { "meetings", UINT64_C(0x44f52291552e9256) },
+        { "gpus", UINT64_C(0xeb397fd522f77785) },
     };
 
     (void)state;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct gt_draws draws;
         struct gt_error error = { "" };
 
@@ -125,6 +126,7 @@ static void every_trace_can_be_simulated_to_its_end(void **state)
     (void)state;
     simulate_all(NULL, 350);
     simulate_all("tasks,children,meetings", 240);
+    simulate_all("gpus", 120);
 }
 
 /* Each family draws all that it is about. */
@@ -133,14 +135,26 @@ static void corners_are_drawn(void **state)
     static const struct {
         const char *family, *text;
     } expected[] = {
-        { "tasks", "\"policy\":\"shared\"" },   { "tasks", "\"policy\":\"static\"" },
-        { "tasks", "\"policy\":\"mixed\"" },    { "tasks", "\"policy\":\"ready\"" },
-        { "tasks", "\"policy\":\"steal\"" },    { "tasks", "\"makes\"" },
-        { "children", "\"into\":\"stream\"" },  { "children", "\"into\":\"fire_and_forget\"" },
-        { "children", "\"into\":\"tail\"" },    { "children", "\"depth\":3" },
-        { "meetings", "\"cooperative\":true" }, { "meetings", "\"programmatic\":true" },
-        { "meetings", "\"call\":\"poll\"" },    { "meetings", "\"trigger_pct\"" },
+        { "tasks", "\"policy\":\"shared\"" },
+        { "tasks", "\"policy\":\"static\"" },
+        { "tasks", "\"policy\":\"mixed\"" },
+        { "tasks", "\"policy\":\"ready\"" },
+        { "tasks", "\"policy\":\"steal\"" },
+        { "tasks", "\"makes\"" },
+        { "children", "\"into\":\"stream\"" },
+        { "children", "\"into\":\"fire_and_forget\"" },
+        { "children", "\"into\":\"tail\"" },
+        { "children", "\"depth\":3" },
+        { "meetings", "\"cooperative\":true" },
+        { "meetings", "\"programmatic\":true" },
+        { "meetings", "\"call\":\"poll\"" },
+        { "meetings", "\"trigger_pct\"" },
         { "meetings", "\"grid_barriers\":40" },
+        { "gpus", "\"from_peer\":true" },
+        { "gpus", "\"peers\":[]" },
+        { "gpus", "\"lock\":\"gil\"" },
+        { "gpus", "\"call\":\"event_wait\"" },
+        { "gpus", "\"direction\":\"p2p\",\"bytes\":4," },
     };
 
     (void)state;

@@ -32,6 +32,7 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "copies", "latency, rate and start of copies and memsets", gt_calibrate_copies, false },
     { "pageable", "copies of pageable memory: inline, by buffers", gt_calibrate_pageable, false },
     { "link", "both directions at once, engines, copies within the device", gt_calibrate_link, false },
+    { "links", "between two GPUs: gaps, both directions, without peer access", gt_calibrate_links, false },
     { "turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false },
     { "latency", "between host and GPU, both ways", gt_calibrate_latency, false },
     { "meeting", "barriers over a grid, cooperative and programmatic launches, polls", gt_calibrate_meeting, false },

@@ -53,6 +53,8 @@ void gt_script_end(struct gt_script *script);
 void gt_script_write_tasks(struct gt_script *script);
 void gt_script_write_children(struct gt_script *script);
 void gt_script_write_meetings(struct gt_script *script);
+/* Two GPUs (gpus.c). */
+void gt_script_write_gpus(struct gt_script *script);
 
 #define GT_SCRIPT_DEFAULT_STREAM GT_SCRIPT_STREAMS
 

@@ -1,0 +1,62 @@
+# Several GPUs: what two H200s played, held against the simulator without a GPU; what is refused.
+
+@test "gpus: the traces of two GPUs are predicted as well as recorded" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    "$GRIDTIDE_SOURCE/validate/scripts/gpus.sh" > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    awk '
+        $1 == "figure" { value[$2] = $3 }
+        END {
+            exit !(value["traces"] == 36 && value["gpu_error_median_pct"] < 0.6 && value["gpu_error_p95_pct"] < 5 &&
+                value["gpu_error_worst_pct"] < 8 && value["makespan_error_median_pct"] < 1.3)
+        }' "$BATS_TEST_TMPDIR/figures"
+}
+
+# trace LINE...: a trace of these lines behind its header.
+trace() {
+    { echo '{"gridtide":1,"name":"t","device":"toy"}'; printf '%s\n' "$@"; } > "$BATS_TEST_TMPDIR/t.jsonl"
+}
+
+refused() {
+    run "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"$1"* ]] || { echo "$output"; false; }
+}
+
+@test "gpus: a copy to its own GPU, peers that are not above, a pull that is none are refused" {
+    trace '{"call":"copy","direction":"p2p","bytes":8,"peer_gpu":0}'
+    refused "is the one that its stream is on"
+    trace '{"gpu":1,"peers":[2]}' '{"gpu":2}'
+    refused "defined above"
+    trace '{"gpu":1,"peers":1}'
+    refused "t.jsonl:2"
+    trace '{"gpu":1,"peers":[[1]]}'
+    refused "defined above"
+    trace '{"call":"copy","direction":"h2d","bytes":8,"from_peer":true}'
+    refused "from_peer"
+    trace '{"thread":"a","lock":7}'
+    refused "t.jsonl:2"
+}
+
+@test "gpus: links that make no sense are refused, with the key" {
+    trace '{"call":"copy","direction":"p2p","bytes":8,"peer_gpu":1}'
+    for pairs in usb "nvlink 0-0=pcie" "nvlink 0-1=pcie:0" "nvlink 0-1"; do
+        run "$GRIDTIDE" run -q --set "link.pairs=$pairs" "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+        [ "$status" -ne 0 ]
+        [[ "$output" == *link.pairs* ]] || { echo "$pairs: $output"; false; }
+    done
+    "$GRIDTIDE" run -q --set "link.pairs=nvlink 0>1=pcie:0.5" "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+}
+
+@test "gpus: 256 of them that all send at once" {
+    {
+        echo '{"gridtide":1,"name":"t","device":"h200"}'
+        for gpu in $(seq 0 255); do
+            echo "{\"stream\":\"s$gpu\",\"gpu\":$gpu}"
+        done
+        for gpu in $(seq 0 255); do
+            echo "{\"call\":\"copy\",\"direction\":\"p2p\",\"bytes\":1000000,\"peer_gpu\":$(((gpu + 1) % 256)),\"stream\":\"s$gpu\",\"thread\":\"t$gpu\"}"
+        done
+    } > "$BATS_TEST_TMPDIR/t.jsonl"
+    timeout 60 "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+}
