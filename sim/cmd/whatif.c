@@ -7,8 +7,8 @@
 #include "sim/cmd/inquiry.h"
 #include "sim/cmd/whatif_parts.h"
 
-enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256 };
-enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT };
+enum { CHANGES_MAX = 64, INDEPENDENT_MAX = 256, GRADIENTS_MOST_MIB = 1 << 24 };
+enum { OPTION_CHANGE = 256, OPTION_ALL, OPTION_BLOCKS, OPTION_INDEPENDENT, OPTION_GRADIENTS };
 
 struct arguments {
     struct gt_model_options model;
@@ -17,6 +17,7 @@ struct arguments {
     size_t count;
     const char *independent[INDEPENDENT_MAX + 1];
     size_t independent_count;
+    uint64_t gradient_bytes;
     enum gt_format format;
     bool all, bars;
 };
@@ -27,6 +28,8 @@ static const struct argp_option options[] = {
     { "all", OPTION_ALL, NULL, 0, "Every change that applies, one scenario each, the best first", 0 },
     { "independent", OPTION_INDEPENDENT, "PATTERN", 0,
       "Launches of kernels, or ranges, of such names are independent of each other; may be repeated", 0 },
+    { "gradients", OPTION_GRADIENTS, "MIB", 0,
+      "How large all gradients of a training step are, where the trace does not say it (ddp=N, dp=N)", 0 },
     { "blocks", OPTION_BLOCKS, "on|off", 0, "Kernels as blocks on SMs (on, the default) or as bars", 0 },
     { "output", 'o', "RUN.db", 0, "Keep the recording, the baseline and the scenarios as runs of a store", 0 },
     GT_OPTION_FORMAT,
@@ -49,6 +52,16 @@ static void check(struct argp_state *state, const struct arguments *arguments)
         argp_error(state, "--all and --change exclude each other");
 }
 
+static uint64_t read_gradients(struct argp_state *state, const char *text)
+{
+    char *rest;
+    double mib = strtod(text, &rest);
+
+    if (text[0] < '0' || text[0] > '9' || *rest != '\0' || !(mib > 0) || mib > GRADIENTS_MOST_MIB)
+        argp_error(state, "--gradients has MiB from above 0 to %d, not '%s'", GRADIENTS_MOST_MIB, text);
+    return (uint64_t)(mib * (1 << 20));
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct arguments *arguments = state->input;
@@ -59,6 +72,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case OPTION_INDEPENDENT:
         add_text(state, "independent", text, arguments->independent, &arguments->independent_count, INDEPENDENT_MAX);
         return 0;
+    case OPTION_GRADIENTS: arguments->gradient_bytes = read_gradients(state, text); return 0;
     case OPTION_ALL: arguments->all = true; return 0;
     case OPTION_BLOCKS: arguments->bars = gt_option_either(state, "blocks", text, "on", "off") == 1; return 0;
     case 'o': arguments->output = text; return 0;
@@ -190,6 +204,7 @@ static int work(struct arguments *arguments, const struct gt_change *changes, st
 
     if (result == 0)
         result = gt_inquiry_begin(&inquiry, arguments->trace, model, arguments->independent, model->quiet, error);
+    inquiry.host.gradient_bytes = arguments->gradient_bytes;
     if (result == 0) {
         struct gt_whatif_subject subject = gt_inquiry_subject(&inquiry, model, arguments->bars);
 

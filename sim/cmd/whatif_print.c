@@ -29,6 +29,8 @@ static void put_answer(yajl_gen json, const struct gt_answer *answer)
     put_real(json, "step_us", answer->step_us);
     put_real(json, "change_pct", answer->change_pct);
     put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
+    gt_json_text(json, "extrapolated");
+    yajl_gen_bool(json, answer->scenario.extrapolated);
     gt_json_text(json, "assumptions");
     yajl_gen_array_open(json);
     for (uint32_t i = 0; i < answer->scenario.assumption_count; i++)
@@ -81,6 +83,11 @@ static struct gt_table *trace_table(const char *name, const struct gt_whatif *wh
     return table;
 }
 
+static const char *trust_of(const struct gt_scenario *scenario)
+{
+    return scenario->extrapolated ? "low, extrapolated" : gt_trust_names[scenario->trust];
+}
+
 static struct gt_table *changes_table(const struct gt_answer *answers, size_t count)
 {
     /* clang-format off */
@@ -96,7 +103,7 @@ static struct gt_table *changes_table(const struct gt_answer *answers, size_t co
         gt_table_real(table, answers[i].predicted_us, 1);
         gt_table_real(table, answers[i].step_us, 1);
         gt_table_real(table, answers[i].change_pct, 1);
-        gt_table_text(table, gt_trust_names[answers[i].scenario.trust]);
+        gt_table_text(table, trust_of(&answers[i].scenario));
         gt_table_text(table, gt_bound_names[answers[i].bound_by]);
         gt_table_real(table, 100 * answers[i].part[answers[i].bound_by], 0);
     }

@@ -157,6 +157,17 @@ gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op)
     return added;
 }
 
+gt_op_index gt_rebuild_add_op(struct gt_rebuild *rebuild)
+{
+    gt_op_index added = gt_workload_add_op(rebuild->to);
+
+    rebuild->to->ops[added].call = rebuild->to->call_count - 1;
+    rebuild->to->calls[rebuild->to->call_count - 1].ops++;
+    gt_array_grow(rebuild->old_op, rebuild->old_count, rebuild->old_room);
+    rebuild->old_op[rebuild->old_count++] = GT_NONE;
+    return added;
+}
+
 void gt_rebuild_merged(struct gt_rebuild *rebuild, gt_call_index call, gt_call_index part_of)
 {
     rebuild->new_call[call] = part_of;
@@ -264,6 +275,8 @@ static void relink_op(struct relinking *r, gt_op_index op)
     to->ops[op].first_after = to->after_count;
     for (uint32_t i = r->first_edge[op]; i < r->first_edge[op + 1]; i++)
         add_edge(r, op, r->order[i]);
+    if (old == GT_NONE)
+        return;
     for (uint32_t i = 0; i < from->ops[old].afters; i++) {
         gt_op_index before = from->afters[from->ops[old].first_after + i];
 
@@ -310,7 +323,8 @@ static void relink(struct gt_rebuild *rebuild)
 static void move_profiles(struct gt_rebuild *rebuild)
 {
     for (uint32_t i = 0; i < rebuild->to->op_count && rebuild->from->profile_count > 0; i++) {
-        const struct gt_profile *profile = gt_workload_profile(rebuild->from, rebuild->old_op[i]);
+        gt_op_index old = rebuild->old_op[i];
+        const struct gt_profile *profile = old != GT_NONE ? gt_workload_profile(rebuild->from, old) : NULL;
         struct gt_profile moved;
 
         if (profile == NULL)

@@ -19,7 +19,7 @@ struct gt_rebuild {
     struct gt_workload *to;
     gt_call_index *new_call; /* by call of `from`: what it is now; GT_NONE: not there (yet) */
     gt_op_index *new_op;     /* by operation of `from`: likewise */
-    gt_op_index *old_op;     /* by operation of `to`: what it was */
+    gt_op_index *old_op;     /* by operation of `to`: what it was; GT_NONE: it is new */
     uint32_t old_count, old_room;
     uint64_t next_event_id;
     gt_time_ps *owed_ps; /* by thread: own work to be done before its next call */
@@ -55,6 +55,8 @@ void gt_rebuild_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_even
 void gt_rebuild_host_wait(struct gt_rebuild *rebuild, gt_thread_index thread, gt_event_index event);
 /* Append an operation of `from`, whatever call had it, to the last call appended, and return its new number. */
 gt_op_index gt_rebuild_move_op(struct gt_rebuild *rebuild, gt_op_index op);
+/* Append an operation that was not there to the last call appended, and return its number. */
+gt_op_index gt_rebuild_add_op(struct gt_rebuild *rebuild);
 /* Call `call` of `from` has become part of `part_of`, a call of `to`: ranges that held the one hold the other. */
 void gt_rebuild_merged(struct gt_rebuild *rebuild, gt_call_index call, gt_call_index part_of);
 /* What operation `op` of `from` waited for within its call it waits for no more. */

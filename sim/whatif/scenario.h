@@ -19,6 +19,7 @@ struct gt_whatif_host {
     int (*fit_kernel)(const char *name, const char *asked);
     /* Names of kernels that the user says are independent of others (--independent), as patterns; NULL-ended. */
     const char *const *independent;
+    uint64_t gradient_bytes; /* of a training step, all together, where the user says it (--gradients); 0: as the trace has it */
 };
 
 struct gt_scenario {
@@ -27,6 +28,7 @@ struct gt_scenario {
     struct gt_device
         recorded; /* that the workload's times are of: durations and calls' costs move by the difference */
     const struct gt_whatif_host *host;
+    bool extrapolated;   /* it has more GPUs than were measured */
     enum gt_trust trust; /* the lowest so far */
     char **assumptions;  /* each a sentence without a full stop, once */
     uint32_t assumption_count, assumption_room;

@@ -61,6 +61,20 @@ static void state_call(struct stating *stating, gt_call_index call)
     to->return_ps = gt_call_measured_end(c) - gt_op_measured_end(&stating->w->ops[blocking]);
 }
 
+/* The thread may have been waiting for another one of its process, which made the call before. */
+static void state_handover(struct gt_workload *to, const struct gt_workload *w, gt_call_index call)
+{
+    const struct gt_call *c = &w->calls[call], *before = call > 0 ? &w->calls[call - 1] : NULL;
+    gt_time_ps end_ps;
+
+    to->calls[call].handover_ps = GT_TIME_NONE;
+    if (before == NULL || before->thread == c->thread || !recorded(c) || !recorded(before) ||
+        w->threads[before->thread].process != w->threads[c->thread].process)
+        return;
+    end_ps = gt_call_measured_end(before);
+    to->calls[call].handover_ps = end_ps < c->start_ps ? c->start_ps - end_ps : 0;
+}
+
 static void state_calls(struct stating *stating)
 {
     const struct gt_workload *w = stating->w;
@@ -68,6 +82,7 @@ static void state_calls(struct stating *stating)
 
     for (gt_call_index i = 0; i < w->call_count; i++) {
         state_before(&stating->to->calls[i], &w->calls[i], before[w->calls[i].thread]);
+        state_handover(stating->to, w, i);
         state_call(stating, i);
         before[w->calls[i].thread] = &w->calls[i];
     }

@@ -1,4 +1,5 @@
 #include "sim/whatif/whatif.h"
+#include "sim/whatif/training.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -136,6 +137,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     facts->baseline_us = facts->alike_us;
     facts->profiled =
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
+    gt_training_join_threads(&whatif->baseline);
     return facts->profiled ? play_us(whatif, &facts->baseline_us, error) : 0;
 }
 

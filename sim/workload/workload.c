@@ -244,6 +244,7 @@ gt_call_index gt_workload_add_call(struct gt_workload *w)
         .buffer = GT_NONE,
         .first_op = w->op_count,
         .awaited = GT_NONE,
+        .handover_ps = GT_TIME_NONE,
         .return_ps = GT_TIME_NONE,
     };
     return w->call_count++;

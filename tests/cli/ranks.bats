@@ -113,3 +113,62 @@ error() {
         awk "BEGIN { exit !($off <= 1.5) }"
     done
 }
+
+# predicted NAME SPEC...: us a step of the one-GPU recording with these changes
+predicted() {
+    name=$1
+    shift
+    "$GRIDTIDE" whatif -q -f json "$recorded/$name.one.rank0.json.gz" "${@/#/--change=}" > answer.json
+    python3 -c 'import json; print(json.load(open("answer.json"))["changes"][0]["step_us"])'
+}
+
+# recorded_us NAME FORM: us a step without the profiler
+recorded_us() {
+    python3 - "$recorded/times.jsonl" "$@" << 'END'
+import json, statistics, sys
+print(statistics.mean(row['step_us'] for row in map(json.loads, open(sys.argv[1]))
+                      if [row['model'], row['form']] == sys.argv[2:]))
+END
+}
+
+@test "steps by DistributedDataParallel are predicted within 5% where the GPU is the bound" {
+    for row in 'mlp ddp ddp=2' 'mlp ddp-bucket-5 ddp=2:bucket=5' 'mlp ddp-bucket-100 ddp=2:bucket=100' \
+        'mlp ddp-accumulate-2 ddp=2 accumulate=2' 'vgg ddp ddp=2' 'vgg ddp-bucket-5 ddp=2:bucket=5'; do
+        # shellcheck disable=SC2086
+        set -- $row
+        says=$(predicted "$1" "${@:3}")
+        was=$(recorded_us "$1" "$2")
+        echo "$row: $says of $was us"
+        awk "BEGIN { off = $says / $was - 1; exit !(off < 0.05 && off > -0.05) }"
+    done
+}
+
+@test "more GPUs than were measured are called extrapolated; without sizes of gradients there is no answer but with --gradients" {
+    [ "$(predicted mlp ddp=4)" != "" ]
+    grep -q '"extrapolated": true' answer.json
+    "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change ddp=4 | grep -q 'low, extrapolated'
+    predicted mlp ddp=2
+    grep -q '"extrapolated": false' answer.json
+    "$GRIDTIDE" import -q "$recorded/mlp.one.rank0.json.gz" -o - | sed 's/,"gradient_bytes":[0-9]*//' > bare.jsonl
+    run "$GRIDTIDE" whatif -q bare.jsonl --change ddp=2
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"record_shapes=True"*"--gradients MIB"* ]]
+    "$GRIDTIDE" whatif -q bare.jsonl --change ddp=2 --gradients 384 | grep -q '384.0 MiB of gradients'
+    grep -v '"range"' bare.jsonl > plain.jsonl
+    "$GRIDTIDE" whatif -q plain.jsonl --change ddp=2 --gradients 384 | grep -q 'evenly over the backward pass'
+}
+
+@test "ddp, accumulate and collective-sms tell what is wrong with them" {
+    for spec in ddp ddp=1 ddp=x ddp=300 ddp=2:bucket ddp=2:bucket=0 ddp=2:pail=3 accumulate=0 accumulate=2.5 collective-sms=0; do
+        run "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change "$spec"
+        [ "$status" -ne 0 ]
+        [[ "$output" == *"${spec%%[=:]*}"* ]]
+    done
+    run "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change ddp=2 --gradients none
+    [ "$status" -eq 2 ]
+    "$GRIDTIDE" import -q "$recorded/mlp.ddp.rank0.json.gz" "$recorded/mlp.ddp.rank1.json.gz" -o job.jsonl
+    run "$GRIDTIDE" whatif -q job.jsonl --change ddp=2
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"several GPUs already"* ]]
+    "$GRIDTIDE" whatif -q job.jsonl --change collective-sms=4 | grep -q 'hold 4 SMs at most'
+}

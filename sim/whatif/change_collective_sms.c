@@ -1,0 +1,25 @@
+/* collective-sms=N: no collective holds more than N SMs (NCCL_MAX_CTAS=N). */
+#include "sim/whatif/change.h"
+#include "sim/whatif/rank_count.h"
+
+static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    uint32_t most;
+
+    if (gt_count_parse(argument, "how many SMs a collective may hold", 1, 64, &most, error) != 0)
+        return -1;
+    scenario->device.collective.most_channels = most;
+    gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                       "collectives hold %u SMs at most, and are slower where NCCL would take more; those that were "
+                       "recorded move their data as fast as they did",
+                       most);
+    return 0;
+}
+
+const struct gt_change_kind gt_change_collective_sms = {
+    .name = "collective-sms",
+    .argument = "N",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "no collective holds more than N SMs (NCCL_MAX_CTAS)",
+    .apply = apply,
+};
