@@ -18,7 +18,7 @@ static bool tells(const struct gt_workload *w, const struct gt_op *op, bool writ
     for (uint32_t i = 0; i < op->accesses; i++) {
         const struct gt_buffer_access *access = access_of(w, op, i);
 
-        if (access->buffer == GT_NONE)
+        if (access->buffer == GT_NONE || access->possible)
             return false;
         told |= access->writes == writes;
     }

@@ -302,6 +302,7 @@ void gt_workload_add_access(struct gt_workload *w, gt_op_index op, const struct 
     w->accesses[w->access_count].offset = access->offset;
     w->accesses[w->access_count].bytes = access->bytes;
     w->accesses[w->access_count].buffer = access->buffer;
+    w->accesses[w->access_count].possible = access->possible;
     w->accesses[w->access_count++].writes = access->writes;
     w->ops[op].accesses++;
 }

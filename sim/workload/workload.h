@@ -178,6 +178,7 @@ struct gt_buffer_access {
     uint64_t offset, bytes; /* within the buffer; bytes 0: all of it */
     gt_buffer_index buffer; /* GT_NONE: memory that no buffer is known of, `offset` is its address */
     bool writes;
+    bool possible; /* it was given a pointer to there; whether it uses it, and how far, is not known */
 };
 
 struct gt_call {

@@ -109,15 +109,17 @@ static int read_access(struct gt_jsonl *jsonl, const struct gt_json_token *value
     if (value->type == GT_JSON_ARRAY && value->span == 4 && item[0].type == GT_JSON_STRING &&
         read_number(&item[1], &access->offset) && read_number(&item[2], &access->bytes) && access->bytes > 0)
         return gt_jsonl_use_buffer(jsonl, item, &access->buffer, error);
-    return gt_error_set(error, "\"reads\" and \"writes\" list buffers: \"name\" or [\"name\", offset, bytes], "
-                               "1 byte at least");
+    return gt_error_set(
+        error,
+        "\"reads\", \"writes\", \"may_read\" and \"may_write\" list buffers: \"name\" or [\"name\", offset, bytes], "
+        "1 byte at least");
 }
 
-int gt_jsonl_accesses(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op, bool writes,
-                      struct gt_error *error)
+int gt_jsonl_accesses(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op,
+                      const struct gt_buffer_access *kind, struct gt_error *error)
 {
     for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span) {
-        struct gt_buffer_access access = { .writes = writes };
+        struct gt_buffer_access access = *kind;
 
         if (read_access(jsonl, value, &access, error) != 0 || add_access(jsonl, op, &access, error) != 0)
             return -1;

@@ -16,6 +16,7 @@ enum { NO_CHOICE = 0xff };
 /* An operation's fields, in a node of a graph or flat in its call. */
 struct raw_op {
     const struct gt_json_token *kernel, *stream, *after, *peer_gpu, *profile, *reads, *writes, *source, *destination;
+    const struct gt_json_token *may_read, *may_write;
     gt_time_ps start, duration;
     uint64_t bytes;
     uint8_t kind, direction, memory;
@@ -40,6 +41,8 @@ struct raw_call {
     { "profile", GT_FIELD_OBJECT, offsetof(type, op profile), NULL, 0 }, \
     { "reads", GT_FIELD_ARRAY, offsetof(type, op reads), NULL, 0 }, \
     { "writes", GT_FIELD_ARRAY, offsetof(type, op writes), NULL, 0 }, \
+    { "may_read", GT_FIELD_ARRAY, offsetof(type, op may_read), NULL, 0 }, \
+    { "may_write", GT_FIELD_ARRAY, offsetof(type, op may_write), NULL, 0 }, \
     { "source", GT_FIELD_REF, offsetof(type, op source), NULL, 0 }, \
     { "destination", GT_FIELD_REF, offsetof(type, op destination), NULL, 0 }, \
     { "bytes", GT_FIELD_U64, offsetof(type, op bytes), NULL, 0 }, \
@@ -153,14 +156,25 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
     return 0;
 }
 
+/* A list of buffers, which may not be there. */
+static int read_list(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op, bool writes,
+                     bool possible, struct gt_error *error)
+{
+    const struct gt_buffer_access kind = { .writes = writes, .possible = possible };
+
+    return list == NULL ? 0 : gt_jsonl_accesses(jsonl, list, op, &kind, error);
+}
+
 static int read_accesses(struct gt_jsonl *jsonl, const struct raw_op *raw, uint32_t op, struct gt_error *error)
 {
     if ((raw->source != NULL || raw->destination != NULL) && raw->kind != GT_OP_COPY)
         return gt_error_set(error, "\"source\" and \"destination\" are of copies; say \"reads\" or \"writes\"");
-    if ((raw->reads != NULL && gt_jsonl_accesses(jsonl, raw->reads, op, false, error) != 0) ||
+    if (read_list(jsonl, raw->reads, op, false, false, error) != 0 ||
         (raw->source != NULL && gt_jsonl_copy_end(jsonl, raw->source, op, false, error) != 0) ||
-        (raw->writes != NULL && gt_jsonl_accesses(jsonl, raw->writes, op, true, error) != 0) ||
-        (raw->destination != NULL && gt_jsonl_copy_end(jsonl, raw->destination, op, true, error) != 0))
+        read_list(jsonl, raw->writes, op, true, false, error) != 0 ||
+        (raw->destination != NULL && gt_jsonl_copy_end(jsonl, raw->destination, op, true, error) != 0) ||
+        read_list(jsonl, raw->may_read, op, false, true, error) != 0 ||
+        read_list(jsonl, raw->may_write, op, true, true, error) != 0)
         return -1;
     return 0;
 }
@@ -276,9 +290,9 @@ static bool has_flat_op(const struct raw_call *raw)
 
     return op->kernel != NULL || op->profile != NULL || op->after != NULL || op->peer_gpu != NULL ||
            op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE || op->reads != NULL ||
-           op->writes != NULL || op->source != NULL || op->destination != NULL || op->start != GT_TIME_NONE ||
-           op->duration != GT_TIME_NONE || op->programmatic || op->from_peer || raw->grid[0] != 0 ||
-           raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
+           op->writes != NULL || op->may_read != NULL || op->may_write != NULL || op->source != NULL ||
+           op->destination != NULL || op->start != GT_TIME_NONE || op->duration != GT_TIME_NONE || op->programmatic ||
+           op->from_peer || raw->grid[0] != 0 || raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
 }
 
 /* Calls of alloc and free: which buffer, and for alloc how large. */

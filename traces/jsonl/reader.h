@@ -58,9 +58,9 @@ int gt_jsonl_use_buffer(struct gt_jsonl *jsonl, const struct gt_json_token *ref,
 /* What the blocks of a kernel launch, which `own` is the key of: into its `launches`, freed by gt_launch_rules_free(). */
 int gt_jsonl_launches(struct gt_jsonl *jsonl, const struct gt_json_token *list, const struct gt_json_token *own,
                       struct gt_kernel *kernel, struct gt_error *error);
-/* What operation `op`, the last one added, reads or writes: a list; the one end of a copy. */
-int gt_jsonl_accesses(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op, bool writes,
-                      struct gt_error *error);
+/* What operation `op`, the last one added, reads or writes: a list, of that kind; the one end of a copy. */
+int gt_jsonl_accesses(struct gt_jsonl *jsonl, const struct gt_json_token *list, uint32_t op,
+                      const struct gt_buffer_access *kind, struct gt_error *error);
 int gt_jsonl_copy_end(struct gt_jsonl *jsonl, const struct gt_json_token *end, uint32_t op, bool writes,
                       struct gt_error *error);
 /* An allocation says how large its buffer is, and where it lies, as far as the call says it (0, GT_ADDRESS_NONE,

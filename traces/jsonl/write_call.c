@@ -34,18 +34,17 @@ static void emit_access(struct gt_emit *emit, const struct gt_buffer_access *acc
     }
 }
 
-/* What an operation reads, or writes; an end of a copy that is an address only. */
-static void emit_accesses(struct gt_emit *emit, const struct gt_op *op, bool writes)
+/* What an operation reads, or writes, or may. */
+static void emit_accesses(struct gt_emit *emit, const struct gt_op *op, bool writes, bool possible, const char *key)
 {
-    const struct gt_buffer_access *accesses = emit->workload->accesses + op->first_access,
-                                  *raw = raw_end(emit, op, writes);
+    const struct gt_buffer_access *accesses = emit->workload->accesses + op->first_access;
     bool any = false;
 
     for (uint32_t i = 0; i < op->accesses; i++) {
-        if (accesses[i].buffer == GT_NONE || accesses[i].writes != writes)
+        if (accesses[i].buffer == GT_NONE || accesses[i].writes != writes || accesses[i].possible != possible)
             continue;
         if (!any) {
-            gt_emit_key(emit, writes ? "writes" : "reads");
+            gt_emit_key(emit, key);
             yajl_gen_array_open(emit->gen);
             any = true;
         }
@@ -53,6 +52,13 @@ static void emit_accesses(struct gt_emit *emit, const struct gt_op *op, bool wri
     }
     if (any)
         yajl_gen_array_close(emit->gen);
+}
+
+/* An end of a copy that is an address only. */
+static void emit_end(struct gt_emit *emit, const struct gt_op *op, bool writes)
+{
+    const struct gt_buffer_access *raw = raw_end(emit, op, writes);
+
     if (raw != NULL)
         gt_emit_number(emit, writes ? "destination" : "source", raw->offset);
 }
@@ -74,8 +80,12 @@ static void emit_work(struct gt_emit *emit, const struct gt_op *op)
         gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
     gt_emit_flag(emit, "from_peer", op->from_peer);
     gt_emit_flag(emit, "programmatic", op->programmatic);
-    emit_accesses(emit, op, false);
-    emit_accesses(emit, op, true);
+    emit_accesses(emit, op, false, false, "reads");
+    emit_end(emit, op, false);
+    emit_accesses(emit, op, true, false, "writes");
+    emit_end(emit, op, true);
+    emit_accesses(emit, op, false, true, "may_read");
+    emit_accesses(emit, op, true, true, "may_write");
 }
 
 /* Edges count from the call's first operation. */
