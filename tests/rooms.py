@@ -28,12 +28,12 @@ LEVELS = {
     "sim/base": 0, "sim/workload": 1, "sim/devices": 2, "sim/collectives": 3, "sim/warp": 3, "sim/replay": 3, "sim/tasks": 3, "sim/schedule": 3, "sim/machine": 4,
     "sim/stream": 5, "sim/gpu": 6, "sim": 7, "sim/whatif": 8,
     "traces/io": 10, "traces/names": 10, "traces/import": 11, "traces/sass": 11, "traces/store": 11,
-    "traces/kineto": 12, "traces/nsys": 12, "traces/ncu": 12, "traces/jsonl": 12, "traces/stats": 12,
+    "traces/kineto": 12, "traces/recorded": 12, "traces/nsys": 12, "traces/ncu": 12, "traces/jsonl": 12, "traces/stats": 12,
     "traces/export": 12, "traces/explain": 13, "traces/compare": 13, "traces/operators": 13, "traces/tasks": 13,
     "traces": 14, "traces/diff": 15, "traces/ranks": 15,
     "plots/data": 20, "plots/figures": 21, "plots/page": 22,
     "kernels": 30, "kernels/calibrate": 31,
-    "validate/gpu": 40, "validate": 41, "validate/random": 40, "validate/player": 42, "validate/calibrate": 42,
+    "validate/gpu": 40, "validate/record": 40, "validate": 41, "validate/random": 40, "validate/player": 42, "validate/calibrate": 42,
     "sim/cmd": 50,
 }
 # What a whole folder may not use although it lies below: kernels stand on sim/base alone, the validator draws nothing.

@@ -18,7 +18,7 @@ traces_libtraces_a_SOURCES = \
     traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tasks.c traces/export/tracks.c \
     traces/import/blocking_streams.c traces/import/blocking_streams.h traces/import/builder.c \
     traces/import/builder.h traces/import/collectives.c traces/import/collectives.h traces/import/cuda_api.c traces/import/cuda_api.h traces/import/device.c \
-    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c \
+    traces/import/device.h traces/import/finish.c traces/import/importer.h traces/import/internal.h traces/import/ranges.c traces/import/relations.c \
     traces/import/join.c traces/import/tool.c traces/import/tool.h traces/import/warnings.c traces/import/warnings.h \
     traces/io/child.c traces/io/child.h traces/io/csv.c traces/io/csv.h traces/io/csv_write.c traces/io/csv_write.h traces/io/datadir.c traces/io/datadir.h traces/io/decimal.c traces/io/decimal.h \
     traces/io/device_file.c traces/io/device_file.h traces/io/device_names.c traces/io/input.c traces/io/input.h \
@@ -47,6 +47,10 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
     traces/ranks/align.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h \
+    traces/recorded/calls.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c \
+    traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c \
+    traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
+    traces/recorded/records.h \
     traces/sass/basic_blocks.c traces/sass/cfg.c traces/sass/control_flow.h traces/sass/cubin.c traces/sass/cubin.h \
     traces/sass/divergence.c traces/sass/edge_counts.c traces/sass/loops.c traces/sass/opcodes.c \
     traces/sass/polling.c traces/sass/program_make.c traces/sass/program_make.h traces/sass/program_match.c \
@@ -65,6 +69,8 @@ traces_libtraces_a_SOURCES = \
 EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md traces/kineto/README.md \
     traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/sass/README.md \
     traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/ranks/README.md traces/tasks/README.md
+    traces/nsys/README.md traces/ncu/README.md traces/jsonl/README.md traces/operators/README.md traces/recorded/README.md traces/sass/README.md \
+    traces/store/README.md traces/stats/README.md traces/compare/README.md traces/explain/README.md traces/diff/README.md traces/export/README.md traces/tasks/README.md
 
 # The schemas as C strings: `static const char gt_NAME_sql[]` for each schema*.sql.
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
@@ -87,10 +93,12 @@ traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/t
 # Where data files are once they are installed.
 traces/io/paths.h: Makefile
 	@$(MKDIR_P) $(@D)
-	$(AM_V_GEN)echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"' > $@.tmp && mv $@.tmp $@
+	$(AM_V_GEN){ echo '#define GT_INSTALLED_DATA "$(pkgdatadir)"'; \
+	  echo '#define GT_INSTALLED_LIBRARIES "$(pkglibdir)"'; } > $@.tmp && mv $@.tmp $@
 
 # BUILT_SOURCES are made before "all" and "check" only: what includes them says so, for a program made by its name.
 traces/io/datadir.$(OBJEXT): traces/io/paths.h
+sim/cmd/gridtide-record_run.$(OBJEXT): traces/io/paths.h
 traces/store/store.$(OBJEXT): traces/store/schema_sql.h
 
 # Beside each program that is built and not installed: where its source is, so that none has to have it in

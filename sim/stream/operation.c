@@ -23,13 +23,15 @@ void gt_timed_op_start(struct gt_machine *m, gt_command_index command, gt_time_p
     gt_engine_schedule(&m->engine, m->engine.now_ps + duration_ps, GT_PHASE_END, GT_HANDLE_TIMED_OP, command, 0);
 }
 
-/* When, in the run whose host is taken, the host function could have been picked up: its call had returned, and what
- * came before it in its stream, or was waited for last, had ended. */
+/* When, in the run whose host is taken or in the recording, the host function could have been picked up: its call had
+ * returned, and what came before it in its stream, or was waited for last, had ended. */
 static gt_time_ps measured_ready_ps(const struct gt_machine *m, gt_command_index command)
 {
     const struct gt_op *op = &m->workload->ops[op_of(m, command)];
-    const struct gt_release *waited = &m->commands[command].releases[GT_WAIT_EVENT];
-    gt_op_index before[] = { m->streams[op->stream].last_op, waited->cause == GT_CAUSE_OP ? waited->index : GT_NONE };
+    const struct gt_release *releases = m->commands[command].releases;
+    const struct gt_release *waited = &releases[GT_WAIT_EVENT], *behind = &releases[GT_WAIT_STREAM];
+    gt_op_index before[] = { m->streams[op->stream].last_op, waited->cause == GT_CAUSE_OP ? waited->index : GT_NONE,
+                             behind->cause == GT_CAUSE_OP ? behind->index : GT_NONE };
     gt_time_ps ready_ps = gt_call_measured_end(&m->host->calls[op->call]);
 
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
@@ -48,7 +50,7 @@ static gt_time_ps pick_up_ps(const struct gt_machine *m, gt_command_index comman
 {
     gt_time_ps start_ps = m->host->ops[op_of(m, command)].start_ps, usual_ps = m->device->host_function_ps, ready_ps;
 
-    if (m->options->host == NULL || start_ps == GT_TIME_NONE)
+    if (start_ps == GT_TIME_NONE)
         return gt_noise_pick_up_ps(m, op_of(m, command), usual_ps);
     ready_ps = measured_ready_ps(m, command);
     if (ready_ps == GT_TIME_NONE || ready_ps > start_ps || start_ps - ready_ps > PICK_UP_MOST * usual_ps)

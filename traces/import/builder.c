@@ -70,6 +70,8 @@ void gt_import_free(struct gt_import *import)
     free(import->calls);
     free(import->ops);
     free(import->targets);
+    free(import->edges);
+    free(import->accesses);
     free(import->ranges);
     free(import->range_threads);
     gt_workload_free(import->workload);
@@ -88,6 +90,7 @@ struct gt_import_call *gt_import_add_call(struct gt_import *import)
         .name = GT_NONE,
         .stream = GT_NONE,
         .event = GT_NONE,
+        .buffer = GT_NONE,
         .kind = GT_CALL_OTHER,
     };
     return call;
@@ -122,6 +125,18 @@ struct gt_import_target *gt_import_add_target(struct gt_import *import)
         .event = GT_NONE,
     };
     return target;
+}
+
+void gt_import_add_edge(struct gt_import *import, uint32_t before, uint32_t after)
+{
+    gt_array_grow(import->edges, import->edge_count, import->edge_room);
+    import->edges[import->edge_count++] = (struct gt_import_edge){ before, after };
+}
+
+void gt_import_add_access(struct gt_import *import, uint32_t op, const struct gt_buffer_access *access)
+{
+    gt_array_grow(import->accesses, import->access_count, import->access_room);
+    import->accesses[import->access_count++] = (struct gt_import_access){ op, *access };
 }
 
 struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t thread)

@@ -27,7 +27,9 @@ struct gt_import_call {
     uint32_t thread;        /* gt_import_thread() */
     uint32_t name;          /* gt_name() */
     uint32_t stream, event; /* GT_NONE until known */
+    uint32_t buffer;        /* of alloc and free: gt_workload_add_buffer(); GT_NONE */
     uint8_t kind, flags;    /* gt_cuda_api_find() */
+    bool edges_known;       /* of a graph's launch: they are among the edges added, if there are any */
 };
 
 struct gt_import_op {
@@ -40,6 +42,17 @@ struct gt_import_op {
     uint32_t peer_gpu; /* gt_import_gpu(); GT_NONE unless P2P */
     uint32_t call;     /* set by gt_import_finish() */
     uint8_t kind, direction, memory;
+    bool programmatic;
+};
+
+/* Operations, by their numbers as they were added: of the same call, the second one comes after the first. */
+struct gt_import_edge {
+    uint32_t before, after;
+};
+/* What an operation, by that number, reads or writes. */
+struct gt_import_access {
+    uint32_t op;
+    struct gt_buffer_access access;
 };
 
 /* The stream and event of the call with this correlation; GT_NONE what is not known of them. */
@@ -78,6 +91,10 @@ struct gt_import {
     struct gt_import_range_thread *range_threads;
     uint32_t range_thread_count, range_thread_room;
     struct gt_collective_notes collectives; /* of kernels of collectives; gt_import_free() ends them */
+    struct gt_import_edge *edges;
+    uint32_t edge_count, edge_room;
+    struct gt_import_access *accesses;
+    uint32_t access_count, access_room;
     struct gt_import_maps *maps;
 };
 
@@ -91,6 +108,8 @@ void gt_import_free(struct gt_import *import);
 struct gt_import_call *gt_import_add_call(struct gt_import *import);
 struct gt_import_op *gt_import_add_op(struct gt_import *import);
 struct gt_import_target *gt_import_add_target(struct gt_import *import);
+void gt_import_add_edge(struct gt_import *import, uint32_t before, uint32_t after);
+void gt_import_add_access(struct gt_import *import, uint32_t op, const struct gt_buffer_access *access);
 /* `thread`: gt_import_range_thread(). */
 struct gt_import_range *gt_import_add_range(struct gt_import *import, uint32_t thread);
 

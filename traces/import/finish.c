@@ -125,7 +125,8 @@ static void settle(struct gt_import_finish *finish, uint32_t number, struct gt_c
         call->stream = call->event = GT_NONE;
         gt_import_warn(workload, "calls-without-operation", asks_for_operations(asked));
     }
-    gt_import_warn(workload, "graph-edges-unknown", call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 1);
+    gt_import_warn(workload, "graph-edges-unknown",
+                   call->kind == GT_CALL_GRAPH_LAUNCH && call->ops > 1 && !finish->import->calls[number].edges_known);
     rule = &target_rules[call->kind];
     if ((rule->stream && call->stream == GT_NONE) || (rule->event && call->event == GT_NONE)) {
         call->flags |= GT_CALL_TARGET_UNKNOWN;
@@ -180,6 +181,7 @@ static void write_calls(struct gt_import_finish *finish)
         call->name = from->name;
         call->stream = from->stream;
         call->event = from->event;
+        call->buffer = from->buffer;
         call->flags = from->flags;
         call->correlation = from->correlation == GT_NO_CORRELATION ? 0 : from->correlation;
         call->external = from->external;
@@ -226,19 +228,19 @@ static void renumber_notes(struct gt_import_finish *finish, const uint32_t *plac
 static void write_ops(struct gt_import_finish *finish)
 {
     struct gt_workload *workload = finish->import->workload;
-    uint32_t *place = gt_realloc(NULL, finish->import->op_count + 1ull, sizeof *place);
+    struct gt_import_relations relations;
 
     workload->op_room = finish->import->op_count + 1;
     workload->ops = gt_realloc(workload->ops, workload->op_room, sizeof *workload->ops);
+    gt_import_relations_begin(&relations, finish);
     for (uint32_t i = 0; i < finish->kept; i++) {
         const uint32_t *next = &finish->op_order[finish->first_op[finish->order[i]]];
 
         for (uint32_t n = workload->calls[i].ops; n > 0; n--) {
-            const struct gt_import_op *from = &finish->import->ops[*next];
+            const struct gt_import_op *from = &finish->import->ops[*next++];
             uint32_t index = gt_workload_add_op(workload);
             struct gt_op *op = &workload->ops[index];
 
-            place[*next++] = index;
             op->start_ps = since_origin_ps(finish, from->start_ns);
             op->duration_ps = since_origin_ps(finish, from->end_ns) - op->start_ps;
             op->bytes = from->bytes;
@@ -249,13 +251,15 @@ static void write_ops(struct gt_import_finish *finish)
             op->direction = from->direction;
             op->memory = from->memory;
             op->peer_gpu = from->peer_gpu;
+            op->programmatic = from->programmatic;
             /* Of nested calls the inner one may have launched it: what operations carry counts. */
             if (index == workload->calls[i].first_op && from->correlation != GT_NO_CORRELATION)
                 workload->calls[i].correlation = from->correlation;
+            gt_import_relations_write(&relations, finish->import, index);
         }
     }
-    renumber_notes(finish, place);
-    free(place);
+    renumber_notes(finish, relations.place);
+    gt_import_relations_end(&relations);
 }
 
 /* Hand the workload over when it holds. */

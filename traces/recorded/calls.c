@@ -1,0 +1,229 @@
+/* calls.c - calls in the order of their times: what each was, and which stream, event and memory it meant. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <uthash.h>
+
+#include "sim/base/sort.h"
+#include "traces/recorded/internal.h"
+
+/* What each of the recorder's kinds is to a trace. */
+static const uint8_t kinds[GT_DID_KINDS] = {
+    [GT_DID_OTHER] = GT_CALL_OTHER,
+    [GT_DID_LAUNCH] = GT_CALL_LAUNCH,
+    [GT_DID_COPY] = GT_CALL_COPY,
+    [GT_DID_MEMSET] = GT_CALL_MEMSET,
+    [GT_DID_HOST_FUNCTION] = GT_CALL_HOST_FUNCTION,
+    [GT_DID_GRAPH_LAUNCH] = GT_CALL_GRAPH_LAUNCH,
+    [GT_DID_STREAM_CREATE] = GT_CALL_STREAM_CREATE,
+    [GT_DID_STREAM_DESTROY] = GT_CALL_OTHER,
+    [GT_DID_STREAM_SYNC] = GT_CALL_STREAM_SYNC,
+    [GT_DID_STREAM_QUERY] = GT_CALL_STREAM_QUERY,
+    [GT_DID_EVENT_CREATE] = GT_CALL_EVENT_CREATE,
+    [GT_DID_EVENT_DESTROY] = GT_CALL_OTHER,
+    [GT_DID_EVENT_RECORD] = GT_CALL_EVENT_RECORD,
+    [GT_DID_EVENT_WAIT] = GT_CALL_EVENT_WAIT,
+    [GT_DID_EVENT_QUERY] = GT_CALL_EVENT_QUERY,
+    [GT_DID_EVENT_SYNC] = GT_CALL_EVENT_SYNC,
+    [GT_DID_DEVICE_SYNC] = GT_CALL_DEVICE_SYNC,
+    [GT_DID_ALLOC] = GT_CALL_ALLOC,
+    [GT_DID_FREE] = GT_CALL_FREE,
+    [GT_DID_REGISTER] = GT_CALL_OTHER,
+    [GT_DID_UNREGISTER] = GT_CALL_OTHER,
+};
+static const uint32_t CUDA_NOT_READY = 600; /* what a query of work that is not done returns */
+
+/* The event that a handle means now. */
+struct event {
+    UT_hash_handle hh;
+    uint64_t handle;
+    uint32_t event;
+};
+
+static int compare_calls(const void *left, const void *right)
+{
+    const struct gt_record_call *a = *(const void *const *)left, *b = *(const void *const *)right;
+
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(a->end_ns, b->end_ns);
+    GT_ORDER(a->thread, b->thread);
+    GT_ORDER(a->correlation, b->correlation);
+    return 0;
+}
+
+static int compare_correlations(const void *left, const void *right)
+{
+    const struct gt_record_call *a = *(const void *const *)left, *b = *(const void *const *)right;
+
+    GT_ORDER(a->correlation, b->correlation);
+    GT_ORDER(a->start_ns, b->start_ns);
+    return 0;
+}
+
+void gt_recorded_sort_calls(struct gt_recorded_process *process)
+{
+    struct gt_recorded_list *list = &process->lists[GT_RECORDED_CALL];
+
+    if (list->count == 0)
+        return;
+    qsort(list->items, list->count, sizeof *list->items, compare_calls);
+    process->by_correlation = gt_realloc(NULL, list->count, sizeof *process->by_correlation);
+    memcpy(process->by_correlation, list->items, list->count * sizeof *list->items);
+    qsort(process->by_correlation, list->count, sizeof *list->items, compare_correlations);
+}
+
+const struct gt_record_call *gt_recorded_find_call(const struct gt_recorded_process *process, uint32_t correlation)
+{
+    uint32_t low = 0, high = GT_RECORD_COUNT(process, GT_RECORDED_CALL);
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (process->by_correlation[middle]->correlation < correlation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < GT_RECORD_COUNT(process, GT_RECORDED_CALL) &&
+                   process->by_correlation[low]->correlation == correlation
+               ? process->by_correlation[low]
+               : NULL;
+}
+
+static bool is_of_event(uint32_t what)
+{
+    return what >= GT_DID_EVENT_RECORD && what <= GT_DID_EVENT_SYNC;
+}
+
+static uint32_t add_event(struct gt_recorded *recorded, uint64_t handle)
+{
+    uint32_t event = gt_workload_add_event(recorded->import.workload);
+
+    recorded->import.workload->events[event].id = handle;
+    return event;
+}
+
+/* An event is what its handle means from its creation on. */
+static uint32_t event_meant(struct gt_recorded *recorded, struct event **events, const struct gt_record_call *call)
+{
+    struct event *entry;
+
+    HASH_FIND(hh, *events, &call->a, sizeof call->a, entry);
+    if (entry == NULL) {
+        entry = gt_calloc(1, sizeof *entry);
+        entry->handle = call->a;
+        entry->event = add_event(recorded, call->a);
+        HASH_ADD(hh, *events, handle, sizeof entry->handle, entry);
+    } else if (call->what == GT_DID_EVENT_CREATE)
+        entry->event = add_event(recorded, call->a);
+    return entry->event;
+}
+
+static void free_events(struct event *events)
+{
+    struct event *event, *next;
+
+    HASH_ITER(hh, events, event, next)
+    {
+        HASH_DEL(events, event);
+        free(event);
+    }
+}
+
+/* The memory that a call takes, or gives back. */
+static uint32_t buffer_meant(const struct gt_recorded_process *process, const struct gt_record_call *call)
+{
+    const struct gt_recorded_memory *memory = gt_recorded_memory_at(process, call->a, call->start_ns);
+
+    return memory == NULL || memory->address != call->a ? GT_NONE : memory->buffer;
+}
+
+/* What did not do what it says: it failed, or went into a graph. */
+static bool does_nothing(const struct gt_record_call *call)
+{
+    bool query = call->what == GT_DID_STREAM_QUERY || call->what == GT_DID_EVENT_QUERY;
+
+    return (call->result != 0 && !(query && (uint32_t)call->result == CUDA_NOT_READY)) ||
+           call->head.flags & GT_RECORDED_CAPTURED || call->what >= GT_DID_KINDS;
+}
+
+static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,
+                        const struct gt_record_call *record, uint32_t number)
+{
+    uint32_t stream = GT_NONE, event = GT_NONE, buffer = GT_NONE;
+    struct gt_import_call *call;
+
+    if (record->head.flags & GT_RECORDED_IN_STREAM)
+        stream = gt_recorded_stream_meant(recorded, process, record);
+    if (record->what == GT_DID_STREAM_CREATE) {
+        struct gt_record_call made = *record;
+
+        made.stream = record->a;
+        stream = gt_recorded_stream_meant(recorded, process, &made);
+    }
+    if (is_of_event(record->what) || record->what == GT_DID_EVENT_CREATE)
+        event = event_meant(recorded, events, record);
+    if (record->what == GT_DID_ALLOC || record->what == GT_DID_FREE)
+        buffer = buffer_meant(process, record);
+    call = &recorded->import.calls[number];
+    call->stream = stream;
+    call->event = event;
+    call->buffer = buffer;
+    if ((call->kind == GT_CALL_ALLOC || call->kind == GT_CALL_FREE) && buffer == GT_NONE)
+        call->kind = GT_CALL_OTHER; /* of nothing, or of what was there before */
+    if (call->kind == GT_CALL_STREAM_CREATE && stream == GT_NONE)
+        call->kind = GT_CALL_OTHER;
+    if (call->kind == GT_CALL_OTHER)
+        call->stream = call->event = call->buffer = GT_NONE;
+    if (call->kind == GT_CALL_GRAPH_LAUNCH)
+        call->edges_known = gt_recorded_graph(process, record->a) != NULL;
+}
+
+static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,
+                     const struct gt_record_call *record)
+{
+    struct gt_import_call *call = gt_import_add_call(&recorded->import);
+    uint32_t number = recorded->import.call_count - 1;
+
+    call->start_ns = (int64_t)record->start_ns;
+    call->end_ns = (int64_t)record->end_ns;
+    if (call->end_ns < call->start_ns) {
+        call->end_ns = call->start_ns;
+        gt_import_warn(recorded->import.workload, "calls-without-end", 1);
+    }
+    call->process = process->key;
+    call->correlation = record->correlation;
+    call->thread = gt_import_thread(&recorded->import, process->key, process->header->pid, record->thread);
+    call = &recorded->import.calls[number];
+    call->name = gt_recorded_name(process, record->name);
+    call->kind = does_nothing(record) ? GT_CALL_OTHER : kinds[record->what];
+    call->flags =
+        call->kind == GT_CALL_COPY && record->head.flags & GT_RECORDED_SYNCHRONOUS ? GT_CALL_SYNCHRONOUS : 0;
+    if (call->kind != GT_CALL_OTHER)
+        set_meaning(recorded, process, events, record, number);
+}
+
+static void name_threads(struct gt_recorded *recorded, const struct gt_recorded_process *process)
+{
+    struct gt_workload *workload = recorded->import.workload;
+
+    for (uint32_t i = 0; i < GT_RECORD_COUNT(process, GT_RECORDED_THREAD); i++) {
+        const struct gt_record_thread *record = GT_RECORDS(process, GT_RECORDED_THREAD)[i];
+
+        for (uint32_t n = process->first_thread; n < workload->thread_count; n++)
+            if (workload->threads[n].id == record->thread && record->length > 0)
+                workload->threads[n].name = gt_name(workload, record->text, record->length);
+    }
+}
+
+void gt_recorded_add_calls(struct gt_recorded *recorded, struct gt_recorded_process *process)
+{
+    const struct gt_recorded_list *list = &process->lists[GT_RECORDED_CALL];
+    struct event *events = NULL;
+
+    process->first_thread = recorded->import.workload->thread_count;
+    for (uint32_t i = 0; i < list->count; i++)
+        add_call(recorded, process, &events, list->items[i]);
+    free_events(events);
+    name_threads(recorded, process);
+}

@@ -1,0 +1,132 @@
+/* internal.h - the state of reading a folder of records; for traces/recorded alone.
+ *
+ *  recorded.c    the importer: which files there are, in which order they are read
+ *  file.c        a file's records, checked, by kind
+ *  describe.c    names, GPUs, contexts, streams, threads
+ *  memory.c      allocations as buffers, and what pointers lead to
+ *  calls.c       calls, and which event each meant
+ *  operations.c  kernels, copies and memsets, and what they read and write
+ *  parameters.c  which parameters of a kernel are pointers, by its name
+ *  graphs.c      which nodes of a graph come after which
+ *  hosts.c       host functions, which CUPTI does not time; host_nodes.c: those in graphs
+ *  ranges.c      NVTX
+ */
+#ifndef GRIDTIDE_TRACES_RECORDED_INTERNAL_H
+#define GRIDTIDE_TRACES_RECORDED_INTERNAL_H
+
+#include "traces/import/builder.h"
+#include "traces/io/input.h"
+#include "traces/recorded/parameters.h"
+#include "traces/recorded/records.h"
+
+/* Records of one kind. */
+struct gt_recorded_list {
+    const void **items;
+    uint32_t count, room;
+};
+
+/* An allocation, for as long as it was there. */
+struct gt_recorded_memory {
+    uint64_t address, bytes, start_ns, end_ns;
+    uint32_t buffer;
+    bool pooled; /* several things lie in it: pointers lead to its inside too */
+};
+
+/* A host function in a graph's launch: an operation that was made up. */
+struct gt_recorded_host_node {
+    uint64_t node;
+    uint32_t correlation, op; /* of the launch; among the import's */
+};
+
+struct gt_recorded_process {
+    unsigned char *bytes;
+    uint64_t size;
+    uint64_t key; /* tells processes apart: exec makes another one of a pid */
+    const struct gt_recorded_header *header;
+    struct gt_recorded_list lists[GT_RECORDED_KINDS];
+    uint32_t *names;        /* by number: of the workload; GT_NONE */
+    uint32_t *kernel_names; /* the same, as the source has them */
+    uint32_t name_count;
+    struct gt_recorded_memory *memory; /* by address, then time */
+    uint32_t memory_count, memory_room;
+    const struct gt_record_call **by_correlation;
+    struct gt_parameter_types *types;    /* of kernels, by their names' numbers; count UINT32_MAX: not read yet */
+    const struct gt_record_node **outer; /* nodes that are graphs */
+    uint32_t outer_count;
+    struct gt_recorded_host_node *host_nodes;
+    uint32_t host_node_count, host_node_room;
+    uint32_t first_thread, first_op; /* of this process, among the workload's and the import's */
+};
+
+struct gt_recorded {
+    struct gt_import import;
+    const char *path;
+    struct gt_recorded_process *processes;
+    uint32_t process_count, process_room;
+    struct gt_recorded_gpu { /* by number in the trace */
+        const struct gt_record_gpu *record;
+        uint32_t id;
+    } * gpus;
+    uint32_t gpu_count, gpu_room;
+    uint64_t pick_up_ns; /* from the end of what is before a host function to its start */
+};
+
+/* file.c: read the file into `process`, zeroed. Returns 0, or -1. */
+int gt_recorded_load(struct gt_recorded_process *process, const char *path, struct gt_input *opened,
+                     struct gt_error *error);
+void gt_recorded_unload(struct gt_recorded_process *process);
+/* The records of a kind as pointers to its structure. */
+#define GT_RECORDS(process, kind)      ((process)->lists[kind].items)
+#define GT_RECORD_COUNT(process, kind) ((process)->lists[kind].count)
+
+/* describe.c */
+void gt_recorded_describe(struct gt_recorded *recorded, struct gt_recorded_process *process);
+uint32_t gt_recorded_name(const struct gt_recorded_process *process, uint32_t name);
+uint32_t gt_recorded_kernel_name(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t name);
+/* The stream that a context has under that number; that a call's handle means, GT_NONE: unknown. */
+uint32_t gt_recorded_stream(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t gpu,
+                            uint32_t context, uint32_t id);
+uint32_t gt_recorded_stream_meant(struct gt_recorded *recorded, const struct gt_recorded_process *process,
+                                  const struct gt_record_call *call);
+/* What the process calls GPU `id`, in the trace. */
+uint32_t gt_recorded_gpu_id(const struct gt_recorded *recorded, const struct gt_recorded_process *process,
+                            uint32_t id);
+/* The first GPU as a device, after all processes were described. */
+void gt_recorded_describe_device(struct gt_recorded *recorded);
+
+/* memory.c: after the calls were sorted, before they are added. */
+void gt_recorded_find_memory(struct gt_recorded *recorded, struct gt_recorded_process *process);
+/* The allocation that holds the address at that time; NULL. */
+const struct gt_recorded_memory *gt_recorded_memory_at(const struct gt_recorded_process *process, uint64_t address,
+                                                       uint64_t time_ns);
+
+/* calls.c: sorts them by time. */
+void gt_recorded_sort_calls(struct gt_recorded_process *process);
+void gt_recorded_add_calls(struct gt_recorded *recorded, struct gt_recorded_process *process);
+/* The call of a correlation; NULL. */
+const struct gt_record_call *gt_recorded_find_call(const struct gt_recorded_process *process, uint32_t correlation);
+
+/* operations.c */
+void gt_recorded_add_ops(struct gt_recorded *recorded, struct gt_recorded_process *process);
+
+/* graphs.c: first sort what is known of graphs; then edges between the operations added. */
+void gt_recorded_sort_graphs(struct gt_recorded_process *process);
+void gt_recorded_add_edges(struct gt_recorded *recorded, struct gt_recorded_process *process);
+const struct gt_record_node *gt_recorded_node(const struct gt_recorded_process *process, uint64_t node);
+/* The node that another is a copy of. */
+uint64_t gt_recorded_original(const struct gt_recorded_process *process, uint64_t node);
+/* What that executable graph was made from; NULL: not known. */
+const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process *process, uint64_t executable);
+
+/* hosts.c: an operation that stands for a host function, between the end of what was before and the start of what was
+ * next. */
+struct gt_import_op *gt_recorded_add_host_op(struct gt_recorded *recorded, const struct gt_recorded_process *process,
+                                             const struct gt_record_call *call, uint32_t stream, uint64_t before_ns,
+                                             uint64_t next_ns);
+/* Of streams; host_nodes.c: of graphs, before their edges */
+void gt_recorded_add_host_nodes(struct gt_recorded *recorded, struct gt_recorded_process *process);
+void gt_recorded_add_host_functions(struct gt_recorded *recorded, struct gt_recorded_process *process);
+/* ranges.c */
+void gt_recorded_add_ranges(struct gt_recorded *recorded, struct gt_recorded_process *process);
+
+#endif

@@ -1,0 +1,236 @@
+/* operations.c - kernels, copies and memsets, and the memory that they read and write as far as can be told. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "traces/recorded/internal.h"
+
+static int compare_ops(const void *left, const void *right)
+{
+    const struct gt_record_op *a = *(const void *const *)left, *b = *(const void *const *)right;
+
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(a->end_ns, b->end_ns);
+    GT_ORDER(a->correlation, b->correlation);
+    GT_ORDER(a->node, b->node);
+    return 0;
+}
+
+static int compare_launches(const void *left, const void *right)
+{
+    const struct gt_record_launch *a = *(const void *const *)left, *b = *(const void *const *)right;
+
+    GT_ORDER(a->node, b->node);
+    GT_ORDER(a->correlation, b->correlation);
+    return 0;
+}
+
+/* What a launch gave its kernel, or a graph's node; NULL. */
+static const struct gt_record_launch *find_launch(const struct gt_recorded_process *process, uint64_t node,
+                                                  uint32_t correlation)
+{
+    const struct gt_recorded_list *list = &process->lists[GT_RECORDED_LAUNCH];
+    uint32_t low = 0, high = list->count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct gt_record_launch *at = list->items[middle];
+
+        if (at->node < node || (at->node == node && at->correlation < correlation))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < list->count) {
+        const struct gt_record_launch *at = list->items[low];
+
+        if (at->node == node && at->correlation == correlation)
+            return at;
+    }
+    return NULL;
+}
+
+static uint32_t some(uint32_t size)
+{
+    return size == 0 || size > INT32_MAX ? 1 : size;
+}
+
+static uint32_t kernel_of(struct gt_recorded *recorded, struct gt_recorded_process *process,
+                          const struct gt_record_op *op, const struct gt_record_launch *launch)
+{
+    struct gt_kernel kernel = {
+        .name = gt_recorded_kernel_name(recorded, process, op->name),
+        .runs = GT_NONE,
+        .arguments = GT_NONE,
+        .grid = { some(op->grid[0]), some(op->grid[1]), some(op->grid[2]) },
+        .block = { some(op->block[0]), some(op->block[1]), some(op->block[2]) },
+        .registers_per_thread = op->registers,
+        .static_shared_bytes = op->static_shared_bytes,
+        .dynamic_shared_bytes = op->dynamic_shared_bytes,
+        .duration_ps = GT_TIME_NONE,
+        .cooperative = op->launch_type == 1 || (launch != NULL && launch->attributes & GT_RECORDED_COOPERATIVE),
+    };
+
+    gt_import_warn(recorded->import.workload, "launch-shapes-unknown",
+                   op->grid[0] == 0 || op->grid[1] == 0 || op->grid[2] == 0 || op->block[0] == 0);
+    if (gt_kernel_cluster_fits(kernel.grid, op->cluster))
+        memcpy(kernel.cluster, op->cluster, sizeof kernel.cluster);
+    return gt_workload_kernel(recorded->import.workload, &kernel);
+}
+
+/* An end of a copy, or a memset's memory: so many bytes there. */
+static void touch(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t op,
+                  uint64_t address, uint64_t bytes, uint64_t time_ns, bool writes)
+{
+    const struct gt_recorded_memory *memory =
+        address == 0 || bytes == 0 ? NULL : gt_recorded_memory_at(process, address, time_ns);
+    struct gt_buffer_access access = { .bytes = bytes, .buffer = GT_NONE, .writes = writes };
+
+    if (memory == NULL || bytes > memory->bytes - (address - memory->address)) {
+        if (address == 0 || bytes == 0 || bytes > UINT64_MAX - address || recorded->import.ops[op].kind != GT_OP_COPY)
+            return;
+        access.offset = address; /* memory that nobody allocated through CUDA */
+    } else {
+        access.buffer = memory->buffer;
+        access.offset = address - memory->address;
+    }
+    gt_import_add_access(&recorded->import, op, &access);
+}
+
+/* What a function's name says of its parameters; NULL: nothing. */
+static const struct gt_parameter_types *types_of(struct gt_recorded *recorded, struct gt_recorded_process *process,
+                                                 uint32_t name)
+{
+    struct gt_parameter_types *types;
+
+    if (gt_recorded_name(process, name) == GT_NONE)
+        return NULL;
+    if (process->types == NULL) {
+        process->types = gt_calloc(process->name_count, sizeof *process->types);
+        for (uint32_t i = 0; i < process->name_count; i++)
+            process->types[i].count = UINT32_MAX;
+    }
+    types = &process->types[name];
+    if (types->count == UINT32_MAX)
+        gt_parameter_types_read(
+            gt_name_text(recorded->import.workload, gt_recorded_kernel_name(recorded, process, name)), types);
+    return types;
+}
+
+/* Kernels were given pointers: what their names call const they read, others they may write too.  A value in a
+ * structure, or of a type that the name does not tell, may be no pointer, or one that is not used. */
+static void give_pointer(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t op,
+                         const struct gt_recorded_word *word, const struct gt_parameter_types *types,
+                         uint64_t time_ns)
+{
+    const struct gt_recorded_memory *memory = gt_recorded_memory_at(process, word->value, time_ns);
+    uint8_t type =
+        types != NULL && word->parameter < types->count ? types->type[word->parameter] : GT_PARAMETER_OTHER;
+    struct gt_buffer_access access = { .writes = false };
+
+    if (memory == NULL)
+        return;
+    access.buffer = memory->buffer;
+    access.possible = type == GT_PARAMETER_OTHER || word->offset != 0 || memory->pooled;
+    access.offset = word->value - memory->address;
+    access.bytes = access.offset == 0 ? 0 : memory->bytes - access.offset;
+    gt_import_add_access(&recorded->import, op, &access);
+    access.writes = true;
+    if (type != GT_PARAMETER_CONST_POINTER)
+        gt_import_add_access(&recorded->import, op, &access);
+}
+
+static void add_accesses(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t index,
+                         const struct gt_record_op *op, const struct gt_record_launch *launch)
+{
+    const struct gt_record_call *call = gt_recorded_find_call(process, op->correlation);
+    const struct gt_record_node *node =
+        op->node != 0 ? gt_recorded_node(process, gt_recorded_original(process, op->node)) : NULL;
+    uint64_t time_ns = call != NULL ? call->start_ns : op->start_ns;
+
+    for (uint32_t i = 0; op->kind == GT_OP_KERNEL && launch != NULL && i < launch->count; i++)
+        give_pointer(recorded, process, index, &launch->words[i], types_of(recorded, process, op->name), time_ns);
+    if (op->kind == GT_OP_COPY && node != NULL) {
+        touch(recorded, process, index, node->b, node->bytes, time_ns, false);
+        touch(recorded, process, index, node->a, node->bytes, time_ns, true);
+    } else if (op->kind == GT_OP_COPY && op->node == 0 && call != NULL && call->what == GT_DID_COPY) {
+        touch(recorded, process, index, call->b, call->c, time_ns, false);
+        touch(recorded, process, index, call->a, call->c, time_ns, true);
+    } else if (op->kind == GT_OP_MEMSET && node != NULL)
+        touch(recorded, process, index, node->a, node->bytes, time_ns, true);
+    else if (op->kind == GT_OP_MEMSET && op->node == 0 && call != NULL && call->what == GT_DID_MEMSET)
+        touch(recorded, process, index, call->a, call->c, time_ns, true);
+}
+
+static void set_copy(struct gt_recorded *recorded, const struct gt_recorded_process *process, struct gt_import_op *op,
+                     const struct gt_record_op *record)
+{
+    uint32_t peer = GT_NONE;
+
+    op->bytes = record->bytes;
+    if (record->kind == GT_OP_MEMSET) {
+        op->memory = record->destination < GT_MEMORIES ? (uint8_t)record->destination : GT_MEMORY_UNKNOWN;
+        return;
+    }
+    gt_import_warn(recorded->import.workload, "copy-kinds-unknown", record->direction >= GT_DIRECTIONS);
+    op->direction = record->direction < GT_DIRECTIONS ? (uint8_t)record->direction : GT_D2D;
+    op->memory = (uint8_t)(op->direction == GT_D2H ? record->destination : record->source);
+    if (op->memory >= GT_MEMORIES)
+        op->memory = GT_MEMORY_UNKNOWN;
+    if (op->direction == GT_P2P || op->direction == GT_D2D)
+        op->memory = GT_MEMORY_DEVICE;
+    if (op->direction == GT_P2P && record->peer_gpu <= UINT16_MAX) {
+        peer = gt_recorded_gpu_id(recorded, process, record->peer_gpu);
+        op->peer_gpu = gt_import_gpu(&recorded->import, peer > UINT16_MAX ? UINT16_MAX : peer);
+    }
+}
+
+static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *process,
+                   const struct gt_record_op *record)
+{
+    uint64_t original = record->node != 0 ? gt_recorded_original(process, record->node) : 0;
+    const struct gt_record_launch *launch =
+        record->kind == GT_OP_KERNEL ? find_launch(process, original, record->node != 0 ? 0 : record->correlation)
+                                     : NULL;
+    uint32_t stream = gt_recorded_stream(recorded, process, record->gpu, record->context, record->stream);
+    uint32_t kernel = record->kind == GT_OP_KERNEL ? kernel_of(recorded, process, record, launch) : GT_NONE;
+    struct gt_import_op *op = gt_import_add_op(&recorded->import);
+
+    op->start_ns = (int64_t)record->start_ns;
+    op->end_ns = (int64_t)(record->end_ns < record->start_ns ? record->start_ns : record->end_ns);
+    op->process = process->key;
+    op->correlation = record->correlation;
+    op->stream = stream;
+    op->kernel = kernel;
+    op->kind = (uint8_t)record->kind;
+    op->programmatic = launch != NULL && launch->attributes & GT_RECORDED_PROGRAMMATIC && record->node == 0;
+    if (record->kind != GT_OP_KERNEL)
+        set_copy(recorded, process, op, record);
+    gt_import_warn(recorded->import.workload, "launch-priorities-left-out",
+                   launch != NULL && launch->attributes & GT_RECORDED_HAS_PRIORITY &&
+                       launch->priority != recorded->import.workload->streams[stream].priority);
+    add_accesses(recorded, process, recorded->import.op_count - 1, record, launch);
+}
+
+static void sort(struct gt_recorded_list *list, int (*compare)(const void *, const void *))
+{
+    if (list->count > 1)
+        qsort(list->items, list->count, sizeof *list->items, compare);
+}
+
+void gt_recorded_add_ops(struct gt_recorded *recorded, struct gt_recorded_process *process)
+{
+    struct gt_recorded_list *ops = &process->lists[GT_RECORDED_OP];
+
+    sort(ops, compare_ops);
+    sort(&process->lists[GT_RECORDED_LAUNCH], compare_launches);
+    process->first_op = recorded->import.op_count;
+    for (uint32_t i = 0; i < ops->count; i++) {
+        const struct gt_record_op *op = ops->items[i];
+
+        if (op->kind == GT_OP_KERNEL || op->kind == GT_OP_COPY || op->kind == GT_OP_MEMSET)
+            add_op(recorded, process, op);
+        else
+            ops->items[i] = NULL;
+    }
+}
