@@ -43,6 +43,24 @@ EXTRA_DIST += validate/README.md validate/device-launches.md validate/gpu/README
     validate/recordings/random-1122.db.zst validate/recordings/random-2026.db.zst validate/recordings/random-90210.db.zst validate/recordings/random-77031.db.zst validate/recordings/random-555.db.zst validate/scripts/pairs.sh validate/scripts/rammer.gp validate/scripts/roofline.py validate/scripts/rammer.sh validate/scripts/task_times.cu \
     validate/recordings/tasks-771942.tar.zst validate/recordings/children-429158.tar.zst validate/recordings/meetings.tar.zst validate/recordings/gpus.db.zst validate/scripts/gpus.sh validate/scripts/handed.sh validate/scripts/random.sh validate/scripts/random-record.sh validate/scripts/rules.sh validate/scripts/whatif.sh
 
+
+# The library that `gridtide record` puts into programs: by itself, with nothing of the program linked in.
+RECORDER_FILES = \
+    validate/record/activities.c validate/record/api.c validate/record/calls.c validate/record/control.c \
+    validate/record/exec.c validate/record/functions.c validate/record/graphs.c validate/record/inject.c validate/record/nvtx.c \
+    validate/record/rows.c validate/record/streams.c validate/record/writer.c
+RECORDER_INCLUDES = validate/record/api.h validate/record/internal.h validate/record/writer.h traces/recorded/records.h
+EXTRA_DIST += $(RECORDER_FILES) validate/record/api.h validate/record/internal.h validate/record/writer.h validate/record/README.md
+if HAVE_RECORDER
+recorderdir = $(pkglibdir)
+nodist_recorder_DATA = validate/record/libgridtide_record.so
+CLEANFILES += validate/record/libgridtide_record.so
+validate/record/libgridtide_record.so: $(RECORDER_FILES) $(RECORDER_INCLUDES)
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CC)$(CC) $(DEFS) -D_GNU_SOURCE -I$(top_srcdir) $(CUDA_CPPFLAGS) $(CPPFLAGS) -std=gnu11 -Wall -Wextra $(WARNING_CFLAGS) \
+	  $(PREFIX_MAP_CFLAGS) $(CFLAGS) -fvisibility=hidden -shared -fPIC -o $@ $(RECORDER_FILES:%=$(srcdir)/%) -lpthread -ldl
+endif
+
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_CUDA_SOURCES)
 VALIDATE_LIBS = validate/libvalidate.a kernels/libkernels.a

@@ -1,0 +1,219 @@
+/* calls.c - what happens at a call's callback: its time, its arguments, one record. */
+#include <stdatomic.h>
+#include <string.h>
+
+#include "validate/record/internal.h"
+
+#define DOMAINS ((unsigned)CUPTI_CB_DOMAIN_SIZE)
+enum { IDS = 2048, TIMED_ONE_IN = 64 };
+
+static const struct gt_call_row *rows[DOMAINS][IDS];
+static _Atomic uint32_t names[DOMAINS][IDS];
+static _Atomic uint64_t call_count, timed_ns;
+static _Atomic int captures; /* streams that are captured now */
+
+/* A thread's calls: the outermost one is recorded. */
+static _Thread_local struct {
+    uint64_t start_ns;
+    uint32_t depth, correlation;
+    bool own;
+    uint32_t count;
+} thread;
+
+void gt_calls_own(bool own)
+{
+    thread.own = own;
+}
+
+void gt_calls_cost(uint64_t *calls, uint64_t *total_ns)
+{
+    *calls = atomic_load(&call_count);
+    *total_ns = atomic_load(&timed_ns) * TIMED_ONE_IN;
+}
+
+void gt_calls_enable(CUpti_SubscriberHandle subscriber)
+{
+    for (size_t i = 0; i < gt_call_row_count; i++) {
+        const struct gt_call_row *row = &gt_call_rows[i];
+
+        if (row->id < IDS && gt_api.cuptiEnableCallback(1, subscriber, row->domain, row->id) == CUPTI_SUCCESS)
+            rows[row->domain][row->id] = row;
+    }
+}
+
+static uint32_t name_of(const struct gt_call_row *row)
+{
+    _Atomic uint32_t *name = &names[row->domain][row->id];
+
+    if (atomic_load_explicit(name, memory_order_relaxed) == 0) {
+        const char *text = NULL;
+
+        gt_api.cuptiGetCallbackName(row->domain, row->id, &text);
+        atomic_store(name, gt_writer_name(text != NULL ? text : "unknown"));
+    }
+    return atomic_load_explicit(name, memory_order_relaxed);
+}
+
+static bool is_captured(uint64_t stream)
+{
+    CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+    bool captured;
+
+    if (atomic_load_explicit(&captures, memory_order_relaxed) <= 0 || gt_api.cuStreamIsCapturing == NULL)
+        return false;
+    thread.own = true;
+    captured = gt_api.cuStreamIsCapturing((CUstream)(uintptr_t)stream, &status) == CUDA_SUCCESS &&
+               status != CU_STREAM_CAPTURE_STATUS_NONE;
+    thread.own = false;
+    return captured;
+}
+
+static void name_stream(const struct gt_call_row *row, const CUpti_CallbackData *data, struct gt_record_call *call)
+{
+    if (call->stream == 0)
+        call->stream = row->flags & GT_ROW_PER_THREAD ? GT_RECORDED_PER_THREAD_STREAM : GT_RECORDED_LEGACY_STREAM;
+    if (call->stream == GT_RECORDED_PER_THREAD_STREAM)
+        gt_per_thread_stream_met(data->context, data->contextUid);
+}
+
+/* The number of the executable graph that is launched. */
+static void number_graph(struct gt_record_call *call)
+{
+    uint32_t number = 0;
+
+    if (gt_api.cuptiGetGraphExecId((CUgraphExec)(uintptr_t)call->a, &number) == CUPTI_SUCCESS)
+        call->a = number;
+}
+
+/* What others have to know of it besides the record. */
+static void learn(const struct gt_call_row *row, const CUpti_CallbackData *data, struct gt_record_call *call)
+{
+    if (row->what == GT_DID_ALLOC || row->what == GT_DID_REGISTER)
+        gt_function_memory(call->a, call->b);
+    else if (row->what == GT_DID_GRAPH_LAUNCH)
+        number_graph(call);
+    else if (row->what == GT_DID_STREAM_CREATE && call->a != 0)
+        gt_stream_made(data->context, (CUstream)(uintptr_t)call->a);
+}
+
+static void write_call(const struct gt_call_row *row, const CUpti_CallbackData *data, uint64_t end_ns)
+{
+    struct gt_record_call call = { .start_ns = thread.start_ns, .end_ns = end_ns };
+    struct gt_record_call *record;
+
+    if (data->functionReturnValue != NULL)
+        memcpy(&call.result, data->functionReturnValue, sizeof call.result);
+    call.thread = gt_writer_thread();
+    call.correlation = data->correlationId;
+    call.context = data->contextUid;
+    call.what = row->what;
+    call.name = name_of(row);
+    if (row->read != NULL && data->functionParams != NULL)
+        row->read(data->functionParams, &call);
+    if (data->context != NULL)
+        gt_context_met(data->context, data->contextUid);
+    if (row->flags & GT_ROW_STREAM) {
+        call.head.flags |= GT_RECORDED_IN_STREAM;
+        name_stream(row, data, &call);
+        if (is_captured(call.stream))
+            call.head.flags |= GT_RECORDED_CAPTURED;
+    }
+    if (row->flags & GT_ROW_SYNCHRONOUS)
+        call.head.flags |= GT_RECORDED_SYNCHRONOUS;
+    learn(row, data, &call);
+    record = gt_writer_begin(GT_RECORDED_CALL, sizeof *record);
+    if (record == NULL)
+        return;
+    call.head = (struct gt_record_head){ 0, GT_RECORDED_CALL, call.head.flags };
+    memcpy(record, &call, sizeof call);
+    gt_writer_end(record);
+}
+
+/* Which graph an instantiation made, of which. */
+static void look_at_graph(const CUpti_CallbackData *data, const struct gt_call_row *row)
+{
+    /* All of these functions have these two in front. */
+    const struct {
+        CUgraphExec *executable;
+        CUgraph graph;
+    } *made = data->functionParams;
+    const char *name = data->functionName;
+    int result = 0;
+
+    if (row->what != GT_DID_OTHER || name == NULL || strstr(name, "GraphInstantiate") == NULL || made == NULL)
+        return;
+    if (data->functionReturnValue != NULL)
+        memcpy(&result, data->functionReturnValue, sizeof result);
+    if (result == 0 && made->executable != NULL)
+        gt_graph_made(*made->executable, made->graph);
+}
+
+static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_row *row)
+{
+    const char *name = data->functionName;
+
+    if (row->what != GT_DID_OTHER || name == NULL)
+        return;
+    look_at_graph(data, row);
+    if (strstr(name, "BeginCapture") != NULL)
+        atomic_fetch_add(&captures, 1);
+    else if (strstr(name, "EndCapture") != NULL && atomic_load(&captures) > 0)
+        atomic_fetch_sub(&captures, 1);
+    else if (strstr(name, "ProfilerStart") != NULL)
+        gt_control_profiler(true);
+    else if (strstr(name, "ProfilerStop") != NULL)
+        gt_control_profiler(false);
+}
+
+static void enter(const CUpti_CallbackData *data)
+{
+    if (thread.depth++ > 0)
+        return;
+    thread.correlation = data->correlationId;
+    thread.start_ns = gt_writer_now_ns();
+}
+
+static void leave(const CUpti_CallbackData *data, const struct gt_call_row *row)
+{
+    uint64_t end_ns = gt_writer_now_ns();
+    struct gt_launch_view view;
+
+    if (thread.depth == 0)
+        return; /* it began before recording */
+    thread.depth--;
+    if (row->what == GT_DID_LAUNCH && row->domain == CUPTI_CB_DOMAIN_DRIVER_API && data->functionParams != NULL &&
+        gt_recording() && gt_launch_look(row->id, data->functionParams, &view))
+        gt_function_record(&view, 0, thread.correlation);
+    if (thread.depth > 0) /* CUPTI gives the inner call the outer one's number */
+        return;
+    if (gt_recording() || row->flags & GT_ROW_DEFINES)
+        write_call(row, data, end_ns);
+    thread.own = true; /* what follows may call CUDA */
+    look_at_rest(data, row);
+    thread.own = false;
+    atomic_fetch_add_explicit(&call_count, 1, memory_order_relaxed);
+    if (++thread.count % TIMED_ONE_IN == 0)
+        atomic_fetch_add_explicit(&timed_ns, gt_writer_now_ns() - end_ns, memory_order_relaxed);
+}
+
+void CUPTIAPI gt_calls_take(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data)
+{
+    const CUpti_CallbackData *call = data;
+    const struct gt_call_row *row;
+
+    (void)user;
+    if (thread.own || !gt_writer_is_open())
+        return;
+    if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
+        if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
+            gt_graph_cloned(((const CUpti_ResourceData *)data)->resourceDescriptor);
+        return;
+    }
+    row = (unsigned)domain < DOMAINS && id < IDS ? rows[domain][id] : NULL;
+    if (row == NULL)
+        return;
+    if (call->callbackSite == CUPTI_API_ENTER)
+        enter(call);
+    else
+        leave(call, row);
+}

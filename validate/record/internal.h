@@ -1,0 +1,91 @@
+/* internal.h - the parts of the injection library, in the order in which a record comes about.
+ *
+ *  inject.c      the driver loads the library: CUPTI is opened, callbacks and activity are switched on
+ *  calls.c       a call's callback: what it was, with its arguments (rows.c: the table of functions)
+ *  functions.c   kernels: their parameters, and values of these that may be pointers
+ *  streams.c     contexts, streams and GPUs, described when they are met
+ *  graphs.c      executable graphs: nodes, edges
+ *  activities.c  CUPTI's buffers: kernels, copies and memsets with their times
+ *  nvtx.c        ranges
+ *  control.c     when recording is on; a thread that hands buffers over; ends of the process
+ *  writer.c      the file
+ *
+ * Nothing here ends, or changes, the program that is recorded: what fails is written down, or left out.
+ */
+#ifndef GRIDTIDE_VALIDATE_RECORD_INTERNAL_H
+#define GRIDTIDE_VALIDATE_RECORD_INTERNAL_H
+
+#include "validate/record/api.h"
+#include "validate/record/writer.h"
+
+/* What a function does with a stream, in its row. */
+enum gt_row_flag {
+    GT_ROW_STREAM = 1,      /* it works on one */
+    GT_ROW_PER_THREAD = 2,  /* of which 0 is the thread's own default stream (--default-stream per-thread) */
+    GT_ROW_SYNCHRONOUS = 4, /* it waits for its copy */
+    GT_ROW_DEFINES = 8      /* told even while recording is off: others mean what it made */
+};
+/* A CUDA function that is recorded. */
+struct gt_call_row {
+    CUpti_CallbackDomain domain;
+    CUpti_CallbackId id;
+    uint8_t what; /* gt_recorded_what */
+    uint8_t flags;
+    /* Read the arguments of a call that is over into `call`; NULL: it has none that matter. */
+    void (*read)(const void *parameters, struct gt_record_call *call);
+};
+extern const struct gt_call_row gt_call_rows[];
+extern const size_t gt_call_row_count;
+
+/* Have CUPTI tell of these calls, to the subscriber. */
+void gt_calls_enable(CUpti_SubscriberHandle subscriber);
+void CUPTIAPI gt_calls_take(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
+/* Calls that CUPTI tells of from now on, on this thread, are the recorder's own. */
+void gt_calls_own(bool own);
+/* Time in the recorder's own code so far. */
+void gt_calls_cost(uint64_t *calls, uint64_t *total_ns);
+
+/* What is launched, and how its parameters are given. */
+struct gt_launch_view {
+    const void *function; /* a CUfunction or CUkernel */
+    void **parameters;    /* a pointer to each; or NULL */
+    void **extra;         /* or all in one piece, as cuLaunchKernel() has it */
+    const CUlaunchAttribute *attributes;
+    unsigned attribute_count;
+    bool cooperative;
+};
+/* Is the driver's function such a launch? */
+bool gt_launch_look(CUpti_CallbackId id, const void *parameters, struct gt_launch_view *view);
+/* Write what a launch (`node` 0), or a node of a graph, gave its kernel. */
+void gt_function_record(const struct gt_launch_view *view, uint64_t node, uint32_t correlation);
+/* Memory that pointers may lead to. */
+void gt_function_memory(uint64_t address, uint64_t bytes);
+
+/* Describe the context and its GPU when they are met. */
+void gt_context_met(CUcontext context, uint32_t number);
+void gt_stream_made(CUcontext context, CUstream stream);
+/* The calling thread's own default stream in that context. */
+void gt_per_thread_stream_met(CUcontext context, uint32_t number);
+
+/* The graph was instantiated. */
+void gt_graph_made(CUgraphExec executable, CUgraph graph);
+void gt_graph_cloned(const CUpti_GraphData *data);
+
+void CUPTIAPI gt_activities_give(uint8_t **buffer, size_t *bytes, size_t *records);
+void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
+void gt_activities_enable(bool on);
+void gt_activities_cost(uint64_t *buffers, uint64_t *buffers_ns, uint64_t *overhead_ns);
+
+/* Is recording on? */
+bool gt_recording(void);
+/* cudaProfilerStart() or -Stop(), a range of that name began or ended. */
+void gt_control_profiler(bool begins);
+void gt_control_range(const char *name, bool begins);
+/* Read the environment and make the file, once. 0, or an errno: there is nothing to record. */
+int gt_control_open(void);
+/* CUDA begins: recording is switched on as was wished, and a thread hands over what CUPTI has. 0, or an errno. */
+int gt_control_begin(void);
+/* The process is about to end, or to become another program, on this thread. */
+void gt_control_last_words(enum gt_recorded_end how, int signal);
+
+#endif
