@@ -19,7 +19,9 @@ gridtide_SOURCES = \
     sim/cmd/parse.c \
     sim/cmd/profiles.c sim/cmd/profiles.h \
     sim/cmd/progress.c sim/cmd/progress.h \
-    sim/cmd/recordings.c sim/cmd/recordings.h sim/cmd/report.c \
+    sim/cmd/recordings.c sim/cmd/recordings.h \
+    sim/cmd/record.c sim/cmd/record_parts.h sim/cmd/record_report.c sim/cmd/record_run.c \
+    sim/cmd/report.c \
     sim/cmd/schedule.c \
     sim/cmd/rules.c sim/cmd/rules.h \
     sim/cmd/run.c sim/cmd/run_change.c sim/cmd/run_departure.c sim/cmd/run_input.c sim/cmd/run_input.h \

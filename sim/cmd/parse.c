@@ -39,7 +39,7 @@ static void add_options(struct table *table, const struct argp *parser)
         add_options(table, child->argp);
 }
 
-static void make_table(struct table *table, const struct argp *parser)
+static void make_table(struct table *table, const struct argp *parser, unsigned flags)
 {
     static const char *const argp_own[] = { "help", "usage", "version" };
 
@@ -47,7 +47,7 @@ static void make_table(struct table *table, const struct argp *parser)
     table->out = open_memstream(&table->shorts, &table->bytes);
     if (table->out == NULL)
         gt_no_memory("a text");
-    fputs("?Vh", table->out);
+    fputs(flags & ARGP_IN_ORDER ? "+?Vh" : "?Vh", table->out);
     add_options(table, parser);
     for (size_t i = 0; i < sizeof argp_own / sizeof argp_own[0]; i++)
         add_long(table, argp_own[i], NULL);
@@ -111,17 +111,27 @@ static bool asks_for_help(const struct table *table, int argc, char **argv)
     return help;
 }
 
-void gt_parse(const struct argp *parser, int argc, char **argv, void *input)
+static void parse(const struct argp *parser, int argc, char **argv, unsigned flags, void *input)
 {
     static char option[] = "--help";
     struct table table;
     bool help;
 
-    make_table(&table, parser);
+    make_table(&table, parser, flags);
     help = asks_for_help(&table, argc, argv);
     free(table.longs);
     free(table.shorts);
     if (help)
         argp_parse(parser, 2, (char *[]){ argv[0], option, NULL }, 0, NULL, input);
-    argp_parse(parser, argc, argv, 0, NULL, input);
+    argp_parse(parser, argc, argv, flags, NULL, input);
+}
+
+void gt_parse(const struct argp *parser, int argc, char **argv, void *input)
+{
+    parse(parser, argc, argv, 0, input);
+}
+
+void gt_parse_in_order(const struct argp *parser, int argc, char **argv, void *input)
+{
+    parse(parser, argc, argv, ARGP_IN_ORDER, input);
 }

@@ -9,6 +9,7 @@ dist_man_MANS += \
     sim/man/gridtide-export.1 \
     sim/man/gridtide-import.1 \
     sim/man/gridtide-model.7 \
+    sim/man/gridtide-record.1 \
     sim/man/gridtide-report.1 \
     sim/man/gridtide-run.1 \
     sim/man/gridtide-schedule.1 \
