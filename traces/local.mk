@@ -12,7 +12,7 @@ traces_libtraces_a_SOURCES = \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/departure.c traces/explain/departure.h traces/explain/explain.h traces/explain/findings.c \
     traces/explain/full_queue.c traces/explain/full_queue.h traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h \
     traces/explain/loaded_order.c traces/explain/loaded_order.h \
-    traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/why.c traces/explain/why.h \
+    traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \
     traces/export/csv_file.c traces/export/csv_file.h traces/export/export_ranges.c traces/export/export_csv.c traces/export/export_perfetto.c traces/export/exporters.c traces/export/internal.h traces/export/operations.c \
     traces/export/perfetto.c traces/export/ranges.c traces/export/perfetto.h traces/export/rows.c traces/export/tasks.c traces/export/tracks.c \

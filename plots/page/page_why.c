@@ -129,7 +129,7 @@ static int write_why(const struct gt_page *page, struct gt_error *error)
         return gt_page_kernel_limits(page, error);
     if (find_limits(page, &limits, error) != 0)
         return -1;
-    findings = gt_findings(subject->run, &count);
+    findings = gt_findings(subject->run, subject->stats->task_kernels, subject->stats->task_kernel_count, &count);
     fputs("<section id=\"why\">\n<h2>What limits it</h2>\n", page->out);
     write_bound(page, &limits);
     if (limits.operator_count > 1)

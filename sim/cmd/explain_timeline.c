@@ -242,7 +242,7 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     struct gt_pair *pairs = gt_pairs(t, &pair_count);
     struct gt_bare_copies *copies = gt_bare_copies(t, &copy_count);
     struct gt_blocked_calls *calls = gt_blocked_calls(t, &call_count);
-    struct gt_finding *findings = gt_findings(t, &finding_count);
+    struct gt_finding *findings = gt_findings(t, limits->task_kernels, limits->task_kernel_count, &finding_count);
     struct gt_table *tables[TABLES];
 
     tables[count++] = limit_table(t, limits);

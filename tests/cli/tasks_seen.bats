@@ -63,3 +63,33 @@ teardown()
     "$GRIDTIDE" export perfetto "$folder/run.db" -o "$folder/run.pftrace"
     [ "$(grep -ac 'worker 1' "$folder/run.pftrace")" -ge 1 ]
 }
+
+# explained FILE FILTER: what `explain` says of the tasks of a trace.
+explained()
+{
+    rm -f "$folder/explained.db"
+    "$GRIDTIDE" run -q "$1" -o "$folder/explained.db"
+    "$GRIDTIDE" explain "$folder/explained.db" -f json > "$folder/explained"
+    jq -e ".findings[] | select(.finding == \"tasks\") | $2" "$folder/explained"
+}
+
+@test "tasks: explain says what bounds a kernel of them, which worker and kind, and why others are idle" {
+    command -v jq > /dev/null || skip "no jq"
+    explained "$folder/two.jsonl" '.what | test("mega is bound by the longest way through its tasks: 2 workers .* 10.0 of them tile; idle:.* waiting for counters.* worker [01] ends last")'
+    # Lists that are uneven: one worker has all but one of the tasks.
+    cat > "$folder/uneven.jsonl" <<- 'END'
+	{"gridtide":1,"name":"uneven","device":"h200"}
+	{"task_graph":"g","kinds":[{"kind":"tile","task_us":10}],"tasks":[{"count":20,"worker":[0,0,0,1]}]}
+	{"kernel":"mega","grid":2,"block":64,"tasks":"g"}
+	{"call":"launch","kernel":"mega"}
+	END
+    explained "$folder/uneven.jsonl" '.what | test("worker 0 ends last, with 1.5 times the mean work")'
+    # Hundreds of workers, tasks that take nothing: what each costs beside, and the queue.
+    cat > "$folder/queue.jsonl" <<- 'END'
+	{"gridtide":1,"name":"queue","device":"h200"}
+	{"task_graph":"g","kinds":[{"kind":"tile","task_us":0.1}],"tasks":[{"count":30000}]}
+	{"kernel":"mega","grid":1056,"block":64,"registers":32,"tasks":"g","policy":"shared"}
+	{"call":"launch","kernel":"mega"}
+	END
+    explained "$folder/queue.jsonl" '(.what | test("bound by what a task costs beside its work.*contention on the queue")) and (.ask | test("tasks.overhead_us=0"))'
+}

@@ -4,6 +4,7 @@
 #define GRIDTIDE_TRACES_EXPLAIN_EXPLAIN_H
 
 #include "traces/explain/why.h"
+#include "traces/stats/stats.h"
 
 /* A stretch in which a GPU ran nothing, between two operations. */
 struct gt_gap {
@@ -77,6 +78,8 @@ struct gt_finding {
     const char *help;   /* "" : nothing known */
     const char *change; /* for `gridtide whatif --change`; NULL: none */
 };
-struct gt_finding *gt_findings(const struct gt_loaded_run *run, size_t *count);
+/* `tasks`: what statistics say of the run's (or the part's) launches whose blocks did tasks, `task_count` of them. */
+struct gt_finding *gt_findings(const struct gt_loaded_run *run, const struct gt_stats_task_kernel *tasks,
+                               size_t task_count, size_t *count);
 
 #endif

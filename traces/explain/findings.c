@@ -7,6 +7,7 @@
 #include "sim/devices/occupancy.h"
 #include "traces/explain/explain.h"
 #include "traces/explain/part.h"
+#include "traces/explain/task_bound.h"
 
 struct findings {
     const struct gt_loaded_run *t;
@@ -270,6 +271,24 @@ static void find_pairs(struct findings *f)
     free(pairs);
 }
 
+/* Launches whose blocks do tasks: all of one kernel together. */
+static void find_tasks(struct findings *f, const struct gt_stats_task_kernel *tasks, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        gt_kernel_index kernel = gt_task_bound_kernel(f->t, &tasks[i]);
+        struct gt_task_bound bound;
+        size_t before = 0;
+
+        while (before < i && gt_task_bound_kernel(f->t, &tasks[before]) != kernel)
+            before++;
+        if (before < i || kernel == GT_NONE)
+            continue;
+        gt_task_bound_find(f->t, tasks, count, kernel, &bound);
+        snprintf(add(f, "tasks", bound.about_ps, bound.help, bound.change)->text, sizeof f->rows->text, "%s",
+                 bound.text);
+    }
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct gt_finding *left = a, *right = b;
@@ -277,7 +296,8 @@ static int by_time(const void *a, const void *b)
     return (left->about_ps < right->about_ps) - (left->about_ps > right->about_ps);
 }
 
-struct gt_finding *gt_findings(const struct gt_loaded_run *t, size_t *count)
+struct gt_finding *gt_findings(const struct gt_loaded_run *t, const struct gt_stats_task_kernel *tasks,
+                               size_t task_count, size_t *count)
 {
     struct findings f = { .t = t };
 
@@ -289,6 +309,7 @@ struct gt_finding *gt_findings(const struct gt_loaded_run *t, size_t *count)
     find_connections(&f);
     find_clusters(&f);
     find_graphs(&f);
+    find_tasks(&f, tasks, task_count);
     if (f.count > 0)
         qsort(f.rows, f.count, sizeof *f.rows, by_time);
     *count = f.count;

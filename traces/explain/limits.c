@@ -258,6 +258,11 @@ int gt_limits_find(struct gt_database *database, const struct gt_loaded_run *t, 
         part = gt_stats_compute(database, t->run_id, filter, error);
     if (part != NULL)
         result = gt_limits_of(t, whole, part, limits, error);
+    if (result == 0) { /* they are the limits' now */
+        limits->task_kernels = part->task_kernels;
+        limits->task_kernel_count = part->task_kernel_count;
+        part->task_kernels = NULL;
+    }
     if (part != whole)
         gt_stats_free(part);
     gt_stats_free(whole);
@@ -272,6 +277,7 @@ void gt_limits_free(struct gt_limits *limits)
         free(limits->operators[i].name);
     free(limits->steps);
     free(limits->operators);
+    free(limits->task_kernels);
     limits->steps = limits->operators = NULL;
     limits->step_count = limits->operator_count = 0;
 }

@@ -26,6 +26,8 @@ struct gt_limits {
     double bound_share;   /* of the path */
     struct gt_limit_cause causes[GT_PATH_KINDS];
     size_t cause_count;
+    struct gt_stats_task_kernel *task_kernels; /* launches whose blocks did tasks */
+    size_t task_kernel_count;
     struct gt_limit_share *steps, *operators;
     size_t step_count, operator_count; /* 0: the trace has none */
 };

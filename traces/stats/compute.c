@@ -115,6 +115,7 @@ void gt_stats_free(struct gt_stats *stats)
         free(stats->task_kinds[i].name);
     }
     free(stats->task_kinds);
+    free(stats->task_kernels);
     free(stats->steps);
     free(stats->operators);
     free(stats->streams);

@@ -164,6 +164,27 @@ struct gt_stats_task_kind {
     gt_time_ps total_ps, wait_ps; /* work; workers waiting for its counters */
 };
 
+/* One launch whose blocks did tasks: where the time of its workers went, and what bounds it. */
+enum { GT_STATS_KIND_BYTES = 80 };
+struct gt_stats_task_kernel {
+    uint32_t op;
+    uint64_t count, workers;
+    gt_time_ps span_ps; /* the launch's; the workers together had `workers` times that: */
+    gt_time_ps work_ps;
+    gt_time_ps counter_ps;    /* of having a task and waiting, until the last of those that it waits for had ended */
+    gt_time_ps overhead_ps;   /* the rest: until the worker has seen that, and what there is to do */
+    gt_time_ps empty_ps;      /* of asking for a task, while none was ready */
+    gt_time_ps contention_ps; /* the rest of asking: what the queue costs, the more the more ask */
+    gt_time_ps between_ps;    /* telling counters, from one task to the next */
+    gt_time_ps around_ps;     /* before the first task and after the last */
+    gt_time_ps path_ps;       /* as in struct gt_stats_tasks */
+    gt_time_ps kind_ps;       /* of it, the kind with most */
+    char kind[GT_STATS_KIND_BYTES];
+    bool steals;          /* its workers took tasks from each other's queues */
+    uint64_t last_worker; /* that ended the last task; how long its work took */
+    gt_time_ps last_work_ps;
+};
+
 /* Why something is absent or estimated; `section` as on the command's output. */
 struct gt_stats_note {
     const char *section;
@@ -197,6 +218,8 @@ struct gt_stats {
     struct gt_stats_tasks tasks;
     struct gt_stats_task_kind *task_kinds;
     size_t task_kind_count; /* most time first */
+    struct gt_stats_task_kernel *task_kernels;
+    size_t task_kernel_count; /* by operation */
     struct gt_stats_note notes[GT_STATS_NOTES_MAX];
     size_t note_count;
     struct gt_path_file *path_file; /* the segments, in a temporary file */

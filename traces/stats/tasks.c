@@ -1,5 +1,6 @@
 /* Tasks that kernels' blocks handed out among themselves: where the workers' time went, the path through the tasks. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,16 @@ struct task_row {
     uint32_t cause;     /* place in the rows; GT_NONE */
     uint32_t before;    /* of its worker's task before, likewise */
     int64_t cause_task; /* as stored; -1: none */
+    bool stolen;
 };
 
 /* One kernel's tasks, in the order of their workers and starts. */
 struct kernel_tasks {
     struct task_row *rows;
     uint32_t count, room;
+    uint32_t op;
     gt_time_ps start_ps, end_ps; /* the kernel's */
+    size_t closed_room;          /* of the stats' array of kernels */
 };
 
 static int by_worker(const void *left, const void *right)
@@ -68,20 +72,45 @@ static uint32_t waited_for(const struct kernel_tasks *kernel, const struct task_
                : GT_NONE;
 }
 
-/* The work on the path that ends with the task that ended last. */
-static gt_time_ps path_work_ps(const struct kernel_tasks *kernel)
+/* The task that ended last. */
+static uint32_t last_row(const struct kernel_tasks *kernel)
 {
-    gt_time_ps work_ps = 0;
-    uint32_t row = 0, steps = 0;
+    uint32_t row = 0;
 
     for (uint32_t i = 1; i < kernel->count; i++)
         if (kernel->rows[i].end_ps > kernel->rows[row].end_ps)
             row = i;
+    return row;
+}
+
+/* The work on the path that ends with the task that ended last, and the kind that has most of it. */
+static void walk_path(const struct gt_stats *stats, const struct kernel_tasks *kernel,
+                      struct gt_stats_task_kernel *closed)
+{
+    gt_time_ps *by_kind_ps = gt_calloc(stats->task_kind_count, sizeof *by_kind_ps);
+    uint32_t row = last_row(kernel), steps = 0;
+    size_t most = 0;
+
     for (; row != GT_NONE && steps < kernel->count; steps++) {
-        work_ps = gt_time_add(work_ps, kernel->rows[row].end_ps - kernel->rows[row].start_ps);
+        gt_time_ps work_ps = kernel->rows[row].end_ps - kernel->rows[row].start_ps;
+
+        closed->path_ps = gt_time_add(closed->path_ps, work_ps);
+        by_kind_ps[kernel->rows[row].kind] = gt_time_add(by_kind_ps[kernel->rows[row].kind], work_ps);
         row = waited_for(kernel, &kernel->rows[row]);
     }
-    return work_ps;
+    for (size_t i = 1; i < stats->task_kind_count; i++)
+        most = by_kind_ps[i] > by_kind_ps[most] ? i : most;
+    closed->kind_ps = by_kind_ps[most];
+    snprintf(closed->kind, sizeof closed->kind, "%s", stats->task_kinds[most].name);
+    free(by_kind_ps);
+}
+
+/* How long a worker looked for a task while none was ready: until that one's cause ended, where it had it only then. */
+static gt_time_ps empty_ps(const struct kernel_tasks *kernel, const struct task_row *row)
+{
+    gt_time_ps ready_ps = row->cause != GT_NONE ? kernel->rows[row->cause].end_ps : 0;
+
+    return ready_ps > row->asked_ps && ready_ps <= row->taken_ps ? ready_ps - row->asked_ps : 0;
 }
 
 static void add_kind(struct gt_stats *stats, const struct task_row *row)
@@ -93,38 +122,87 @@ static void add_kind(struct gt_stats *stats, const struct task_row *row)
     kind->wait_ps = gt_time_add(kind->wait_ps, row->start_ps - row->taken_ps);
 }
 
+static gt_time_ps counter_ps(const struct kernel_tasks *kernel, const struct task_row *row)
+{
+    gt_time_ps ready_ps = row->cause != GT_NONE ? kernel->rows[row->cause].end_ps : 0;
+
+    if (ready_ps <= row->taken_ps)
+        return 0;
+    return (ready_ps < row->start_ps ? ready_ps : row->start_ps) - row->taken_ps;
+}
+
+static void add_row(const struct kernel_tasks *kernel, const struct task_row *row, struct gt_stats_task_kernel *sums)
+{
+    gt_time_ps free_ps = row->before == GT_NONE ? row->asked_ps : kernel->rows[row->before].end_ps;
+    gt_time_ps waited_ps = empty_ps(kernel, row), held_ps = counter_ps(kernel, row);
+
+    sums->work_ps = gt_time_add(sums->work_ps, row->end_ps - row->start_ps);
+    sums->counter_ps = gt_time_add(sums->counter_ps, held_ps);
+    sums->overhead_ps = gt_time_add(sums->overhead_ps, row->start_ps - row->taken_ps - held_ps);
+    sums->empty_ps = gt_time_add(sums->empty_ps, waited_ps);
+    sums->contention_ps = gt_time_add(sums->contention_ps, row->taken_ps - row->asked_ps - waited_ps);
+    sums->between_ps = gt_time_add(sums->between_ps, row->asked_ps > free_ps ? row->asked_ps - free_ps : 0);
+    sums->workers += row->before == GT_NONE;
+    sums->steals |= row->stolen;
+}
+
+static gt_time_ps work_of(const struct kernel_tasks *kernel, uint64_t worker)
+{
+    gt_time_ps work_ps = 0;
+
+    for (uint32_t i = 0; i < kernel->count; i++)
+        if (kernel->rows[i].worker == worker)
+            work_ps = gt_time_add(work_ps, kernel->rows[i].end_ps - kernel->rows[i].start_ps);
+    return work_ps;
+}
+
+static void add_to_all(struct gt_stats_tasks *all, const struct gt_stats_task_kernel *one, gt_time_ps had_ps)
+{
+    all->count += one->count;
+    all->workers += one->workers;
+    all->worker_ps = gt_time_add(all->worker_ps, had_ps);
+    all->work_ps = gt_time_add(all->work_ps, one->work_ps);
+    all->queue_ps = gt_time_add(all->queue_ps, gt_time_add(one->empty_ps, one->contention_ps));
+    all->counter_ps = gt_time_add(all->counter_ps, gt_time_add(one->counter_ps, one->overhead_ps));
+    all->other_ps = gt_time_add(all->other_ps, one->between_ps);
+    all->path_ps = gt_time_add(all->path_ps, one->path_ps);
+}
+
 /* A kernel is complete: its workers' time goes into the sums. */
 static void close_kernel(struct gt_stats *stats, struct kernel_tasks *kernel)
 {
-    struct gt_stats_tasks *sums = &stats->tasks;
+    struct gt_stats_task_kernel closed = { .op = kernel->op, .count = kernel->count };
+    gt_time_ps had_ps = 0, used_ps;
 
     if (kernel->count == 0)
         return;
     qsort(kernel->rows, kernel->count, sizeof *kernel->rows, by_worker);
     join_rows(kernel);
     for (uint32_t i = 0; i < kernel->count; i++) {
-        const struct task_row *row = &kernel->rows[i];
-        gt_time_ps free_ps = row->before == GT_NONE ? row->asked_ps : kernel->rows[row->before].end_ps;
-
-        sums->work_ps = gt_time_add(sums->work_ps, row->end_ps - row->start_ps);
-        sums->queue_ps = gt_time_add(sums->queue_ps, row->taken_ps - row->asked_ps);
-        sums->counter_ps = gt_time_add(sums->counter_ps, row->start_ps - row->taken_ps);
-        sums->other_ps = gt_time_add(sums->other_ps, row->asked_ps > free_ps ? row->asked_ps - free_ps : 0);
-        if (row->before == GT_NONE) {
-            sums->workers++;
-            sums->worker_ps = gt_time_add(sums->worker_ps, kernel->end_ps - kernel->start_ps);
-        }
-        add_kind(stats, row);
+        add_row(kernel, &kernel->rows[i], &closed);
+        add_kind(stats, &kernel->rows[i]);
     }
-    sums->count += kernel->count;
-    sums->path_ps = gt_time_add(sums->path_ps, path_work_ps(kernel));
+    closed.span_ps = kernel->end_ps - kernel->start_ps;
+    if (__builtin_mul_overflow(closed.span_ps, closed.workers, &had_ps))
+        had_ps = UINT64_MAX;
+    used_ps = gt_time_add(closed.work_ps, gt_time_add(closed.counter_ps, closed.between_ps));
+    used_ps = gt_time_add(used_ps, closed.overhead_ps);
+    used_ps = gt_time_add(used_ps, gt_time_add(closed.empty_ps, closed.contention_ps));
+    closed.around_ps = had_ps > used_ps ? had_ps - used_ps : 0;
+    walk_path(stats, kernel, &closed);
+    closed.last_worker = kernel->rows[last_row(kernel)].worker;
+    closed.last_work_ps = work_of(kernel, closed.last_worker);
+    add_to_all(&stats->tasks, &closed, had_ps);
+    gt_array_grow(stats->task_kernels, stats->task_kernel_count, kernel->closed_room);
+    stats->task_kernels[stats->task_kernel_count++] = closed;
     kernel->count = 0;
 }
 
 static int read_row(struct gt_query *query, struct gt_stats *stats, struct kernel_tasks *kernel,
                     struct gt_error *error)
 {
-    struct task_row row = { .cause_task = gt_query_absent(query, 8) ? -1 : gt_query_integer(query, 8) };
+    struct task_row row = { .cause_task = gt_query_absent(query, 8) ? -1 : gt_query_integer(query, 8),
+                            .stolen = gt_query_integer(query, 11) != 0 };
 
     if (gt_query_number(query, 1, UINT32_MAX - 1, "run_task.task_no", &row.task, error) != 0 ||
         gt_query_number(query, 2, UINT32_MAX, "run_task.worker_no", &row.worker, error) != 0 ||
@@ -165,7 +243,7 @@ static int load_tasks(struct gt_stats_work *work, struct kernel_tasks *kernel, s
         work,
         "SELECT x.op_no, x.task_no, x.worker_no,"
         " t.kind_no + (SELECT count(*) FROM task_kind k WHERE k.trace_id = ?2 AND k.graph_no < n.graph_no),"
-        " x.asked_ps, x.taken_ps, x.start_ps, x.end_ps, x.cause_task, p.start_ps, p.end_ps"
+        " x.asked_ps, x.taken_ps, x.start_ps, x.end_ps, x.cause_task, p.start_ps, p.end_ps, x.stolen"
         " FROM run_task x JOIN run_op p ON p.run_id = ?1 AND p.op_no = x.op_no"
         " JOIN op o ON o.trace_id = ?2 AND o.op_no = x.op_no"
         " JOIN kernel_tasks n ON n.trace_id = ?2 AND n.kernel_no = o.kernel_no"
@@ -181,6 +259,7 @@ static int load_tasks(struct gt_stats_work *work, struct kernel_tasks *kernel, s
         if (gt_query_integer(query, 0) != op) {
             close_kernel(work->stats, kernel);
             op = gt_query_integer(query, 0);
+            kernel->op = (uint32_t)op;
             result = gt_query_span(query, 9, "operation", op, &kernel->start_ps, &kernel->end_ps, error);
         }
         if (result < 0 || read_row(query, work->stats, kernel, error) != 0) {
