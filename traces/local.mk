@@ -4,7 +4,7 @@ traces_libtraces_a_SOURCES = \
     traces/importers.c traces/importers.h \
     traces/compare/compare.c traces/compare/compare.h traces/compare/correlation.c traces/compare/correlation.h traces/compare/internal.h \
     traces/compare/gpu_part.c traces/compare/range.c traces/compare/kernel_cycles.c traces/compare/kernel_cycles.h traces/compare/kernel_error.c \
-    traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
+    traces/compare/kernel_advice.c traces/compare/kernel_numbers.c traces/compare/kernel_numbers.h traces/compare/kernel_kin.c traces/compare/kernel_kin.h traces/compare/kernel_order.c traces/compare/kernel_order.h traces/compare/kernel_stalls.c \
     traces/compare/metrics.c traces/compare/metrics.h \
     traces/compare/repetitions.c traces/compare/repetitions.h traces/compare/verdict.c traces/compare/verdict.h \
     traces/diff/diff.c traces/diff/diff.h traces/diff/list.c traces/diff/list.h traces/diff/matching.c \
@@ -74,14 +74,14 @@ EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
-EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_sweep.sql \
+EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_sweep.sql \
     traces/record traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
-    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_sweep.sql
+    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_sweep.sql
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* Made from traces/store/schema*.sql. */'; \
-	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_sweep; do \
+	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_sweep; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
 	      $(top_srcdir)/traces/store/$$name.sql; \

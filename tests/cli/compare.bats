@@ -112,3 +112,40 @@ at() {
     done
     [ "$(at '$.unmatched')" = 0 ]
 }
+
+# The second line's field of that name.
+csv_column()
+{
+    awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } NR == 2 { print $at }'
+}
+
+# Four blocks make a tail launch each at one time, and block 0 two launches one after the other. Two measured runs in which the
+# tail launches come in another order than the simulated one are chance; what block 0 launches is not.
+@test "the order of launches that blocks make at one time is chance, that of one block's is not" {
+    cat > kin.jsonl << 'END'
+{"gridtide":1,"name":"kin","device":"h200"}
+{"kernel":"leaf","grid":4,"block":64,"block_us":20}
+{"kernel":"other","grid":4,"block":64,"block_us":20}
+{"kernel":"parent","grid":4,"block":64,"block_us":30,"launches":[{"kernel":"leaf","at":0.2,"into":"tail"},{"kernel":"other","blocks":"first","count":2,"at":0.3}]}
+{"call":"launch","stream":"s","kernel":"parent"}
+END
+    "$GRIDTIDE" run -q kin.jsonl -o kin.db > /dev/null
+    [ "$(sqlite3 kin.db 'SELECT group_concat(parent_no || block_no || rule_no || nth) FROM child_launch')" = \
+        "0000,0010,0011,0100,0200,0300" ]
+    for rule in 0 1; do
+        cp kin.db "rule-$rule.db"
+        sqlite3 "rule-$rule.db" "
+            INSERT INTO run (run_id, trace_id, device_id, kind, options, repetition, whole)
+                SELECT 100 + n, trace_id, device_id, 'measured', options, n, 1
+                FROM run, (SELECT 0 AS n UNION SELECT 1) WHERE run_id = 1;
+            INSERT INTO run_op (run_id, op_no, start_ps, end_ps)
+                SELECT r.run_id, p.op_no, m.start_ps, m.start_ps + 20000000 FROM run r JOIN run_op p ON p.run_id = 1
+                LEFT JOIN child_launch c ON c.op_no = p.op_no
+                JOIN run_op m ON m.run_id = 1 AND m.op_no = CASE WHEN c.rule_no = $rule AND p.op_no > 1 THEN
+                    (SELECT max(op_no) + min(op_no) - p.op_no FROM child_launch WHERE rule_no = $rule AND op_no > 1)
+                    ELSE p.op_no END
+                WHERE r.run_id >= 100"
+    done
+    [ "$("$GRIDTIDE" compare rule-0.db --format csv | csv_column order_wrong)" = 0 ]
+    [ "$("$GRIDTIDE" compare rule-1.db --format csv | csv_column order_wrong)" = 1 ]
+}

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "traces/compare/kernel_kin.h"
 #include "traces/store/query.h"
 
 static const int64_t least_ps = 2000000;
@@ -11,13 +12,13 @@ static const int64_t least_ps = 2000000;
 /* Starts of the kernels that all runs have, in order of launch: runs[i] of kernel k at [k * runs + i], the
  * simulated one's last. */
 struct starts {
-    int64_t *start_ps;
+    int64_t *start_ps, *ops; /* their operations */
     uint64_t kernels, room;
     uint32_t runs;
 };
 
 /* One run's starts: of the first run they make the list, of a later one they narrow it. */
-static int read_run(struct gt_query *query, int64_t run, uint32_t place, struct starts *starts, int64_t **ops,
+static int read_run(struct gt_query *query, int64_t run, uint32_t place, struct starts *starts,
                     struct gt_error *error)
 {
     uint64_t kept = 0, at = 0;
@@ -30,18 +31,18 @@ static int read_run(struct gt_query *query, int64_t run, uint32_t place, struct 
         if (place == 0 && at == starts->room) {
             starts->room = starts->room * 2 + 64;
             starts->start_ps = gt_realloc(starts->start_ps, starts->room * starts->runs, sizeof *starts->start_ps);
-            *ops = gt_realloc(*ops, starts->room, sizeof **ops);
+            starts->ops = gt_realloc(starts->ops, starts->room, sizeof *starts->ops);
         }
         if (place == 0)
-            (*ops)[starts->kernels++] = op;
-        while (at < starts->kernels && (*ops)[at] < op)
+            starts->ops[starts->kernels++] = op;
+        while (at < starts->kernels && starts->ops[at] < op)
             at++;
-        if (at == starts->kernels || (*ops)[at] != op)
+        if (at == starts->kernels || starts->ops[at] != op)
             continue;
         for (uint32_t i = 0; i < place; i++)
             starts->start_ps[kept * starts->runs + i] = starts->start_ps[at * starts->runs + i];
         starts->start_ps[kept * starts->runs + place] = gt_query_integer(query, 1);
-        (*ops)[kept++] = op;
+        starts->ops[kept++] = op;
         at++;
     }
     starts->kernels = kept;
@@ -56,13 +57,11 @@ static int read_starts(struct gt_store *store, int64_t simulated_run, const int6
                               " JOIN op o ON o.trace_id = r.trace_id AND o.op_no = p.op_no AND o.kind = 'kernel'"
                               " WHERE r.run_id = ? ORDER BY p.op_no";
     struct gt_query *query = gt_query_new(gt_store_database(store), sql, error);
-    int64_t *ops = NULL;
     int result = query == NULL ? -1 : 0;
 
     for (uint32_t i = 0; i < starts->runs && result == 0; i++)
-        result = read_run(query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, &ops, error);
+        result = read_run(query, i + 1 < starts->runs ? runs[i] : simulated_run, i, starts, error);
     gt_query_end(query);
-    free(ops);
     return result;
 }
 
@@ -99,10 +98,29 @@ static int certain(const int64_t *left, const int64_t *right, uint32_t runs, int
     return sign;
 }
 
-static void count_pairs(const struct starts *starts, int64_t resolution_ps, struct gt_order *order)
+/* What is certain of a pair is so of all that are like it: `note` it first, of all pairs, then ask. */
+static int certain_of_all(struct gt_kin *kin, int64_t left_op, int64_t right_op, int sign, bool note)
+{
+    bool swapped = false;
+    signed char *known;
+
+    if (kin == NULL)
+        return sign;
+    known = gt_kin_of_pair(kin, left_op, right_op, &swapped);
+    if (known == NULL)
+        return 0;
+    if (note)
+        *known =
+            (signed char)(*known == GT_KIN_NEW || *known == (swapped ? -sign : sign) ? swapped ? -sign : sign : 0);
+    return swapped ? -*known : *known;
+}
+
+static void count_pairs(const struct starts *starts, int64_t resolution_ps, struct gt_kin *kin, bool note,
+                        struct gt_order *order)
 {
     uint32_t measured = starts->runs - 1;
 
+    *order = (struct gt_order){ 0, 0 };
     for (uint64_t i = 0; i < starts->kernels; i++) {
         const int64_t *left = starts->start_ps + i * starts->runs;
 
@@ -110,6 +128,7 @@ static void count_pairs(const struct starts *starts, int64_t resolution_ps, stru
             const int64_t *right = starts->start_ps + j * starts->runs;
             int sign = certain(left, right, measured, resolution_ps);
 
+            sign = certain_of_all(kin, starts->ops[i], starts->ops[j], sign, note);
             order->pairs += sign != 0;
             order->wrong += sign != 0 && sign * (right[measured] - left[measured]) <= 0;
         }
@@ -120,6 +139,7 @@ int gt_order_of(struct gt_store *store, int64_t simulated_run, const int64_t *ru
                 struct gt_order *order, struct gt_error *error)
 {
     struct starts starts = { .runs = count + 1 };
+    struct gt_kin *kin = NULL;
     int64_t resolution_ps;
     int result;
 
@@ -129,10 +149,14 @@ int gt_order_of(struct gt_store *store, int64_t simulated_run, const int64_t *ru
     result = read_resolution(store, runs, count, &resolution_ps, error);
     if (result == 0)
         result = read_starts(store, simulated_run, runs, &starts, error);
-    if (result == 0) {
-        *order = (struct gt_order){ 0, 0 };
-        count_pairs(&starts, resolution_ps, order);
-    }
+    if (result == 0)
+        result = gt_kin_read(store, simulated_run, &kin, error);
+    if (result == 0 && kin != NULL)
+        count_pairs(&starts, resolution_ps, kin, true, order);
+    if (result == 0)
+        count_pairs(&starts, resolution_ps, kin, false, order);
+    gt_kin_free(kin);
     free(starts.start_ps);
+    free(starts.ops);
     return result;
 }

@@ -1,6 +1,7 @@
 /* What was asked: the definitions of a device and of a trace, as rows. */
 #include <string.h>
 
+#include "sim/workload/child_launches.h"
 #include "traces/store/row_source.h"
 
 static int insert_keys(struct gt_store *store, int64_t device_id, const struct gt_device *device,
@@ -171,6 +172,26 @@ static void op_value(sqlite3_context *result, const void *workload, uint64_t row
     }
 }
 
+/* Those of one block by one rule stand together. */
+static void child_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_child_launch *launches = ((const struct gt_workload *)workload)->child_launches;
+    const struct gt_child_launch *launch = &launches[row];
+    uint64_t first = row;
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, launch->op); return;
+    case 2: sqlite3_result_int64(result, launch->parent); return;
+    case 3: sqlite3_result_int64(result, (int64_t)launch->block); return;
+    case 4: sqlite3_result_int64(result, launch->rule); return;
+    default:
+        while (first > 0 && launches[first - 1].parent == launch->parent &&
+               launches[first - 1].block == launch->block && launches[first - 1].rule == launch->rule)
+            first--;
+        sqlite3_result_int64(result, (int64_t)(row - first));
+    }
+}
+
 static const struct definition {
     const char *table;
     int columns;
@@ -186,6 +207,7 @@ static const struct definition {
     { "kernel_cluster", 5, offsetof(struct gt_workload, kernel_count), cluster_value, has_cluster },
     { "call", 6, offsetof(struct gt_workload, call_count), call_value, NULL },
     { "op", 9, offsetof(struct gt_workload, op_count), op_value, NULL },
+    { "child_launch", 6, offsetof(struct gt_workload, child_launch_count), child_value, NULL },
 };
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };
 

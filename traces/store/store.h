@@ -31,6 +31,8 @@ enum { GT_STORE_WITH_TASKS = 5 };
 bool gt_store_has_tasks(const struct gt_store *store);
 /* Whether it has answers and files of traces (answers.h); stores before do not. */
 enum { GT_STORE_WITH_ANSWERS = 6 };
+/* Whether it knows which blocks launched which kernels; stores before do not. */
+enum { GT_STORE_WITH_CHILDREN = 7 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */

@@ -9,8 +9,9 @@
 #   validate/scripts/handed.sh [tasks|children|meetings|drawn]...
 #
 # `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
-# Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %; then of the tasks how
-# often it was right whether a persistent kernel beats plain launches, where they differ by more than 3% in reality.
+# Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %; then of the
+# children how many pairs of kernels start in the wrong order, and of the tasks how often it was right whether a persistent
+# kernel beats plain launches, where they differ by more than 3% in reality.
 # GRIDTIDE names the program (default: build/gridtide).
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
@@ -32,6 +33,7 @@ def line(name, errors):
     print("%s %d %.2f %.2f %.2f" % (name, len(errors), median(errors), errors[int(0.95 * (len(errors) - 1))], errors[-1]))
 
 families, pairs = collections.defaultdict(list), collections.defaultdict(dict)
+wrong, ordered = 0, 0
 for row in csv.DictReader(open(sys.argv[1])):
     if row["makespan_error_pct"] in ("", "-", "null"):
         continue
@@ -41,10 +43,14 @@ for row in csv.DictReader(open(sys.argv[1])):
         pairs[pair[1]][pair[2]] = (float(row["makespan_measured_us"]), float(row["makespan_simulated_us"]))
     family = "pairs" if pair else re.match("[a-z]*", re.sub(r"^\d+-", "", name))[0] if sys.argv[2] != "children" else "all"
     families[family].append(abs(float(row["makespan_error_pct"])))
+    wrong += int(row["order_wrong"] or 0)
+    ordered += int(row["order_pairs"] or 0)
     if sys.argv[2] == "meetings":
         families["all"].append(abs(float(row["makespan_error_pct"])))
 for family in sorted(families):
     line(sys.argv[2] + "/" + family, families[family])
+if sys.argv[2] == "children":
+    print("kernels that blocks launch: %d of %d pairs in the wrong order" % (wrong, ordered))
 right, differ, points = 0, 0, []
 for forms in pairs.values():
     plain = forms.pop("plain", None)
