@@ -54,7 +54,7 @@ sim_libsim_a_SOURCES = \
     sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph_flow.c sim/whatif/graph_nodes.c sim/whatif/graph_nodes.h sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
     sim/whatif/independence.h \
     sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_identity.c sim/whatif/graph_identity.h sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
-    sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c \
+    sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c sim/whatif/change_lock.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
     sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/fit_priority.c sim/whatif/fit_priority.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
     sim/whatif/repeats.c sim/whatif/repeats_join.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \

@@ -60,3 +60,12 @@ refused() {
     } > "$BATS_TEST_TMPDIR/t.jsonl"
     timeout 60 "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
 }
+
+@test "gpus: what a lock costs is a what-if" {
+    "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/tests/golden/gpus-lock.jsonl" --change no-lock --format json > "$BATS_TEST_TMPDIR/a.json"
+    cat "$BATS_TEST_TMPDIR/a.json"
+    grep -q '"predicted_us": *3' "$BATS_TEST_TMPDIR/a.json"
+    run "$GRIDTIDE" whatif "$GRIDTIDE_SOURCE/tests/golden/two-gpus.jsonl" --change no-lock
+    [ "$status" -eq 1 ]
+    [[ "$output" == *'"lock"'* ]]
+}

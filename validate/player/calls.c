@@ -341,7 +341,7 @@ static cudaError_t make_call(struct gt_play_thread *thread, uint32_t number)
     cudaError_t code;
 
     if (locked)
-        gt_player_take_lock(thread->lock);
+        gt_player_take_lock(thread);
     gt_cupti_mark(number);
     call->start_ns = gt_clock_ns();
     if (playable(what))
@@ -350,7 +350,7 @@ static cudaError_t make_call(struct gt_play_thread *thread, uint32_t number)
         code = gt_player_wait_released(player, number);
     call->end_ns = gt_clock_ns();
     if (locked)
-        gt_player_give_lock(thread->lock);
+        gt_player_give_lock(thread);
     return code;
 }
 

@@ -68,21 +68,27 @@ struct gt_play_call {
     uint32_t blocking_op;  /* synchronisations without a target: the op awaited */
 };
 
-struct gt_play_thread {
-    struct gt_player *player;
-    const uint32_t *calls; /* in order */
-    uint32_t call_count;
-    struct gt_play_lock *lock; /* that it holds while it calls; NULL: none */
-    pthread_t handle;
+/* Who stands in line for a lock. */
+struct gt_play_waiter {
+    struct gt_play_waiter *next;
+    pthread_cond_t handed;
+    bool has_it;
 };
-
-struct gt_play_waiter;
 struct gt_play_lock {
     uint32_t name; /* as the threads' */
     uint64_t process;
     pthread_mutex_t mutex; /* of what follows */
     bool taken;
     struct gt_play_waiter *first, *last; /* who waits, in order */
+};
+
+struct gt_play_thread {
+    struct gt_player *player;
+    const uint32_t *calls; /* in order */
+    uint32_t call_count;
+    struct gt_play_lock *lock; /* that it holds while it calls; NULL: none */
+    struct gt_play_waiter waiter;
+    pthread_t handle;
 };
 
 /* The GPU's timer against the host's clock at one moment: host = GPU + offset, which is between the two. */
@@ -194,8 +200,8 @@ cudaError_t gt_player_sync_gpus(const struct gt_player *player, uint32_t gpu);
 /* lock.c */
 void gt_player_make_locks(struct gt_player *player);
 void gt_player_free_locks(struct gt_player *player);
-void gt_player_take_lock(struct gt_play_lock *lock);
-void gt_player_give_lock(struct gt_play_lock *lock);
+void gt_player_take_lock(struct gt_play_thread *thread);
+void gt_player_give_lock(struct gt_play_thread *thread);
 
 /* memory.c: on player->gpu */
 void *gt_player_device_memory(struct gt_player *player, uint64_t bytes, struct gt_error *error);

@@ -4,12 +4,6 @@
 
 #include "validate/player/internal.h"
 
-struct gt_play_waiter {
-    struct gt_play_waiter *next;
-    pthread_cond_t handed;
-    bool has_it;
-};
-
 void gt_player_make_locks(struct gt_player *player)
 {
     const struct gt_workload *workload = player->workload;
@@ -39,9 +33,10 @@ void gt_player_free_locks(struct gt_player *player)
     free(player->locks);
 }
 
-void gt_player_take_lock(struct gt_play_lock *lock)
+void gt_player_take_lock(struct gt_play_thread *thread)
 {
-    struct gt_play_waiter self = { .next = NULL, .has_it = false };
+    struct gt_play_lock *lock = thread->lock;
+    struct gt_play_waiter *self = &thread->waiter;
 
     pthread_mutex_lock(&lock->mutex);
     if (!lock->taken) {
@@ -49,20 +44,23 @@ void gt_player_take_lock(struct gt_play_lock *lock)
         pthread_mutex_unlock(&lock->mutex);
         return;
     }
-    pthread_cond_init(&self.handed, NULL);
+    self->next = NULL;
+    self->has_it = false;
+    pthread_cond_init(&self->handed, NULL);
     if (lock->first == NULL)
-        lock->first = &self;
+        lock->first = self;
     else
-        lock->last->next = &self;
-    lock->last = &self;
-    while (!self.has_it)
-        pthread_cond_wait(&self.handed, &lock->mutex);
+        lock->last->next = self;
+    lock->last = self;
+    while (!self->has_it)
+        pthread_cond_wait(&self->handed, &lock->mutex);
     pthread_mutex_unlock(&lock->mutex);
-    pthread_cond_destroy(&self.handed);
+    pthread_cond_destroy(&self->handed);
 }
 
-void gt_player_give_lock(struct gt_play_lock *lock)
+void gt_player_give_lock(struct gt_play_thread *thread)
 {
+    struct gt_play_lock *lock = thread->lock;
     struct gt_play_waiter *next;
 
     pthread_mutex_lock(&lock->mutex);

@@ -72,7 +72,8 @@ int gt_player_network(struct gt_player *player, struct gt_error *error)
 int gt_player_reset_network(struct gt_player *player, struct gt_error *error)
 {
     if (player->network != NULL)
-        GT_CUDA(gt_network_fill(player->network, player->network_floats, player->options.seed, player->gpu->own), error);
+        GT_CUDA(gt_network_fill(player->network, player->network_floats, player->options.seed, player->gpu->own),
+                error);
     return 0;
 }
 

@@ -122,7 +122,7 @@ int gt_player_reset_tasks(struct gt_player *player, struct gt_error *error)
 /* A time of the SM's clock of one block on the host's: the block's record ties both clocks twice, each time to within
  * a tick of the global timer; both together say it best. */
 static gt_time_ps since_origin(const struct gt_player *player, const struct gt_play_gpu *gpu,
-                              const struct gt_block_log *block, uint64_t cycles)
+                               const struct gt_block_log *block, uint64_t cycles)
 {
     uint64_t middle_ns = block->start_ns + (block->end_ns - block->start_ns) / 2;
     double after_middle =
