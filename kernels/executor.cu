@@ -18,7 +18,7 @@ enum { SIDE = GT_EXECUTOR_TILE_SIDE };
 enum : uint32_t { POOL = GT_EXECUTOR_AMOUNT_MOST };  /* numbers that tasks read, around in a ring */
 
 /* What tasks that move read, around in a ring from places drawn at random; behind it what takes its place in the L2 cache. */
-enum : uint64_t { RING_BYTES = 512ull << 20, FORGET_BYTES = 128ull << 20 };
+enum : uint64_t { RING_BYTES = 2048ull << 20, FORGET_BYTES = 128ull << 20 };
 enum : uint32_t { RING_BYTE = 1, RING_WORD = RING_BYTE * 0x01010101u };
 enum { IN_FLIGHT = 8, CHAINS = 4 };  /* loads of 16 bytes by a thread, and what it adds up side by side */
 
@@ -96,7 +96,10 @@ __device__ inline void do_move(const uint4 *ring, uint32_t *output, uint32_t tas
 #pragma unroll
         for (int j = 0; j < IN_FLIGHT; j++, i += threads)
             got[j] = i < pieces ? __ldcg(&ring[(first + i) % places]) : uint4{0, 0, 0, 0};
-        for (uint64_t until = steps * turn / turns; step < until; step++)
+        uint32_t more = (uint32_t)(steps * turn / turns - step);
+        step += more;
+#pragma unroll 8
+        for (uint32_t s = 0; s < more; s++)
 #pragma unroll
             for (int c = 0; c < CHAINS; c++)
                 chains[c] = fmaf(chains[c], one, one);

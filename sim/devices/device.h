@@ -221,7 +221,10 @@ struct gt_device {
         uint64_t steal_ps;  /* from a thief's look at others' tasks that finds some to having one */
         uint64_t look_ps;   /* from one of its looks to the next */
         uint64_t try_ps;    /* from an atomic by which it gets none to the next one, on another worker's tasks */
-        double operations_per_cycle; /* of an SM, for tasks that say no time */
+        /* Of tasks that say bytes and operations in place of a time. */
+        double operations_per_cycle; /* of an SM */
+        uint64_t bytes_ps;           /* from a worker's asking for bytes until it has them */
+        uint32_t thread_bytes;       /* that each of its threads asks for at a time; 0: no limit */
     } tasks;
 };
 

@@ -67,6 +67,8 @@ bool gt_task_kernel_begin(struct gt_machine *m, gt_gpu_index gpu, gt_grid_index 
     g->tasks = gt_task_run_begin(state->tasks, kernel->tasks, policy, (gt_worker_index)g->blocks, m->options->seed,
                                  g->op, error);
     g->block_begins = block_begins;
+    if (g->tasks != NULL)
+        gt_task_run_set_threads(g->tasks, (uint32_t)gt_kernel_threads(kernel));
     return g->tasks != NULL;
 }
 

@@ -41,8 +41,12 @@ int gt_tasks_alone(const struct gt_device *device, const struct gt_workload *wor
     struct gt_tasks *tasks = gt_tasks_new(device, &listener);
     struct gt_task_run *run =
         policy == NULL ? NULL : gt_task_run_begin(tasks, kernel->tasks, policy, workers, seed, 0, error);
-    int status = run == NULL ? -1 : play(tasks, run, &alone, workload, error);
+    int status = -1;
 
+    if (run != NULL) {
+        gt_task_run_set_threads(run, (uint32_t)gt_kernel_threads(kernel));
+        status = play(tasks, run, &alone, workload, error);
+    }
     *duration_ps = tasks->events.now_ps;
     gt_tasks_free(tasks);
     return status;

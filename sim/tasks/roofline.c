@@ -231,8 +231,10 @@ bool gt_roofline_step(struct gt_roofline *roofline, gt_time_ps now_ps, struct gt
     resource->active -= --share->jobs == 0;
     set_pace(resource);
     set_first(roofline, part, sm);
-    if (--job->parts_left > 0)
+    if (--job->parts_left > 0) {
+        job->task.first_ps = now_ps;
         return false;
+    }
     *task = job->task;
     job->next[0] = roofline->jobs_free;
     roofline->jobs_free = index;

@@ -2,7 +2,8 @@
  *
  * A task moves its bytes and does its operations side by side, and has ended when both are done.  Of memory every SM
  * that moves bytes has an equal part, but no more than its port takes; an SM's part, and its arithmetic, is shared
- * equally by its tasks.  No latency: a task of no bytes and no operations takes no time.
+ * equally by its tasks.  No latency: a task of no bytes and no operations takes no time.  What a worker's own pace adds is
+ * not here but in run.c.
  *
  * All SMs that want a resource get as much of it, so each keeps count of its own by a clock that goes as fast as that:
  * a task that comes or goes changes the clock's pace, and otherwise its own SM only.
@@ -19,6 +20,8 @@ struct gt_roofline;
 struct gt_roofline_task {
     uint64_t run; /* the caller's */
     gt_worker_index worker;
+    gt_time_ps
+        first_ps; /* by gt_roofline_step(): when the first of its bytes and operations were done; 0: it has one of them only */
 };
 
 /* For one GPU of this device; nobody works. */

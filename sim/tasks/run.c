@@ -1,10 +1,12 @@
 #include "sim/tasks/run.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/tasks/atomic.h"
 
 enum { SIDE_BY_SIDE = 32 }; /* lanes of the warp that polls, signals and lets go */
+enum { SM_LANES = 128 };    /* of an SM, that do an instruction a cycle */
 
 static gt_time_ps now_of(const struct gt_task_run *run)
 {
@@ -301,7 +303,7 @@ static void start_work(struct gt_task_run *run, gt_worker_index worker)
 {
     struct gt_tasks *tasks = run->tasks;
     const struct gt_task_worker *w = &run->workers[worker];
-    struct gt_roofline_task task = { run->id, worker };
+    struct gt_roofline_task task = { .run = run->id, .worker = worker };
 
     if (tasks->roofline == NULL)
         tasks->roofline = gt_roofline_new(tasks->device);
@@ -310,9 +312,43 @@ static void start_work(struct gt_task_run *run, gt_worker_index worker)
         end_task(run, worker);
 }
 
-void gt_task_run_work_done(struct gt_task_run *run, gt_worker_index worker)
+/* What a task that says bytes and operations takes a worker by itself: its threads ask for so many bytes at a time, wait
+ * for them and ask again, do operations on as many lanes as they are, and leave the result. */
+static double own_ps(const struct gt_task_run *run, gt_task_index task)
 {
-    end_task(run, worker);
+    const struct gt_device *device = run->tasks->device;
+    uint64_t bytes = gt_task_bytes(run->graph, task);
+    uint64_t at_a_time = (uint64_t)run->threads * run->costs->thread_bytes;
+    double lanes = fmin(1, run->threads / (double)SM_LANES), bytes_ps = 0;
+    double operations_ps = (double)gt_task_operations(run->graph, task) /
+                           (run->costs->operations_per_cycle * lanes * device->clock_mhz * 1e-6);
+
+    if (at_a_time == 0)
+        return 0;
+    bytes_ps = (double)run->costs->bytes_ps * ceil((double)bytes / (double)at_a_time);
+    return fmax(bytes_ps, operations_ps) + (double)run->costs->bytes_ps;
+}
+
+static double cube(double x)
+{
+    return x * x * x;
+}
+
+/* Memory, arithmetic and the worker's own pace hold it up together: more than the slowest of them does alone, less than
+ * all one after the other. */
+void gt_task_run_work_done(struct gt_task_run *run, gt_worker_index worker, gt_time_ps first_ps)
+{
+    const struct gt_task_worker *w = &run->workers[worker];
+    double first = first_ps > w->start_ps ? (double)(first_ps - w->start_ps) : 0;
+    double all = (double)(now_of(run) - w->start_ps), own = own_ps(run, w->task);
+    gt_time_ps end_ps = w->start_ps;
+
+    if (own > 0)
+        end_ps += (gt_time_ps)fmin(ceil(cbrt(cube(first) + cube(all) + cube(own))), (double)GT_TIME_LIMIT_PS);
+    if (end_ps > now_of(run))
+        schedule(run, end_ps, GT_TASK_EVENT_END, worker);
+    else
+        end_task(run, worker);
 }
 
 static void leave(struct gt_task_run *run, gt_worker_index worker)

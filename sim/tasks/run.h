@@ -50,7 +50,8 @@ struct gt_task_run {
     void *state; /* the policy's */
     void *user;  /* the caller's */
     uint64_t seed;
-    uint64_t id; /* of all its GPU's, past ones too; the low half is its number in tasks->runs */
+    uint32_t threads; /* of a worker; 0: not said */
+    uint64_t id;      /* of all its GPU's, past ones too; the low half is its number in tasks->runs */
     gt_op_index op;
     struct gt_task_worker *workers;
     gt_worker_index worker_count, resident; /* of the grid; on the device now */
@@ -73,7 +74,8 @@ void gt_task_run_wake(struct gt_task_run *run, gt_time_ps time_ps);
 
 /* For tasks.c: something is due. */
 void gt_task_run_event(struct gt_task_run *run, const struct gt_heap_event *event);
-/* A worker's task has ended, now: what began in memory and arithmetic is done. */
-void gt_task_run_work_done(struct gt_task_run *run, gt_worker_index worker);
+/* What a worker's task began in memory and arithmetic is done, now, as far as these go; the first of both then (0: there was
+ * one only). */
+void gt_task_run_work_done(struct gt_task_run *run, gt_worker_index worker, gt_time_ps first_ps);
 
 #endif

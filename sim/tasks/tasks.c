@@ -116,6 +116,11 @@ void gt_task_run_end(struct gt_task_run *run)
     free(run);
 }
 
+void gt_task_run_set_threads(struct gt_task_run *run, uint32_t threads)
+{
+    run->threads = threads;
+}
+
 uint32_t gt_task_run_place(const struct gt_task_run *run, gt_worker_index worker)
 {
     return run->workers[worker].place;
@@ -169,7 +174,7 @@ static void step_work(struct gt_tasks *tasks)
 
     tasks->events.now_ps = gt_roofline_next_ps(tasks->roofline);
     if (gt_roofline_step(tasks->roofline, tasks->events.now_ps, &task))
-        gt_task_run_work_done(tasks->runs[(uint32_t)task.run], task.worker);
+        gt_task_run_work_done(tasks->runs[(uint32_t)task.run], task.worker, task.first_ps);
 }
 
 void gt_tasks_step(struct gt_tasks *tasks)

@@ -34,6 +34,8 @@ struct gt_task_run *gt_task_run_begin(struct gt_tasks *tasks, const struct gt_ta
                                       const struct gt_task_policy *policy, gt_worker_index workers, uint64_t seed,
                                       gt_op_index op, struct gt_error *error);
 void gt_task_run_end(struct gt_task_run *run);
+/* Threads of a worker, before the first one comes: by themselves they move and do no more than they can. */
+void gt_task_run_set_threads(struct gt_task_run *run, uint32_t threads);
 
 /* The worker's block starts on an SM at `start_ps`, which may lie ahead.  `place` is the caller's. */
 void gt_task_run_add_worker(struct gt_task_run *run, gt_worker_index worker, uint32_t sm, gt_time_ps start_ps,

@@ -123,16 +123,17 @@ def lstm_layers(graph, name, layers, steps, hidden, first=None, first_columns=No
     return before
 
 
-def lstm():
+def lstm(share=1):
+    """`share`: so many times fewer steps, to see what its tasks take."""
     graph = Graph("lstm")
-    lstm_layers(graph, "", 10, 100, 256)
+    lstm_layers(graph, "", 10, 100 // share, 256)
     return graph
 
 
-def seq2seq():
+def seq2seq(share=1):
     graph = Graph("seq2seq")
-    encoded = lstm_layers(graph, "encoder", 8, 100, 128)
-    lstm_layers(graph, "decoder", 4, 30, 128, first=encoded[-1], feedback=True)
+    encoded = lstm_layers(graph, "encoder", 8, 100 // share, 128)
+    lstm_layers(graph, "decoder", 4, 30 // share, 128, first=encoded[-1], feedback=True)
     return graph
 
 

@@ -55,10 +55,10 @@ def main():
     os.makedirs(folder, exist_ok=True)
     for i in range(count):
         draw = random.Random(seed * 1000003 + i)
-        write(folder, f"alone/{i}", graph(draw, 21, draw.uniform(60, 600)) + [{"call": "launch", "kernel": "workers", "stream": "s"}])
+        write(folder, f"alone/{seed}-{i}", graph(draw, 21, draw.uniform(60, 600)) + [{"call": "launch", "kernel": "workers", "stream": "s"}])
     for i in range(count // 2):
         draw = random.Random(seed * 1000033 + i)
-        write(folder, f"beside/{i}", graph(draw, 19, 150) + copy(draw) + [
+        write(folder, f"beside/{seed}-{i}", graph(draw, 19, 150) + copy(draw) + [
             {"call": "launch", "kernel": "copy", "stream": "t"}, {"call": "launch", "kernel": "workers", "stream": "s"}])
 
 
