@@ -19,7 +19,8 @@ struct gt_whatif_host {
     int (*fit_kernel)(const char *name, const char *asked);
     /* Names of kernels that the user says are independent of others (--independent), as patterns; NULL-ended. */
     const char *const *independent;
-    uint64_t gradient_bytes; /* of a training step, all together, where the user says it (--gradients); 0: as the trace has it */
+    uint64_t
+        gradient_bytes; /* of a training step, all together, where the user says it (--gradients); 0: as the trace has it */
 };
 
 struct gt_scenario {

@@ -55,4 +55,7 @@ struct gt_rank_places {
 struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const uint64_t *shift_ps,
                                    struct gt_rank_places *places, struct gt_error *error);
 
+/* order.c: streams and events of calls that order a collective behind what was computed, where they are not known. */
+void gt_ranks_order(struct gt_workload *workload);
+
 #endif

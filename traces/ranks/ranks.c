@@ -134,6 +134,7 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
     for (uint32_t i = 0; i < groups->count; i++)
         if (groups->groups[i].meetings > 0)
             join_group(w, ranks, &groups->groups[i], places);
+    gt_ranks_order(w);
     gt_import_warn(w, "collectives-alone", count_alone(groups));
     gt_import_warn(w, "clocks-apart", unknown);
     return w;
