@@ -6,6 +6,8 @@ sim_libsim_a_SOURCES = \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h sim/gpu/collective_kernel.c sim/gpu/collective_kernel.h \
+    sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h \
+    sim/check/order.c sim/check/order.h sim/check/order_graph.c sim/check/order_parts.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/device_value.c \
     sim/devices/device_value.h sim/devices/link_rows.h sim/devices/links.c sim/devices/links.h sim/devices/occupancy.c sim/devices/occupancy.h sim/devices/warp_costs.h \
     sim/gpu/arbitration.c sim/gpu/arbitration.h sim/gpu/batches.c sim/gpu/batches.h sim/gpu/block_progress.c sim/gpu/block_progress.h \
@@ -47,7 +49,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
-    sim/workload/peers.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
+    sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change_accumulate.c sim/whatif/change_collective_sms.c sim/whatif/change_ddp.c \
     sim/whatif/rank_count.c sim/whatif/rank_count.h sim/whatif/replicate.c sim/whatif/replicate.h sim/whatif/training.c sim/whatif/training.h \
     sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
@@ -70,6 +72,6 @@ dist_devices_DATA = \
     sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
     sim/devices/toy.ini sim/devices/v100.ini
 
-EXTRA_DIST += sim/base/README.md sim/cmd/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
+EXTRA_DIST += sim/base/README.md sim/check/README.md sim/cmd/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
     sim/man/README.md sim/replay/README.md sim/schedule/README.md sim/stream/README.md sim/tasks/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

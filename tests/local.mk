@@ -5,6 +5,7 @@ UNIT_TESTS = \
     tests/unit/program_match \
     tests/unit/base \
     tests/unit/calibrate \
+    tests/unit/check tests/unit/check_random \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
@@ -62,7 +63,7 @@ UNIT_TESTS = \
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
-    tests/cli/ncu.bats \
+    tests/cli/ncu.bats tests/cli/check.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
     tests/cli/ranks.bats \
@@ -142,6 +143,8 @@ tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/
     sim/cmd/table_print.c sim/cmd/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
+tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_rebuild_LDADD = validate/libvalidate.a $(LDADD)
@@ -162,7 +165,7 @@ TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
-    tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
+    tests/unit/check_oracle.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \

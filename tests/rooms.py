@@ -26,7 +26,7 @@ README_LINES = 30
 # Room: its level, and the rooms of other top folders it may use (all of its own folder's lower levels it may).
 LEVELS = {
     "sim/base": 0, "sim/workload": 1, "sim/devices": 2, "sim/collectives": 3, "sim/warp": 3, "sim/replay": 3, "sim/tasks": 3, "sim/schedule": 3, "sim/machine": 4,
-    "sim/stream": 5, "sim/gpu": 6, "sim": 7, "sim/whatif": 8,
+    "sim/stream": 5, "sim/gpu": 6, "sim": 7, "sim/whatif": 8, "sim/check": 9,
     "traces/io": 10, "traces/names": 10, "traces/import": 11, "traces/sass": 11, "traces/store": 11,
     "traces/kineto": 12, "traces/recorded": 12, "traces/nsys": 12, "traces/ncu": 12, "traces/jsonl": 12, "traces/stats": 12,
     "traces/export": 12, "traces/explain": 13, "traces/compare": 13, "traces/operators": 13, "traces/tasks": 13,

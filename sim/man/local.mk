@@ -2,6 +2,7 @@
 dist_man_MANS += \
     sim/man/gridtide.1 \
     sim/man/gridtide-calibrate.1 \
+    sim/man/gridtide-check.1 \
     sim/man/gridtide-compare.1 \
     sim/man/gridtide-devices.1 \
     sim/man/gridtide-diff.1 \

@@ -203,5 +203,6 @@ const struct gt_api_row gt_api[GT_CALL_KINDS] = {
     [GT_CALL_ALLOC] = { COST(other_call_ps), false, nothing },
     [GT_CALL_FREE] = { COST(other_call_ps), false, free_buffer },
     [GT_CALL_POLL] = { COST(poll_query_ps), false, gt_poll_begin },
+    [GT_CALL_RECORD_STREAM] = { COST(other_call_ps), false, nothing },
     [GT_CALL_OTHER] = { COST(other_call_ps), false, nothing },
 };

@@ -39,7 +39,8 @@ bool gt_call_holds_host(const struct gt_workload *w, const struct gt_call *call)
 bool gt_call_is_idle(const struct gt_call *call)
 {
     return call->kind == GT_CALL_HOST_WORK || call->kind == GT_CALL_OTHER || call->kind == GT_CALL_STREAM_CREATE ||
-           call->kind == GT_CALL_EVENT_CREATE || (call->kind == GT_CALL_ALLOC && call->stream == GT_NONE);
+           call->kind == GT_CALL_EVENT_CREATE || call->kind == GT_CALL_RECORD_STREAM ||
+           (call->kind == GT_CALL_ALLOC && call->stream == GT_NONE);
 }
 
 const char *gt_call_place(const struct gt_workload *w, gt_call_index index, char text[GT_CALL_PLACE_BYTES])

@@ -72,7 +72,9 @@ enum gt_call_kind {
     GT_CALL_ALLOC, /* a buffer's memory is had from here on: cudaMalloc; with a stream cudaMallocAsync */
     GT_CALL_FREE,  /* until here: cudaFree, which waits for the device; with a stream cudaFreeAsync */
     GT_CALL_POLL,  /* the thread works piece by piece until an event, or a stream, is done, and asks in between */
-    GT_CALL_OTHER, /* takes host time and nothing else */
+    GT_CALL_RECORD_STREAM, /* once freed, the buffer's memory is not given out again before what the stream was asked for
+                            * until then is done: record_stream() of PyTorch's caching allocator */
+    GT_CALL_OTHER,         /* takes host time and nothing else */
     GT_CALL_KINDS
 };
 
@@ -188,7 +190,7 @@ struct gt_call {
     uint32_t name;          /* the API's own name, in names; GT_NONE: the kind says it all */
     gt_stream_index stream; /* GT_NONE where the kind has none or it is unknown */
     gt_event_index event;   /* for the event calls */
-    gt_buffer_index buffer; /* for alloc and free */
+    gt_buffer_index buffer; /* for alloc, free and record_stream */
     gt_op_index first_op;
     uint32_t ops;         /* its operations are ops[first_op .. first_op + ops - 1] */
     uint32_t line;        /* in the trace file, for messages; 0 unknown */

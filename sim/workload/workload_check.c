@@ -19,6 +19,7 @@ static const struct need {
     [GT_CALL_EVENT_SYNC] = { .event = true },
     [GT_CALL_ALLOC] = { .buffer = true },
     [GT_CALL_FREE] = { .buffer = true },
+    [GT_CALL_RECORD_STREAM] = { .stream = true, .buffer = true },
 };
 
 static bool index_fits(uint32_t index, uint32_t count)

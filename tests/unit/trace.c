@@ -250,7 +250,7 @@ static const char every_call[] =
     "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":8,\"source\":18446744073709551000,\"destination\":\"x\"}\n"
     "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":4,\"writes\":[[\"y\",0,4]]}]}\n"
     "{\"call\":\"free\",\"buffer\":\"x\"}\n{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1024,\"stream\":\"s1\"}\n"
-    "{\"call\":\"free\",\"buffer\":\"x\",\"stream\":\"s1\"}\n"
+    "{\"call\":\"record_stream\",\"buffer\":\"x\"}\n{\"call\":\"free\",\"buffer\":\"x\",\"stream\":\"s1\"}\n"
     "{\"kernel\":\"meets\",\"block_us\":5,\"cooperative\":true,\"grid_barriers\":3,\"trigger_pct\":25,\"prologue_"
     "us\":1."
     "5}\n"

@@ -295,7 +295,7 @@ static bool has_flat_op(const struct raw_call *raw)
            op->from_peer || raw->grid[0] != 0 || raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
 }
 
-/* Calls of alloc and free: which buffer, and for alloc how large. */
+/* Calls of alloc, free and record_stream: which buffer, and for alloc how large. */
 static int check_buffer_call(const struct raw_call *raw, struct gt_error *error)
 {
     struct raw_call rest = *raw;
@@ -306,7 +306,7 @@ static int check_buffer_call(const struct raw_call *raw, struct gt_error *error)
         return gt_error_set(error, "a call of alloc needs \"bytes\", less than 2^63");
     rest.op.bytes = NO_BYTES;
     rest.op.memory = NO_CHOICE;
-    if (raw->kind == GT_CALL_FREE ? has_flat_op(raw) || raw->address != GT_ADDRESS_NONE : has_flat_op(&rest))
+    if (raw->kind == GT_CALL_ALLOC ? has_flat_op(&rest) : has_flat_op(raw) || raw->address != GT_ADDRESS_NONE)
         return gt_error_set(error, "a call of %s says \"buffer\"%s and nothing of an operation",
                             gt_call_kind_names[raw->kind],
                             raw->kind == GT_CALL_ALLOC ? ", \"bytes\", \"address\", \"memory\"" : "");
@@ -413,10 +413,10 @@ static int read_buffer_call(struct gt_jsonl *jsonl, uint32_t call, const struct 
     if (gt_jsonl_use_buffer(jsonl, raw->buffer, &buffer, error) != 0)
         return -1;
     jsonl->workload->calls[call].buffer = buffer;
-    return raw->kind == GT_CALL_FREE
-               ? 0
-               : gt_jsonl_allocate(jsonl, buffer, raw->op.bytes, raw->address,
-                                   raw->op.memory == NO_CHOICE ? GT_MEMORIES : raw->op.memory, error);
+    return raw->kind == GT_CALL_ALLOC
+               ? gt_jsonl_allocate(jsonl, buffer, raw->op.bytes, raw->address,
+                                   raw->op.memory == NO_CHOICE ? GT_MEMORIES : raw->op.memory, error)
+               : 0;
 }
 
 int gt_jsonl_call(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error)

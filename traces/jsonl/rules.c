@@ -16,6 +16,7 @@ const struct gt_call_rule gt_call_rules[GT_CALL_KINDS] = {
     [GT_CALL_EVENT_SYNC] = { .event = true },
     [GT_CALL_ALLOC] = { .buffer = true },
     [GT_CALL_FREE] = { .buffer = true },
+    [GT_CALL_RECORD_STREAM] = { .stream = true, .buffer = true },
 };
 
 const struct gt_stream_flag_name gt_stream_flag_names[GT_STREAM_FLAG_NAMES] = {

@@ -310,6 +310,7 @@ static const struct act {
     [GT_CALL_ALLOC] = { gt_player_allocate, false, false },
     [GT_CALL_FREE] = { gt_player_free, false, false },
     [GT_CALL_POLL] = { poll, false, false },
+    [GT_CALL_RECORD_STREAM] = { work, false, false },
     [GT_CALL_OTHER] = { work, false, false },
 };
 

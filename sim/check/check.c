@@ -1,0 +1,244 @@
+#include "sim/check/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/check/memory.h"
+#include "sim/check/order.h"
+
+const char *const gt_race_kind_names[GT_RACE_KINDS] = {
+    [GT_RACE_READ_AFTER_WRITE] = "read-after-write",
+    [GT_RACE_WRITE_AFTER_READ] = "write-after-read",
+    [GT_RACE_WRITE_AFTER_WRITE] = "write-after-write",
+};
+
+/* Memory that is given back, and not yet given out again as a whole. */
+struct freeing {
+    gt_call_index call;
+    struct gt_freed freed;
+};
+
+struct checking {
+    const struct gt_workload *w;
+    struct gt_check *check;
+    struct gt_order *order;
+    struct gt_memory_map *memory;
+    struct gt_stamp *stamps; /* by operation */
+    uint32_t *race_of;       /* by buffer, the last one memory by address: the race last told; GT_NONE */
+    struct freeing *freeings;
+    uint32_t freeing_count, freeing_room;
+    gt_call_index *freed_by; /* by buffer: the call that gave it back last */
+    /* The access looked at. */
+    gt_op_index op;
+    const struct gt_line *line;
+    const struct gt_buffer_access *access;
+    uint32_t segments;
+    bool freed_inside;
+    gt_call_index call; /* the alloc or free looked at */
+};
+
+bool gt_check_knows(const struct gt_workload *w, gt_op_index index)
+{
+    const struct gt_op *op = &w->ops[index];
+    bool reads = false, writes = false;
+
+    for (uint32_t i = 0; i < op->accesses; i++) {
+        reads |= !w->accesses[op->first_access + i].writes;
+        writes |= w->accesses[op->first_access + i].writes;
+    }
+    if (op->kind != GT_OP_COPY)
+        return reads || writes;
+    return op->direction == GT_H2D ? writes : op->direction == GT_D2H ? reads : reads && writes;
+}
+
+/* The call that gave the memory back between the two accesses; GT_NONE. */
+static gt_call_index freed_between(const struct checking *c, const struct gt_memory_touch *first)
+{
+    gt_call_index call = first->buffer != GT_NONE ? c->freed_by[first->buffer] : GT_NONE;
+
+    return call != GT_NONE && call > c->w->ops[first->op].call && call < c->w->ops[c->op].call ? call : GT_NONE;
+}
+
+static void tell_race(struct checking *c, const struct gt_segment *segment, const struct gt_memory_touch *first,
+                      enum gt_race_kind kind)
+{
+    gt_buffer_index buffer = c->access->buffer;
+    uint32_t *told = &c->race_of[buffer != GT_NONE ? buffer : c->w->buffer_count];
+    struct gt_check *check = c->check;
+    const struct gt_buffer *b = buffer != GT_NONE ? &c->w->buffers[buffer] : NULL;
+    uint64_t base = b != NULL && b->address != GT_ADDRESS_NONE ? b->address : 0;
+    struct gt_race race = {
+        .first = first->op,
+        .second = c->op,
+        .first_buffer = first->buffer,
+        .buffer = buffer,
+        .from = segment->from > base ? segment->from - base : 0,
+        .to = segment->to == UINT64_MAX ? UINT64_MAX : segment->to - base,
+        .kind = (uint8_t)kind,
+        .freed = freed_between(c, first),
+    };
+
+    if (*told != GT_NONE && check->races[*told].second == c->op) {
+        if (check->races[*told].first < race.first)
+            check->races[*told] = race;
+        return;
+    }
+    gt_array_grow(check->races, check->race_count, check->race_room);
+    *told = check->race_count;
+    check->races[check->race_count++] = race;
+}
+
+static bool ordered(const struct checking *c, const struct gt_memory_touch *touch)
+{
+    return touch->op == c->op || gt_line_knows(c->line, c->stamps[touch->op]);
+}
+
+static void write_segment(void *user, struct gt_segment *segment)
+{
+    struct checking *c = user;
+
+    c->segments++;
+    c->freed_inside |= segment->freed != GT_NONE;
+    if (segment->write.op == c->op)
+        return;
+    for (uint32_t i = 0; i < segment->read_count; i++)
+        if (!ordered(c, &segment->reads[i]))
+            tell_race(c, segment, &segment->reads[i], GT_RACE_WRITE_AFTER_READ);
+    if (segment->read_count == 0 && segment->write.op != GT_NONE && !ordered(c, &segment->write))
+        tell_race(c, segment, &segment->write, GT_RACE_WRITE_AFTER_WRITE);
+    segment->write = (struct gt_memory_touch){ c->op, c->access->buffer };
+    gt_segment_clear_reads(segment);
+}
+
+/* A later access that has no order to an earlier read has none to what came after that read either. */
+static void read_segment(void *user, struct gt_segment *segment)
+{
+    struct checking *c = user;
+    uint32_t kept = 0;
+
+    if (segment->write.op == c->op)
+        return; /* who reads and writes it, writes it */
+    if (segment->write.op != GT_NONE && !ordered(c, &segment->write))
+        tell_race(c, segment, &segment->write, GT_RACE_READ_AFTER_WRITE);
+    for (uint32_t i = 0; i < segment->read_count; i++)
+        if (!ordered(c, &segment->reads[i]))
+            segment->reads[kept++] = segment->reads[i];
+    segment->read_count = kept;
+    gt_segment_add_read(segment, (struct gt_memory_touch){ c->op, c->access->buffer });
+}
+
+static void touch(struct checking *c, gt_op_index index, bool writes)
+{
+    const struct gt_op *op = &c->w->ops[index];
+
+    for (uint32_t i = 0; i < op->accesses; i++) {
+        const struct gt_buffer_access *access = &c->w->accesses[op->first_access + i];
+        struct gt_memory_range range;
+
+        if (access->writes != writes)
+            continue;
+        c->access = access;
+        c->segments = 0;
+        c->freed_inside = false;
+        range = gt_memory_of_access(c->memory, op, access);
+        gt_memory_visit(c->memory, range, writes ? write_segment : read_segment, c);
+        if (writes && c->segments > 1 && !c->freed_inside)
+            gt_memory_merge(c->memory, range);
+    }
+}
+
+static void take_op(void *user, gt_op_index op, const struct gt_line *line, struct gt_stamp stamp)
+{
+    struct checking *c = user;
+
+    c->op = op;
+    c->line = line;
+    c->stamps[op] = stamp;
+    touch(c, op, true);
+    touch(c, op, false);
+}
+
+static void free_segment(void *user, struct gt_segment *segment)
+{
+    struct checking *c = user;
+
+    segment->freed = c->freeing_count - 1;
+}
+
+static void take_free(struct checking *c, gt_call_index call)
+{
+    gt_buffer_index buffer = c->w->calls[call].buffer;
+
+    gt_array_grow(c->freeings, c->freeing_count, c->freeing_room);
+    c->freeings[c->freeing_count++] = (struct freeing){ call, gt_order_freed(c->order, call) };
+    c->freed_by[buffer] = call;
+    gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, buffer), free_segment, c);
+}
+
+static void reuse_segment(void *user, struct gt_segment *segment)
+{
+    struct checking *c = user;
+
+    if (segment->freed == GT_NONE)
+        return;
+    gt_order_reuse(c->order, c->call, &c->freeings[segment->freed].freed);
+    segment->freed = GT_NONE;
+}
+
+static void take_alloc(struct checking *c, gt_call_index call)
+{
+    c->call = call;
+    gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, c->w->calls[call].buffer), reuse_segment, c);
+}
+
+static uint32_t *none(uint64_t count)
+{
+    uint32_t *array = gt_realloc(NULL, count + 1, sizeof *array);
+
+    memset(array, 0xff, (count + 1) * sizeof *array);
+    return array;
+}
+
+void gt_check_run(struct gt_check *check, const struct gt_workload *w)
+{
+    /* clang-format off */
+    struct checking c = {
+        .w = w, .check = check, .memory = gt_memory_new(w),
+        .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
+        .race_of = none(w->buffer_count), .freed_by = none(w->buffer_count),
+    };
+    /* clang-format on */
+
+    *check = (struct gt_check){ .operations = w->op_count };
+    c.order = gt_order_new(w, take_op, &c);
+    for (gt_op_index i = 0; i < w->op_count; i++)
+        check->known += gt_check_knows(w, i);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        gt_order_call(c.order, i);
+        if (w->calls[i].kind == GT_CALL_FREE)
+            take_free(&c, i);
+        else if (w->calls[i].kind == GT_CALL_ALLOC)
+            take_alloc(&c, i);
+    }
+    check->unknown_waits = gt_order_unknown_waits(c.order);
+    for (uint32_t i = 0; i < c.freeing_count; i++)
+        gt_freed_free(&c.freeings[i].freed);
+    gt_order_free(c.order);
+    gt_memory_end(c.memory);
+    free(c.stamps);
+    free(c.race_of);
+    free(c.freed_by);
+    free(c.freeings);
+}
+
+void gt_check_free(struct gt_check *check)
+{
+    free(check->races);
+    *check = (struct gt_check){ .races = NULL };
+}
+
+double gt_check_covered_pct(const struct gt_check *check)
+{
+    return check->operations == 0 ? 100 : 100.0 * (double)check->known / (double)check->operations;
+}

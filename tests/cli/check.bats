@@ -1,0 +1,84 @@
+#!/usr/bin/env bats
+# gridtide check: races and how they are told.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+    cd "$BATS_TEST_TMPDIR" || exit 1
+    cat > two.jsonl << 'TRACE'
+{"gridtide":1,"device":"h200"}
+{"stream":"a","flags":["non_blocking"]}
+{"stream":"b","flags":["non_blocking"]}
+{"kernel":"make","grid":132,"block":256,"block_us":40}
+{"kernel":"use","grid":132,"block":256}
+{"call":"launch","kernel":"make","stream":"a","writes":["t"]}
+{"call":"event_record","event":"e","stream":"a"}
+{"call":"launch","kernel":"use","stream":"b","reads":["t"]}
+TRACE
+    { head -n 7 two.jsonl; echo '{"call":"event_wait","event":"e","stream":"b"}'; tail -n 1 two.jsonl; } > safe.jsonl
+}
+
+@test "a race is told with its operations, what to add and a schedule; exit status 1" {
+    run -1 --separate-stderr "$GRIDTIDE" check two.jsonl
+    [[ $output == *"two: 1 race; what they read and write is known of 100.0% of 2 operations"* ]]
+    [[ $output == *"race 1: read-after-write of t"* ]]
+    [[ $output == *"first   make (line 6, stream a)"* ]]
+    [[ $output == *"second  use (line 8, stream b)"* ]]
+    [[ $output == *"before line 8: b.wait_stream(a)"* ]]
+    [[ $output == *"shown   where the first comes"* ]]
+    [ "$stderr" = "" ]
+}
+
+@test "JSON has races, the share that is known, and a schedule in which the second does not wait" {
+    run -1 --separate-stderr "$GRIDTIDE" check two.jsonl --format json
+    python3 -c '
+import json, sys
+answer = json.loads(sys.argv[1])
+race, = answer["races"]
+assert answer["covered_pct"] == 100 and answer["verdict"] == "1 race"
+assert race["first"] == "make (line 6, stream a)" and race["second"] == "use (line 8, stream b)"
+assert race["buffer"] == "t" and race["kind"] == "read-after-write" and "b.wait_stream(a)" in race["fix"]
+assert race["schedule"]["second_start_us"] < race["schedule"]["first_start_us"]' "$output"
+}
+
+@test "CSV has a row a race" {
+    run -1 --separate-stderr "$GRIDTIDE" check two.jsonl --format csv
+    [ "${#lines[@]}" -eq 2 ]
+    [[ ${lines[0]} == first,second,buffer,kind,* ]]
+}
+
+@test "with the wait that was told there are no races; exit status 0" {
+    run -0 --separate-stderr "$GRIDTIDE" check safe.jsonl
+    [ "$output" = "safe: no races; what they read and write is known of 100.0% of 2 operations" ]
+}
+
+@test "where operations do not say what they touch, the answer is never that there are no races" {
+    sed 's/,"reads":\["t"\]//' safe.jsonl > half.jsonl
+    run -0 --separate-stderr "$GRIDTIDE" check half.jsonl
+    [[ $output == *"none found, but of 1 operations nothing is known"*"50.0%"* ]]
+    [[ $output != *"no races"* ]]
+    run -0 --separate-stderr "$GRIDTIDE" check half.jsonl --format json
+    [[ $output == *'"covered_pct": 50,'* ]]
+}
+
+@test "a trace that cannot be read is an error, a wrong option wrong usage" {
+    run -1 --separate-stderr "$GRIDTIDE" check nothing.jsonl
+    [[ $stderr == "gridtide: nothing.jsonl: "* ]]
+    run -2 --separate-stderr "$GRIDTIDE" check
+    run -2 --separate-stderr "$GRIDTIDE" check two.jsonl --bogus
+}
+
+@test "record_stream is kept when a trace is rewritten" {
+    {
+        head -n 5 two.jsonl
+        echo '{"buffer":"x","bytes":64,"address":512}'
+        echo '{"call":"record_stream","buffer":"x","stream":"b"}'
+    } > recorded.jsonl
+    "$GRIDTIDE" import recorded.jsonl -o again.jsonl -q
+    grep -q '"call":"record_stream"' again.jsonl
+    "$GRIDTIDE" run again.jsonl -q > /dev/null
+    sed -i 's/"buffer":"x","stream":"b"/"stream":"b"/' recorded.jsonl
+    run -1 "$GRIDTIDE" run recorded.jsonl
+    [[ $output == *'needs a "buffer"'* ]]
+}

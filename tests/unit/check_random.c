@@ -1,0 +1,287 @@
+/* Random programs against all their interleavings: no race missed, none made up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "sim/check/witness.h"
+#include "sim/workload/block_cost.h"
+#include "tests/unit/check_oracle.h"
+#include "traces/io/device_file.h"
+#include "validate/random/draw.h"
+
+enum { PROGRAMS = 600, SHOWN = 60 };
+
+static uint64_t draws;
+
+static int draw(int below)
+{
+    return (int)(gt_random_bits(13, 1, draws++) % (uint64_t)below);
+}
+
+static void draw_node(struct node *node, int number, bool live[BUFFERS])
+{
+    node->touch_count = 1 + draw(TOUCHES);
+    node->after = number > 0 ? draw(1 << number) : 0;
+    for (int i = 0; i < node->touch_count; i++) {
+        struct touch *touch = &node->touches[i];
+
+        do
+            touch->buffer = draw(BUFFERS);
+        while (!live[touch->buffer]);
+        touch->offset = draw(3) == 0 ? draw(BUFFER_BYTES) : 0;
+        touch->bytes = touch->offset > 0 ? 1 + draw(BUFFER_BYTES - touch->offset) : BUFFER_BYTES;
+        touch->writes = draw(2);
+    }
+}
+
+/* Two threads share nothing but memory: which of them comes first is nobody's to say. */
+static void draw_call(struct program *p, struct call *c, bool live[BUFFERS])
+{
+    static const enum call_kind kinds[] = { LAUNCH, LAUNCH, LAUNCH, LAUNCH, LAUNCH,      COPY,        GRAPH,
+                                            RECORD, RECORD, WAIT,   WAIT,   WAIT,        STREAM_SYNC, FREE,
+                                            FREE,   USE,    ALLOC,  ALLOC,  STREAM_SYNC, EVENT_SYNC,  DEVICE_SYNC };
+    int thread = draw(p->thread_count), half = STREAMS / p->thread_count;
+    int stream = thread * half + draw(half), buffer = 3 + draw(2);
+
+    *c = (struct call){ .kind = kinds[draw(sizeof kinds / sizeof kinds[0])], .thread = thread, .stream = stream };
+    c->event = p->thread_count > 1 ? thread : draw(EVENTS);
+    c->buffer = buffer;
+    if ((c->kind == FREE && !live[buffer]) || (c->kind == ALLOC && (live[3] || live[4])) ||
+        (p->thread_count > 1 && (c->kind >= ALLOC || c->kind == DEVICE_SYNC)))
+        c->kind = LAUNCH;
+    if (c->kind == FREE || c->kind == ALLOC)
+        live[buffer] = c->kind == ALLOC;
+    c->node_count = c->kind == GRAPH ? 2 + draw(NODES - 1) : c->kind <= COPY;
+    for (int n = 0; n < c->node_count; n++)
+        draw_node(&c->nodes[n], n, live);
+    /* A graph without any edge is one that was recorded: in the order of its stream. */
+    if (c->kind == GRAPH && c->nodes[1].after == 0 && c->nodes[2].after == 0)
+        c->nodes[1].after = 1;
+}
+
+static void draw_program(struct program *p)
+{
+    bool live[BUFFERS] = { true, true, true, true, false };
+
+    memset(p, 0, sizeof *p);
+    p->thread_count = draw(5) == 0 ? 2 : 1;
+    p->legacy = p->thread_count == 1 && draw(2) == 0;
+    for (int s = 0; s < STREAMS; s++)
+        p->blocking[s] = draw(2);
+    p->call_count = 4 + draw(CALLS - 3);
+    for (int i = 0; i < p->call_count; i++)
+        draw_call(p, &p->calls[i], live);
+}
+
+static void write_touches(FILE *out, const struct node *node, bool writes)
+{
+    const char *comma = "";
+
+    fprintf(out, ",\"%s\":[", writes ? "writes" : "reads");
+    for (int i = 0; i < node->touch_count; i++) {
+        const struct touch *t = &node->touches[i];
+
+        if (t->writes != writes)
+            continue;
+        fprintf(out, "%s[\"b%d\",%d,%d]", comma, t->buffer, t->offset, t->bytes);
+        comma = ",";
+    }
+    fputs("]", out);
+}
+
+static void write_node(FILE *out, const struct node *node)
+{
+    write_touches(out, node, false);
+    write_touches(out, node, true);
+}
+
+static void write_graph(FILE *out, const struct call *c)
+{
+    fputs(",\"nodes\":[", out);
+    for (int n = 0; n < c->node_count; n++) {
+        const char *comma = "";
+
+        fprintf(out, "%s{\"kernel\":\"k\",\"after\":[", n > 0 ? "," : "");
+        for (int before = 0; before < n; before++) {
+            if (!(c->nodes[n].after >> before & 1))
+                continue;
+            fprintf(out, "%s%d", comma, before);
+            comma = ",";
+        }
+        fputs("]", out);
+        write_node(out, &c->nodes[n]);
+        fputs("}", out);
+    }
+    fputs("]", out);
+}
+
+static void write_call(FILE *out, const struct call *c)
+{
+    static const char *const names[KINDS] = { "launch",     "copy",        "graph_launch", "event_record",
+                                              "event_wait", "stream_sync", "event_sync",   "device_sync",
+                                              "alloc",      "free",        "record_stream" };
+
+    fprintf(out, "{\"call\":\"%s\",\"thread\":\"t%d\"", names[c->kind], c->thread);
+    if (c->kind != EVENT_SYNC && c->kind != DEVICE_SYNC)
+        fprintf(out, ",\"stream\":\"s%d\"", c->stream);
+    if (c->kind == RECORD || c->kind == WAIT || c->kind == EVENT_SYNC)
+        fprintf(out, ",\"event\":\"e%d\"", c->event);
+    if (c->kind == ALLOC || c->kind == FREE || c->kind == USE)
+        fprintf(out, ",\"buffer\":\"b%d\"", c->buffer);
+    if (c->kind == ALLOC)
+        fprintf(out, ",\"bytes\":%d", BUFFER_BYTES);
+    if (c->kind == LAUNCH)
+        fputs(",\"kernel\":\"k\"", out);
+    if (c->kind == COPY) /* waited for: in the legacy default stream too, from pinned memory */
+        fputs(",\"direction\":\"h2d\",\"memory\":\"pinned\",\"bytes\":8,\"synchronous\":true", out);
+    if (c->kind == LAUNCH || c->kind == COPY)
+        write_node(out, &c->nodes[0]);
+    if (c->kind == GRAPH)
+        write_graph(out, c);
+    fputs("}\n", out);
+}
+
+static char *write_program(const struct program *p)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    fputs("{\"gridtide\":1,\"device\":\"h200\"}\n{\"kernel\":\"k\",\"block_us\":3}\n", out);
+    for (int s = 0; s < STREAMS; s++)
+        fprintf(out, "{\"stream\":\"s%d\",\"flags\":[%s]}\n", s,
+                p->legacy && s == 0 ? "\"legacy_default\""
+                : p->blocking[s]    ? ""
+                                    : "\"non_blocking\"");
+    for (int b = 0; b < BUFFERS; b++) {
+        fprintf(out, "{\"buffer\":\"b%d\",\"bytes\":%d", b, BUFFER_BYTES);
+        if (buffer_address[b] >= 0)
+            fprintf(out, ",\"address\":%d", 4096 + buffer_address[b]);
+        fputs("}\n", out);
+    }
+    for (int i = 0; i < p->call_count; i++)
+        write_call(out, &p->calls[i]);
+    fclose(out);
+    return text;
+}
+
+static const struct gt_race *find(const struct gt_check *check, const struct told *told)
+{
+    for (uint32_t i = 0; i < check->race_count; i++)
+        if (check->races[i].second == (gt_op_index)told->second && check->races[i].buffer == (uint32_t)told->buffer)
+            return &check->races[i];
+    return NULL;
+}
+
+/* cmocka cuts long messages. */
+static void print_program(const char *text, const struct gt_check *check, const struct told *told, int count)
+{
+    fputs(text, stderr);
+    for (uint32_t i = 0; i < check->race_count; i++)
+        fprintf(stderr, "told: %u %u b%u\n", check->races[i].first, check->races[i].second, check->races[i].buffer);
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, "true: %d %d b%d\n", told[i].first, told[i].second, told[i].buffer);
+}
+
+static struct gt_workload *read_text(const char *text)
+{
+    struct gt_error error = { "" };
+    struct gt_workload *w = gt_draw_read(text, &error);
+
+    if (w == NULL)
+        fail_msg("%s\n%s", error.text, text);
+    return w;
+}
+
+static void compare(const struct program *p, const struct gt_check *check, const char *text)
+{
+    struct told told[OPS * BUFFERS];
+    int count = races_of(p, told);
+
+    bool same = check->race_count == (uint32_t)count;
+
+    for (int i = 0; i < count; i++) {
+        const struct gt_race *race = find(check, &told[i]);
+
+        same &= race != NULL && race->first == (gt_op_index)told[i].first;
+    }
+    if (same)
+        return;
+    print_program(text, check, told, count);
+    fail_msg("%u races told, and there are %d", check->race_count, count);
+}
+
+/* No races told means that every two operations that touch the same bytes, one of them writing, have an order. */
+static void check_silence(const struct program *p, const struct gt_check *check)
+{
+    struct node nodes[OPS];
+
+    for (int i = 0; i < p->call_count; i++)
+        for (int n = 0; n < p->calls[i].node_count; n++)
+            nodes[p->calls[i].nodes[n].op] = p->calls[i].nodes[n];
+    for (int b = 0; b < p->op_count && check->race_count == 0; b++)
+        for (int a = 0; a < b; a++)
+            for (int i = 0; i < nodes[b].touch_count * nodes[a].touch_count; i++) {
+                const struct touch *one = &nodes[a].touches[i / nodes[b].touch_count];
+                const struct touch *other = &nodes[b].touches[i % nodes[b].touch_count];
+                int from = place_of(one->buffer) + one->offset, to = place_of(other->buffer) + other->offset;
+
+                if ((one->writes || other->writes) && from < to + other->bytes && to < from + one->bytes)
+                    assert_false(p->late[b][a]);
+            }
+}
+
+static void random_programs_have_the_races_that_their_interleavings_show(void **state)
+{
+    uint32_t racy = 0, shown = 0, races = 0;
+    struct gt_device device;
+    struct gt_error error;
+
+    (void)state;
+    assert_int_equal(gt_device_load("h200", &device, &error), 0);
+    for (int i = 0; i < PROGRAMS; i++) {
+        struct program p;
+        struct gt_workload *w;
+        struct gt_check check;
+        char *text;
+
+        draw_program(&p);
+        text = write_program(&p);
+        go_through(&p);
+        w = read_text(text);
+        gt_check_run(&check, w);
+        compare(&p, &check, text);
+        check_silence(&p, &check);
+        racy += check.race_count > 0;
+        for (uint32_t r = 0; r < check.race_count && shown < SHOWN && p.thread_count == 1; r++) {
+            struct gt_witness *witness = gt_witness_new(w, &device, &error);
+            struct gt_schedule schedule;
+
+            assert_non_null(witness);
+            if (gt_witness_show(witness, &check.races[r], &schedule, &error) != 1)
+                fail_msg("no schedule shows race %u: first %.1f to %.1f us, second from %.1f:\n%s", r,
+                         (double)schedule.first_start_ps / 1e6, (double)schedule.first_end_ps / 1e6,
+                         (double)schedule.second_start_ps / 1e6, text);
+            gt_witness_free(witness);
+            shown++;
+        }
+        races += check.race_count;
+        gt_check_free(&check);
+        gt_workload_free(w);
+        free(text);
+    }
+    print_message("# %d programs, %u of them racy, %u races\n", PROGRAMS, racy, races);
+    assert_true(racy > PROGRAMS / 4 && racy < PROGRAMS * 9 / 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_programs_have_the_races_that_their_interleavings_show),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
