@@ -41,7 +41,7 @@ UNIT_TESTS = \
     tests/unit/compare \
     tests/unit/short_name \
     tests/unit/fair_share \
-    tests/unit/links tests/unit/link_share \
+    tests/unit/links tests/unit/link_share tests/unit/thread_lock \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \

@@ -69,3 +69,23 @@ refused() {
     [ "$status" -eq 1 ]
     [[ "$output" == *'"lock"'* ]]
 }
+
+@test "gpus: a recorded copy between GPUs says where it is from, whichever of them asked for it" {
+    cat > "$BATS_TEST_TMPDIR/k.json" <<'EVENTS'
+{"schemaVersion": 1, "traceEvents": [
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 9, "tid": 9, "ts": 1, "dur": 3, "args": {"correlation": 11}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Device)", "pid": 0, "tid": 17, "ts": 10, "dur": 3, "args": {"fromDevice": 0, "inDevice": 0, "toDevice": 1, "fromContext": 1, "inContext": 1, "toContext": 2, "stream": 17, "correlation": 11, "bytes": 1024}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 9, "tid": 9, "ts": 21, "dur": 3, "args": {"correlation": 12}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Device)", "pid": 0, "tid": 17, "ts": 30, "dur": 3, "args": {"fromDevice": 1, "inDevice": 0, "toDevice": 0, "fromContext": 2, "inContext": 1, "toContext": 1, "stream": 17, "correlation": 12, "bytes": 2048}},
+ {"ph": "X", "cat": "cuda_runtime", "name": "cudaMemcpyAsync", "pid": 9, "tid": 9, "ts": 41, "dur": 3, "args": {"correlation": 13}},
+ {"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy PtoP (Device -> Device)", "pid": 0, "tid": 17, "ts": 50, "dur": 3, "args": {"fromDevice": 0, "inDevice": 0, "toDevice": 0, "fromContext": 1, "inContext": 1, "toContext": 1, "stream": 17, "correlation": 13, "bytes": 4096}}
+]}
+EVENTS
+    "$GRIDTIDE" import kineto "$BATS_TEST_TMPDIR/k.json" -o "$BATS_TEST_TMPDIR/k.jsonl"
+    cat "$BATS_TEST_TMPDIR/k.jsonl"
+    grep -q '"bytes":1024,"peer_gpu":1[,}]' "$BATS_TEST_TMPDIR/k.jsonl"
+    grep -q '"bytes":2048,"peer_gpu":1,"from_peer":true' "$BATS_TEST_TMPDIR/k.jsonl"
+    ! grep -q '"bytes":1024,.*from_peer' "$BATS_TEST_TMPDIR/k.jsonl"
+    ! grep -q '"bytes":4096,.*peer' "$BATS_TEST_TMPDIR/k.jsonl"
+    "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/k.jsonl" -o "$BATS_TEST_TMPDIR/k.db"
+}

@@ -42,6 +42,7 @@ struct gt_import_op {
     uint32_t peer_gpu; /* gt_import_gpu(); GT_NONE unless P2P */
     uint32_t call;     /* set by gt_import_finish() */
     uint8_t kind, direction, memory;
+    bool from_peer; /* P2P: from there, not there */
     bool programmatic;
 };
 

@@ -251,6 +251,7 @@ static void write_ops(struct gt_import_finish *finish)
             op->direction = from->direction;
             op->memory = from->memory;
             op->peer_gpu = from->peer_gpu;
+            op->from_peer = from->from_peer;
             op->programmatic = from->programmatic;
             /* Of nested calls the inner one may have launched it: what operations carry counts. */
             if (index == workload->calls[i].first_op && from->correlation != GT_NO_CORRELATION)

@@ -218,16 +218,17 @@ static void read_copy_name(struct kineto *kineto, struct gt_import_op *op)
     op->memory = (uint8_t)(op->direction == GT_D2H ? to : from);
 }
 
-/* The other end of a copy between two devices. */
-static uint32_t find_peer(struct kineto *kineto)
+/* The other end of a copy between two devices. *is_source: the data comes from there. */
+static uint32_t find_peer(struct kineto *kineto, bool *is_source)
 {
     const struct kineto_event *event = &kineto->event;
     int64_t here = number_or(event, KINETO_IN_DEVICE, number_or(event, KINETO_DEVICE, -1));
     int64_t from = number_or(event, KINETO_FROM_DEVICE, -1), to = number_or(event, KINETO_TO_DEVICE, -1);
     int64_t peer = to != here ? to : from;
 
-    if (peer < 0 || peer > UINT32_MAX - 1)
+    if (peer < 0 || peer > UINT32_MAX - 1 || peer == here)
         return GT_NONE;
+    *is_source = peer != to;
     return gt_import_gpu(&kineto->import, (uint32_t)peer);
 }
 
@@ -248,7 +249,7 @@ static int take_copy(struct kineto *kineto, struct gt_error *error)
     op->bytes = read_bytes(kineto);
     read_copy_name(kineto, op);
     if (op->direction == GT_P2P) {
-        op->peer_gpu = find_peer(kineto);
+        op->peer_gpu = find_peer(kineto, &op->from_peer);
         op->memory = GT_MEMORY_DEVICE;
     }
     return 0;

@@ -230,17 +230,19 @@ static enum gt_direction guess_direction(struct gt_nsys *nsys, enum gt_memory so
     return on_host(target) ? GT_D2H : GT_D2D;
 }
 
-/* The device at the other end of a copy; GT_NONE where the row does not say, or it is the same. */
-static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_nsys_rows *rows)
+/* The device at the other end of a copy; GT_NONE where the row does not say, or it is the same. *from: it is the source. */
+static uint32_t peer_gpu(struct gt_nsys *nsys, const struct gt_nsys_rows *rows, bool *from)
 {
     static const int ends[] = { TARGET_DEVICE, SOURCE_DEVICE };
 
     for (size_t i = 0; i < SIZE(ends); i++) {
         int64_t device = rows->value[ends[i]];
 
+        *from = ends[i] == SOURCE_DEVICE;
         if (device != GT_NSYS_NULL && device != rows->value[DEVICE] && device <= 65535)
             return gt_import_gpu(&nsys->import, (uint32_t)device);
     }
+    *from = false;
     return GT_NONE;
 }
 
@@ -259,7 +261,7 @@ static int read_copy(void *user, const struct gt_nsys_rows *rows, struct gt_erro
     op->memory = op->direction == GT_D2H ? target : source;
     if (op->direction == GT_P2P || op->direction == GT_D2D) {
         op->memory = GT_MEMORY_DEVICE;
-        op->peer_gpu = peer_gpu(nsys, rows);
+        op->peer_gpu = peer_gpu(nsys, rows, &op->from_peer);
         if (op->peer_gpu != GT_NONE)
             op->direction = GT_P2P;
     }
