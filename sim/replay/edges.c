@@ -7,16 +7,26 @@
 
 typedef void edge_visitor(void *user, uint32_t before, uint32_t after);
 
-/* A graph of which no edges are known runs as its streams did: one node after the other. */
+/* Of a recorded graph whose edges are stated: did the one really run after the other? */
+static bool ran_behind(const struct gt_workload *w, uint32_t before, uint32_t after)
+{
+    gt_time_ps end_ps = gt_op_measured_end(&w->ops[before]), start_ps = w->ops[after].start_ps;
+
+    return end_ps == GT_TIME_NONE || start_ps == GT_TIME_NONE || end_ps <= start_ps;
+}
+
+/* A graph of which no edges are known, or one that was recorded, runs as its streams did: one node after the other. */
 static void visit_chain(const struct gt_workload *w, const struct gt_call *call, uint32_t *last, edge_visitor *visit,
                         void *user)
 {
+    bool stated = !gt_graph_without_edges(w, call);
+
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         last[w->ops[i].stream] = GT_NONE;
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++) {
         gt_stream_index stream = w->ops[i].stream;
 
-        if (last[stream] != GT_NONE)
+        if (last[stream] != GT_NONE && (!stated || ran_behind(w, last[stream], i)))
             visit(user, last[stream], i);
         last[stream] = i;
     }
@@ -28,7 +38,7 @@ static void visit_edges(const struct gt_workload *w, const struct gt_recorded_gr
     for (uint32_t c = 0; c < w->call_count; c++) {
         const struct gt_call *call = &w->calls[c];
 
-        if (gt_graph_without_edges(w, call))
+        if (gt_graph_without_edges(w, call) || gt_graph_is_recorded(w, call))
             visit_chain(w, call, last, visit, user);
     }
     for (uint32_t i = 0; i < graphs->edge_count; i++)

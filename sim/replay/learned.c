@@ -120,16 +120,15 @@ static bool follows_in_crowd(const struct crowd *crowd, const struct gt_workload
            crowded(crowd, last->end_ps, op->start_ps);
 }
 
-static void survey_op(struct gt_survey *survey, const struct gt_workload *w, const struct crowd *crowd,
-                      gt_op_index index, struct last_op *last)
+/* What the operation's start shows: of a graph's gaps, of latencies or of its stream's gaps. */
+static void survey_start(struct gt_survey *survey, const struct gt_workload *w, const struct crowd *crowd,
+                         gt_op_index index, const struct last_op *last)
 {
     const struct gt_op *op = &w->ops[index];
     const struct gt_call *call = &w->calls[op->call];
-    gt_time_ps call_end = gt_call_measured_end(call), end = gt_op_measured_end(op);
+    gt_time_ps call_end = gt_call_measured_end(call);
     bool in_graph = call->kind == GT_CALL_GRAPH_LAUNCH, first = index == call->first_op;
 
-    if (end == GT_TIME_NONE)
-        return;
     if (last->op != GT_NONE && in_graph && !first && w->ops[last->op].call == op->call) {
         if (!crowded(crowd, last->end_ps, op->start_ps)) /* each node's own gap is found elsewhere */
             sample(&survey->graph_gap[w->ops[last->op].kind][op->kind], (int64_t)(op->start_ps - last->end_ps));
@@ -142,6 +141,18 @@ static void survey_op(struct gt_survey *survey, const struct gt_workload *w, con
                                                         : &survey->gap[w->ops[last->op].kind][op->kind],
                    (int64_t)(op->start_ps - last->end_ps));
     }
+}
+
+static void survey_op(struct gt_survey *survey, const struct gt_workload *w, const struct crowd *crowd,
+                      gt_op_index index, struct last_op *last)
+{
+    const struct gt_op *op = &w->ops[index];
+    gt_time_ps end = gt_op_measured_end(op);
+
+    if (end == GT_TIME_NONE)
+        return;
+    if (op->kind != GT_OP_HOST_FUNCTION) /* how soon it was picked up is its own (sim/stream/operation.c) */
+        survey_start(survey, w, crowd, index, last);
     if (last->op == GT_NONE || end > last->end_ps)
         *last = (struct last_op){ end, index };
 }
@@ -301,7 +312,8 @@ struct gt_survey *gt_survey_begin(const struct gt_workload *w, const uint32_t *b
 
 void gt_survey_wait(void *user, uint32_t before_kind, uint32_t after_kind, int64_t gap_ps)
 {
-    sample(&((struct gt_survey *)user)->event_gap[before_kind][after_kind], gap_ps);
+    if (after_kind != GT_OP_HOST_FUNCTION)
+        sample(&((struct gt_survey *)user)->event_gap[before_kind][after_kind], gap_ps);
 }
 
 void gt_survey_end(struct gt_survey *survey, struct gt_learned *learned)

@@ -35,6 +35,9 @@ struct group {
     bool *first;       /* by position: nobody of its stream is before it */
     int64_t *samples;  /* one a launch */
     uint32_t *awaited; /* positions */
+    bool stated;       /* the trace has the edges */
+    gt_op_index first_op;
+    uint32_t *position; /* by operation of the first launch, counted from its first_op */
 };
 
 static gt_op_index node(const struct group *group, uint32_t launch, uint32_t position)
@@ -150,10 +153,28 @@ static void add_edge(struct gt_recorded_graphs *graphs, gt_op_index before, gt_o
     graphs->edges[graphs->edge_count++] = (struct gt_node_edge){ before, after };
 }
 
+/* What the trace says that the node comes after, as positions; how many. */
+static uint32_t stated_edges(const struct group *group, uint32_t of)
+{
+    const struct gt_op *op = &group->w->ops[node(group, 0, of)];
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < op->afters; i++) {
+        gt_op_index before = group->w->afters[op->first_after + i];
+
+        if (before >= group->first_op && before - group->first_op < group->nodes)
+            group->awaited[count++] = group->position[before - group->first_op];
+    }
+    return count;
+}
+
 /* What the node waited for in other streams, as edges of every launch; how many. */
 static uint32_t learn_edges(struct group *group, uint32_t of)
 {
     uint32_t awaited;
+
+    if (group->stated)
+        return stated_edges(group, of);
 
     if (has_before(group, of) && median_gap_ps(group, of, 0) <= clear_gap_ps)
         return 0;
@@ -199,7 +220,10 @@ static void learn_node(struct group *group, uint32_t of)
 {
     uint32_t awaited = learn_edges(group, of);
     bool waits = awaited > 0 || has_before(group, of);
-    int64_t middle_ps = waits ? median_gap_ps(group, of, awaited) + group->more_ps : median_behind_ps(group, of);
+    bool host = group->w->ops[node(group, 0, of)].kind == GT_OP_HOST_FUNCTION; /* it is picked up on top of that */
+    int64_t middle_ps = host    ? 0
+                        : waits ? median_gap_ps(group, of, awaited) + group->more_ps
+                                : median_behind_ps(group, of);
 
     for (uint32_t launch = 0; launch < group->count; launch++) {
         gt_op_index op = node(group, launch, of);
@@ -225,10 +249,17 @@ static void find_lanes(struct group *group)
 
 static void learn_group(struct group *group)
 {
-    group->nodes = group->w->calls[group->calls[0]].ops;
+    const struct gt_call *call = &group->w->calls[group->calls[0]];
+
+    group->nodes = call->ops;
+    group->first_op = call->first_op;
+    group->stated = !gt_graph_without_edges(group->w, call);
+    group->position = gt_calloc(group->nodes, sizeof *group->position);
+    for (uint32_t i = 0; i < group->nodes; i++)
+        group->position[node(group, 0, i) - call->first_op] = i;
     group->lanes = gt_calloc(group->nodes, sizeof *group->lanes);
     group->first = gt_calloc(group->nodes, sizeof *group->first);
-    group->awaited = gt_calloc(group->nodes, sizeof *group->awaited);
+    group->awaited = gt_calloc((uint64_t)group->nodes + UINT16_MAX, sizeof *group->awaited);
     group->samples = gt_calloc(group->count, sizeof *group->samples);
     find_lanes(group);
     for (uint32_t i = 0; i < group->nodes; i++)
@@ -236,6 +267,7 @@ static void learn_group(struct group *group)
     free(group->lanes);
     free(group->first);
     free(group->awaited);
+    free(group->position);
     free(group->samples);
 }
 
@@ -249,11 +281,10 @@ bool gt_graph_without_edges(const struct gt_workload *w, const struct gt_call *c
     return true;
 }
 
-/* A launch of which every node was measured, and those of a stream one after the other. */
-static bool recorded(const struct gt_workload *w, const struct gt_call *call)
+bool gt_graph_is_recorded(const struct gt_workload *w, const struct gt_call *call)
 {
-    if (call->ops == 0 || call->start_ps == GT_TIME_NONE || call->flags & GT_CALL_INFERRED ||
-        !gt_graph_without_edges(w, call))
+    if (call->kind != GT_CALL_GRAPH_LAUNCH || call->ops == 0 || call->start_ps == GT_TIME_NONE ||
+        call->flags & GT_CALL_INFERRED)
         return false;
     for (uint32_t i = call->first_op; i < call->first_op + call->ops; i++)
         if (gt_op_measured_end(&w->ops[i]) == GT_TIME_NONE)
@@ -309,7 +340,7 @@ void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_
 
     memset(graphs, 0, sizeof *graphs);
     for (uint32_t i = 0; i < w->call_count; i++)
-        if (recorded(w, &w->calls[i]))
+        if (gt_graph_is_recorded(w, &w->calls[i]))
             calls[count++] = i;
     if (count > 0) {
         graphs->gap_ps = gt_realloc(NULL, w->op_count, sizeof *graphs->gap_ps);

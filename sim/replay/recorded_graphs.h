@@ -2,7 +2,8 @@
  *
  * Profilers record the nodes of a graph, not its edges.  Nodes of one stream ran one after the other.  A node that
  * stayed away much longer than that explains, and each time started just after the same nodes of other streams, waited
- * for them: a fork or a join.  A stream's first node that waited for nobody waited to be handed over.  Gaps are the
+ * for them: a fork or a join.  Where the trace states the edges (gridtide record) nodes wait for those, and for the one
+ * before in the stream that ran them; only how soon they start is learned.  A stream's first node that waited for nobody waited to be handed over.  Gaps are the
  * medians of all launches of the same nodes.
  */
 #ifndef GRIDTIDE_SIM_REPLAY_RECORDED_GRAPHS_H
@@ -14,7 +15,7 @@ struct gt_node_edge {
     gt_op_index before, after;
 };
 
-/* All empty where no launch of a graph was recorded, or its edges are stated. */
+/* All empty where no launch of a graph was recorded; no edges where they are stated. */
 struct gt_recorded_graphs {
     struct gt_node_edge *edges; /* between streams of one graph */
     uint32_t edge_count, edge_room;
@@ -31,5 +32,8 @@ void gt_recorded_graphs_free(struct gt_recorded_graphs *graphs);
 
 /* Does a call launch a graph of which no edges are stated? */
 bool gt_graph_without_edges(const struct gt_workload *workload, const struct gt_call *call);
+
+/* Does it launch a graph of which every node was measured? */
+bool gt_graph_is_recorded(const struct gt_workload *workload, const struct gt_call *call);
 
 #endif
