@@ -104,6 +104,11 @@ static int read_tasks(const char *path, struct gt_error *error)
     return import("tasks", path, error);
 }
 
+static int read_record(const char *path, struct gt_error *error)
+{
+    return import("record", path, error);
+}
+
 static int read_nsys(const char *path, struct gt_error *error)
 {
     return import("nsys", path, error);
@@ -117,6 +122,7 @@ static const struct reader {
 } readers[] = {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
     { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
+    { "record", read_record, false },
 };
 
 static void die(const char *what, const char *why)

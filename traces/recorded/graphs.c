@@ -120,7 +120,8 @@ const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process
 
 /* A node of a launch: the operation that it was. */
 struct place {
-    uint64_t node;        /* the original */
+    uint64_t node; /* the original; or its copy in the executable graph, where some of these have none */
+    uint64_t copy;
     uint32_t correlation; /* of the launch */
     uint32_t op;          /* among the import's */
 };
@@ -201,11 +202,10 @@ static void come_after_node(struct walk *walk, uint64_t node)
         come_after(walk, walk->places[place].op);
 }
 
-/* What the node comes after, and what the graph that it lies in does. */
-static void look_back(struct walk *walk, uint64_t node)
+/* The first of the edges to that node; their count: there is none. */
+static uint32_t first_edge_to(const struct gt_recorded_process *process, uint64_t node)
 {
-    const struct gt_recorded_list *edges = &walk->process->lists[GT_RECORDED_EDGE];
-    const struct gt_record_node *record = gt_recorded_node(walk->process, node);
+    const struct gt_recorded_list *edges = &process->lists[GT_RECORDED_EDGE];
     uint32_t low = 0, high = edges->count;
 
     while (low < high) {
@@ -216,6 +216,16 @@ static void look_back(struct walk *walk, uint64_t node)
         else
             high = middle;
     }
+    return low < edges->count && ((const struct gt_record_edge *)edges->items[low])->to == node ? low : edges->count;
+}
+
+/* What the node comes after, and what the graph that it lies in does. */
+static void look_back(struct walk *walk, uint64_t node)
+{
+    const struct gt_recorded_list *edges = &walk->process->lists[GT_RECORDED_EDGE];
+    const struct gt_record_node *record = gt_recorded_node(walk->process, node);
+    uint32_t low = first_edge_to(walk->process, node);
+
     for (; low < edges->count && ((const struct gt_record_edge *)edges->items[low])->to == node; low++)
         come_after_node(walk, ((const struct gt_record_edge *)edges->items[low])->from);
     for (uint32_t i = 0; record != NULL && i < walk->process->outer_count; i++)
@@ -232,6 +242,33 @@ static void add_edges_of_launch(struct walk *walk)
         for (uint32_t n = 0; n < walk->through_count; n++)
             look_back(walk, walk->through[n]);
     }
+}
+
+/* Graphs in graphs may be put into the executable one node by node, of which no original is told: such a launch goes by
+ * the edges of the executable graph itself.  False: these are not known either. */
+static bool choose_nodes(const struct gt_recorded_process *process, struct place *places, uint32_t count)
+{
+    bool lost = false, edges = false;
+
+    for (uint32_t i = 0; i < count; i++)
+        lost |= gt_recorded_node(process, places[i].node) == NULL;
+    if (!lost)
+        return true;
+    for (uint32_t i = 0; i < count; i++) {
+        places[i].node = places[i].copy;
+        edges |= first_edge_to(process, places[i].node) < GT_RECORD_COUNT(process, GT_RECORDED_EDGE);
+    }
+    qsort(places, count, sizeof *places, compare_places);
+    return edges;
+}
+
+/* Of a launch: not all of its edges are told. */
+static void forget_edges(struct gt_recorded *recorded, const struct gt_recorded_process *process,
+                         uint32_t correlation)
+{
+    for (uint32_t i = 0; i < recorded->import.call_count; i++)
+        if (recorded->import.calls[i].process == process->key && recorded->import.calls[i].correlation == correlation)
+            recorded->import.calls[i].edges_known = false;
 }
 
 static void find_outer(struct gt_recorded_process *process)
@@ -262,7 +299,8 @@ static struct place *find_places(const struct gt_recorded_process *process, uint
             continue;
         if (op->node != 0) {
             gt_array_grow(places, *count, room);
-            places[(*count)++] = (struct place){ gt_recorded_original(process, op->node), op->correlation, number };
+            places[(*count)++] =
+                (struct place){ gt_recorded_original(process, op->node), op->node, op->correlation, number };
         }
         number++;
     }
@@ -270,7 +308,7 @@ static struct place *find_places(const struct gt_recorded_process *process, uint
         const struct gt_recorded_host_node *host = &process->host_nodes[i];
 
         gt_array_grow(places, *count, room);
-        places[(*count)++] = (struct place){ host->node, host->correlation, host->op };
+        places[(*count)++] = (struct place){ host->node, host->node, host->correlation, host->op };
     }
     if (*count > 1)
         qsort(places, *count, sizeof *places, compare_places);
@@ -289,6 +327,10 @@ void gt_recorded_add_edges(struct gt_recorded *recorded, struct gt_recorded_proc
         for (walk.count = 1; from + walk.count < count; walk.count++)
             if (places[from + walk.count].correlation != places[from].correlation)
                 break;
+        if (!choose_nodes(process, places + from, walk.count)) {
+            forget_edges(recorded, process, places[from].correlation);
+            continue;
+        }
         walk.places = places + from;
         add_edges_of_launch(&walk);
     }
