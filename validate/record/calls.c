@@ -207,6 +207,8 @@ void CUPTIAPI gt_calls_take(void *user, CUpti_CallbackDomain domain, CUpti_Callb
     if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
             gt_graph_cloned(((const CUpti_ResourceData *)data)->resourceDescriptor);
+        else if (id == CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED)
+            gt_graph_joined(((const CUpti_ResourceData *)data)->resourceDescriptor);
         return;
     }
     row = (unsigned)domain < DOMAINS && id < IDS ? rows[domain][id] : NULL;

@@ -4,6 +4,7 @@
  * that becomes another program is not the process that is recorded, though it has its memory.
  */
 #include <dlfcn.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -45,6 +46,51 @@ EXPORTED int execvpe(const char *file, char *const arguments[], char *const envi
 
     gt_control_last_words(GT_ENDED_BY_EXEC, 0);
     return real(file, arguments, environment);
+}
+
+/* Arguments one by one, ended by a NULL: as many as can be. */
+enum { MOST_ARGUMENTS = 1024 };
+static void gather(char *arguments[], const char *first, va_list *rest)
+{
+    size_t count = 0;
+
+    for (const char *next = first; next != NULL && count < MOST_ARGUMENTS - 1; next = va_arg(*rest, const char *))
+        arguments[count++] = (char *)next;
+    arguments[count] = NULL;
+}
+
+EXPORTED int execl(const char *path, const char *first, ...)
+{
+    char *arguments[MOST_ARGUMENTS];
+    va_list rest;
+
+    va_start(rest, first);
+    gather(arguments, first, &rest);
+    va_end(rest);
+    return execve(path, arguments, environ);
+}
+
+EXPORTED int execlp(const char *file, const char *first, ...)
+{
+    char *arguments[MOST_ARGUMENTS];
+    va_list rest;
+
+    va_start(rest, first);
+    gather(arguments, first, &rest);
+    va_end(rest);
+    return execvp(file, arguments);
+}
+
+EXPORTED int execle(const char *path, const char *first, ...)
+{
+    char *arguments[MOST_ARGUMENTS], **environment;
+    va_list rest;
+
+    va_start(rest, first);
+    gather(arguments, first, &rest);
+    environment = va_arg(rest, char **);
+    va_end(rest);
+    return execve(path, arguments, environment);
 }
 
 EXPORTED void _exit(int status)

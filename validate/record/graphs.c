@@ -166,6 +166,14 @@ void gt_graph_made(CUgraphExec executable, CUgraph graph)
     gt_writer_end(record);
 }
 
+void gt_graph_joined(const CUpti_GraphData *data)
+{
+    uint64_t to = data != NULL ? number_of(data->node) : 0, from = to != 0 ? number_of(data->dependency) : 0;
+
+    if (from != 0)
+        record_edge(from, to, 0, 0);
+}
+
 void gt_graph_cloned(const CUpti_GraphData *data)
 {
     uint64_t copy = data != NULL ? number_of(data->node) : 0,

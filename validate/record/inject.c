@@ -56,6 +56,8 @@ __attribute__((visibility("default"))) int InitializeInjection(void)
         return 1;
     gt_calls_enable(subscriber);
     gt_api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED);
+    gt_api.cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                               CUPTI_CBID_RESOURCE_GRAPHNODE_DEPENDENCY_CREATED);
     if (gt_control_begin() != 0)
         gt_writer_problem("the recorder could not start its thread");
     return 1;

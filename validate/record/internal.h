@@ -70,6 +70,8 @@ void gt_per_thread_stream_met(CUcontext context, uint32_t number);
 /* The graph was instantiated. */
 void gt_graph_made(CUgraphExec executable, CUgraph graph);
 void gt_graph_cloned(const CUpti_GraphData *data);
+/* A node comes after another: of executable graphs this is told nowhere else. */
+void gt_graph_joined(const CUpti_GraphData *data);
 
 void CUPTIAPI gt_activities_give(uint8_t **buffer, size_t *bytes, size_t *records);
 void CUPTIAPI gt_activities_take(CUcontext context, uint32_t stream, uint8_t *buffer, size_t bytes, size_t valid);
