@@ -5,7 +5,7 @@ UNIT_TESTS = \
     tests/unit/program_match \
     tests/unit/base \
     tests/unit/calibrate \
-    tests/unit/check tests/unit/check_random \
+    tests/unit/check tests/unit/check_random tests/unit/schema \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
@@ -63,7 +63,7 @@ UNIT_TESTS = \
 
 # bats files; the program under test is $GRIDTIDE.
 CLI_TESTS = \
-    tests/cli/ncu.bats tests/cli/check.bats \
+    tests/cli/ncu.bats tests/cli/check.bats tests/cli/execution_trace.bats \
     tests/cli/nsys.bats \
     tests/cli/import.bats \
     tests/cli/ranks.bats \
@@ -170,7 +170,7 @@ EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash $(GPU_BATS) tests/gpu/i
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \
     tests/data/kineto-blocking.json tests/data/kineto-blocking.txt \
     tests/data/kineto-ranks.json tests/data/kineto-ranks.txt \
-    tests/data/ncu tests/data/ncu-report \
+    tests/data/execution-trace tests/data/ncu tests/data/ncu-report \
     tests/data/nsys-2.9.sql tests/data/nsys-3.13.sql tests/data/nsys-3.24.sql \
     tests/data/h200-by-hand.ini validate/scripts/replay.sh validate/scripts/programs.sh validate/DEVIATIONS.md
 

@@ -20,13 +20,18 @@ struct arguments {
     uint32_t count;
     const char *output; /* NULL: made from the file's name */
     const char *keep;   /* NULL: nothing is kept */
+    const char *execution_trace;
     bool warm_caches;
     bool quiet;
 };
 
+enum { OPTION_EXECUTION_TRACE = 256 };
+
 static const struct argp_option options[] = {
     { "output", 'o', "TRACE", 0, "Where the trace goes; - is standard output, .gz and .zst compress", 0 },
     { "keep", 'k', "DIR", 0, "Keep what an ncu report is unpacked to in this new folder", 0 },
+    { "execution-trace", OPTION_EXECUTION_TRACE, "ET", 0,
+      "What operations read and write: the JSON of PyTorch's ExecutionTraceObserver beside a Kineto profile", 0 },
     { "warm-caches", 'w', NULL, 0, "Launches were profiled with caches left as they were (ncu --cache-control none)",
       0 },
     { "quiet", 'q', NULL, 0, "No progress, no summary, no warnings", 0 },
@@ -42,6 +47,7 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'k': arguments->keep = text; return 0;
     case 'w': arguments->warm_caches = true; return 0;
     case 'q': arguments->quiet = true; return 0;
+    case OPTION_EXECUTION_TRACE: arguments->execution_trace = text; return 0;
     case ARGP_KEY_ARG:
         if (arguments->count == sizeof arguments->texts / sizeof arguments->texts[0])
             argp_error(state, "%d files at a time: '%s' is one too many", GT_MOST_RANKS, text);
@@ -188,9 +194,12 @@ static int run(int argc, char **argv)
         .paths = &arguments.texts[first],
         .count = arguments.count - first,
         .keep = arguments.keep,
+        .execution_trace = arguments.execution_trace,
         .warm_caches = arguments.warm_caches,
         .quiet = arguments.quiet,
     };
+    if (recordings.execution_trace != NULL && recordings.count > 1)
+        return gt_usage("import", "--execution-trace goes with one profile at a time");
     made = arguments.output == NULL ? default_output(recordings.paths[0]) : NULL;
     status = import(&recordings, &arguments, made != NULL ? made : arguments.output);
     free(made);

@@ -33,6 +33,7 @@ struct gt_workload *gt_recordings_read(const struct gt_recordings *recordings, c
         .progress = gt_progress_update,
         .progress_user = &progress,
         .keep = recordings->keep,
+        .execution_trace = recordings->execution_trace,
         .warm_caches = recordings->warm_caches,
     };
     uint32_t read = 0;

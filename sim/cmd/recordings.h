@@ -10,7 +10,8 @@ struct gt_recordings {
     const char *format; /* as typed; NULL: each file's first bytes decide */
     const char *const *paths;
     uint32_t count;
-    const char *keep; /* as in gt_import_options */
+    const char *keep;            /* as in gt_import_options */
+    const char *execution_trace; /* likewise, of the only one */
     bool warm_caches;
     bool quiet; /* no progress */
 };

@@ -40,7 +40,9 @@ struct gt_import_options {
     struct gt_collective_notes
         *collectives; /* where notes of collectives go (gt_collective_notes_free()), if the format
                                               * has them; NULL: nobody asks */
-    const char *keep; /* folder to make and leave behind for formats that unpack files; NULL: none */
+    const char
+        *execution_trace; /* what PyTorch's ExecutionTraceObserver wrote beside the file; NULL: there is none */
+    const char *keep;     /* folder to make and leave behind for formats that unpack files; NULL: none */
 };
 
 struct gt_importer {

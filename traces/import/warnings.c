@@ -14,6 +14,11 @@
 #define NCU_AGAIN   "profile it again with ncu --set full"
 
 const struct gt_warning_kind gt_warning_kinds[] = {
+    { "accesses-unknown", NULL,
+      "operations of which the execution trace does not say what they read and write: of graphs, of libraries' own "
+      "calls, "
+      "of operators without a schema",
+      NULL },
     { "call-names-missing", NULL, "calls whose name is not in StringIds; they only take host time", NSYS_AGAIN },
     { "calls-missing", NULL,
       "operations without the call that asked for them; one was put at each one's start, or before the calls of "

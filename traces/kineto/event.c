@@ -378,10 +378,11 @@ int kineto_take_event(struct kineto *kineto, struct gt_error *error)
         [KINETO_OPERATOR] = kineto_take_range,
         [KINETO_ANNOTATION] = kineto_take_range,
         [KINETO_PYTHON] = kineto_take_range,
+        [KINETO_INSTANT] = kineto_take_instant,
     };
     const struct kineto_event *event = &kineto->event;
 
-    if (take[event->category] == NULL || (event->phase != 'X' && event->phase != 'M'))
+    if (take[event->category] == NULL || (event->phase != 'X' && event->phase != 'M' && event->phase != 'i'))
         return 0;
     return take[event->category](kineto, error);
 }

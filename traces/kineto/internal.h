@@ -7,6 +7,7 @@
  *   collective.c   what a kernel says of the collective that it is a part of
  *   join.c    after the last event: processes, streams, what waits waited for
  *   device.c  from a device block to a device file's keys
+ *   instant.c operators and the allocator's doings, for tensors.h
  *   number.c  decimal text to whole numbers
  */
 #ifndef GRIDTIDE_TRACES_KINETO_INTERNAL_H
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "traces/import/builder.h"
+#include "traces/kineto/tensors.h"
 
 /* Whole numbers of an event, by the field they stand in. */
 enum kineto_field {
@@ -47,6 +49,10 @@ enum kineto_field {
     KINETO_OUT_ELEMENTS,
     KINETO_GROUP_SIZE,
     KINETO_SEQUENCE,
+    KINETO_FUNCTION,
+    KINETO_MEMORY_BYTES,
+    KINETO_ADDRESS,
+    KINETO_DEVICE_TYPE,
     KINETO_NUMBERS,
     /* and what is no whole number */
     KINETO_PH = KINETO_NUMBERS,
@@ -94,6 +100,7 @@ enum kineto_category {
     KINETO_RECORD,
     KINETO_OPERATOR,
     KINETO_ANNOTATION,
+    KINETO_INSTANT,
     KINETO_PYTHON,   /* functions: modules among them */
     KINETO_METADATA, /* ph "M" */
     KINETO_NO_INTEREST
@@ -148,6 +155,8 @@ struct kineto {
     uint32_t gpu_count;
     struct kineto_mark *marks;
     uint32_t mark_count, mark_room;
+    struct kineto_tensors tensors;
+    bool wants_tensors; /* an execution trace is beside the profile */
     struct kineto_thread_name *thread_names;
     uint32_t thread_name_count, thread_name_room;
     bool several_processes;      /* calls of more than one pid */
@@ -201,6 +210,10 @@ int kineto_take_range(struct kineto *kineto, struct gt_error *error);
 bool kineto_is_gradient(const struct kineto_event *event);
 /* Is a Python function of that name a module of PyTorch's? */
 bool kineto_is_module(const char *name, size_t length);
+
+/* Remember an operator, or what the allocator did.  Returns 0. */
+void kineto_take_function(struct kineto *kineto);
+int kineto_take_instant(struct kineto *kineto, struct gt_error *error);
 
 /* After the last event: give operations and marks their process, and marks to their calls. */
 void kineto_join(struct kineto *kineto);

@@ -91,6 +91,10 @@ static const struct key keys[] = {
     KEY(IN_ARGS, "Out msg nelems", KINETO_OUT_ELEMENTS),
     KEY(IN_ARGS, "Group size", KINETO_GROUP_SIZE),
     KEY(IN_ARGS, "Seq", KINETO_SEQUENCE),
+    KEY(IN_ARGS, "Record function id", KINETO_FUNCTION),
+    KEY(IN_ARGS, "Bytes", KINETO_MEMORY_BYTES),
+    KEY(IN_ARGS, "Addr", KINETO_ADDRESS),
+    KEY(IN_ARGS, "Device Type", KINETO_DEVICE_TYPE),
     KEY(IN_ARGS, "Input Dims", KINETO_INPUT_SIZES),
     KEY(IN_ARGS, "Input type", KINETO_INPUT_TYPES),
 };
@@ -134,6 +138,7 @@ static const struct category {
     CATEGORY("cuda_event", KINETO_RECORD),
     CATEGORY("user_annotation", KINETO_ANNOTATION),
     CATEGORY("python_function", KINETO_PYTHON),
+    CATEGORY("cpu_instant_event", KINETO_INSTANT),
     CATEGORY("Kernel", KINETO_KERNEL), /* until 2022 */
     CATEGORY("Memcpy", KINETO_COPY),
     CATEGORY("Memset", KINETO_MEMSET),
@@ -405,7 +410,7 @@ static void read_phase(struct kineto_json *json, const char *text, size_t length
     event->phase = length == 1 ? (uint8_t)text[0] : '?';
     if (event->phase == 'M')
         event->category = KINETO_METADATA;
-    else if (event->phase != 'X')
+    else if (event->phase != 'X' && (event->phase != 'i' || !json->kineto->wants_tensors))
         skip_event(json);
 }
 

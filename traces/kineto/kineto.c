@@ -233,6 +233,7 @@ static void free_parts(struct kineto *kineto)
     free(kineto->gpus);
     free(kineto->marks);
     free(kineto->thread_names);
+    kineto_tensors_free(&kineto->tensors);
 }
 
 static void give_notes(struct kineto *kineto, const struct gt_import_options *options)
@@ -257,6 +258,7 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
     reader->error = error;
     kineto->last_thread = GT_NONE;
     kineto->rank = -1;
+    kineto->wants_tensors = options != NULL && options->execution_trace != NULL;
     gt_import_begin(&kineto->import, "kineto");
     kineto_json_begin(&reader->json, kineto, error);
     status = read_file(reader, options);
@@ -268,10 +270,16 @@ static struct gt_workload *read_profile(const char *path, const struct gt_import
         gt_import_warn(kineto->import.workload, "values-not-json", reader->words);
         kineto_join(kineto);
         kineto_describe_device(kineto);
+        if (kineto->wants_tensors)
+            status = kineto_tensors_begin(&kineto->tensors, &kineto->import, options->execution_trace, error);
+    }
+    if (status == 0) {
         workload = gt_import_finish(&kineto->import, path, error);
         if (workload != NULL) {
             gt_import_find_blocking(workload, kineto_sms(kineto));
             give_notes(kineto, options);
+            if (kineto->wants_tensors)
+                kineto_tensors_give(&kineto->tensors, workload);
         }
     }
     free_parts(kineto);

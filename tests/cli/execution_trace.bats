@@ -1,0 +1,106 @@
+#!/usr/bin/env bats
+# What PyTorch's ExecutionTraceObserver says beside a Kineto profile: programs recorded on an H200 by
+# traces/record/torch_streams.py.
+
+bats_require_minimum_version 1.5.0
+
+DATA=$GRIDTIDE_SOURCE/tests/data/execution-trace
+
+setup()
+{
+    cd "$BATS_TEST_TMPDIR" || exit 1
+}
+
+# both NAME: NAME.jsonl of the profile and the execution trace.
+both()
+{
+    "$GRIDTIDE" import kineto "$DATA/$1.kineto.json.gz" --execution-trace "$DATA/$1.et.json.gz" -o "$1.jsonl" -q
+}
+
+# races NAME COUNT: so many are found, of programs of which all is known.
+races()
+{
+    both "$1"
+    found=$("$GRIDTIDE" check -q "$1.jsonl" --format json | python3 -c '
+import json, sys
+answer = json.load(sys.stdin)
+print(len(answer["races"]), answer["covered_pct"])')
+    [ "$found" = "$2 100" ] || { echo "$1: $found"; return 1; }
+}
+
+@test "training steps in the default stream have no races" {
+    races mlp 0
+    races attention 0
+}
+
+@test "a wait_stream that is missing is a race, one that is there is none" {
+    races side-safe 0
+    races side-before 1
+    races side-after 1
+    races prefetch-safe 0
+    races prefetch-racy 3
+}
+
+@test "the note's patterns of backward passes in side streams" {
+    races backward-1 0
+    races backward-2 1
+    races backward-3 0
+    races backward-4 0
+    races backward-5 2 # two kernels of the backward pass read the initial gradient
+    races backward-6 0
+}
+
+@test "views that overlap in part race, halves do not" {
+    races views-apart 0
+    races views-overlap 1
+}
+
+@test "memory that is given out again while another stream reads it is a race, unless the stream was recorded" {
+    races reuse-racy 1
+    races reuse-recorded 0
+    grep -q '"call":"record_stream"' reuse-recorded.jsonl
+}
+
+@test "the wait that would help is told with the streams of the profile" {
+    both side-before
+    run -1 --separate-stderr "$GRIDTIDE" check -q side-before.jsonl
+    [[ $output == *"wait_stream(default_stream)"* ]]
+}
+
+@test "without the execution trace nothing is known" {
+    "$GRIDTIDE" import kineto "$DATA/side-before.kineto.json.gz" -o alone.jsonl -q
+    run -0 --separate-stderr "$GRIDTIDE" check -q alone.jsonl
+    [[ $output == *"none found, but of 4 operations nothing is known"*"0.0%"* ]]
+}
+
+@test "an execution trace that is none, is cut off or nested without end is an error" {
+    profile=$DATA/side-before.kineto.json.gz
+    echo '{"nodes":3}' > wrong.json
+    run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace wrong.json -o out.jsonl
+    [[ $stderr == *"wrong.json: no \"schema\" and list of \"nodes\""* ]]
+    gunzip -c "$DATA/side-before.et.json.gz" > whole.json
+    bytes=$(wc -c < whole.json)
+    for ((length = 0; length < bytes; length += 97)); do
+        head -c "$length" whole.json > cut.json
+        run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace cut.json -o out.jsonl
+        [[ $stderr == *"cut.json: not an execution trace: "* ]]
+    done
+    printf '{"schema":"1","nodes":%0.s' {1..100} > deep.json
+    run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace deep.json -o out.jsonl
+    [ ! -e out.jsonl ]
+    run -1 "$GRIDTIDE" import kineto "$profile" --execution-trace nothing.json -o out.jsonl
+}
+
+@test "nodes of any form are read or passed over" {
+    cat > odd.json << 'ET'
+{"schema":"1.1.1-chakra.0.0.4","nodes":[3,null,{},{"name":4,"attrs":[]},{"name":"a","attrs":[{"name":"rf_id","value":"x"}]},
+{"name":"a","attrs":[{"name":"rf_id","value":7}],"inputs":{"values":[[1,2,3,4,5,"cuda:99999999"],[1,-2,3,4,5,"cuda:0"],
+[1,2,9000000000000000000,4,9000000000000000000,"cuda:0"],[[[[1]]]]],"shapes":[1,2],"strides":[[[]]]},"outputs":5}]}
+ET
+    "$GRIDTIDE" import kineto "$DATA/side-before.kineto.json.gz" --execution-trace odd.json -o out.jsonl -q
+}
+
+@test "an execution trace goes with one profile" {
+    profile=$DATA/side-before.kineto.json.gz
+    run -2 "$GRIDTIDE" import kineto "$profile" "$profile" --execution-trace "$DATA/mlp.et.json.gz" -o out.jsonl
+}

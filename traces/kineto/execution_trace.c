@@ -1,0 +1,286 @@
+#include "traces/kineto/execution_trace.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
+#include "traces/io/decimal.h"
+#include "traces/io/input.h"
+#include "traces/io/json_line.h"
+
+enum { CHUNK_BYTES = 1 << 16 };
+static const uint64_t most_bytes = UINT64_C(1) << 30;
+
+struct text {
+    char *bytes;
+    size_t length, room;
+};
+
+static int read_all(struct text *text, const char *path, struct gt_error *error)
+{
+    struct gt_input *input = gt_input_open(path, error);
+    ssize_t got = 0;
+
+    if (input == NULL)
+        return -1;
+    do {
+        text->length += (size_t)got;
+        while (text->room - text->length < CHUNK_BYTES)
+            gt_array_grow(text->bytes, text->room, text->room);
+        if (text->length > most_bytes) {
+            gt_input_close(input);
+            return gt_error_set(error, "%s: more than 1 GiB; record fewer steps with the observer", path);
+        }
+        got = gt_input_read(input, text->bytes + text->length, CHUNK_BYTES, error);
+    } while (got > 0);
+    gt_input_close(input);
+    return got == 0 ? 0 : -1;
+}
+
+static const struct gt_json_token *end_of(const struct gt_json_token *token)
+{
+    return token + token->span;
+}
+
+/* The object's member of that name; NULL. */
+static const struct gt_json_token *member(const struct gt_json_token *object, const char *name)
+{
+    if (object == NULL || object->type != GT_JSON_OBJECT)
+        return NULL;
+    for (const struct gt_json_token *key = object + 1; key < end_of(object); key = end_of(key + 1))
+        if (key->length == strlen(name) && memcmp(key->text, name, key->length) == 0)
+            return key + 1;
+    return NULL;
+}
+
+static bool is_array(const struct gt_json_token *token)
+{
+    return token != NULL && token->type == GT_JSON_ARRAY;
+}
+
+/* A list beside another: its next item, which steps on; NULL at its end. */
+static const struct gt_json_token *next_of(const struct gt_json_token *list, const struct gt_json_token **at)
+{
+    const struct gt_json_token *item = *at;
+
+    if (!is_array(list) || item >= end_of(list))
+        return NULL;
+    *at = end_of(item);
+    return item;
+}
+
+static bool number(const struct gt_json_token *token, uint64_t *value)
+{
+    return token != NULL && token->type == GT_JSON_NUMBER &&
+           gt_decimal_parse(token->text, token->length, 0, INT64_MAX, value, NULL) == 0;
+}
+
+/* "cuda:0"; -1 of what is the host's, -2 of what is neither. */
+static int64_t gpu_of(const struct gt_json_token *device)
+{
+    uint64_t gpu = 0;
+
+    if (device->length >= 4 && memcmp(device->text, "cuda", 4) == 0) {
+        if (device->length > 5 &&
+            gt_decimal_parse(device->text + 5, device->length - 5, 0, UINT16_MAX, &gpu, NULL) != 0)
+            return -2;
+        return (int64_t)gpu;
+    }
+    return device->length >= 3 && memcmp(device->text, "cpu", 3) == 0 ? -1 : -2;
+}
+
+/* From the first element to the last one, by shape and strides; 0: they do not say. */
+static uint64_t elements_of(const struct gt_json_token *shape, const struct gt_json_token *strides)
+{
+    const struct gt_json_token *at = is_array(shape) ? shape + 1 : NULL;
+    const struct gt_json_token *stride_at = is_array(strides) ? strides + 1 : NULL;
+    uint64_t elements = 1;
+
+    if (at == NULL || stride_at == NULL)
+        return 0;
+    for (const struct gt_json_token *size = next_of(shape, &at); size != NULL; size = next_of(shape, &at)) {
+        uint64_t count, stride, step;
+
+        if (!number(size, &count) || !number(next_of(strides, &stride_at), &stride) || count == 0 ||
+            __builtin_mul_overflow(count - 1, stride, &step) || __builtin_add_overflow(elements, step, &elements))
+            return 0;
+    }
+    return elements;
+}
+
+/* [tensor, storage, offset, elements, bytes an element, device] */
+static bool is_tensor(const struct gt_json_token *value)
+{
+    if (!is_array(value) || value->span != 7 || value[6].type != GT_JSON_STRING)
+        return false;
+    for (int i = 1; i < 6; i++)
+        if (value[i].type != GT_JSON_NUMBER)
+            return false;
+    return true;
+}
+
+static void add_tensor(struct et *et, const struct gt_json_token *value, uint64_t hull, bool writes, bool output)
+{
+    struct et_tensor tensor = { .gpu = gpu_of(&value[6]), .writes = writes, .output = output };
+    uint64_t offset, elements, bytes;
+
+    if (tensor.gpu < -1 || !number(&value[2], &tensor.storage) || !number(&value[3], &offset) ||
+        !number(&value[4], &elements) || !number(&value[5], &bytes) || elements == 0 || bytes == 0)
+        return;
+    if (hull == 0)
+        hull = elements;
+    if (__builtin_mul_overflow(offset, bytes, &tensor.from) || __builtin_mul_overflow(hull, bytes, &tensor.to) ||
+        __builtin_add_overflow(tensor.from, tensor.to, &tensor.to) || tensor.to > INT64_MAX)
+        return;
+    gt_array_grow(et->tensors, et->tensor_count, et->tensor_room);
+    et->tensors[et->tensor_count++] = tensor;
+}
+
+/* A tensor, or those of a list. */
+static void add_value(struct et *et, const struct gt_json_token *value, const struct gt_json_token *shape,
+                      const struct gt_json_token *strides, bool writes, bool output)
+{
+    const struct gt_json_token *at = value + 1, *shape_at = is_array(shape) ? shape + 1 : NULL;
+    const struct gt_json_token *stride_at = is_array(strides) ? strides + 1 : NULL;
+
+    if (is_tensor(value)) {
+        add_tensor(et, value, elements_of(shape, strides), writes, output);
+        return;
+    }
+    for (const struct gt_json_token *item = next_of(value, &at); item != NULL; item = next_of(value, &at))
+        add_value(et, item, next_of(shape, &shape_at), next_of(strides, &stride_at), writes, output);
+}
+
+struct schema {
+    const char *text;
+    size_t length;
+};
+
+/* Inputs, or outputs, of a node. */
+static void add_values(struct et *et, const struct gt_json_token *side, const struct schema *schema, bool output)
+{
+    const struct gt_json_token *values = member(side, "values"), *shapes = member(side, "shapes");
+    const struct gt_json_token *strides = member(side, "strides"), *at, *shape_at, *stride_at;
+    uint32_t place = 0;
+
+    if (!is_array(values))
+        return;
+    at = values + 1;
+    shape_at = is_array(shapes) ? shapes + 1 : NULL;
+    stride_at = is_array(strides) ? strides + 1 : NULL;
+    for (const struct gt_json_token *value = next_of(values, &at); value != NULL; value = next_of(values, &at)) {
+        const struct gt_json_token *shape = next_of(shapes, &shape_at), *stride = next_of(strides, &stride_at);
+        bool writes = output || et_schema_writes(schema->text, schema->length, place);
+
+        if (!output || et_schema_makes(schema->text, schema->length, place))
+            add_value(et, value, shape, stride, writes, output);
+        place++;
+    }
+}
+
+/* The value of a node's attribute; NULL. */
+static const struct gt_json_token *attribute(const struct gt_json_token *node, const char *name)
+{
+    const struct gt_json_token *attributes = member(node, "attrs"), *at;
+
+    if (!is_array(attributes))
+        return NULL;
+    at = attributes + 1;
+    for (const struct gt_json_token *item = next_of(attributes, &at); item != NULL; item = next_of(attributes, &at)) {
+        const struct gt_json_token *key = member(item, "name");
+
+        if (key != NULL && key->length == strlen(name) && memcmp(key->text, name, key->length) == 0)
+            return member(item, "value");
+    }
+    return NULL;
+}
+
+static void add_node(struct et *et, const struct gt_json_token *object)
+{
+    static const char record_stream[] = "aten::record_stream";
+    const struct gt_json_token *name = member(object, "name"), *text = attribute(object, "op_schema");
+    struct et_node node = { .first = et->tensor_count };
+    struct schema schema = { "", 0 };
+
+    if (name == NULL || !number(attribute(object, "rf_id"), &node.function) || node.function == 0)
+        return;
+    if (text != NULL && text->type == GT_JSON_STRING && text->length > 0) {
+        schema = (struct schema){ text->text, text->length };
+        node.known = true;
+    }
+    node.records_stream =
+        name->length == sizeof record_stream - 1 && memcmp(name->text, record_stream, name->length) == 0;
+    add_values(et, member(object, "inputs"), &schema, false);
+    add_values(et, member(object, "outputs"), &schema, true);
+    node.count = et->tensor_count - node.first;
+    gt_array_grow(et->nodes, et->node_count, et->node_room);
+    et->nodes[et->node_count++] = node;
+}
+
+static int compare_nodes(const void *left, const void *right)
+{
+    const struct et_node *a = left, *b = right;
+
+    GT_ORDER(a->function, b->function);
+    GT_ORDER(a->first, b->first);
+    return 0;
+}
+
+static int take_document(struct et *et, const struct gt_json_token *document, const char *path,
+                         struct gt_error *error)
+{
+    const struct gt_json_token *nodes = member(document, "nodes"), *at;
+
+    if (!is_array(nodes) || member(document, "schema") == NULL)
+        return gt_error_set(error,
+                            "%s: no \"schema\" and list of \"nodes\"; is it what PyTorch's ExecutionTraceObserver "
+                            "wrote?",
+                            path);
+    at = nodes + 1;
+    for (const struct gt_json_token *node = next_of(nodes, &at); node != NULL; node = next_of(nodes, &at))
+        add_node(et, node);
+    if (et->node_count > 0)
+        qsort(et->nodes, et->node_count, sizeof *et->nodes, compare_nodes);
+    return 0;
+}
+
+int et_read(struct et *et, const char *path, struct gt_error *error)
+{
+    struct gt_json_line *json = gt_json_line_new();
+    struct text text = { .bytes = NULL };
+    const struct gt_json_token *document;
+    int result = -1;
+
+    *et = (struct et){ .nodes = NULL };
+    if (read_all(&text, path, error) == 0) {
+        document = gt_json_line_parse(json, text.bytes, text.length, error);
+        result = document != NULL ? take_document(et, document, path, error)
+                                  : gt_error_prefix(error, "%s: not an execution trace: ", path);
+    }
+    free(text.bytes);
+    gt_json_line_free(json);
+    return result;
+}
+
+void et_free(struct et *et)
+{
+    free(et->nodes);
+    free(et->tensors);
+    *et = (struct et){ .nodes = NULL };
+}
+
+const struct et_node *et_find(const struct et *et, uint64_t function)
+{
+    uint32_t low = 0, high = et->node_count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (et->nodes[middle].function < function)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < et->node_count && et->nodes[low].function == function ? &et->nodes[low] : NULL;
+}

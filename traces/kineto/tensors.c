@@ -1,0 +1,184 @@
+#include "traces/kineto/tensors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/base/sort.h"
+#include "traces/kineto/tensors_parts.h"
+
+static int compare_externals(const void *left, const void *right)
+{
+    const struct kineto_function *a = left, *b = right;
+
+    GT_ORDER(a->external, b->external);
+    GT_ORDER(a->start_ns, b->start_ns);
+    return 0;
+}
+
+const struct et_node *kineto_node(const struct kineto_tensors *tensors, uint32_t external)
+{
+    uint32_t low = 0, high = tensors->function_count;
+
+    while (low < high && external != 0) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (tensors->functions[middle].external < external)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (external == 0 || low == tensors->function_count || tensors->functions[low].external != external)
+        return NULL;
+    return et_find(&tensors->join->et, tensors->functions[low].function);
+}
+
+struct storage *kineto_storage(struct tensor_join *join, uint64_t number)
+{
+    struct storage *storage;
+
+    HASH_FIND(hh, join->storages, &number, sizeof number, storage);
+    if (storage != NULL)
+        return storage;
+    storage = gt_calloc(1, sizeof *storage);
+    *storage = (struct storage){ .number = number, .address = GT_ADDRESS_NONE, .buffer = GT_NONE };
+    HASH_ADD(hh, join->storages, number, sizeof number, storage);
+    return storage;
+}
+
+gt_buffer_index kineto_buffer(struct gt_import *import, struct storage *storage)
+{
+    struct gt_workload *w = import->workload;
+    gt_gpu_index gpu = storage->gpu >= 0 ? gt_import_gpu(import, (uint32_t)storage->gpu) : 0;
+    struct gt_buffer *buffer;
+    char *name;
+
+    if (storage->buffer != GT_NONE)
+        return storage->buffer;
+    name = gt_format("storage %llu", (unsigned long long)storage->number);
+    storage->buffer = gt_workload_add_buffer(w);
+    buffer = &w->buffers[storage->buffer];
+    buffer->name = gt_name(w, name, strlen(name));
+    buffer->bytes = storage->bytes;
+    buffer->address = storage->address;
+    buffer->gpu = gpu;
+    buffer->memory = storage->gpu >= 0 ? GT_MEMORY_DEVICE : GT_MEMORY_UNKNOWN;
+    free(name);
+    return storage->buffer;
+}
+
+/* How large storages are, and which are recorded to be used in other streams. */
+static void find_storages(struct tensor_join *join)
+{
+    for (uint32_t i = 0; i < join->et.node_count; i++) {
+        const struct et_node *node = &join->et.nodes[i];
+
+        for (uint32_t j = node->first; j < node->first + node->count; j++) {
+            const struct et_tensor *tensor = &join->et.tensors[j];
+            struct storage *storage = kineto_storage(join, tensor->storage);
+
+            storage->gpu = tensor->gpu;
+            storage->bytes = tensor->to > storage->bytes ? tensor->to : storage->bytes;
+            storage->recorded |= node->records_stream;
+        }
+    }
+}
+
+/* Buffers before the workload is finished: GPUs that only tensors are on count too. */
+static void make_buffers(struct kineto_tensors *tensors, struct gt_import *import)
+{
+    for (uint32_t i = 0; i < import->call_count; i++) {
+        const struct et_node *node = kineto_node(tensors, import->calls[i].external);
+
+        for (uint32_t j = 0; node != NULL && j < node->count; j++)
+            kineto_buffer(import, kineto_storage(tensors->join, tensors->join->et.tensors[node->first + j].storage));
+    }
+}
+
+int kineto_tensors_begin(struct kineto_tensors *tensors, struct gt_import *import, const char *path,
+                         struct gt_error *error)
+{
+    tensors->join = gt_calloc(1, sizeof *tensors->join);
+    if (et_read(&tensors->join->et, path, error) != 0)
+        return -1;
+    find_storages(tensors->join);
+    kineto_find_addresses(tensors);
+    if (tensors->function_count > 0)
+        qsort(tensors->functions, tensors->function_count, sizeof *tensors->functions, compare_externals);
+    make_buffers(tensors, import);
+    kineto_add_allocations(tensors, import);
+    return 0;
+}
+
+static void give(struct gt_workload *w, struct gt_op *op, const struct et_tensor *tensor, gt_buffer_index buffer,
+                 bool writes)
+{
+    struct gt_buffer_access access = {
+        .offset = tensor->from, .bytes = tensor->to - tensor->from, .buffer = buffer, .writes = writes
+    };
+
+    if (op->accesses == UINT16_MAX)
+        return;
+    if (op->accesses == 0)
+        op->first_access = w->access_count;
+    gt_array_grow(w->accesses, w->access_count, w->access_room);
+    w->accesses[w->access_count++] = access;
+    op->accesses++;
+}
+
+/* Of an operator's kernels the first takes its inputs; the others go on with what it made.  They are in one stream with
+ * nothing between them, so that this orders them with others as if each took all. */
+static void give_op(struct kineto_tensors *tensors, struct gt_workload *w, struct gt_op *op,
+                    const struct et_node *node, bool first)
+{
+    bool writes = false;
+
+    for (uint32_t i = node->first; i < node->first + node->count; i++)
+        writes |= tensors->join->et.tensors[i].writes;
+    for (uint32_t i = node->first; i < node->first + node->count; i++) {
+        const struct et_tensor *tensor = &tensors->join->et.tensors[i];
+        const struct storage *storage = kineto_storage(tensors->join, tensor->storage);
+
+        /* What a kernel takes from the host are numbers, which go with the launch. */
+        if ((tensor->gpu < 0 && op->kind != GT_OP_COPY) || storage->buffer == GT_NONE)
+            continue;
+        if (first || tensor->writes || !writes)
+            give(w, op, tensor, storage->buffer, tensor->writes);
+    }
+}
+
+void kineto_tensors_give(struct kineto_tensors *tensors, struct gt_workload *w)
+{
+    uint32_t last = 0;
+    uint64_t unknown = 0;
+
+    for (gt_op_index i = 0; i < w->op_count; i++) {
+        struct gt_op *op = &w->ops[i];
+        const struct gt_call *call = &w->calls[op->call];
+        const struct et_node *node = call->ops == 1 ? kineto_node(tensors, call->external) : NULL;
+
+        if (node == NULL || !node->known)
+            unknown++;
+        else
+            give_op(tensors, w, op, node, call->external != last);
+        last = call->external;
+    }
+    gt_import_warn(w, "accesses-unknown", unknown);
+}
+
+void kineto_tensors_free(struct kineto_tensors *tensors)
+{
+    struct storage *storage, *next;
+
+    free(tensors->functions);
+    free(tensors->memory);
+    if (tensors->join == NULL)
+        return;
+    et_free(&tensors->join->et);
+    HASH_ITER(hh, tensors->join->storages, storage, next)
+    {
+        HASH_DEL(tensors->join->storages, storage);
+        free(storage);
+    }
+    free(tensors->join);
+}

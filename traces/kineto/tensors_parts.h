@@ -1,0 +1,38 @@
+/* tensors_parts.h - what the files of the join share; for tensors*.c only. */
+#ifndef GRIDTIDE_TRACES_KINETO_TENSORS_PARTS_H
+#define GRIDTIDE_TRACES_KINETO_TENSORS_PARTS_H
+
+#include "traces/kineto/execution_trace.h"
+#include "traces/kineto/tensors.h"
+
+#define uthash_fatal(text) gt_no_memory("an index of tensors")
+#include <uthash.h>
+
+/* A storage, which stands for an address. */
+struct storage {
+    uint64_t number;
+    uint64_t bytes;   /* as far as any tensor reaches */
+    uint64_t address; /* GT_ADDRESS_NONE: not known */
+    int64_t gpu;      /* -1: the host's */
+    gt_buffer_index buffer;
+    bool recorded; /* Tensor.record_stream() was called for it */
+    UT_hash_handle hh;
+};
+
+struct tensor_join {
+    struct et et;
+    struct storage *storages; /* by number */
+};
+
+struct storage *kineto_storage(struct tensor_join *join, uint64_t number);
+/* The buffer of a storage, in the workload from now on. */
+gt_buffer_index kineto_buffer(struct gt_import *import, struct storage *storage);
+/* The node of the operator with that External id; NULL. */
+const struct et_node *kineto_node(const struct kineto_tensors *tensors, uint32_t external);
+
+/* tensors_memory.c: where storages lie, by what the allocator gave out while an operator made them; calls of the
+ * allocator. */
+void kineto_find_addresses(struct kineto_tensors *tensors);
+void kineto_add_allocations(struct kineto_tensors *tensors, struct gt_import *import);
+
+#endif
