@@ -21,3 +21,15 @@
         $2 != 100 || $3 > most || $4 > tail { print $1, "is", $3, $4, "and was less than", most, tail; worse = 1 }
         END { exit worse || NR != 3 }' "$BATS_TEST_TMPDIR/figures"
 }
+
+@test "handed out: the scenarios, as an H200 played them" {
+    command -v zstd > /dev/null || skip "no zstd"
+    zstd -dqf "$GRIDTIDE_SOURCE/validate/recordings/handed.db.zst" -o "$BATS_TEST_TMPDIR/handed.db"
+    "$GRIDTIDE_SOURCE/validate/scripts/replay.sh" "$BATS_TEST_TMPDIR/handed.db" \
+        "$GRIDTIDE_SOURCE/traces/scenarios/handed" > "$BATS_TEST_TMPDIR/lines"
+    cat "$BATS_TEST_TMPDIR/lines"
+    # 40 at least, 1% in the median and 5% at the 95th percentile are asked for.
+    awk '$1 == "figure" { is[$2] = $3 }
+        END { exit is["traces"] < 52 || is["makespan_error_median_pct"] > 0.6 || is["makespan_error_p95_pct"] > 4 }' \
+        "$BATS_TEST_TMPDIR/lines"
+}

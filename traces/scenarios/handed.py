@@ -60,10 +60,10 @@ def policies():
     yield Handed("tasks/static-layers", None, "The layers of shared-layers in lists.", STATIC).graph(
         "g", {"k": 12}, [one(f"layer{i}", count=200, worker=list(range(SMS)), **({"after": [f"layer{i - 1}"]} if i else {}))
                          for i in range(5)]).workers("g", "static")
-    yield Handed("tasks/static-chain-one", None, "A chain in one worker's list: it waits for its own signals.", STATIC).graph(
+    yield Handed("tasks/static-chain-one", None, "A chain in one worker's list: it looks up its next task only when it is free, and waits for its own signal.", STATIC).graph(
         "g", {"k": 3}, [one(f"t{i}", worker=0, **({"after": [f"t{i - 1}"]} if i else {})) for i in range(60)]).workers(
             "g", "static", grid=2)
-    yield Handed("tasks/static-chain-two", None, "The chain of static-chain-one back and forth between two workers: each link "
+    yield Handed("tasks/static-chain-two", None, "The chain of static-chain-one back and forth between two workers: one looks up its task while the other works; each link "
                  "pays for a signal's flight and a poll.", STATIC).graph(
         "g", {"k": 3}, [one(f"t{i}", worker=i % 2, **({"after": [f"t{i - 1}"]} if i else {})) for i in range(60)]).workers(
             "g", "static", grid=2)
