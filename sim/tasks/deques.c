@@ -53,18 +53,6 @@ void gt_task_deque_claim(struct gt_task_deques *deques, gt_worker_index worker, 
     note(deques, worker);
 }
 
-uint64_t gt_task_deques_window(const struct gt_task_deques *deques, const uint64_t *words, gt_worker_index first,
-                               gt_worker_index count)
-{
-    gt_worker_index here = deques->workers - first < count ? deques->workers - first : count;
-    uint64_t bits = words[first / 64] >> first % 64;
-
-    if (first % 64 + here > 64)
-        bits |= words[first / 64 + 1] << (64 - first % 64);
-    bits &= (UINT64_C(1) << here) - 1;
-    return here == count ? bits : bits | (words[0] & ((UINT64_C(1) << (count - here)) - 1)) << here;
-}
-
 /* Workers side by side stand in two halves of words at most; the last ones stand beside the first. */
 bool gt_task_deques_may_be_claimed(const struct gt_task_deques *deques, uint32_t least)
 {
@@ -76,9 +64,14 @@ bool gt_task_deques_may_be_claimed(const struct gt_task_deques *deques, uint32_t
     before = (uint32_t)__builtin_popcountll(
         gt_task_deques_window(deques, deques->claimed, deques->workers - behind, behind));
     for (gt_worker_index i = 0; i < words; i++) {
-        uint32_t low = (uint32_t)__builtin_popcountll(deques->claimed[i] & UINT32_MAX);
-        uint32_t high = (uint32_t)__builtin_popcountll(deques->claimed[i] >> 32);
+        uint32_t low, high;
 
+        if (deques->claimed[i] == 0) {
+            before = 0;
+            continue;
+        }
+        low = (uint32_t)__builtin_popcountll(deques->claimed[i] & UINT32_MAX);
+        high = (uint32_t)__builtin_popcountll(deques->claimed[i] >> 32);
         if (before + low >= least || low + high >= least)
             return true;
         before = high;

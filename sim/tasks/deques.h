@@ -38,8 +38,18 @@ static inline bool gt_task_deque_is_filled(const struct gt_task_deques *deques, 
 }
 
 /* A bit for each of so many deques, at most 32, from `first` on, round the grid, as `words`, one of the above, has it. */
-uint64_t gt_task_deques_window(const struct gt_task_deques *deques, const uint64_t *words, gt_worker_index first,
-                               gt_worker_index count);
+static inline uint64_t gt_task_deques_window(const struct gt_task_deques *deques, const uint64_t *words,
+                                             gt_worker_index first, gt_worker_index count)
+{
+    gt_worker_index here = deques->workers - first < count ? deques->workers - first : count;
+    uint64_t bits = words[first / 64] >> first % 64;
+
+    if (first % 64 + here > 64)
+        bits |= words[first / 64 + 1] << (64 - first % 64);
+    bits &= (UINT64_C(1) << here) - 1;
+    return here == count ? bits : bits | (words[0] & ((UINT64_C(1) << (count - here)) - 1)) << here;
+}
+
 /* Are there 32 workers side by side with `least` claimed deques?  May say so where there are not. */
 bool gt_task_deques_may_be_claimed(const struct gt_task_deques *deques, uint32_t least);
 

@@ -129,7 +129,7 @@ static void count_taken(struct gt_task_run *run, gt_time_ps known_ps)
     if (++s->taken < run->graph->task_count)
         return;
     for (gt_worker_index i = 0; i < s->thieves.count; i++)
-        send_home(run, &s->thieves.list[i]);
+        send_home(run, &s->thieves.of[s->thieves.list[i].worker]);
     s->thieves.count = 0;
 }
 
@@ -209,7 +209,7 @@ void gt_task_steal_wake(struct gt_task_run *run, gt_time_ps now_ps)
 
     s->next.time_ps = GT_TIME_NONE;
     if (gt_thief_still_finds(&s->thieves, &s->deques, &found)) {
-        thief = s->thieves.list[found.thief];
+        thief = s->thieves.of[found.worker];
         tries = &s->tries[thief.worker];
         gt_thieves_remove(&s->thieves, found.thief);
         s->trying++;

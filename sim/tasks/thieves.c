@@ -9,11 +9,13 @@ void gt_thieves_make(struct gt_thieves *thieves, gt_worker_index workers, gt_tim
 {
     *thieves = (struct gt_thieves){ .workers = workers, .look_ps = look_ps > 0 ? look_ps : 1, .seed = seed };
     thieves->turn_looks = (workers + GT_THIEF_LANES - 1) / GT_THIEF_LANES + UINT64_C(1);
+    thieves->of = gt_realloc(NULL, workers, sizeof *thieves->of);
     thieves->list = gt_realloc(NULL, workers, sizeof *thieves->list);
 }
 
 void gt_thieves_free(struct gt_thieves *thieves)
 {
+    free(thieves->of);
     free(thieves->list);
 }
 
@@ -44,32 +46,33 @@ static void turn_at(const struct gt_thieves *thieves, struct gt_thief *thief, gt
 
 void gt_thieves_add(struct gt_thieves *thieves, const struct gt_thief *thief)
 {
-    gt_time_ps phase_ps = thief->from_ps % thieves->look_ps;
-    gt_worker_index at = first_from(thieves, phase_ps);
-    struct gt_thief *list = thieves->list;
+    struct gt_thief_place place = { thief->from_ps % thieves->look_ps, thief->worker }, *list = thieves->list;
+    gt_worker_index at = first_from(thieves, place.phase_ps);
 
-    while (at < thieves->count && list[at].phase_ps == phase_ps && list[at].worker < thief->worker)
+    while (at < thieves->count && list[at].phase_ps == place.phase_ps && list[at].worker < place.worker)
         at++;
     memmove(&list[at + 1], &list[at], (thieves->count++ - at) * sizeof list[0]);
-    list[at] = *thief;
-    list[at].phase_ps = phase_ps;
-    turn_at(thieves, &list[at], thief->from_ps);
+    list[at] = place;
+    thieves->of[place.worker] = *thief;
+    turn_at(thieves, &thieves->of[place.worker], thief->from_ps);
 }
 
-void gt_thieves_remove(struct gt_thieves *thieves, gt_worker_index place)
+void gt_thieves_remove(struct gt_thieves *thieves, gt_worker_index at)
 {
-    struct gt_thief *list = thieves->list;
+    struct gt_thief_place *list = thieves->list;
 
-    memmove(&list[place], &list[place + 1], (--thieves->count - place) * sizeof list[0]);
+    memmove(&list[at], &list[at + 1], (--thieves->count - at) * sizeof list[0]);
 }
 
 /* Does the thief's look at that time find anything?  `crowd`: claimed deques may be enough. */
 static bool look_finds(struct gt_thieves *thieves, const struct gt_task_deques *deques, bool crowd,
                        struct gt_thief_look *look)
 {
-    struct gt_thief *thief = &thieves->list[look->thief];
+    struct gt_thief *thief = &thieves->of[thieves->list[look->thief].worker];
     gt_worker_index place;
 
+    if (look->time_ps < thief->from_ps)
+        return false;
     if (look->time_ps - thief->turn_ps >= thieves->turn_looks * thieves->look_ps) /* before it, too */
         turn_at(thieves, thief, look->time_ps);
     place = (gt_worker_index)((look->time_ps - thief->turn_ps) / thieves->look_ps) * GT_THIEF_LANES;
@@ -97,7 +100,7 @@ struct gt_thief_look gt_thieves_next(struct gt_thieves *thieves, const struct gt
     for (; rounds > 0; rounds--) {
         for (; look.thief < thieves->count; look.thief++) {
             look.time_ps = round_ps + thieves->list[look.thief].phase_ps;
-            if (look.time_ps >= thieves->list[look.thief].from_ps && look_finds(thieves, deques, crowd, &look)) {
+            if (look_finds(thieves, deques, crowd, &look)) {
                 look.worker = thieves->list[look.thief].worker;
                 return look;
             }
@@ -114,7 +117,7 @@ bool gt_thief_still_finds(struct gt_thieves *thieves, const struct gt_task_deque
     look->thief = first_from(thieves, look->time_ps % thieves->look_ps);
     while (look->thief < thieves->count && thieves->list[look->thief].worker != look->worker)
         look->thief++;
-    return look->thief < thieves->count && look->time_ps >= thieves->list[look->thief].from_ps &&
+    return look->thief < thieves->count &&
            look_finds(thieves, deques, gt_task_deques_may_be_claimed(deques, GT_THIEF_LOST), look);
 }
 

@@ -16,8 +16,7 @@ enum {
 };
 
 struct gt_thief {
-    gt_time_ps from_ps;  /* the first of its looks, which is number `looks` of its looks, sees what is there then */
-    gt_time_ps phase_ps; /* that, of the time from look to look */
+    gt_time_ps from_ps; /* the first of its looks, which is number `looks` of its looks, sees what is there then */
     uint64_t looks;
     uint64_t number; /* of all so far, which draws where its turns begin */
     gt_worker_index worker;
@@ -26,7 +25,11 @@ struct gt_thief {
 };
 
 struct gt_thieves {
-    struct gt_thief *list; /* by rising phase, then worker */
+    struct gt_thief *of; /* by worker: those in the list */
+    struct gt_thief_place {
+        gt_time_ps phase_ps; /* of from_ps in the time from look to look */
+        gt_worker_index worker;
+    } * list; /* by rising phase, then worker */
     gt_worker_index count, workers;
     gt_time_ps look_ps;  /* from look to look; not 0 */
     uint64_t turn_looks; /* of a turn, with the one that ends it */
@@ -46,7 +49,7 @@ void gt_thieves_make(struct gt_thieves *thieves, gt_worker_index workers, gt_tim
 void gt_thieves_free(struct gt_thieves *thieves);
 
 void gt_thieves_add(struct gt_thieves *thieves, const struct gt_thief *thief);
-void gt_thieves_remove(struct gt_thieves *thieves, gt_worker_index place);
+void gt_thieves_remove(struct gt_thieves *thieves, gt_worker_index at);
 
 /* The next look from `now_ps` on that finds something, as deques are now. */
 struct gt_thief_look gt_thieves_next(struct gt_thieves *thieves, const struct gt_task_deques *deques,

@@ -9,7 +9,8 @@
 #   validate/scripts/handed.sh [tasks|children|meetings|drawn]...
 #
 # `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
-# Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %; then of the
+# Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %, and median, p95 and worst
+# of the GPU's part alone, with the host's calls as they were measured; then of the
 # children how many pairs of kernels start in the wrong order, and of the tasks how often it was right whether a persistent
 # kernel beats plain launches, where they differ by more than 3% in reality.
 # GRIDTIDE names the program (default: build/gridtide).
@@ -28,9 +29,12 @@ import collections, csv, re, sys
 def median(values):
     return sorted(values)[(len(values) - 1) // 2]
 
-def line(name, errors):
+def figures(errors):
     errors.sort()
-    print("%s %d %.2f %.2f %.2f" % (name, len(errors), median(errors), errors[int(0.95 * (len(errors) - 1))], errors[-1]))
+    return "%.2f %.2f %.2f" % (median(errors), errors[int(0.95 * (len(errors) - 1))], errors[-1]) if errors else "- - -"
+
+def line(name, errors):
+    print(name, len(errors), figures([whole for whole, gpu in errors]), figures([gpu for whole, gpu in errors if gpu is not None]))
 
 families, pairs = collections.defaultdict(list), collections.defaultdict(dict)
 wrong, ordered = 0, 0
@@ -42,11 +46,13 @@ for row in csv.DictReader(open(sys.argv[1])):
     if pair:
         pairs[pair[1]][pair[2]] = (float(row["makespan_measured_us"]), float(row["makespan_simulated_us"]))
     family = "pairs" if pair else re.match("[a-z]*", re.sub(r"^\d+-", "", name))[0] if sys.argv[2] != "children" else "all"
-    families[family].append(abs(float(row["makespan_error_pct"])))
+    gpu = row["makespan_error_gpu_pct"]
+    error = abs(float(row["makespan_error_pct"])), abs(float(gpu)) if gpu not in ("", "-", "null") else None
+    families[family].append(error)
     wrong += int(row["order_wrong"] or 0)
     ordered += int(row["order_pairs"] or 0)
     if sys.argv[2] == "meetings":
-        families["all"].append(abs(float(row["makespan_error_pct"])))
+        families["all"].append(error)
 for family in sorted(families):
     line(sys.argv[2] + "/" + family, families[family])
 if sys.argv[2] == "children":
