@@ -10,7 +10,7 @@ traces_libtraces_a_SOURCES = \
     traces/diff/diff.c traces/diff/diff.h traces/diff/list.c traces/diff/list.h traces/diff/matching.c \
     traces/diff/matching.h traces/diff/side.c traces/diff/side.h \
     traces/explain/blocked.c traces/explain/copies.c traces/explain/departure.c traces/explain/departure.h traces/explain/explain.h traces/explain/findings.c \
-    traces/explain/full_queue.c traces/explain/full_queue.h traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h \
+    traces/explain/full_queue.c traces/explain/full_queue.h traces/explain/gaps.c traces/explain/limits.c traces/explain/limits.h traces/explain/pairs.c traces/explain/part.c traces/explain/part.h traces/explain/ranks.c traces/explain/ranks.h \
     traces/explain/loaded_order.c traces/explain/loaded_order.h \
     traces/explain/loaded_run.c traces/explain/loaded_run.h traces/explain/task_bound.c traces/explain/task_bound.h traces/explain/why.c traces/explain/why.h \
     traces/export/blocks.c traces/export/calls.c traces/export/causes.c traces/export/export.h \

@@ -9,9 +9,10 @@
 #include "traces/explain/explain.h"
 #include "traces/explain/limits.h"
 #include "traces/explain/part.h"
+#include "traces/explain/ranks.h"
 #include "traces/names/shell_word.h"
 
-enum { TEXT_BYTES = 400, TABLES = 9 };
+enum { TEXT_BYTES = 400, TABLES = 10 };
 
 static double us(gt_time_ps ps)
 {
@@ -203,6 +204,37 @@ static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struc
     return table;
 }
 
+static struct gt_table *ranks_table(const struct gt_loaded_run *t, const struct gt_rank_waits *ranks, size_t count)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "gpu", GT_COLUMN_NUMBER }, { "collectives", GT_COLUMN_NUMBER }, { "last", GT_COLUMN_NUMBER },
+        { "waited_us", GT_COLUMN_NUMBER }, { "kept_others_us", GT_COLUMN_NUMBER }, { "hidden_us", GT_COLUMN_NUMBER },
+        { "exposed_us", GT_COLUMN_NUMBER }, { "held_up_by", GT_COLUMN_TEXT }, { "holder", GT_COLUMN_WIDE },
+        { "gpu_ran", GT_COLUMN_WIDE },
+    };
+    /* clang-format on */
+    struct gt_table *table = gt_table_new("ranks", columns, sizeof columns / sizeof columns[0]);
+    char text[TEXT_BYTES];
+
+    for (size_t i = 0; i < count; i++) {
+        gt_table_integer(table, ranks[i].gpu);
+        gt_table_integer(table, (int64_t)ranks[i].collectives);
+        gt_table_integer(table, (int64_t)ranks[i].last);
+        gt_table_real(table, us(ranks[i].waited_ps), 3);
+        gt_table_real(table, us(ranks[i].kept_ps), 3);
+        gt_table_real(table, us(ranks[i].hidden_ps), 3);
+        gt_table_real(table, us(ranks[i].exposed_ps), 3);
+        gt_table_text(table, ranks[i].worst != GT_NONE ? gt_why_names[ranks[i].hold.why] : NULL);
+        gt_table_text(table,
+                      ranks[i].worst != GT_NONE && ranks[i].hold.holder[0] != '\0' ? ranks[i].hold.holder : NULL);
+        if (ranks[i].busy != GT_NONE)
+            gt_loaded_op_place(t, ranks[i].busy, text, sizeof text);
+        gt_table_text(table, ranks[i].busy != GT_NONE ? text : NULL);
+    }
+    return table;
+}
+
 /* What to ask `gridtide whatif`: of the trace's file, where the store knows it, else of its name. */
 static char *ask(const struct gt_loaded_run *t, const char *change)
 {
@@ -237,11 +269,12 @@ static struct gt_table *findings_table(const struct gt_loaded_run *t, const stru
 static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
                   const struct gt_explain_request *request)
 {
-    size_t gap_count, pair_count, copy_count, call_count, finding_count, count = 0;
+    size_t gap_count, pair_count, copy_count, call_count, finding_count, rank_count, count = 0;
     struct gt_gap *gaps = gt_gaps(t, request->least_gap_ps, &gap_count);
     struct gt_pair *pairs = gt_pairs(t, &pair_count);
     struct gt_bare_copies *copies = gt_bare_copies(t, &copy_count);
     struct gt_blocked_calls *calls = gt_blocked_calls(t, &call_count);
+    struct gt_rank_waits *ranks = gt_rank_waits(t, &rank_count);
     struct gt_finding *findings = gt_findings(t, limits->task_kernels, limits->task_kernel_count, &finding_count);
     struct gt_table *tables[TABLES];
 
@@ -253,6 +286,8 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     tables[count++] = pairs_table(t, pairs, pair_count, request->top);
     tables[count++] = copies_table(t, copies, copy_count);
     tables[count++] = blocked_table(t, calls, call_count, request->top);
+    if (t->gpu_count > 1)
+        tables[count++] = ranks_table(t, ranks, rank_count);
     tables[count++] = findings_table(t, findings, finding_count);
     gt_tables_print(stdout, request->format, tables, count);
     while (count > 0)
@@ -261,6 +296,7 @@ static void print(const struct gt_loaded_run *t, const struct gt_limits *limits,
     free(pairs);
     free(copies);
     free(calls);
+    free(ranks);
     free(findings);
 }
 

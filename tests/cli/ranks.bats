@@ -172,3 +172,27 @@ END
     [[ "$output" == *"several GPUs already"* ]]
     "$GRIDTIDE" whatif -q job.jsonl --change collective-sms=4 | grep -q 'hold 4 SMs at most'
 }
+
+@test "explain says which rank is the straggler, and what it did meanwhile" {
+    for job in late-gpu late-host; do
+        "$GRIDTIDE" import -q "$recorded/mlp-exposed.ddp-$job".rank{0,1}.json.gz -o "$job.jsonl"
+        "$GRIDTIDE" run -q "$job.jsonl" -o "$job.db" > /dev/null
+        "$GRIDTIDE" explain -f json "$job.db" > "$job.json"
+        jq -e '.ranks | length == 2 and (.[1].kept_others_us > 10 * .[0].kept_others_us)' "$job.json"
+        jq -e '.findings[] | select(.finding == "straggler") | .what | startswith("GPU 1 came last")' "$job.json"
+    done
+    jq -e '.findings[] | select(.finding == "straggler") | .what | test("meanwhile its GPU ran .*spin_kernel")' late-gpu.json
+    jq -e '.findings[] | select(.finding == "straggler") | .what | test("held up by host-work")' late-host.json
+}
+
+@test "DataParallel is predicted within 10% where layers are large, and never trusted" {
+    for name in mlp mlp-exposed; do
+        says=$(predicted "$name" dp=2)
+        was=$(recorded_us "$name" dp)
+        echo "$name: $says of $was us"
+        awk "BEGIN { off = $says / $was - 1; exit !(off < 0.1 && off > -0.1) }"
+        grep -q '"trust": "low"' answer.json
+    done
+    run "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change dp=2:bucket=3
+    [ "$status" -ne 0 ]
+}

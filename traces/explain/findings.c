@@ -7,6 +7,7 @@
 #include "sim/devices/occupancy.h"
 #include "traces/explain/explain.h"
 #include "traces/explain/part.h"
+#include "traces/explain/ranks.h"
 #include "traces/explain/task_bound.h"
 
 struct findings {
@@ -289,6 +290,33 @@ static void find_tasks(struct findings *f, const struct gt_stats_task_kernel *ta
     }
 }
 
+/* The rank that keeps the others waiting most. */
+static void find_straggler(struct findings *f)
+{
+    size_t count;
+    struct gt_rank_waits *ranks = gt_rank_waits(f->t, &count);
+    const struct gt_rank_waits *late = NULL;
+    char place[160], busy[160] = "nothing";
+
+    for (size_t i = 0; i < count; i++)
+        late = ranks[i].last > 0 && (late == NULL || ranks[i].kept_ps > late->kept_ps) ? &ranks[i] : late;
+    if (late != NULL) {
+        gt_loaded_op_place(f->t, late->worst, place, sizeof place);
+        if (late->busy != GT_NONE)
+            gt_loaded_op_place(f->t, late->busy, busy, sizeof busy);
+        snprintf(
+            add(f, "straggler", late->kept_ps, gt_why_helps[late->hold.why], gt_why_changes[late->hold.why])->text,
+            sizeof f->rows->text,
+            "GPU %u came last to %" PRIu64 " of %" PRIu64
+            " collectives and kept the others %.1f us; for longest, %.1f us, with %.60s, held up by %s%s%.90s; "
+            "meanwhile its GPU ran %.80s for %.1f us",
+            late->gpu, late->last, late->collectives, (double)late->kept_ps / 1e6, (double)late->worst_ps / 1e6,
+            place, gt_why_names[late->hold.why], late->hold.holder[0] != '\0' ? ": " : "", late->hold.holder, busy,
+            (double)late->busy_ps / 1e6);
+    }
+    free(ranks);
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct gt_finding *left = a, *right = b;
@@ -310,6 +338,7 @@ struct gt_finding *gt_findings(const struct gt_loaded_run *t, const struct gt_st
     find_clusters(&f);
     find_graphs(&f);
     find_tasks(&f, tasks, task_count);
+    find_straggler(&f);
     if (f.count > 0)
         qsort(f.rows, f.count, sizeof *f.rows, by_time);
     *count = f.count;

@@ -1,0 +1,29 @@
+/* ranks.h - collectives of a simulated run: which rank comes last, and what it was held up by.
+ *
+ * The parts of a collective end at once: kernels of one name on several GPUs that end at the same picosecond, and did not
+ * begin at the same, are taken for one.  (Where they began together nobody waited.) */
+#ifndef GRIDTIDE_TRACES_EXPLAIN_RANKS_H
+#define GRIDTIDE_TRACES_EXPLAIN_RANKS_H
+
+#include "traces/explain/why.h"
+
+/* How collectives fared on one GPU. */
+struct gt_rank_waits {
+    gt_gpu_index gpu;
+    uint64_t collectives;  /* its parts of collectives */
+    uint64_t last;         /* so many times it came last */
+    gt_time_ps waited_ps;  /* its parts held their SMs while others had not come */
+    gt_time_ps kept_ps;    /* others' waiting while it had not come, of those where it was last */
+    gt_time_ps hidden_ps;  /* of the time of its parts, other kernels or copies ran on the GPU */
+    gt_time_ps exposed_ps; /* nothing else did */
+    gt_op_index worst;     /* its part that kept the others longest; GT_NONE: none */
+    gt_time_ps worst_ps;   /* for so long */
+    struct gt_hold hold;   /* what that one was held up by while others waited */
+    gt_op_index busy;      /* that its GPU was busy with for longest meanwhile; GT_NONE: nothing */
+    gt_time_ps busy_ps;    /* for so long */
+};
+
+/* Of each GPU with collectives, by gpu; malloced. */
+struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *run, size_t *count);
+
+#endif
