@@ -12,7 +12,7 @@ static const struct {
     [GT_PROTOCOL_SIMPLE] = { 8.4, 3.4, 1, INFINITY, INFINITY },
 };
 /* src/enqueue.cc: a channel for so many bytes; fewer threads where each would have less than so many bytes. */
-enum { CHANNEL_BYTES = 8192, LL_THREAD_BYTES = 8, LL128_THREAD_BYTES = 8, SIMPLE_THREAD_BYTES = 64 };
+enum { LL_THREAD_BYTES = 8, LL128_THREAD_BYTES = 16, SIMPLE_THREAD_BYTES = 64, MESSAGE_CHANNEL_BYTES = 8192 };
 enum { LEAST_THREADS = 128, MOST_THREADS = 512, MOST_LL128_THREADS = 640, MESSAGE_THREADS = 640, SYNC_THREADS = 32 };
 /* Seen on 2 H200s: a message has half of its channels below this. */
 static const uint64_t all_pair_channels_bytes = UINT64_C(1) << 29;
@@ -72,35 +72,44 @@ enum gt_collective_protocol gt_nccl_protocol(const struct gt_device *device, con
     return best;
 }
 
+/* Bytes for which a thread is worth its while. */
+static uint64_t thread_bytes(enum gt_collective_protocol protocol, uint32_t ranks)
+{
+    const uint64_t bytes[GT_PROTOCOLS] = { 1, (uint64_t)LL_THREAD_BYTES * ranks, LL128_THREAD_BYTES,
+                                           SIMPLE_THREAD_BYTES };
+
+    return bytes[protocol];
+}
+
 static uint64_t clamp(uint64_t value, uint64_t least, uint64_t most)
 {
     return value < least ? least : value > most ? most : value;
 }
 
-uint32_t gt_nccl_channels(const struct gt_device *device, const struct gt_collective *collective, uint32_t ranks)
+uint32_t gt_nccl_channels(const struct gt_device *device, const struct gt_collective *collective, uint32_t ranks,
+                          enum gt_collective_protocol protocol)
 {
     uint32_t pair = device->collective.pair_channels, half = pair > 1 ? pair / 2 : 1;
-    uint64_t wanted = collective->bytes / CHANNEL_BYTES;
+    uint64_t wanted = collective->bytes / MESSAGE_CHANNEL_BYTES;
 
     if (collective->kind == GT_ALL_TO_ALL)
         return (uint32_t)clamp(wanted / ranks + 1, ranks < pair ? ranks : pair, pair);
     if (collective->kind == GT_SEND_RECV)
         return (uint32_t)clamp(wanted, 1, collective->bytes < all_pair_channels_bytes ? half : pair);
-    return (uint32_t)clamp(wanted, 1, device->collective.channels);
+    return (uint32_t)clamp(collective->bytes / (MOST_THREADS * thread_bytes(protocol, ranks)), 1,
+                           device->collective.channels);
 }
 
 uint32_t gt_nccl_threads(const struct gt_collective *collective, uint32_t ranks, enum gt_collective_protocol protocol,
                          uint32_t channels)
 {
-    const uint64_t thread_bytes[GT_PROTOCOLS] = { 1, LL_THREAD_BYTES * ranks, LL128_THREAD_BYTES,
-                                                  SIMPLE_THREAD_BYTES };
     uint32_t threads = MOST_THREADS;
 
     if (is_pairwise(collective))
         return MESSAGE_THREADS;
     if (protocol == GT_PROTOCOL_LL128)
         return MOST_LL128_THREADS;
-    while (threads > LEAST_THREADS && collective->bytes / channels < threads * thread_bytes[protocol])
+    while (threads > LEAST_THREADS && collective->bytes / channels < threads * thread_bytes(protocol, ranks))
         threads /= 2;
     return protocol == GT_PROTOCOL_SIMPLE ? threads + SYNC_THREADS : threads;
 }

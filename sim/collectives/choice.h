@@ -26,7 +26,8 @@ double gt_nccl_step_us(enum gt_collective_protocol protocol);
 enum gt_collective_protocol gt_nccl_protocol(const struct gt_device *device, const struct gt_collective *collective,
                                              uint32_t ranks);
 /* Channels, and threads of each one's block. */
-uint32_t gt_nccl_channels(const struct gt_device *device, const struct gt_collective *collective, uint32_t ranks);
+uint32_t gt_nccl_channels(const struct gt_device *device, const struct gt_collective *collective, uint32_t ranks,
+                          enum gt_collective_protocol protocol);
 uint32_t gt_nccl_threads(const struct gt_collective *collective, uint32_t ranks, enum gt_collective_protocol protocol,
                          uint32_t channels);
 

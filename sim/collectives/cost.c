@@ -105,7 +105,7 @@ struct gt_collective_plan gt_collective_plan(const struct gt_device *device, con
 {
     const struct gt_collective *collective = &kernel->collective;
     struct gt_collective_plan plan = { .protocol = gt_nccl_protocol(device, collective, ranks) };
-    uint32_t usual = gt_nccl_channels(device, collective, ranks);
+    uint32_t usual = gt_nccl_channels(device, collective, ranks, plan.protocol);
     uint64_t channels = collective->shaped ? gt_kernel_blocks(kernel) : usual;
     uint32_t most = device->collective.most_channels;
     double ns;
@@ -127,6 +127,8 @@ struct gt_kernel gt_collective_shape(const struct gt_device *device, const struc
 
     shaped.grid[0] = plan.channels;
     shaped.grid[1] = shaped.grid[2] = 1;
+    if (plan.channels % device->collective.cluster == 0)
+        shaped.cluster[0] = device->collective.cluster;
     if (kernel->collective.shaped)
         return shaped;
     shaped.block[0] = plan.threads;

@@ -442,6 +442,9 @@ const struct gt_device_key gt_device_keys[] = {
         "of a thread of a collective's kernel"),
     BYTES("collective.shared_bytes", collective.shared_bytes, 0, 1 << 30, "103808",
           "shared memory of a block of a collective's kernel"),
+    U32("collective.cluster", "blocks", collective.cluster, 1, 16, "4",
+        "blocks of a thread block cluster of a collective's kernel, where that divides their number "
+        "(NCCL_CGA_CLUSTER_SIZE)"),
     U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2",
         "GPUs that these times are measured with; for more they are extrapolated"),
 
