@@ -44,7 +44,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/misses.c sim/warp/rare_paths.c sim/warp/register_banks.c sim/warp/scheduler.c sim/warp/scheduler.h sim/warp/sm_state.c \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/child_launches.c sim/workload/child_launches.h \
-    sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
+    sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \

@@ -1,4 +1,5 @@
 /* device_keys.c - the table of a device's keys: what `gridtide devices --describe` prints. */
+#include "sim/devices/collective_rows.h"
 #include "sim/devices/device.h"
 #include "sim/devices/device_rows.h"
 #include "sim/devices/link_rows.h"
@@ -429,24 +430,7 @@ const struct gt_device_key gt_device_keys[] = {
     { "memory.l2_reuse_bytes", "bytes", GT_KEY_BYTES, AT(warp.l2_reuse_bytes), 0, 0, 1000000000000, "20000000",
       "touched last that L2 keeps for the kernels of a recorded stream that come next", 1 },
 
-    GT_COLLECTIVE_CURVES,
-    RATE("collective.ring_gbps", collective.ring_gbps, "360",
-         "what NCCL reckons that all channels of a ring move over a link: it chooses the protocol by that"),
-    U32("collective.channels", "channels", collective.channels, 1, 1024, "24",
-        "channels that NCCL takes for a large collective; each holds a place on an SM of each GPU"),
-    U32("collective.pair_channels", "channels", collective.pair_channels, 1, 1024, "32",
-        "likewise for a large message or all-to-all"),
-    U32("collective.most_channels", "channels", collective.most_channels, 0, 1024, "0",
-        "no collective has more than these, recorded ones too (NCCL_MAX_CTAS); 0: no such limit"),
-    U32("collective.registers", "registers", collective.registers, 0, 255, "96",
-        "of a thread of a collective's kernel"),
-    BYTES("collective.shared_bytes", collective.shared_bytes, 0, 1 << 30, "103808",
-          "shared memory of a block of a collective's kernel"),
-    U32("collective.cluster", "blocks", collective.cluster, 1, 16, "4",
-        "blocks of a thread block cluster of a collective's kernel, where that divides their number "
-        "(NCCL_CGA_CLUSTER_SIZE)"),
-    U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2",
-        "GPUs that these times are measured with; for more they are extrapolated"),
+    COLLECTIVE_KEYS,
 
     PROFILER("kineto", kineto),
     PROFILER("nsys", nsys),

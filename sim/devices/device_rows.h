@@ -33,18 +33,6 @@
     {name, unit "/cycle", GT_KEY_RATE, AT(warp.field), 0, 0.001, 1000000, fallback, help, 1}
 #define PART(name, field, fallback, help) \
     {name, "part", GT_KEY_RATE, AT(warp.field), 0, 0.01, 1, fallback, help, 1}
-/* What collectives take, each kind by each protocol: two keys a curve. */
-#define CURVE(number, name) \
-    LIST("collective." name "_ns", "ns", collective.curves[number].ns, collective.curves[number].sizes, 1, 4294967295u, \
-         name ": time of 16 bytes, of 64 and so on, each four times as many; empty: as NCCL reckons"), \
-    RATE("collective." name "_channel_gbps", collective.curves[number].channel_gbps, "20", \
-         name ": bytes of it that one channel does, a block on each GPU")
-#define CURVES(number, name) \
-    CURVE(number, name "_ll"), CURVE(number + 1, name "_ll128"), CURVE(number + 2, name "_simple")
-#define GT_COLLECTIVE_CURVES \
-    CURVES(0, "all_reduce"), CURVES(3, "reduce_scatter"), CURVES(6, "all_gather"), CURVES(9, "broadcast"), \
-    CURVES(12, "reduce"), CURVE(15, "all_to_all"), CURVE(16, "send_recv")
-
 /* What recording costs, by the profiler: twelve keys. */
 #define PROFILER(name, field) \
     TIME("profiler." name "_call_us", "us", field.call_ps, LONGEST_US, "0.45", \
