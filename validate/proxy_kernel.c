@@ -72,7 +72,8 @@ int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_devi
         bool foreign = recorded(workload, op);
 
         if (op->kind != GT_OP_KERNEL || workload->kernels[op->kernel].runs != GT_NONE ||
-            workload->kernels[op->kernel].tasks != NULL)
+            workload->kernels[op->kernel].tasks != NULL ||
+            workload->kernels[op->kernel].collective.kind != GT_COLLECTIVE_NONE)
             continue;
         if (foreign && !allowed)
             return refuse(workload, op, error,
@@ -115,11 +116,12 @@ void gt_proxy_kernels_as_played(const struct gt_workload *workload, struct gt_wo
         struct gt_kernel *kernel = &played->kernels[i];
 
         *kernel = workload->kernels[i];
+        if (kernel->collective.kind != GT_COLLECTIVE_NONE)
+            continue; /* NCCL's own */
         if (in_trees[i]) {
             kernel->registers_per_thread = GT_PROXY_TREE_REGISTERS;
         } else if (kernel->tasks != NULL) {
-            uint32_t least =
-                works(kernel->tasks) ? GT_PROXY_WORKS_REGISTERS_LEAST : GT_PROXY_TASKS_REGISTERS_LEAST;
+            uint32_t least = works(kernel->tasks) ? GT_PROXY_WORKS_REGISTERS_LEAST : GT_PROXY_TASKS_REGISTERS_LEAST;
 
             if (kernel->registers_per_thread < least)
                 kernel->registers_per_thread = least;

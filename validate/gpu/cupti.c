@@ -53,7 +53,7 @@ static uint32_t clone_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static CUpti_SubscriberHandle subscriber;
 static bool opened;
-static bool kernels_on, copies_on;
+static bool kernels_on, copies_on, driver_on;
 static _Thread_local uint32_t thread_mark = GT_NONE;
 
 uint64_t gt_clock_ns(void)
@@ -185,7 +185,7 @@ static void CUPTIAPI take_callback(void *user, CUpti_CallbackDomain domain, CUpt
 {
     (void)user;
     pthread_mutex_lock(&lock);
-    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API)
+    if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API)
         take_call(data);
     else if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED)
         take_clone(((const CUpti_ResourceData *)data)->resourceDescriptor);
@@ -264,8 +264,14 @@ static const struct { CUpti_ActivityKind kind; bool kernels; } kinds[] = {
 };
 /* clang-format on */
 
+/* Launches by the driver's functions. */
+static const CUpti_CallbackId driver_calls[] = { CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel,
+                                                 CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx };
+
 static int watch_calls(bool on, struct gt_error *error)
 {
+    for (size_t i = 0; i < sizeof driver_calls / sizeof driver_calls[0] && driver_on; i++)
+        TRY(cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, driver_calls[i]), error);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++)
         if (kernels_on || !calls[i].kernels)
             TRY(cuptiEnableCallback(on, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API, calls[i].id), error);
@@ -304,6 +310,11 @@ int gt_cupti_pause(struct gt_error *error)
             TRY(cuptiActivityDisable(kinds[i].kind), error);
     copies_on = false;
     return 0;
+}
+
+void gt_cupti_watch_driver(void)
+{
+    driver_on = true;
 }
 
 void gt_cupti_mark(uint32_t mark)

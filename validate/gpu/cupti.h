@@ -43,6 +43,8 @@ int gt_cupti_open(struct gt_error *error);
 /* Record copies and memsets from now on, kernels too where `kernels`; those calls only are slowed down. */
 int gt_cupti_begin(bool kernels, struct gt_error *error);
 /* What the calling thread does from now on, for the records of its calls. */
+/* From the next recording on, also of launches that are made by the driver's own functions, as NCCL's are. */
+void gt_cupti_watch_driver(void);
 void gt_cupti_mark(uint32_t mark);
 
 /* Record nothing at all from now on, and be out of the way. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "validate/gpu/nccl.h"
 #include "validate/host_gaps.h"
 #include "validate/player/internal.h"
 
@@ -96,9 +97,12 @@ cudaError_t gt_player_issue(struct gt_player *player, uint32_t number, cudaStrea
     const struct gt_op *op = &player->workload->ops[number];
     struct gt_play_op *play = &player->ops[number];
     struct gt_gpu_launch launch;
+    struct gt_error ignored;
 
     switch ((enum gt_op_kind)op->kind) {
     case GT_OP_KERNEL:
+        if (play->collective != NULL)
+            return gt_nccl_issue(play->collective, stream, &ignored);
         if (play->in_tree)
             return gt_child_tree_start(&play->tree, &play->tree_root, 0, stream);
         launch = play->launch;

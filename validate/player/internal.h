@@ -8,6 +8,7 @@
  *   task_works.c  what such tasks do
  *   network.c  the memory of a network's operators
  *   children.c  kernels that blocks launch, and those that launch them
+ *   collectives.c  groups and what they do together, by NCCL
  *   memory.c   allocations; the buffers that copies and memsets work on
  *   allocations.c  those that the trace's own calls make and free
  *   edges.c    orders that the streams alone do not give
@@ -40,6 +41,9 @@
 
 #define GT_NO_LOG UINT64_MAX
 
+struct gt_nccl_part;
+struct gt_play_collectives;
+
 struct gt_play_op {
     const struct gt_library_kernel *library; /* kernels */
     struct gt_gpu_launch launch;
@@ -49,8 +53,9 @@ struct gt_play_op {
     size_t state_bytes;
     struct gt_network_part part; /* launch.part, where it runs one of a network's operators */
     uint64_t blocks;
-    bool in_tree;              /* its blocks launch kernels, or it is launched by some */
-    struct gt_child_tree tree; /* the first of such a call: all that follows from it */
+    const struct gt_nccl_part *collective; /* of kernels: it is such a part; NULL */
+    bool in_tree;                          /* its blocks launch kernels, or it is launched by some */
+    struct gt_child_tree tree;             /* the first of such a call: all that follows from it */
     struct gt_tree_grid tree_root;
     uint64_t first_log;        /* in logs; GT_NO_LOG: CUPTI says when it ran */
     void *to, *from;           /* copies and memsets */
@@ -154,7 +159,8 @@ struct gt_player {
     uint32_t *tree_places;            /* by child launch: of its stream */
     unsigned long long *tree_streams; /* on the GPU; NULL: no block launches anything */
     uint32_t tree_stream_count;
-    float *network; /* on the GPU; NULL: no operators */
+    struct gt_play_collectives *collectives; /* NULL: there are none */
+    float *network;                          /* on the GPU; NULL: no operators */
     uint64_t network_floats;
     struct gt_play_part *parts;
     uint32_t part_count, part_room;
@@ -242,6 +248,11 @@ int gt_player_operator(struct gt_player *player, uint32_t op, const char *places
 int gt_player_network(struct gt_player *player, struct gt_error *error);
 int gt_player_reset_network(struct gt_player *player, struct gt_error *error);
 int gt_player_check_network(struct gt_player *player, struct gt_error *error);
+
+/* collectives.c */
+/* Groups and memory, once the GPUs are there; before the kernels. */
+int gt_player_collectives(struct gt_player *player, struct gt_error *error);
+void gt_player_free_collectives(struct gt_player *player);
 
 /* children.c */
 /* The operation's kernel launches kernels or is launched by some: can it be played? */

@@ -187,6 +187,10 @@ static int set_kernel(struct gt_player *player, uint32_t number, struct gt_error
     struct gt_part part;
     int result;
 
+    if (player->ops[number].collective != NULL) {
+        player->ops[number].blocks = UINT64_MAX; /* no block writes a log */
+        return 0;
+    }
     if (gt_player_use_of_op(player, number, error) != 0)
         return -1;
     if (gt_part_of(player->workload, number, player->options.seed, &part, error) != 0)

@@ -148,7 +148,8 @@ static int prepare(struct gt_player *player, struct gt_error *error)
         gt_calloc(player->workload->event_count * (uint64_t)player->gpu_count + 1, sizeof *player->events);
     player->event_gpus = gt_calloc(player->workload->event_count + 1ull, sizeof *player->event_gpus);
     if (make_streams(player, error) != 0 || gt_player_edges(player, error) != 0 ||
-        gt_player_kernels(player, error) != 0 || gt_player_buffers(player, error) != 0)
+        gt_player_collectives(player, error) != 0 || gt_player_kernels(player, error) != 0 ||
+        gt_player_buffers(player, error) != 0)
         return -1;
     if (gt_player_make_warm(player, error) != 0)
         return -1;
@@ -182,6 +183,7 @@ static void close_player(struct gt_player *player)
         return;
     gt_player_sleep(player);
     player->broken = gpu_lost = gt_player_sync_gpus(player, GT_NONE) != cudaSuccess;
+    gt_player_free_collectives(player);
     gt_player_free_graphs(player);
     gt_player_free_edges(player);
     gt_player_free_warm(player);

@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""Draw traces with collectives of two GPUs: collective_traces.py SEED COUNT FOLDER.
+
+Families: sizes (a series of one kind each), late (a rank comes behind a kernel), beside (kernels that want the same SMs),
+buckets (a backward pass with all-reduces beside it, as DistributedDataParallel has them). A host thread a rank; every
+kernel spins, so that it is played as it is simulated.
+"""
+import json
+import os
+import random
+import sys
+
+KINDS = ["all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all"]
+
+
+class Trace:
+    def __init__(self, name):
+        self.lines = [{"gridtide": 1, "name": name, "device": "h200"}, {"group": "world", "gpus": [0, 1]}]
+        self.calls = []
+        for rank in (0, 1):
+            self.lines.append({"thread": f"rank{rank}", "process": 100 + rank})
+            for stream in ("compute", "comm"):
+                self.lines.append({"stream": f"{stream}{rank}", "gpu": rank, "flags": ["non_blocking"]})
+
+    def kernel(self, **fields):
+        if fields not in self.lines:
+            self.lines.append(fields)
+        return fields["kernel"]
+
+    def collective(self, kind, size):
+        fields = {"collective": kind, "group": "world", "bytes": size}
+        return self.kernel(kernel=f"{kind}-{size}", **fields)
+
+    def spin(self, grid, block, us, shared=0):
+        return self.kernel(kernel=f"spin-{grid}-{block}-{us}-{shared}", grid=grid, block=block, registers=32,
+                           dynamic_shared_bytes=shared, block_us=us)
+
+    def call(self, rank, call, **fields):
+        self.calls.append({"call": call, "thread": f"rank{rank}", **fields})
+
+    def launch(self, rank, kernel, stream):
+        self.call(rank, "launch", kernel=kernel, stream=f"{stream}{rank}")
+
+    def write(self, path):
+        for rank in (0, 1):
+            self.call(rank, "device_sync", stream=f"compute{rank}")
+        with open(path, "w") as file:
+            for line in self.lines + self.calls:
+                file.write(json.dumps(line, separators=(",", ":")) + "\n")
+
+
+def size(chance, low=6, high=27):
+    return int(2 ** chance.uniform(low, high)) // 64 * 64 or 64
+
+
+def sizes(chance, trace):
+    kind = chance.choice(KINDS)
+    for _ in range(chance.randint(3, 8)):
+        kernel = trace.collective(kind, size(chance))
+        for rank in (0, 1):
+            trace.launch(rank, kernel, "comm")
+
+
+def late(chance, trace):
+    for _ in range(chance.randint(2, 4)):
+        kernel = trace.collective(chance.choice(KINDS), size(chance))
+        spin = trace.spin(1, 64, chance.randint(20, 600))
+        behind = chance.randint(0, 1)
+        trace.launch(behind, spin, "comm")
+        for rank in (0, 1):
+            trace.launch(rank, kernel, "comm")
+
+
+def beside(chance, trace):
+    """Blocks of several waves, so that the collective takes SMs from them or has to wait for some."""
+    shared = chance.choice([0, 0, 100 * 1024, 200 * 1024])
+    spin = trace.spin(chance.randint(132, 1400), chance.choice([128, 256, 512, 1024]), chance.randint(10, 80), shared)
+    first = chance.random() < 0.5
+    kernel = trace.collective(chance.choice(KINDS[:3]), size(chance, 18, 27))
+    for rank in (0, 1):
+        for what in ("spin", "collective") if first else ("collective", "spin"):
+            trace.launch(rank, spin if what == "spin" else kernel, "compute" if what == "spin" else "comm")
+
+
+def buckets(chance, trace):
+    """Backward kernels, an event behind each bucket's last, its all-reduce in another stream; the optimiser after all."""
+    steps = [(chance.randint(64, 800), chance.choice([128, 256]), chance.randint(10, 120)) for _ in range(chance.randint(4, 10))]
+    per_bucket = chance.randint(1, 3)
+    total = size(chance, 22, 28)
+    for rank in (0, 1):
+        events = 0
+        for number, (grid, block, us) in enumerate(steps):
+            trace.launch(rank, trace.spin(grid, block, us), "compute")
+            if number % per_bucket == per_bucket - 1 or number == len(steps) - 1:
+                ready, done = f"ready{rank}-{events}", f"done{rank}-{events}"
+                events += 1
+                trace.call(rank, "event_record", event=ready, stream=f"compute{rank}")
+                trace.call(rank, "event_wait", event=ready, stream=f"comm{rank}")
+                bytes_ = max(64, total // len(steps) * per_bucket // 64 * 64)
+                trace.launch(rank, trace.collective("all_reduce", bytes_), "comm")
+                trace.call(rank, "event_record", event=done, stream=f"comm{rank}")
+        for number in range(events):
+            trace.call(rank, "event_wait", event=f"done{rank}-{number}", stream=f"compute{rank}")
+        trace.launch(rank, trace.spin(264, 256, 20), "compute")
+
+
+def main():
+    seed, count, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+    families = [sizes, late, beside, buckets]
+    os.makedirs(folder, exist_ok=True)
+    for number in range(count):
+        chance = random.Random(seed * 100003 + number)
+        family = families[number % len(families)]
+        name = f"{number:03d}-{family.__name__}"
+        trace = Trace(name)
+        family(chance, trace)
+        trace.write(os.path.join(folder, name + ".jsonl"))
+
+
+main()
