@@ -237,6 +237,7 @@ static int play(const struct gt_machine *setting, struct gt_summary *summary, st
         .tasks = machine.tasks,
         .events = machine.engine.handled,
         .waits = machine.waits,
+        .extrapolated = machine.extrapolated,
     };
     memcpy(summary->refused, machine.refused, sizeof summary->refused);
     memcpy(summary->fired, machine.fired, sizeof summary->fired);

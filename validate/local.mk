@@ -18,7 +18,7 @@ validate_libvalidate_a_SOURCES = \
     validate/random/tasks.c
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
-    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c \
+    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c validate/calibrate/collectives.c \
     validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
     validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c validate/calibrate/graphs.c \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/meeting.c \

@@ -136,7 +136,7 @@ static gt_time_ps least_stated_ps(const struct gt_machine *m, const struct meeti
     return least_ps;
 }
 
-static gt_time_ps meeting_ps(const struct gt_machine *m, uint32_t number)
+static gt_time_ps meeting_ps(struct gt_machine *m, uint32_t number)
 {
     struct gt_collectives *c = m->collectives;
     const struct meeting *meeting = &c->meetings[number];
@@ -147,24 +147,12 @@ static gt_time_ps meeting_ps(const struct gt_machine *m, uint32_t number)
     if (c->transfer_ps[number] != GT_TIME_NONE)
         return c->transfer_ps[number];
     stated_ps = least_stated_ps(m, meeting);
+    m->extrapolated += stated_ps == GT_TIME_NONE && kernel->collective.kind != GT_SEND_RECV &&
+                       gt_collective_extrapolated(m->device, ranks_of(m, kernel));
     c->transfer_ps[number] = stated_ps == GT_TIME_NONE
                                  ? gt_collective_plan(m->device, kernel, ranks_of(m, kernel)).transfer_ps
                                  : gt_whole_ps((double)stated_ps * slower(m, kernel));
     return c->transfer_ps[number];
-}
-
-gt_time_ps gt_collective_transfer_ps(const struct gt_machine *m, gt_op_index op)
-{
-    const struct gt_collectives *c = m->collectives;
-    gt_time_ps longest_ps = 0;
-    uint32_t first, count = gt_collective_parts_of(&c->parts, op, &first);
-
-    for (uint32_t i = first; i < first + count; i++) {
-        gt_time_ps ps = meeting_ps(m, c->parts.parts[i].meeting);
-
-        longest_ps = ps > longest_ps ? ps : longest_ps;
-    }
-    return longest_ps;
 }
 
 /* When all that the operation takes part in is done; GT_TIME_NONE: that is not known. */

@@ -18,8 +18,6 @@ void gt_collectives_free(struct gt_machine *m);
 bool gt_collective_is(const struct gt_machine *m, gt_op_index op);
 /* The kernel with the shape that it has on the machine's device. */
 struct gt_kernel gt_collective_shaped(const struct gt_machine *m, gt_op_index op);
-/* How long its data moves. */
-gt_time_ps gt_collective_transfer_ps(const struct gt_machine *m, gt_op_index op);
 
 /* The grid, whose blocks are handed out from now on, is such a part. */
 void gt_collective_begin(struct gt_machine *m, gt_grid_index grid);

@@ -130,7 +130,7 @@ struct gt_machine {
     struct gt_steady_state *steady_state; /* of a huge grid; NULL: none so far */
     /* how far it has come */
     double noise_run_factor; /* what the host's calls take in this run, of what is usual */
-    uint64_t ended_ops, blocks, tasks, waits, progress_at;
+    uint64_t ended_ops, blocks, tasks, waits, extrapolated, progress_at;
     uint64_t refused[GT_REFUSALS]; /* launches by blocks */
     uint64_t fired[GT_RULES];      /* rules that acted, how often: rules.h */
     gt_time_ps end_ps;             /* the latest end so far */

@@ -51,6 +51,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "kernels of collectives whose other ranks' are not in the recording; they take as long as they were recorded "
       "to, waiting included",
       "record all ranks over the same steps and import them together: gridtide import RANK0 RANK1 ..." },
+    { GT_WARNING_EXTRAPOLATED, NULL,
+      "collectives of more GPUs than the device file has measured (collective.measured_ranks), without NVLink's "
+      "multicast "
+      "(NVLS); their times are extrapolated",
+      "measure them with 'gridtide calibrate' on so many GPUs, or record the run there" },
     { GT_WARNING_CONTENTION, NULL,
       "kernels that would last less than an empty one (1.2 us) were it for what ran beside them in the recording; "
       "that was taken, and something else held them up",

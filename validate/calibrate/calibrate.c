@@ -33,6 +33,8 @@ const struct gt_calibration_group gt_calibration_groups[] = {
     { "pageable", "copies of pageable memory: inline, by buffers", gt_calibrate_pageable, false },
     { "link", "both directions at once, engines, copies within the device", gt_calibrate_link, false },
     { "links", "between two GPUs: gaps, both directions, without peer access", gt_calibrate_links, false },
+    { "collectives", "NCCL's collectives on all GPUs: times by kind, protocol and size", gt_calibrate_collectives,
+      false },
     { "turns", "queues at a copy engine, gaps between copies", gt_calibrate_turns, false },
     { "latency", "between host and GPU, both ways", gt_calibrate_latency, false },
     { "meeting", "barriers over a grid, cooperative and programmatic launches, polls", gt_calibrate_meeting, false },

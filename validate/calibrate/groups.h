@@ -21,6 +21,7 @@ int gt_calibrate_copies(struct gt_bench *bench);
 int gt_calibrate_pageable(struct gt_bench *bench);
 int gt_calibrate_link(struct gt_bench *bench);
 int gt_calibrate_links(struct gt_bench *bench);
+int gt_calibrate_collectives(struct gt_bench *bench);
 int gt_calibrate_turns(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);
 int gt_calibrate_meeting(struct gt_bench *bench);
