@@ -1,0 +1,44 @@
+# Collectives of two H200s, held against the simulator without a GPU; what is said of more GPUs than that; a fuzzed line.
+
+@test "collectives: times by kind and size are as far off as they were" {
+    "$GRIDTIDE_SOURCE/validate/scripts/collectives.py" > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    # What validate/README.md says, and a little more.
+    awk '{ most = $1 == "fitted" ? 1 : 2.8; tail = $1 == "fitted" ? 7 : 11 }
+        $3 > most || $4 > tail { print $1, "is", $3, $4, "and was less than", most, tail; worse = 1 }
+        { cases += $2 }
+        END { exit worse || NR != 5 || cases < 800 }' "$BATS_TEST_TMPDIR/figures"
+}
+
+world() {
+    {
+        echo '{"gridtide":1,"name":"t","device":"h200"}'
+        echo '{"group":"world","gpus":[0,1,2,3]}'
+        echo '{"kernel":"sum","collective":"all_reduce","group":"world","bytes":67108864}'
+        for gpu in 0 1 2 3; do echo "{\"stream\":\"s$gpu\",\"gpu\":$gpu}"; done
+        for gpu in 0 1 2 3; do echo "{\"call\":\"launch\",\"kernel\":\"sum\",\"stream\":\"s$gpu\"}"; done
+    } > "$BATS_TEST_TMPDIR/t.jsonl"
+}
+
+@test "collectives: more GPUs than were measured are called extrapolated" {
+    world
+    run "$GRIDTIDE" run "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"collectives-extrapolated"*"NVLS"* ]]
+    run "$GRIDTIDE" run "$BATS_TEST_TMPDIR/t.jsonl" --set collective.measured_ranks=4 -o "$BATS_TEST_TMPDIR/u.db"
+    [ "$status" -eq 0 ]
+    [[ "$output" != *"collectives-extrapolated"* ]]
+}
+
+@test "collectives: a trace cut off anywhere, or with a byte changed, is read or refused and nothing else" {
+    world
+    size=$(wc -c < "$BATS_TEST_TMPDIR/t.jsonl")
+    for at in $(seq 40 23 "$size"); do
+        head -c "$at" "$BATS_TEST_TMPDIR/t.jsonl" > "$BATS_TEST_TMPDIR/cut.jsonl"
+        run "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/cut.jsonl" -o "$BATS_TEST_TMPDIR/cut.db"
+        [ "$status" -le 1 ] || { echo "$at: $status $output"; false; }
+        { head -c "$at" "$BATS_TEST_TMPDIR/t.jsonl"; printf '7'; tail -c +$((at + 2)) "$BATS_TEST_TMPDIR/t.jsonl"; } > "$BATS_TEST_TMPDIR/cut.jsonl"
+        run timeout 20 "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/cut.jsonl" -o "$BATS_TEST_TMPDIR/cut.db"
+        [ "$status" -le 1 ] || { echo "$at: $status $output"; false; }
+    done
+}
