@@ -25,7 +25,8 @@ world() {
     run "$GRIDTIDE" run "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
     [ "$status" -eq 0 ]
     [[ "$output" == *"collectives-extrapolated"*"NVLS"* ]]
-    run "$GRIDTIDE" run "$BATS_TEST_TMPDIR/t.jsonl" --set collective.measured_ranks=4 -o "$BATS_TEST_TMPDIR/u.db"
+    sed -i 's/0,1,2,3/0,1/; /"s[23]"/d' "$BATS_TEST_TMPDIR/t.jsonl"
+    run "$GRIDTIDE" run "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/u.db"
     [ "$status" -eq 0 ]
     [[ "$output" != *"collectives-extrapolated"* ]]
 }
