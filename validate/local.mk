@@ -18,7 +18,7 @@ validate_libvalidate_a_SOURCES = \
     validate/random/tasks.c
 VALIDATE_CUDA_SOURCES = \
     validate/calibrate/bench.c validate/calibrate/bench.h validate/calibrate/between.c \
-    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c validate/calibrate/collectives.c \
+    validate/calibrate/calibrate.c validate/calibrate/calls.c validate/calibrate/children.c validate/calibrate/code.c \
     validate/calibrate/connections.c validate/calibrate/copies.c validate/calibrate/cycles.c \
     validate/calibrate/cycles.h validate/calibrate/device.c validate/calibrate/dispatch.c validate/calibrate/gaps.c validate/calibrate/graphs.c \
     validate/calibrate/groups.h validate/calibrate/hopper.c validate/calibrate/latency.c validate/calibrate/meeting.c \
@@ -69,4 +69,17 @@ else
 validate_libvalidate_a_SOURCES += $(VALIDATE_ABSENT_SOURCES)
 VALIDATE_LIBS = validate/libvalidate.a
 VALIDATE_SYSTEM_LIBS =
+endif
+
+# Collectives: NCCL's header is enough to be played and measured.
+VALIDATE_COLLECTIVES_SOURCES = validate/calibrate/collectives.c validate/player/collectives.c validate/gpu/nccl.h
+EXTRA_DIST += $(VALIDATE_COLLECTIVES_SOURCES) validate/gpu/nccl.c validate/gpu/nccl_absent.c \
+    validate/scripts/collective_traces.py validate/scripts/collectives.py validate/recordings/collectives-sizes.csv
+if HAVE_NVCC
+validate_libvalidate_a_SOURCES += $(VALIDATE_COLLECTIVES_SOURCES)
+if HAVE_NCCL
+validate_libvalidate_a_SOURCES += validate/gpu/nccl.c
+else
+validate_libvalidate_a_SOURCES += validate/gpu/nccl_absent.c
+endif
 endif
