@@ -43,3 +43,14 @@ world() {
         [ "$status" -le 1 ] || { echo "$at: $status $output"; false; }
     done
 }
+
+@test "collectives: 60 traces that two H200s played with NCCL are predicted as well as they were" {
+    command -v zstd > /dev/null || skip "no zstd"
+    command -v sqlite3 > /dev/null || skip "no sqlite3"
+    "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" collectives > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    # What validate/README.md says, and a little more.
+    awk '{ most = $1 ~ /sizes/ ? 9 : $1 ~ /late/ ? 0.8 : $1 ~ /buckets/ ? 2.3 : 6 }
+        $2 != 15 || $3 > most { print $1, "is", $3, "and was less than", most; worse = 1 }
+        END { exit worse || NR != 4 }' "$BATS_TEST_TMPDIR/figures"
+}

@@ -1,12 +1,12 @@
 #!/bin/sh
 # Hold today's model of work that the GPU hands out itself against what H200s did, without a GPU: task graphs that a
 # kernel's blocks do (tasks), kernels that blocks launch (children), grids that meet, come early or are polled for
-# (meetings).  The traces were drawn at random and are in the recordings with what became of them, played
+# (meetings), collectives of two GPUs.  The traces were drawn at random and are in the recordings with what became of them, played
 # once, when the model was done (others: gridtide validate --random N --families tasks,children,meetings):
 #
 #   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
 #
-#   validate/scripts/handed.sh [tasks|children|meetings|drawn]...
+#   validate/scripts/handed.sh [tasks|children|meetings|collectives|drawn]...
 #
 # `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
 # Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %, and median, p95 and worst
@@ -77,7 +77,7 @@ for kind; do
         GRIDTIDE=$GRIDTIDE "$here/random.sh" 555 | awk '$1 != "all" { printf "drawn/%s %s %s %s %s\n", $1, $2, $3, $5, $6 }'
         continue
     fi
-    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|drawn]..." >&2; exit 2; }
+    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|drawn]..." >&2; exit 2; }
     zstd -dcq "$archive" | tar -x -C "$work"
     repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
     "$GRIDTIDE" validate "$work/$kind"/*.jsonl --measured "$work/$kind/measured.db" --repeat "$repeat" --blocks off \
