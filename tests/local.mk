@@ -197,12 +197,14 @@ AM_TESTS_ENVIRONMENT = \
 # Figures of speed and memory, on the machine at hand: every tests/bench/NAME.sh prints its own;
 # tests/bench/NAME is built from tests/bench/NAME.c for them.
 BENCHES_BUILT = \
+    tests/bench/check_bench \
     tests/bench/import_bench \
     tests/bench/simulate_bench \
     tests/bench/store_bench \
     tests/bench/tasks_bench \
     tests/bench/timeline_bench
 BENCHES = \
+    tests/bench/check.sh \
     tests/bench/end_to_end.sh \
     tests/bench/import.sh \
     tests/bench/kernels.sh \

@@ -1,19 +1,14 @@
 #include "sim/check/memory.h"
 
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "sim/base/array.h"
-#include "sim/base/sort.h"
-
-struct space {
-    void *root; /* of tsearch(3): its segments, which leave no gap */
-};
+#include "sim/check/sorted.h"
 
 struct gt_memory_map {
     const struct gt_workload *w;
-    struct space *spaces;
+    struct gt_sorted *spaces; /* their segments, which leave no gap, by where they begin */
     uint32_t space_count;
     uint32_t *space_of; /* by buffer */
     uint32_t *order;    /* buffers with an address, by memory and address */
@@ -42,34 +37,13 @@ static uint64_t end_of(uint64_t from, uint64_t bytes)
     return bytes == 0 || bytes > UINT64_MAX - from ? UINT64_MAX : from + bytes;
 }
 
-/* Segments are found by any byte of theirs. */
-static int by_byte(const void *a, const void *b)
-{
-    const struct gt_segment *left = a, *right = b;
-
-    if (left->to <= right->from)
-        return -1;
-    return left->from >= right->to ? 1 : 0;
-}
-
-static struct gt_segment *add_segment(struct space *space, uint64_t from, uint64_t to)
+static struct gt_segment *add_segment(struct gt_sorted *space, uint64_t from, uint64_t to)
 {
     struct gt_segment *segment = gt_calloc(1, sizeof *segment);
 
     *segment = (struct gt_segment){ .from = from, .to = to, .write = { GT_NONE, GT_NONE }, .freed = GT_NONE };
-    if (tsearch(segment, &space->root, by_byte) == NULL)
-        gt_no_memory("what was read and written");
+    gt_sorted_add(space, from, segment);
     return segment;
-}
-
-static struct gt_segment *find(const struct space *space, uint64_t byte)
-{
-    struct gt_segment key = { .from = byte, .to = byte + 1 };
-    struct gt_segment **node = tfind(&key, &space->root, by_byte);
-
-    if (node == NULL)
-        gt_bug("memory without a segment");
-    return *node;
 }
 
 /* Buffers whose addresses overlap share a space: sweep them in the order of addresses. */
@@ -124,7 +98,7 @@ static void free_segment(void *node)
 void gt_memory_end(struct gt_memory_map *map)
 {
     for (uint32_t i = 0; i < map->space_count; i++)
-        tdestroy(map->spaces[i].root, free_segment);
+        gt_sorted_end(&map->spaces[i], free_segment);
     free(map->spaces);
     free(map->space_of);
     free(map->order);
@@ -196,9 +170,9 @@ struct gt_memory_range gt_memory_of_buffer(const struct gt_memory_map *map, gt_b
 }
 
 /* A segment begins at that byte, which is not the last of the space. */
-static struct gt_segment *cut(struct space *space, uint64_t byte)
+static struct gt_segment *cut(struct gt_sorted *space, uint64_t byte)
 {
-    struct gt_segment *left = find(space, byte), *right;
+    struct gt_segment *left = gt_sorted_find(space, byte), *right;
     uint64_t to = left->to;
 
     if (left->from == byte)
@@ -215,7 +189,7 @@ static struct gt_segment *cut(struct space *space, uint64_t byte)
 void gt_memory_visit(struct gt_memory_map *map, struct gt_memory_range range,
                      void (*visit)(void *user, struct gt_segment *segment), void *user)
 {
-    struct space *space = &map->spaces[range.space];
+    struct gt_sorted *space = &map->spaces[range.space];
     struct gt_segment *segment = cut(space, range.from);
 
     if (range.to < segment->to)
@@ -225,7 +199,7 @@ void gt_memory_visit(struct gt_memory_map *map, struct gt_memory_range range,
         if (segment->to >= range.to)
             return;
         if (segment->to < range.to) {
-            segment = find(space, segment->to);
+            segment = gt_sorted_find(space, segment->to);
             if (segment->to > range.to)
                 cut(space, range.to);
         }
@@ -234,14 +208,14 @@ void gt_memory_visit(struct gt_memory_map *map, struct gt_memory_range range,
 
 void gt_memory_merge(struct gt_memory_map *map, struct gt_memory_range range)
 {
-    struct space *space = &map->spaces[range.space];
-    struct gt_segment *first = find(space, range.from);
+    struct gt_sorted *space = &map->spaces[range.space];
+    struct gt_segment *first = gt_sorted_find(space, range.from);
 
     while (first->to < range.to) {
-        struct gt_segment *next = find(space, first->to);
+        struct gt_segment *next = gt_sorted_find(space, first->to);
         uint64_t to = next->to;
 
-        tdelete(next, &space->root, by_byte);
+        gt_sorted_remove(space, next->from);
         free_segment(next);
         first->to = to;
     }

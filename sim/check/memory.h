@@ -1,7 +1,7 @@
 /* memory.h - who last read and wrote which bytes.
  *
  * Memory is cut into segments whose bytes have all been touched alike; a buffer without an address is memory of its own.
- * Segments stand in a search tree of the C library (tsearch(3)), since a look-up by address is all that is asked of it.
+ * Segments of a memory leave no gap between each other.
  */
 #ifndef GRIDTIDE_SIM_CHECK_MEMORY_H
 #define GRIDTIDE_SIM_CHECK_MEMORY_H

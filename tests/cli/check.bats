@@ -82,3 +82,16 @@ assert race["schedule"]["second_start_us"] < race["schedule"]["first_start_us"]'
     run -1 "$GRIDTIDE" run recorded.jsonl
     [[ $output == *'needs a "buffer"'* ]]
 }
+
+@test "the samples: a race of each lesson, none of its repair" {
+    samples=$GRIDTIDE_SOURCE/traces/samples
+    run -1 --separate-stderr "$GRIDTIDE" check "$samples/race-gradient.jsonl"
+    [[ $output == *": 1 race;"*"read-after-write of gradient"*"default.wait_stream(side)"*"shown"* ]]
+    run -1 --separate-stderr "$GRIDTIDE" check "$samples/race-reuse.jsonl"
+    [[ $output == *": 1 race;"*"write-after-read of next, whose memory was used before"*"batch.record_stream(side)"* ]]
+    for repaired in "$samples"/race-*-repaired.jsonl; do
+        run -0 --separate-stderr "$GRIDTIDE" check "$repaired"
+        [[ $output == *": no races;"*"100.0%"* ]]
+        run -0 "$GRIDTIDE" run -q "$repaired"
+    done
+}
