@@ -69,12 +69,12 @@ static void reckon(gt_time_ps *starts)
             first++;
     }
     for (uint32_t left = workload->call_count; left > 0; left--) {
-        uint32_t at = GT_NONE, call;
+        gt_time_ps least_ps = GT_TIME_NONE;
+        uint32_t at = 0, call;
 
         for (uint32_t i = 0; i < workload->thread_count; i++)
-            if (next[i] < workload->call_count && workload->calls[next[i]].thread == i &&
-                (at == GT_NONE || asks_ps[i] < asks_ps[at]))
-                at = i;
+            if (next[i] < workload->call_count && workload->calls[next[i]].thread == i && asks_ps[i] < least_ps)
+                least_ps = asks_ps[at = i];
         call = next[at]++;
         starts[call] = asks_ps[at];
         if (workload->threads[at].lock != GT_NONE && asks_ps[at] < free_ps[at])
