@@ -7,8 +7,8 @@
     awk '
         $1 == "figure" { value[$2] = $3 }
         END {
-            exit !(value["traces"] == 36 && value["gpu_error_median_pct"] < 0.6 && value["gpu_error_p95_pct"] < 5 &&
-                value["gpu_error_worst_pct"] < 8 && value["makespan_error_median_pct"] < 1.3)
+            exit !(value["traces"] == 36 && value["gpu_error_median_pct"] < 0.6 && value["gpu_error_p95_pct"] < 4 &&
+                value["gpu_error_worst_pct"] < 5 && value["makespan_error_median_pct"] < 1.3)
         }' "$BATS_TEST_TMPDIR/figures"
 }
 
