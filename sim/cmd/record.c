@@ -12,9 +12,9 @@
 #include "sim/cmd/options.h"
 #include "sim/cmd/record_parts.h"
 #include "sim/cmd/run_input.h"
+#include "traces/io/path_stem.h"
 #include "traces/io/temporary.h"
 #include "traces/jsonl/trace.h"
-#include "traces/names/clean_text.h"
 #include "traces/recorded/recorded.h"
 
 enum { MOST_SECONDS = 1000000 };
@@ -138,7 +138,12 @@ static int write_trace(const char *folder, const struct arguments *arguments, st
     if (workload == NULL)
         return -1;
     free(workload->name);
-    workload->name = gt_clean_name(arguments->recording.program[0]);
+    workload->name = gt_path_stem(arguments->recording.program[0]);
+    if (workload->call_count == 0) {
+        gt_print_warnings(workload);
+        gt_workload_free(workload);
+        return gt_error_set(error, "no CUDA call of %s was recorded", arguments->recording.program[0]);
+    }
     status = gt_trace_write(workload, arguments->output, error);
     if (status == 0 && !arguments->quiet) {
         gt_print_warnings(workload);

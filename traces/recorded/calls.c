@@ -147,6 +147,11 @@ static bool does_nothing(const struct gt_record_call *call)
            call->head.flags & GT_RECORDED_CAPTURED || call->what >= GT_DID_KINDS;
 }
 
+static bool several_gpus(const struct gt_recorded *recorded, const struct gt_recorded_process *process)
+{
+    return recorded->process_count > 1 || GT_RECORD_COUNT(process, GT_RECORDED_CONTEXT) > 1;
+}
+
 static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,
                         const struct gt_record_call *record, uint32_t number)
 {
@@ -155,6 +160,12 @@ static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process
 
     if (record->head.flags & GT_RECORDED_IN_STREAM)
         stream = gt_recorded_stream_meant(recorded, process, record);
+    if (record->what == GT_DID_DEVICE_SYNC && several_gpus(recorded, process)) {
+        struct gt_record_call current = *record; /* the GPU is that of the context */
+
+        current.stream = GT_RECORDED_LEGACY_STREAM;
+        stream = gt_recorded_stream_meant(recorded, process, &current);
+    }
     if (record->what == GT_DID_STREAM_CREATE) {
         struct gt_record_call made = *record;
 
