@@ -44,6 +44,8 @@ bool gt_check_knows(const struct gt_workload *w, gt_op_index index)
     bool reads = false, writes = false;
 
     for (uint32_t i = 0; i < op->accesses; i++) {
+        if (w->accesses[op->first_access + i].possible)
+            return false;
         reads |= !w->accesses[op->first_access + i].writes;
         writes |= w->accesses[op->first_access + i].writes;
     }
@@ -136,7 +138,7 @@ static void touch(struct checking *c, gt_op_index index, bool writes)
         const struct gt_buffer_access *access = &c->w->accesses[op->first_access + i];
         struct gt_memory_range range;
 
-        if (access->writes != writes)
+        if (access->writes != writes || access->possible) /* what may not be done is no race */
             continue;
         c->access = access;
         c->segments = 0;
