@@ -22,7 +22,8 @@ char *gt_recorder_library(struct gt_error *error);
  * started.  *status is as wait() has it. */
 int gt_record_run(const struct gt_recording *recording, const char *library, const char *folder, int *status,
                   struct gt_error *error);
-/* Run `trace`, explain it and draw the report into `folder`, each by this program itself.  0, or -1. */
+/* Run `trace` into the store FOLDER.db, explain it and draw the report into `folder`, each by this program itself.
+ * 0, or -1. */
 int gt_record_report(const char *trace, const char *folder, bool quiet, struct gt_error *error);
 
 #endif

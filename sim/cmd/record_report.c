@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,18 +31,26 @@ static int run_self(char *const arguments[], struct gt_error *error)
     return 0;
 }
 
+/* "report/" and the like without what is behind the name. */
+static char *store_of(const char *folder)
+{
+    size_t length = strlen(folder);
+
+    while (length > 1 && folder[length - 1] == '/')
+        length--;
+    return gt_format("%.*s.db", (int)length, folder);
+}
+
 int gt_record_report(const char *trace, const char *folder, bool quiet, struct gt_error *error)
 {
-    char *store, *name = (char *)folder;
+    char *store = store_of(folder), *quietly = quiet ? "-q" : NULL;
     int status = -1;
 
-    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
-        return gt_error_set(error, "%s: %s", folder, strerror(errno));
-    store = gt_format("%s/run.db", folder);
-    unlink(store);
-    if (run_self((char *const[]){ "run", (char *)trace, "-o", store, quiet ? "-q" : NULL, NULL }, error) == 0 &&
-        (quiet || run_self((char *const[]){ "explain", store, NULL }, error) == 0) &&
-        run_self((char *const[]){ "report", store, "-o", name, quiet ? "-q" : NULL, NULL }, error) == 0)
+    if (unlink(store) != 0 && errno != ENOENT)
+        gt_error_set(error, "%s: cannot be written anew: %s", store, strerror(errno));
+    else if (run_self((char *const[]){ "run", (char *)trace, "-o", store, quietly, NULL }, error) == 0 &&
+             (quiet || run_self((char *const[]){ "explain", store, NULL }, error) == 0) &&
+             run_self((char *const[]){ "report", store, "-o", (char *)folder, quietly, NULL }, error) == 0)
         status = 0;
     free(store);
     return status;
