@@ -261,6 +261,7 @@ static int write_device(FILE *out, const struct gt_view *view, struct gt_error *
 int gt_page_tables(const struct gt_page *page, struct gt_error *error)
 {
     write_streams(page);
+    gt_page_ranks(page);
     write_kernels(page);
     write_task_kinds(page);
     write_copies(page);

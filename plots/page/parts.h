@@ -37,6 +37,8 @@ int gt_page_warnings(const struct gt_page *page, struct gt_error *error);
 int gt_page_kernels(const struct gt_page *page, struct gt_error *error);
 /* Streams, kernels, copies, notes, the device. */
 int gt_page_tables(const struct gt_page *page, struct gt_error *error);
+/* Of runs with collectives that a rank had to wait for, a row a GPU; else nothing. */
+void gt_page_ranks(const struct gt_page *page);
 /* The mean share of an SM's warps that was resident; NAN where the run does not say. */
 double gt_page_mean_occupancy(const struct gt_stats *stats);
 

@@ -183,6 +183,9 @@ END
     done
     jq -e '.findings[] | select(.finding == "straggler") | .what | test("meanwhile its GPU ran .*spin_kernel")' late-gpu.json
     jq -e '.findings[] | select(.finding == "straggler") | .what | test("held up by host-work")' late-host.json
+    "$GRIDTIDE" report -q late-gpu.db -o page
+    grep -q 'Collectives, GPU by GPU' page/index.html
+    grep -q 'GPU 1 came last to' page/index.html
 }
 
 @test "DataParallel is predicted within 10% where layers are large, and never trusted" {
