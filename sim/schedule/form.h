@@ -43,7 +43,7 @@ void gt_form_streams(const struct gt_form_input *input, struct gt_workload *to, 
 void gt_form_graph(const struct gt_form_input *input, struct gt_workload *to, struct gt_form_size *size);
 
 /* The workload of that form, the caller's; its name is the graph's with the form, and how it was planned. */
-struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_form_input *input,
+struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_form_input *given,
                                   struct gt_form_size *size);
 
 /* What forms share: a stream (numbered from 1), a call of the one thread, a call with one operation, the kernel that is an

@@ -22,20 +22,20 @@ struct gt_workload *gt_form_write(const struct gt_form *form, const struct gt_fo
 {
     struct gt_workload *to = gt_workload_new();
     uint64_t *places = gt_operator_graph_places(given->graph);
-    struct gt_form_input with_places = *given, *input = &with_places;
-    const char *name = input->graph->name != NULL ? input->graph->name : "network";
+    struct gt_form_input input = *given;
+    const char *name = input.graph->name != NULL ? input.graph->name : "network";
     gt_gpu_index gpu = gt_workload_add_gpu(to);
     gt_thread_index thread = gt_workload_add_thread(to);
 
     *size = (struct gt_form_size){ 0 };
-    to->name = input->plan == NULL ? gt_format("%s %s", name, form->named.name)
-                                   : gt_format("%s %s %s %s", name, form->named.name, input->policy,
-                                               gt_barriers_names[input->plan->barriers]);
-    to->device = gt_strdup(input->graph->device);
+    to->name = input.plan == NULL ? gt_format("%s %s", name, form->named.name)
+                                  : gt_format("%s %s %s %s", name, form->named.name, input.policy,
+                                              gt_barriers_names[input.plan->barriers]);
+    to->device = gt_strdup(input.graph->device);
     to->gpus[gpu].name = GT_NONE;
     to->threads[thread].name = intern(to, "main");
-    with_places.places = places;
-    form->write(input, to, size);
+    input.places = places;
+    form->write(&input, to, size);
     free(places);
     gt_form_call(to, GT_CALL_DEVICE_SYNC, GT_NONE);
     return to;

@@ -25,9 +25,10 @@ gt_task_kind_index gt_task_import_shaped_kind(struct gt_task_import *import, con
     char *name = gt_strndup(op->text, op->length);
     struct gt_json_token whole = *op;
     gt_task_kind_index kind;
-    uint32_t count = 0;
 
     if (params != NULL && params->type == GT_JSON_OBJECT) {
+        uint32_t count = 0;
+
         for (const struct gt_json_token *key = params + 1; key < params + params->span && count < MOST_PARAMS;
              key += 1 + key[1].span) {
             char *longer;
