@@ -28,6 +28,12 @@ static gt_task_kind_index task_kind(struct writing *writing, struct gt_task_grap
     kind = &graph->kinds[*place];
     kind->cost = GT_TASK_COST_FIXED;
     kind->min_ps = kind->max_ps = chosen->task_ps;
+    if (chosen->list_length > 0) {
+        kind->cost = GT_TASK_COST_LIST;
+        kind->list_length = chosen->list_length;
+        kind->list_ps = gt_realloc(NULL, chosen->list_length, sizeof *kind->list_ps);
+        memcpy(kind->list_ps, chosen->list_ps, chosen->list_length * sizeof *kind->list_ps);
+    }
     kind->bytes = chosen->bytes;
     kind->operations = chosen->operations;
     kind->registers_per_thread = chosen->registers_per_thread;

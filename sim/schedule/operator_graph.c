@@ -18,6 +18,7 @@ static void free_kind(struct gt_operator_kind *kind)
     for (uint32_t i = 0; i < kind->count; i++) {
         free(kind->implementations[i].name);
         free(kind->implementations[i].runs);
+        free(kind->implementations[i].list_ps);
         free(kind->implementations[i].arguments);
     }
     free(kind->implementations);

@@ -14,9 +14,11 @@
 typedef uint32_t gt_operator_index;
 
 struct gt_implementation {
-    char *name;                 /* NULL: none */
-    uint32_t tasks;             /* 1 at least */
-    gt_time_ps task_ps;         /* of each, alone on its worker */
+    char *name;          /* NULL: none */
+    uint32_t tasks;      /* 1 at least */
+    gt_time_ps task_ps;  /* of each, alone on its worker */
+    gt_time_ps *list_ps; /* what tasks take one after the other, around; NULL: all task_ps.  Plans go by that */
+    uint32_t list_length;
     gt_time_ps block_ps;        /* of each, as a block of a plain launch; 0: as long */
     uint64_t bytes, operations; /* that a task moves and does; 0: not known */
     uint32_t registers_per_thread, shared_bytes;

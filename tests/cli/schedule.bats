@@ -114,7 +114,7 @@ told()
 @test "operators that say what they read and write are played for real, as tasks and as launches" {
     cat > real.jsonl <<'END'
 {"operator_graph":1,"device":"toy","block":64}
-{"kind":"p","implementations":[{"tasks":2,"task_us":1,"block_us":3,"runs":"product","arguments":{"rows":2,"columns":4}}]}
+{"kind":"p","implementations":[{"tasks":2,"task_us":1,"task_list_us":[0.5,1.5],"block_us":3,"runs":"product","arguments":{"rows":2,"columns":4}}]}
 {"buffer":"w","bytes":64}
 {"buffer":"x","bytes":16}
 {"buffer":"y","bytes":16}
@@ -126,11 +126,11 @@ END
     [ "$(grep -c '"runs":"operator"' stream.jsonl)" = 2 ]
     grep -q '"block_ns":3000,"runs":"operator","arguments":{"work":"product","at":"0 64 128","rows":2,"columns":4}' stream.jsonl
     "$GRIDTIDE" schedule real.jsonl -o plan.jsonl > told
-    grep -q '"runs":"product","arguments":{"rows":2,"columns":4}' plan.jsonl
+    grep -q '"task_list_ns":\[500,1500\],"runs":"product","arguments":{"rows":2,"columns":4}' plan.jsonl
     grep -q '"reads":\["w","y"\],"writes":\["z"\]' plan.jsonl
     "$GRIDTIDE" run -q plan.jsonl -o plan.db
     for wrong in '{"buffer":"w","bytes":4}' '{"buffer":"v"}' '{"buffer":7,"bytes":4}' \
-        '{"operator":"c","kind":"p","reads":["v"]}' '{"operator":"c","kind":"p","writes":[3]}'; do
+        '{"operator":"c","kind":"p","reads":["v"]}' '{"operator":"c","kind":"p","writes":[3]}' '{"kind":"q","implementations":[{"task_us":1,"task_list_us":[]}]}'; do
         { cat real.jsonl; echo "$wrong"; } > wrong.jsonl
         run "$GRIDTIDE" schedule wrong.jsonl
         [ "$status" -eq 1 ]

@@ -266,11 +266,12 @@ def read_times(path):
 
 
 def read_real_times(path):
-    """{(what, a, b): (microseconds of a task, of a block of a launch)}."""
+    """{(what, a, b): (microseconds of a task, of a block of a launch, of tasks one after the other)}."""
     if not os.path.exists(path):
         return {}
     with open(path, encoding="utf-8") as file:
-        return {(row["task"], int(row["a"]), int(row["b"])): (float(row["task_us"]), float(row["block_us"]))
+        return {(row["task"], int(row["a"]), int(row["b"])): (float(row["task_us"]), float(row["block_us"]),
+                                                              [float(us) for us in (row["task_list_us"] or "").split()])
                 for row in csv.DictReader(line for line in file if not line.startswith("#"))}
 
 
@@ -280,6 +281,8 @@ def implementation(name, tasks, shape, times, real):
     if real is not None:
         if shape[:3] in real:
             fields.update(task_us=real[shape[:3]][0], block_us=real[shape[:3]][1])
+            if real[shape[:3]][2]:
+                fields.update(task_list_us=real[shape[:3]][2])
         fields.update(runs=shape[0], arguments=shape.arguments())
     return fields
 

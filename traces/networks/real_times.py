@@ -19,6 +19,7 @@ import sys
 import networks
 
 SHARE = 5
+PARTS = 29
 ROWS = {"lstm": (8, 16, 64), "seq2seq": (8, 16, 32)}
 
 
@@ -52,16 +53,23 @@ def times_of(stores, query):
     return times
 
 
+def spread(times):
+    """Times from the least to the most, as likely each, in no order: every eleventh of 29."""
+    times = sorted(times)
+    middles = [times[int((i + 0.5) / PARTS * len(times))] for i in range(PARTS)]
+    return " ".join(f"{middles[i * 11 % PARTS]:.3f}" for i in range(PARTS))
+
+
 def print_times(stores):
     tasks = times_of(stores, "SELECT kind, duration_us FROM task_time WHERE run_kind = 'measured'")
     blocks = times_of(stores, "SELECT k.name, (b.end_ps - b.start_ps) / 1e6 FROM run r JOIN run_block b USING (run_id) "
                       "JOIN op o ON o.trace_id = r.trace_id AND o.op_no = b.op_no "
                       "JOIN kernel k ON k.trace_id = r.trace_id AND k.kernel_no = o.kernel_no "
                       "WHERE r.kind = 'measured' AND o.op_no NOT IN (SELECT op_no FROM run_task t WHERE t.run_id = r.run_id)")
-    print("task,a,b,task_us,block_us")
+    print("task,a,b,task_us,block_us,task_list_us")
     for shape in sorted(tasks):
         task_us = statistics.mean(tasks[shape])
-        print(*shape, f"{task_us:.4f}", f"{statistics.mean(blocks.get(shape, [task_us])):.4f}", sep=",")
+        print(*shape, f"{task_us:.4f}", f"{statistics.mean(blocks.get(shape, [task_us])):.4f}", spread(tasks[shape]), sep=",")
 
 
 def main():

@@ -10,6 +10,7 @@ struct raw_implementation {
     const struct gt_json_token *name, *on, *runs, *arguments;
     uint32_t tasks, registers, shared_bytes;
     gt_time_ps task, block;
+    struct gt_field_times task_list;
     uint64_t bytes, operations;
 };
 static const struct gt_field implementation_fields[] = {
@@ -17,6 +18,7 @@ static const struct gt_field implementation_fields[] = {
     { "tasks", GT_FIELD_U32, offsetof(struct raw_implementation, tasks), NULL, 0 },
     { "task", GT_FIELD_TIME, offsetof(struct raw_implementation, task), NULL, 0 },
     { "block", GT_FIELD_TIME, offsetof(struct raw_implementation, block), NULL, 0 },
+    { "task_list", GT_FIELD_TIMES, offsetof(struct raw_implementation, task_list), NULL, 0 },
     { "on", GT_FIELD_OBJECT, offsetof(struct raw_implementation, on), NULL, 0 },
     { "bytes", GT_FIELD_U64, offsetof(struct raw_implementation, bytes), NULL, 0 },
     { "operations", GT_FIELD_U64, offsetof(struct raw_implementation, operations), NULL, 0 },
@@ -77,6 +79,22 @@ static int check(const struct gt_operators_reader *reader, const struct raw_impl
     return 0;
 }
 
+/* What one task takes after the other. */
+static int read_list(const struct gt_field_times *times, struct gt_implementation *made, struct gt_error *error)
+{
+    const struct gt_json_token *list = times->value;
+
+    if (list == NULL)
+        return 0;
+    if (list->type != GT_JSON_ARRAY || list->span == 1)
+        return gt_error_set(error, "\"task_list\" must be a list of times");
+    made->list_ps = gt_realloc(NULL, list->span - 1, sizeof *made->list_ps);
+    for (const struct gt_json_token *value = list + 1; value < list + list->span; value += value->span)
+        if (gt_field_time(value, times->exponent, "task_list", &made->list_ps[made->list_length++], error) != 0)
+            return -1;
+    return 0;
+}
+
 static char *copy_name(const struct gt_operators_reader *reader, uint32_t name)
 {
     return name == GT_NONE ? NULL : gt_strdup(gt_name_text(reader->names.workload, name));
@@ -108,5 +126,5 @@ int gt_operators_implementation(struct gt_operators_reader *reader, const struct
         made->name = gt_strndup(raw.name->text, raw.name->length);
     made->runs = copy_name(reader, runs);
     made->arguments = copy_name(reader, arguments);
-    return 0;
+    return read_list(&raw.task_list, made, error);
 }
