@@ -13,9 +13,9 @@ const char *const gt_race_kind_names[GT_RACE_KINDS] = {
     [GT_RACE_WRITE_AFTER_WRITE] = "write-after-write",
 };
 
-/* Memory that is given back, and not yet given out again as a whole. */
+/* How a buffer's memory was given back last. */
 struct freeing {
-    gt_call_index call;
+    gt_call_index call; /* GT_NONE: it was not */
     struct gt_freed freed;
 };
 
@@ -24,11 +24,9 @@ struct checking {
     struct gt_check *check;
     struct gt_order *order;
     struct gt_memory_map *memory;
-    struct gt_stamp *stamps; /* by operation */
-    uint32_t *race_of;       /* by buffer, the last one memory by address: the race last told; GT_NONE */
-    struct freeing *freeings;
-    uint32_t freeing_count, freeing_room;
-    gt_call_index *freed_by; /* by buffer: the call that gave it back last */
+    struct gt_stamp *stamps;  /* by operation */
+    uint32_t *race_of;        /* by buffer, the last one memory by address: the race last told; GT_NONE */
+    struct freeing *freeings; /* by buffer */
     /* The access looked at. */
     gt_op_index op;
     const struct gt_line *line;
@@ -57,7 +55,7 @@ bool gt_check_knows(const struct gt_workload *w, gt_op_index index)
 /* The call that gave the memory back between the two accesses; GT_NONE. */
 static gt_call_index freed_between(const struct checking *c, const struct gt_memory_touch *first)
 {
-    gt_call_index call = first->buffer != GT_NONE ? c->freed_by[first->buffer] : GT_NONE;
+    gt_call_index call = first->buffer != GT_NONE ? c->freeings[first->buffer].call : GT_NONE;
 
     return call != GT_NONE && call > c->w->ops[first->op].call && call < c->w->ops[c->op].call ? call : GT_NONE;
 }
@@ -165,16 +163,17 @@ static void free_segment(void *user, struct gt_segment *segment)
 {
     struct checking *c = user;
 
-    segment->freed = c->freeing_count - 1;
+    segment->freed = c->w->calls[c->call].buffer;
 }
 
 static void take_free(struct checking *c, gt_call_index call)
 {
     gt_buffer_index buffer = c->w->calls[call].buffer;
+    struct freeing *freeing = &c->freeings[buffer];
 
-    gt_array_grow(c->freeings, c->freeing_count, c->freeing_room);
-    c->freeings[c->freeing_count++] = (struct freeing){ call, gt_order_freed(c->order, call) };
-    c->freed_by[buffer] = call;
+    c->call = call;
+    gt_freed_free(&freeing->freed); /* all that it was of is given back anew */
+    *freeing = (struct freeing){ call, gt_order_freed(c->order, call) };
     gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, buffer), free_segment, c);
 }
 
@@ -208,12 +207,14 @@ void gt_check_run(struct gt_check *check, const struct gt_workload *w)
     struct checking c = {
         .w = w, .check = check, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
-        .race_of = none(w->buffer_count), .freed_by = none(w->buffer_count),
+        .race_of = none(w->buffer_count), .freeings = gt_calloc(w->buffer_count + 1ull, sizeof *c.freeings),
     };
     /* clang-format on */
 
     *check = (struct gt_check){ .operations = w->op_count };
     c.order = gt_order_new(w, take_op, &c);
+    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
+        c.freeings[i].call = GT_NONE;
     for (gt_op_index i = 0; i < w->op_count; i++)
         check->known += gt_check_knows(w, i);
     for (gt_call_index i = 0; i < w->call_count; i++) {
@@ -224,13 +225,12 @@ void gt_check_run(struct gt_check *check, const struct gt_workload *w)
             take_alloc(&c, i);
     }
     check->unknown_waits = gt_order_unknown_waits(c.order);
-    for (uint32_t i = 0; i < c.freeing_count; i++)
+    for (gt_buffer_index i = 0; i < w->buffer_count; i++)
         gt_freed_free(&c.freeings[i].freed);
     gt_order_free(c.order);
     gt_memory_end(c.memory);
     free(c.stamps);
     free(c.race_of);
-    free(c.freed_by);
     free(c.freeings);
 }
 

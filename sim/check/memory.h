@@ -18,7 +18,7 @@ struct gt_segment {
     struct gt_memory_touch write;  /* the last one */
     struct gt_memory_touch *reads; /* since then */
     uint32_t read_count, read_room;
-    uint32_t freed; /* as given to gt_memory_free(); GT_NONE: not given back */
+    gt_buffer_index freed; /* through which it was given back; GT_NONE: it was not, or is given out again */
 };
 
 struct gt_memory_map;

@@ -240,10 +240,8 @@ static void add_records(struct kineto_tensors *tensors, struct gt_import *import
 static struct place *places_of(struct tensor_join *join)
 {
     struct place *places = NULL;
-    struct storage *storage, *next;
 
-    HASH_ITER(hh, join->storages, storage, next)
-    {
+    for (struct storage *storage = join->storages; storage != NULL; storage = storage->hh.next) {
         struct place *place;
 
         if (storage->address == GT_ADDRESS_NONE || storage->buffer == GT_NONE)
