@@ -31,6 +31,8 @@
     U32("collective.cluster", "blocks", collective.cluster, 1, 16, "4", \
         "blocks of a thread block cluster of a collective's kernel, where that divides their number " \
         "(NCCL_CGA_CLUSTER_SIZE)"), \
+    TIME("collective.call_us", "us", collective.call_ps, LONGEST_US, "5.3", \
+         "CPU time that a call of NCCL's takes beyond a kernel launch"), \
     U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2", \
         "GPUs that these times are measured with; for more they are extrapolated")
 /* clang-format on */

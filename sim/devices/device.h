@@ -186,6 +186,7 @@ struct gt_device {
         uint32_t most_channels;           /* no more than these, whatever else says so; 0: no limit */
         uint32_t registers, shared_bytes; /* of a thread, of a block */
         uint32_t cluster;                 /* blocks of a cluster, where that divides their number */
+        uint64_t call_ps;                 /* CPU time that asking for one takes beyond a launch */
         uint32_t measured_ranks;          /* the curves are of so many; for more, times are extrapolated */
     } collective;
     /* What a profiler's recording costs the host, by the profiler. */

@@ -31,6 +31,9 @@ gt_time_ps gt_call_row_ps(const struct gt_workload *w, const struct gt_device *d
     if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_P2P)
         return device->link_call_ps;
     if (call->kind == GT_CALL_LAUNCH && call->ops > 0 &&
+        w->kernels[w->ops[call->first_op].kernel].collective.kind != GT_COLLECTIVE_NONE)
+        return device->launch_call_ps + device->collective.call_ps;
+    if (call->kind == GT_CALL_LAUNCH && call->ops > 0 &&
         (w->ops[call->first_op].programmatic || w->kernels[w->ops[call->first_op].kernel].cooperative))
         return device->launch_call_ps + device->attributes_call_ps;
     return *(const uint64_t *)((const char *)device + gt_api[call->kind].cost_offset);
