@@ -89,3 +89,10 @@ EVENTS
     ! grep -q '"bytes":4096,.*peer' "$BATS_TEST_TMPDIR/k.jsonl"
     "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/k.jsonl" -o "$BATS_TEST_TMPDIR/k.db"
 }
+
+@test "gpus: random traces of two GPUs, recorded and judged once" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    "$GRIDTIDE_SOURCE/validate/scripts/random.sh" 4242 > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    awk '$1 == "gpus" { exit !($2 == 90 && $3 < 3.8 && $11 < 1) }' "$BATS_TEST_TMPDIR/figures"
+}
