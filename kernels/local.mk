@@ -46,7 +46,7 @@ DEVICE_LINKED_KERNELS = \
     kernels/mandelbrot_adaptive.cu \
     kernels/mergesort.cu \
     kernels/quicksort.cu
-DEVICE_LINKED_INCLUDES = kernels/child_tree.h kernels/mandelbrot.cuh kernels/sort_small.cuh kernels/work_queue.cuh
+DEVICE_LINKED_INCLUDES = kernels/child_tree.h kernels/flat_twin.cuh kernels/mandelbrot.cuh kernels/sort_small.cuh kernels/work_queue.cuh
 KERNEL_INCLUDES = kernels/calibrate/calibrate.h kernels/kernel.cuh kernels/block_reduce.cuh kernels/gemm.cuh \
     kernels/executor.cuh kernels/executor.h kernels/network.cuh kernels/network.h kernels/gpu_atomics.cuh kernels/persistent.cuh kernels/launch.h kernels/library.h \
     kernels/reference.h kernels/registers.cuh kernels/spin.cuh kernels/tensor.cuh sim/base/error.h

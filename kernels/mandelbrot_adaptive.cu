@@ -1,15 +1,12 @@
 /* mandelbrot_adaptive.cu - the Mandelbrot set by squares (Mariani and Silver): a square whose border takes the same steps all
  * round is filled, a small one worked out point by point, any other divided into four, which launched kernels do, or blocks
  * that take squares from a queue. */
-#include <stdlib.h>
-
+#include "kernels/flat_twin.cuh"
 #include "kernels/mandelbrot.cuh"
-#include "kernels/reference.h"
 #include "kernels/work_queue.cuh"
 
 namespace {
 
-enum { HOW_CHILDREN, HOW_FLAT };
 enum { HEAD_BYTES = 256, STACK = 64 };
 
 struct square {
@@ -197,13 +194,6 @@ void (*function(const struct gt_gpu_launch *launch))(struct adaptive_arguments, 
     return launch_argument(launch, 3) == HOW_FLAT ? adaptive_flat : adaptive;
 }
 
-int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
-{
-    if (launch_argument(launch, 3) == HOW_CHILDREN && launch_blocks(launch) != 1)
-        return gt_error_set(error, "with children the host launches one block, which launches the others");
-    return 0;
-}
-
 /* The same squares on the CPU. */
 void expect_square(const struct mandelbrot_view &view, const struct square &square, uint32_t least, uint32_t *steps)
 {
@@ -227,24 +217,15 @@ void expect_square(const struct mandelbrot_view &view, const struct square &squa
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct adaptive_arguments arrays = layout(launch);
-    uint64_t points = (uint64_t)arrays.side * arrays.side;
-    uint32_t *expected = (uint32_t *)malloc(points * sizeof *expected);
-    if (!expected)
-        return gt_error_set(error, "no memory for the reference");
-    expect_square(mandelbrot_view_of(seed, arrays.side, arrays.side, arrays.limit), {0, 0, arrays.side}, arrays.least,
-                  expected);
-    int result = reference_check_all(
-        arrays.steps, points,
-        [&](const uint32_t *got, uint64_t at) {
-            return got[at] == expected[at] ? 0 : gt_error_set(error, "point %llu takes %u steps instead of %u",
-                                                              (unsigned long long)at, got[at], expected[at]);
+    return verify_words(
+        arrays.steps, (uint64_t)arrays.side * arrays.side,
+        [&](uint32_t *expected) {
+            expect_square(mandelbrot_view_of(seed, arrays.side, arrays.side, arrays.limit), {0, 0, arrays.side},
+                          arrays.least, expected);
         },
-        error);
-    free(expected);
-    return result;
+        "point %llu takes %u steps instead of %u", error);
 }
 
-const char *const hows[] = {"children", "flat"};
 const struct gt_kernel_parameter parameters[] = {
     {"levels", "", "2 to this are the points of a side", 3, 13, 10, nullptr},
     {"limit", "steps", "after which a point counts as inside", 1, 1e6, 256, nullptr},
@@ -261,7 +242,7 @@ extern "C" const struct gt_library_kernel gt_kernel_mandelbrot_adaptive = {
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
-    .accepts = accepts,
+    .accepts = accepts_twin<3>,
     .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,

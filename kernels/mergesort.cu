@@ -1,14 +1,10 @@
 /* mergesort.cu - both halves, then a merge: by grids that launch each other, the merge as a tail launch, which starts when
  * both halves have ended; or by the blocks of one grid that take pieces in order and wait for those they need. */
-#include <stdlib.h>
-
-#include "kernels/kernel.cuh"
-#include "kernels/reference.h"
+#include "kernels/flat_twin.cuh"
 #include "kernels/sort_small.cuh"
 
 namespace {
 
-enum { HOW_CHILDREN, HOW_FLAT };
 enum { HEAD_BYTES = 256, MOST_LEVELS = 10 };
 
 /* Pieces are of GT_SORT_SMALL words. Level 0 sorts each; level l merges runs of 2^(l-1) pieces. What level l leaves is in
@@ -188,39 +184,11 @@ void (*function(const struct gt_gpu_launch *launch))(struct mergesort_arguments,
     return launch_argument(launch, 1) == HOW_FLAT ? mergesort_flat : mergesort;
 }
 
-int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
-{
-    if (launch_argument(launch, 1) == HOW_CHILDREN && launch_blocks(launch) != 1)
-        return gt_error_set(error, "with children the host launches one block, which launches the others");
-    return 0;
-}
-
-int compare(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
-    uint32_t count = words_of(launch), *expected = (uint32_t *)malloc(count * sizeof *expected);
-    if (!expected)
-        return gt_error_set(error, "no memory for the reference");
-    for (uint32_t i = 0; i < count; i++)
-        expected[i] = (uint32_t)random_bits(seed, i);
-    qsort(expected, count, sizeof *expected, compare);
-    int result = reference_check_all(
-        layout(launch).data, count,
-        [&](const uint32_t *got, uint64_t at) {
-            return got[at] == expected[at] ? 0 : gt_error_set(error, "word %llu is %u instead of %u",
-                                                              (unsigned long long)at, got[at], expected[at]);
-        },
-        error);
-    free(expected);
-    return result;
+    return verify_sorted(layout(launch).data, words_of(launch), seed, error);
 }
 
-const char *const hows[] = {"children", "flat"};
 const struct gt_kernel_parameter parameters[] = {
     {"levels", "", "of merges: 1024 words times 2 to this are sorted", 0, MOST_LEVELS - 1, 7, nullptr},
     {"how", "", "blocks launch both halves and, as a tail launch, their merge; or take pieces in order", 0, 1, 0, hows},
@@ -235,7 +203,7 @@ extern "C" const struct gt_library_kernel gt_kernel_mergesort = {
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
-    .accepts = accepts,
+    .accepts = accepts_twin<1>,
     .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,

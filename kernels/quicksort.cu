@@ -1,15 +1,11 @@
 /* quicksort.cu - a block divides its part by a pivot and hands both sides on: to grids that it launches (CUDA dynamic
  * parallelism), or to a queue that all blocks of one grid take parts from. */
-#include <stdlib.h>
-
-#include "kernels/kernel.cuh"
-#include "kernels/reference.h"
+#include "kernels/flat_twin.cuh"
 #include "kernels/sort_small.cuh"
 #include "kernels/work_queue.cuh"
 
 namespace {
 
-enum { HOW_CHILDREN, HOW_FLAT };
 enum { DEEPEST = 18, STACK = 64, HEAD_BYTES = 256 };
 
 struct part {
@@ -207,40 +203,12 @@ void (*function(const struct gt_gpu_launch *launch))(struct quicksort_arguments,
     return launch_argument(launch, 1) == HOW_FLAT ? quicksort_flat : quicksort;
 }
 
-int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
-{
-    if (launch_argument(launch, 1) == HOW_CHILDREN && launch_blocks(launch) != 1)
-        return gt_error_set(error, "with children the host launches one block, which launches the others");
-    return 0;
-}
-
-int compare(const void *left, const void *right)
-{
-    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-    return (a > b) - (a < b);
-}
-
 int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *error)
 {
     struct quicksort_arguments arrays = layout(launch);
-    uint32_t *expected = (uint32_t *)malloc(arrays.count * sizeof *expected);
-    if (!expected)
-        return gt_error_set(error, "no memory for the reference");
-    for (uint32_t i = 0; i < arrays.count; i++)
-        expected[i] = (uint32_t)random_bits(seed, i);
-    qsort(expected, arrays.count, sizeof *expected, compare);
-    int result = reference_check_all(
-        arrays.data, arrays.count,
-        [&](const uint32_t *got, uint64_t at) {
-            return got[at] == expected[at] ? 0 : gt_error_set(error, "word %llu is %u instead of %u",
-                                                              (unsigned long long)at, got[at], expected[at]);
-        },
-        error);
-    free(expected);
-    return result;
+    return verify_sorted(arrays.data, arrays.count, seed, error);
 }
 
-const char *const hows[] = {"children", "flat"};
 const struct gt_kernel_parameter parameters[] = {
     {"count", "words", "that are sorted", 1, 1 << 24, 1 << 20, nullptr},
     {"how", "", "blocks launch the kernels that sort the two sides, or put them into a queue", 0, 1, 0, hows},
@@ -255,7 +223,7 @@ extern "C" const struct gt_library_kernel gt_kernel_quicksort = {
     .parameters = parameters,
     .parameter_count = sizeof parameters / sizeof *parameters,
     .registers_to_order = 0,
-    .accepts = accepts,
+    .accepts = accepts_twin<1>,
     .entry = entry_of<function>,
     .scratch_bytes = scratch_bytes,
     .fill = fill,

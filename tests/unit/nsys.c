@@ -41,6 +41,24 @@ static const char *kernel_of(const struct gt_workload *workload, const struct gt
     return gt_name_text(workload, workload->kernels[op->kernel].name);
 }
 
+/* By its launchType: the call may be any function that takes attributes. */
+static void a_cooperative_launch_is_one_whatever_called_it(void **state)
+{
+    struct gt_workload *w =
+        import("2.9", "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET launchType = 1 + (correlationId = 8)");
+    uint32_t cooperative = 0;
+
+    (void)state;
+    assert_non_null(w);
+    for (uint32_t i = 0; i < w->op_count; i++)
+        if (w->ops[i].kind == GT_OP_KERNEL && w->kernels[w->ops[i].kernel].cooperative) {
+            assert_int_equal(w->kernels[w->ops[i].kernel].grid[0], 80);
+            cooperative++;
+        }
+    assert_int_equal(cooperative, 1);
+    gt_workload_free(w);
+}
+
 static void schema_2_9_reads_with_known_numbers(void **state)
 {
     struct gt_workload *w = import("2.9", NULL);
@@ -318,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(schema_2_9_reads_with_known_numbers),
+        cmocka_unit_test(a_cooperative_launch_is_one_whatever_called_it),
         cmocka_unit_test(without_sync_ids_a_wait_means_the_last_record_before),
         cmocka_unit_test(schema_3_13_takes_meanings_from_enum_tables),
         cmocka_unit_test(nested_calls_go_into_the_outer_one),

@@ -4,7 +4,20 @@
 #ifndef GRIDTIDE_TESTS_UNIT_TASK_SCENARIO_H
 #define GRIDTIDE_TESTS_UNIT_TASK_SCENARIO_H
 
+#include <stdio.h>
+
 #include "tests/unit/task_machine.h"
+
+/* A machine whose tasks cost nothing but those: keys of the device without "tasks.", as in "queue_us=1 poll_us=0.5". */
+static inline void machine_costs(struct task_machine *m, const char *costs)
+{
+    char key[64] = "tasks.", value[32];
+    int used;
+
+    machine_make(m);
+    for (; sscanf(costs, " %40[^= ]=%31s%n", key + 6, value, &used) == 2; costs += used)
+        machine_set(m, key, value);
+}
 
 static inline gt_task_index add(struct task_machine *m, gt_time_ps cost_ps, gt_worker_index worker)
 {

@@ -16,10 +16,7 @@ static void test_shared(void **state)
     gt_task_kind_index kind;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_us", "1");
-    machine_set(&m, "tasks.queue_serial_ns", "100");
-    machine_set(&m, "tasks.overhead_us", "0.5");
+    machine_costs(&m, "queue_us=1 queue_serial_ns=100 overhead_us=0.5");
     kind = machine_kind(&m, 4 * US);
     for (int i = 0; i < 3; i++)
         gt_task_graph_add_task(m.graph, kind);
@@ -48,14 +45,7 @@ static void test_static(void **state)
     gt_task_index a, b;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.overhead_us", "0.5");
-    machine_set(&m, "tasks.signal_us", "0.5");
-    machine_set(&m, "tasks.flight_us", "0.3");
-    machine_set(&m, "tasks.load_us", "0.2");
-    machine_set(&m, "tasks.found_us", "0.1");
-    machine_set(&m, "tasks.poll_us", "1");
-    machine_set(&m, "tasks.end_us", "0.4");
+    machine_costs(&m, "overhead_us=0.5 signal_us=0.5 flight_us=0.3 load_us=0.2 found_us=0.1 poll_us=1 end_us=0.4");
     counter = gt_task_graph_add_counter(m.graph, GT_NONE, 0);
     a = gt_task_graph_add_task(m.graph, machine_kind(&m, 4 * US));
     m.graph->tasks[a].worker = 0;
@@ -85,15 +75,8 @@ static void test_ready(void **state)
     gt_task_counter_index c;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_us", "1");
-    machine_set(&m, "tasks.queue_serial_ns", "100");
-    machine_set(&m, "tasks.overhead_us", "0.5");
-    machine_set(&m, "tasks.signal_us", "0.6");
-    machine_set(&m, "tasks.poll_us", "1");
-    machine_set(&m, "tasks.found_us", "0.1");
-    machine_set(&m, "tasks.fence_us", "0.3");
-    machine_set(&m, "tasks.end_us", "0.4");
+    machine_costs(&m, "queue_us=1 queue_serial_ns=100 overhead_us=0.5 signal_us=0.6 poll_us=1 found_us=0.1 "
+                      "fence_us=0.3 end_us=0.4");
     c = counter(&m);
     a = add(&m, 4 * US, GT_NONE);
     gt_task_graph_add_signal(m.graph, c);
@@ -119,8 +102,7 @@ static void test_mixed(void **state)
     gt_task_index p, q, r;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_us", "1");
+    machine_costs(&m, "queue_us=1");
     q = add(&m, 2 * US, GT_NONE);
     p = add(&m, 3500 * NS, 1);
     r = add(&m, 2 * US, GT_NONE);
@@ -166,8 +148,7 @@ static void test_contention(void **state)
     struct task_machine m;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_serial_ns", "1000");
+    machine_costs(&m, "queue_serial_ns=1000");
     for (int i = 0; i < 8; i++)
         add(&m, 9 * US, GT_NONE);
     machine_launch(&m, "shared", 8, 256);
@@ -185,8 +166,7 @@ static void test_contention_of_signals(void **state)
     gt_task_index last;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_serial_ns", "1000");
+    machine_costs(&m, "queue_serial_ns=1000");
     all = counter(&m);
     for (gt_worker_index i = 0; i < 3; i++) {
         add(&m, 4 * US, i);
@@ -363,8 +343,7 @@ static void test_many_waits(void **state)
     gt_task_index task;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.poll_us", "1");
+    machine_costs(&m, "poll_us=1");
     for (int i = 0; i < 33; i++)
         gt_task_graph_add_counter(m.graph, GT_NONE, 1);
     task = add(&m, 1 * US, GT_NONE);
@@ -385,8 +364,7 @@ static void test_let_go_many(void **state)
     gt_task_counter_index c;
 
     (void)state;
-    machine_make(&m);
-    machine_set(&m, "tasks.queue_us", "1");
+    machine_costs(&m, "queue_us=1");
     c = counter(&m);
     add(&m, 0, GT_NONE);
     gt_task_graph_add_signal(m.graph, c);

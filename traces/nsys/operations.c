@@ -60,6 +60,7 @@ enum {
     CLUSTER_X,
     CLUSTER_Y,
     CLUSTER_Z,
+    LAUNCH_TYPE,
     KERNEL_COLUMNS
 };
 static const struct gt_nsys_column kernel_columns[KERNEL_COLUMNS] = {
@@ -79,6 +80,7 @@ static const struct gt_nsys_column kernel_columns[KERNEL_COLUMNS] = {
     [CLUSTER_X] = { "clusterX", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
     [CLUSTER_Y] = { "clusterY", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
     [CLUSTER_Z] = { "clusterZ", GT_NSYS_MAY_LACK, GT_NSYS_U32 },
+    [LAUNCH_TYPE] = { "launchType", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table kernel_table = {
     "CUPTI_ACTIVITY_KIND_KERNEL",
@@ -112,6 +114,13 @@ static void note_collective(struct gt_nsys *nsys, uint32_t name)
         gt_collective_notes_add(&nsys->import.collectives, nsys->import.op_count - 1, kind);
 }
 
+/* As ENUM_CUDA_KERNEL_LAUNCH_TYPE has it: 1 regular, 2 cooperative, 3 on several devices.  Old exports have CUPTI's numbers,
+ * of which 1 is cooperative, and do not say so: of those only the call's name tells (traces/import/finish.c). */
+static bool is_cooperative(int64_t launch_type)
+{
+    return launch_type == 2 || launch_type == 3;
+}
+
 static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_error *error)
 {
     struct gt_nsys *nsys = user;
@@ -125,6 +134,7 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
         .static_shared_bytes = or_zero(value[STATIC_SHARED]),
         .dynamic_shared_bytes = or_zero(value[DYNAMIC_SHARED]),
         .duration_ps = GT_TIME_NONE,
+        .cooperative = is_cooperative(value[LAUNCH_TYPE]),
     };
     const uint32_t cluster[3] = { or_zero(value[CLUSTER_X]), or_zero(value[CLUSTER_Y]), or_zero(value[CLUSTER_Z]) };
     struct gt_import_op *op;
