@@ -460,6 +460,8 @@ int gt_stats_tables(struct gt_stats *stats, enum gt_format format, struct gt_tab
         tables[count++] = gt_stats_tasks_table(stats);
         tables[count++] = gt_stats_task_kinds_table(stats, most_names);
     }
+    if (stats->polls.count > 0)
+        tables[count++] = gt_stats_polls_table(stats);
     tables[count++] = copies_table(stats);
     tables[count++] = people ? sms_table_for_people(stats) : sms_table(stats);
     tables[count++] = occupancy_table(stats);

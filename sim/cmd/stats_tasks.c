@@ -59,3 +59,17 @@ struct gt_table *gt_stats_task_kinds_table(const struct gt_stats *stats, size_t 
     }
     return table;
 }
+
+struct gt_table *gt_stats_polls_table(const struct gt_stats *stats)
+{
+    static const struct gt_column columns[] = { { "count", GT_COLUMN_NUMBER },
+                                                { "pieces", GT_COLUMN_NUMBER },
+                                                { "total_us", GT_COLUMN_NUMBER } };
+    struct gt_table *table = gt_table_new("polls", columns, sizeof columns / sizeof columns[0]);
+
+    gt_table_single(table);
+    gt_table_integer(table, (int64_t)stats->polls.count);
+    gt_table_integer(table, (int64_t)stats->polls.pieces);
+    add_us(table, (double)stats->polls.total_ps);
+    return table;
+}

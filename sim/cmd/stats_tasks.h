@@ -8,5 +8,7 @@
 /* All tasks in one row; their kinds, most time first. */
 struct gt_table *gt_stats_tasks_table(const struct gt_stats *stats);
 struct gt_table *gt_stats_task_kinds_table(const struct gt_stats *stats, size_t most);
+/* All polls in one row: what their threads did meanwhile. */
+struct gt_table *gt_stats_polls_table(const struct gt_stats *stats);
 
 #endif

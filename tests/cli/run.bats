@@ -56,7 +56,7 @@ long_trace() {
     for view in $(sql run.db "select name from sqlite_schema where type = 'view'"); do
         rows=$(sql run.db "select * from $view")
         # Its kernels have no program, run one at a time and hand out no tasks, nobody named steps or asked what if.
-        [ -n "$rows" ] || [[ " answer kernel_cycles overlap step task_time worker " == *" $view "* ]] || { echo "$view is empty"; false; }
+        [ -n "$rows" ] || [[ " answer kernel_cycles overlap poll step task_time worker " == *" $view "* ]] || { echo "$view is empty"; false; }
     done
 }
 

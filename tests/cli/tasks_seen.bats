@@ -93,3 +93,24 @@ explained()
 	END
     explained "$folder/queue.jsonl" '(.what | test("bound by what a task costs beside its work.*contention on the queue")) and (.ask | test("tasks.overhead_us=0"))'
 }
+
+@test "polls: the store, the statistics and Perfetto have the pieces of work that a thread did meanwhile" {
+    cat > "$folder/poll.jsonl" <<- 'END'
+	{"gridtide":1,"name":"polls","device":"toy"}
+	{"kernel":"k","grid":2,"block":64,"block_us":15}
+	{"call":"launch","kernel":"k","stream":"s"}
+	{"call":"poll","stream":"s","piece_us":4}
+	{"call":"launch","kernel":"k","stream":"s"}
+	{"call":"poll","stream":"s","piece_us":4,"most_pieces":2}
+	END
+    "$GRIDTIDE" run -q "$folder/poll.jsonl" -o "$folder/poll.db"
+    [ "$(sqlite3 "$folder/poll.db" 'SELECT group_concat(pieces) FROM (SELECT pieces FROM poll ORDER BY call_no)')" = 4,2 ]
+    "$GRIDTIDE" stats "$folder/poll.db" -f json | grep -A3 '"polls"' | grep -q '"pieces": 6'
+    "$GRIDTIDE" export perfetto "$folder/poll.db" -o "$folder/poll.pftrace"
+    grep -q pieces "$folder/poll.pftrace"
+    ! "$GRIDTIDE" stats "$folder/run.db" -f json | grep -q '"polls"'
+    # A store of before can be read, and gets the table when runs are added.
+    sqlite3 "$folder/poll.db" 'DROP VIEW poll; DROP TABLE run_poll; PRAGMA user_version = 7'
+    "$GRIDTIDE" stats "$folder/poll.db" > /dev/null
+    "$GRIDTIDE" export perfetto "$folder/poll.db" -o "$folder/old.pftrace"
+}

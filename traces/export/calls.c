@@ -1,6 +1,7 @@
 /* calls.c - the calls of a run: slices on the tracks of host threads, arrows to operations. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "sim/base/array.h"
 #include "traces/export/internal.h"
@@ -32,7 +33,7 @@ struct gathered {
     int64_t call; /* -1: none */
     struct gt_perfetto_slice slice;
     struct gt_perfetto_track track;
-    struct gt_perfetto_note notes[2];
+    struct gt_perfetto_note notes[3];
     char track_name[NAME_BYTES], *name, *kind;
     size_t flow_room;
 };
@@ -75,6 +76,22 @@ static uint64_t cause_of(const struct gt_export *export, struct gt_query *query,
     return gt_export_cause_of_call(&export->run, call);
 }
 
+/* What a thread did while it polled. */
+static int note_pieces(const struct gt_export *export, uint64_t call, struct gathered *gathered,
+                       struct gt_error *error)
+{
+    int64_t pieces = 0;
+
+    if (!export->run.has_polls || strcmp(gathered->kind, "poll") != 0)
+        return 0;
+    if (gt_query_one(export->database, "SELECT pieces FROM run_poll WHERE run_id = ?1 AND call_no = ?2",
+                     export->run.run_id, (int64_t)call, &pieces, error) < 0)
+        return -1;
+    if (pieces >= 0)
+        gathered->notes[gathered->slice.note_count++] = (struct gt_perfetto_note){ "pieces", NULL, (uint64_t)pieces };
+    return 0;
+}
+
 static int begin_call(struct gt_export *export, struct gt_query *query, struct gathered *gathered,
                       struct gt_error *error)
 {
@@ -97,6 +114,8 @@ static int begin_call(struct gt_export *export, struct gt_query *query, struct g
     slice->flow_count = 0;
     slice->flows_in[0] = cause_of(export, query, call);
     slice->nests = true;
+    if (note_pieces(export, call, gathered, error) != 0)
+        return -1;
     return find_track(export, query, gathered->track_name, &gathered->track, error);
 }
 

@@ -42,6 +42,7 @@ static int write_run(struct gt_export *export, struct gt_query *query, struct gt
                                    run->number + 1,
                                    run->has_ranges,
                                    run->has_tasks,
+                                   run->has_polls,
                                    gt_query_integer(query, 7) > 1,
                                    0 };
     if (run->number > MOST_RUNS)
@@ -82,6 +83,7 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
     struct gt_export export = { .database = gt_store_database(store), .filter = filter };
     export.run.has_ranges = gt_store_has_ranges(store);
     export.run.has_tasks = gt_store_has_tasks(store);
+    export.run.has_polls = gt_store_has_polls(store);
     export.output = gt_output_open(path, error);
     if (export.output == NULL)
         return -1;

@@ -53,7 +53,9 @@ static int compute_newer(struct gt_stats_work *work, struct gt_error *error)
         return 0;
     if (gt_stats_steps(work, error) != 0 || gt_stats_operators(work, error) != 0)
         return -1;
-    return version < GT_STORE_WITH_TASKS ? 0 : gt_stats_tasks(work, error);
+    if (version >= GT_STORE_WITH_TASKS && gt_stats_tasks(work, error) != 0)
+        return -1;
+    return version < GT_STORE_WITH_POLLS ? 0 : gt_stats_polls(work, error);
 }
 
 /* A part of a run has no path of its own: what it waited for may lie outside. */

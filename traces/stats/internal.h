@@ -29,6 +29,8 @@ int gt_stats_operators(struct gt_stats_work *work, struct gt_error *error);
 
 /* Of a store with task graphs: tasks, by kind. */
 int gt_stats_tasks(struct gt_stats_work *work, struct gt_error *error);
+/* Of a store that has them: polls. */
+int gt_stats_polls(struct gt_stats_work *work, struct gt_error *error);
 
 /* What the work holds beside its stats. */
 void gt_stats_work_free(struct gt_stats_work *work);

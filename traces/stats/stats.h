@@ -164,6 +164,12 @@ struct gt_stats_task_kind {
     gt_time_ps total_ps, wait_ps; /* work; workers waiting for its counters */
 };
 
+/* Calls of poll: how many, the work that their threads did in pieces meanwhile, and how long they took. */
+struct gt_stats_polls {
+    uint64_t count, pieces;
+    gt_time_ps total_ps;
+};
+
 /* One launch whose blocks did tasks: where the time of its workers went, and what bounds it. */
 enum { GT_STATS_KIND_BYTES = 80 };
 struct gt_stats_task_kernel {
@@ -218,6 +224,7 @@ struct gt_stats {
     struct gt_stats_tasks tasks;
     struct gt_stats_task_kind *task_kinds;
     size_t task_kind_count; /* most time first */
+    struct gt_stats_polls polls;
     struct gt_stats_task_kernel *task_kernels;
     size_t task_kernel_count; /* by operation */
     struct gt_stats_note notes[GT_STATS_NOTES_MAX];

@@ -6,8 +6,8 @@
 
 /* Tables with rows of a run, and of a trace: those that refer to others first. */
 static const char *const run_tables[] = {
-    "run_assumption", "run_answer", "run_task",      "run_range", "run_stall", "run_issue", "run_kernel",
-    "counter",        "run_bin",    "run_placement", "run_block", "run_op",    "run_call",
+    "run_poll",   "run_assumption", "run_answer", "run_task",      "run_range", "run_stall", "run_issue",
+    "run_kernel", "counter",        "run_bin",    "run_placement", "run_block", "run_op",    "run_call",
 };
 static const char *const trace_tables[] = {
     "run",  "child_launch", "trace_file",     "kernel_tasks", "task",   "task_kind", "call_range", "range",   "op",

@@ -10,7 +10,7 @@ enum {
     GT_STORE_APPLICATION = 1196708164, /* as in schema.sql */
     GT_STORE_OLDEST = 2,  /* as schema.sql makes it: without kernels' cycles; can be read, and added to */
     GT_STORE_KERNELS = 3, /* as schema_kernels.sql makes it: without ranges */
-    GT_STORE_VERSION = 7  /* as schema_children.sql makes it */
+    GT_STORE_VERSION = 8  /* as schema_polls.sql makes it */
 };
 
 struct gt_store {
@@ -51,6 +51,9 @@ int gt_store_ranges(struct gt_store *store, int64_t trace_id, const struct gt_wo
                     struct gt_error *error);
 int gt_store_run_ranges(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
                         const struct gt_call_record *records, struct gt_error *error);
+/* What a run's polls did, from its calls' records, likewise. */
+int gt_store_run_polls(struct gt_store *store, int64_t run_id, const struct gt_workload *workload,
+                       const struct gt_call_record *records, struct gt_error *error);
 
 /* task_rows.c: a trace's task graphs and the kernels that do them; what became of the tasks of a run, which are put in
  * the order of their keys.  Inside a transaction.  Return 0 or -1. */

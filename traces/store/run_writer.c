@@ -467,6 +467,8 @@ static int64_t write_run(struct gt_run_writer *writer, struct gt_error *error)
     if (result == 0)
         result = gt_store_run_ranges(writer->store, writing.run_id, writer->workload, writer->calls, error);
     if (result == 0)
+        result = gt_store_run_polls(writer->store, writing.run_id, writer->workload, writer->calls, error);
+    if (result == 0)
         result = gt_store_run_tasks(writer->store, writing.run_id, writer->tasks, writer->task_rows, error);
     if (result == 0 && writer->kernels)
         result = gt_store_run_kernels(writer->store, writing.run_id, writer->workload, writer->modelled, error);

@@ -33,6 +33,9 @@ bool gt_store_has_tasks(const struct gt_store *store);
 enum { GT_STORE_WITH_ANSWERS = 6 };
 /* Whether it knows which blocks launched which kernels; stores before do not. */
 enum { GT_STORE_WITH_CHILDREN = 7 };
+/* Whether it has what polls did; stores of versions 2 to 7 do not: PRAGMA user_version tells. */
+enum { GT_STORE_WITH_POLLS = 8 };
+bool gt_store_has_polls(const struct gt_store *store);
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */
