@@ -6,9 +6,10 @@
 #
 #   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
 #
-#   validate/scripts/handed.sh [tasks|children|meetings|collectives|drawn]...
+#   validate/scripts/handed.sh [tasks|children|meetings|collectives|judged-collectives|drawn]...
 #
 # `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
+# `judged-collectives` and random.sh 20261123 (these families), 880088 (two GPUs) were played once all was done, and changed nothing.
 # Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %, and median, p95 and worst
 # of the GPU's part alone, with the host's calls as they were measured; then of the
 # children how many pairs of kernels start in the wrong order, and of the tasks how often it was right whether a persistent
@@ -77,7 +78,7 @@ for kind; do
         GRIDTIDE=$GRIDTIDE "$here/random.sh" 555 | awk '$1 != "all" { printf "drawn/%s %s %s %s %s\n", $1, $2, $3, $5, $6 }'
         continue
     fi
-    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|drawn]..." >&2; exit 2; }
+    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|judged-collectives|drawn]..." >&2; exit 2; }
     zstd -dcq "$archive" | tar -x -C "$work"
     repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
     "$GRIDTIDE" validate "$work/$kind"/*.jsonl --measured "$work/$kind/measured.db" --repeat "$repeat" --blocks off \
