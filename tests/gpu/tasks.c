@@ -163,9 +163,9 @@ static int check_records(const struct graph *g, const struct gt_executor_log *lo
 
         /* An SM's clock does not run evenly over a kernel of milliseconds. */
         if (early_ns > TICK_NS + UNEVEN * (double)(blocks[from->worker].end_ns - blocks[from->worker].start_ns))
-            return gt_error_set(error, "task %u started %.0f ns before the end of task %u, of blocks of %" PRIu64 " ns",
-                                g->to[e], early_ns, g->from[e],
-                                blocks[from->worker].end_ns - blocks[from->worker].start_ns);
+            return gt_error_set(
+                error, "task %u started %.0f ns before the end of task %u, of blocks of %" PRIu64 " ns", g->to[e],
+                early_ns, g->from[e], blocks[from->worker].end_ns - blocks[from->worker].start_ns);
     }
     return 0;
 }
