@@ -15,6 +15,13 @@ static struct gt_workload *read_one(const struct gt_recordings *recordings, uint
     *importer = gt_importer_find(recordings->format, recordings->paths[number], options, error);
     if (*importer == NULL)
         return NULL;
+    if (options->execution_trace != NULL && !(*importer)->takes_execution_trace) {
+        gt_error_set(error,
+                     "%s: --execution-trace goes with a profile of PyTorch's profiler (kineto), this is read as %s",
+                     recordings->paths[number], (*importer)->name);
+        gt_input_close(options->input);
+        return NULL;
+    }
     gt_progress_begin(options->progress_user, "reading", recordings->quiet);
     workload = (*importer)->read(recordings->paths[number], options, error);
     gt_progress_end(options->progress_user);

@@ -78,6 +78,9 @@ print(len(answer["races"]), answer["covered_pct"])')
     echo '{"nodes":3}' > wrong.json
     run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace wrong.json -o out.jsonl
     [[ $stderr == *"wrong.json: no \"schema\" and list of \"nodes\""* ]]
+    : > empty.json
+    run -1 --separate-stderr "$GRIDTIDE" import kineto "$profile" --execution-trace empty.json -o out.jsonl
+    [[ $stderr == *"empty.json: not an execution trace: the file is empty"* ]]
     gunzip -c "$DATA/side-before.et.json.gz" > whole.json
     bytes=$(wc -c < whole.json)
     for ((length = 0; length < bytes; length += 97)); do
@@ -103,4 +106,8 @@ ET
 @test "an execution trace goes with one profile" {
     profile=$DATA/side-before.kineto.json.gz
     run -2 "$GRIDTIDE" import kineto "$profile" "$profile" --execution-trace "$DATA/mlp.et.json.gz" -o out.jsonl
+    run -1 --separate-stderr "$GRIDTIDE" import "$GRIDTIDE_SOURCE/traces/samples/race-reuse.jsonl" \
+        --execution-trace "$DATA/mlp.et.json.gz" -o out.jsonl
+    [[ $stderr == *"race-reuse.jsonl: --execution-trace goes with a profile of PyTorch's profiler"* ]]
+    [ ! -e out.jsonl ]
 }

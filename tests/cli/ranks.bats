@@ -188,6 +188,16 @@ END
     grep -q 'GPU 1 came last to' page/index.html
 }
 
+@test "a rank that is given twice is told" {
+    profile 0 0 0 0 > a.json
+    profile 1 20 0 0 > b.json
+    run "$GRIDTIDE" import a.json b.json -o job.jsonl
+    [[ "$output" != *"ranks-repeated"* ]]
+    run "$GRIDTIDE" import a.json b.json a.json -o job.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"ranks-repeated: "*"(1 times)"* ]]
+}
+
 @test "DataParallel is predicted within 10% where layers are large, and never trusted" {
     for name in mlp mlp-exposed; do
         says=$(predicted "$name" dp=2)

@@ -54,6 +54,7 @@ struct gt_importer {
     int (*sniff_folder)(const char *path);
     /* Endings of names of files whose first bytes do not tell, ended by a NULL; NULL: they always do. */
     const char *const *endings;
+    bool takes_execution_trace; /* does it read gt_import_options.execution_trace? */
     /* Read the file. Returns a checked workload, or NULL with "FILE: ..." (line, byte offset or
      * table named where there is one). */
     struct gt_workload *(*read)(const char *path, const struct gt_import_options *options, struct gt_error *error);

@@ -141,6 +141,9 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "ranges-unreadable", NULL,
       "operators, annotations or steps without a time or a name that can be read; they were left out",
       "record them again: the file is damaged there" },
+    { "ranks-repeated", NULL,
+      "recordings that say they are a rank which one before them is; ranks are as the files were given",
+      "give the recording of each rank of the job once" },
     { "recorder-problems", NULL, "what hindered the recorder", NULL },
     { "recording-cut-off", NULL,
       "processes whose end the recorder did not see (killed, or ended by _exit()); what they had not handed over is "

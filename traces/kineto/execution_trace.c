@@ -35,6 +35,8 @@ static int read_all(struct text *text, const char *path, struct gt_error *error)
         got = gt_input_read(input, text->bytes + text->length, CHUNK_BYTES, error);
     } while (got > 0);
     gt_input_close(input);
+    if (got == 0 && text->length == 0)
+        return gt_error_set(error, "%s: not an execution trace: the file is empty", path);
     return got == 0 ? 0 : -1;
 }
 

@@ -291,5 +291,6 @@ const struct gt_importer gt_importer_kineto = {
     .name = "kineto",
     .help = "a profile of PyTorch's profiler (Kineto): Chrome-trace JSON",
     .sniff = sniff,
+    .takes_execution_trace = true,
     .read = read_profile,
 };

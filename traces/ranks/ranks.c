@@ -16,17 +16,27 @@ static int by_rank(const void *left, const void *right)
     return 0;
 }
 
-/* In the order of their ranks, where each says another one. */
-static void order(struct gt_rank *ranks, uint32_t count)
+/* Does one of the recordings before this one say the same rank? */
+static bool is_repeated(const struct gt_rank *ranks, uint32_t number)
 {
+    for (uint32_t i = 0; i < number; i++)
+        if (ranks[i].notes.rank != GT_NONE && ranks[i].notes.rank == ranks[number].notes.rank)
+            return true;
+    return false;
+}
+
+/* In the order of their ranks, where each says another one. Returns how many say one that is taken. */
+static uint32_t order(struct gt_rank *ranks, uint32_t count)
+{
+    uint32_t repeated = 0, unknown = 0;
+
     for (uint32_t i = 0; i < count; i++) {
-        if (ranks[i].notes.rank == GT_NONE)
-            return;
-        for (uint32_t j = 0; j < i; j++)
-            if (ranks[j].notes.rank == ranks[i].notes.rank)
-                return;
+        unknown += ranks[i].notes.rank == GT_NONE;
+        repeated += is_repeated(ranks, i);
     }
-    qsort(ranks, count, sizeof *ranks, by_rank);
+    if (unknown == 0 && repeated == 0)
+        qsort(ranks, count, sizeof *ranks, by_rank);
+    return repeated;
 }
 
 /* The group's name: as the recordings have it, else what it is. */
@@ -145,10 +155,12 @@ struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct 
     struct gt_rank_places *places = gt_calloc(count, sizeof *places);
     struct gt_rank_groups groups;
     struct gt_workload *w;
+    uint32_t repeated = order(ranks, count);
 
-    order(ranks, count);
     groups = gt_ranks_match(ranks, count);
     w = join(ranks, count, places, &groups, error);
+    if (w != NULL)
+        gt_import_warn(w, "ranks-repeated", repeated);
     if (w != NULL && gt_workload_check(w, error) != 0) {
         gt_error_prefix(error, "%.200s: ", w->path != NULL ? w->path : "the recordings");
         if (count > 1)
