@@ -204,7 +204,8 @@ struct gt_call {
     /* What measured times show, said outright (sim/whatif/stated.h); of no meaning where start_ps is known. */
     gt_op_index awaited;  /* of a synchronisation without a target: the operation that it waits for; or GT_NONE */
     gt_time_ps before_ps; /* the thread's own work since the call before; of its first call, since the origin */
-    gt_time_ps handover_ps; /* where another thread of its process made the call before it: since that one's end; or NONE */
+    gt_time_ps
+        handover_ps; /* where another thread of its process made the call before it: since that one's end; or NONE */
     gt_time_ps return_ps; /* from the end of what it waited for to its return; GT_TIME_NONE: the device file's */
 };
 
