@@ -30,7 +30,7 @@ static int place_of(const struct gt_player *player, uint32_t gpu)
 
     for (uint32_t i = 0; i < player->gpu_count; i++)
         place += player->gpus[i].used && i != gpu &&
-                 (gpus[i].id < gpus[gpu].id || (gpus[i].id == gpus[gpu].id && i < gpu));
+                 (gpus[i].id < gpus[gpu].id || (i < gpu && gpus[i].id == gpus[gpu].id));
     return place;
 }
 
