@@ -56,6 +56,8 @@ uint32_t gt_collective_parts_of(const struct gt_collective_parts *parts, uint32_
 /* How many ranks must come to the meeting that a part is of. */
 uint32_t gt_collective_part_ranks(const struct gt_workload *workload, const struct gt_collective_part *part);
 
+/* Has a group members, each once, on GPUs that are there?  0, or -1 with what is wrong.  Part of gt_collectives_check(). */
+int gt_group_check(const struct gt_workload *workload, const struct gt_group *group, struct gt_error *error);
 /* Are groups, and what kernels and operations say of them, what the simulator relies on?  0, or -1 with what is wrong,
  * "line N: " before it where the line is known.  Part of gt_workload_check(). */
 int gt_collectives_check(const struct gt_workload *workload, struct gt_error *error);

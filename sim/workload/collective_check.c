@@ -8,7 +8,7 @@ static const char *name_of(const struct gt_workload *workload, const struct gt_g
     return gt_name_text(workload, group->name);
 }
 
-static int check_group(const struct gt_workload *workload, const struct gt_group *group, struct gt_error *error)
+int gt_group_check(const struct gt_workload *workload, const struct gt_group *group, struct gt_error *error)
 {
     uint8_t taken[GT_MOST_GPUS] = { 0 };
 
@@ -144,7 +144,7 @@ int gt_collectives_check(const struct gt_workload *workload, struct gt_error *er
     if (workload->group_count > GT_MOST_GROUPS)
         return gt_error_set(error, "it has %u groups; %d are the limit", workload->group_count, GT_MOST_GROUPS);
     for (uint32_t i = 0; i < workload->group_count; i++)
-        if (check_group(workload, &workload->groups[i], error) != 0)
+        if (gt_group_check(workload, &workload->groups[i], error) != 0)
             return -1;
     for (uint32_t i = 0; i < workload->kernel_count; i++) {
         const struct gt_kernel *kernel = &workload->kernels[i];

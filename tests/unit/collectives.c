@@ -213,9 +213,9 @@ static void refused_groups(void **state)
 
     (void)state;
     assert_null(read_text(HEADER "{\"group\":\"g\",\"gpus\":[0,1,0]}\n", &error));
-    assert_non_null(strstr(error.text, "GPU 0 is two of its ranks"));
+    assert_non_null(strstr(error.text, ":2: group g: GPU 0 is two of its ranks"));
     assert_null(read_text(HEADER "{\"group\":\"g\",\"gpus\":[]}\n", &error));
-    assert_non_null(strstr(error.text, "has 0 members"));
+    assert_non_null(strstr(error.text, ":2: group g has 0 members"));
 }
 
 int main(void)

@@ -40,7 +40,7 @@ int gt_jsonl_group(struct gt_jsonl *jsonl, const struct gt_json_token *object, s
         gt_workload_add_group(jsonl->workload, gt_name(jsonl->workload, raw.key->text, raw.key->length), gpus, size);
     gt_refs_add(jsonl->groups, raw.key, index, jsonl->line_number);
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_GROUP, index);
-    return 0;
+    return gt_group_check(jsonl->workload, &jsonl->workload->groups[index], error);
 }
 
 static int use_group(struct gt_jsonl *jsonl, const struct gt_json_token *ref, uint32_t *group, struct gt_error *error)
