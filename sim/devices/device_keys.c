@@ -466,8 +466,9 @@ const struct gt_device_key gt_device_keys[] = {
     { "tasks.operations_per_cycle", "operations/cycle", GT_KEY_RATE, AT(tasks.operations_per_cycle), 0, 0.001,
       1000000, "256", "of an SM, for tasks that say operations and no time", 1 },
     TIME("tasks.bytes_us", "us", tasks.bytes_ps, LONGEST_US, "0.635",
-         "of tasks that say bytes and no time: from a worker's asking for bytes until it has them, and once for the result"),
+         "of tasks that say bytes and no time: from a worker's asking for bytes until it has them, and once for the "
+         "result"),
     U32("tasks.thread_bytes", "bytes", tasks.thread_bytes, 0, 65536, "128",
-          "of these: what each thread of a worker asks for at a time; 0: no limit"),
+        "of these: what each thread of a worker asks for at a time; 0: no limit"),
 };
 const size_t gt_device_key_count = sizeof(gt_device_keys) / sizeof(gt_device_keys[0]);

@@ -15,20 +15,13 @@ enum { LINES_A_PROGRESS = 4096 };
 
 /* A call speaks of kernels, streams, events and threads, a range of threads, a stream of GPUs: so in this order. */
 const struct gt_jsonl_line gt_jsonl_lines[] = {
-    { "call", gt_jsonl_call },
-    { "task_graph", gt_jsonl_task_graph },
-    { "tasks_of", gt_jsonl_tasks_of },
-    { "gridtide", gt_jsonl_header },
-    { "kernel", gt_jsonl_kernel },
-    { "stream", gt_jsonl_stream },
-    { "event", gt_jsonl_event },
-    { "range", gt_jsonl_range },
-    { "thread", gt_jsonl_thread },
-    { "buffer", gt_jsonl_buffer },
-    { "gpu", gt_jsonl_gpu },
-    { "program", gt_jsonl_program },
-    { "group", gt_jsonl_group },
-    { NULL, NULL },
+    { "call", gt_jsonl_call },         { "task_graph", gt_jsonl_task_graph },
+    { "tasks_of", gt_jsonl_tasks_of }, { "gridtide", gt_jsonl_header },
+    { "kernel", gt_jsonl_kernel },     { "stream", gt_jsonl_stream },
+    { "event", gt_jsonl_event },       { "range", gt_jsonl_range },
+    { "thread", gt_jsonl_thread },     { "buffer", gt_jsonl_buffer },
+    { "gpu", gt_jsonl_gpu },           { "program", gt_jsonl_program },
+    { "group", gt_jsonl_group },       { NULL, NULL },
 };
 
 static bool has_key(const struct gt_json_token *object, const char *name)
