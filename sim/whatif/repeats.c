@@ -48,7 +48,7 @@ struct row {
     uint32_t count;
 };
 
-static gt_thread_index busiest_thread(const struct gt_workload *w)
+gt_thread_index gt_repeats_busiest_thread(const struct gt_workload *w)
 {
     uint32_t *counts = gt_calloc(w->thread_count + 1ull, sizeof *counts);
     gt_thread_index most = 0;
@@ -80,7 +80,7 @@ static bool is_wait(const struct gt_workload *w, gt_call_index call)
 static void make_row(struct row *row, const struct gt_workload *w)
 {
     *row = (struct row){
-        .thread = busiest_thread(w),
+        .thread = gt_repeats_busiest_thread(w),
         .calls = gt_calloc(w->call_count + 1ull, sizeof *row->calls),
         .hashes = gt_calloc(w->call_count + 1ull, sizeof *row->hashes),
     };

@@ -11,6 +11,9 @@ struct gt_repeats {
     gt_call_index *first_call; /* of each, and behind the last one; the caller frees it */
 };
 
+/* The thread with the most calls: the first of those that have as many. */
+gt_thread_index gt_repeats_busiest_thread(const struct gt_workload *workload);
+
 /* Of the thread with the most calls: the shortest row that, repeated, is nearly all of its calls.  Calls are the same
  * that do the same: kind, stream, kernels' names and shapes, bytes copied.  A row begins behind a wait for the GPU, where
  * there is one in it.  Where rows are layers within a step that cannot be told apart by what they do, they are joined to

@@ -5,6 +5,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
+#include "sim/whatif/repeats.h"
 #include "sim/workload/ranges.h"
 
 enum { SPREAD = 32 }; /* so many gradients where the trace has none */
@@ -29,20 +30,6 @@ static void add_step(struct gt_training *t, gt_call_index first, gt_call_index b
     t->steps[t->step_count++] = (struct gt_training_step){ .first = first, .behind = behind };
 }
 
-/* The thread with most calls, where none marks steps. */
-static gt_thread_index busiest(const struct gt_workload *w)
-{
-    uint32_t *calls = gt_calloc(w->thread_count + 1ull, sizeof *calls);
-    gt_thread_index most = 0;
-
-    for (gt_call_index i = 0; i < w->call_count; i++)
-        calls[w->calls[i].thread]++;
-    for (gt_thread_index i = 1; i < w->thread_count; i++)
-        most = calls[i] > calls[most] ? i : most;
-    free(calls);
-    return most;
-}
-
 static void find_steps(struct gt_training *t, const struct gt_workload *w)
 {
     gt_call_index behind = 0;
@@ -61,7 +48,7 @@ static void find_steps(struct gt_training *t, const struct gt_workload *w)
         add_step(t, range->first_call, behind);
     }
     if (t->main == GT_NONE) {
-        t->main = busiest(w);
+        t->main = gt_repeats_busiest_thread(w);
         add_step(t, 0, w->call_count);
     }
 }

@@ -11,8 +11,6 @@
 
 enum { MOST_TASKS = 2000, MOST_EDGES = 3 * MOST_TASKS, SPIN_SLACK_CYCLES = 2000, TICK_NS = 100 };
 
-static const double UNEVEN = 0.001; /* of a block's time: what its clock may be off in the middle of it */
-
 static int tests_done, tests_failed;
 
 static void report(bool good, const char *name, const char *detail)
@@ -161,8 +159,7 @@ static int check_records(const struct graph *g, const struct gt_executor_log *lo
         double early_ns =
             when_ns(&blocks[from->worker], from->end_cycles) - when_ns(&blocks[to->worker], to->start_cycles);
 
-        /* An SM's clock does not run evenly over a kernel of milliseconds. */
-        if (early_ns > TICK_NS + UNEVEN * (double)(blocks[from->worker].end_ns - blocks[from->worker].start_ns))
+        if (early_ns > TICK_NS)
             return gt_error_set(
                 error, "task %u started %.0f ns before the end of task %u, of blocks of %" PRIu64 " ns", g->to[e],
                 early_ns, g->from[e], blocks[from->worker].end_ns - blocks[from->worker].start_ns);

@@ -108,13 +108,6 @@ static void sources_hold_for_what_is_below(void **state)
     gt_device_notes_free(&notes);
 }
 
-/* Times of collectives by a protocol, which a file may leave out as not measured. */
-static bool collective_curve(const char *key)
-{
-    return strncmp(key, "collective.", 11) == 0 &&
-           (strstr(key, "_ns") != NULL || strstr(key, "_channel_gbps") != NULL);
-}
-
 /* Each value of a shipped file says where it comes from; only what nobody knows is left out. */
 static void shipped_files_are_whole(void **state)
 {
@@ -132,8 +125,8 @@ static void shipped_files_are_whole(void **state)
         for (size_t i = 0; i < gt_device_key_count; i++) {
             const char *key = gt_device_keys[i].key;
 
-            if (notes.keys[i] == NULL && !collective_curve(key) && strcmp(key, "chip.gpc_sms") != 0 &&
-                strcmp(key, "chip.sm_order") != 0 && strcmp(key, "sm.shared_carveouts_kib") != 0)
+            if (notes.keys[i] == NULL && strcmp(key, "chip.gpc_sms") != 0 && strcmp(key, "chip.sm_order") != 0 &&
+                strcmp(key, "sm.shared_carveouts_kib") != 0)
                 fail_msg("%s.ini leaves out %s", names[count], key);
             assert_true(notes.keys[i] == NULL || notes.keys[i][0] != '\0');
         }
