@@ -1,11 +1,11 @@
 /* Build the machine, run it, say what is left when it stops too soon. */
 #include "sim/simulate.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/base/error.h"
 #include "sim/build.h"
 #include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
@@ -52,26 +52,15 @@ static const struct gt_op_rule op_rules[GT_OP_KINDS] = {
     [GT_OP_HOST_FUNCTION] = { gt_host_function_start, gt_op_ended },
 };
 
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
-}
-
 /* "stream 's1'" or "stream 7". */
 static void append_stream(const struct gt_machine *m, gt_stream_index stream, char *text, size_t bytes)
 {
     const struct gt_stream *s = &m->workload->streams[stream];
 
     if (s->name != GT_NONE)
-        append(text, bytes, "stream '%.60s'", gt_name_text(m->workload, s->name));
+        gt_text_append(text, bytes, "stream '%.60s'", gt_name_text(m->workload, s->name));
     else
-        append(text, bytes, "stream %llu", (unsigned long long)s->id);
+        gt_text_append(text, bytes, "stream %llu", (unsigned long long)s->id);
 }
 
 /* "event 'ready'" or "event 7". */
@@ -80,9 +69,9 @@ static void append_event(const struct gt_machine *m, gt_event_index event, char 
     const struct gt_event *e = &m->workload->events[event];
 
     if (e->name != GT_NONE)
-        append(text, bytes, "event '%.60s'", gt_name_text(m->workload, e->name));
+        gt_text_append(text, bytes, "event '%.60s'", gt_name_text(m->workload, e->name));
     else
-        append(text, bytes, "event %llu", (unsigned long long)e->id);
+        gt_text_append(text, bytes, "event %llu", (unsigned long long)e->id);
 }
 
 /* The call that put a stream's head there. */
@@ -106,9 +95,11 @@ static void append_edge(const struct gt_machine *m, const struct gt_call *call, 
             if (m->op_numbers[before] != 0 && m->op_commands[before] == GT_NONE)
                 continue; /* it has ended */
             if (w->ops[before].call == w->ops[i].call)
-                append(text, bytes, ", node %u waiting for node %u", i - call->first_op, before - call->first_op);
+                gt_text_append(text, bytes, ", node %u waiting for node %u", i - call->first_op,
+                               before - call->first_op);
             else
-                append(text, bytes, ", waiting for what line %u asks for", w->calls[w->ops[before].call].line);
+                gt_text_append(text, bytes, ", waiting for what line %u asks for",
+                               w->calls[w->ops[before].call].line);
             return;
         }
     }
@@ -119,16 +110,16 @@ static void describe_head(const struct gt_machine *m, gt_stream_index stream, ch
     const struct gt_stream_command *c = &m->commands[m->streams[stream].head];
     const struct gt_call *call = head_call(m, m->streams[stream].head);
 
-    append(text, bytes, "; ");
+    gt_text_append(text, bytes, "; ");
     append_stream(m, stream, text, bytes);
-    append(text, bytes, " is held at line %u (%s)", call->line, gt_call_kind_names[call->kind]);
+    gt_text_append(text, bytes, " is held at line %u (%s)", call->line, gt_call_kind_names[call->kind]);
     if (c->kind == GT_COMMAND_WAIT) {
-        append(text, bytes, " waiting for ");
+        gt_text_append(text, bytes, " waiting for ");
         append_event(m, call->event, text, bytes);
-        append(text, bytes, " of ");
+        gt_text_append(text, bytes, " of ");
         append_stream(m, c->target_stream, text, bytes);
     } else if (c->kind == GT_COMMAND_GRAPH && c->started) {
-        append(text, bytes, " with %u of its %u nodes not done", c->nodes_left, call->ops);
+        gt_text_append(text, bytes, " with %u of its %u nodes not done", c->nodes_left, call->ops);
     }
     append_edge(m, call, text, bytes);
 }
@@ -164,9 +155,9 @@ static int check_finished(const struct gt_machine *m, struct gt_error *error)
 
         if (thread->call_count == 0 || thread->done || stuck++ >= NAMED)
             continue;
-        append(text, sizeof text, "; thread '%.60s' is held at line %u",
-               gt_name_text(m->workload, m->workload->threads[i].name),
-               m->workload->calls[thread->calls[thread->next]].line);
+        gt_text_append(text, sizeof text, "; thread '%.60s' is held at line %u",
+                       gt_name_text(m->workload, m->workload->threads[i].name),
+                       m->workload->calls[thread->calls[thread->next]].line);
     }
     if (stuck == 0)
         return 0;

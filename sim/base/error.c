@@ -116,3 +116,13 @@ char *gt_format(const char *format, ...)
     va_end(arguments);
     return text;
 }
+
+void gt_text_append(char *text, size_t bytes, const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text + used, bytes - used, format, arguments);
+    va_end(arguments);
+}

@@ -8,6 +8,7 @@
 #define GRIDTIDE_SIM_BASE_ERROR_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -38,6 +39,8 @@ char *gt_strndup(const char *text, unsigned long long length);
 /* A new text, printf-style. */
 char *gt_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *gt_vformat(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
+/* Formats behind what `text`, a string in an array of `bytes`, has already; what does not fit is cut off. */
+void gt_text_append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* The same end for a library that found no memory for `what`. */
 void gt_no_memory(const char *what) __attribute__((noreturn));
 

@@ -1,10 +1,8 @@
 #include "sim/gpu/collective_kernel.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "sim/base/error.h"
 #include "sim/collectives/cost.h"
 #include "sim/gpu/batches.h"
 #include "sim/machine/durations.h"
@@ -262,17 +260,6 @@ void gt_collective_bar(struct gt_machine *m, gt_command_index command)
     come(m, op);
 }
 
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
-}
-
 /* Those who have not come to where `part` waits, or not whole. */
 static void append_missing(const struct gt_machine *m, const struct gt_collective_part *part, char *text,
                            size_t bytes)
@@ -291,17 +278,18 @@ static void append_missing(const struct gt_machine *m, const struct gt_collectiv
             if (c->parts.parts[c->by_meeting[i]].rank == rank)
                 other = &c->parts.parts[c->by_meeting[i]];
         if (other == NULL) {
-            append(text, bytes, "%s rank %u, which never launches it", named++ > 0 ? "," : "", rank);
+            gt_text_append(text, bytes, "%s rank %u, which never launches it", named++ > 0 ? "," : "", rank);
             continue;
         }
         gt_collective_parts_of(&c->parts, other->op, &first);
         if (c->comers[first].grid != GT_NONE && c->comers[first].blocks < m->grids[c->comers[first].grid].blocks)
-            append(text, bytes, "%s rank %u%s, of whose %llu blocks %llu have an SM", named++ > 0 ? "," : "", rank,
-                   rank == part->rank ? " itself" : "", (unsigned long long)m->grids[c->comers[first].grid].blocks,
-                   (unsigned long long)c->comers[first].blocks);
+            gt_text_append(text, bytes, "%s rank %u%s, of whose %llu blocks %llu have an SM", named++ > 0 ? "," : "",
+                           rank, rank == part->rank ? " itself" : "",
+                           (unsigned long long)m->grids[c->comers[first].grid].blocks,
+                           (unsigned long long)c->comers[first].blocks);
         else if (c->comers[first].command == GT_NONE)
-            append(text, bytes, "%s rank %u (line %u)", named++ > 0 ? "," : "", rank,
-                   m->workload->calls[m->workload->ops[other->op].call].line);
+            gt_text_append(text, bytes, "%s rank %u (line %u)", named++ > 0 ? "," : "", rank,
+                           m->workload->calls[m->workload->ops[other->op].call].line);
     }
 }
 
@@ -318,10 +306,10 @@ uint32_t gt_collective_deadlocks(const struct gt_machine *m, char *text, size_t 
         gt_collective_parts_of(&c->parts, part->op, &first);
         if (c->comers[first].command == GT_NONE || c->meetings[part->meeting].end_ps != GT_TIME_NONE || count++ >= 3)
             continue;
-        append(text, bytes, "; rank %u of group '%.60s' is in %s number %u (line %u) and waits for", part->rank,
-               gt_name_text(m->workload, m->workload->groups[part->group].name),
-               gt_collective_kind_names[kernel->collective.kind], part->sequence,
-               m->workload->calls[m->workload->ops[part->op].call].line);
+        gt_text_append(text, bytes, "; rank %u of group '%.60s' is in %s number %u (line %u) and waits for",
+                       part->rank, gt_name_text(m->workload, m->workload->groups[part->group].name),
+                       gt_collective_kind_names[kernel->collective.kind], part->sequence,
+                       m->workload->calls[m->workload->ops[part->op].call].line);
         append_missing(m, part, text, bytes);
     }
     return count;

@@ -1,19 +1,6 @@
 #include "sim/gpu/meeting_deadlock.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
-}
+#include "sim/base/error.h"
 
 static const char *name_of(const struct gt_machine *m, const struct gt_grid *grid)
 {
@@ -35,21 +22,22 @@ static bool waits_at_barrier(const struct gt_machine *m, const struct gt_grid *g
 static void append_holders(const struct gt_machine *m, const struct gt_gpu_state *gpu, const struct gt_grid *held,
                            char *text, size_t bytes)
 {
-    append(text, bytes, ": SMs hold %llu blocks of itself", (unsigned long long)held->dispatched);
+    gt_text_append(text, bytes, ": SMs hold %llu blocks of itself", (unsigned long long)held->dispatched);
     for (uint32_t level = 0; level < GT_LEVELS; level++)
         for (gt_grid_index i = gpu->levels_used >> level & 1 ? gpu->level_head[level] : GT_NONE; i != GT_NONE;
              i = m->grids[i].next)
             if (&m->grids[i] != held && m->grids[i].kernel != GT_NONE && m->grids[i].dispatched > m->grids[i].ended)
-                append(text, bytes, ", %llu of '%.60s'",
-                       (unsigned long long)(m->grids[i].dispatched - m->grids[i].ended), name_of(m, &m->grids[i]));
+                gt_text_append(text, bytes, ", %llu of '%.60s'",
+                               (unsigned long long)(m->grids[i].dispatched - m->grids[i].ended),
+                               name_of(m, &m->grids[i]));
     for (uint32_t stream = 0; stream < m->workload->stream_count; stream++)
         for (gt_command_index c = m->streams[stream].head; c != GT_NONE && m->commands[c].started;
              c = m->commands[c].next) {
             const struct gt_grid *grid = m->commands[c].grid != GT_NONE ? &m->grids[m->commands[c].grid] : NULL;
 
             if (grid != NULL && &m->gpus[m->streams[stream].gpu] == gpu && grid->dispatched == grid->blocks)
-                append(text, bytes, ", %llu of '%.60s'", (unsigned long long)(grid->dispatched - grid->ended),
-                       name_of(m, grid));
+                gt_text_append(text, bytes, ", %llu of '%.60s'", (unsigned long long)(grid->dispatched - grid->ended),
+                               name_of(m, grid));
         }
 }
 
@@ -58,13 +46,14 @@ static void describe(const struct gt_machine *m, const struct gt_gpu_state *gpu,
 {
     uint64_t without = grid->blocks - grid->dispatched;
 
-    append(text, bytes,
-           "; kernel '%.60s' of line %u: blocks 0 to %llu wait at a barrier over the grid for the %llu others, which "
-           "have "
-           "no SM",
-           name_of(m, grid), line_of(m, grid), (unsigned long long)grid->dispatched - 1, (unsigned long long)without);
+    gt_text_append(
+        text, bytes,
+        "; kernel '%.60s' of line %u: blocks 0 to %llu wait at a barrier over the grid for the %llu others, which "
+        "have "
+        "no SM",
+        name_of(m, grid), line_of(m, grid), (unsigned long long)grid->dispatched - 1, (unsigned long long)without);
     append_holders(m, gpu, grid, text, bytes);
-    append(text, bytes, "; launched with \"cooperative\" it would start when all fit, or be refused");
+    gt_text_append(text, bytes, "; launched with \"cooperative\" it would start when all fit, or be refused");
 }
 
 uint32_t gt_meeting_deadlocks(const struct gt_machine *m, char *text, size_t bytes)

@@ -1,22 +1,11 @@
 /* Who waits for whom where nothing more can happen. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sim/base/error.h"
 #include "sim/tasks/run.h"
 
 enum { WORKERS_NAMED = 3, NAME_BYTES = 80 };
-
-static void append(char *text, size_t bytes, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void append(char *text, size_t bytes, const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text + used, bytes - used, format, arguments);
-    va_end(arguments);
-}
 
 /* "task 'a'", or "task 7" of one without a name; counters likewise. */
 static const char *called(const struct gt_workload *w, const char *what, uint32_t name, uint32_t number, char *text)
@@ -69,22 +58,22 @@ static void append_signaller(const struct gt_task_run *run, const struct gt_work
     char name[NAME_BYTES];
 
     if (task == GT_NONE) {
-        append(text, bytes, ", which nobody is left to signal");
+        gt_text_append(text, bytes, ", which nobody is left to signal");
         return;
     }
-    append(text, bytes, ", which %s signals", task_called(run, w, task, name));
+    gt_text_append(text, bytes, ", which %s signals", task_called(run, w, task, name));
     worker = find_holder(run, task);
     if (worker != GT_NONE) {
-        append(text, bytes, " that worker %u has", worker);
+        gt_text_append(text, bytes, " that worker %u has", worker);
         return;
     }
     worker = run->graph->tasks[task].worker;
     if (worker == GT_NONE || !run->policy->lists)
-        append(text, bytes, " that nobody has taken");
+        gt_text_append(text, bytes, " that nobody has taken");
     else if (run->workers[worker].state == GT_WORKER_ABSENT)
-        append(text, bytes, " of worker %u, whose block is not resident", worker);
+        gt_text_append(text, bytes, " of worker %u, whose block is not resident", worker);
     else
-        append(text, bytes, " that is further down the list of worker %u", worker);
+        gt_text_append(text, bytes, " that is further down the list of worker %u", worker);
 }
 
 static void append_wait(const struct gt_task_run *run, const struct gt_workload *w, uint32_t wait, char *text,
@@ -93,9 +82,9 @@ static void append_wait(const struct gt_task_run *run, const struct gt_workload 
     const struct gt_task_wait *of = &run->graph->waits[wait];
     char name[NAME_BYTES];
 
-    append(text, bytes, "%s, at %u of %u",
-           called(w, "counter", run->graph->counters[of->counter].name, of->counter, name),
-           run->counters.states[of->counter].value, of->threshold);
+    gt_text_append(text, bytes, "%s, at %u of %u",
+                   called(w, "counter", run->graph->counters[of->counter].name, of->counter, name),
+                   run->counters.states[of->counter].value, of->threshold);
     append_signaller(run, w, of->counter, text, bytes);
 }
 
@@ -109,12 +98,12 @@ static gt_worker_index append_polling(const struct gt_task_run *run, const struc
     for (gt_worker_index i = 0; i < run->worker_count; i++) {
         if (run->workers[i].state != GT_WORKER_POLLS || polling++ >= WORKERS_NAMED)
             continue;
-        append(text, bytes, "%sworker %u waits with %s for ", polling > 1 ? "; " : "", i,
-               task_called(run, w, run->workers[i].task, name));
+        gt_text_append(text, bytes, "%sworker %u waits with %s for ", polling > 1 ? "; " : "", i,
+                       task_called(run, w, run->workers[i].task, name));
         append_wait(run, w, run->workers[i].wait, text, bytes);
     }
     if (polling > WORKERS_NAMED)
-        append(text, bytes, "; and %u workers more", polling - WORKERS_NAMED);
+        gt_text_append(text, bytes, "; and %u workers more", polling - WORKERS_NAMED);
     return polling;
 }
 
@@ -128,17 +117,18 @@ static void append_unready(const struct gt_task_run *run, const struct gt_worklo
 
         if (has_ended(run, task) || run->counters.lacks[task] == 0)
             continue;
-        append(text, bytes, "all workers wait for tasks to become ready; %s ", task_called(run, w, task, name));
+        gt_text_append(text, bytes, "all workers wait for tasks to become ready; %s ",
+                       task_called(run, w, task, name));
         for (uint32_t i = t->first_wait; i < t->first_wait + t->waits; i++) {
             const struct gt_task_wait *wait = &run->graph->waits[i];
 
             if (run->counters.states[wait->counter].value < wait->threshold) {
-                append(text, bytes, "waits for ");
+                gt_text_append(text, bytes, "waits for ");
                 append_wait(run, w, i, text, bytes);
                 return;
             }
         }
-        append(text, bytes, "is never made");
+        gt_text_append(text, bytes, "is never made");
         return;
     }
 }
@@ -153,5 +143,5 @@ void gt_task_run_describe(const struct gt_task_run *run, const struct gt_workloa
     for (gt_worker_index i = 0; i < run->worker_count; i++)
         absent += run->workers[i].state == GT_WORKER_ABSENT;
     if (absent > 0)
-        append(text, bytes, "; %u of its %u blocks are resident", run->resident, run->worker_count);
+        gt_text_append(text, bytes, "; %u of its %u blocks are resident", run->resident, run->worker_count);
 }
