@@ -119,11 +119,14 @@ static void submit(struct gt_order *order, gt_call_index index)
 
     for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++) {
         struct gt_order_stream *stream = gt_order_ask(order, call->thread, order->w->ops[op].stream);
+        struct gt_line begun;
         struct gt_stamp stamp;
 
         gt_order_join_afters(order, op, &stream->line);
+        begun = gt_order_begin_part(order, op, &stream->line);
         stamp = gt_line_next(&stream->line);
         gt_order_tell(order, op, &stream->line, stamp);
+        gt_order_end_part(order, op, stream, &begun, &stream->line);
         if (waits_for_end(order->w, call, &order->w->ops[op]))
             see(&order->threads[call->thread].seen, &stream->line);
     }

@@ -9,6 +9,9 @@
  *   last at the time of the wait; of an event that was never recorded, or was created or destroyed since, it is none;
  *   the legacy default stream is behind all that the blocking streams of its context were asked for before, and they
  *   behind it;
+ *   what a stream is asked for behind a rank's part of a collective comes after what the parts of ranks that it gets
+ *   something of came after (each rank of each; of a broadcast's root; a reduction's root of all; a message's sender), as
+ *   far as the trace asks for it when these parts have been asked for;
  *   what a thread asks for comes after all that it has seen end: by a synchronisation of a stream, an event or a device,
  *   a poll until the end, a copy or memset that its call waits for, cudaFree.  Queries order nothing: nobody knows what
  *   they said.

@@ -101,6 +101,7 @@ struct gt_order *gt_order_new(const struct gt_workload *w, gt_order_visitor *vis
     order->events = gt_calloc(w->event_count + 1ull, sizeof *order->events);
     find_processes(order);
     find_wanted(order);
+    order->meetings = gt_order_meetings_new(w);
     return order;
 }
 
@@ -120,6 +121,7 @@ static void free_streams(struct gt_order *order)
 void gt_order_free(struct gt_order *order)
 {
     free_streams(order);
+    gt_order_meetings_free(order->meetings);
     for (uint32_t i = 0; i < order->w->thread_count; i++)
         gt_line_free(&order->threads[i].seen);
     for (uint32_t i = 0; i < order->w->event_count; i++)

@@ -162,6 +162,7 @@ static void run_node(struct nodes *nodes, uint32_t node)
     uint32_t before = nodes->goes_on[node];
     struct gt_line *line = &nodes->lines[node];
     gt_op_index op = nodes->call->first_op + node;
+    struct gt_line begun;
     struct gt_stamp stamp;
 
     if (before == GT_NONE) {
@@ -176,8 +177,10 @@ static void run_node(struct nodes *nodes, uint32_t node)
         *line = own;
     }
     gt_order_join_afters(nodes->order, op, line);
+    begun = gt_order_begin_part(nodes->order, op, line);
     stamp = gt_line_next(line);
     gt_order_tell(nodes->order, op, line, stamp);
+    gt_order_end_part(nodes->order, op, nodes->stream, &begun, line);
 }
 
 void gt_order_graph(struct gt_order *order, gt_call_index call, struct gt_order_stream *stream)

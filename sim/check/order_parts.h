@@ -65,6 +65,7 @@ struct gt_order {
     struct gt_line
         *ended; /* by operation: of those that others come after, but for nodes of one graph; NULL: there are none */
     bool *wanted; /* by operation: is it one of these? */
+    struct gt_order_meetings *meetings;
     uint32_t line_count;
     uint64_t unknown_waits;
 };
@@ -79,5 +80,15 @@ void gt_order_tell(struct gt_order *order, gt_op_index op, const struct gt_line 
 
 /* order_graph.c: the nodes of a graph that is launched into the stream, which has been asked. */
 void gt_order_graph(struct gt_order *order, gt_call_index call, struct gt_order_stream *stream);
+
+/* order_meeting.c: collectives, in whose order ranks are. */
+struct gt_order_meetings *gt_order_meetings_new(const struct gt_workload *workload);
+void gt_order_meetings_free(struct gt_order_meetings *meetings);
+/* `op`, whose line this is, begins: if it is a rank's part of a collective, returns what has ended by then, for
+ * gt_order_end_part(), which ends it. */
+struct gt_line gt_order_begin_part(struct gt_order *order, gt_op_index op, struct gt_line *line);
+/* It has its stamp: `line` comes after what the parts that have come gave it, the streams of these after what it gives. */
+void gt_order_end_part(struct gt_order *order, gt_op_index op, struct gt_order_stream *stream, struct gt_line *begun,
+                       struct gt_line *line);
 
 #endif

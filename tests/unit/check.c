@@ -258,6 +258,54 @@ static void graphs_are_ordered_by_edges(void **state)
     assert_int_equal(races_in(SIDE GRAPH("[0,1]") LAUNCH("\"b\"", "\"after\":[-1],\"writes\":[\"x\"]")), 0);
 }
 
+/* a copies into b's GPU, which reads that; between them ranks of a collective, in the order given. */
+static uint32_t races_around(const char *kind, const char *first, const char *second, const char *third)
+{
+    const char *lines[] = { first, second, third };
+    uint32_t count;
+    size_t bytes;
+    char *text;
+    FILE *out = open_memstream(&text, &bytes);
+
+    fputs(HEADER "{\"group\":\"g\",\"gpus\":[0,1]}\n"
+                 "{\"stream\":\"a\",\"gpu\":0}\n{\"stream\":\"b\",\"gpu\":1}\n",
+          out);
+    fprintf(out, "{\"kernel\":\"c\",\"collective\":%s,\"group\":\"g\",\"bytes\":8}\n", kind);
+    fputs("{\"kernel\":\"d\",\"collective\":\"send_recv\",\"to\":1,\"group\":\"g\",\"bytes\":8}\n"
+          "{\"kernel\":\"e\",\"collective\":\"send_recv\",\"from\":0,\"group\":\"g\",\"bytes\":8}\n",
+          out);
+    for (int i = 0; i < 3; i++) {
+        if (strcmp(lines[i], "copy") == 0)
+            fputs("{\"call\":\"copy\",\"direction\":\"p2p\",\"bytes\":8,\"peer_gpu\":1,\"stream\":\"a\","
+                  "\"source\":\"x\",\"destination\":\"y\"}\n",
+                  out);
+        else
+            fprintf(out, "{\"call\":\"launch\",\"kernel\":\"%c\",\"stream\":\"%c\"}\n", lines[i][0], lines[i][2]);
+    }
+    fputs(LAUNCH("\"b\"", "\"reads\":[\"y\"]"), out);
+    fclose(out);
+    count = races_in(text);
+    free(text);
+    return count;
+}
+
+/* What a rank did before its part is done when the part of one that gets something of it ends; not the other way round,
+ * and not what it did behind. */
+static void collectives_order_ranks(void **state)
+{
+    (void)state;
+    assert_int_equal(races_around("\"all_reduce\"", "copy", "c a", "c b"), 0);
+    assert_int_equal(races_around("\"all_reduce\"", "c b", "copy", "c a"), 0);
+    assert_int_equal(races_around("\"all_reduce\"", "c a", "copy", "c b"), 1);
+    assert_int_equal(races_around("\"all_reduce\"", "c b", "c a", "copy"), 1);
+    assert_int_equal(races_around("\"all_reduce\"", "copy", "c a", "d a"), 1);
+    assert_int_equal(races_around("\"broadcast\",\"root\":0", "copy", "c a", "c b"), 0);
+    assert_int_equal(races_around("\"broadcast\",\"root\":1", "copy", "c a", "c b"), 1);
+    assert_int_equal(races_around("\"reduce\",\"root\":1", "copy", "c a", "c b"), 0);
+    assert_int_equal(races_around("\"reduce\",\"root\":0", "copy", "c a", "c b"), 1);
+    assert_int_equal(races_around("\"all_gather\"", "copy", "d a", "e b"), 0);
+}
+
 /* What t0 saw end, t1 does not know of; of recorded calls it does, from the synchronisation's return on. */
 static void threads_know_what_they_saw(void **state)
 {
@@ -344,6 +392,7 @@ int main(void)
         cmocka_unit_test(copies_touch_both_ends),
         cmocka_unit_test(default_streams),
         cmocka_unit_test(graphs_are_ordered_by_edges),
+        cmocka_unit_test(collectives_order_ranks),
         cmocka_unit_test(threads_know_what_they_saw),
         cmocka_unit_test(memory_given_out_again),
         cmocka_unit_test(what_is_not_known_is_counted),
