@@ -12,12 +12,27 @@
 /* Annotations are steps where they hold this part of all calls. */
 static const double most_calls_part = 0.8;
 
+static bool is_step(const struct gt_range *range)
+{
+    return range->kind == GT_RANGE_STEP && range->behind_call > range->first_call;
+}
+
+/* Whose steps are told: of a job of several ranks, each of which goes through the same steps, those of the first. */
+static uint64_t process_with_steps(const struct gt_workload *w)
+{
+    for (uint32_t i = 0; i < w->range_count; i++)
+        if (is_step(&w->ranges[i]))
+            return w->threads[w->ranges[i].thread].process;
+    return 0;
+}
+
 static uint32_t count_steps(const struct gt_workload *w)
 {
+    uint64_t process = process_with_steps(w);
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < w->range_count; i++)
-        count += w->ranges[i].kind == GT_RANGE_STEP && w->ranges[i].behind_call > w->ranges[i].first_call;
+        count += is_step(&w->ranges[i]) && w->threads[w->ranges[i].thread].process == process;
     return count;
 }
 
@@ -169,6 +184,8 @@ static struct span span_of(const struct gt_workload *w, const struct gt_timeline
     for (gt_call_index i = step->first_call; i < step->behind_call; i++) {
         const struct gt_call *call = &w->calls[i];
 
+        if (w->threads[call->thread].process != w->threads[step->thread].process)
+            continue;
         for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
             span.end_ps = timeline->ops[op].end_ps > span.end_ps ? timeline->ops[op].end_ps : span.end_ps;
         calls_end_ps = timeline->calls[i].end_ps > calls_end_ps ? timeline->calls[i].end_ps : calls_end_ps;
@@ -192,6 +209,7 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
     double *starts = gt_calloc(w->range_count + 1ull, sizeof *starts);
     double *ends = gt_calloc(w->range_count + 1ull, sizeof *ends), start_us, end_us;
     struct span before = { 0, 0 };
+    uint64_t process = process_with_steps(w);
     gt_call_index middle = 0, behind = 0;
     uint32_t found = 0;
     bool apart = true; /* calls of later steps may have moved into earlier ones: then steps are told by their ends */
@@ -199,7 +217,8 @@ double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeli
     for (uint32_t i = 0; i < w->range_count; i++) {
         struct span now;
 
-        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call <= behind)
+        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call <= behind ||
+            w->threads[w->ranges[i].thread].process != process)
             continue;
         apart &= w->ranges[i].first_call >= middle;
         behind = w->ranges[i].behind_call;

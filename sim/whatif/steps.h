@@ -19,7 +19,8 @@ struct gt_steps {
     bool waited;   /* then: does the host wait for the GPU in a row? */
 };
 
-/* The steps of `workload`: where ranges do not mark them, ranges that do are added, behind the others. */
+/* The steps of `workload`, where several processes (ranks of a job) have some, the first one's: where ranges do not mark
+ * them, ranges that do are added, behind the others. */
 struct gt_steps gt_steps_find(struct gt_workload *workload);
 
 /* Is the step one that only repetition tells of? */
