@@ -173,10 +173,15 @@ static bool is_format(const char *text)
     return false;
 }
 
-/* Is the first of several words a format, or meant as one: the name of no file? */
+/* Is the first word a format, or, of several, meant as one: the name of no file, nor like one? */
 static bool first_is_format(const struct arguments *arguments)
 {
-    return arguments->count > 1 && (is_format(arguments->texts[0]) || access(arguments->texts[0], F_OK) != 0);
+    const char *first = arguments->texts[0];
+    bool missing = access(first, F_OK) != 0;
+
+    if (arguments->count == 1)
+        return is_format(first) && missing;
+    return is_format(first) || (missing && strpbrk(first, "./") == NULL);
 }
 
 static int run(int argc, char **argv)
@@ -189,6 +194,8 @@ static int run(int argc, char **argv)
 
     gt_parse(&parser, argc, argv, &arguments);
     first = first_is_format(&arguments);
+    if (first == arguments.count)
+        return gt_usage("import", "name a file to read behind '%s'", arguments.texts[0]);
     recordings = (struct gt_recordings){
         .format = first > 0 ? arguments.texts[0] : NULL,
         .paths = &arguments.texts[first],

@@ -249,7 +249,11 @@ static void why_wait(const struct gt_loaded_run *t, gt_op_index index, enum gt_w
         return;
     case GT_WAIT_EVENT:
         hold->why = cause != GT_NONE && t->ops[cause].call == op->call ? GT_WHY_GRAPH : GT_WHY_EVENT;
-        name_op(t, hold, hold->why == GT_WHY_GRAPH ? "after" : "an event after", cause);
+        name_op(t, hold,
+                hold->why == GT_WHY_GRAPH ? "after"
+                : cause == GT_NONE        ? "an event"
+                                          : "an event after",
+                cause);
         return;
     case GT_WAIT_QUEUE:
         hold->why = GT_WHY_CONNECTION;
