@@ -224,9 +224,9 @@ static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t r
 
     gt_scenario_assume(
         scenario, GT_TRUST_MEDIUM,
-        "%u ranks of the recorded batch each; %.1f MiB of gradients a step in %u buckets, reduced beside the "
+        "%u ranks of the recorded batch each; %.1f MiB of gradients a step in %u bucket%s, reduced beside the "
         "backward pass (DistributedDataParallel's rules of PyTorch 2.11)",
-        ranks, (double)t->gradient_bytes / (1 << 20), ddp->bucket_count);
+        ranks, (double)t->gradient_bytes / (1 << 20), ddp->bucket_count, ddp->bucket_count == 1 ? "" : "s");
     gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
                        "all ranks' hosts are as fast as the recorded one, and none is late");
     if (t->spread)

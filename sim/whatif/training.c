@@ -10,6 +10,15 @@
 
 enum { SPREAD = 32 }; /* so many gradients where the trace has none */
 
+/* Importers count this warning of kernels of collectives whose other ranks were not recorded (traces/ranks). */
+static bool is_one_of_several(const struct gt_workload *w)
+{
+    for (uint32_t i = 0; i < w->warning_count; i++)
+        if (strcmp(w->warnings[i].kind, "collectives-alone") == 0)
+            return true;
+    return false;
+}
+
 static int find_gpu(const struct gt_workload *w, struct gt_error *error)
 {
     gt_gpu_index gpu = GT_NONE;
@@ -200,7 +209,7 @@ static uint32_t count_normalisations(const struct gt_training *t, const struct g
     return count / t->step_count;
 }
 
-int gt_training_find(struct gt_training *t, const struct gt_scenario *scenario, struct gt_error *error)
+static int find(struct gt_training *t, const struct gt_scenario *scenario, struct gt_error *error)
 {
     const struct gt_workload *w = scenario->workload;
     uint64_t given = scenario->host->gradient_bytes;
@@ -223,6 +232,16 @@ int gt_training_find(struct gt_training *t, const struct gt_scenario *scenario, 
                             "it with --gradients MIB (of a step, all together)");
     t->stream = find_stream(t, w);
     t->normalisations = count_normalisations(t, w);
+    return 0;
+}
+
+int gt_training_find(struct gt_training *t, const struct gt_scenario *scenario, struct gt_error *error)
+{
+    if (find(t, scenario, error) != 0)
+        return -1;
+    if (is_one_of_several(scenario->workload))
+        return gt_error_set(error, "the trace is one rank's of several, collectives and all; record the step on one "
+                                   "GPU alone");
     return 0;
 }
 
@@ -296,7 +315,7 @@ void gt_training_join_threads(struct gt_scenario *scenario)
     struct gt_training t;
     struct gt_error error;
 
-    if (gt_training_find(&t, scenario, &error) == 0 && has_joined(&t, w)) {
+    if (find(&t, scenario, &error) == 0 && has_joined(&t, w)) {
         gt_rebuild_begin(&rebuild, w);
         for (gt_call_index i = 0; i < w->call_count; i++)
             gt_training_copy(&rebuild, &t, i, &last);

@@ -1,4 +1,6 @@
 /* Groups, what kernels say of them, and whether what belongs together is alike. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "sim/workload/collective.h"
@@ -99,6 +101,16 @@ static int check_op(const struct gt_workload *workload, gt_op_index op, struct g
     return at_op(workload, op, error);
 }
 
+static void describe(const struct gt_collective *collective, char *text, size_t bytes)
+{
+    bool rooted = collective->kind == GT_BROADCAST || collective->kind == GT_REDUCE;
+    int length = snprintf(text, bytes, "%s of %" PRIu64 " bytes", gt_collective_kind_names[collective->kind],
+                          collective->bytes);
+
+    if (rooted)
+        snprintf(text + length, bytes - (size_t)length, " with root %" PRIu32, collective->root);
+}
+
 static int unlike(const struct gt_workload *workload, const struct gt_collective_part *part,
                   const struct gt_collective_part *first, struct gt_error *error)
 {
@@ -106,14 +118,15 @@ static int unlike(const struct gt_workload *workload, const struct gt_collective
     const struct gt_collective *b = &gt_collective_kernel(workload, first->op)->collective;
     uint32_t line = workload->calls[workload->ops[first->op].call].line;
 
+    char one[64], other[64];
+
+    describe(a, one, sizeof one);
+    describe(b, other, sizeof other);
     gt_error_set(
         error,
-        "%s number %u of group %.200s is %s of %llu bytes with root %u on rank %u, and %s of %llu bytes with "
-        "root %u on rank %u (line %u); each rank's must be the same",
+        "%s number %u of group %.200s is %s on rank %u, and %s on rank %u (line %u); each rank's must be the same",
         part->to == GT_NONE ? "collective" : "message", part->sequence,
-        name_of(workload, &workload->groups[part->group]), gt_collective_kind_names[a->kind],
-        (unsigned long long)a->bytes, a->root, part->rank, gt_collective_kind_names[b->kind],
-        (unsigned long long)b->bytes, b->root, first->rank, line);
+        name_of(workload, &workload->groups[part->group]), one, part->rank, other, first->rank, line);
     return at_op(workload, part->op, error);
 }
 

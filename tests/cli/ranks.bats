@@ -171,6 +171,33 @@ END
     [ "$status" -eq 1 ]
     [[ "$output" == *"several GPUs already"* ]]
     "$GRIDTIDE" whatif -q job.jsonl --change collective-sms=4 | grep -q 'hold 4 SMs at most'
+    run "$GRIDTIDE" whatif -q "$recorded/mlp.ddp.rank0.json.gz" --change ddp=2
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"one rank's of several"* ]]
+    run "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change collective-sms=4
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"no collectives"* ]]
+    "$GRIDTIDE" whatif -q "$recorded/mlp.one.rank0.json.gz" --change ddp=2:bucket=1000 --change collective-sms=4 | grep -q 'in 1 bucket,'
+}
+
+@test "a step of several ranks is one rank's, not a share of all of theirs" {
+    "$GRIDTIDE" import -q "$recorded"/mlp.ddp.rank{0,1}.json.gz -o job.jsonl
+    "$GRIDTIDE" whatif -q --format json job.jsonl --change collective-sms=32 > answer.json
+    # 4,264 us without the profiler (times.jsonl)
+    jq -e '.steps == 3 and .step_us > 4100 and .step_us < 4400' answer.json
+}
+
+@test "a first word that is no file is a format, or a file that is missing, by its look" {
+    run "$GRIDTIDE" import kineto
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"name a file to read behind 'kineto'"* ]]
+    profile 0 0 0 0 > a.json
+    run "$GRIDTIDE" import missing.json a.json
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"missing.json: cannot open"* ]]
+    run "$GRIDTIDE" import kinetic a.json
+    [ "$status" -eq 2 ]
+    [[ "$output" == *"no format 'kinetic'"* ]]
 }
 
 @test "explain says which rank is the straggler, and what it did meanwhile" {
