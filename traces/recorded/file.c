@@ -38,6 +38,7 @@ static const struct rule {
     [GT_RECORDED_COST] = FIXED(gt_record_cost),
     [GT_RECORDED_PROBLEM] = MORE(gt_record_problem, length, 1),
     [GT_RECORDED_END] = FIXED(gt_record_end),
+    [GT_RECORDED_OVERHEAD] = FIXED(gt_record_overhead),
 };
 
 static int take_record(struct gt_recorded_process *process, const struct gt_record_head *head)

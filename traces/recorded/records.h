@@ -53,6 +53,7 @@ enum gt_recorded_kind {
     GT_RECORDED_COST,
     GT_RECORDED_PROBLEM,
     GT_RECORDED_END,
+    GT_RECORDED_OVERHEAD,
     GT_RECORDED_KINDS
 };
 
@@ -260,6 +261,14 @@ struct gt_record_cost {
     uint64_t calls, calls_ns;     /* time in the recorder's own code at calls */
     uint64_t buffers, buffers_ns; /* handing over CUPTI's records, on a thread of its own */
     uint64_t overhead_ns;         /* what CUPTI says that it cost itself (CUPTI_ACTIVITY_KIND_OVERHEAD) */
+};
+
+/* A time that CUPTI itself held a thread of the program up. */
+struct gt_record_overhead {
+    struct gt_record_head head;
+    uint64_t start_ns, end_ns;
+    uint32_t kind;        /* CUpti_ActivityOverheadKind */
+    uint32_t correlation; /* of the call during which; 0: none, or not known */
 };
 
 struct gt_record_problem {

@@ -139,8 +139,19 @@ static void take_overhead(const CUpti_Activity *any)
 {
     const CUpti_ActivityOverhead3 *record = (const CUpti_ActivityOverhead3 *)any;
 
-    if (record->end > record->start)
-        atomic_fetch_add(&overhead_ns, record->end - record->start);
+    struct gt_record_overhead *written;
+
+    if (record->end <= record->start)
+        return;
+    atomic_fetch_add(&overhead_ns, record->end - record->start);
+    written = gt_writer_begin(GT_RECORDED_OVERHEAD, sizeof *written);
+    if (written == NULL)
+        return;
+    written->start_ns = record->start;
+    written->end_ns = record->end;
+    written->kind = (uint32_t)record->overheadKind;
+    written->correlation = record->correlationId;
+    gt_writer_end(written);
 }
 
 /* clang-format off */

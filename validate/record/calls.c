@@ -12,10 +12,14 @@ static _Atomic uint32_t names[DOMAINS][IDS];
 static _Atomic uint64_t call_count, timed_ns;
 static _Atomic int captures; /* streams that are captured now */
 
+static CUpti_SubscriberHandle told_to;
+static _Atomic uint32_t switches; /* how often other calls became known than before */
+
 /* A thread's calls: the outermost one is recorded. */
 static _Thread_local struct {
     uint64_t start_ns;
     uint32_t depth, correlation;
+    uint32_t switches; /* when `depth` was counted: a call's end may never have been told since */
     bool own;
     uint32_t count;
 } thread;
@@ -31,13 +35,32 @@ void gt_calls_cost(uint64_t *calls, uint64_t *total_ns)
     *total_ns = atomic_load(&timed_ns) * TIMED_ONE_IN;
 }
 
+static bool is_always_needed(const struct gt_call_row *row)
+{
+    return row->flags & (GT_ROW_DEFINES | GT_ROW_SWITCHES);
+}
+
 void gt_calls_enable(CUpti_SubscriberHandle subscriber)
 {
     for (size_t i = 0; i < gt_call_row_count; i++) {
         const struct gt_call_row *row = &gt_call_rows[i];
 
-        if (row->id < IDS && gt_api.cuptiEnableCallback(1, subscriber, row->domain, row->id) == CUPTI_SUCCESS)
+        if (row->id < IDS)
             rows[row->domain][row->id] = row;
+        if (is_always_needed(row))
+            gt_api.cuptiEnableCallback(1, subscriber, row->domain, row->id);
+    }
+    told_to = subscriber;
+}
+
+void gt_calls_switch(bool on)
+{
+    atomic_fetch_add(&switches, 1);
+    for (size_t i = 0; i < gt_call_row_count; i++) {
+        const struct gt_call_row *row = &gt_call_rows[i];
+
+        if (told_to != NULL && row->id < IDS && !is_always_needed(row))
+            gt_api.cuptiEnableCallback(on, told_to, row->domain, row->id);
     }
 }
 
@@ -167,6 +190,12 @@ static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_ro
 
 static void enter(const CUpti_CallbackData *data)
 {
+    uint32_t now = atomic_load_explicit(&switches, memory_order_relaxed);
+
+    if (thread.switches != now) {
+        thread.switches = now;
+        thread.depth = 0;
+    }
     if (thread.depth++ > 0)
         return;
     thread.correlation = data->correlationId;
@@ -178,6 +207,9 @@ static void leave(const CUpti_CallbackData *data, const struct gt_call_row *row)
     uint64_t end_ns = gt_writer_now_ns();
     struct gt_launch_view view;
 
+    if (thread.depth > 0 && !is_always_needed(row) &&
+        thread.switches != atomic_load_explicit(&switches, memory_order_relaxed))
+        thread.depth = 0; /* counted for another call, whose end was not told */
     if (thread.depth == 0)
         return; /* it began before recording */
     thread.depth--;

@@ -57,8 +57,10 @@ static void switch_to(bool on)
 
     if (over || on == gt_recording())
         return;
-    if (gt_api.cuptiActivityEnable != NULL)
+    if (gt_api.cuptiActivityEnable != NULL) {
         gt_activities_enable(on);
+        gt_calls_switch(on);
+    }
     atomic_store(&recording, on);
     record = gt_writer_begin(GT_RECORDED_SWITCH, sizeof *record);
     if (record == NULL)

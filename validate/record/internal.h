@@ -23,7 +23,8 @@ enum gt_row_flag {
     GT_ROW_STREAM = 1,      /* it works on one */
     GT_ROW_PER_THREAD = 2,  /* of which 0 is the thread's own default stream (--default-stream per-thread) */
     GT_ROW_SYNCHRONOUS = 4, /* it waits for its copy */
-    GT_ROW_DEFINES = 8      /* told even while recording is off: others mean what it made */
+    GT_ROW_DEFINES = 8,     /* told even while recording is off: others mean what it made */
+    GT_ROW_SWITCHES = 16    /* asked for even then: it may switch recording on */
 };
 /* A CUDA function that is recorded. */
 struct gt_call_row {
@@ -37,8 +38,10 @@ struct gt_call_row {
 extern const struct gt_call_row gt_call_rows[];
 extern const size_t gt_call_row_count;
 
-/* Have CUPTI tell of these calls, to the subscriber. */
+/* Have CUPTI tell the subscriber of calls: of all while recording is on, else of those that are needed then, too, so that
+ * the others cost nothing. */
 void gt_calls_enable(CUpti_SubscriberHandle subscriber);
+void gt_calls_switch(bool on);
 void CUPTIAPI gt_calls_take(void *user, CUpti_CallbackDomain domain, CUpti_CallbackId id, const void *data);
 /* Calls that CUPTI tells of from now on, on this thread, are the recorder's own. */
 void gt_calls_own(bool own);

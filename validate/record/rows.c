@@ -131,6 +131,7 @@ READER(d_unmap, cuMemUnmap_params, call->a = p->ptr;)
 #define T (GT_ROW_STREAM | GT_ROW_PER_THREAD)
 #define W GT_ROW_SYNCHRONOUS
 #define D GT_ROW_DEFINES
+#define P GT_ROW_SWITCHES
 #define R(name, what, flags, read) \
     { CUPTI_CB_DOMAIN_RUNTIME_API, CUPTI_RUNTIME_TRACE_CBID_##name, GT_DID_##what, flags, read },
 #define C(name, what, flags, read) \
@@ -198,8 +199,8 @@ const struct gt_call_row gt_call_rows[] = {
     R(cudaGraphInstantiateWithFlags_v11040, OTHER, D, NULL)
     RR(cudaGraphInstantiateWithParams, v12000, ptsz_v12000, OTHER, D, NULL)
     R(cudaGraphExecUpdate_v10020, OTHER, 0, NULL)
-    R(cudaProfilerStart_v4000, OTHER, 0, NULL)
-    R(cudaProfilerStop_v4000, OTHER, 0, NULL)
+    R(cudaProfilerStart_v4000, OTHER, P, NULL)
+    R(cudaProfilerStop_v4000, OTHER, P, NULL)
     R(cudaDeviceEnablePeerAccess_v4000, OTHER, 0, NULL)
     RR(cudaStreamBeginCapture, v10000, ptsz_v10000, OTHER, D, NULL)
     RR(cudaStreamBeginCaptureToGraph, v12030, ptsz_v12030, OTHER, D, NULL)
@@ -261,8 +262,8 @@ const struct gt_call_row gt_call_rows[] = {
     C(cuGraphInstantiateWithFlags, OTHER, D, NULL)
     CC(cuGraphInstantiateWithParams, ptsz, OTHER, D, NULL)
     C(cuGraphExecUpdate_v2, OTHER, 0, NULL)
-    C(cuProfilerStart, OTHER, 0, NULL)
-    C(cuProfilerStop, OTHER, 0, NULL)
+    C(cuProfilerStart, OTHER, P, NULL)
+    C(cuProfilerStop, OTHER, P, NULL)
     CC(cuStreamBeginCapture_v2, ptsz, OTHER, D, NULL)
     CC(cuStreamEndCapture, ptsz, OTHER, D, NULL)
 };
