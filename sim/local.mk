@@ -46,7 +46,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
-    sim/workload/program.c sim/workload/program.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
+    sim/workload/program.c sim/workload/program.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
@@ -58,7 +58,7 @@ sim_libsim_a_SOURCES = \
     sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_identity.c sim/whatif/graph_identity.h sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
     sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c sim/whatif/change_lock.c \
     sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
-    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/fit_priority.c sim/whatif/fit_priority.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/profiler.c sim/whatif/profiler.h \
+    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/fit_priority.c sim/whatif/fit_priority.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/recording_cost.c sim/whatif/recording_cost.h sim/whatif/profiler.c sim/whatif/profiler.h \
     sim/whatif/repeats.c sim/whatif/repeats_join.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \
     sim/whatif/kernel_bound.c sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h \
     sim/whatif/change.h sim/whatif/change_device.c sim/whatif/change_kernel.c sim/whatif/change_priority.c sim/whatif/changes.c sim/whatif/changes.h \

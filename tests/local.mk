@@ -45,7 +45,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/recorded \
+    tests/unit/recorded tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -142,6 +142,7 @@ check_PROGRAMS += $(UNIT_TESTS_BUILT)
 tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/cmd/table.c sim/cmd/table_people.c \
     sim/cmd/table_print.c sim/cmd/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
+tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)

@@ -29,7 +29,7 @@ traces_libtraces_a_SOURCES = \
     traces/jsonl/emit.c traces/jsonl/emit.h traces/jsonl/fields.c traces/jsonl/fields.h traces/jsonl/keys.c \
     traces/jsonl/keys.h traces/jsonl/program.h traces/jsonl/read.c traces/jsonl/read_buffer.c traces/jsonl/read_call.c \
     traces/jsonl/read_collective.c traces/jsonl/read_collective.h traces/jsonl/write_collective.c \
-    traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_library.c traces/jsonl/read_launches.c \
+    traces/jsonl/read_definitions.c traces/jsonl/read_header.c traces/jsonl/read_kernel.c traces/jsonl/read_library.c traces/jsonl/read_launches.c traces/jsonl/read_recording.c traces/jsonl/write_recording.c \
     traces/jsonl/write_launches.c \
     traces/jsonl/link_tasks.c traces/jsonl/read_program.c traces/jsonl/read_range.c traces/jsonl/read_task.c \
     traces/jsonl/read_task_columns.c traces/jsonl/read_task_graph.c traces/jsonl/task_lines.h \
@@ -48,7 +48,7 @@ traces_libtraces_a_SOURCES = \
     traces/nsys/operations.c traces/nsys/ranges.c traces/nsys/report.c \
     traces/operators/implementation.c traces/operators/internal.h traces/operators/operator.c traces/operators/operators.h traces/operators/read.c \
     traces/ranks/align.c traces/ranks/internal.h traces/ranks/match.c traces/ranks/merge.c traces/ranks/order.c traces/ranks/rank.h traces/ranks/ranks.c traces/ranks/ranks.h \
-    traces/recorded/calls.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c \
+    traces/recorded/calls.c traces/recorded/costs.c traces/recorded/describe.c traces/recorded/file.c traces/recorded/graphs.c traces/recorded/host_nodes.c traces/recorded/hosts.c \
     traces/recorded/internal.h traces/recorded/memory.c traces/recorded/operations.c traces/recorded/parameters.c \
     traces/recorded/parameters.h traces/recorded/ranges.c traces/recorded/recorded.c traces/recorded/recorded.h \
     traces/recorded/records.h \

@@ -50,15 +50,20 @@ RECORDER_FILES = \
     validate/record/exec.c validate/record/functions.c validate/record/graphs.c validate/record/inject.c validate/record/nvtx.c \
     validate/record/rows.c validate/record/streams.c validate/record/writer.c
 RECORDER_INCLUDES = validate/record/api.h validate/record/internal.h validate/record/writer.h traces/recorded/records.h
-EXTRA_DIST += $(RECORDER_FILES) validate/record/api.h validate/record/internal.h validate/record/writer.h validate/record/README.md
+EXTRA_DIST += $(RECORDER_FILES) validate/record/cost.cu validate/record/api.h validate/record/internal.h validate/record/writer.h validate/record/README.md
 if HAVE_RECORDER
 recorderdir = $(pkglibdir)
 nodist_recorder_DATA = validate/record/libgridtide_record.so
-CLEANFILES += validate/record/libgridtide_record.so
+nodist_recorder_SCRIPTS = validate/record/gridtide-record-cost
+CLEANFILES += validate/record/libgridtide_record.so validate/record/gridtide-record-cost
 validate/record/libgridtide_record.so: $(RECORDER_FILES) $(RECORDER_INCLUDES)
 	@$(MKDIR_P) $(@D)
 	$(AM_V_CC)$(CC) $(DEFS) -D_GNU_SOURCE -I$(top_srcdir) $(CUDA_CPPFLAGS) $(CPPFLAGS) -std=gnu11 -Wall -Wextra $(WARNING_CFLAGS) \
 	  $(PREFIX_MAP_CFLAGS) $(CFLAGS) -fvisibility=hidden -shared -fPIC -o $@ $(RECORDER_FILES:%=$(srcdir)/%) -lpthread -ldl
+# What recording costs, measured behind each recording.
+validate/record/gridtide-record-cost: validate/record/cost.cu
+	@$(MKDIR_P) $(@D)
+	$(AM_V_NVCC)$(NVCC) $(KERNEL_NVCCFLAGS) $(NVCCFLAGS) $(NVCC_ARCH) -cudart static -o $@ $(srcdir)/validate/record/cost.cu
 endif
 
 if HAVE_NVCC

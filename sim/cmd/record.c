@@ -182,6 +182,7 @@ static int record(const struct arguments *arguments, const char *library, const 
                      arguments->recording.program[0]);
         return gt_fail(&error);
     }
+    gt_record_measure_cost(library, folder);
     if (write_trace(folder, arguments, &error) != 0 ||
         (arguments->report != NULL &&
          gt_record_report(arguments->output, arguments->report, arguments->quiet, &error) != 0))

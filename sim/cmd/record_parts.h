@@ -13,6 +13,7 @@ struct gt_recording {
     const char *from;     /* start, profiler, range or signal */
     const char *range;    /* for "range": its name */
     uint64_t delay_ms, duration_ms;
+    const char *output; /* a new file for what the program prints; NULL: it prints where this one does */
 };
 
 /* The library that goes into the program: beside this program where it was built, or where it was installed.
@@ -22,6 +23,9 @@ char *gt_recorder_library(struct gt_error *error);
  * started.  *status is as wait() has it. */
 int gt_record_run(const struct gt_recording *recording, const char *library, const char *folder, int *status,
                   struct gt_error *error);
+/* Measure what recording by `library` costs on this machine, into GT_RECORDED_COSTS of `folder`; where that cannot be
+ * done there is no such file. */
+void gt_record_measure_cost(const char *library, const char *folder);
 /* Run `trace` into the store FOLDER.db, explain it and draw the report into `folder`, each by this program itself.
  * 0, or -1. */
 int gt_record_report(const char *trace, const char *folder, bool quiet, struct gt_error *error);

@@ -1,5 +1,6 @@
 /* record_run.c - the program that is recorded: its environment, its start, its end. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,6 +101,7 @@ static void pass_on(int number)
 int gt_record_run(const struct gt_recording *recording, const char *library, const char *folder, int *status,
                   struct gt_error *error)
 {
+    posix_spawn_file_actions_t actions;
     struct sigaction interrupt, quit, end, ours = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
     char *preloaded, *before;
     int failed;
@@ -108,7 +110,14 @@ int gt_record_run(const struct gt_recording *recording, const char *library, con
     preloaded = preload(library);
     before = getenv("LD_PRELOAD") == NULL ? NULL : gt_format("%s", getenv("LD_PRELOAD"));
     set("LD_PRELOAD", preloaded);
-    failed = gt_child_start(&child, NULL, recording->program, environ);
+    posix_spawn_file_actions_init(&actions);
+    if (recording->output != NULL) {
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, recording->output, O_WRONLY | O_CREAT | O_EXCL,
+                                         0600);
+        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    }
+    failed = gt_child_start(&child, &actions, recording->program, environ);
+    posix_spawn_file_actions_destroy(&actions);
     set("LD_PRELOAD", before);
     clear_environment();
     free(before);

@@ -203,7 +203,7 @@ struct gt_device {
         uint64_t node_ps;              /* a node of a graph launched */
         uint64_t gap_ps, graph_gap_ps; /* of the GPU: added to the gap behind an operation; behind a node */
         uint64_t copy_gap_ps;          /* the same where one of the two copies */
-    } kineto, nsys;
+    } kineto, nsys, record;
     uint64_t unprofiled_node_ps;      /* CPU time that a graph's node adds to its launch when nobody records, ... */
     uint64_t unprofiled_graph_gap_ps; /* ... and graph_gap_ps then */
     struct gt_warp_costs warp;        /* of instructions: kernels whose program is known */

@@ -434,6 +434,7 @@ const struct gt_device_key gt_device_keys[] = {
 
     PROFILER("kineto", kineto),
     PROFILER("nsys", nsys),
+    PROFILER("record", record),
     TIME("profiler.none_node_us", "us", unprofiled_node_ps, LONGEST_US, "0.005",
          "CPU time that a graph's node adds to its launch when nobody records, in place of host.graph_group_us, "
          "graph_node_us and graph_copy_us, which were measured under a profiler"),

@@ -6,6 +6,7 @@
 
 #include "sim/base/sort.h"
 #include "sim/stream/call_times.h"
+#include "sim/whatif/recording_cost.h"
 #include "sim/workload/ranges.h"
 
 /* Where launches take twice as long, so much less of the host's time is left when nobody records: by a fit to 28 recordings of
@@ -47,6 +48,8 @@ struct removing {
     struct gt_workload *w;
     const struct gt_device *device;
     const struct gt_profiler_cost *cost;
+    bool measured; /* by the recorder itself: what calls cost, by their kinds */
+    gt_time_ps call_ps[GT_CALL_KINDS];
     struct mark *marks;
     size_t mark_count;
     struct pause *pauses; /* by start */
@@ -56,9 +59,15 @@ struct removing {
 
 static const struct gt_profiler_cost *cost_of(const struct gt_workload *w, const struct gt_device *device)
 {
-    if (w->source != NULL && strcmp(w->source, "kineto") == 0)
-        return &device->kineto;
-    return w->source != NULL && strcmp(w->source, "nsys") == 0 ? &device->nsys : NULL;
+    const struct {
+        const char *source;
+        const struct gt_profiler_cost *cost;
+    } profilers[] = { { "kineto", &device->kineto }, { "nsys", &device->nsys }, { "record", &device->record } };
+
+    for (size_t i = 0; w->source != NULL && i < sizeof profilers / sizeof profilers[0]; i++)
+        if (strcmp(w->source, profilers[i].source) == 0)
+            return profilers[i].cost;
+    return NULL;
 }
 
 /* Ranges stand by start.  A first step has no pause before it: its end_ps is its start. */
@@ -161,6 +170,8 @@ static gt_time_ps call_cost_ps(const struct removing *removing, const struct gt_
 {
     gt_time_ps cost_ps = submits(call) ? removing->cost->submit_ps : removing->cost->call_ps;
 
+    if (removing->measured)
+        cost_ps = removing->call_ps[call->kind];
     return call->kind == GT_CALL_GRAPH_LAUNCH ? cost_ps + call->ops * removing->cost->node_ps : cost_ps;
 }
 
@@ -210,6 +221,8 @@ static gt_time_ps least_call_ps(const struct removing *removing, const struct gt
 {
     gt_time_ps unprofiled_ps = gt_call_row_ps(removing->w, removing->device, call), least_ps;
 
+    if (removing->measured)
+        return part(call->duration_ps, least_call_part);
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
         unprofiled_ps += call->ops * removing->device->unprofiled_node_ps;
     least_ps = call->kind == GT_CALL_GRAPH_LAUNCH ? 0 : part(call->duration_ps, least_call_part);
@@ -251,6 +264,7 @@ static void shorten_call(struct removing *removing, gt_call_index index, double 
     if (!(call->flags & GT_CALL_STATED) || call->flags & GT_CALL_INFERRED || call->kind == GT_CALL_HOST_WORK)
         return;
     removing->removed->calls++;
+    take_off(removing, &call->duration_ps, call->held_ps, 0);
     take_off(removing, &call->duration_ps, goes_ps(removing, whole_ps, cost_ps, 1), least_call_ps(removing, call));
     shorten_ops(removing, call, whole_ps);
     if (call->return_ps != GT_TIME_NONE && call->return_ps > removing->device->sync_return_ps)
@@ -369,6 +383,7 @@ bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *
     memset(removed, 0, sizeof *removed);
     if (found == NULL)
         return false;
+    removing.measured = gt_recording_measured(&recorded->recording, &cost, removing.call_ps);
     collect_marks(&removing);
     collect_pauses(&removing);
     take_pace(&removing);

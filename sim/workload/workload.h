@@ -18,6 +18,7 @@
 
 #include "sim/base/error.h"
 #include "sim/workload/group.h"
+#include "sim/workload/recording.h"
 
 struct gt_program;     /* sim/workload/program.h */
 struct gt_task_graph;  /* sim/workload/task_graph.h */
@@ -196,6 +197,7 @@ struct gt_call {
     uint32_t line;        /* in the trace file, for messages; 0 unknown */
     uint32_t most_pieces; /* of a poll: so many, then the thread goes on, done or not; 0: until it is done */
     gt_time_ps piece_ps;  /* of a poll: the work between two queries */
+    gt_time_ps held_ps;   /* of the measured duration, in which `gridtide record` held the call up */
     /* As the profiler numbered them, 0: not recorded. CUPTI's correlation of the call, which its operations
      * carry too, counts within a process; Kineto's External id is that of the operator that made the call. */
     uint32_t correlation, external;
@@ -301,6 +303,7 @@ struct gt_workload {
     char *path;   /* the file it was read from, for messages; may be NULL */
     char *source; /* "kineto", "nsys", "gridtide", ...; may be NULL */
     char *device; /* device file the trace asks for, e.g. "h200"; may be NULL */
+    struct gt_recording_cost recording;
     /* A device block found in the trace: key/value pairs as in a device file. */
     struct gt_setting {
         char *key, *value;

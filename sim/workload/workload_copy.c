@@ -33,6 +33,7 @@ struct gt_workload *gt_workload_copy(const struct gt_workload *from)
     to->path = gt_strdup(from->path);
     to->source = gt_strdup(from->source);
     to->device = gt_strdup(from->device);
+    to->recording = from->recording;
     COPY_ARRAY(to, from, gpus, gpu_count, gpu_room);
     COPY_ARRAY(to, from, streams, stream_count, stream_room);
     COPY_ARRAY(to, from, threads, thread_count, thread_room);

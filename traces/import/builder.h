@@ -21,6 +21,7 @@
 
 struct gt_import_call {
     int64_t start_ns, end_ns;
+    uint64_t held_ns; /* of that, by the recorder */
     uint64_t process; /* any number that tells processes apart, as in ops and targets */
     uint32_t correlation;
     uint32_t external;      /* Kineto's External id; 0: none */

@@ -177,6 +177,7 @@ static void write_calls(struct gt_import_finish *finish)
 
         call->start_ps = since_origin_ps(finish, from->start_ns);
         call->duration_ps = since_origin_ps(finish, from->end_ns) - call->start_ps;
+        call->held_ps = from->held_ns * 1000;
         call->thread = from->thread;
         call->name = from->name;
         call->stream = from->stream;

@@ -50,6 +50,8 @@ void gt_emit_signed_value(struct gt_emit *emit, int64_t value);
 void gt_emit_number_value(struct gt_emit *emit, uint64_t value);
 void gt_emit_mean_value(struct gt_emit *emit, double value); /* six digits */
 
+/* What the header has of `gridtide record`'s cost (write_recording.c). */
+void gt_emit_recording(struct gt_emit *emit);
 /* One program, and the profile of an operation (write_program.c). */
 void gt_emit_program(struct gt_emit *emit, uint32_t index);
 void gt_emit_profile(struct gt_emit *emit, const struct gt_profile *profile);

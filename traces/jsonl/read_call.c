@@ -25,7 +25,7 @@ struct raw_op {
 struct raw_call {
     const struct gt_json_token *thread, *event, *name, *nodes, *buffer;
     uint64_t address;
-    gt_time_ps start, duration, piece;
+    gt_time_ps start, duration, piece, held;
     struct raw_op op;
     uint32_t grid[3], block[3], dynamic_shared_bytes, correlation, external, most_pieces;
     uint8_t kind;
@@ -81,6 +81,7 @@ static const struct gt_field call_fields[] = {
     { "target_unknown", GT_FIELD_BOOL, offsetof(struct raw_call, target_unknown), NULL, 0 },
     { "piece", GT_FIELD_TIME, offsetof(struct raw_call, piece), NULL, 0 },
     { "most_pieces", GT_FIELD_U32, offsetof(struct raw_call, most_pieces), NULL, 0 },
+    { "held", GT_FIELD_TIME, offsetof(struct raw_call, held), NULL, 0 },
 };
 static const struct gt_field_table call_table = GT_FIELD_TABLE("a call", call_fields);
 static const struct gt_field_table node_table = GT_FIELD_TABLE("a node", node_fields);
@@ -397,6 +398,7 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     call->external = raw->external;
     call->piece_ps = raw->piece != GT_TIME_NONE ? raw->piece : 0;
     call->most_pieces = raw->most_pieces;
+    call->held_ps = raw->held;
     call->thread = gt_jsonl_use_thread(jsonl, raw->thread);
     if (raw->name != NULL && raw->name->type == GT_JSON_STRING)
         call->name = gt_name(workload, raw->name->text, raw->name->length);

@@ -11,7 +11,7 @@ enum { SHOWN = 60, ITEMS_LIMIT = 4096 }; /* of settings and warnings, which are 
 
 struct raw_header {
     uint64_t version;
-    const struct gt_json_token *name, *source, *device, *settings, *warnings;
+    const struct gt_json_token *name, *source, *device, *settings, *warnings, *recording;
 };
 static const struct gt_field header_fields[] = {
     { "gridtide", GT_FIELD_U64, offsetof(struct raw_header, version), NULL, 0 },
@@ -20,6 +20,7 @@ static const struct gt_field header_fields[] = {
     { "device", GT_FIELD_TEXT, offsetof(struct raw_header, device), NULL, 0 },
     { "settings", GT_FIELD_OBJECT, offsetof(struct raw_header, settings), NULL, 0 },
     { "warnings", GT_FIELD_ARRAY, offsetof(struct raw_header, warnings), NULL, 0 },
+    { "recording", GT_FIELD_OBJECT, offsetof(struct raw_header, recording), NULL, 0 },
 };
 static const struct gt_field_table header_table = GT_FIELD_TABLE("the header", header_fields);
 
@@ -118,7 +119,8 @@ int gt_jsonl_header(struct gt_jsonl *jsonl, const struct gt_json_token *object, 
     workload->source = copy_text(raw.source);
     workload->device = copy_text(raw.device);
     if ((raw.settings != NULL && read_settings(workload, raw.settings, error) != 0) ||
-        (raw.warnings != NULL && read_warnings(jsonl, raw.warnings, error) != 0))
+        (raw.warnings != NULL && read_warnings(jsonl, raw.warnings, error) != 0) ||
+        (raw.recording != NULL && gt_jsonl_recording(jsonl, raw.recording, error) != 0))
         return -1;
     gt_jsonl_keep_unknown(jsonl, GT_EXTRA_HEADER, 0);
     jsonl->header_read = true;

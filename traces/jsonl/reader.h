@@ -30,6 +30,8 @@ struct gt_jsonl_line {
 extern const struct gt_jsonl_line gt_jsonl_lines[]; /* ended by a NULL key */
 
 int gt_jsonl_header(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
+/* What the header says of `gridtide record`'s cost. */
+int gt_jsonl_recording(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_kernel(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_stream(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);
 int gt_jsonl_event(struct gt_jsonl *jsonl, const struct gt_json_token *object, struct gt_error *error);

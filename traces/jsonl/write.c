@@ -53,6 +53,8 @@ static void emit_header(struct gt_emit *emit)
         gt_emit_any_text(emit, "device", workload->device);
     emit_settings(emit);
     emit_warnings(emit);
+    if (workload->recording.known)
+        gt_emit_recording(emit);
     gt_emit_close(emit, GT_EXTRA_HEADER, 0);
     gt_emit_newline(emit);
 }

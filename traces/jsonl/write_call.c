@@ -184,6 +184,8 @@ void gt_emit_call(struct gt_emit *emit, uint32_t index)
     emit_who(emit, call);
     gt_emit_time(emit, "start_ns", call->start_ps);
     gt_emit_time(emit, "duration_ns", call->duration_ps);
+    if (call->held_ps != 0)
+        gt_emit_time(emit, "held_ns", call->held_ps);
     if (call->kind == GT_CALL_POLL)
         gt_emit_time(emit, "piece_ns", call->piece_ps);
     if (call->most_pieces != 0)

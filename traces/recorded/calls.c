@@ -198,6 +198,7 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
 
     call->start_ns = (int64_t)record->start_ns;
     call->end_ns = (int64_t)record->end_ns;
+    call->held_ns = gt_recorded_held_ns(process, record);
     if (call->end_ns < call->start_ns) {
         call->end_ns = call->start_ns;
         gt_import_warn(recorded->import.workload, "calls-without-end", 1);
@@ -212,6 +213,28 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
         call->kind == GT_CALL_COPY && record->head.flags & GT_RECORDED_SYNCHRONOUS ? GT_CALL_SYNCHRONOUS : 0;
     if (call->kind != GT_CALL_OTHER)
         set_meaning(recorded, process, events, record, number);
+}
+
+static int compare_switches(const void *left, const void *right)
+{
+    const struct gt_record_switch *a = *(const void *const *)left, *b = *(const void *const *)right;
+
+    GT_ORDER(a->time_ns, b->time_ns);
+    return 0;
+}
+
+/* Was recording on then?  `at` is the switch that comes next, for times that rise.  What was called while it was off is told
+ * because it made what others mean (streams, memory, events); it is no part of the run. */
+static bool was_on(const struct gt_recorded_list *switches, uint32_t *at, uint64_t time_ns)
+{
+    const struct gt_record_switch *next;
+
+    while (*at < switches->count && ((const struct gt_record_switch *)switches->items[*at])->time_ns <= time_ns)
+        (*at)++;
+    if (*at > 0)
+        return ((const struct gt_record_switch *)switches->items[*at - 1])->on;
+    next = switches->count > 0 ? switches->items[0] : NULL;
+    return next == NULL || !next->on;
 }
 
 static void name_threads(struct gt_recorded *recorded, const struct gt_recorded_process *process)
@@ -230,11 +253,21 @@ static void name_threads(struct gt_recorded *recorded, const struct gt_recorded_
 void gt_recorded_add_calls(struct gt_recorded *recorded, struct gt_recorded_process *process)
 {
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_CALL];
+    struct gt_recorded_list *switches = &process->lists[GT_RECORDED_SWITCH];
     struct event *events = NULL;
+    uint32_t next_switch = 0;
 
+    if (switches->count > 0)
+        qsort(switches->items, switches->count, sizeof *switches->items, compare_switches);
     process->first_thread = recorded->import.workload->thread_count;
-    for (uint32_t i = 0; i < list->count; i++)
-        add_call(recorded, process, &events, list->items[i]);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gt_record_call *call = list->items[i];
+
+        if (was_on(switches, &next_switch, call->start_ns))
+            add_call(recorded, process, &events, call);
+        else if (call->what == GT_DID_EVENT_CREATE && call->result == 0)
+            event_meant(recorded, &events, call);
+    }
     free_events(events);
     name_threads(recorded, process);
 }

@@ -10,6 +10,7 @@
  *  graphs.c      which nodes of a graph come after which
  *  hosts.c       host functions, which CUPTI does not time; host_nodes.c: those in graphs
  *  ranges.c      NVTX
+ *  costs.c       what recording took itself
  */
 #ifndef GRIDTIDE_TRACES_RECORDED_INTERNAL_H
 #define GRIDTIDE_TRACES_RECORDED_INTERNAL_H
@@ -61,6 +62,7 @@ struct gt_recorded_process {
 struct gt_recorded {
     struct gt_import import;
     const char *path;
+    const char *folder; /* of all files; NULL: one was named */
     struct gt_recorded_process *processes;
     uint32_t process_count, process_room;
     struct gt_recorded_gpu { /* by number in the trace */
@@ -70,6 +72,11 @@ struct gt_recorded {
     uint32_t gpu_count, gpu_room;
     uint64_t pick_up_ns; /* from the end of what is before a host function to its start */
 };
+
+/* costs.c: of a call's time, in which CUPTI held it up; and what recording cost, for the header. */
+void gt_recorded_sort_overheads(struct gt_recorded_process *process);
+uint64_t gt_recorded_held_ns(const struct gt_recorded_process *process, const struct gt_record_call *call);
+void gt_recorded_tell_cost(struct gt_recorded *recorded);
 
 /* file.c: read the file into `process`, zeroed. Returns 0, or -1. */
 int gt_recorded_load(struct gt_recorded_process *process, const char *path, struct gt_input *opened,

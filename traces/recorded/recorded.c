@@ -58,6 +58,7 @@ static int load_folder(struct gt_recorded *recorded, const char *path, struct gt
 
     if (count < 0)
         return gt_error_set(error, "%s: %s", path, strerror(errno));
+    recorded->folder = path;
     if (count == 0)
         status = gt_error_set(error, "%s: no file of gridtide record (*%s) in this folder", path, GT_RECORDED_ENDING);
     for (int i = 0; i < count; i++) {
@@ -101,6 +102,7 @@ static void add_process(struct gt_recorded *recorded, struct gt_recorded_process
         return;
     gt_recorded_sort_calls(process);
     gt_recorded_sort_graphs(process);
+    gt_recorded_sort_overheads(process);
     gt_recorded_describe(recorded, process);
     gt_recorded_find_memory(recorded, process);
     gt_recorded_add_calls(recorded, process);
@@ -130,37 +132,6 @@ static uint64_t pick_up_ns(const struct gt_workload *workload)
     return device.host_function_ps / 1000;
 }
 
-/* What recording itself took of the threads' time, which is in the gaps between their calls. */
-static void tell_cost(struct gt_recorded *recorded)
-{
-    uint64_t calls = 0, calls_ns = 0, overhead_ns = 0;
-    char *json;
-
-    for (uint32_t i = 0; i < recorded->process_count; i++) {
-        const struct gt_recorded_process *process = &recorded->processes[i];
-        uint32_t count = GT_RECORD_COUNT(process, GT_RECORDED_COST);
-        const struct gt_record_cost *last = NULL;
-
-        for (uint32_t n = 0; n < count; n++) {
-            const struct gt_record_cost *cost = GT_RECORDS(process, GT_RECORDED_COST)[n];
-
-            if (last == NULL || cost->calls >= last->calls)
-                last = cost;
-        }
-        if (last == NULL)
-            continue;
-        calls += last->calls;
-        calls_ns += last->calls_ns;
-        overhead_ns += last->overhead_ns;
-    }
-    if (calls == 0)
-        return;
-    json = gt_format("\"recording\":{\"calls\":%llu,\"calls_ns\":%llu,\"cupti_overhead_ns\":%llu}",
-                     (unsigned long long)calls, (unsigned long long)calls_ns, (unsigned long long)overhead_ns);
-    gt_workload_add_extra(recorded->import.workload, GT_EXTRA_HEADER, 0, json);
-    free(json);
-}
-
 static struct gt_workload *make(struct gt_recorded *recorded, struct gt_error *error)
 {
     gt_import_begin(&recorded->import, "record");
@@ -171,7 +142,7 @@ static struct gt_workload *make(struct gt_recorded *recorded, struct gt_error *e
     recorded->pick_up_ns = pick_up_ns(recorded->import.workload);
     for (uint32_t i = 0; i < recorded->process_count; i++)
         complete_process(recorded, &recorded->processes[i]);
-    tell_cost(recorded);
+    gt_recorded_tell_cost(recorded);
     return gt_import_finish(&recorded->import, recorded->path, error);
 }
 

@@ -17,6 +17,8 @@
 
 #define GT_RECORDED_MAGIC  "GTRECORD"
 #define GT_RECORDED_ENDING ".gtrecord"
+/* Beside these files: what calls take without and with recording, a line "SORT NS NS" each (gt_recording_sort_names). */
+#define GT_RECORDED_COSTS "costs.txt"
 
 enum {
     GT_RECORDED_VERSION = 1,
