@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
@@ -168,6 +169,30 @@ static int tell_end(const struct arguments *arguments, int status)
     return GT_EXIT_FAILED;
 }
 
+/* Linux's kernel has one, or Windows' for it. */
+static bool has_driver(void)
+{
+    return access("/proc/driver/nvidia", F_OK) == 0 || access("/dev/dxg", F_OK) == 0;
+}
+
+/* Can the trace be written when the program has ended, which may be hours from now? */
+static int check_output(const char *output, struct gt_error *error)
+{
+    const char *slash = strrchr(output, '/');
+    char *folder = slash == NULL     ? gt_format(".")
+                   : slash == output ? gt_format("/")
+                                     : gt_format("%.*s", (int)(slash - output), output);
+    struct stat found;
+    int status = access(folder, W_OK);
+
+    if (status != 0)
+        gt_error_set(error, "%s: cannot be written: %s: %s", output, folder, strerror(errno));
+    else if (stat(output, &found) == 0 && S_ISDIR(found.st_mode))
+        status = gt_error_set(error, "%s: is a folder; name a file for the trace", output);
+    free(folder);
+    return status;
+}
+
 /* The program's end and the trace; what the recorder wrote lies in `folder`. */
 static int record(const struct arguments *arguments, const char *library, const char *folder)
 {
@@ -178,8 +203,9 @@ static int record(const struct arguments *arguments, const char *library, const 
         return gt_fail(&error);
     status = tell_end(arguments, ended);
     if (gt_importer_recorded.sniff_folder(folder) == 0) {
-        gt_error_set(&error, "%s made no CUDA call, so that there is nothing to record",
-                     arguments->recording.program[0]);
+        gt_error_set(&error, "%s made no CUDA call that succeeded, so that there is nothing to record%s",
+                     arguments->recording.program[0],
+                     has_driver() ? "" : "; this machine has no driver of NVIDIA's GPUs");
         return gt_fail(&error);
     }
     gt_record_measure_cost(library, folder);
@@ -220,8 +246,10 @@ static int run(int argc, char **argv)
 
     gt_parse_in_order(&parser, argc, argv, &arguments);
     library = gt_recorder_library(&error);
-    if (library == NULL)
+    if (library == NULL || check_output(arguments.output, &error) != 0) {
+        free(library);
         return gt_fail(&error);
+    }
     folder = make_folder(arguments.keep, &error);
     status = folder == NULL ? gt_fail(&error) : record(&arguments, library, folder);
     if (folder != NULL && arguments.keep == NULL)

@@ -38,5 +38,10 @@ has_recorder()
     run -1 "$GRIDTIDE" record -o x.jsonl /no/such/program
     [[ "$output" == *"/no/such/program: cannot be started: No such file or directory"* ]]
     [ ! -e x.jsonl ]
+    for place in no/such/x.jsonl .; do
+        run -1 "$GRIDTIDE" record -o "$place" -- touch ran
+        [[ "$output" == "gridtide: $place: "* ]]
+        [ ! -e ran ]
+    done
     [ -z "$(ls -A tmp)" ]
 }
