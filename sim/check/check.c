@@ -21,7 +21,8 @@ struct freeing {
 
 struct checking {
     const struct gt_workload *w;
-    struct gt_check *check;
+    struct gt_races *races;
+    bool may; /* what may be done is taken to be done, and of races only those are told that need it */
     struct gt_order *order;
     struct gt_memory_map *memory;
     struct gt_stamp *stamps;  /* by operation */
@@ -65,7 +66,7 @@ static void tell_race(struct checking *c, const struct gt_segment *segment, cons
 {
     gt_buffer_index buffer = c->access->buffer;
     uint32_t *told = &c->race_of[buffer != GT_NONE ? buffer : c->w->buffer_count];
-    struct gt_check *check = c->check;
+    struct gt_races *all = c->races;
     const struct gt_buffer *b = buffer != GT_NONE ? &c->w->buffers[buffer] : NULL;
     uint64_t base = b != NULL && b->address != GT_ADDRESS_NONE ? b->address : 0;
     struct gt_race race = {
@@ -79,14 +80,16 @@ static void tell_race(struct checking *c, const struct gt_segment *segment, cons
         .freed = freed_between(c, first),
     };
 
-    if (*told != GT_NONE && check->races[*told].second == c->op) {
-        if (check->races[*told].first < race.first)
-            check->races[*told] = race;
+    if (c->may && !c->access->possible && !first->possible)
+        return;
+    if (*told != GT_NONE && all->races[*told].second == c->op) {
+        if (all->races[*told].first < race.first)
+            all->races[*told] = race;
         return;
     }
-    gt_array_grow(check->races, check->race_count, check->race_room);
-    *told = check->race_count;
-    check->races[check->race_count++] = race;
+    gt_array_grow(all->races, all->count, all->room);
+    *told = all->count;
+    all->races[all->count++] = race;
 }
 
 static bool ordered(const struct checking *c, const struct gt_memory_touch *touch)
@@ -107,7 +110,7 @@ static void write_segment(void *user, struct gt_segment *segment)
             tell_race(c, segment, &segment->reads[i], GT_RACE_WRITE_AFTER_READ);
     if (segment->read_count == 0 && segment->write.op != GT_NONE && !ordered(c, &segment->write))
         tell_race(c, segment, &segment->write, GT_RACE_WRITE_AFTER_WRITE);
-    segment->write = (struct gt_memory_touch){ c->op, c->access->buffer };
+    segment->write = (struct gt_memory_touch){ c->op, c->access->buffer, c->access->possible };
     gt_segment_clear_reads(segment);
 }
 
@@ -125,7 +128,7 @@ static void read_segment(void *user, struct gt_segment *segment)
         if (!ordered(c, &segment->reads[i]))
             segment->reads[kept++] = segment->reads[i];
     segment->read_count = kept;
-    gt_segment_add_read(segment, (struct gt_memory_touch){ c->op, c->access->buffer });
+    gt_segment_add_read(segment, (struct gt_memory_touch){ c->op, c->access->buffer, c->access->possible });
 }
 
 static void touch(struct checking *c, gt_op_index index, bool writes)
@@ -136,7 +139,7 @@ static void touch(struct checking *c, gt_op_index index, bool writes)
         const struct gt_buffer_access *access = &c->w->accesses[op->first_access + i];
         struct gt_memory_range range;
 
-        if (access->writes != writes || access->possible) /* what may not be done is no race */
+        if (access->writes != writes || (access->possible && !c->may))
             continue;
         c->access = access;
         c->segments = 0;
@@ -201,22 +204,21 @@ static uint32_t *none(uint64_t count)
     return array;
 }
 
-void gt_check_run(struct gt_check *check, const struct gt_workload *w)
+/* Returns how many waits had no known target. */
+static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, bool may)
 {
     /* clang-format off */
     struct checking c = {
-        .w = w, .check = check, .memory = gt_memory_new(w),
+        .w = w, .races = races, .may = may, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
         .race_of = none(w->buffer_count), .freeings = gt_calloc(w->buffer_count + 1ull, sizeof *c.freeings),
     };
     /* clang-format on */
+    uint64_t unknown_waits;
 
-    *check = (struct gt_check){ .operations = w->op_count };
     c.order = gt_order_new(w, take_op, &c);
     for (gt_buffer_index i = 0; i < w->buffer_count; i++)
         c.freeings[i].call = GT_NONE;
-    for (gt_op_index i = 0; i < w->op_count; i++)
-        check->known += gt_check_knows(w, i);
     for (gt_call_index i = 0; i < w->call_count; i++) {
         gt_order_call(c.order, i);
         if (w->calls[i].kind == GT_CALL_FREE)
@@ -224,7 +226,7 @@ void gt_check_run(struct gt_check *check, const struct gt_workload *w)
         else if (w->calls[i].kind == GT_CALL_ALLOC)
             take_alloc(&c, i);
     }
-    check->unknown_waits = gt_order_unknown_waits(c.order);
+    unknown_waits = gt_order_unknown_waits(c.order);
     for (gt_buffer_index i = 0; i < w->buffer_count; i++)
         gt_freed_free(&c.freeings[i].freed);
     gt_order_free(c.order);
@@ -232,12 +234,32 @@ void gt_check_run(struct gt_check *check, const struct gt_workload *w)
     free(c.stamps);
     free(c.race_of);
     free(c.freeings);
+    return unknown_waits;
+}
+
+static bool has_possible(const struct gt_workload *w)
+{
+    for (uint32_t i = 0; i < w->access_count; i++)
+        if (w->accesses[i].possible)
+            return true;
+    return false;
+}
+
+void gt_check_run(struct gt_check *check, const struct gt_workload *w)
+{
+    *check = (struct gt_check){ .operations = w->op_count };
+    for (gt_op_index i = 0; i < w->op_count; i++)
+        check->known += gt_check_knows(w, i);
+    check->unknown_waits = go_through(w, &check->certain, false);
+    if (has_possible(w))
+        go_through(w, &check->possible, true);
 }
 
 void gt_check_free(struct gt_check *check)
 {
-    free(check->races);
-    *check = (struct gt_check){ .races = NULL };
+    free(check->certain.races);
+    free(check->possible.races);
+    *check = (struct gt_check){ .operations = 0 };
 }
 
 double gt_check_covered_pct(const struct gt_check *check)

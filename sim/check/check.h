@@ -26,9 +26,16 @@ struct gt_race {
     gt_call_index freed; /* the memory was given back in between, by this call; GT_NONE: it was not */
 };
 
-struct gt_check {
+struct gt_races {
     struct gt_race *races; /* by their second operation, in the order in which operations come */
-    uint32_t race_count, race_room;
+    uint32_t count, room;
+};
+
+struct gt_check {
+    struct gt_races certain;
+    struct gt_races
+        possible; /* there are these besides if all is done that may be: memory that operations were given a
+                               * pointer to, of which nobody knows whether they use it, and how much (may_read, may_write) */
     uint64_t operations, known; /* how many there are, and of how many it is known what they read and write */
     uint64_t unknown_waits;     /* waits of unknown target, which were taken to be for everything */
 };

@@ -11,6 +11,7 @@
 struct gt_memory_touch {
     gt_op_index op; /* GT_NONE: nobody */
     gt_buffer_index buffer;
+    bool possible; /* it may not be done */
 };
 
 struct gt_segment {

@@ -23,6 +23,8 @@ struct arguments {
 /* Operations that are simulated at most to show races in schedules, over all of them. */
 static const uint64_t most_simulated = 2000000;
 
+enum { POSSIBLE_PRINTED = 5 };
+
 /* What was found, and the schedule of each race that the simulator shows. */
 struct findings {
     const struct gt_workload *workload;
@@ -71,8 +73,8 @@ static bool certain(const struct findings *f)
 
 static char *verdict(const struct findings *f)
 {
-    if (f->check.race_count > 0)
-        return gt_format("%" PRIu32 " race%s", f->check.race_count, f->check.race_count > 1 ? "s" : "");
+    if (f->check.certain.count > 0)
+        return gt_format("%" PRIu32 " race%s", f->check.certain.count, f->check.certain.count > 1 ? "s" : "");
     if (certain(f))
         return gt_strdup("no races");
     if (f->check.known < f->check.operations)
@@ -110,11 +112,9 @@ static void put_schedule(yajl_gen json, const struct gt_schedule *schedule)
     yajl_gen_map_close(json);
 }
 
-static void put_race(yajl_gen json, const struct findings *f, uint32_t index)
+/* What there is to say of a race without its schedule. */
+static void put_race(yajl_gen json, const struct findings *f, const struct gt_race *race)
 {
-    const struct gt_race *race = &f->check.races[index];
-
-    yajl_gen_map_open(json);
     put_text(json, "first", gt_check_op_text(f->workload, race->first));
     put_text(json, "second", gt_check_op_text(f->workload, race->second));
     put_text(json, "buffer", gt_check_buffer_text(f->workload, race));
@@ -127,8 +127,27 @@ static void put_race(yajl_gen json, const struct findings *f, uint32_t index)
     gt_json_integer(json, race->second);
     gt_json_text(json, "reused");
     yajl_gen_bool(json, race->freed != GT_NONE);
-    put_schedule(json, f->shown[index] ? &f->schedules[index] : NULL);
-    yajl_gen_map_close(json);
+}
+
+static void put_races(yajl_gen json, const struct findings *f)
+{
+    gt_json_text(json, "races");
+    yajl_gen_array_open(json);
+    for (uint32_t i = 0; i < f->check.certain.count; i++) {
+        yajl_gen_map_open(json);
+        put_race(json, f, &f->check.certain.races[i]);
+        put_schedule(json, f->shown[i] ? &f->schedules[i] : NULL);
+        yajl_gen_map_close(json);
+    }
+    yajl_gen_array_close(json);
+    gt_json_text(json, "possible");
+    yajl_gen_array_open(json);
+    for (uint32_t i = 0; i < f->check.possible.count; i++) {
+        yajl_gen_map_open(json);
+        put_race(json, f, &f->check.possible.races[i]);
+        yajl_gen_map_close(json);
+    }
+    yajl_gen_array_close(json);
 }
 
 static void print_json(const struct findings *f)
@@ -144,11 +163,7 @@ static void print_json(const struct findings *f)
     gt_json_text(json, "unknown_waits");
     gt_json_integer(json, (int64_t)f->check.unknown_waits);
     put_text(json, "verdict", verdict(f));
-    gt_json_text(json, "races");
-    yajl_gen_array_open(json);
-    for (uint32_t i = 0; i < f->check.race_count; i++)
-        put_race(json, f, i);
-    yajl_gen_array_close(json);
+    put_races(json, f);
     yajl_gen_map_close(json);
     gt_json_finish(json, stdout);
 }
@@ -179,8 +194,8 @@ static void print_csv(const struct findings *f)
     /* clang-format on */
     struct gt_table *table = gt_table_new("races", columns, sizeof columns / sizeof columns[0]);
 
-    for (uint32_t i = 0; i < f->check.race_count; i++) {
-        const struct gt_race *race = &f->check.races[i];
+    for (uint32_t i = 0; i < f->check.certain.count; i++) {
+        const struct gt_race *race = &f->check.certain.races[i];
         const struct gt_schedule *schedule = &f->schedules[i];
 
         add_text(table, gt_check_op_text(f->workload, race->first));
@@ -206,7 +221,7 @@ static void print_line(const char *what, char *text)
 
 static void print_race(const struct findings *f, uint32_t index)
 {
-    const struct gt_race *race = &f->check.races[index];
+    const struct gt_race *race = &f->check.certain.races[index];
     const struct gt_schedule *s = &f->schedules[index];
     char *buffer = gt_check_buffer_text(f->workload, race);
 
@@ -225,6 +240,32 @@ static void print_race(const struct findings *f, uint32_t index)
                              (double)s->second_start_ps / 1e6, (double)s->second_end_ps / 1e6));
 }
 
+/* Those that there are only if an operation uses memory that it was given a pointer to. */
+static void print_possible(const struct findings *f)
+{
+    uint32_t count = f->check.possible.count, most = count < POSSIBLE_PRINTED ? count : POSSIBLE_PRINTED;
+
+    if (count == 0)
+        return;
+    printf("\n%" PRIu32
+           " possible race%s, not counted: operations were given pointers to memory that they may not use, "
+           "or not all of\n",
+           count, count > 1 ? "s" : "");
+    for (uint32_t i = 0; i < most; i++) {
+        const struct gt_race *race = &f->check.possible.races[i];
+        char *first = gt_check_op_text(f->workload, race->first),
+             *second = gt_check_op_text(f->workload, race->second);
+        char *buffer = gt_check_buffer_text(f->workload, race);
+
+        printf("  %s of %s: %s, then %s\n", gt_race_kind_names[race->kind], buffer, first, second);
+        free(first);
+        free(second);
+        free(buffer);
+    }
+    if (count > most)
+        printf("  and %" PRIu32 " more, which --format json lists\n", count - most);
+}
+
 static void print_people(const struct findings *f)
 {
     char *text = verdict(f), *name = gt_clean_name(f->name);
@@ -236,10 +277,11 @@ static void print_people(const struct findings *f)
     if (f->check.unknown_waits > 0)
         printf("%" PRIu64 " waits of which it is not known what for are taken to be for everything\n",
                f->check.unknown_waits);
-    for (uint32_t i = 0; i < f->check.race_count; i++)
+    for (uint32_t i = 0; i < f->check.certain.count; i++)
         print_race(f, i);
     if (f->not_tried > 0)
         printf("\nschedules of %" PRIu32 " races were not simulated: the trace is long\n", f->not_tried);
+    print_possible(f);
 }
 
 /* Races in schedules of the simulator, as many as are worth the time. */
@@ -250,11 +292,11 @@ static int show(struct findings *f, bool quiet, struct gt_error *error)
     struct gt_device device;
     int result = 0;
 
-    f->schedules = gt_calloc(f->check.race_count + 1ull, sizeof *f->schedules);
-    f->shown = gt_calloc(f->check.race_count + 1ull, sizeof *f->shown);
-    if (f->check.race_count == 0)
+    f->schedules = gt_calloc(f->check.certain.count + 1ull, sizeof *f->schedules);
+    f->shown = gt_calloc(f->check.certain.count + 1ull, sizeof *f->shown);
+    if (f->check.certain.count == 0)
         return 0;
-    f->not_tried = f->check.race_count;
+    f->not_tried = f->check.certain.count;
     if (2 * each > left)
         return 0;
     if (gt_run_device(f->workload, NULL, quiet, &device, error) != 0)
@@ -263,8 +305,8 @@ static int show(struct findings *f, bool quiet, struct gt_error *error)
     if (witness == NULL)
         return -1;
     left -= each;
-    for (uint32_t i = 0; i < f->check.race_count && left >= each && result >= 0; i++) {
-        result = gt_witness_show(witness, &f->check.races[i], &f->schedules[i], error);
+    for (uint32_t i = 0; i < f->check.certain.count && left >= each && result >= 0; i++) {
+        result = gt_witness_show(witness, &f->check.certain.races[i], &f->schedules[i], error);
         f->shown[i] = result == 1;
         f->not_tried--;
         left -= each;
@@ -296,7 +338,7 @@ static int run(int argc, char **argv)
     if (show(&findings, arguments.quiet, &error) != 0 && !arguments.quiet)
         fprintf(stderr, "gridtide: warning: races are told without schedules: %s\n", error.text);
     print[arguments.format](&findings);
-    if (findings.check.race_count > 0)
+    if (findings.check.certain.count > 0)
         status = GT_EXIT_FAILED;
     gt_check_free(&findings.check);
     free(findings.schedules);

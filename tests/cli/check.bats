@@ -95,3 +95,18 @@ assert race["schedule"]["second_start_us"] < race["schedule"]["first_start_us"]'
         run -0 "$GRIDTIDE" run -q "$repaired"
     done
 }
+
+@test "what operations were only given pointers to is a possible race, listed apart and not counted" {
+    cat > may.jsonl << 'END'
+{"gridtide":1,"device":"toy"}
+{"stream":"a"}
+{"stream":"b"}
+{"kernel":"k","block_us":1}
+{"call":"launch","kernel":"k","stream":"a","may_write":["pool"]}
+{"call":"launch","kernel":"k","stream":"b","may_read":["pool"]}
+END
+    run -0 "$GRIDTIDE" check may.jsonl
+    [[ "$output" == *"none found, but of 2 operations nothing is known"* ]]
+    [[ "$output" == *"1 possible race, not counted"*"read-after-write of pool: k (line 5, stream a), then k (line 6, stream b)"* ]]
+    "$GRIDTIDE" check may.jsonl --format json | jq -e '.races == [] and (.possible | length) == 1 and .possible[0].fix != ""'
+}

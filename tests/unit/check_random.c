@@ -170,9 +170,10 @@ static char *write_program(const struct program *p)
 
 static const struct gt_race *find(const struct gt_check *check, const struct told *told)
 {
-    for (uint32_t i = 0; i < check->race_count; i++)
-        if (check->races[i].second == (gt_op_index)told->second && check->races[i].buffer == (uint32_t)told->buffer)
-            return &check->races[i];
+    for (uint32_t i = 0; i < check->certain.count; i++)
+        if (check->certain.races[i].second == (gt_op_index)told->second &&
+            check->certain.races[i].buffer == (uint32_t)told->buffer)
+            return &check->certain.races[i];
     return NULL;
 }
 
@@ -180,8 +181,9 @@ static const struct gt_race *find(const struct gt_check *check, const struct tol
 static void print_program(const char *text, const struct gt_check *check, const struct told *told, int count)
 {
     fputs(text, stderr);
-    for (uint32_t i = 0; i < check->race_count; i++)
-        fprintf(stderr, "told: %u %u b%u\n", check->races[i].first, check->races[i].second, check->races[i].buffer);
+    for (uint32_t i = 0; i < check->certain.count; i++)
+        fprintf(stderr, "told: %u %u b%u\n", check->certain.races[i].first, check->certain.races[i].second,
+                check->certain.races[i].buffer);
     for (int i = 0; i < count; i++)
         fprintf(stderr, "true: %d %d b%d\n", told[i].first, told[i].second, told[i].buffer);
 }
@@ -201,7 +203,7 @@ static void compare(const struct program *p, const struct gt_check *check, const
     struct told told[OPS * BUFFERS];
     int count = races_of(p, told);
 
-    bool same = check->race_count == (uint32_t)count;
+    bool same = check->certain.count == (uint32_t)count;
 
     for (int i = 0; i < count; i++) {
         const struct gt_race *race = find(check, &told[i]);
@@ -211,7 +213,7 @@ static void compare(const struct program *p, const struct gt_check *check, const
     if (same)
         return;
     print_program(text, check, told, count);
-    fail_msg("%u races told, and there are %d", check->race_count, count);
+    fail_msg("%u races told, and there are %d", check->certain.count, count);
 }
 
 /* No races told means that every two operations that touch the same bytes, one of them writing, have an order. */
@@ -222,7 +224,7 @@ static void check_silence(const struct program *p, const struct gt_check *check)
     for (int i = 0; i < p->call_count; i++)
         for (int n = 0; n < p->calls[i].node_count; n++)
             nodes[p->calls[i].nodes[n].op] = p->calls[i].nodes[n];
-    for (int b = 0; b < p->op_count && check->race_count == 0; b++)
+    for (int b = 0; b < p->op_count && check->certain.count == 0; b++)
         for (int a = 0; a < b; a++)
             for (int i = 0; i < nodes[b].touch_count * nodes[a].touch_count; i++) {
                 const struct touch *one = &nodes[a].touches[i / nodes[b].touch_count];
@@ -255,20 +257,20 @@ static void random_programs_have_the_races_that_their_interleavings_show(void **
         gt_check_run(&check, w);
         compare(&p, &check, text);
         check_silence(&p, &check);
-        racy += check.race_count > 0;
-        for (uint32_t r = 0; r < check.race_count && shown < SHOWN && p.thread_count == 1; r++) {
+        racy += check.certain.count > 0;
+        for (uint32_t r = 0; r < check.certain.count && shown < SHOWN && p.thread_count == 1; r++) {
             struct gt_witness *witness = gt_witness_new(w, &device, &error);
             struct gt_schedule schedule;
 
             assert_non_null(witness);
-            if (gt_witness_show(witness, &check.races[r], &schedule, &error) != 1)
+            if (gt_witness_show(witness, &check.certain.races[r], &schedule, &error) != 1)
                 fail_msg("no schedule shows race %u: first %.1f to %.1f us, second from %.1f:\n%s", r,
                          (double)schedule.first_start_ps / 1e6, (double)schedule.first_end_ps / 1e6,
                          (double)schedule.second_start_ps / 1e6, text);
             gt_witness_free(witness);
             shown++;
         }
-        races += check.race_count;
+        races += check.certain.count;
         gt_check_free(&check);
         gt_workload_free(w);
         free(text);
