@@ -1,11 +1,11 @@
 #!/bin/sh
 # How far predicted training steps are off those recorded without a profiler, and how far replays of all ranks together.
 #
-#   traces/training/figures.sh [GRIDTIDE [FOLDER]]
+#   traces/training/figures.sh [GRIDTIDE [FOLDER]]          (the program is build/gridtide, unless it or GRIDTIDE says another)
 #
 # `one`: the baseline, of the recording on one GPU; the others: what is predicted from it.  mlp, mlp-exposed and gpt are
 # those that constants of sim/whatif/change_ddp.c were fitted on (with two more); vgg and mixer were not looked at for that.
-tool=${1:-gridtide}
+tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
 folder=${2:-$(dirname "$0")}
 python3 - "$tool" "$folder" << 'END'
 import json, os, statistics, subprocess, sys, tempfile
