@@ -21,7 +21,7 @@ gridtide_SOURCES = \
     sim/cmd/profiles.c sim/cmd/profiles.h \
     sim/cmd/progress.c sim/cmd/progress.h \
     sim/cmd/recordings.c sim/cmd/recordings.h \
-    sim/cmd/record.c sim/cmd/record_parts.h sim/cmd/record_report.c sim/cmd/record_cost.c sim/cmd/record_run.c \
+    sim/cmd/record.c sim/cmd/record_parts.h sim/cmd/record_report.c sim/cmd/record_cost.c sim/cmd/record_run.c sim/cmd/record_wait.c \
     sim/cmd/report.c \
     sim/cmd/schedule.c \
     sim/cmd/rules.c sim/cmd/rules.h \

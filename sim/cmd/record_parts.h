@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "sim/base/error.h"
 
@@ -23,6 +24,9 @@ char *gt_recorder_library(struct gt_error *error);
  * started.  *status is as wait() has it. */
 int gt_record_run(const struct gt_recording *recording, const char *library, const char *folder, int *status,
                   struct gt_error *error);
+/* Wait for the program's end, of which *status tells.  SIGTERM goes on to it, where recording is switched by signal SIGUSR2
+ * to all processes that have a file in `folder`. */
+void gt_record_wait(pid_t child, const char *folder, bool switches, int *status);
 /* Measure what recording by `library` costs on this machine, into GT_RECORDED_COSTS of `folder`; where that cannot be
  * done there is no such file. */
 void gt_record_measure_cost(const char *library, const char *folder);

@@ -1,11 +1,9 @@
 /* record_run.c - the program that is recorded: its environment, its start, its end. */
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "sim/cmd/record_parts.h"
@@ -90,20 +88,12 @@ static void clear_environment(void)
         unsetenv(names[i]);
 }
 
-static pid_t child;
-
-static void pass_on(int number)
-{
-    if (child > 0)
-        kill(child, number);
-}
-
 int gt_record_run(const struct gt_recording *recording, const char *library, const char *folder, int *status,
                   struct gt_error *error)
 {
     posix_spawn_file_actions_t actions;
-    struct sigaction interrupt, quit, end, ours = { .sa_handler = pass_on, .sa_flags = SA_RESTART };
     char *preloaded, *before;
+    pid_t child;
     int failed;
 
     set_environment(recording, library, folder);
@@ -124,14 +114,6 @@ int gt_record_run(const struct gt_recording *recording, const char *library, con
     free(preloaded);
     if (failed != 0)
         return gt_error_set(error, "%s: cannot be started: %s", recording->program[0], strerror(failed));
-    /* From the terminal the program has these itself; what is recorded by then is to be kept. */
-    sigaction(SIGINT, &(struct sigaction){ .sa_handler = SIG_IGN }, &interrupt);
-    sigaction(SIGQUIT, &(struct sigaction){ .sa_handler = SIG_IGN }, &quit);
-    sigaction(SIGTERM, &ours, &end);
-    while (waitpid(child, status, 0) < 0 && errno == EINTR)
-        ;
-    sigaction(SIGINT, &interrupt, NULL);
-    sigaction(SIGQUIT, &quit, NULL);
-    sigaction(SIGTERM, &end, NULL);
+    gt_record_wait(child, folder, strcmp(recording->from, "signal") == 0, status);
     return 0;
 }

@@ -92,7 +92,7 @@ static void write_launch(uint32_t correlation, uint32_t attributes)
     struct gt_record_launch *launch = begin(GT_RECORDED_LAUNCH, sizeof *launch + 2 * sizeof launch->words[0]);
 
     launch->function = KERNEL;
-    launch->correlation = correlation;
+    launch->giver.correlation = correlation;
     launch->attributes = attributes | GT_RECORDED_PARAMETERS_KNOWN;
     launch->count = 2;
     launch->words[0] = (struct gt_recorded_word){ 0, 0, MEMORY };

@@ -93,6 +93,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "flow-too-large", NULL, "more control flow than can be rebuilt", NULL },
     { "gpu-shared", NULL, "somebody else used the GPU: measured times are not the trace's alone",
       "measure again when nobody else uses it" },
+    { "graph-changes-unknown", NULL,
+      "operations of executable graphs that were changed in a way that is not read; what they read and write is not "
+      "known",
+      NULL },
     { "graph-edges-unknown", NULL,
       "graph launches of several operations; which of them waited for which was not recorded, and is "
       "concluded from their times",

@@ -30,6 +30,8 @@ static const uint8_t kinds[GT_DID_KINDS] = {
     [GT_DID_FREE] = GT_CALL_FREE,
     [GT_DID_REGISTER] = GT_CALL_OTHER,
     [GT_DID_UNREGISTER] = GT_CALL_OTHER,
+    [GT_DID_GRAPH_CHANGE] = GT_CALL_OTHER,
+    [GT_DID_EVENT_OPEN] = GT_CALL_EVENT_CREATE,
 };
 static const uint32_t CUDA_NOT_READY = 600; /* what a query of work that is not done returns */
 
@@ -95,6 +97,11 @@ static bool is_of_event(uint32_t what)
     return what >= GT_DID_EVENT_RECORD && what <= GT_DID_EVENT_SYNC;
 }
 
+static bool makes_event(uint32_t what)
+{
+    return what == GT_DID_EVENT_CREATE || what == GT_DID_EVENT_OPEN;
+}
+
 static uint32_t add_event(struct gt_recorded *recorded, uint64_t handle)
 {
     uint32_t event = gt_workload_add_event(recorded->import.workload);
@@ -114,7 +121,7 @@ static uint32_t event_meant(struct gt_recorded *recorded, struct event **events,
         entry->handle = call->a;
         entry->event = add_event(recorded, call->a);
         HASH_ADD(hh, *events, handle, sizeof entry->handle, entry);
-    } else if (call->what == GT_DID_EVENT_CREATE)
+    } else if (makes_event(call->what))
         entry->event = add_event(recorded, call->a);
     return entry->event;
 }
@@ -172,7 +179,7 @@ static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process
         made.stream = record->a;
         stream = gt_recorded_stream_meant(recorded, process, &made);
     }
-    if (is_of_event(record->what) || record->what == GT_DID_EVENT_CREATE)
+    if (is_of_event(record->what) || makes_event(record->what))
         event = event_meant(recorded, events, record);
     if (record->what == GT_DID_ALLOC || record->what == GT_DID_FREE)
         buffer = buffer_meant(process, record);
@@ -207,7 +214,7 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
     call->correlation = record->correlation;
     call->thread = gt_import_thread(&recorded->import, process->key, process->header->pid, record->thread);
     call = &recorded->import.calls[number];
-    call->name = gt_recorded_name(process, record->name);
+    call->name = gt_recorded_call_name(recorded, process, record->name);
     call->kind = does_nothing(record) ? GT_CALL_OTHER : kinds[record->what];
     call->flags =
         call->kind == GT_CALL_COPY && record->head.flags & GT_RECORDED_SYNCHRONOUS ? GT_CALL_SYNCHRONOUS : 0;
@@ -245,7 +252,8 @@ static void name_threads(struct gt_recorded *recorded, const struct gt_recorded_
         const struct gt_record_thread *record = GT_RECORDS(process, GT_RECORDED_THREAD)[i];
 
         for (uint32_t n = process->first_thread; n < workload->thread_count; n++)
-            if (workload->threads[n].id == record->thread && record->length > 0)
+            if (workload->threads[n].id == record->thread && record->length > 0 &&
+                (workload->threads[n].name == GT_NONE || record->head.flags & GT_RECORDED_NAMED))
                 workload->threads[n].name = gt_name(workload, record->text, record->length);
     }
 }

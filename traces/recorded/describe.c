@@ -4,6 +4,7 @@
 
 #include "sim/base/array.h"
 #include "sim/base/sort.h"
+#include "traces/import/cuda_api.h"
 #include "traces/import/device.h"
 #include "traces/names/demangle.h"
 #include "traces/recorded/internal.h"
@@ -23,7 +24,9 @@ static void read_names(struct gt_recorded *recorded, struct gt_recorded_process 
     }
     process->names = gt_realloc(NULL, process->name_count + 1ull, sizeof *process->names);
     process->kernel_names = gt_realloc(NULL, process->name_count + 1ull, sizeof *process->kernel_names);
+    process->call_names = gt_realloc(NULL, process->name_count + 1ull, sizeof *process->call_names);
     memset(process->names, 0xff, process->name_count * sizeof *process->names);
+    memset(process->call_names, 0xff, process->name_count * sizeof *process->call_names);
     memset(process->kernel_names, 0xff, process->name_count * sizeof *process->kernel_names);
     for (uint32_t i = 0; i < count; i++) {
         const struct gt_record_name *name = items[i];
@@ -36,6 +39,22 @@ static void read_names(struct gt_recorded *recorded, struct gt_recorded_process 
 uint32_t gt_recorded_name(const struct gt_recorded_process *process, uint32_t name)
 {
     return name < process->name_count ? process->names[name] : GT_NONE;
+}
+
+/* As people know them, without the versions that CUPTI puts behind them ("cudaMalloc_v3020"). */
+uint32_t gt_recorded_call_name(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t name)
+{
+    struct gt_workload *workload = recorded->import.workload;
+    const char *text;
+
+    if (gt_recorded_name(process, name) == GT_NONE)
+        return GT_NONE;
+    if (process->call_names[name] == GT_NONE) {
+        text = gt_name_text(workload, process->names[name]);
+        text += strncmp(text, "__", 2) == 0 ? 2 : 0; /* __cudaLaunchKernel(), as headers call it */
+        process->call_names[name] = gt_name(workload, text, gt_cuda_api_base_length(text, strlen(text)));
+    }
+    return process->call_names[name];
 }
 
 uint32_t gt_recorded_kernel_name(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t name)

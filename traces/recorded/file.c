@@ -39,6 +39,7 @@ static const struct rule {
     [GT_RECORDED_PROBLEM] = MORE(gt_record_problem, length, 1),
     [GT_RECORDED_END] = FIXED(gt_record_end),
     [GT_RECORDED_OVERHEAD] = FIXED(gt_record_overhead),
+    [GT_RECORDED_PIECE] = FIXED(gt_record_piece),
 };
 
 static int take_record(struct gt_recorded_process *process, const struct gt_record_head *head)
@@ -140,6 +141,9 @@ void gt_recorded_unload(struct gt_recorded_process *process)
     free(process->host_nodes);
     free(process->names);
     free(process->kernel_names);
+    free(process->call_names);
+    free(process->by_graph);
+    free(process->taken);
     free(process->memory);
     free(process->by_correlation);
     free(process->bytes);

@@ -41,6 +41,7 @@ static int compare_graphs(const void *left, const void *right)
     const struct gt_record_graph *a = *(const void *const *)left, *b = *(const void *const *)right;
 
     GT_ORDER(a->executable, b->executable);
+    GT_ORDER(a->correlation, b->correlation);
     return 0;
 }
 
@@ -108,14 +109,20 @@ uint64_t gt_recorded_original(const struct gt_recorded_process *process, uint64_
 
 const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process *process, uint64_t executable)
 {
-    const struct gt_record_graph key = { .executable = (uint32_t)executable }, *wanted = &key;
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_GRAPH];
-    const void *const *found;
+    uint32_t low = 0, high = list->count;
 
-    if (executable > UINT32_MAX || list->count == 0)
-        return NULL;
-    found = bsearch(&wanted, list->items, list->count, sizeof *list->items, compare_graphs);
-    return found == NULL ? NULL : *found;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (((const struct gt_record_graph *)list->items[middle])->executable < executable)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < list->count && ((const struct gt_record_graph *)list->items[low])->executable == executable
+               ? list->items[low]
+               : NULL;
 }
 
 /* A node of a launch: the operation that it was. */

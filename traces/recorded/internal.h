@@ -6,6 +6,8 @@
  *  memory.c      allocations as buffers, and what pointers lead to
  *  calls.c       calls, and which event each meant
  *  operations.c  kernels, copies and memsets, and what they read and write
+ *  givers.c      whose parameters an operation has: its call's, its node's
+ *  pieces.c      memory of copies and memsets
  *  parameters.c  which parameters of a kernel are pointers, by its name
  *  graphs.c      which nodes of a graph come after which
  *  hosts.c       host functions, which CUPTI does not time; host_nodes.c: those in graphs
@@ -47,12 +49,15 @@ struct gt_recorded_process {
     struct gt_recorded_list lists[GT_RECORDED_KINDS];
     uint32_t *names;        /* by number: of the workload; GT_NONE */
     uint32_t *kernel_names; /* the same, as the source has them */
+    uint32_t *call_names;   /* and as people know functions of CUDA */
     uint32_t name_count;
     struct gt_recorded_memory *memory; /* by address, then time */
     uint32_t memory_count, memory_room;
     const struct gt_record_call **by_correlation;
-    struct gt_parameter_types *types;    /* of kernels, by their names' numbers; count UINT32_MAX: not read yet */
-    const struct gt_record_node **outer; /* nodes that are graphs */
+    struct gt_parameter_types *types;       /* of kernels, by their names' numbers; count UINT32_MAX: not read yet */
+    const struct gt_record_node **outer;    /* nodes that are graphs */
+    const struct gt_record_node **by_graph; /* all nodes, by their graphs */
+    bool *taken;                            /* pieces that are an operation's */
     uint32_t outer_count;
     struct gt_recorded_host_node *host_nodes;
     uint32_t host_node_count, host_node_room;
@@ -89,6 +94,7 @@ void gt_recorded_unload(struct gt_recorded_process *process);
 /* describe.c */
 void gt_recorded_describe(struct gt_recorded *recorded, struct gt_recorded_process *process);
 uint32_t gt_recorded_name(const struct gt_recorded_process *process, uint32_t name);
+uint32_t gt_recorded_call_name(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t name);
 uint32_t gt_recorded_kernel_name(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t name);
 /* The stream that a context has under that number; that a call's handle means, GT_NONE: unknown. */
 uint32_t gt_recorded_stream(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t gpu,
@@ -115,6 +121,18 @@ const struct gt_record_call *gt_recorded_find_call(const struct gt_recorded_proc
 
 /* operations.c */
 void gt_recorded_add_ops(struct gt_recorded *recorded, struct gt_recorded_process *process);
+
+/* givers.c: who gave the operation its parameters. False: that cannot be told any more. */
+void gt_recorded_sort_givers(struct gt_recorded_process *process);
+bool gt_recorded_giver_of(const struct gt_recorded_process *process, const struct gt_record_op *op,
+                          struct gt_recorded_giver *giver);
+/* What it gave, of LAUNCH or PIECE: how many records, from *first on. */
+uint32_t gt_recorded_given(const struct gt_recorded_process *process, enum gt_recorded_kind kind,
+                           const struct gt_recorded_giver *giver, uint32_t *first);
+
+/* pieces.c: what a copy or memset, operation `op` of the import, reads and writes. */
+void gt_recorded_add_pieces(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t op,
+                            const struct gt_record_op *record, const struct gt_recorded_giver *giver);
 
 /* graphs.c: first sort what is known of graphs; then edges between the operations added. */
 void gt_recorded_sort_graphs(struct gt_recorded_process *process);

@@ -23,7 +23,8 @@ static uint32_t name_buffer(struct gt_recorded *recorded, const struct gt_record
                             uint32_t nth)
 {
     char text[64];
-    int length = snprintf(text, sizeof text, "0x%" PRIx64, address);
+    int length = snprintf(text, sizeof text, "%s0x%" PRIx64, address & GT_RECORDED_ARRAY ? "array " : "",
+                          address & ~GT_RECORDED_ARRAY);
 
     if (process->key > 0)
         length += snprintf(text + length, sizeof text - (size_t)length, "@%" PRIu64, process->key);
@@ -61,7 +62,7 @@ static void add_buffer(struct gt_recorded *recorded, struct gt_recorded_process 
     struct gt_buffer *buffer = &workload->buffers[index];
 
     buffer->bytes = call->b;
-    buffer->address = call->a;
+    buffer->address = call->a & GT_RECORDED_ARRAY ? GT_ADDRESS_NONE : call->a;
     buffer->gpu = gpu;
     buffer->memory = call->c < GT_MEMORIES ? (uint8_t)call->c : GT_MEMORY_UNKNOWN;
     gt_array_grow(process->memory, process->memory_count, process->memory_room);
@@ -132,7 +133,7 @@ static void look_at_pointers(struct gt_recorded_process *process)
 
     for (uint32_t i = 0; i < GT_RECORD_COUNT(process, GT_RECORDED_LAUNCH); i++) {
         const struct gt_record_launch *launch = items[i];
-        const struct gt_record_call *call = gt_recorded_find_call(process, launch->correlation);
+        const struct gt_record_call *call = gt_recorded_find_call(process, launch->giver.correlation);
 
         for (uint32_t n = 0; call != NULL && n < launch->count; n++) {
             struct gt_recorded_memory *memory =

@@ -16,38 +16,15 @@ static int compare_ops(const void *left, const void *right)
     return 0;
 }
 
-static int compare_launches(const void *left, const void *right)
-{
-    const struct gt_record_launch *a = *(const void *const *)left, *b = *(const void *const *)right;
-
-    GT_ORDER(a->node, b->node);
-    GT_ORDER(a->correlation, b->correlation);
-    return 0;
-}
-
 /* What a launch gave its kernel, or a graph's node; NULL. */
-static const struct gt_record_launch *find_launch(const struct gt_recorded_process *process, uint64_t node,
-                                                  uint32_t correlation)
+static const struct gt_record_launch *find_launch(const struct gt_recorded_process *process,
+                                                  const struct gt_recorded_giver *giver)
 {
-    const struct gt_recorded_list *list = &process->lists[GT_RECORDED_LAUNCH];
-    uint32_t low = 0, high = list->count;
+    uint32_t first;
 
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        const struct gt_record_launch *at = list->items[middle];
-
-        if (at->node < node || (at->node == node && at->correlation < correlation))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < list->count) {
-        const struct gt_record_launch *at = list->items[low];
-
-        if (at->node == node && at->correlation == correlation)
-            return at;
-    }
-    return NULL;
+    return gt_recorded_given(process, GT_RECORDED_LAUNCH, giver, &first) == 0
+               ? NULL
+               : GT_RECORDS(process, GT_RECORDED_LAUNCH)[first];
 }
 
 static uint32_t some(uint32_t size)
@@ -76,25 +53,6 @@ static uint32_t kernel_of(struct gt_recorded *recorded, struct gt_recorded_proce
     if (gt_kernel_cluster_fits(kernel.grid, op->cluster))
         memcpy(kernel.cluster, op->cluster, sizeof kernel.cluster);
     return gt_workload_kernel(recorded->import.workload, &kernel);
-}
-
-/* An end of a copy, or a memset's memory: so many bytes there. */
-static void touch(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t op,
-                  uint64_t address, uint64_t bytes, uint64_t time_ns, bool writes)
-{
-    const struct gt_recorded_memory *memory =
-        address == 0 || bytes == 0 ? NULL : gt_recorded_memory_at(process, address, time_ns);
-    struct gt_buffer_access access = { .bytes = bytes, .buffer = GT_NONE, .writes = writes };
-
-    if (memory == NULL || bytes > memory->bytes - (address - memory->address)) {
-        if (address == 0 || bytes == 0 || bytes > UINT64_MAX - address || recorded->import.ops[op].kind != GT_OP_COPY)
-            return;
-        access.offset = address; /* memory that nobody allocated through CUDA */
-    } else {
-        access.buffer = memory->buffer;
-        access.offset = address - memory->address;
-    }
-    gt_import_add_access(&recorded->import, op, &access);
 }
 
 /* What a function's name says of its parameters; NULL: nothing. */
@@ -144,22 +102,10 @@ static void add_accesses(struct gt_recorded *recorded, struct gt_recorded_proces
                          const struct gt_record_op *op, const struct gt_record_launch *launch)
 {
     const struct gt_record_call *call = gt_recorded_find_call(process, op->correlation);
-    const struct gt_record_node *node =
-        op->node != 0 ? gt_recorded_node(process, gt_recorded_original(process, op->node)) : NULL;
     uint64_t time_ns = call != NULL ? call->start_ns : op->start_ns;
 
-    for (uint32_t i = 0; op->kind == GT_OP_KERNEL && launch != NULL && i < launch->count; i++)
+    for (uint32_t i = 0; launch != NULL && i < launch->count; i++)
         give_pointer(recorded, process, index, &launch->words[i], types_of(recorded, process, op->name), time_ns);
-    if (op->kind == GT_OP_COPY && node != NULL) {
-        touch(recorded, process, index, node->b, node->bytes, time_ns, false);
-        touch(recorded, process, index, node->a, node->bytes, time_ns, true);
-    } else if (op->kind == GT_OP_COPY && op->node == 0 && call != NULL && call->what == GT_DID_COPY) {
-        touch(recorded, process, index, call->b, call->c, time_ns, false);
-        touch(recorded, process, index, call->a, call->c, time_ns, true);
-    } else if (op->kind == GT_OP_MEMSET && node != NULL)
-        touch(recorded, process, index, node->a, node->bytes, time_ns, true);
-    else if (op->kind == GT_OP_MEMSET && op->node == 0 && call != NULL && call->what == GT_DID_MEMSET)
-        touch(recorded, process, index, call->a, call->c, time_ns, true);
 }
 
 static void set_copy(struct gt_recorded *recorded, const struct gt_recorded_process *process, struct gt_import_op *op,
@@ -188,10 +134,10 @@ static void set_copy(struct gt_recorded *recorded, const struct gt_recorded_proc
 static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *process,
                    const struct gt_record_op *record)
 {
-    uint64_t original = record->node != 0 ? gt_recorded_original(process, record->node) : 0;
+    struct gt_recorded_giver giver;
+    bool known = gt_recorded_giver_of(process, record, &giver);
     const struct gt_record_launch *launch =
-        record->kind == GT_OP_KERNEL ? find_launch(process, original, record->node != 0 ? 0 : record->correlation)
-                                     : NULL;
+        record->kind == GT_OP_KERNEL && known ? find_launch(process, &giver) : NULL;
     uint32_t stream = gt_recorded_stream(recorded, process, record->gpu, record->context, record->stream);
     uint32_t kernel = record->kind == GT_OP_KERNEL ? kernel_of(recorded, process, record, launch) : GT_NONE;
     struct gt_import_op *op = gt_import_add_op(&recorded->import);
@@ -209,7 +155,11 @@ static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *pro
     gt_import_warn(recorded->import.workload, "launch-priorities-left-out",
                    launch != NULL && launch->attributes & GT_RECORDED_HAS_PRIORITY &&
                        launch->priority != recorded->import.workload->streams[stream].priority);
-    add_accesses(recorded, process, recorded->import.op_count - 1, record, launch);
+    gt_import_warn(recorded->import.workload, "graph-changes-unknown", !known);
+    if (record->kind == GT_OP_KERNEL)
+        add_accesses(recorded, process, recorded->import.op_count - 1, record, launch);
+    else if (known)
+        gt_recorded_add_pieces(recorded, process, recorded->import.op_count - 1, record, &giver);
 }
 
 static void sort(struct gt_recorded_list *list, int (*compare)(const void *, const void *))
@@ -223,7 +173,7 @@ void gt_recorded_add_ops(struct gt_recorded *recorded, struct gt_recorded_proces
     struct gt_recorded_list *ops = &process->lists[GT_RECORDED_OP];
 
     sort(ops, compare_ops);
-    sort(&process->lists[GT_RECORDED_LAUNCH], compare_launches);
+    gt_recorded_sort_givers(process);
     process->first_op = recorded->import.op_count;
     for (uint32_t i = 0; i < ops->count; i++) {
         const struct gt_record_op *op = ops->items[i];

@@ -56,6 +56,7 @@ enum gt_recorded_kind {
     GT_RECORDED_PROBLEM,
     GT_RECORDED_END,
     GT_RECORDED_OVERHEAD,
+    GT_RECORDED_PIECE,
     GT_RECORDED_KINDS
 };
 
@@ -73,8 +74,9 @@ struct gt_record_name {
     char text[];
 };
 
+enum gt_recorded_thread_flag { GT_RECORDED_NAMED = 1 /* by the program: goes before the system's name */ };
 struct gt_record_thread {
-    struct gt_record_head head;
+    struct gt_record_head head; /* flags: gt_recorded_thread_flag */
     uint64_t thread;
     uint32_t length, reserved;
     char text[];
@@ -143,10 +145,12 @@ enum gt_recorded_what {
     GT_DID_EVENT_QUERY,
     GT_DID_EVENT_SYNC,
     GT_DID_DEVICE_SYNC,
-    GT_DID_ALLOC,      /* a: address, b: bytes, c: gt_memory */
-    GT_DID_FREE,       /* a: address */
-    GT_DID_REGISTER,   /* as an allocation: host memory becomes pinned */
-    GT_DID_UNREGISTER, /* a: address */
+    GT_DID_ALLOC,        /* a: address, b: bytes, c: gt_memory */
+    GT_DID_FREE,         /* a: address */
+    GT_DID_REGISTER,     /* as an allocation: host memory becomes pinned */
+    GT_DID_UNREGISTER,   /* a: address */
+    GT_DID_GRAPH_CHANGE, /* a: number of the executable graph */
+    GT_DID_EVENT_OPEN,   /* a: handle: another process's event */
     GT_DID_KINDS
 };
 enum gt_recorded_call_flag {
@@ -165,6 +169,27 @@ struct gt_record_call {
     uint32_t correlation, name, context;
     int32_t result; /* CUDA's error; 0: done */
     uint32_t what, reserved;
+};
+
+/* An array's handle in place of an address: what lies where in it is not told. */
+#define GT_RECORDED_ARRAY (UINT64_C(1) << 63)
+
+/* Whose parameters a record has: a call's, or those of a node in an executable graph from a call on. */
+struct gt_recorded_giver {
+    uint64_t node;        /* of the graph that was instantiated, or that the executable one was updated to; 0: none */
+    uint32_t executable;  /* number of the executable graph; 0: none */
+    uint32_t correlation; /* of the call, which instantiated or changed the graph */
+};
+
+/* What a copy or memset moved, where its call says more than one address and length: `depth` slices of `height` rows of
+ * `width` bytes.  A call may have several. */
+struct gt_record_piece {
+    struct gt_record_head head;
+    struct gt_recorded_giver giver;
+    uint64_t to, from;             /* the first byte, or an array; 0: not known, of a memset `from` */
+    uint64_t to_row, from_row;     /* bytes from one row to the next */
+    uint64_t to_slice, from_slice; /* likewise of slices */
+    uint64_t width, height, depth;
 };
 
 struct gt_recorded_parameter {
@@ -191,10 +216,11 @@ struct gt_recorded_word {
 /* What a launch, or a graph's node of a kernel, gave its kernel. */
 struct gt_record_launch {
     struct gt_record_head head;
-    uint64_t function, node; /* node: of a graph; 0: a launch, by its correlation */
-    uint32_t correlation, attributes;
+    struct gt_recorded_giver giver;
+    uint64_t function;
+    uint32_t attributes;
     int32_t priority;
-    uint32_t count;
+    uint32_t count, reserved;
     struct gt_recorded_word words[];
 };
 
@@ -213,15 +239,16 @@ struct gt_record_op {
     uint32_t launch_type, reserved; /* CUPTI's: 1 cooperative */
 };
 
-/* An executable graph and the one that it was made from. */
+/* An executable graph and the one that it was made from, or updated to by that call. */
 struct gt_record_graph {
     struct gt_record_head head;
     uint32_t executable, graph;
+    uint32_t correlation, reserved;
 };
 /* kind: CUgraphNodeType. */
 struct gt_record_node {
     struct gt_record_head head;
-    uint64_t node, a, b, bytes;            /* of a copy: destination, source; of a memset: address */
+    uint64_t node;
     uint32_t graph, kind, child, reserved; /* child: number of the graph in it */
 };
 struct gt_record_edge {

@@ -19,6 +19,7 @@ static _Atomic uint32_t switches; /* how often other calls became known than bef
 static _Thread_local struct {
     uint64_t start_ns;
     uint32_t depth, correlation;
+    const struct gt_call_row *outer;
     uint32_t switches; /* when `depth` was counted: a call's end may never have been told since */
     bool own;
     uint32_t count;
@@ -111,9 +112,9 @@ static void number_graph(struct gt_record_call *call)
 /* What others have to know of it besides the record. */
 static void learn(const struct gt_call_row *row, const CUpti_CallbackData *data, struct gt_record_call *call)
 {
-    if (row->what == GT_DID_ALLOC || row->what == GT_DID_REGISTER)
+    if ((row->what == GT_DID_ALLOC || row->what == GT_DID_REGISTER) && !(call->a & GT_RECORDED_ARRAY))
         gt_function_memory(call->a, call->b);
-    else if (row->what == GT_DID_GRAPH_LAUNCH)
+    else if (row->what == GT_DID_GRAPH_LAUNCH || row->what == GT_DID_GRAPH_CHANGE)
         number_graph(call);
     else if (row->what == GT_DID_STREAM_CREATE && call->a != 0)
         gt_stream_made(data->context, (CUstream)(uintptr_t)call->a);
@@ -168,7 +169,7 @@ static void look_at_graph(const CUpti_CallbackData *data, const struct gt_call_r
     if (data->functionReturnValue != NULL)
         memcpy(&result, data->functionReturnValue, sizeof result);
     if (result == 0 && made->executable != NULL)
-        gt_graph_made(*made->executable, made->graph);
+        gt_graph_made(*made->executable, made->graph, data->correlationId);
 }
 
 static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_row *row)
@@ -188,7 +189,7 @@ static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_ro
         gt_control_profiler(false);
 }
 
-static void enter(const CUpti_CallbackData *data)
+static void enter(const CUpti_CallbackData *data, const struct gt_call_row *row)
 {
     uint32_t now = atomic_load_explicit(&switches, memory_order_relaxed);
 
@@ -199,13 +200,35 @@ static void enter(const CUpti_CallbackData *data)
     if (thread.depth++ > 0)
         return;
     thread.correlation = data->correlationId;
+    thread.outer = row;
     thread.start_ns = gt_writer_now_ns();
+}
+
+/* What the driver's functions say best, whether the program calls them or the runtime does. */
+static void look_at_driver(const CUpti_CallbackData *data, const struct gt_call_row *row)
+{
+    struct gt_recorded_giver giver = { .correlation = thread.correlation };
+    struct gt_launch_view view;
+    int result = 0;
+
+    if (row->what == GT_DID_LAUNCH) {
+        if (gt_recording() && gt_launch_look(row->id, data->functionParams, &view))
+            gt_function_record(&view, &giver);
+    } else if (row->what == GT_DID_GRAPH_CHANGE) {
+        if (data->functionReturnValue != NULL)
+            memcpy(&result, data->functionReturnValue, sizeof result);
+        thread.own = true;
+        if (result == 0)
+            gt_graph_changed(row->id, data->functionParams, thread.correlation);
+        thread.own = false;
+    } else if (thread.outer->flags & GT_ROW_PIECES && gt_recording() &&
+               (row->what == GT_DID_COPY || row->what == GT_DID_MEMSET))
+        gt_pieces_record(row, data->functionParams, thread.correlation);
 }
 
 static void leave(const CUpti_CallbackData *data, const struct gt_call_row *row)
 {
     uint64_t end_ns = gt_writer_now_ns();
-    struct gt_launch_view view;
 
     if (thread.depth > 0 && !is_always_needed(row) &&
         thread.switches != atomic_load_explicit(&switches, memory_order_relaxed))
@@ -213,9 +236,8 @@ static void leave(const CUpti_CallbackData *data, const struct gt_call_row *row)
     if (thread.depth == 0)
         return; /* it began before recording */
     thread.depth--;
-    if (row->what == GT_DID_LAUNCH && row->domain == CUPTI_CB_DOMAIN_DRIVER_API && data->functionParams != NULL &&
-        gt_recording() && gt_launch_look(row->id, data->functionParams, &view))
-        gt_function_record(&view, 0, thread.correlation);
+    if (row->domain == CUPTI_CB_DOMAIN_DRIVER_API && data->functionParams != NULL)
+        look_at_driver(data, row);
     if (thread.depth > 0) /* CUPTI gives the inner call the outer one's number */
         return;
     if (gt_recording() || row->flags & GT_ROW_DEFINES)
@@ -247,7 +269,7 @@ void CUPTIAPI gt_calls_take(void *user, CUpti_CallbackDomain domain, CUpti_Callb
     if (row == NULL)
         return;
     if (call->callbackSite == CUPTI_API_ENTER)
-        enter(call);
+        enter(call, row);
     else
         leave(call, row);
 }

@@ -31,12 +31,13 @@ static bool thread_runs, over;
 static _Atomic bool recording;
 static enum from from;
 static pid_t own_pid;
-static const char *range_name;
+/* The range that is wanted, by the numbers of its name: whole, or behind that of a domain ("loader:batch"). */
+static uint32_t range_name, range_domain, range_in_domain;
+static uint32_t open_ranges; /* of that name, on all threads; under the lock */
 static uint64_t delay_ns, duration_ns, begin_ns;
 static sem_t wake;
 static _Atomic int dying, toggles; /* signal numbers; wishes to switch */
 static _Atomic bool handed_over;
-static _Thread_local uint32_t range_depth, range_at; /* open ranges; that of the name, counted from 1 */
 
 bool gt_recording(void)
 {
@@ -85,23 +86,24 @@ void gt_control_profiler(bool begins)
         switch_safely(begins);
 }
 
-void gt_control_range(const char *name, bool begins)
+bool gt_control_wants(uint32_t domain, uint32_t name)
 {
-    if (from != FROM_RANGE || range_name == NULL)
-        return;
-    if (begins) {
-        range_depth++;
-        if (range_at == 0 && strcmp(name, range_name) == 0) {
-            range_at = range_depth;
-            switch_safely(true);
-        }
-    } else if (range_depth > 0) {
-        if (range_at == range_depth) {
-            range_at = 0;
-            switch_safely(false);
-        }
-        range_depth--;
-    }
+    return from == FROM_RANGE && name != 0 &&
+           (name == range_name || (name == range_in_domain && domain == range_domain));
+}
+
+void gt_control_range(bool begins)
+{
+    gt_calls_own(true);
+    pthread_mutex_lock(&lock);
+    if (begins)
+        open_ranges++;
+    else if (open_ranges > 0)
+        open_ranges--;
+    if (thread_runs) /* else CUDA has not begun */
+        switch_to(open_ranges > 0);
+    pthread_mutex_unlock(&lock);
+    gt_calls_own(false);
 }
 
 static void hand_over(bool all)
@@ -237,18 +239,18 @@ static void on_toggle(int number)
     sem_post(&wake);
 }
 
-/* Only where the program leaves the signal to the system. */
-static void handle(int number, void (*handler)(int))
+/* Only where the program leaves the signal to the system. False: it does not. */
+static bool handle(int number, void (*handler)(int))
 {
     struct sigaction action;
 
-    if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
-        return;
+    if (sigaction(number, NULL, &action) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != handler))
+        return false;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
     sigemptyset(&action.sa_mask);
     action.sa_flags = SA_RESTART | SA_ONSTACK;
-    sigaction(number, &action, NULL);
+    return sigaction(number, &action, NULL) == 0;
 }
 
 static void handle_signals(void)
@@ -260,8 +262,40 @@ static void handle_signals(void)
         handle(requests[i], on_request);
     for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
         handle(crashes[i], on_crash);
-    if (from == FROM_SIGNAL)
+    if (from == FROM_SIGNAL && !handle(SIGUSR2, on_toggle))
+        gt_writer_problem("the program handles SIGUSR2 itself, so that this signal cannot switch recording");
+}
+
+static enum from wished(void)
+{
+    const char *wish = getenv("GRIDTIDE_RECORD_FROM");
+
+    for (size_t i = 0; wish != NULL && i < sizeof from_names / sizeof from_names[0]; i++)
+        if (strcmp(wish, from_names[i]) == 0)
+            return (enum from)i;
+    return FROM_START;
+}
+
+/* Where the library is preloaded the signal may come before CUDA begins: it is counted, and ends nothing. */
+__attribute__((constructor)) static void hear_early(void)
+{
+    if (getenv("GRIDTIDE_RECORD_DIR") != NULL && wished() == FROM_SIGNAL)
         handle(SIGUSR2, on_toggle);
+}
+
+/* After the file was made: the names are in it. */
+static void name_range(const char *text)
+{
+    const char *colon = text != NULL ? strchr(text, ':') : NULL;
+    char domain[256];
+
+    range_name = gt_writer_name(text);
+    if (colon == NULL || (size_t)(colon - text) >= sizeof domain)
+        return;
+    memcpy(domain, text, (size_t)(colon - text));
+    domain[colon - text] = '\0';
+    range_domain = gt_writer_name(domain);
+    range_in_domain = gt_writer_name(colon + 1);
 }
 
 /* A child of fork() has neither CUDA nor the thread. */
@@ -289,18 +323,19 @@ static int start_thread(void)
 
 static int open_once(void)
 {
-    const char *folder = getenv("GRIDTIDE_RECORD_DIR"), *wish = getenv("GRIDTIDE_RECORD_FROM");
+    const char *folder = getenv("GRIDTIDE_RECORD_DIR");
+    int status;
 
     if (folder == NULL || *folder == '\0')
         return ENOENT;
     own_pid = getpid();
-    for (size_t i = 0; wish != NULL && i < sizeof from_names / sizeof from_names[0]; i++)
-        if (strcmp(wish, from_names[i]) == 0)
-            from = (enum from)i;
-    range_name = getenv("GRIDTIDE_RECORD_RANGE");
+    from = wished();
     delay_ns = number_in("GRIDTIDE_RECORD_DELAY_MS", 0) * 1000000;
     duration_ns = number_in("GRIDTIDE_RECORD_DURATION_MS", 0) * 1000000;
-    return gt_writer_open(folder, number_in("GRIDTIDE_RECORD_LIMIT_BYTES", DEFAULT_LIMIT_BYTES));
+    status = gt_writer_open(folder, number_in("GRIDTIDE_RECORD_LIMIT_BYTES", DEFAULT_LIMIT_BYTES));
+    if (status == 0)
+        name_range(getenv("GRIDTIDE_RECORD_RANGE"));
+    return status;
 }
 
 int gt_control_open(void)
@@ -330,7 +365,8 @@ int gt_control_begin(void)
     pthread_mutex_lock(&lock);
     if (!thread_runs) {
         begin_ns = gt_writer_now_ns();
-        if (from == FROM_START && delay_ns == 0)
+        if ((from == FROM_START && delay_ns == 0) || (from == FROM_RANGE && open_ranges > 0) ||
+            (from == FROM_SIGNAL && atomic_exchange(&toggles, 0) % 2 != 0))
             switch_to(true);
         status = start_thread();
         thread_runs = status == 0;

@@ -54,7 +54,7 @@ bool gt_launch_look(CUpti_CallbackId id, const void *parameters, struct gt_launc
     switch (id) {
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernelEx_ptsz:
-        *view = (struct gt_launch_view){ ex->f, ex->kernelParams, ex->extra, NULL, 0, false };
+        *view = (struct gt_launch_view){ ex->f, ex->kernelParams, ex->extra, NULL, 0, false, false, 0 };
         if (ex->config != NULL) {
             view->attributes = ex->config->attrs;
             view->attribute_count = ex->config->numAttrs;
@@ -62,11 +62,11 @@ bool gt_launch_look(CUpti_CallbackId id, const void *parameters, struct gt_launc
         return true;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchCooperativeKernel_ptsz:
-        *view = (struct gt_launch_view){ cooperative->f, cooperative->kernelParams, NULL, NULL, 0, true };
+        *view = (struct gt_launch_view){ cooperative->f, cooperative->kernelParams, NULL, NULL, 0, true, false, 0 };
         return true;
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel:
     case CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel_ptsz:
-        *view = (struct gt_launch_view){ plain->f, plain->kernelParams, plain->extra, NULL, 0, false };
+        *view = (struct gt_launch_view){ plain->f, plain->kernelParams, plain->extra, NULL, 0, false, false, 0 };
         return true;
     default: return false;
     }
@@ -199,7 +199,9 @@ static uint32_t find_words(const struct gt_launch_view *view, const struct funct
 
 static void read_attributes(const struct gt_launch_view *view, uint32_t *attributes, int32_t *priority)
 {
-    *attributes = view->cooperative ? GT_RECORDED_COOPERATIVE : 0;
+    *attributes =
+        (view->cooperative ? GT_RECORDED_COOPERATIVE : 0) | (view->has_priority ? GT_RECORDED_HAS_PRIORITY : 0);
+    *priority = view->priority;
     for (unsigned i = 0; view->attributes != NULL && i < view->attribute_count; i++) {
         const CUlaunchAttribute *attribute = &view->attributes[i];
 
@@ -215,7 +217,7 @@ static void read_attributes(const struct gt_launch_view *view, uint32_t *attribu
     }
 }
 
-void gt_function_record(const struct gt_launch_view *view, uint64_t node, uint32_t correlation)
+void gt_function_record(const struct gt_launch_view *view, const struct gt_recorded_giver *giver)
 {
     const struct function *function = find(view->function);
     struct gt_recorded_word words[MOST_WORDS];
@@ -230,9 +232,8 @@ void gt_function_record(const struct gt_launch_view *view, uint64_t node, uint32
     record = gt_writer_begin(GT_RECORDED_LAUNCH, sizeof *record + count * sizeof words[0]);
     if (record == NULL)
         return;
+    record->giver = *giver;
     record->function = (uint64_t)(uintptr_t)view->function;
-    record->node = node;
-    record->correlation = correlation;
     record->attributes = attributes | (function->count > 0 ? GT_RECORDED_PARAMETERS_KNOWN : 0);
     record->priority = priority;
     record->count = count;

@@ -13,86 +13,91 @@ static uint64_t number_of(CUgraphNode node)
     return gt_api.cuptiGetGraphNodeId(node, &number) == CUPTI_SUCCESS ? number : 0;
 }
 
-static void record_kernel(CUgraphNode node, uint64_t number)
+/* `parameters` are the node's; those of an executable graph's may be others than the attributes' node has. */
+static void write_kernel(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS *parameters,
+                         const struct gt_recorded_giver *giver)
+{
+    struct gt_launch_view view = { .function = NULL };
+    CUlaunchAttributeValue value;
+
+    view.function = parameters->func != NULL ? (const void *)parameters->func : (const void *)parameters->kern;
+    view.parameters = parameters->kernelParams;
+    view.extra = parameters->extra;
+    if (gt_api.cuGraphKernelNodeGetAttribute != NULL) {
+        memset(&value, 0, sizeof value);
+        if (gt_api.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &value) == CUDA_SUCCESS)
+            view.cooperative = value.cooperative != 0;
+        memset(&value, 0, sizeof value);
+        if (gt_api.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_PRIORITY, &value) == CUDA_SUCCESS) {
+            view.has_priority = true;
+            view.priority = value.priority;
+        }
+    }
+    if (view.function != NULL)
+        gt_function_record(&view, giver);
+}
+
+static void record_kernel(CUgraphNode node, const struct gt_recorded_giver *giver)
 {
     CUDA_KERNEL_NODE_PARAMS parameters;
-    CUlaunchAttribute attribute = { .id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE };
-    struct gt_launch_view view = { .function = NULL };
 
     memset(&parameters, 0, sizeof parameters);
-    if (gt_api.cuGraphKernelNodeGetParams == NULL ||
-        gt_api.cuGraphKernelNodeGetParams(node, &parameters) != CUDA_SUCCESS)
-        return;
-    view.function = parameters.func != NULL ? (const void *)parameters.func : (const void *)parameters.kern;
-    view.parameters = parameters.kernelParams;
-    view.extra = parameters.extra;
-    if (gt_api.cuGraphKernelNodeGetAttribute != NULL &&
-        gt_api.cuGraphKernelNodeGetAttribute(node, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, &attribute.value) == CUDA_SUCCESS)
-        view.cooperative = attribute.value.cooperative != 0;
-    if (view.function != NULL)
-        gt_function_record(&view, number, 0);
+    if (gt_api.cuGraphKernelNodeGetParams != NULL &&
+        gt_api.cuGraphKernelNodeGetParams(node, &parameters) == CUDA_SUCCESS)
+        write_kernel(node, &parameters, giver);
 }
 
-static uint64_t end_of(CUmemorytype type, const void *host, CUdeviceptr device)
-{
-    return type == CU_MEMORYTYPE_HOST ? (uint64_t)(uintptr_t)host : type == CU_MEMORYTYPE_ARRAY ? 0 : device;
-}
-
-/* Of one row: a piece of memory; others are left without addresses. */
-static void read_copy(CUgraphNode node, struct gt_record_node *record)
+static void record_copy(CUgraphNode node, const struct gt_recorded_giver *giver)
 {
     CUDA_MEMCPY3D copy;
 
     memset(&copy, 0, sizeof copy);
-    if (gt_api.cuGraphMemcpyNodeGetParams == NULL || gt_api.cuGraphMemcpyNodeGetParams(node, &copy) != CUDA_SUCCESS ||
-        copy.Height > 1 || copy.Depth > 1)
-        return;
-    record->a = end_of(copy.dstMemoryType, copy.dstHost, copy.dstDevice);
-    record->b = end_of(copy.srcMemoryType, copy.srcHost, copy.srcDevice);
-    record->a += record->a != 0 ? copy.dstXInBytes : 0;
-    record->b += record->b != 0 ? copy.srcXInBytes : 0;
-    record->bytes = copy.WidthInBytes;
+    if (gt_api.cuGraphMemcpyNodeGetParams != NULL && gt_api.cuGraphMemcpyNodeGetParams(node, &copy) == CUDA_SUCCESS)
+        gt_pieces_of_copy(&copy, giver);
 }
 
-static void read_memset(CUgraphNode node, struct gt_record_node *record)
+static void record_memset(CUgraphNode node, const struct gt_recorded_giver *giver)
 {
     CUDA_MEMSET_NODE_PARAMS set;
 
     memset(&set, 0, sizeof set);
-    if (gt_api.cuGraphMemsetNodeGetParams == NULL || gt_api.cuGraphMemsetNodeGetParams(node, &set) != CUDA_SUCCESS ||
-        set.height > 1)
-        return;
-    record->a = set.dst;
-    record->bytes = set.width * set.elementSize;
+    if (gt_api.cuGraphMemsetNodeGetParams != NULL && gt_api.cuGraphMemsetNodeGetParams(node, &set) == CUDA_SUCCESS)
+        gt_pieces_of_memset(&set, giver);
 }
 
-static void record_graph(CUgraph graph, int deep);
+static void (*const of_kind[])(CUgraphNode node, const struct gt_recorded_giver *giver) = {
+    [CU_GRAPH_NODE_TYPE_KERNEL] = record_kernel,
+    [CU_GRAPH_NODE_TYPE_MEMCPY] = record_copy,
+    [CU_GRAPH_NODE_TYPE_MEMSET] = record_memset,
+};
 
-static void record_node(CUgraphNode node, uint32_t graph, int deep)
+static void record_graph(CUgraph graph, const struct gt_recorded_giver *giver, int deep);
+
+static void record_node(CUgraphNode node, uint32_t graph, const struct gt_recorded_giver *of_graph, int deep)
 {
-    struct gt_record_node node_record = { .node = number_of(node), .graph = graph }, *record;
+    struct gt_recorded_giver giver = *of_graph;
     CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+    struct gt_record_node *record;
+    uint32_t inner = 0;
     CUgraph child = NULL;
 
+    giver.node = number_of(node);
     if (gt_api.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
         return;
-    node_record.kind = type;
-    if (type == CU_GRAPH_NODE_TYPE_KERNEL)
-        record_kernel(node, node_record.node);
-    else if (type == CU_GRAPH_NODE_TYPE_MEMCPY)
-        read_copy(node, &node_record);
-    else if (type == CU_GRAPH_NODE_TYPE_MEMSET)
-        read_memset(node, &node_record);
-    else if (type == CU_GRAPH_NODE_TYPE_GRAPH && deep < DEEPEST && gt_api.cuGraphChildGraphNodeGetGraph != NULL &&
-             gt_api.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS && child != NULL) {
-        gt_api.cuptiGetGraphId(child, &node_record.child);
-        record_graph(child, deep + 1);
+    if ((size_t)type < sizeof of_kind / sizeof of_kind[0] && of_kind[type] != NULL)
+        of_kind[type](node, &giver);
+    if (type == CU_GRAPH_NODE_TYPE_GRAPH && deep < DEEPEST && gt_api.cuGraphChildGraphNodeGetGraph != NULL &&
+        gt_api.cuGraphChildGraphNodeGetGraph(node, &child) == CUDA_SUCCESS && child != NULL) {
+        gt_api.cuptiGetGraphId(child, &inner);
+        record_graph(child, of_graph, deep + 1);
     }
     record = gt_writer_begin(GT_RECORDED_NODE, sizeof *record);
     if (record == NULL)
         return;
-    node_record.head = (struct gt_record_head){ 0, GT_RECORDED_NODE, 0 };
-    memcpy(record, &node_record, sizeof node_record);
+    record->node = giver.node;
+    record->graph = graph;
+    record->kind = type;
+    record->child = inner;
     gt_writer_end(record);
 }
 
@@ -129,7 +134,7 @@ static void record_edges(CUgraph graph, uint32_t number)
     free(data);
 }
 
-static void record_graph(CUgraph graph, int deep)
+static void record_graph(CUgraph graph, const struct gt_recorded_giver *giver, int deep)
 {
     CUgraphNode *nodes;
     uint32_t number = 0;
@@ -142,28 +147,79 @@ static void record_graph(CUgraph graph, int deep)
     if (nodes == NULL || gt_api.cuGraphGetNodes(graph, nodes, &count) != CUDA_SUCCESS)
         count = 0;
     for (size_t i = 0; i < count; i++)
-        record_node(nodes[i], number, deep);
+        record_node(nodes[i], number, giver, deep);
     free(nodes);
     if (count > 0)
         record_edges(graph, number);
 }
 
-void gt_graph_made(CUgraphExec executable, CUgraph graph)
+void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation)
 {
+    struct gt_recorded_giver giver = { .correlation = correlation };
     struct gt_record_graph *record;
-    uint32_t number = 0, of = 0;
+    uint32_t of = 0;
 
     if (gt_api.cuGraphGetNodes == NULL || gt_api.cuGraphGetEdges == NULL || gt_api.cuGraphNodeGetType == NULL ||
-        graph == NULL || gt_api.cuptiGetGraphExecId(executable, &number) != CUPTI_SUCCESS ||
+        graph == NULL || gt_api.cuptiGetGraphExecId(executable, &giver.executable) != CUPTI_SUCCESS ||
         gt_api.cuptiGetGraphId(graph, &of) != CUPTI_SUCCESS)
         return;
-    record_graph(graph, 0);
+    record_graph(graph, &giver, 0);
     record = gt_writer_begin(GT_RECORDED_GRAPH, sizeof *record);
     if (record == NULL)
         return;
-    record->executable = number;
+    record->executable = giver.executable;
     record->graph = of;
+    record->correlation = correlation;
     gt_writer_end(record);
+}
+
+/* In front of the parameters of all functions that change a node. */
+struct change {
+    CUgraphExec executable;
+    CUgraphNode node;
+    const void *parameters;
+};
+
+static void change_kernel(const struct change *change, const struct gt_recorded_giver *giver)
+{
+    write_kernel(change->node, change->parameters, giver);
+}
+
+static void change_copy(const struct change *change, const struct gt_recorded_giver *giver)
+{
+    gt_pieces_of_copy(change->parameters, giver);
+}
+
+static void change_memset(const struct change *change, const struct gt_recorded_giver *giver)
+{
+    gt_pieces_of_memset(change->parameters, giver);
+}
+
+static const struct {
+    CUpti_CallbackId id;
+    void (*record)(const struct change *change, const struct gt_recorded_giver *giver);
+} changes[] = {
+    { CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2, change_kernel },
+    { CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams, change_copy },
+    { CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams, change_memset },
+};
+
+void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t correlation)
+{
+    struct gt_recorded_giver giver = { .correlation = correlation };
+    const cuGraphExecUpdate_v2_params *update = parameters;
+    const struct change *change = parameters;
+
+    if (id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2) {
+        gt_graph_made(update->hGraphExec, update->hGraph, correlation);
+        return;
+    }
+    if (gt_api.cuptiGetGraphExecId(change->executable, &giver.executable) != CUPTI_SUCCESS)
+        return;
+    giver.node = number_of(change->node);
+    for (size_t i = 0; i < sizeof changes / sizeof changes[0]; i++)
+        if (changes[i].id == id && change->parameters != NULL && giver.node != 0)
+            changes[i].record(change, &giver);
 }
 
 void gt_graph_joined(const CUpti_GraphData *data)

@@ -3,6 +3,7 @@
  *  inject.c      the driver loads the library: CUPTI is opened, callbacks and activity are switched on
  *  calls.c       a call's callback: what it was, with its arguments (rows.c: the table of functions)
  *  functions.c   kernels: their parameters, and values of these that may be pointers
+ *  pieces.c      copies and memsets of rows and arrays: what they moved
  *  streams.c     contexts, streams and GPUs, described when they are met
  *  graphs.c      executable graphs: nodes, edges
  *  activities.c  CUPTI's buffers: kernels, copies and memsets with their times
@@ -24,7 +25,8 @@ enum gt_row_flag {
     GT_ROW_PER_THREAD = 2,  /* of which 0 is the thread's own default stream (--default-stream per-thread) */
     GT_ROW_SYNCHRONOUS = 4, /* it waits for its copy */
     GT_ROW_DEFINES = 8,     /* told even while recording is off: others mean what it made */
-    GT_ROW_SWITCHES = 16    /* asked for even then: it may switch recording on */
+    GT_ROW_SWITCHES = 16,   /* asked for even then: it may switch recording on */
+    GT_ROW_PIECES = 32      /* what it moves the driver's function says best: itself, or one that it calls */
 };
 /* A CUDA function that is recorded. */
 struct gt_call_row {
@@ -55,14 +57,21 @@ struct gt_launch_view {
     void **extra;         /* or all in one piece, as cuLaunchKernel() has it */
     const CUlaunchAttribute *attributes;
     unsigned attribute_count;
-    bool cooperative;
+    bool cooperative, has_priority; /* by other ways than attributes */
+    int32_t priority;
 };
 /* Is the driver's function such a launch? */
 bool gt_launch_look(CUpti_CallbackId id, const void *parameters, struct gt_launch_view *view);
-/* Write what a launch (`node` 0), or a node of a graph, gave its kernel. */
-void gt_function_record(const struct gt_launch_view *view, uint64_t node, uint32_t correlation);
+/* Write what a launch, or a node of a graph, gave its kernel. */
+void gt_function_record(const struct gt_launch_view *view, const struct gt_recorded_giver *giver);
 /* Memory that pointers may lead to. */
 void gt_function_memory(uint64_t address, uint64_t bytes);
+
+/* Write what a function of the driver that is over moved, for the call of that correlation. */
+void gt_pieces_record(const struct gt_call_row *row, const void *parameters, uint32_t correlation);
+/* The same of nodes of graphs. */
+void gt_pieces_of_copy(const CUDA_MEMCPY3D *copy, const struct gt_recorded_giver *giver);
+void gt_pieces_of_memset(const CUDA_MEMSET_NODE_PARAMS *set, const struct gt_recorded_giver *giver);
 
 /* Describe the context and its GPU when they are met. */
 void gt_context_met(CUcontext context, uint32_t number);
@@ -70,8 +79,10 @@ void gt_stream_made(CUcontext context, CUstream stream);
 /* The calling thread's own default stream in that context. */
 void gt_per_thread_stream_met(CUcontext context, uint32_t number);
 
-/* The graph was instantiated. */
-void gt_graph_made(CUgraphExec executable, CUgraph graph);
+/* The graph was instantiated, or an executable one updated to it, by the call of that correlation. */
+void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation);
+/* A function of the driver that changes nodes of an executable graph is over. */
+void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t correlation);
 void gt_graph_cloned(const CUpti_GraphData *data);
 /* A node comes after another: of executable graphs this is told nowhere else. */
 void gt_graph_joined(const CUpti_GraphData *data);
@@ -83,9 +94,11 @@ void gt_activities_cost(uint64_t *buffers, uint64_t *buffers_ns, uint64_t *overh
 
 /* Is recording on? */
 bool gt_recording(void);
-/* cudaProfilerStart() or -Stop(), a range of that name began or ended. */
+/* cudaProfilerStart() or -Stop(). */
 void gt_control_profiler(bool begins);
-void gt_control_range(const char *name, bool begins);
+/* Is a range of these names (gt_writer_name()) what switches recording?  Such a range begins, or ends. */
+bool gt_control_wants(uint32_t domain, uint32_t name);
+void gt_control_range(bool begins);
 /* Read the environment and make the file, once. 0, or an errno: there is nothing to record. */
 int gt_control_open(void);
 /* CUDA begins: recording is switched on as was wished, and a thread hands over what CUPTI has. 0, or an errno. */

@@ -22,12 +22,31 @@ static uint32_t of_handle(const void *handle)
     return (uint32_t)(uintptr_t)handle;
 }
 
+/* As UTF-8, whatever the program's locale is: wide characters are numbers of Unicode on Linux. Returns how many bytes. */
+static size_t put_utf8(uint32_t character, char *bytes)
+{
+    static const unsigned char lead[] = { 0, 0, 0xc0, 0xe0, 0xf0 };
+    size_t count = character < 0x80 ? 1 : character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+
+    for (size_t i = count - 1; i > 0; i--, character >>= 6)
+        bytes[i] = (char)(0x80 | (character & 0x3f));
+    bytes[0] = (char)(lead[count > 1 ? count : 0] | character);
+    return count;
+}
+
 static uint32_t wide_name(const wchar_t *text)
 {
-    char bytes[GT_RECORDED_TEXT_BYTES] = "";
+    char bytes[GT_RECORDED_TEXT_BYTES + 1];
+    size_t used = 0;
 
-    if (text == NULL || wcstombs(bytes, text, sizeof bytes - 1) == (size_t)-1)
-        return 0;
+    for (; text != NULL && *text != L'\0' && used + 4 < sizeof bytes; text++) {
+        uint32_t character = (uint32_t)*text;
+
+        if (character > 0x10ffff || (character >= 0xd800 && character < 0xe000))
+            character = '?';
+        used += put_utf8(character, bytes + used);
+    }
+    bytes[used] = '\0';
     return gt_writer_name(bytes);
 }
 
@@ -63,49 +82,62 @@ static void write_range(enum gt_recorded_range_what what, uint32_t name, uint32_
     gt_writer_end(record);
 }
 
+/* The wanted range that is open on this thread: of which domain, and how many of that domain are open in it. */
+static _Thread_local struct {
+    bool open;
+    uint32_t domain, inside;
+} wanted;
+
 /* How deep ranges of each domain are open does not matter: a pop ends the last push of its thread and domain. */
-static int push(uint32_t domain, uint32_t name, const char *text)
+static int push(uint32_t domain, uint32_t name)
 {
     write_range(GT_NVTX_PUSH, name, domain, domain);
-    if (text != NULL)
-        gt_control_range(text, true);
+    if (wanted.open)
+        wanted.inside += wanted.domain == domain;
+    else if (gt_control_wants(domain, name)) {
+        wanted.open = true;
+        wanted.domain = domain;
+        wanted.inside = 0;
+        gt_control_range(true);
+    }
     return 0;
 }
 
 static int pop(uint32_t domain)
 {
     write_range(GT_NVTX_POP, 0, domain, domain);
-    gt_control_range(NULL, false);
+    if (wanted.open && wanted.domain == domain && wanted.inside-- == 0) {
+        wanted.open = false;
+        gt_control_range(false);
+    }
     return 0;
 }
 
+/* The number's lowest bit says whether it is a wanted one: its end has nothing but the number. */
 static nvtxRangeId_t start(uint32_t domain, uint32_t name)
 {
-    uint64_t id = atomic_fetch_add(&ranges_started, 1) + 1;
+    bool is_wanted = gt_control_wants(domain, name);
+    uint64_t id = (atomic_fetch_add(&ranges_started, 1) + 1) << 1 | is_wanted;
 
     write_range(GT_NVTX_START, name, domain, id);
+    if (is_wanted)
+        gt_control_range(true);
     return id;
-}
-
-static const char *ascii_text(const nvtxEventAttributes_t *attributes)
-{
-    return attributes != NULL && attributes->messageType == NVTX_MESSAGE_TYPE_ASCII ? attributes->message.ascii
-                                                                                    : NULL;
 }
 
 static int NVTX_API push_ascii(const char *text)
 {
-    return push(0, gt_control_open() == 0 ? gt_writer_name(text) : 0, text);
+    return push(0, gt_control_open() == 0 ? gt_writer_name(text) : 0);
 }
 
 static int NVTX_API push_wide(const wchar_t *text)
 {
-    return push(0, gt_control_open() == 0 ? wide_name(text) : 0, NULL);
+    return push(0, gt_control_open() == 0 ? wide_name(text) : 0);
 }
 
 static int NVTX_API push_ex(const nvtxEventAttributes_t *attributes)
 {
-    return push(0, gt_control_open() == 0 ? message_name(attributes) : 0, ascii_text(attributes));
+    return push(0, gt_control_open() == 0 ? message_name(attributes) : 0);
 }
 
 static int NVTX_API pop_plain(void)
@@ -131,11 +163,13 @@ static nvtxRangeId_t NVTX_API start_ex(const nvtxEventAttributes_t *attributes)
 static void NVTX_API end_range(nvtxRangeId_t id)
 {
     write_range(GT_NVTX_END, 0, 0, id);
+    if (id & 1)
+        gt_control_range(false);
 }
 
 static int NVTX_API domain_push(nvtxDomainHandle_t domain, const nvtxEventAttributes_t *attributes)
 {
-    return push(of_handle(domain), gt_control_open() == 0 ? message_name(attributes) : 0, ascii_text(attributes));
+    return push(of_handle(domain), gt_control_open() == 0 ? message_name(attributes) : 0);
 }
 
 static int NVTX_API domain_pop(nvtxDomainHandle_t domain)
@@ -176,6 +210,12 @@ static nvtxDomainHandle_t NVTX_API create_wide(const wchar_t *text)
     return gt_control_open() == 0 ? as_handle(wide_name(text)) : NULL;
 }
 
+static void NVTX_API name_thread(uint32_t thread, const char *text)
+{
+    if (gt_control_open() == 0)
+        gt_writer_name_thread(thread, text);
+}
+
 /* The table's slots hold functions of many types. */
 typedef void (*any_function)(void);
 struct slot {
@@ -191,6 +231,7 @@ static const struct slot core[] = {
     { NVTX_CBID_CORE_RangeStartW, (any_function)start_wide },
     { NVTX_CBID_CORE_RangeStartEx, (any_function)start_ex },
     { NVTX_CBID_CORE_RangeEnd, (any_function)end_range },
+    { NVTX_CBID_CORE_NameOsThreadA, (any_function)name_thread },
 };
 static const struct slot core2[] = {
     { NVTX_CBID_CORE2_DomainRangePushEx, (any_function)domain_push },

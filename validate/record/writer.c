@@ -283,9 +283,28 @@ void gt_writer_problem(const char *format, ...)
     gt_writer_end(record);
 }
 
-static void write_thread(void)
+static void write_thread(uint64_t thread, const char *text, size_t length, uint16_t flags)
 {
-    struct gt_record_thread *record;
+    struct gt_record_thread *record = gt_writer_begin(GT_RECORDED_THREAD, sizeof *record + length);
+
+    if (record == NULL)
+        return;
+    record->head.flags = flags;
+    record->thread = thread;
+    record->length = (uint32_t)length;
+    memcpy(record->text, text, length);
+    gt_writer_end(record);
+}
+
+void gt_writer_name_thread(uint64_t thread, const char *text)
+{
+    if (text != NULL)
+        write_thread(thread, text, strnlen(text, GT_RECORDED_TEXT_BYTES), GT_RECORDED_NAMED);
+}
+
+/* By the name that the system has for it. */
+static void tell_thread(void)
+{
     char path[64], text[64] = "";
     ssize_t length;
     int names_file;
@@ -296,20 +315,14 @@ static void write_thread(void)
     if (names_file >= 0)
         close(names_file);
     length = length > 0 && text[length - 1] == '\n' ? length - 1 : length < 0 ? 0 : length;
-    record = gt_writer_begin(GT_RECORDED_THREAD, sizeof *record + (size_t)length);
-    if (record == NULL)
-        return;
-    record->thread = my_thread;
-    record->length = (uint32_t)length;
-    memcpy(record->text, text, (size_t)length);
-    gt_writer_end(record);
+    write_thread(my_thread, text, (size_t)length, 0);
 }
 
 uint64_t gt_writer_thread(void)
 {
     if (my_thread == 0) {
         my_thread = (uint64_t)syscall(SYS_gettid);
-        write_thread();
+        tell_thread();
     }
     return my_thread;
 }

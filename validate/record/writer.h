@@ -30,5 +30,7 @@ void gt_writer_problem(const char *format, ...) __attribute__((format(printf, 1,
 
 uint64_t gt_writer_now_ns(void);
 uint64_t gt_writer_thread(void); /* the calling thread's number */
+/* The program's own name of a thread. */
+void gt_writer_name_thread(uint64_t thread, const char *text);
 
 #endif
