@@ -97,11 +97,11 @@ inline unsigned launch_cluster_side(const struct gt_gpu_launch *launch, int side
     return launch->cluster[side] > 1 ? launch->cluster[side] : 1;
 }
 
-/* With attributes: in clusters, whatever the kernel was compiled for; cooperatively; programmatically. */
+/* With attributes: in clusters, whatever the kernel was compiled for; cooperatively; programmatically; with a priority. */
 inline cudaError_t start_with_attributes(const struct gt_gpu_launch *launch, const void *kernel, dim3 grid, dim3 block,
                                          void **pointers)
 {
-    cudaLaunchAttribute attributes[3] = {};
+    cudaLaunchAttribute attributes[4] = {};
     cudaLaunchConfig_t config = {};
     config.gridDim = grid;
     config.blockDim = block;
@@ -123,6 +123,10 @@ inline cudaError_t start_with_attributes(const struct gt_gpu_launch *launch, con
         attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
     }
+    if (launch->has_priority) {
+        attributes[config.numAttrs].id = cudaLaunchAttributePriority;
+        attributes[config.numAttrs++].val.priority = launch->priority;
+    }
     return cudaLaunchKernelExC(&config, kernel, pointers);
 }
 
@@ -133,7 +137,7 @@ cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std:
     void *pointers[] = {(void *)&values...};
     dim3 grid(launch->grid[0], launch->grid[1], launch->grid[2]);
     dim3 block(launch->block[0], launch->block[1], launch->block[2]);
-    if (launch_has_clusters(launch) || launch->cooperative || launch->programmatic)
+    if (launch_has_clusters(launch) || launch->cooperative || launch->programmatic || launch->has_priority)
         return start_with_attributes(launch, (const void *)kernel, grid, block, pointers);
     return cudaLaunchKernel((const void *)kernel, grid, block, pointers, launch->dynamic_shared_bytes,
                             launch->stream);

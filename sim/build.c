@@ -8,20 +8,12 @@
 #include "sim/gpu/collective_kernel.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
+#include "sim/machine/priority.h"
 #include "sim/stream/child_state.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
 #include "sim/stream/thread_lock.h"
 #include "sim/tasks/tasks.h"
-
-static int clamp_level(const struct gt_device *device, int32_t priority)
-{
-    int32_t high = device->priority_high < -(GT_LEVELS - 1) ? -(GT_LEVELS - 1) : device->priority_high;
-
-    if (priority > 0)
-        priority = 0;
-    return priority < high ? 0 : priority - high;
-}
 
 static void build_threads(struct gt_machine *m)
 {
@@ -94,7 +86,7 @@ static void build_streams(struct gt_machine *m)
             .gpu = w->streams[i].gpu,
             .context = context_of(m, &w->streams[i]),
             .flags = w->streams[i].flags,
-            .level = (uint32_t)clamp_level(m->device, w->streams[i].priority),
+            .level = gt_priority_level(m->device, w->streams[i].priority),
             .wake_ps = GT_TIME_NONE,
             .last_op = GT_NONE,
         };
@@ -241,7 +233,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->commands_free = m->waiters_free = m->grids_free = m->batches_free = m->groups_free = GT_NONE;
     if (find_policies(m, error) != 0)
         return -1;
-    m->plain_level = (uint32_t)clamp_level(m->device, 0);
+    m->plain_level = gt_priority_level(m->device, 0);
     m->noise_run_factor = gt_noise_run_factor(m->device, m->options);
     m->gpu_count = w->gpu_count;
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);

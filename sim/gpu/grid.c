@@ -15,6 +15,7 @@
 #include "sim/machine/durations.h"
 #include "sim/machine/failure.h"
 #include "sim/machine/free_lists.h"
+#include "sim/machine/priority.h"
 #include "sim/stream/child_launch.h"
 #include "sim/stream/child_state.h"
 #include "sim/stream/operation.h"
@@ -34,8 +35,7 @@ static struct gt_gpu_state *gpu_of(struct gt_machine *m, gt_command_index comman
 /* Seen on H200: what a block launches has no priority, whatever its parent's stream has. */
 static uint32_t level_of(const struct gt_machine *m, gt_command_index command)
 {
-    return m->commands[command].kind == GT_COMMAND_CHILD ? m->plain_level
-                                                         : m->streams[op_of(m, command)->stream].level;
+    return m->commands[command].kind == GT_COMMAND_CHILD ? m->plain_level : gt_op_level(m, op_of(m, command));
 }
 
 /* Where in the trace the kernel stands, for messages. */

@@ -5,6 +5,7 @@
 #include "sim/stream/graph.h"
 
 #include "sim/machine/free_lists.h"
+#include "sim/machine/priority.h"
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/operation.h"
@@ -29,7 +30,7 @@ static bool held_by_line(struct gt_machine *m, gt_command_index command)
     gt_op_index index = m->commands[command].index;
     const struct gt_op *op = &m->workload->ops[index];
     const struct gt_gpu_state *gpu = &m->gpus[m->streams[op->stream].gpu];
-    uint32_t level = m->streams[op->stream].level;
+    uint32_t level = gt_op_level(m, op);
     struct gt_grid *last;
 
     if (m->device->graph_turn_ps == 0 || !waits_for_groups(m, index) || m->replay.graphs.begins[index] ||

@@ -227,7 +227,9 @@ struct gt_op {
     uint8_t memory;        /* gt_memory */
     bool programmatic;     /* a kernel whose blocks may come once all of the kernel before it in its stream have let
                             * them (the attribute programmaticStreamSerialization) */
+    bool has_priority;     /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
     bool from_peer;        /* P2P: the data comes from there; else it goes there */
+    int32_t priority;
     gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
     /* As in struct gt_call.  GT_TIME_NONE: as its call's cost, the learned constants and the device file have it. */
     gt_time_ps visible_ps; /* from its call's begin until the GPU may start it */

@@ -190,6 +190,8 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
     if (op->programmatic && op->kind != GT_OP_KERNEL)
         return gt_error_set(error, "a %s cannot be launched programmatically: kernels are",
                             gt_op_kind_names[op->kind]);
+    if (op->has_priority && op->kind != GT_OP_KERNEL)
+        return gt_error_set(error, "a %s has no priority of its own: kernels have", gt_op_kind_names[op->kind]);
     if (!index_fits(op->peer_gpu, workload->gpu_count))
         return gt_error_set(error, "a copy's other GPU is not among the GPUs");
     if (op->peer_gpu != GT_NONE && op->peer_gpu == workload->streams[op->stream].gpu)

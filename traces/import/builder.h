@@ -45,6 +45,8 @@ struct gt_import_op {
     uint8_t kind, direction, memory;
     bool from_peer; /* P2P: from there, not there */
     bool programmatic;
+    bool has_priority; /* of its own: `priority` */
+    int32_t priority;
 };
 
 /* Operations, by their numbers as they were added: of the same call, the second one comes after the first. */

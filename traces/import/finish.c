@@ -254,6 +254,8 @@ static void write_ops(struct gt_import_finish *finish)
             op->peer_gpu = from->peer_gpu;
             op->from_peer = from->from_peer;
             op->programmatic = from->programmatic;
+            op->has_priority = from->has_priority;
+            op->priority = from->priority;
             /* Of nested calls the inner one may have launched it: what operations carry counts. */
             if (index == workload->calls[i].first_op && from->correlation != GT_NO_CORRELATION)
                 workload->calls[i].correlation = from->correlation;

@@ -103,8 +103,6 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record with gridtide record, or add \"after\" to the nodes in the trace" },
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole, each taken for one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
-    { "launch-priorities-left-out", NULL,
-      "launches with a priority of their own, other than their stream's, which was taken for them", NULL },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
       "record with a newer PyTorch" },
     { GT_WARNING_PENDING, NULL,

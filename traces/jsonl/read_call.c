@@ -10,8 +10,9 @@
 
 /* Values that say "not given". */
 enum { NO_CHOICE = 0xff };
-#define NO_BYTES UINT64_MAX
-#define NO_U32   UINT32_MAX
+#define NO_BYTES    UINT64_MAX
+#define NO_U32      UINT32_MAX
+#define NO_PRIORITY INT32_MIN
 
 /* An operation's fields, in a node of a graph or flat in its call. */
 struct raw_op {
@@ -20,6 +21,7 @@ struct raw_op {
     gt_time_ps start, duration;
     uint64_t bytes;
     uint8_t kind, direction, memory;
+    int32_t priority;
     bool programmatic, from_peer;
 };
 struct raw_call {
@@ -49,6 +51,7 @@ struct raw_call {
     { "direction", GT_FIELD_CHOICE, offsetof(type, op direction), gt_direction_names, GT_DIRECTIONS }, \
     { "memory", GT_FIELD_CHOICE, offsetof(type, op memory), gt_memory_names, GT_MEMORIES }, \
     { "programmatic", GT_FIELD_BOOL, offsetof(type, op programmatic), NULL, 0 }, \
+    { "priority", GT_FIELD_I32, offsetof(type, op priority), NULL, 0 }, \
     { "from_peer", GT_FIELD_BOOL, offsetof(type, op from_peer), NULL, 0 }
 /* clang-format on */
 
@@ -89,7 +92,7 @@ static const struct gt_field_table node_table = GT_FIELD_TABLE("a node", node_fi
 /* clang-format off */
 static const struct raw_op op_defaults = {
     .start = GT_TIME_NONE, .duration = GT_TIME_NONE, .bytes = NO_BYTES,
-    .kind = NO_CHOICE, .direction = NO_CHOICE, .memory = NO_CHOICE,
+    .kind = NO_CHOICE, .direction = NO_CHOICE, .memory = NO_CHOICE, .priority = NO_PRIORITY,
 };
 /* clang-format on */
 
@@ -150,6 +153,8 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
         return gt_error_set(error, "a %s needs \"bytes\", less than 2^63", gt_op_kind_names[raw->kind]);
     if (raw->kind != GT_OP_KERNEL && raw->programmatic)
         return gt_error_set(error, "\"programmatic\" is of kernels");
+    if (raw->kind != GT_OP_KERNEL && raw->priority != NO_PRIORITY)
+        return gt_error_set(error, "\"priority\" is of kernels, and of streams");
     if (raw->from_peer && raw->direction != GT_P2P)
         return gt_error_set(error, "\"from_peer\" is of copies with \"direction\":\"p2p\"");
     if (raw->kind == GT_OP_HOST_FUNCTION && raw->duration == GT_TIME_NONE)
@@ -213,6 +218,8 @@ static int add_op(struct gt_jsonl *jsonl, uint32_t call, uint32_t ops, const str
     op->memory = raw->memory == NO_CHOICE ? gt_usual_memory(op) : raw->memory;
     op->peer_gpu = peer;
     op->programmatic = raw->programmatic;
+    op->has_priority = raw->priority != NO_PRIORITY;
+    op->priority = op->has_priority ? raw->priority : 0;
     op->from_peer = raw->from_peer;
     workload->calls[call].ops++;
     if (read_accesses(jsonl, raw, index, error) != 0)
@@ -293,7 +300,8 @@ static bool has_flat_op(const struct raw_call *raw)
            op->bytes != NO_BYTES || op->direction != NO_CHOICE || op->memory != NO_CHOICE || op->reads != NULL ||
            op->writes != NULL || op->may_read != NULL || op->may_write != NULL || op->source != NULL ||
            op->destination != NULL || op->start != GT_TIME_NONE || op->duration != GT_TIME_NONE || op->programmatic ||
-           op->from_peer || raw->grid[0] != 0 || raw->block[0] != 0 || raw->dynamic_shared_bytes != NO_U32;
+           op->priority != NO_PRIORITY || op->from_peer || raw->grid[0] != 0 || raw->block[0] != 0 ||
+           raw->dynamic_shared_bytes != NO_U32;
 }
 
 /* Calls of alloc, free and record_stream: which buffer, and for alloc how large. */

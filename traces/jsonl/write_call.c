@@ -80,6 +80,8 @@ static void emit_work(struct gt_emit *emit, const struct gt_op *op)
         gt_emit_ref(emit, "peer_gpu", &emit->keys.gpus[op->peer_gpu]);
     gt_emit_flag(emit, "from_peer", op->from_peer);
     gt_emit_flag(emit, "programmatic", op->programmatic);
+    if (op->has_priority)
+        gt_emit_signed(emit, "priority", op->priority);
     emit_accesses(emit, op, false, false, "reads");
     emit_end(emit, op, false);
     emit_accesses(emit, op, true, false, "writes");

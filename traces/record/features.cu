@@ -32,7 +32,11 @@ __global__ void scale(float *out, const float *in, int n)
         out[i] = in[i] * 2;
 }
 
-struct in_structure { float *out; const float *in; int n; };
+struct in_structure {
+    float *out;
+    const float *in;
+    int n;
+};
 __global__ void of_structure(in_structure p)
 {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < p.n; i += gridDim.x * blockDim.x)
@@ -120,7 +124,8 @@ static void nvtx()
     nvtxDomainHandle_t domain = nvtxDomainCreateA("loader");
     nvtxDomainHandle_t wide_domain = nvtxDomainCreateW(L"größe");
     nvtxStringHandle_t string = nvtxDomainRegisterStringA(domain, "batch");
-    nvtxEventAttributes_t registered = message(NVTX_MESSAGE_TYPE_REGISTERED), unicode = message(NVTX_MESSAGE_TYPE_UNICODE);
+    nvtxEventAttributes_t registered = message(NVTX_MESSAGE_TYPE_REGISTERED),
+                          unicode = message(NVTX_MESSAGE_TYPE_UNICODE);
     pthread_t thread;
 
     nvtxNameOsThreadA((uint32_t)gettid(), "the main one");
@@ -235,7 +240,8 @@ static void race()
     scale<<<66, 256, 0, s[1]>>>(a, c, 4096);
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemcpy2DAsync(a, 4096, host, 1024, 1024, 64, cudaMemcpyHostToDevice, s[0]));
-    CHECK(cudaMemcpy2DAsync(a + 512, 4096, host, 1024, 1024, 64, cudaMemcpyHostToDevice, s[1])); /* beside it: no race */
+    CHECK(cudaMemcpy2DAsync(a + 512, 4096, host, 1024, 1024, 64, cudaMemcpyHostToDevice,
+                            s[1])); /* beside it: no race */
     CHECK(cudaDeviceSynchronize());
     CHECK(cudaMemset2DAsync(a, 4096, 0, 1024, 64, s[0]));
     CHECK(cudaMemcpy2DAsync(a, 4096, host, 1024, 1024, 64, cudaMemcpyHostToDevice, s[1])); /* the same rows */
@@ -301,7 +307,10 @@ static void green()
 }
 
 /* An event and memory of another process (which began before CUDA did). */
-struct shared_handles { cudaIpcEventHandle_t event; cudaIpcMemHandle_t memory; };
+struct shared_handles {
+    cudaIpcEventHandle_t event;
+    cudaIpcMemHandle_t memory;
+};
 static int to_child[2], from_child[2];
 
 static void in_child()
@@ -380,20 +389,13 @@ static void peers()
 }
 
 static const feature features[] = {
-    { "signal", by_signal },
-    { "early-signal", early_signal },
-    { "long", long_runner },
-    { "killed", killed },
-    { "nvtx", nvtx },
-    { "copies", copies },
-    { "batch", batch },
-    { "launch-priorities", launch_priorities },
-    { "pointers", pointers },
-    { "race", race },
-    { "driver", driver },
-    { "green", green },
-    { "ipc", ipc },
-    { "peers", peers },
+    { "signal", by_signal },  { "early-signal", early_signal },
+    { "long", long_runner },  { "killed", killed },
+    { "nvtx", nvtx },         { "copies", copies },
+    { "batch", batch },       { "launch-priorities", launch_priorities },
+    { "pointers", pointers }, { "race", race },
+    { "driver", driver },     { "green", green },
+    { "ipc", ipc },           { "peers", peers },
     { NULL, NULL },
 };
 

@@ -11,17 +11,20 @@
 
 #include <cuda_runtime.h>
 
-struct feature { const char *name; void (*run)(); };
+struct feature {
+    const char *name;
+    void (*run)();
+};
 /* Ends with a NULL. */
 extern const feature graph_features[];
 
-#define CHECK(call)                                                                                  \
-    do {                                                                                             \
-        cudaError_t result_ = (call);                                                                \
-        if (result_ != cudaSuccess) {                                                                \
+#define CHECK(call)                                                                             \
+    do {                                                                                        \
+        cudaError_t result_ = (call);                                                           \
+        if (result_ != cudaSuccess) {                                                           \
             fprintf(stderr, "line %d: %s: %s\n", __LINE__, #call, cudaGetErrorString(result_)); \
-            exit(3);                                                                                 \
-        }                                                                                            \
+            exit(3);                                                                            \
+        }                                                                                       \
     } while (0)
 
 /* Two kernels: one takes its time, one reads and writes. */

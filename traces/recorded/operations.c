@@ -152,9 +152,9 @@ static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *pro
     op->programmatic = launch != NULL && launch->attributes & GT_RECORDED_PROGRAMMATIC && record->node == 0;
     if (record->kind != GT_OP_KERNEL)
         set_copy(recorded, process, op, record);
-    gt_import_warn(recorded->import.workload, "launch-priorities-left-out",
-                   launch != NULL && launch->attributes & GT_RECORDED_HAS_PRIORITY &&
-                       launch->priority != recorded->import.workload->streams[stream].priority);
+    op->has_priority = launch != NULL && launch->attributes & GT_RECORDED_HAS_PRIORITY &&
+                       launch->priority != recorded->import.workload->streams[stream].priority;
+    op->priority = op->has_priority ? launch->priority : 0;
     gt_import_warn(recorded->import.workload, "graph-changes-unknown", !known);
     if (record->kind == GT_OP_KERNEL)
         add_accesses(recorded, process, recorded->import.op_count - 1, record, launch);

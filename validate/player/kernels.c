@@ -165,6 +165,8 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
         return -1;
     set_shape(op, kernel);
     op->launch.programmatic = player->workload->ops[number].programmatic;
+    op->launch.has_priority = player->workload->ops[number].has_priority;
+    op->launch.priority = player->workload->ops[number].priority;
     if (op->launch.programmatic && kernel->prologue_ps > 0)
         op->launch.prologue_cycles = cycles_of(player, kernel->prologue_ps);
     if (gt_player_tasks(player, number, error) != 0)
