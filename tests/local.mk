@@ -45,7 +45,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/recorded tests/unit/recording_cost \
+    tests/unit/recorded tests/unit/recorded_memory tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -143,6 +143,7 @@ tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/
     sim/cmd/table_print.c sim/cmd/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
 tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
@@ -165,7 +166,7 @@ TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
-    tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
+    tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/check_oracle.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \

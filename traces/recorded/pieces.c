@@ -4,7 +4,7 @@
 #include "traces/recorded/internal.h"
 
 /* Rows that are written down one by one; of more the first and the last are, and all between "may be". */
-enum { MOST_ROWS = 16 };
+enum { MOST_ROWS = 64 };
 
 /* What is written where, as one end of a piece has it. */
 struct rows {
