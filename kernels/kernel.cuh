@@ -98,8 +98,8 @@ inline unsigned launch_cluster_side(const struct gt_gpu_launch *launch, int side
 }
 
 /* With attributes: in clusters, whatever the kernel was compiled for; cooperatively; programmatically; with a priority. */
-inline cudaError_t start_with_attributes(const struct gt_gpu_launch *launch, const void *kernel, dim3 grid, dim3 block,
-                                         void **pointers)
+inline cudaError_t start_with_attributes(const struct gt_gpu_launch *launch, const void *kernel, dim3 grid,
+                                         dim3 block, void **pointers)
 {
     cudaLaunchAttribute attributes[4] = {};
     cudaLaunchConfig_t config = {};
@@ -134,7 +134,7 @@ inline cudaError_t start_with_attributes(const struct gt_gpu_launch *launch, con
 template <typename... P>
 cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std::type_identity_t<P>... values)
 {
-    void *pointers[] = {(void *)&values...};
+    void *pointers[] = { (void *)&values... };
     dim3 grid(launch->grid[0], launch->grid[1], launch->grid[2]);
     dim3 block(launch->block[0], launch->block[1], launch->block[2]);
     if (launch_has_clusters(launch) || launch->cooperative || launch->programmatic || launch->has_priority)
@@ -144,21 +144,18 @@ cudaError_t start(const struct gt_gpu_launch *launch, void (*kernel)(P...), std:
 }
 
 /* The table's entry() and launch() where FUNCTION(launch) is what runs, on the arrays LAYOUT(launch). */
-template <auto FUNCTION>
-const void *entry_of(const struct gt_gpu_launch *launch)
+template <auto FUNCTION> const void *entry_of(const struct gt_gpu_launch *launch)
 {
     return (const void *)FUNCTION(launch);
 }
 
-template <auto FUNCTION, auto LAYOUT>
-cudaError_t launch_of(const struct gt_gpu_launch *launch)
+template <auto FUNCTION, auto LAYOUT> cudaError_t launch_of(const struct gt_gpu_launch *launch)
 {
     return start(launch, FUNCTION(launch), LAYOUT(launch), launch->log);
 }
 
 /* FUNCTION of those that have one kernel. */
-template <auto KERNEL>
-auto only(const struct gt_gpu_launch *)
+template <auto KERNEL> auto only(const struct gt_gpu_launch *)
 {
     return KERNEL;
 }
@@ -174,7 +171,7 @@ inline size_t scratch_array(uint64_t bytes)
 
 __host__ __device__ inline uint64_t random_bits(uint64_t seed, uint64_t index)
 {
-    uint64_t z = seed * UINT64_C(0xd1342543de82ef95) + index * UINT64_C(0x9e3779b97f4a7c15);  /* SplitMix64 */
+    uint64_t z = seed * UINT64_C(0xd1342543de82ef95) + index * UINT64_C(0x9e3779b97f4a7c15); /* SplitMix64 */
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
