@@ -40,9 +40,9 @@ struct gt_gpu_launch {
     const uint64_t *block_cycles; /* spin: device memory; block i runs [i % block_cycles_length]
                                      * instead of the argument `cycles`; NULL: all run `cycles` */
     uint32_t block_cycles_length;
-    int cooperative;  /* all blocks at once, or not at all */
+    int cooperative;            /* all blocks at once, or not at all */
     int has_priority, priority; /* of its own, whatever its stream's is */
-    int programmatic; /* its blocks may come before the kernel ahead of it in its stream is over */
+    int programmatic;           /* its blocks may come before the kernel ahead of it in its stream is over */
     /* spin_phases: a block's time is in equal parts between so many barriers over the grid, or (phase_shares, device
      * memory, one a barrier) that share of it is over at each; so much of it is left, in per cent, when it lets the next
      * kernel come (0: at its end); it waits for the kernel before after so many cycles, if `programmatic` */

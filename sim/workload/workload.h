@@ -222,13 +222,13 @@ struct gt_op {
     uint32_t first_access;  /* in accesses: what it reads and writes, as far as that is known */
     uint16_t afters;        /* (graph edges); within a call and stream order holds anyway */
     uint16_t accesses;
-    uint8_t kind;          /* gt_op_kind */
-    uint8_t direction;     /* gt_direction */
-    uint8_t memory;        /* gt_memory */
-    bool programmatic;     /* a kernel whose blocks may come once all of the kernel before it in its stream have let
+    uint8_t kind;      /* gt_op_kind */
+    uint8_t direction; /* gt_direction */
+    uint8_t memory;    /* gt_memory */
+    bool programmatic; /* a kernel whose blocks may come once all of the kernel before it in its stream have let
                             * them (the attribute programmaticStreamSerialization) */
-    bool has_priority;     /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
-    bool from_peer;        /* P2P: the data comes from there; else it goes there */
+    bool has_priority; /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
+    bool from_peer;    /* P2P: the data comes from there; else it goes there */
     int32_t priority;
     gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
     /* As in struct gt_call.  GT_TIME_NONE: as its call's cost, the learned constants and the device file have it. */
