@@ -26,4 +26,8 @@ void gt_host_costs_add(struct gt_host_costs *costs, const struct gt_workload *wo
 enum { GT_HOST_COSTS_LEAST = 8 };
 uint64_t gt_host_costs_apply(const struct gt_host_costs *costs, struct gt_device *device);
 
+/* Of copies between GPUs and of locks nothing was measured: they cost as much more than the device says as copies and
+ * launches do by now, which were `before`'s. */
+void gt_host_scale_others(struct gt_device *device, const struct gt_device *before);
+
 #endif

@@ -117,12 +117,16 @@ static int tidy_store(const char *path, const struct shared *shared, struct gt_e
 /* What the host's calls cost where the trace is, or was, played, in place of what the device file says. */
 static int take_host(struct work *work, const char *name, struct gt_device *device, struct gt_error *error)
 {
+    const struct gt_device before = *device;
+    int result = 0;
+
     work->validation.host_calls = 0;
     if (work->arguments->measured != NULL)
-        return gt_stored_host(name, device, &work->validation.host_calls, error);
-    if (work->host != NULL)
+        result = gt_stored_host(name, device, &work->validation.host_calls, error);
+    else if (work->host != NULL)
         work->validation.host_calls = gt_host_costs_apply(work->host, device);
-    return 0;
+    gt_host_scale_others(device, &before);
+    return result;
 }
 
 static int find_devices(struct work *work, const struct gt_workload *workload, const char *name,
