@@ -3,10 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "sim/devices/links.h"
 #include "validate/calibrate/groups.h"
 
 enum { TURNS = 24, ROUNDS = 9, SAMPLES = TURNS * ROUNDS, ROW = 20, MANY = 30, TRIES = 40 };
-enum { PIECE_BYTES = 64 << 20, SMALL_BYTES = 1 << 20, TURN_BYTES = 256 << 10, STAGED_SIZES = 8 };
+enum { PIECE_BYTES = 64 << 20, SMALL_BYTES = 1 << 20, TURN_BYTES = 256 << 10, STAGED_BYTES = 512 << 10 };
 static const double hold_us = 20000, spin_us = 15,
                     traced_us = 0.6; /* a recorded kernel is so much longer than its blocks */
 
@@ -14,7 +15,8 @@ static const char *const keys[] = { "link.event_gap_us", "link.copy_event_gap_us
                                     "link.gap_us",       "link.pull_us",           "link.wait_us",
                                     "link.busy_us",      "link.duplex_gbps",       "link.host_latency_us",
                                     "link.host_gbps",    "link.host_duplex_gbps",  "link.call_us",
-                                    "link.pull_call_us", "link.wait_call_us" };
+                                    "link.pull_call_us", "link.wait_call_us",      "link.line_gap_us",
+                                    "link.host_call_us", "link.host_piece_call_us" };
 
 /* Both GPUs, a stream and memory on each; GPU 1 has the bench's peer place of its own here. */
 struct ends {
@@ -185,6 +187,30 @@ static int row_gaps(struct ends *ends, bool pull, struct gt_summary *summary)
     return 0;
 }
 
+/* Copies that two streams of GPU 0 take in turn from GPU 1. */
+static int measure_line(struct ends *ends)
+{
+    struct gt_bench *bench = ends->bench;
+    double gaps[ROW * ROUNDS];
+    size_t count = 0;
+
+    for (int r = -1; r < ROUNDS; r++) {
+        if (close_gate(ends) != 0)
+            return -1;
+        for (int i = 0; i < ROW; i++)
+            GT_TRY(cudaMemcpyPeerAsync(ends->memory[0][i % 2], 0, ends->memory[1][i % 2], 1, TURN_BYTES,
+                                       i % 2 == 0 ? ends->streams[0] : bench->streams[0]));
+        if (open_gate(ends) != 0)
+            return -1;
+        for (size_t i = 2; r >= 0 && i < bench->record_count && count < ROW * ROUNDS; i++)
+            gaps[count++] = gt_bench_us(bench->records[i - 1].end_ns, bench->records[i].start_ns);
+    }
+    struct gt_summary summary = gt_summarise(gaps, count);
+    gt_found(bench->found, "link.line_gap_us", fmax(0, summary.median), summary,
+             "copies of 256 KiB that two streams take from the other GPU in turn");
+    return 0;
+}
+
 static int measure_rows(struct ends *ends)
 {
     struct gt_summary push, pull;
@@ -304,14 +330,48 @@ static int staged_us(struct ends *ends, size_t bytes, bool back, double *us)
     return gt_bench_elapsed_us(bench, ends->times[0], ends->times[1], us);
 }
 
+/* What calls that copy so much without peer access take on idle GPUs. */
+static int staged_call_us(struct ends *ends, size_t bytes, struct gt_summary *summary)
+{
+    struct gt_bench *bench = ends->bench;
+    double us[ROUNDS];
+
+    for (int r = 0; r < ROUNDS; r++) {
+        uint64_t begin_ns = gt_clock_ns();
+
+        if (copy(ends, 0, 0, bytes) != 0)
+            return -1;
+        us[r] = gt_bench_us(begin_ns, gt_clock_ns());
+        GT_TRY(cudaStreamSynchronize(ends->streams[0]));
+    }
+    *summary = gt_summarise(us, ROUNDS);
+    return 0;
+}
+
+/* Until access is given, what that costs beyond a copy that has it is found by measure_calls(). */
+static int measure_staged_calls(struct ends *ends, double *short_us)
+{
+    struct gt_summary few, many;
+
+    if (staged_call_us(ends, 4096, &few) != 0 || staged_call_us(ends, PIECE_BYTES, &many) != 0)
+        return -1;
+    *short_us = few.median;
+    gt_found(ends->bench->found, "link.host_piece_call_us",
+             fmax(0, many.median - few.median) / (PIECE_BYTES / STAGED_BYTES - GT_LINK_FIRST_PIECES), many,
+             "without peer access, a call that copies 64 MiB against one of 4 KiB, a piece of 512 KiB; in all");
+    return 0;
+}
+
+/* A piece goes out before it goes in, so that a short copy takes longer than by its bytes: latency by the shortest, rate
+ * by the two longest. */
 static int measure_staged(struct ends *ends)
 {
-    double bytes[STAGED_SIZES], medians[STAGED_SIZES], us[ROUNDS], both[ROUNDS];
+    static const size_t sizes[] = { 4096, PIECE_BYTES / 4, PIECE_BYTES };
+    double medians[3], us[ROUNDS], both[ROUNDS], gbps;
 
-    for (int s = 0; s < STAGED_SIZES; s++) {
-        bytes[s] = (double)((size_t)4096 << 2 * s);
+    for (int s = 0; s < 3; s++) {
         for (int r = 0; r < ROUNDS; r++)
-            if (staged_us(ends, (size_t)bytes[s], false, &us[r]) != 0)
+            if (staged_us(ends, sizes[s], false, &us[r]) != 0)
                 return -1;
         medians[s] = gt_summarise(us, ROUNDS).median;
     }
@@ -320,12 +380,12 @@ static int measure_staged(struct ends *ends)
             return -1;
         both[r] = 2 * PIECE_BYTES / us[0] / 1000;
     }
-    struct gt_line line = gt_fit_line(bytes, medians, STAGED_SIZES, true);
     struct gt_summary none = { 0 }, sum = gt_summarise(both, ROUNDS);
-    gt_found(ends->bench->found, "link.host_latency_us", line.base, none,
-             "without peer access, fit to medians of 4 KiB to 64 MiB by events, off by up to %.0f%%",
-             line.worst * 100);
-    gt_found(ends->bench->found, "link.host_gbps", 1 / (line.slope * 1000), none, "same fit");
+    gbps = (double)(sizes[2] - sizes[1]) / (medians[2] - medians[1]) / 1000;
+    gt_found(ends->bench->found, "link.host_latency_us", fmax(0, medians[0] - (double)sizes[0] / gbps / 1000), none,
+             "without peer access, 4 KiB by events");
+    gt_found(ends->bench->found, "link.host_gbps", gbps, none, "likewise, 64 MiB (%.1f us) against 16 MiB (%.1f us)",
+             medians[2], medians[1]);
     gt_found(ends->bench->found, "link.host_duplex_gbps", sum.median, sum, "64 MiB each way at once, likewise");
     return 0;
 }
@@ -353,7 +413,7 @@ static int call_us(struct ends *ends, enum call call, struct gt_summary *summary
     return 0;
 }
 
-static int measure_calls(struct ends *ends)
+static int measure_calls(struct ends *ends, double staged_us)
 {
     struct gt_bench *bench = ends->bench;
     struct gt_summary push, pull, here, there;
@@ -368,6 +428,8 @@ static int measure_calls(struct ends *ends)
         return -1;
     gt_found(bench->found, "link.call_us", push.median, push,
              "cudaMemcpyPeerAsync in a stream of the sender, idle GPUs");
+    gt_found(bench->found, "link.host_call_us", fmax(0, staged_us - push.median), push,
+             "4 KiB without peer access took %.2f; with it", staged_us);
     gt_found(bench->found, "link.pull_call_us", fmax(0, pull.median - push.median), pull,
              "beyond that in a stream of the receiver, where it takes");
     gt_found(bench->found, "link.wait_call_us", fmax(0, there.median - here.median), there,
@@ -397,9 +459,11 @@ static int set_access(struct gt_bench *bench, bool on, bool *can)
 
 static int measure(struct ends *ends)
 {
+    double staged_us = 0;
     bool can = false;
 
-    if (set_access(ends->bench, false, &can) != 0 || measure_staged(ends) != 0)
+    if (set_access(ends->bench, false, &can) != 0 || measure_staged(ends) != 0 ||
+        measure_staged_calls(ends, &staged_us) != 0)
         return -1;
     if (!can || set_access(ends->bench, true, &can) != 0)
         return can ? -1 : 0;
@@ -410,8 +474,8 @@ static int measure(struct ends *ends)
                    measure_chain(
                        ends, "link.engine_event_gap_us", "Kc", 2, 0, traced_us / 2,
                        "a kernel, a copy to the other GPU, a kernel there and so on: from copy to kernel") != 0 ||
-                   measure_rows(ends) != 0 || measure_waits(ends) != 0 || measure_both_ways(ends) != 0 ||
-                   measure_calls(ends) != 0
+                   measure_rows(ends) != 0 || measure_line(ends) != 0 || measure_waits(ends) != 0 ||
+                   measure_both_ways(ends) != 0 || measure_calls(ends, staged_us) != 0
                ? -1
                : 0;
 }

@@ -104,6 +104,35 @@ static uint64_t join(struct gt_player *player, const struct gt_activity *activit
     return unmatched;
 }
 
+/* The first copy by way of the host's memory; GT_NONE: there is none. */
+static gt_op_index first_staged(const struct gt_workload *w)
+{
+    gt_gpu_index from, to;
+
+    for (gt_op_index i = 0; i < w->op_count; i++)
+        if (gt_copy_between(w, &w->ops[i], &from, &to) && !gt_gpus_are_peers(w, from, to))
+            return i;
+    return GT_NONE;
+}
+
+/* Of such a copy CUPTI tells the last part alone. The first one begins while its call asks for it, where its stream has
+ * nothing else to do before; of others it is not known when they began. */
+static void time_first_staged(struct gt_player *player)
+{
+    const struct gt_workload *w = player->workload;
+    gt_op_index op = first_staged(w);
+
+    if (op == GT_NONE || player->ops[op].end_ns == 0)
+        return;
+    for (gt_op_index i = 0; i < op; i++)
+        if (w->ops[i].stream == w->ops[op].stream)
+            return;
+    for (gt_call_index i = 0; i < w->ops[op].call; i++)
+        if (w->calls[i].kind == GT_CALL_EVENT_WAIT && w->calls[i].stream == w->ops[op].stream)
+            return;
+    player->ops[op].start_ns = player->calls[w->ops[op].call].start_ns;
+}
+
 /* A launch by a block that failed: none of the child's blocks was there. */
 static bool was_refused(const struct gt_player *player, uint32_t op)
 {
@@ -327,6 +356,7 @@ int gt_player_send(struct gt_player *player, const struct gt_activity *activity,
 {
     uint64_t unmatched = join(player, activity);
 
+    time_first_staged(player);
     if (time_by_blocks(player, error) != 0)
         return -1;
     count_all(player, unmatched, result);
