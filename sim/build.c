@@ -12,6 +12,7 @@
 #include "sim/stream/child_state.h"
 #include "sim/stream/device_sync.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/link_line.h"
 #include "sim/stream/thread_lock.h"
 #include "sim/tasks/tasks.h"
 
@@ -243,6 +244,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     build_threads(m);
     find_processes(m);
     gt_thread_locks_build(m);
+    gt_link_lines_build(m);
     gt_device_syncs_build(m);
     gt_child_launches_build(m);
     gt_collectives_build(m);
@@ -286,6 +288,7 @@ void gt_machine_free(struct gt_machine *m)
     free(m->threads);
     free(m->thread_calls);
     gt_thread_locks_free(m);
+    gt_link_lines_free(m);
     free(m->streams);
     free(m->events);
     free(m->op_numbers);

@@ -42,6 +42,17 @@
          "added to the CPU time of making a stream wait for another GPU's event"), \
     TIME("link.pull_call_us", "us", link_pull_call_ps, LONGEST_US, "0", \
          "added to the CPU time of a copy that its stream takes from another GPU"), \
+    U32("link.in_line", "flag", link_in_line, 0, 1, "0", \
+        "1: copies that streams take from another GPU, or that go by way of the host's memory, are done in the order in " \
+        "which they were asked for, each direction between two GPUs by itself; 0: when their streams let them"), \
+    TIME("link.line_gap_us", "us", link_line_gap_ps, LONGEST_US, "0", \
+         "from the end of one of these that was taken from another GPU to the start of the next one, of another stream"), \
+    TIME("link.host_call_us", "us", link_host_call_ps, LONGEST_US, "0", \
+         "added to the CPU time of a copy to another GPU that goes by way of the host's memory"), \
+    TIME("link.host_piece_call_us", "us", link_host_piece_call_ps, LONGEST_US, "0", \
+         "added to that for each piece beyond the first two"), \
+    BYTES("link.host_piece_bytes", link_host_piece_bytes, 0, 1 << 30, "0", \
+          "by way of the host's memory the driver copies in pieces of that; the first one is out before it goes in; 0: in one"), \
     TIME("link.call_us", "us", link_call_ps, LONGEST_US, "2.8", "CPU time of a call that copies to another GPU")
 /* clang-format on */
 

@@ -18,6 +18,9 @@ enum gt_link_kind {
 };
 extern const char *const gt_link_kind_names[GT_LINK_KINDS];
 
+/* By way of the host's memory: pieces of which a call asks at once, and that one copy's wait may leave to another (H200). */
+enum { GT_LINK_FIRST_PIECES = 2 };
+
 /* One direction from a GPU to another. */
 struct gt_link {
     enum gt_link_kind kind;

@@ -7,11 +7,12 @@
  * this is the FIFO of the literature (rules C1 to C4 of Amert et al., RTSS'17).
  *
  * Engines by number: 0 host to device, 1 device to host, 2 device to device, 3 peer to peer; a
- * device with fewer engines has them share.
+ * device with fewer engines has them share. Two more for what goes by way of the host's memory: below.
  *
  * Between GPUs it is the sending one's engine that copies, whichever of the two the stream is on. Seen on two H200s: a copy
- * that GPU 1's stream asks for from GPU 0 waits for those that GPU 0 sends meanwhile. By way of the host's memory it is the
- * receiving one's engine for copies from the host: it waits for those. */
+ * that GPU 1's stream asks for from GPU 0 waits for those that GPU 0 sends meanwhile. By way of the host's memory it is
+ * done in pieces by engines of both for the host, which other copies have in between: as if the GPU that gets it had two
+ * engines more, one for what is pushed to it and one for what it takes; beside copies from the host it is slower (link_share.c). */
 #include "sim/gpu/copy_engine.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/link_line.h"
 #include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
 
@@ -50,8 +52,9 @@ static uint32_t engine_for(const struct gt_machine *m, const struct gt_op *op)
 
     if (!gt_link_of_copy(m->workload, m->device, op, &link, &from, &to))
         return m->streams[op->stream].gpu * GT_ENGINES + engine_number(m->device, op->direction);
-    return link.kind == GT_LINK_HOST ? to * GT_ENGINES + engine_number(m->device, GT_H2D)
-                                     : from * GT_ENGINES + engine_number(m->device, GT_P2P);
+    if (link.kind == GT_LINK_HOST)
+        return to * GT_ENGINES + (op->from_peer ? GT_ENGINE_STAGED_PULLS : GT_ENGINE_STAGED_PUSHES);
+    return from * GT_ENGINES + engine_number(m->device, GT_P2P);
 }
 
 static struct gt_engine_state *engine_of(struct gt_machine *m, uint32_t engine)
@@ -378,6 +381,7 @@ int gt_copy_handler(void *machine, uint32_t engine, uint64_t stamp, struct gt_er
         gt_engine_schedule(&m->engine, m->engine.now_ps + gap_before(m, state->queues[state->first].head),
                            GT_PHASE_HOST, GT_HANDLE_ENGINE, engine, 0);
     }
+    gt_link_line_leave(m, command);
     gt_op_ended(m, command);
     return m->failed ? -1 : 0;
 }

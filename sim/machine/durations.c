@@ -54,12 +54,25 @@ static double rest_ps(const struct gt_device *device, const struct gt_op *op)
                : 0;
 }
 
+/* By way of the host's memory the first piece is all there before it goes in; the others come meanwhile. */
+static double piece_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op)
+{
+    gt_gpu_index from, to;
+    struct gt_link link;
+    uint64_t bytes = op->bytes < device->link_host_piece_bytes ? op->bytes : device->link_host_piece_bytes;
+
+    if (bytes == 0 || !gt_link_of_copy(w, device, op, &link, &from, &to) || link.kind != GT_LINK_HOST)
+        return 0;
+    return (double)bytes * 1000.0 / device->h2d_pinned.gbps;
+}
+
 static double copy_model_ps(const struct gt_machine *m, const struct gt_device *device, gt_op_index index)
 {
     const struct gt_op *op = &m->workload->ops[index];
 
     return gt_copy_staged(device, op) ? gt_staging_duration_ps(m, device, index)
-                                      : line_ps(cost_of(m->workload, device, op), op->bytes) + rest_ps(device, op);
+                                      : line_ps(cost_of(m->workload, device, op), op->bytes) + rest_ps(device, op) +
+                                            piece_ps(m->workload, device, op);
 }
 
 static double memset_model_ps(const struct gt_device *device, const struct gt_op *op)

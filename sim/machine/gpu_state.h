@@ -97,7 +97,13 @@ struct gt_resident_group {
     uint64_t stamp;        /* of the event that ends its first batch; 0: none is due */
 };
 
-enum { GT_LEVELS = 64, GT_ENGINES = 4, GT_FREE_BLOCK_WORDS = GT_DEVICE_MAX_SMS / 64 };
+enum {
+    GT_LEVELS = 64,
+    GT_ENGINE_STAGED_PUSHES = 4,
+    GT_ENGINE_STAGED_PULLS,
+    GT_ENGINES,
+    GT_FREE_BLOCK_WORDS = GT_DEVICE_MAX_SMS / 64
+};
 
 struct gt_engine_state {      /* a copy engine */
     gt_command_index running; /* GT_NONE: idle, or in the gap between two */

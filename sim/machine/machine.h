@@ -116,7 +116,8 @@ struct gt_machine {
     /* GPUs */
     struct gt_gpu_state *gpus;
     uint32_t gpu_count;
-    uint32_t copies_between; /* GPUs, at work */
+    uint32_t copies_between;               /* GPUs, at work */
+    struct gt_link_line_state *link_lines; /* by GPU that sends, then by the one that gets it; NULL: there are none */
     const struct gt_placement_policy *placement;
     const struct gt_arbitration_policy *arbitration;
     double placement_parameters[GT_NAMED_PARAMETERS], arbitration_parameters[GT_NAMED_PARAMETERS];

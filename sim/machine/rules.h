@@ -55,6 +55,7 @@
     RULE(LINK_WAIT, "link-wait", "link.wait_us=0", "stream/link_gaps.c", "passing a wait for another GPU's event takes a while") \
     RULE(LINK_PULL, "link-pull", "link.pull_us=0", "stream/link_gaps.c", "a copy from another GPU is asked of that GPU's engine") \
     RULE(LINK_GAP, "link-gap", "link.gap_us=1.322", "stream/stream.c", "copies between GPUs follow each other after a gap of their own") \
+    RULE(LINK_LINE, "link-line", "link.in_line=0", "stream/link_line.c", "copies from another GPU are done in the order in which they were asked for") \
     RULE(LINK_BUSY, "link-busy", "link.busy_us=0", "gpu/link_share.c", "a copy to a GPU that is sending takes longer") \
     RULE(CROWD, "crowd", "latency.crowd_us=0", "stream/stream.c", "gaps before kernels are longer while several connections hold work") \
     RULE(BUSY_CONNECTION, "busy-connection", "latency.busy_connection_us=0", "stream/stream.c", "each further connection that holds work adds to these gaps") \

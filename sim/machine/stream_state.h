@@ -38,6 +38,7 @@ struct gt_stream_command {
     gt_command_index queue_next;     /* in its hardware queue */
     gt_queue_index queue;            /* which that is */
     gt_command_index wait_next;      /* in an engine's, a distributor's or an admission list */
+    gt_command_index line_next;      /* in its line: link_line.h */
     gt_command_index parent;         /* NODE: the graph's command */
     uint32_t nodes_left;             /* GRAPH: nodes not ended */
     gt_stream_index target_stream;   /* WAIT: the record it waits for is that stream's ... */
@@ -133,6 +134,12 @@ struct gt_thread_state {
     bool has_lock;             /* for the call under way, or stands in line for it */
     uint32_t lock;             /* in gt_machine.locks; GT_NONE */
     gt_thread_index lock_next; /* behind it in the lock's line */
+};
+
+/* Copies from one GPU to another that go one after the other (sim/stream/link_line.h). */
+struct gt_link_line_state {
+    gt_command_index head, tail; /* head GT_NONE: none */
+    gt_time_ps free_ps;          /* the head may start from then on */
 };
 
 /* A lock that threads share (sim/stream/thread_lock.h). */

@@ -1,5 +1,7 @@
 #include "sim/stream/call_extra.h"
 
+#include "sim/stream/link_calls.h"
+
 #define EXTRA(field) offsetof(struct gt_device, field)
 #define NO_EXTRA     SIZE_MAX
 
@@ -30,8 +32,8 @@ static uint32_t bit_of(const struct gt_machine *m, const struct gt_call *call)
 /* A wait for another GPU's event; a copy taken from another GPU. */
 static gt_time_ps afar_ps(const struct gt_machine *m, const struct gt_call *call)
 {
-    if (call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].from_peer)
-        return m->device->link_pull_call_ps;
+    if (call->kind == GT_CALL_COPY && call->ops > 0)
+        return gt_link_pull_call_ps(m->workload, m->device, &m->workload->ops[call->first_op]);
     if (call->kind != GT_CALL_EVENT_WAIT || call->event == GT_NONE || m->events[call->event].number == 0 ||
         m->streams[m->events[call->event].stream].gpu == m->streams[call->stream].gpu)
         return 0;

@@ -4,6 +4,7 @@
 #include "sim/machine/staging.h"
 #include "sim/stream/api_call.h"
 #include "sim/stream/host_noise.h"
+#include "sim/stream/link_calls.h"
 
 /* The operation of a call that copies pageable memory in this direction; else NULL. */
 static const struct gt_op *pageable_op(const struct gt_machine *m, const struct gt_call *call,
@@ -24,12 +25,14 @@ static gt_time_ps staging_ps(const struct gt_machine *m, const struct gt_call *c
 
 gt_time_ps gt_call_row_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_call *call)
 {
+    gt_time_ps rest_ps;
+
     if (call->kind == GT_CALL_HOST_WORK) /* costs what it states, on any device */
         return 0;
     if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_D2D)
         return device->copy_within_call_ps;
     if (call->kind == GT_CALL_COPY && call->ops > 0 && w->ops[call->first_op].direction == GT_P2P)
-        return device->link_call_ps;
+        return gt_link_call_ps(w, device, &w->ops[call->first_op], &rest_ps);
     if (call->kind == GT_CALL_LAUNCH && call->ops > 0 &&
         w->kernels[w->ops[call->first_op].kernel].collective.kind != GT_COLLECTIVE_NONE)
         return device->launch_call_ps + device->collective.call_ps;
@@ -228,6 +231,17 @@ static gt_time_ps cooperative_ps(const struct gt_machine *m, const struct gt_op 
     return op->kind == GT_OP_KERNEL && m->workload->kernels[op->kernel].cooperative ? m->device->cooperative_ps : 0;
 }
 
+/* How long a call goes on after the GPU may begin with its copy to another GPU. */
+static gt_time_ps rest_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)
+{
+    gt_time_ps rest_ps, all_ps;
+
+    if (op->direction != GT_P2P || op->kind != GT_OP_COPY)
+        return 0;
+    all_ps = gt_link_call_ps(m->workload, m->device, op, &rest_ps);
+    return rest_ps == 0 ? 0 : gt_whole_ps((double)gt_call_cost_ps(m, call) * (double)rest_ps / (double)all_ps);
+}
+
 gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, const struct gt_op *op, bool waits)
 {
     const struct gt_call *c = &m->workload->calls[call];
@@ -242,5 +256,6 @@ gt_time_ps gt_op_visible_ps(const struct gt_machine *m, gt_call_index call, cons
                       m->replay.latency_ps[op->kind]);
     if (c->flags & GT_CALL_INFERRED) /* its recorded start is its operation's */
         return m->engine.now_ps;
-    return gt_call_visible_ps(m, call, m->replay.latency_ps[op->kind] + (int64_t)cooperative_ps(m, op));
+    return gt_call_visible_ps(
+        m, call, m->replay.latency_ps[op->kind] + (int64_t)cooperative_ps(m, op) - (int64_t)rest_ps(m, call, op));
 }

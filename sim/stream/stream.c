@@ -8,6 +8,7 @@
 #include "sim/stream/host_thread.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/stream/link_gaps.h"
+#include "sim/stream/link_line.h"
 #include "sim/stream/link_reads.h"
 #include "sim/stream/operation.h"
 #include "sim/stream/programmatic.h"
@@ -262,8 +263,14 @@ static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_comman
 static void try_op(struct gt_machine *m, gt_stream_index stream, gt_command_index head)
 {
     struct gt_stream_command *c = &m->commands[head];
-    gt_time_ps due_ps = op_due(m, stream, head);
+    gt_time_ps due_ps = op_due(m, stream, head), line_ps = gt_link_line_due(m, head);
 
+    if (due_ps <= m->engine.now_ps && line_ps > m->engine.now_ps) {
+        m->fired[GT_RULE_LINK_LINE]++;
+        if (line_ps == GT_TIME_NONE)
+            return; /* who is before it in its line wakes the stream */
+        due_ps = line_ps;
+    }
     if (due_ps > m->engine.now_ps) {
         gt_stream_wake(m, stream, due_ps);
         return;

@@ -4,6 +4,7 @@
 #include "sim/stream/device_sync.h"
 #include "sim/stream/graph_groups.h"
 #include "sim/stream/hw_queue.h"
+#include "sim/stream/link_line.h"
 #include "sim/stream/waiting.h"
 
 gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index command, gt_time_ps visible_ps)
@@ -18,6 +19,7 @@ gt_command_number gt_stream_submit(struct gt_machine *m, gt_command_index comman
     gt_graph_write_rest(m);
     gt_default_stream_submit(m, command);
     gt_device_sync_submit(m, command);
+    gt_link_line_push(m, command);
     if (c->kind != GT_COMMAND_GRAPH || !gt_graph_in_groups(m, command))
         gt_hw_queue_push(m, command);
     if (state->head == GT_NONE) {

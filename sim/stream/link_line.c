@@ -1,0 +1,125 @@
+#include "sim/stream/link_line.h"
+
+#include <stdlib.h>
+
+#include "sim/devices/links.h"
+#include "sim/machine/free_lists.h"
+#include "sim/stream/waiting.h"
+
+void gt_link_lines_build(struct gt_machine *m)
+{
+    uint64_t count = (uint64_t)m->gpu_count * m->gpu_count;
+
+    if (m->gpu_count < 2 || m->device->link_in_line == 0)
+        return;
+    m->link_lines = gt_calloc(count, sizeof *m->link_lines);
+    for (uint64_t i = 0; i < count; i++)
+        m->link_lines[i].head = GT_NONE;
+}
+
+void gt_link_lines_free(struct gt_machine *m)
+{
+    free(m->link_lines);
+}
+
+/* What a command is for its line. */
+struct place {
+    struct gt_link_line_state *line; /* NULL: it goes its own way */
+    bool staged, pulled;
+    bool short_one;
+};
+
+static struct place place_of(const struct gt_machine *m, gt_command_index command)
+{
+    const struct gt_stream_command *c = &m->commands[command];
+    const struct gt_op *op;
+    gt_gpu_index from, to;
+    struct gt_link link;
+    struct place place = { .line = NULL };
+
+    if (m->link_lines == NULL || c->kind != GT_COMMAND_OP)
+        return place;
+    op = &m->workload->ops[c->index];
+    if (!gt_link_of_copy(m->workload, m->device, op, &link, &from, &to))
+        return place;
+    place.staged = link.kind == GT_LINK_HOST;
+    place.pulled = op->from_peer;
+    place.short_one = op->bytes <= (uint64_t)GT_LINK_FIRST_PIECES * m->device->link_host_piece_bytes;
+    if (place.pulled || place.staged)
+        place.line = &m->link_lines[from * m->gpu_count + to];
+    return place;
+}
+
+/* May one go while the other one, which was asked for before, still waits? */
+static bool passes(const struct place *place, const struct place *ahead)
+{
+    return place->staged && ahead->staged && place->pulled != ahead->pulled && place->short_one && ahead->short_one;
+}
+
+void gt_link_line_push(struct gt_machine *m, gt_command_index command)
+{
+    struct gt_link_line_state *line = place_of(m, command).line;
+
+    if (line == NULL)
+        return;
+    m->commands[command].line_next = GT_NONE;
+    if (line->head == GT_NONE)
+        line->head = command;
+    else
+        m->commands[line->tail].line_next = command;
+    line->tail = command;
+}
+
+gt_time_ps gt_link_line_due(const struct gt_machine *m, gt_command_index command)
+{
+    const struct place place = place_of(m, command);
+    gt_command_index head;
+    struct place ahead;
+
+    if (place.line == NULL)
+        return 0;
+    head = place.line->head;
+    if (head == command)
+        return place.line->free_ps;
+    ahead = place_of(m, head);
+    return m->commands[head].line_next == command && passes(&place, &ahead) ? place.line->free_ps : GT_TIME_NONE;
+}
+
+static void tell(struct gt_machine *m, gt_command_index command, gt_time_ps free_ps, gt_op_index before)
+{
+    gt_stream_command_hold(m, command, GT_WAIT_ENGINE, free_ps, GT_CAUSE_OP, before);
+    gt_stream_wake(m, m->commands[command].stream, free_ps);
+}
+
+/* It is the head, or the one behind it. */
+static void take_out(struct gt_machine *m, struct gt_link_line_state *line, gt_command_index command)
+{
+    gt_command_index next = m->commands[command].line_next;
+
+    if (line->head == command) {
+        line->head = next;
+        return;
+    }
+    m->commands[line->head].line_next = next;
+    if (line->tail == command)
+        line->tail = line->head;
+}
+
+/* Staged pieces follow each other at once: the next copy's first one is in the host's memory by then. */
+void gt_link_line_leave(struct gt_machine *m, gt_command_index command)
+{
+    const struct place place = place_of(m, command);
+    gt_op_index op = m->commands[command].index;
+    gt_command_index head;
+
+    if (place.line == NULL)
+        return;
+    take_out(m, place.line, command);
+    place.line->free_ps = m->engine.now_ps + (place.staged ? 0 : m->device->link_line_gap_ps);
+    head = place.line->head;
+    if (head == GT_NONE)
+        return;
+    tell(m, head, place.line->free_ps, op);
+    if (m->commands[head].line_next != GT_NONE)
+        tell(m, m->commands[head].line_next, place.line->free_ps, op);
+}
