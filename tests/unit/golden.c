@@ -17,7 +17,7 @@
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
 
-enum { MOST_FILES = 256, MOST_SMS = 256, MOST_CHANGES = 4 };
+enum { MOST_FILES = 512, MOST_SMS = 256, MOST_CHANGES = 4 };
 
 struct seen {
     struct gt_op_record *ops;
