@@ -34,6 +34,7 @@ struct gt_run_variant {
     int64_t trace_id, device_id, run_id;
     struct gt_kernel_model *modelled; /* NULL: no kernel has a program */
     double model_us;
+    uint64_t extrapolated;           /* collectives of more GPUs than were measured */
     struct gt_makespan_range range;  /* of the makespan; without draws where there is none */
     struct gt_comparison comparison; /* with the measured run */
 };

@@ -112,6 +112,16 @@ static void tell_range(const struct gt_run_work *work)
     free(text);
 }
 
+/* Beside the makespan, which rests on it. */
+static void tell_extrapolated(const struct gt_run_work *work)
+{
+    uint64_t count = work->asked.extrapolated;
+
+    if (count > 0)
+        printf("\nextrapolated: %" PRIu64 " collective%s of more than the %" PRIu32 " GPUs that were measured\n",
+               count, count > 1 ? "s are" : " is", work->asked.device.collective.measured_ranks);
+}
+
 /* What was written, and what one does with it. */
 static void tell_next(const struct gt_run_work *work)
 {
@@ -162,5 +172,6 @@ void gt_run_print_result(const struct gt_run_work *work)
     if (work->changed)
         tell_change(work);
     tell_range(work);
+    tell_extrapolated(work);
     tell_next(work);
 }

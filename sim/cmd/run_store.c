@@ -123,6 +123,7 @@ static int warn(struct gt_run_work *work, const struct gt_summary *summary)
 /* What real runs of it are expected to take: of what was asked for alone. */
 static int find_range(struct gt_run_work *work, struct gt_run_variant *variant, const struct gt_summary *summary)
 {
+    variant->extrapolated = summary->extrapolated;
     if (variant != &work->asked)
         return 0;
     return gt_range_of(work->workload, &variant->device, &variant->simulated, summary, &variant->range, work->error);

@@ -63,3 +63,13 @@ void gt_ranks_tell_extrapolated(struct gt_scenario *scenario, uint32_t ranks)
                        "extrapolated: collectives and links were measured with %u GPUs, not with %u",
                        scenario->device.collective.measured_ranks, ranks);
 }
+
+void gt_ranks_tell_extrapolated_collectives(struct gt_scenario *scenario, uint64_t collectives)
+{
+    if (collectives == 0 || scenario->extrapolated)
+        return;
+    scenario->extrapolated = true;
+    gt_scenario_assume(scenario, GT_TRUST_LOW,
+                       "extrapolated: collectives were measured with %u GPUs, and %llu of the trace are of more",
+                       scenario->device.collective.measured_ranks, (unsigned long long)collectives);
+}

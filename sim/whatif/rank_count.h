@@ -11,5 +11,7 @@ int gt_count_parse(const char *argument, const char *what, uint32_t least, uint3
                    struct gt_error *error);
 /* Say so where more GPUs than were measured are asked for. */
 void gt_ranks_tell_extrapolated(struct gt_scenario *scenario, uint32_t ranks);
+/* Say so where so many collectives of the trace itself are. */
+void gt_ranks_tell_extrapolated_collectives(struct gt_scenario *scenario, uint64_t collectives);
 
 #endif

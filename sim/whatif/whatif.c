@@ -8,6 +8,7 @@
 
 #include "sim/whatif/fit_connections.h"
 #include "sim/whatif/fit_priority.h"
+#include "sim/whatif/rank_count.h"
 #include "sim/whatif/scale.h"
 
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)
@@ -215,6 +216,7 @@ int gt_whatif_answer(const struct gt_whatif *whatif, const struct gt_change *cha
         gt_scale_kernels(&answer->scenario, error) != 0 ||
         play(whatif, &answer->scenario, probe, &timeline, error) != 0)
         return -1;
+    gt_ranks_tell_extrapolated_collectives(&answer->scenario, timeline.summary.extrapolated);
     answer->predicted_us = gt_timeline_us(&timeline);
     answer->step_us = gt_steps_us(answer->scenario.workload, &timeline, whatif->facts.steps.count, &divided);
     if (divided && whatif->facts.steps.count > 1)
