@@ -240,8 +240,9 @@ static void find_gaps(struct findings *f)
     for (int why = 0; why < GT_WHYS; why++)
         if (times[why] > 0)
             snprintf(add(f, "idle", by_why[why], gt_why_helps[why], gt_why_changes[why])->text, sizeof f->rows->text,
-                     "the GPU was idle %.1f us in %" PRIu64 " gaps, held up by: %s", (double)by_why[why] / 1e6,
-                     times[why], gt_why_names[why]);
+                     "%s idle %.1f us in %" PRIu64 " gap%s, held up by: %s",
+                     f->t->gpu_count > 1 ? "the GPUs together were" : "the GPU was", (double)by_why[why] / 1e6,
+                     times[why], times[why] > 1 ? "s" : "", gt_why_names[why]);
 }
 
 /* Kernels that could have run beside others, by what kept them from it. */
