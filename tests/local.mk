@@ -45,7 +45,7 @@ UNIT_TESTS = \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
     tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
-    tests/unit/recorded tests/unit/recorded_memory tests/unit/recording_cost \
+    tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \
     tests/unit/supervise \
@@ -143,6 +143,7 @@ tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/
     sim/cmd/table_print.c sim/cmd/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
 tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
+tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)

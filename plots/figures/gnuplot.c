@@ -11,6 +11,8 @@
 #include "traces/io/child.h"
 #include "traces/io/datadir.h"
 
+#define MISSING "gnuplot is missing; install gnuplot-nox (apt-get install gnuplot-nox)"
+
 /* What gnuplot may know of the environment: where things are, not how to draw. */
 static const char *const kept_variables[] = {
     "PATH",          "HOME",          "TMPDIR",          "XDG_CACHE_HOME",  "XDG_CONFIG_HOME",
@@ -96,13 +98,31 @@ static int complain(const struct gt_folder *folder, const char *name, int status
     return gt_error_set(error, "%s: gnuplot could not draw: %s", name, last[0] != '\0' ? last : "it gave no reason");
 }
 
+int gt_drawing_possible(struct gt_error *error)
+{
+    const char *path = getenv("PATH"), *end;
+
+    for (; path != NULL; path = *end == ':' ? end + 1 : NULL) {
+        char *file;
+        bool found;
+
+        end = strchrnul(path, ':');
+        file = gt_format("%.*s/gnuplot", (int)(end - path), path);
+        found = access(file, X_OK) == 0;
+        free(file);
+        if (found)
+            return 0;
+    }
+    return gt_error_set(error, MISSING);
+}
+
 static int run_gnuplot(const struct gt_folder *folder, const char *name, struct gt_error *error)
 {
     pid_t child;
     int status, result = spawn(folder, &child);
 
     if (result == ENOENT)
-        return gt_error_set(error, "gnuplot is missing; install gnuplot-nox (apt-get install gnuplot-nox)");
+        return gt_error_set(error, MISSING);
     if (result != 0)
         return gt_error_set(error, "cannot start gnuplot: %s", strerror(result));
     while (waitpid(child, &status, 0) < 0)

@@ -20,6 +20,8 @@ struct gt_drawing {
     char caption[1200]; /* how to read it */
 };
 
+/* Is there a gnuplot?  0, or -1 and what to do. */
+int gt_drawing_possible(struct gt_error *error);
 /* Begin a drawing: parameters.gp is open. */
 int gt_drawing_begin(struct gt_drawing *drawing, const struct gt_folder *folder, struct gt_error *error);
 /* Run TEMPLATE.gp; NAME.svg, and with `png` NAME.png, is in the report then. */

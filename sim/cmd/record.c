@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "plots/figures/gnuplot.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/options.h"
 #include "sim/cmd/record_parts.h"
@@ -246,7 +247,8 @@ static int run(int argc, char **argv)
 
     gt_parse_in_order(&parser, argc, argv, &arguments);
     library = gt_recorder_library(&error);
-    if (library == NULL || check_output(arguments.output, &error) != 0) {
+    if (library == NULL || check_output(arguments.output, &error) != 0 ||
+        (arguments.report != NULL && gt_drawing_possible(&error) != 0)) {
         free(library);
         return gt_fail(&error);
     }

@@ -84,6 +84,20 @@ static void write_copies(void)
     write_copy_op(14, 19500, GT_OP_COPY, 24, 0);
 }
 
+/* A batch that CUPTI tells of as one copy. */
+static void write_batch(void)
+{
+    const struct gt_record_piece one = { .to = MEMORY, .from = MEMORY + 4096, .width = 16, .height = 1, .depth = 1 };
+    struct gt_record_piece other = one;
+
+    other.to += 64;
+    other.from += 64;
+    write_call(GT_DID_COPY, 15, 19600, STREAM_A, 0, 0, 0);
+    write_piece((struct gt_recorded_giver){ .correlation = 15 }, one);
+    write_piece((struct gt_recorded_giver){ .correlation = 15 }, other);
+    write_copy_op(15, 19700, GT_OP_COPY, 32, 0);
+}
+
 /* Pointers at the begin of a parameter, in a structure, and into memory that is given out in pieces; a launch's priority. */
 static void write_launches(void)
 {
@@ -117,6 +131,7 @@ static void write_graph_of(uint32_t graph, uint32_t correlation)
     record->executable = EXECUTABLE;
     record->graph = graph;
     record->correlation = correlation;
+    record->flags = GT_RECORDED_NODE_PRIORITIES;
     gt_writer_end(record);
 }
 
@@ -171,6 +186,7 @@ static int write_program(void **state)
     write_call(GT_DID_ALLOC, 2, 2500, 0, MEMORY + 4096, 8192, GT_MEMORY_DEVICE);
     write_call(GT_DID_ALLOC, 3, 4000, 0, POOL, 1 << 20, GT_MEMORY_DEVICE);
     write_copies();
+    write_batch();
     write_launches();
     write_graph();
     gt_writer_name_thread(THREAD, "its own name");
@@ -255,11 +271,15 @@ static void test_array(void **state)
 static void test_batch(void **state)
 {
     const struct expected longer[] = { { 2, 0, 48, false, false }, { 1, 512, 48, true, false } };
+    const struct expected both[] = {
+        { 2, 0, 16, false, false }, { 2, 64, 16, false, false }, { 1, 0, 16, true, false }, { 1, 64, 16, true, false }
+    };
     const struct expected shorter[] = { { 2, 0, 24, false, false }, { 1, 512, 24, true, false } };
 
     (void)state;
     check_accesses(op_of(14, 0), 2, longer);
     check_accesses(op_of(14, 1), 2, shorter);
+    check_accesses(op_of(15, 0), 4, both);
 }
 
 /* What may be a pointer, or leads into memory of which it may have a part, is no more than possible. */

@@ -62,15 +62,15 @@ static inline void write_stream(uint64_t handle, uint32_t id, uint32_t flags, in
     gt_writer_end(stream);
 }
 
-static inline void write_kernel(uint32_t correlation, uint32_t stream, uint64_t start_ns, uint64_t end_ns,
-                                uint64_t node)
+/* To be ended by gt_writer_end(). */
+static inline struct gt_record_op *begin_kernel(uint32_t correlation, uint32_t stream, uint64_t start_ns,
+                                                uint64_t end_ns)
 {
     uint32_t name = gt_writer_name("_Z5scalePfPKfi");
     struct gt_record_op *op = begin(GT_RECORDED_OP, sizeof *op);
 
     op->start_ns = start_ns;
     op->end_ns = end_ns;
-    op->node = node;
     op->kind = GT_OP_KERNEL;
     op->context = 1;
     op->stream = stream;
@@ -82,6 +82,15 @@ static inline void write_kernel(uint32_t correlation, uint32_t stream, uint64_t 
         op->grid[i] = op->block[i] = 1;
     op->grid[0] = 8;
     op->block[0] = 256;
+    return op;
+}
+
+static inline void write_kernel(uint32_t correlation, uint32_t stream, uint64_t start_ns, uint64_t end_ns,
+                                uint64_t node)
+{
+    struct gt_record_op *op = begin_kernel(correlation, stream, start_ns, end_ns);
+
+    op->node = node;
     gt_writer_end(op);
 }
 

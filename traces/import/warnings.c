@@ -97,12 +97,23 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "operations of executable graphs that were changed in a way that is not read; what they read and write is not "
       "known",
       NULL },
+    { "graph-conditions", NULL,
+      "operations in the bodies of graphs' conditional nodes (IF, WHILE, SWITCH): they are played as often as they "
+      "ran, and what "
+      "waited for which in these launches is concluded from their times",
+      NULL },
     { "graph-edges-unknown", NULL,
       "graph launches of several operations; which of them waited for which was not recorded, and is "
       "concluded from their times",
       "record with gridtide record, or add \"after\" to the nodes in the trace" },
+    { "graph-edges-unknown", "record",
+      "graph launches of several operations; which of them waited for which was not recorded, and is "
+      "concluded from their times",
+      "add \"after\" to the nodes in the trace" },
     { "graph-nodes-hidden", NULL, "graph launches recorded as a whole, each taken for one kernel of one block",
       "record with nsys profile --trace=cuda --cuda-graph-trace=node" },
+    { "green-contexts", NULL,
+      "operations in green contexts, which have a part of the GPU's SMs; they are simulated with all of them", NULL },
     { "launch-shapes-unknown", NULL, "sides of a grid or block that are missing or 0; 1 was taken",
       "record with a newer PyTorch" },
     { GT_WARNING_PENDING, NULL,

@@ -4,6 +4,7 @@
 
 #include <uthash.h>
 
+#include "sim/base/array.h"
 #include "sim/base/sort.h"
 #include "traces/recorded/internal.h"
 
@@ -31,7 +32,8 @@ static const uint8_t kinds[GT_DID_KINDS] = {
     [GT_DID_REGISTER] = GT_CALL_OTHER,
     [GT_DID_UNREGISTER] = GT_CALL_OTHER,
     [GT_DID_GRAPH_CHANGE] = GT_CALL_OTHER,
-    [GT_DID_EVENT_OPEN] = GT_CALL_EVENT_CREATE,
+    [GT_DID_EVENT_SHARE] = GT_CALL_OTHER,
+    [GT_DID_EVENT_OPEN] = GT_CALL_OTHER,
 };
 static const uint32_t CUDA_NOT_READY = 600; /* what a query of work that is not done returns */
 
@@ -97,9 +99,9 @@ static bool is_of_event(uint32_t what)
     return what >= GT_DID_EVENT_RECORD && what <= GT_DID_EVENT_SYNC;
 }
 
-static bool makes_event(uint32_t what)
+static bool is_shared(uint32_t what)
 {
-    return what == GT_DID_EVENT_CREATE || what == GT_DID_EVENT_OPEN;
+    return what == GT_DID_EVENT_SHARE || what == GT_DID_EVENT_OPEN;
 }
 
 static uint32_t add_event(struct gt_recorded *recorded, uint64_t handle)
@@ -107,6 +109,17 @@ static uint32_t add_event(struct gt_recorded *recorded, uint64_t handle)
     uint32_t event = gt_workload_add_event(recorded->import.workload);
 
     recorded->import.workload->events[event].id = handle;
+    return event;
+}
+
+/* The event that processes know by that mark: the one that is met first. */
+static uint32_t event_shared(struct gt_recorded *recorded, const struct gt_record_call *call, uint32_t event)
+{
+    for (uint32_t i = 0; i < recorded->shared_count; i++)
+        if (recorded->shared[i].mark == call->b)
+            return recorded->shared[i].event;
+    gt_array_grow(recorded->shared, recorded->shared_count, recorded->shared_room);
+    recorded->shared[recorded->shared_count++] = (struct gt_recorded_shared){ call->b, event };
     return event;
 }
 
@@ -121,8 +134,10 @@ static uint32_t event_meant(struct gt_recorded *recorded, struct event **events,
         entry->handle = call->a;
         entry->event = add_event(recorded, call->a);
         HASH_ADD(hh, *events, handle, sizeof entry->handle, entry);
-    } else if (makes_event(call->what))
+    } else if (call->what == GT_DID_EVENT_CREATE)
         entry->event = add_event(recorded, call->a);
+    if (is_shared(call->what))
+        entry->event = event_shared(recorded, call, entry->event);
     return entry->event;
 }
 
@@ -179,7 +194,7 @@ static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process
         made.stream = record->a;
         stream = gt_recorded_stream_meant(recorded, process, &made);
     }
-    if (is_of_event(record->what) || makes_event(record->what))
+    if (is_of_event(record->what) || record->what == GT_DID_EVENT_CREATE)
         event = event_meant(recorded, events, record);
     if (record->what == GT_DID_ALLOC || record->what == GT_DID_FREE)
         buffer = buffer_meant(process, record);
@@ -218,6 +233,8 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
     call->kind = does_nothing(record) ? GT_CALL_OTHER : kinds[record->what];
     call->flags =
         call->kind == GT_CALL_COPY && record->head.flags & GT_RECORDED_SYNCHRONOUS ? GT_CALL_SYNCHRONOUS : 0;
+    if (is_shared(record->what) && record->result == 0)
+        event_meant(recorded, events, record);
     if (call->kind != GT_CALL_OTHER)
         set_meaning(recorded, process, events, record, number);
 }

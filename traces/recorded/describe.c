@@ -134,10 +134,13 @@ static uint32_t gpu_of_context(const struct gt_recorded_process *process, uint32
 uint32_t gt_recorded_stream(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t gpu,
                             uint32_t context, uint32_t id)
 {
-    const struct gt_record_context *of = find_context(process, context);
+    const struct gt_record_context *of;
     uint32_t before = recorded->import.workload->stream_count, stream;
     uint32_t of_gpu = gt_recorded_gpu_id(recorded, process, gpu);
 
+    if (id < process->stream_context_count && process->stream_context[id] != 0)
+        context = process->stream_context[id] - 1; /* CUPTI has a green context's work in a context of its own */
+    of = find_context(process, context);
     stream =
         gt_import_stream(&recorded->import, process->key, of_gpu > MOST_GPU_ID ? MOST_GPU_ID : of_gpu, context, id);
     if (stream == before) /* one that nobody made, a graph's branch */
@@ -203,6 +206,26 @@ uint32_t gt_recorded_stream_meant(struct gt_recorded *recorded, const struct gt_
                               stream->id);
 }
 
+/* Numbers of streams are a process's, whatever their contexts. */
+static void know_contexts(struct gt_recorded_process *process)
+{
+    const struct gt_recorded_list *list = &process->lists[GT_RECORDED_STREAM];
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gt_record_stream *record = list->items[i];
+
+        if (record->id < MOST_NAMES && record->id >= process->stream_context_count)
+            process->stream_context_count = record->id + 1;
+    }
+    process->stream_context = gt_calloc(process->stream_context_count + 1ull, sizeof *process->stream_context);
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct gt_record_stream *record = list->items[i];
+
+        if (record->id < process->stream_context_count && record->context < UINT32_MAX)
+            process->stream_context[record->id] = record->context + 1;
+    }
+}
+
 static void read_streams(struct gt_recorded *recorded, struct gt_recorded_process *process)
 {
     struct gt_recorded_list *list = &process->lists[GT_RECORDED_STREAM];
@@ -215,6 +238,7 @@ static void read_streams(struct gt_recorded *recorded, struct gt_recorded_proces
     }
     if (list->count > 1)
         qsort(list->items, list->count, sizeof *list->items, compare_streams);
+    know_contexts(process);
     for (uint32_t i = 0; i < list->count; i++) {
         const struct gt_record_stream *record = list->items[i];
         uint32_t stream = gt_recorded_stream(recorded, process, gpu_of_context(process, record->context),

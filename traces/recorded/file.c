@@ -144,6 +144,8 @@ void gt_recorded_unload(struct gt_recorded_process *process)
     free(process->call_names);
     free(process->by_graph);
     free(process->taken);
+    free(process->with_bodies);
+    free(process->stream_context);
     free(process->memory);
     free(process->by_correlation);
     free(process->bytes);

@@ -334,7 +334,8 @@ void gt_recorded_add_edges(struct gt_recorded *recorded, struct gt_recorded_proc
         for (walk.count = 1; from + walk.count < count; walk.count++)
             if (places[from + walk.count].correlation != places[from].correlation)
                 break;
-        if (!choose_nodes(process, places + from, walk.count)) {
+        if (gt_recorded_has_body(process, places[from].correlation) ||
+            !choose_nodes(process, places + from, walk.count)) {
             forget_edges(recorded, process, places[from].correlation);
             continue;
         }

@@ -6,6 +6,7 @@
  *  memory.c      allocations as buffers, and what pointers lead to
  *  calls.c       calls, and which event each meant
  *  operations.c  kernels, copies and memsets, and what they read and write
+ *  bodies.c      operations of graphs' conditional nodes
  *  givers.c      whose parameters an operation has: its call's, its node's
  *  pieces.c      memory of copies and memsets
  *  parameters.c  which parameters of a kernel are pointers, by its name
@@ -61,11 +62,23 @@ struct gt_recorded_process {
     uint32_t outer_count;
     struct gt_recorded_host_node *host_nodes;
     uint32_t host_node_count, host_node_room;
+    uint32_t *with_bodies; /* correlations of launches of graphs whose conditional nodes ran something */
+    uint32_t with_body_count, with_body_room;
+    uint32_t *stream_context; /* the context of a stream that the program made, by its number, and 1 more; 0: none */
+    uint32_t stream_context_count;
     uint32_t first_thread, first_op; /* of this process, among the workload's and the import's */
+};
+
+/* An event that processes share (cudaIpcGetEventHandle). */
+struct gt_recorded_shared {
+    uint64_t mark;  /* of its handle */
+    uint32_t event; /* of the workload */
 };
 
 struct gt_recorded {
     struct gt_import import;
+    struct gt_recorded_shared *shared;
+    uint32_t shared_count, shared_room;
     const char *path;
     const char *folder; /* of all files; NULL: one was named */
     struct gt_recorded_process *processes;
@@ -129,6 +142,10 @@ bool gt_recorded_giver_of(const struct gt_recorded_process *process, const struc
 /* What it gave, of LAUNCH or PIECE: how many records, from *first on. */
 uint32_t gt_recorded_given(const struct gt_recorded_process *process, enum gt_recorded_kind kind,
                            const struct gt_recorded_giver *giver, uint32_t *first);
+
+/* bodies.c: operations of conditional nodes are given to the launches of their graphs, before operations are added. */
+void gt_recorded_find_bodies(struct gt_recorded *recorded, struct gt_recorded_process *process);
+bool gt_recorded_has_body(const struct gt_recorded_process *process, uint32_t correlation);
 
 /* pieces.c: what a copy or memset, operation `op` of the import, reads and writes. */
 void gt_recorded_add_pieces(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t op,

@@ -108,11 +108,50 @@ static void add_accesses(struct gt_recorded *recorded, struct gt_recorded_proces
         give_pointer(recorded, process, index, &launch->words[i], types_of(recorded, process, op->name), time_ns);
 }
 
+static uint32_t gpu_of(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t gpu)
+{
+    uint32_t id = gt_recorded_gpu_id(recorded, process, gpu);
+
+    return gt_import_gpu(&recorded->import, id > UINT16_MAX ? UINT16_MAX : id);
+}
+
+/* CUPTI tells of a copy between GPUs where its engine is, in a stream of the driver's own: the program put it into another,
+ * maybe of the other GPU. */
+static uint32_t stream_of(struct gt_recorded *recorded, const struct gt_recorded_process *process,
+                          const struct gt_record_op *record)
+{
+    uint32_t stream = gt_recorded_stream(recorded, process, record->gpu, record->context, record->stream);
+    const struct gt_record_call *call = gt_recorded_find_call(process, record->correlation);
+    uint32_t meant = GT_NONE, gpu;
+
+    if (record->kind == GT_OP_COPY && record->direction == GT_P2P && record->node == 0 && call != NULL &&
+        call->head.flags & GT_RECORDED_IN_STREAM)
+        meant = gt_recorded_stream_meant(recorded, process, call);
+    if (meant == GT_NONE)
+        return stream;
+    gpu = recorded->import.workload->streams[meant].gpu;
+    return gpu == gpu_of(recorded, process, record->gpu) || gpu == gpu_of(recorded, process, record->peer_gpu)
+               ? meant
+               : stream;
+}
+
+/* The other GPU than its stream's. */
+static void set_peer(struct gt_recorded *recorded, const struct gt_recorded_process *process, struct gt_import_op *op,
+                     const struct gt_record_op *record)
+{
+    uint32_t own = recorded->import.workload->streams[op->stream].gpu, one, other;
+
+    if (record->peer_gpu > UINT16_MAX || record->gpu > UINT16_MAX)
+        return;
+    one = gpu_of(recorded, process, record->gpu);
+    other = gpu_of(recorded, process, record->peer_gpu);
+    op->peer_gpu = one == own ? other : one;
+    op->from_peer = op->peer_gpu == gpu_of(recorded, process, record->source_gpu);
+}
+
 static void set_copy(struct gt_recorded *recorded, const struct gt_recorded_process *process, struct gt_import_op *op,
                      const struct gt_record_op *record)
 {
-    uint32_t peer = GT_NONE;
-
     op->bytes = record->bytes;
     if (record->kind == GT_OP_MEMSET) {
         op->memory = record->destination < GT_MEMORIES ? (uint8_t)record->destination : GT_MEMORY_UNKNOWN;
@@ -125,10 +164,33 @@ static void set_copy(struct gt_recorded *recorded, const struct gt_recorded_proc
         op->memory = GT_MEMORY_UNKNOWN;
     if (op->direction == GT_P2P || op->direction == GT_D2D)
         op->memory = GT_MEMORY_DEVICE;
-    if (op->direction == GT_P2P && record->peer_gpu <= UINT16_MAX) {
-        peer = gt_recorded_gpu_id(recorded, process, record->peer_gpu);
-        op->peer_gpu = gt_import_gpu(&recorded->import, peer > UINT16_MAX ? UINT16_MAX : peer);
-    }
+    if (op->direction == GT_P2P)
+        set_peer(recorded, process, op, record);
+}
+
+/* Of a kernel: its launch's, else its stream's; in a graph its node's only where it was instantiated so. */
+static int32_t priority_of(struct gt_recorded *recorded, const struct gt_recorded_process *process,
+                           const struct gt_record_op *record, uint32_t stream, const struct gt_record_launch *launch)
+{
+    const struct gt_record_call *call =
+        record->node != 0 ? gt_recorded_find_call(process, record->correlation) : NULL;
+    const struct gt_record_graph *graph =
+        call != NULL && call->what == GT_DID_GRAPH_LAUNCH ? gt_recorded_graph(process, call->a) : NULL;
+    uint32_t of = stream;
+
+    if (launch != NULL && launch->attributes & GT_RECORDED_HAS_PRIORITY &&
+        (record->node == 0 || (graph != NULL && graph->flags & GT_RECORDED_NODE_PRIORITIES)))
+        return launch->priority;
+    if (record->kind == GT_OP_KERNEL && graph != NULL)
+        of = gt_recorded_stream_meant(recorded, process, call); /* that it was launched into */
+    return recorded->import.workload->streams[of == GT_NONE ? stream : of].priority;
+}
+
+/* Its stream was made in another context than it ran in. */
+static bool is_green(const struct gt_recorded_process *process, const struct gt_record_op *record)
+{
+    return record->stream < process->stream_context_count && process->stream_context[record->stream] != 0 &&
+           process->stream_context[record->stream] != record->context + 1;
 }
 
 static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *process,
@@ -138,7 +200,7 @@ static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *pro
     bool known = gt_recorded_giver_of(process, record, &giver);
     const struct gt_record_launch *launch =
         record->kind == GT_OP_KERNEL && known ? find_launch(process, &giver) : NULL;
-    uint32_t stream = gt_recorded_stream(recorded, process, record->gpu, record->context, record->stream);
+    uint32_t stream = stream_of(recorded, process, record);
     uint32_t kernel = record->kind == GT_OP_KERNEL ? kernel_of(recorded, process, record, launch) : GT_NONE;
     struct gt_import_op *op = gt_import_add_op(&recorded->import);
 
@@ -152,9 +214,9 @@ static void add_op(struct gt_recorded *recorded, struct gt_recorded_process *pro
     op->programmatic = launch != NULL && launch->attributes & GT_RECORDED_PROGRAMMATIC && record->node == 0;
     if (record->kind != GT_OP_KERNEL)
         set_copy(recorded, process, op, record);
-    op->has_priority = launch != NULL && launch->attributes & GT_RECORDED_HAS_PRIORITY &&
-                       launch->priority != recorded->import.workload->streams[stream].priority;
-    op->priority = op->has_priority ? launch->priority : 0;
+    op->priority = priority_of(recorded, process, record, stream, launch);
+    op->has_priority = op->priority != recorded->import.workload->streams[stream].priority;
+    gt_import_warn(recorded->import.workload, "green-contexts", is_green(process, record));
     gt_import_warn(recorded->import.workload, "graph-changes-unknown", !known);
     if (record->kind == GT_OP_KERNEL)
         add_accesses(recorded, process, recorded->import.op_count - 1, record, launch);

@@ -121,25 +121,32 @@ static void touch_piece(struct gt_recorded *recorded, const struct gt_recorded_p
     touch_rows(recorded, process, op, time_ns, to);
 }
 
-/* Of a call's several pieces that of this operation: the first of its size that is not another's. */
-static const struct gt_record_piece *choose(struct gt_recorded_process *process, const struct gt_record_op *op,
-                                            uint32_t first, uint32_t count)
+static uint64_t bytes_of(const struct gt_record_piece *piece)
+{
+    return piece->width * piece->height * piece->depth;
+}
+
+/* Of a call's several pieces (a batch) those of this operation: all, where it has the bytes of all, else the first of its
+ * size that is not another's. */
+static void choose(struct gt_recorded_process *process, uint64_t bytes, uint32_t *first, uint32_t *count)
 {
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_PIECE];
+    uint64_t all = 0;
 
-    if (count == 1)
-        return list->items[first];
+    for (uint32_t i = *first; i < *first + *count; i++)
+        all += bytes_of(list->items[i]);
+    if (*count < 2 || all == bytes)
+        return;
     if (process->taken == NULL)
         process->taken = gt_calloc(list->count, sizeof *process->taken);
-    for (uint32_t i = first; i < first + count; i++) {
-        const struct gt_record_piece *piece = list->items[i];
-
-        if (!process->taken[i] && piece->width * piece->height * piece->depth == op->bytes) {
+    for (uint32_t i = *first; i < *first + *count; i++)
+        if (!process->taken[i] && bytes_of(list->items[i]) == bytes) {
             process->taken[i] = true;
-            return piece;
+            *first = i;
+            *count = 1;
+            return;
         }
-    }
-    return NULL;
+    *count = 0;
 }
 
 /* A copy of one length, as its call says. */
@@ -162,12 +169,12 @@ void gt_recorded_add_pieces(struct gt_recorded *recorded, struct gt_recorded_pro
 {
     const struct gt_record_call *call = gt_recorded_find_call(process, record->correlation);
     uint64_t time_ns = call != NULL ? call->start_ns : record->start_ns;
-    uint32_t first, count = gt_recorded_given(process, GT_RECORDED_PIECE, giver, &first);
-    const struct gt_record_piece *piece = count == 0 ? NULL : choose(process, record, first, count);
+    uint32_t first = 0, count = gt_recorded_given(process, GT_RECORDED_PIECE, giver, &first);
     uint32_t of = record->kind == GT_OP_COPY ? GT_DID_COPY : GT_DID_MEMSET;
 
-    if (piece != NULL)
-        touch_piece(recorded, process, op, time_ns, piece);
-    else if (count == 0 && giver->node == 0 && call != NULL && call->what == of)
+    if (count == 0 && giver->node == 0 && call != NULL && call->what == of)
         touch_length(recorded, process, op, time_ns, call);
+    choose(process, record->bytes, &first, &count);
+    for (uint32_t i = first; i < first + count; i++)
+        touch_piece(recorded, process, op, time_ns, GT_RECORDS(process, GT_RECORDED_PIECE)[i]);
 }

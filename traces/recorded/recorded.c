@@ -105,6 +105,7 @@ static void add_process(struct gt_recorded *recorded, struct gt_recorded_process
     gt_recorded_sort_overheads(process);
     gt_recorded_describe(recorded, process);
     gt_recorded_find_memory(recorded, process);
+    gt_recorded_find_bodies(recorded, process);
     gt_recorded_add_calls(recorded, process);
     gt_recorded_add_ops(recorded, process);
     gt_recorded_add_ranges(recorded, process);
@@ -161,6 +162,7 @@ static struct gt_workload *read_recorded(const char *path, const struct gt_impor
         gt_recorded_unload(&recorded.processes[i]);
     free(recorded.processes);
     free(recorded.gpus);
+    free(recorded.shared);
     return workload;
 }
 

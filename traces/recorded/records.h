@@ -150,7 +150,8 @@ enum gt_recorded_what {
     GT_DID_REGISTER,     /* as an allocation: host memory becomes pinned */
     GT_DID_UNREGISTER,   /* a: address */
     GT_DID_GRAPH_CHANGE, /* a: number of the executable graph */
-    GT_DID_EVENT_OPEN,   /* a: handle: another process's event */
+    GT_DID_EVENT_SHARE,  /* a: handle, b: a mark of what other processes know it by */
+    GT_DID_EVENT_OPEN,   /* a: handle of another process's event, b: the mark */
     GT_DID_KINDS
 };
 enum gt_recorded_call_flag {
@@ -233,17 +234,21 @@ struct gt_record_op {
     uint32_t name; /* of a kernel, mangled */
     uint32_t grid[3], block[3], cluster[3];
     uint32_t registers, static_shared_bytes, dynamic_shared_bytes;
-    uint32_t direction;             /* gt_direction */
-    uint32_t source, destination;   /* gt_memory */
-    uint32_t peer_gpu;              /* UINT32_MAX: none */
-    uint32_t launch_type, reserved; /* CUPTI's: 1 cooperative */
+    uint32_t direction;           /* gt_direction */
+    uint32_t source, destination; /* gt_memory */
+    uint32_t peer_gpu;            /* UINT32_MAX: none */
+    uint32_t launch_type;         /* CUPTI's: 1 cooperative */
+    uint32_t source_gpu;          /* of a copy between GPUs */
 };
 
 /* An executable graph and the one that it was made from, or updated to by that call. */
 struct gt_record_graph {
     struct gt_record_head head;
     uint32_t executable, graph;
-    uint32_t correlation, reserved;
+    uint32_t correlation, flags; /* gt_recorded_graph_flag */
+};
+enum gt_recorded_graph_flag {
+    GT_RECORDED_NODE_PRIORITIES = 8 /* its nodes have theirs; else its launch's stream has it */
 };
 /* kind: CUgraphNodeType. */
 struct gt_record_node {

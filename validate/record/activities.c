@@ -118,6 +118,7 @@ static void take_peer_copy(const CUpti_Activity *any)
         .destination = memory_of(record->dstKind),
     };
 
+    op.source_gpu = record->srcDeviceId;
     op.peer_gpu = record->dstDeviceId != record->deviceId ? record->dstDeviceId : record->srcDeviceId;
     write_op(&op);
 }

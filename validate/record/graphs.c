@@ -157,6 +157,7 @@ void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation)
 {
     struct gt_recorded_giver giver = { .correlation = correlation };
     struct gt_record_graph *record;
+    cuuint64_t flags = 0;
     uint32_t of = 0;
 
     if (gt_api.cuGraphGetNodes == NULL || gt_api.cuGraphGetEdges == NULL || gt_api.cuGraphNodeGetType == NULL ||
@@ -164,12 +165,15 @@ void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation)
         gt_api.cuptiGetGraphId(graph, &of) != CUPTI_SUCCESS)
         return;
     record_graph(graph, &giver, 0);
+    if (gt_api.cuGraphExecGetFlags != NULL)
+        gt_api.cuGraphExecGetFlags(executable, &flags);
     record = gt_writer_begin(GT_RECORDED_GRAPH, sizeof *record);
     if (record == NULL)
         return;
     record->executable = giver.executable;
     record->graph = of;
     record->correlation = correlation;
+    record->flags = flags & CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY ? GT_RECORDED_NODE_PRIORITIES : 0;
     gt_writer_end(record);
 }
 

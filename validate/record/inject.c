@@ -8,12 +8,13 @@ static CUpti_SubscriberHandle subscriber;
 /* CUPTI has one user a process. */
 static void say_why(CUptiResult result, const char *other)
 {
+    bool named = *other != '\0' && strstr(other, "<not provided>") == NULL; /* as CUPTI calls those without a name */
     const char *text = NULL;
 
     gt_api.cuptiGetResultString(result, &text);
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED)
         gt_writer_problem("another profiler%s%s holds CUPTI, which knows only one a process: record without it",
-                          *other != '\0' ? ", " : "", other);
+                          named ? ", " : "", named ? other : "");
     else
         gt_writer_problem("CUPTI cannot be used: %s", text != NULL ? text : "unknown error");
 }

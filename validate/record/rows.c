@@ -44,6 +44,17 @@ struct copies_12 {
     size_t attribute_count;
     const void *failed, *stream;
 };
+/* What tells one event's handle between processes from another's; 0: there is none. */
+static uint64_t mark_of(const struct gt_record_call *call, const void *handle)
+{
+    const unsigned char *bytes = handle;
+    uint64_t mark = UINT64_C(14695981039346656037);
+
+    for (size_t i = 0; call->result == 0 && bytes != NULL && i < CU_IPC_HANDLE_SIZE; i++)
+        mark = (mark ^ bytes[i]) * UINT64_C(1099511628211);
+    return call->result == 0 && bytes != NULL ? mark : 0;
+}
+
 /* All functions that change an executable graph name it first, but for those that name a node of it. */
 struct gt_first_handle {
     const void *handle;
@@ -120,8 +131,10 @@ READER(r_free, cudaFree_v3020_params, call->a = ADDRESS(p->devPtr);)
 READER(r_free_host, cudaFreeHost_v3020_params, call->a = ADDRESS(p->ptr);)
 READER(r_free_async, cudaFreeAsync_v11020_params, STREAM_OF(hStream) call->a = ADDRESS(p->devPtr);)
 READER(r_graph_change, struct gt_first_handle, call->a = ADDRESS(p->handle);)
-READER(r_event_open, cudaIpcOpenEventHandle_v4010_params, call->a = GOT(p->event);)
-READER(d_event_open, cuIpcOpenEventHandle_params, call->a = GOT(p->phEvent);)
+READER(r_event_share, cudaIpcGetEventHandle_v4010_params, call->a = ADDRESS(p->event); call->b = mark_of(call, p->handle);)
+READER(d_event_share, cuIpcGetEventHandle_params, call->a = ADDRESS(p->event); call->b = mark_of(call, p->pHandle);)
+READER(r_event_open, cudaIpcOpenEventHandle_v4010_params, call->a = GOT(p->event); call->b = mark_of(call, &p->handle);)
+READER(d_event_open, cuIpcOpenEventHandle_params, call->a = GOT(p->phEvent); call->b = mark_of(call, &p->handle);)
 READER(r_memory_open, cudaIpcOpenMemHandle_v4010_params, call->a = GOT(p->devPtr); call->c = GT_MEMORY_DEVICE;)
 READER(r_memory_close, cudaIpcCloseMemHandle_v4010_params, call->a = ADDRESS(p->devPtr);)
 READER(r_register, cudaHostRegister_v4000_params, call->a = ADDRESS(p->ptr); call->b = p->size; call->c = GT_MEMORY_PINNED;)
@@ -292,6 +305,7 @@ const struct gt_call_row gt_call_rows[] = {
     R(cudaGraphExecChildGraphNodeSetParams_v11010, GRAPH_CHANGE, D, r_graph_change)
     R(cudaGraphExecNodeSetParams_v12020, GRAPH_CHANGE, D, r_graph_change)
     R(cudaGraphNodeSetEnabled_v11060, GRAPH_CHANGE, D, r_graph_change)
+    R(cudaIpcGetEventHandle_v4010, EVENT_SHARE, D, r_event_share)
     R(cudaIpcOpenEventHandle_v4010, EVENT_OPEN, D, r_event_open)
     R(cudaIpcOpenMemHandle_v4010, REGISTER, D, r_memory_open)
     R(cudaIpcCloseMemHandle_v4010, UNREGISTER, D, r_memory_close)
@@ -387,6 +401,7 @@ const struct gt_call_row gt_call_rows[] = {
     C(cuGraphExecChildGraphNodeSetParams, GRAPH_CHANGE, D, r_graph_change)
     C(cuGraphExecNodeSetParams, GRAPH_CHANGE, D, r_graph_change)
     C(cuGraphNodeSetEnabled, GRAPH_CHANGE, D, r_graph_change)
+    C(cuIpcGetEventHandle, EVENT_SHARE, D, d_event_share)
     C(cuIpcOpenEventHandle, EVENT_OPEN, D, d_event_open)
     C(cuProfilerStart, OTHER, P, NULL)
     C(cuProfilerStop, OTHER, P, NULL)
