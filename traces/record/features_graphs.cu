@@ -77,9 +77,10 @@ static void nodes()
     launch(instantiate(graph), 3);
 }
 
-/* Captured from streams of two priorities. */
+/* Captured from streams of two priorities: launched without them, and with. */
 static void priorities()
 {
+    cudaGraphExec_t executable;
     cudaStream_t urgent;
     cudaGraph_t graph;
     int low, high;
@@ -96,6 +97,8 @@ static void priorities()
     CHECK(cudaStreamWaitEvent(s[0], e[1], 0));
     CHECK(cudaStreamEndCapture(s[0], &graph));
     launch(instantiate(graph), 3);
+    CHECK(cudaGraphInstantiateWithFlags(&executable, graph, cudaGraphInstantiateFlagUseNodePriority));
+    launch(executable, 3);
 }
 
 __global__ void choose(cudaGraphConditionalHandle handle, unsigned value)
