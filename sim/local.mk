@@ -46,12 +46,12 @@ sim_libsim_a_SOURCES = \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
     sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
-    sim/workload/program.c sim/workload/program.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
+    sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change_accumulate.c sim/whatif/change_collective_sms.c sim/whatif/change_ddp.c sim/whatif/change_dp.c \
-    sim/whatif/rank_count.c sim/whatif/rank_count.h sim/whatif/replicate.c sim/whatif/replicate.h sim/whatif/training.c sim/whatif/training.h \
+    sim/whatif/change_delay.c sim/whatif/join_ranks.c sim/whatif/join_ranks.h sim/whatif/rank_count.c sim/whatif/rank_count.h sim/whatif/replicate.c sim/whatif/replicate.h sim/whatif/training.c sim/whatif/training.h \
     sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
     sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph_flow.c sim/whatif/graph_nodes.c sim/whatif/graph_nodes.h sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
     sim/whatif/independence.h \

@@ -48,7 +48,8 @@ uint32_t gt_replay_ended_by(const struct gt_workload *w, const uint32_t *by_end,
 enum { LOOK_BACK = 4096 };
 
 /* The operation whose end let this synchronising call return: the last to end within the call among
- * those asked for before it, in the stream it names if it names one. */
+ * those asked for before it, in the stream it names if it names one.  Where that was asked for before the recording began,
+ * so that the caller who stands for the unseen one asks for it later: none, and the call takes as long as it took. */
 static uint32_t find_blocking_op(const struct gt_workload *w, const struct gt_call *call, gt_stream_index stream,
                                  const uint32_t *by_end, uint32_t count)
 {
@@ -61,10 +62,13 @@ static uint32_t find_blocking_op(const struct gt_workload *w, const struct gt_ca
 
         if (gt_op_measured_end(op) < call->start_ps)
             return GT_NONE;
-        if ((stream == GT_NONE || op->stream == stream) &&
-            w->threads[asked->thread].process == w->threads[call->thread].process &&
-            (asked->start_ps == GT_TIME_NONE || asked->start_ps < call->start_ps))
+        if ((stream != GT_NONE && op->stream != stream) ||
+            w->threads[asked->thread].process != w->threads[call->thread].process)
+            continue;
+        if (asked->start_ps == GT_TIME_NONE || asked->start_ps < call->start_ps)
             return by_end[at];
+        if (asked->flags & GT_CALL_INFERRED)
+            return GT_NONE;
     }
     return GT_NONE;
 }

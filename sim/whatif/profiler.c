@@ -70,24 +70,25 @@ static const struct gt_profiler_cost *cost_of(const struct gt_workload *w, const
     return NULL;
 }
 
-/* Ranges stand by start.  A first step has no pause before it: its end_ps is its start. */
+/* Ranges stand by start.  A thread's first step has no pause before it: its end_ps is its start. */
 static void collect_pauses(struct removing *removing)
 {
     const struct gt_workload *w = removing->recorded;
+    gt_time_ps *ends_ps = gt_calloc(w->thread_count + 1ull, sizeof *ends_ps);
 
     removing->pauses = gt_calloc(w->range_count + 1ull, sizeof *removing->pauses);
-    for (uint32_t i = 0, last = GT_NONE; i < w->range_count; i++) {
+    for (uint32_t i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
-        gt_time_ps before_ps = range->start_ps;
+        gt_time_ps *end_ps = &ends_ps[range->thread], before_ps = range->start_ps;
 
         if (!gt_range_is_measured(range) || range->kind != GT_RANGE_STEP)
             continue;
-        if (last != GT_NONE && w->ranges[last].thread == range->thread &&
-            gt_range_measured_end(&w->ranges[last]) <= range->start_ps)
-            before_ps = gt_range_measured_end(&w->ranges[last]);
+        if (*end_ps > 0 && *end_ps <= range->start_ps)
+            before_ps = *end_ps;
         removing->pauses[removing->pause_count++] = (struct pause){ range->thread, before_ps, range->start_ps };
-        last = i;
+        *end_ps = gt_range_measured_end(range);
     }
+    free(ends_ps);
 }
 
 /* Of the thread's time from `from_ps` to `to_ps`, what it spent on marking steps. */

@@ -6,6 +6,7 @@
 #include "sim/machine/durations.h"
 #include "sim/stream/call_times.h"
 #include "sim/warp/kernel_model.h"
+#include "sim/workload/processes.h"
 
 /* What is stated: `w` as recorded, `to` in stated form. */
 struct stating {
@@ -62,14 +63,14 @@ static void state_call(struct stating *stating, gt_call_index call)
 }
 
 /* The thread may have been waiting for another one of its process, which made the call before. */
-static void state_handover(struct gt_workload *to, const struct gt_workload *w, gt_call_index call)
+static void state_handover(struct gt_workload *to, const struct gt_workload *w, gt_call_index call,
+                           const struct gt_call *before)
 {
-    const struct gt_call *c = &w->calls[call], *before = call > 0 ? &w->calls[call - 1] : NULL;
+    const struct gt_call *c = &w->calls[call];
     gt_time_ps end_ps;
 
     to->calls[call].handover_ps = GT_TIME_NONE;
-    if (before == NULL || before->thread == c->thread || !recorded(c) || !recorded(before) ||
-        w->threads[before->thread].process != w->threads[c->thread].process)
+    if (before == NULL || before->thread == c->thread || !recorded(c) || !recorded(before))
         return;
     end_ps = gt_call_measured_end(before);
     to->calls[call].handover_ps = end_ps < c->start_ps ? c->start_ps - end_ps : 0;
@@ -79,14 +80,22 @@ static void state_calls(struct stating *stating)
 {
     const struct gt_workload *w = stating->w;
     const struct gt_call **before = gt_calloc(w->thread_count + 1ull, sizeof *before);
+    const struct gt_call **in_process = gt_calloc(w->thread_count + 1ull, sizeof *in_process);
+    uint32_t *process = gt_thread_processes(w);
 
     for (gt_call_index i = 0; i < w->call_count; i++) {
-        state_before(&stating->to->calls[i], &w->calls[i], before[w->calls[i].thread]);
-        state_handover(stating->to, w, i);
+        gt_thread_index thread = w->calls[i].thread;
+
+        state_before(&stating->to->calls[i], &w->calls[i], before[thread]);
+        state_handover(stating->to, w, i, in_process[process[thread]]);
         state_call(stating, i);
-        before[w->calls[i].thread] = &w->calls[i];
+        before[thread] = &w->calls[i];
+        if (!(w->calls[i].flags & GT_CALL_INFERRED)) /* nobody's thread waits for who was not seen */
+            in_process[process[thread]] = &w->calls[i];
     }
     free(before);
+    free(in_process);
+    free(process);
 }
 
 /* From its call's begin, where cost and latency of the call would have it later than it was seen to start. */

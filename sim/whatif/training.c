@@ -101,7 +101,7 @@ static void add_gradient(struct gt_training *t, uint32_t *room, gt_call_index be
     t->gradients[t->gradient_count++] = (struct gt_gradient){ behind, bytes, range, step };
 }
 
-static bool makes_gradient(const struct gt_workload *w, const struct gt_range *range)
+bool gt_range_makes_gradient(const struct gt_workload *w, const struct gt_range *range)
 {
     return range->gradient_bytes > 0 || strcmp(gt_name_text(w, range->name), "torch::autograd::AccumulateGrad") == 0;
 }
@@ -114,7 +114,7 @@ static void find_gradients(struct gt_training *t, const struct gt_workload *w)
     gt_thread_calls_find(&threads, w);
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
-        gt_call_index behind = makes_gradient(w, range) ? last_call(&threads, range) : GT_NONE;
+        gt_call_index behind = gt_range_makes_gradient(w, range) ? last_call(&threads, range) : GT_NONE;
         uint32_t step = behind != GT_NONE ? step_of(t, behind) : GT_NONE;
 
         if (step == GT_NONE)

@@ -35,6 +35,9 @@ struct gt_training {
     bool spread;             /* where gradients get ready was not recorded: evenly over the backward pass */
 };
 
+/* Is the range of those that make a gradient ready? */
+bool gt_range_makes_gradient(const struct gt_workload *workload, const struct gt_range *range);
+
 /* Find them in a workload in stated form.  0, or -1 with why there is no training step of one GPU in it.  Either way
  * gt_training_free() ends it. */
 int gt_training_find(struct gt_training *training, const struct gt_scenario *scenario, struct gt_error *error);

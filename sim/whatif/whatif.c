@@ -8,6 +8,7 @@
 
 #include "sim/whatif/fit_connections.h"
 #include "sim/whatif/fit_priority.h"
+#include "sim/whatif/join_ranks.h"
 #include "sim/whatif/rank_count.h"
 #include "sim/whatif/scale.h"
 
@@ -139,6 +140,7 @@ int gt_whatif_begin(struct gt_whatif *whatif, const struct gt_whatif_subject *su
     facts->profiled =
         gt_profiler_remove(&whatif->baseline, whatif->subject.workload, &whatif->learned, &facts->removed);
     gt_training_join_threads(&whatif->baseline);
+    gt_join_ranks(&whatif->baseline);
     return facts->profiled ? play_us(whatif, &facts->baseline_us, error) : 0;
 }
 

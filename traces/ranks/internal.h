@@ -9,6 +9,7 @@ struct gt_rank_member {
     uint32_t rank, gpu; /* in the ranks given; in that rank's workload */
     uint32_t *notes;    /* indexes of the rank's notes */
     uint32_t count, room;
+    uint32_t bare;  /* notes before the first one that has a number; see match.c */
     uint32_t first; /* the note that belongs to the group's first meeting */
 };
 

@@ -32,21 +32,40 @@ static struct gt_rank_member *find_member(struct gt_rank_group *group, uint32_t 
     return &group->members[group->count++];
 }
 
+/* By stream: the first group, in names, that a collective in it is told to be of; GT_NONE.  What was asked for before the
+ * recording began has its kernel in it and nothing else: it is of the group whose stream it is in, since NCCL's users
+ * keep a stream a communicator (ProcessGroupNCCL.cpp, ncclStreams_). */
+static uint32_t *find_stream_groups(const struct gt_rank *rank)
+{
+    const struct gt_workload *w = rank->workload;
+    uint32_t *named = gt_calloc(w->stream_count + 1ull, sizeof *named);
+
+    memset(named, 0xff, (w->stream_count + 1ull) * sizeof *named); /* GT_NONE */
+    for (uint32_t i = rank->notes.count; i-- > 0;)
+        if (rank->notes.notes[i].group != GT_NONE)
+            named[w->ops[rank->notes.notes[i].op].stream] = rank->notes.notes[i].group;
+    return named;
+}
+
 static void gather(struct gt_rank_groups *groups, const struct gt_rank *ranks, uint32_t rank)
 {
     const struct gt_workload *w = ranks[rank].workload;
     const struct gt_collective_notes *notes = &ranks[rank].notes;
+    uint32_t *named = find_stream_groups(&ranks[rank]);
 
     for (uint32_t i = 0; i < notes->count; i++) {
         const struct gt_collective_note *note = &notes->notes[i];
-        struct gt_rank_group *group = find_group(groups, gt_name_text(w, note->group));
-        struct gt_rank_member *member = find_member(group, rank, w->streams[w->ops[note->op].stream].gpu);
+        gt_stream_index stream = w->ops[note->op].stream;
+        uint32_t name = note->group != GT_NONE ? note->group : named[stream];
+        struct gt_rank_group *group = find_group(groups, gt_name_text(w, name));
+        struct gt_rank_member *member = find_member(group, rank, w->streams[stream].gpu);
 
         if (note->group_size > group->size)
             group->size = note->group_size;
         gt_array_grow(member->notes, member->count, member->room);
         member->notes[member->count++] = i;
     }
+    free(named);
 }
 
 static const struct gt_collective_note *note_at(const struct gt_rank *ranks, const struct gt_rank_member *member,
@@ -60,13 +79,34 @@ static bool alike(const struct gt_collective_note *a, const struct gt_collective
     return a->kind == b->kind && (a->bytes == b->bytes || a->bytes == 0 || b->bytes == 0);
 }
 
+/* The number of a member's collective.  Those before the first that has one, which were asked for before the recording
+ * began, count down from it; GT_SEQUENCE_NONE: it has none. */
+static uint64_t number_of(const struct gt_rank *ranks, const struct gt_rank_member *member, uint32_t i)
+{
+    uint64_t sequence = note_at(ranks, member, i)->sequence;
+
+    if (sequence != GT_SEQUENCE_NONE || i >= member->bare)
+        return sequence;
+    sequence = note_at(ranks, member, member->bare)->sequence;
+    return sequence >= member->bare - i ? sequence - (member->bare - i) : GT_SEQUENCE_NONE;
+}
+
+/* How many stand before the first one that has a number; 0 where none has. */
+static uint32_t count_bare(const struct gt_rank *ranks, const struct gt_rank_member *member)
+{
+    for (uint32_t i = 0; i < member->count; i++)
+        if (note_at(ranks, member, i)->sequence != GT_SEQUENCE_NONE)
+            return i;
+    return 0;
+}
+
 /* Are its collectives numbered, and rising? */
 static bool is_numbered(const struct gt_rank *ranks, const struct gt_rank_member *member)
 {
     for (uint32_t i = 0; i < member->count; i++) {
-        uint64_t sequence = note_at(ranks, member, i)->sequence;
+        uint64_t sequence = number_of(ranks, member, i);
 
-        if (sequence == GT_SEQUENCE_NONE || (i > 0 && sequence < note_at(ranks, member, i - 1)->sequence))
+        if (sequence == GT_SEQUENCE_NONE || (i > 0 && sequence < number_of(ranks, member, i - 1)))
             return false;
     }
     return member->count > 0;
@@ -78,15 +118,18 @@ static bool match_by_number(const struct gt_rank *ranks, struct gt_rank_group *g
     uint64_t first = 0;
 
     for (uint32_t i = 0; i < group->count; i++) {
-        if (!is_numbered(ranks, &group->members[i]))
+        struct gt_rank_member *member = &group->members[i];
+
+        member->bare = count_bare(ranks, member);
+        if (!is_numbered(ranks, member))
             return false;
-        if (note_at(ranks, &group->members[i], 0)->sequence > first)
-            first = note_at(ranks, &group->members[i], 0)->sequence;
+        if (number_of(ranks, member, 0) > first)
+            first = number_of(ranks, member, 0);
     }
     for (uint32_t i = 0; i < group->count; i++) {
         struct gt_rank_member *member = &group->members[i];
 
-        while (member->first < member->count && note_at(ranks, member, member->first)->sequence < first)
+        while (member->first < member->count && number_of(ranks, member, member->first) < first)
             member->first++;
     }
     return true;
@@ -164,8 +207,8 @@ static uint32_t count_meetings(const struct gt_rank *ranks, const struct gt_rank
                 return meeting;
             if (note_at(ranks, member, member->first + meeting)->kind !=
                     note_at(ranks, first, first->first + meeting)->kind ||
-                (numbered && note_at(ranks, member, member->first + meeting)->sequence !=
-                                 note_at(ranks, first, first->first + meeting)->sequence))
+                (numbered && number_of(ranks, member, member->first + meeting) !=
+                                 number_of(ranks, first, first->first + meeting)))
                 return meeting;
         }
     }

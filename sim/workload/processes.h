@@ -1,0 +1,12 @@
+/* processes.h - which threads of a workload are of one process. */
+#ifndef GRIDTIDE_SIM_WORKLOAD_PROCESSES_H
+#define GRIDTIDE_SIM_WORKLOAD_PROCESSES_H
+
+#include "sim/workload/workload.h"
+
+/* By thread: the first thread of its process, which thus stands for it; one more behind the last.  Malloced. */
+uint32_t *gt_thread_processes(const struct gt_workload *workload);
+/* How many processes have threads. */
+uint32_t gt_process_count(const struct gt_workload *workload);
+
+#endif
