@@ -16,6 +16,7 @@
 #include "tests/unit/golden_directive.h"
 #include "traces/io/device_file.h"
 #include "traces/jsonl/trace.h"
+#include "traces/names/demangle.h"
 
 enum { MOST_FILES = 512, MOST_SMS = 256, MOST_CHANGES = 4 };
 
@@ -121,7 +122,8 @@ static void free_words(char **words)
 /* `w` as the changes make it, which takes its place; NULL with why that cannot be. */
 static struct gt_workload *change(struct gt_workload *w, struct setting *setting, struct gt_error *error)
 {
-    const struct gt_whatif_host host = { .independent = (const char *const *)setting->independent };
+    const struct gt_whatif_host host = { .fit_kernel = gt_name_fit,
+                                         .independent = (const char *const *)setting->independent };
     struct gt_change changes[MOST_CHANGES];
     struct gt_scenario scenario;
     struct gt_workload *changed = NULL;
