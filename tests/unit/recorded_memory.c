@@ -152,6 +152,7 @@ static void write_graph(void)
 
         write_graph_node(i, GRAPH);
         write_graph_node(50 + i, OTHER_GRAPH);
+        write_graph_node(50 + i, OTHER_GRAPH); /* it was instantiated too */
         clone = begin(GT_RECORDED_CLONE, sizeof *clone);
         clone->copy = 100 + i;
         clone->original = i;
@@ -328,6 +329,44 @@ static void test_changed_graph(void **state)
     assert_int_equal(unknown, 2);
 }
 
+/* Whatever a file has in it, it is read or refused, without harm. */
+static void test_damaged(void **state)
+{
+    static const char damaged[] = "/tmp/gridtide-test-damaged.gtrecord";
+    enum { MOST = GT_RECORDED_HEADER_BYTES + 2 * GT_RECORDED_CHUNK_BYTES, TIMES = 400 };
+    char *path = only_file(folder);
+    unsigned char *bytes = malloc(MOST), *changed = malloc(MOST);
+    FILE *file = fopen(path, "r");
+    size_t length = fread(bytes, 1, MOST, file), used = length;
+    uint32_t chance = 1;
+
+    (void)state;
+    fclose(file);
+    while (used > GT_RECORDED_HEADER_BYTES && bytes[used - 1] == 0)
+        used--;
+    for (int i = 0; i < TIMES; i++) {
+        struct gt_error error = { .text = "" };
+        struct gt_workload *w;
+
+        memcpy(changed, bytes, length);
+        for (int n = 0; n < 1 + i % 3; n++) {
+            chance = chance * 1664525 + 1013904223;
+            changed[GT_RECORDED_HEADER_BYTES + chance % (used - GT_RECORDED_HEADER_BYTES)] =
+                (unsigned char)(chance >> 24);
+        }
+        file = fopen(damaged, "w");
+        fwrite(changed, 1, length, file);
+        fclose(file);
+        w = read_back(damaged, &error);
+        assert_true(w != NULL || error.text[0] != '\0');
+        gt_workload_free(w);
+    }
+    unlink(damaged);
+    free(bytes);
+    free(changed);
+    free(path);
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -340,7 +379,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),          cmocka_unit_test(test_many_rows), cmocka_unit_test(test_array),
         cmocka_unit_test(test_batch),         cmocka_unit_test(test_pointers),  cmocka_unit_test(test_priority),
-        cmocka_unit_test(test_changed_graph), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_changed_graph), cmocka_unit_test(test_names),     cmocka_unit_test(test_damaged),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

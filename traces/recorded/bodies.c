@@ -70,32 +70,46 @@ static void take_starts(const struct gt_recorded_process *process, struct launch
     free(seen);
 }
 
+static int compare_starts(const void *left, const void *right)
+{
+    const struct launch *a = left, *b = right;
+
+    GT_ORDER(a->executable, b->executable);
+    GT_ORDER(a->start_ns, b->start_ns);
+    GT_ORDER(a->correlation, b->correlation);
+    return 0;
+}
+
 /* The last launch of the graph that had begun then, or the first of all; 0: it has none. */
 static uint32_t launch_at(const struct launches *launches, uint32_t executable, uint64_t time_ns)
 {
-    uint32_t found = 0;
+    uint32_t low = 0, high = launches->count;
 
-    for (uint32_t i = 0; i < launches->count; i++)
-        if (launches->items[i].executable == executable && (found == 0 || launches->items[i].start_ns <= time_ns))
-            found = launches->items[i].correlation;
-    return found;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        const struct launch *at = &launches->items[middle];
+
+        if (at->executable < executable || (at->executable == executable && at->start_ns <= time_ns))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > 0 && launches->items[low - 1].executable == executable)
+        return launches->items[low - 1].correlation;
+    return low < launches->count && launches->items[low].executable == executable ? launches->items[low].correlation
+                                                                                  : 0;
 }
 
-static void remember(struct gt_recorded_process *process, uint32_t correlation)
+static int compare_numbers(const void *left, const void *right)
 {
-    for (uint32_t i = 0; i < process->with_body_count; i++)
-        if (process->with_bodies[i] == correlation)
-            return;
-    gt_array_grow(process->with_bodies, process->with_body_count, process->with_body_room);
-    process->with_bodies[process->with_body_count++] = correlation;
+    GT_ORDER(*(const uint32_t *)left, *(const uint32_t *)right);
+    return 0;
 }
 
 bool gt_recorded_has_body(const struct gt_recorded_process *process, uint32_t correlation)
 {
-    for (uint32_t i = 0; i < process->with_body_count; i++)
-        if (process->with_bodies[i] == correlation)
-            return true;
-    return false;
+    return process->with_body_count > 0 && bsearch(&correlation, process->with_bodies, process->with_body_count,
+                                                   sizeof correlation, compare_numbers) != NULL;
 }
 
 void gt_recorded_find_bodies(struct gt_recorded *recorded, struct gt_recorded_process *process)
@@ -110,15 +124,21 @@ void gt_recorded_find_bodies(struct gt_recorded *recorded, struct gt_recorded_pr
         return;
     collect(process, &launches);
     take_starts(process, &launches);
+    if (launches.count > 1)
+        qsort(launches.items, launches.count, sizeof *launches.items, compare_starts);
     for (uint32_t i = 0; i < ops->count; i++) {
         struct gt_record_op *op = (struct gt_record_op *)ops->items[i]; /* the process's own bytes */
 
         if (!is_in_body(op))
             continue;
         op->correlation = launch_at(&launches, op->graph, op->start_ns);
-        if (op->correlation != 0)
-            remember(process, op->correlation);
+        if (op->correlation == 0)
+            continue;
+        gt_array_grow(process->with_bodies, process->with_body_count, process->with_body_room);
+        process->with_bodies[process->with_body_count++] = op->correlation;
     }
+    if (process->with_body_count > 1)
+        qsort(process->with_bodies, process->with_body_count, sizeof *process->with_bodies, compare_numbers);
     gt_import_warn(recorded->import.workload, "graph-conditions", count);
     free(launches.items);
 }

@@ -209,7 +209,8 @@ static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process
     if (call->kind == GT_CALL_OTHER)
         call->stream = call->event = call->buffer = GT_NONE;
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
-        call->edges_known = gt_recorded_graph(process, record->a) != NULL;
+        call->edges_known =
+            gt_recorded_graph(process, record->a) != NULL && !gt_recorded_has_body(process, record->correlation);
 }
 
 static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,

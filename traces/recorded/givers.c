@@ -42,15 +42,21 @@ static void sort(struct gt_recorded_list *list, int (*compare)(const void *, con
         qsort(list->items, list->count, sizeof *list->items, compare);
 }
 
+/* Each once, however often its graph was instantiated. */
 static void sort_nodes(struct gt_recorded_process *process)
 {
     const struct gt_recorded_list *nodes = &process->lists[GT_RECORDED_NODE];
+    uint32_t kept = 0;
 
     process->by_graph = gt_realloc(NULL, nodes->count + 1ull, sizeof *process->by_graph);
     for (uint32_t i = 0; i < nodes->count; i++)
         process->by_graph[i] = nodes->items[i];
     if (nodes->count > 1)
         qsort(process->by_graph, nodes->count, sizeof *process->by_graph, compare_by_graph);
+    for (uint32_t i = 0; i < nodes->count; i++)
+        if (i == 0 || compare_by_graph(&process->by_graph[i], &process->by_graph[kept - 1]) != 0)
+            process->by_graph[kept++] = process->by_graph[i];
+    process->by_graph_count = kept;
 }
 
 void gt_recorded_sort_givers(struct gt_recorded_process *process)
@@ -91,44 +97,64 @@ uint32_t gt_recorded_given(const struct gt_recorded_process *process, enum gt_re
     return end - *first;
 }
 
-/* The graph's first node in `by_graph`; how many it has into *count. */
-static uint32_t nodes_of(const struct gt_recorded_process *process, uint32_t graph, uint32_t *count)
+/* How many nodes are of graphs before this one, or (`with`) up to it. */
+static uint32_t nodes_before(const struct gt_recorded_process *process, uint32_t graph, bool with)
 {
-    uint32_t low = 0, high = GT_RECORD_COUNT(process, GT_RECORDED_NODE), all = high, end;
+    uint32_t low = 0, high = process->by_graph_count;
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
 
-        if (process->by_graph[middle]->graph < graph)
+        if (process->by_graph[middle]->graph < graph || (with && process->by_graph[middle]->graph == graph))
             low = middle + 1;
         else
             high = middle;
     }
-    for (end = low; end < all && process->by_graph[end]->graph == graph;)
-        end++;
-    *count = end - low;
     return low;
 }
 
-/* The node of `to` that stands where `node` does in its own graph; 0: they are not alike. */
-static uint64_t counterpart(const struct gt_recorded_process *process, const struct gt_record_node *node, uint32_t to)
+/* The graph's first node in `by_graph`; how many it has into *count. */
+static uint32_t nodes_of(const struct gt_recorded_process *process, uint32_t graph, uint32_t *count)
 {
-    uint32_t from_count, to_count;
-    uint32_t from_first = nodes_of(process, node->graph, &from_count), to_first = nodes_of(process, to, &to_count);
-    uint64_t found = 0;
+    uint32_t first = nodes_before(process, graph, false);
 
-    if (from_count != to_count)
+    *count = nodes_before(process, graph, true) - first;
+    return first;
+}
+
+/* Have the two graphs the same nodes, in the order in which these were made? */
+static bool are_alike(struct gt_recorded_process *process, uint32_t one, uint32_t other)
+{
+    uint32_t one_count, other_count, one_first, other_first;
+
+    if (process->alike.one == one && process->alike.other == other)
+        return process->alike.yes; /* asked for all operations of a launch */
+    one_first = nodes_of(process, one, &one_count);
+    other_first = nodes_of(process, other, &other_count);
+    process->alike.one = one;
+    process->alike.other = other;
+    process->alike.yes = one_count == other_count;
+    for (uint32_t i = 0; process->alike.yes && i < one_count; i++)
+        process->alike.yes = process->by_graph[one_first + i]->kind == process->by_graph[other_first + i]->kind;
+    return process->alike.yes;
+}
+
+/* The node of `to` that stands where `node` does in its own graph; 0: they are not alike. */
+static uint64_t counterpart(struct gt_recorded_process *process, const struct gt_record_node *node, uint32_t to)
+{
+    uint32_t count, first = nodes_of(process, node->graph, &count), low = 0, high = count;
+
+    if (!are_alike(process, node->graph, to))
         return 0;
-    for (uint32_t i = 0; i < from_count; i++) {
-        const struct gt_record_node *one = process->by_graph[from_first + i],
-                                    *other = process->by_graph[to_first + i];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
 
-        if (one->kind != other->kind)
-            return 0;
-        if (one->node == node->node)
-            found = other->node;
+        if (process->by_graph[first + middle]->node < node->node)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return found;
+    return process->by_graph[nodes_of(process, to, &count) + low]->node;
 }
 
 /* The graph that the executable one was updated to last before that call; NULL: it was not. */
@@ -136,18 +162,19 @@ static const struct gt_record_graph *updated_to(const struct gt_recorded_process
                                                 uint32_t correlation)
 {
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_GRAPH];
-    const struct gt_record_graph *made = gt_recorded_graph(process, executable), *found = NULL;
+    const struct gt_record_graph *found = NULL;
 
-    for (uint32_t i = 0; made != NULL && i < list->count; i++) {
+    for (uint32_t i = gt_recorded_first_graph(process, executable) + 1; i < list->count; i++) {
         const struct gt_record_graph *graph = list->items[i];
 
-        if (graph->executable == executable && graph != made && graph->correlation <= correlation)
-            found = graph; /* they are in the order of their calls */
+        if (graph->executable != executable || graph->correlation > correlation)
+            break; /* they are in the order of their calls */
+        found = graph;
     }
     return found;
 }
 
-bool gt_recorded_giver_of(const struct gt_recorded_process *process, const struct gt_record_op *op,
+bool gt_recorded_giver_of(struct gt_recorded_process *process, const struct gt_record_op *op,
                           struct gt_recorded_giver *giver)
 {
     const struct gt_record_call *call = gt_recorded_find_call(process, op->correlation);

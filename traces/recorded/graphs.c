@@ -107,7 +107,7 @@ uint64_t gt_recorded_original(const struct gt_recorded_process *process, uint64_
     return node;
 }
 
-const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process *process, uint64_t executable)
+uint32_t gt_recorded_first_graph(const struct gt_recorded_process *process, uint64_t executable)
 {
     const struct gt_recorded_list *list = &process->lists[GT_RECORDED_GRAPH];
     uint32_t low = 0, high = list->count;
@@ -120,8 +120,16 @@ const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process
         else
             high = middle;
     }
-    return low < list->count && ((const struct gt_record_graph *)list->items[low])->executable == executable
-               ? list->items[low]
+    return low;
+}
+
+const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process *process, uint64_t executable)
+{
+    const struct gt_recorded_list *list = &process->lists[GT_RECORDED_GRAPH];
+    uint32_t first = gt_recorded_first_graph(process, executable);
+
+    return first < list->count && ((const struct gt_record_graph *)list->items[first])->executable == executable
+               ? list->items[first]
                : NULL;
 }
 
@@ -334,8 +342,9 @@ void gt_recorded_add_edges(struct gt_recorded *recorded, struct gt_recorded_proc
         for (walk.count = 1; from + walk.count < count; walk.count++)
             if (places[from + walk.count].correlation != places[from].correlation)
                 break;
-        if (gt_recorded_has_body(process, places[from].correlation) ||
-            !choose_nodes(process, places + from, walk.count)) {
+        if (gt_recorded_has_body(process, places[from].correlation))
+            continue; /* said of its call already */
+        if (!choose_nodes(process, places + from, walk.count)) {
             forget_edges(recorded, process, places[from].correlation);
             continue;
         }

@@ -57,8 +57,13 @@ struct gt_recorded_process {
     const struct gt_record_call **by_correlation;
     struct gt_parameter_types *types;       /* of kernels, by their names' numbers; count UINT32_MAX: not read yet */
     const struct gt_record_node **outer;    /* nodes that are graphs */
-    const struct gt_record_node **by_graph; /* all nodes, by their graphs */
-    bool *taken;                            /* pieces that are an operation's */
+    const struct gt_record_node **by_graph; /* all nodes, by their graphs, each once */
+    uint32_t by_graph_count;
+    struct {
+        uint32_t one, other;
+        bool yes;
+    } alike;     /* of two graphs, asked last */
+    bool *taken; /* pieces that are an operation's */
     uint32_t outer_count;
     struct gt_recorded_host_node *host_nodes;
     uint32_t host_node_count, host_node_room;
@@ -137,7 +142,7 @@ void gt_recorded_add_ops(struct gt_recorded *recorded, struct gt_recorded_proces
 
 /* givers.c: who gave the operation its parameters. False: that cannot be told any more. */
 void gt_recorded_sort_givers(struct gt_recorded_process *process);
-bool gt_recorded_giver_of(const struct gt_recorded_process *process, const struct gt_record_op *op,
+bool gt_recorded_giver_of(struct gt_recorded_process *process, const struct gt_record_op *op,
                           struct gt_recorded_giver *giver);
 /* What it gave, of LAUNCH or PIECE: how many records, from *first on. */
 uint32_t gt_recorded_given(const struct gt_recorded_process *process, enum gt_recorded_kind kind,
@@ -157,6 +162,8 @@ void gt_recorded_add_edges(struct gt_recorded *recorded, struct gt_recorded_proc
 const struct gt_record_node *gt_recorded_node(const struct gt_recorded_process *process, uint64_t node);
 /* The node that another is a copy of. */
 uint64_t gt_recorded_original(const struct gt_recorded_process *process, uint64_t node);
+/* The first record of that executable graph, among GRAPH's, or of the next one. */
+uint32_t gt_recorded_first_graph(const struct gt_recorded_process *process, uint64_t executable);
 /* What that executable graph was made from; NULL: not known. */
 const struct gt_record_graph *gt_recorded_graph(const struct gt_recorded_process *process, uint64_t executable);
 
