@@ -94,7 +94,7 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "gpu-shared", NULL, "somebody else used the GPU: measured times are not the trace's alone",
       "measure again when nobody else uses it" },
     { "graph-changes-unknown", NULL,
-      "operations of executable graphs that were changed in a way that is not read; what they read and write is not "
+      "operations of executable graphs, or changes of these, of which what they read and write from then on is not "
       "known",
       NULL },
     { "graph-conditions", NULL,

@@ -149,7 +149,7 @@ enum gt_recorded_what {
     GT_DID_FREE,         /* a: address */
     GT_DID_REGISTER,     /* as an allocation: host memory becomes pinned */
     GT_DID_UNREGISTER,   /* a: address */
-    GT_DID_GRAPH_CHANGE, /* a: number of the executable graph */
+    GT_DID_GRAPH_CHANGE, /* a: number of the executable graph, b: 1: what changed is not told */
     GT_DID_EVENT_SHARE,  /* a: handle, b: a mark of what other processes know it by */
     GT_DID_EVENT_OPEN,   /* a: handle of another process's event, b: the mark */
     GT_DID_KINDS

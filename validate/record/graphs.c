@@ -199,6 +199,19 @@ static void change_memset(const struct change *change, const struct gt_recorded_
     gt_pieces_of_memset(change->parameters, giver);
 }
 
+/* Of a kind that the parameters say; kernels' and memsets' begin as those of the functions above. */
+static void change_any(const struct change *change, const struct gt_recorded_giver *giver)
+{
+    const CUgraphNodeParams *parameters = change->parameters;
+
+    if (parameters->type == CU_GRAPH_NODE_TYPE_KERNEL)
+        write_kernel(change->node, (const CUDA_KERNEL_NODE_PARAMS *)&parameters->kernel, giver);
+    else if (parameters->type == CU_GRAPH_NODE_TYPE_MEMCPY)
+        gt_pieces_of_copy(&parameters->memcpy.copyParams, giver);
+    else if (parameters->type == CU_GRAPH_NODE_TYPE_MEMSET)
+        gt_pieces_of_memset((const CUDA_MEMSET_NODE_PARAMS *)&parameters->memset, giver);
+}
+
 static const struct {
     CUpti_CallbackId id;
     void (*record)(const struct change *change, const struct gt_recorded_giver *giver);
@@ -206,6 +219,7 @@ static const struct {
     { CUPTI_DRIVER_TRACE_CBID_cuGraphExecKernelNodeSetParams_v2, change_kernel },
     { CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemcpyNodeSetParams, change_copy },
     { CUPTI_DRIVER_TRACE_CBID_cuGraphExecMemsetNodeSetParams, change_memset },
+    { CUPTI_DRIVER_TRACE_CBID_cuGraphExecNodeSetParams, change_any },
 };
 
 void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t correlation)
