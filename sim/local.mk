@@ -6,6 +6,7 @@ sim_libsim_a_SOURCES = \
     sim/base/error.c sim/base/error.h sim/base/fair_share.c sim/base/fair_share.h sim/base/heap.c \
     sim/base/heap.h sim/base/named_table.c sim/base/named_table.h sim/base/spelling.c sim/base/spelling.h \
     sim/collectives/choice.c sim/collectives/choice.h sim/collectives/cost.c sim/collectives/cost.h sim/gpu/collective_kernel.c sim/gpu/collective_kernel.h \
+    sim/gpu/collective_move.c sim/gpu/collective_move.h \
     sim/check/check.c sim/check/check.h sim/check/line.c sim/check/line.h sim/check/memory.c sim/check/memory.h \
     sim/check/order.c sim/check/order.h sim/check/order_begin.c sim/check/order_graph.c sim/check/order_meeting.c sim/check/order_parts.h sim/check/sorted.c sim/check/sorted.h sim/check/witness.c sim/check/witness.h \
     sim/devices/device.c sim/devices/device.h sim/devices/device_keys.c sim/devices/device_rows.h sim/devices/device_value.c \

@@ -10,6 +10,7 @@
 #include "sim/gpu/batches.h"
 #include "sim/gpu/block_progress.h"
 #include "sim/gpu/collective_kernel.h"
+#include "sim/gpu/collective_move.h"
 #include "sim/gpu/copy_engine.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
@@ -36,6 +37,7 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_GRID] = { .handle = gt_grid_handler },
     [GT_HANDLE_COPY] = { .handle = gt_copy_handler },
     [GT_HANDLE_ENGINE] = { .handle = gt_engine_handler },
+    [GT_HANDLE_COLLECTIVE] = { .handle = gt_collective_handler },
     [GT_HANDLE_NODE] = { .handle = gt_node_handler },
     [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
     [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },

@@ -100,6 +100,15 @@ static double time_ns(const struct gt_device *device, const struct gt_collective
                             : reckoned_ns(device, curve, &like, ranks, usual, plan);
 }
 
+/* The part of it that its channels' buffers hold. */
+static double ahead(const struct gt_device *device, const struct gt_collective *collective,
+                    const struct gt_collective_plan *plan)
+{
+    double bytes = (double)device->collective.ahead_kib * 1024 * plan->channels;
+
+    return collective->bytes <= bytes ? device->collective.ahead_kib > 0 : bytes / (double)collective->bytes;
+}
+
 struct gt_collective_plan gt_collective_plan(const struct gt_device *device, const struct gt_kernel *kernel,
                                              uint32_t ranks)
 {
@@ -116,7 +125,9 @@ struct gt_collective_plan gt_collective_plan(const struct gt_device *device, con
     plan.threads = collective->shaped ? (uint32_t)gt_kernel_threads(kernel)
                                       : gt_nccl_threads(collective, ranks, plan.protocol, plan.channels);
     ns = time_ns(device, collective, ranks, usual, &plan);
-    plan.transfer_ps = ns * 1000 < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(ns * 1000 + 0.5) : GT_TIME_LIMIT_PS;
+    plan.fetch_ps = plan.transfer_ps =
+        ns * 1000 < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(ns * 1000 + 0.5) : GT_TIME_LIMIT_PS;
+    plan.ahead = ahead(device, collective, &plan);
     return plan;
 }
 

@@ -19,9 +19,13 @@
 /* How a collective is done. */
 struct gt_collective_plan {
     enum gt_collective_protocol protocol;
-    uint32_t channels; /* blocks of each rank */
-    uint32_t threads;  /* of a block */
-    gt_time_ps transfer_ps;
+    uint32_t channels;      /* blocks of each rank */
+    uint32_t threads;       /* of a block */
+    gt_time_ps transfer_ps; /* from the last rank's coming until all is moved */
+    /* Where one only sends: what its data needs more until those who get it are done; what one of them takes that comes when
+     * all has been sent; how much of it can be sent before. 0 where all wait for all. */
+    gt_time_ps lag_ps, fetch_ps;
+    double ahead;
 };
 
 /* As NCCL would do it for `ranks` ranks on such devices; what the kernel states (protocol, shape) is kept, but for blocks

@@ -33,6 +33,10 @@
         "(NCCL_CGA_CLUSTER_SIZE)"), \
     TIME("collective.call_us", "us", collective.call_ps, LONGEST_US, "5.3", \
          "CPU time that a call of NCCL's takes beyond a kernel launch"), \
+    TIME("collective.cold_us", "us", collective.cold_ps, LONGEST_US, "0", \
+         "a thread's first call of NCCL's: what it takes beyond"), \
+    U32("collective.ahead_kib", "KiB", collective.ahead_kib, 0, 1 << 20, "0", \
+        "who only sends (a broadcast's root) is so much ahead of who gets, a channel; 0: all wait for all"), \
     U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2", \
         "GPUs that these times are measured with; for more they are extrapolated")
 /* clang-format on */

@@ -5,31 +5,9 @@
 #include "sim/base/error.h"
 #include "sim/collectives/cost.h"
 #include "sim/gpu/batches.h"
-#include "sim/machine/durations.h"
+#include "sim/gpu/collective_move.h"
 #include "sim/stream/hw_queue.h"
 #include "sim/workload/collective.h"
-
-/* Parts that belong together. */
-struct meeting {
-    uint32_t first, count; /* of its parts, in gt_collectives.by_meeting */
-    uint32_t missing;      /* ranks that have not come */
-    gt_time_ps end_ps;     /* when its data has moved; GT_TIME_NONE: some have not come */
-};
-
-/* An operation that has come and waits for others. */
-struct comer {
-    gt_command_index command; /* GT_NONE: it has not come, or has gone on */
-    gt_grid_index grid;       /* GT_NONE: a bar */
-    uint64_t blocks;          /* on SMs */
-};
-
-struct gt_collectives {
-    struct gt_collective_parts parts;
-    struct meeting *meetings;
-    uint32_t *by_meeting;    /* parts, those of one meeting together */
-    struct comer *comers;    /* by an operation's first part */
-    gt_time_ps *transfer_ps; /* by meeting; GT_TIME_NONE: not worked out yet */
-};
 
 static void sort_by_meeting(struct gt_collectives *c)
 {
@@ -43,7 +21,7 @@ static void sort_by_meeting(struct gt_collectives *c)
         c->meetings[i].count = 0;
     }
     for (uint32_t i = 0; i < c->parts.count; i++) {
-        struct meeting *meeting = &c->meetings[c->parts.parts[i].meeting];
+        struct gt_collective_meeting *meeting = &c->meetings[c->parts.parts[i].meeting];
 
         c->by_meeting[meeting->first + meeting->count++] = i;
     }
@@ -63,13 +41,16 @@ void gt_collectives_build(struct gt_machine *m)
     c->meetings = gt_calloc(parts.meetings, sizeof *c->meetings);
     c->by_meeting = gt_calloc(parts.count, sizeof *c->by_meeting);
     c->comers = gt_calloc(parts.count, sizeof *c->comers);
-    c->transfer_ps = gt_calloc(parts.meetings, sizeof *c->transfer_ps);
-    for (uint32_t i = 0; i < parts.count; i++) {
-        c->comers[i] = (struct comer){ .command = GT_NONE, .grid = GT_NONE };
-        c->meetings[parts.parts[i].meeting].missing = gt_collective_part_ranks(m->workload, &parts.parts[i]);
-    }
     for (uint32_t i = 0; i < parts.meetings; i++)
-        c->meetings[i].end_ps = c->transfer_ps[i] = GT_TIME_NONE;
+        c->meetings[i] = (struct gt_collective_meeting){ .sender = GT_NONE, .rate = 1, .moved_ps = GT_TIME_NONE };
+    for (uint32_t i = 0; i < parts.count; i++) {
+        struct gt_collective_meeting *meeting = &c->meetings[parts.parts[i].meeting];
+
+        c->comers[i] = (struct gt_collective_comer){ .command = GT_NONE, .grid = GT_NONE, .come_ps = GT_TIME_NONE };
+        meeting->missing = gt_collective_part_ranks(m->workload, &parts.parts[i]);
+        if (gt_collective_only_sends(m->workload, &parts.parts[i]))
+            meeting->sender = i;
+    }
     sort_by_meeting(c);
     m->collectives = c;
 }
@@ -84,7 +65,6 @@ void gt_collectives_free(struct gt_machine *m)
     free(c->meetings);
     free(c->by_meeting);
     free(c->comers);
-    free(c->transfer_ps);
     free(c);
 }
 
@@ -105,61 +85,13 @@ struct gt_kernel gt_collective_shaped(const struct gt_machine *m, gt_op_index op
     return gt_collective_shape(m->device, kernel, ranks_of(m, kernel));
 }
 
-/* By how much it takes longer on this device than on the one recorded. */
-static double slower(const struct gt_machine *m, const struct gt_kernel *kernel)
-{
-    uint32_t ranks = ranks_of(m, kernel);
-    double here, there;
-
-    if (m->device == m->recorded)
-        return 1;
-    here = (double)gt_collective_plan(m->device, kernel, ranks).transfer_ps;
-    there = (double)gt_collective_plan(m->recorded, kernel, ranks).transfer_ps;
-    return there > 0 ? here / there : 1;
-}
-
-/* Recorded or stated durations of parts hold their waiting; that of the part that waited least has the least of it. */
-static gt_time_ps least_stated_ps(const struct gt_machine *m, const struct meeting *meeting)
-{
-    const struct gt_collectives *c = m->collectives;
-    gt_time_ps least_ps = GT_TIME_NONE;
-
-    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
-        const struct gt_op *op = &m->workload->ops[c->parts.parts[c->by_meeting[i]].op];
-        gt_time_ps stated_ps =
-            op->duration_ps != GT_TIME_NONE ? op->duration_ps : m->workload->kernels[op->kernel].duration_ps;
-
-        least_ps = stated_ps < least_ps ? stated_ps : least_ps;
-    }
-    return least_ps;
-}
-
-static gt_time_ps meeting_ps(struct gt_machine *m, uint32_t number)
-{
-    struct gt_collectives *c = m->collectives;
-    const struct meeting *meeting = &c->meetings[number];
-    const struct gt_kernel *kernel =
-        gt_collective_kernel(m->workload, c->parts.parts[c->by_meeting[meeting->first]].op);
-    gt_time_ps stated_ps;
-
-    if (c->transfer_ps[number] != GT_TIME_NONE)
-        return c->transfer_ps[number];
-    stated_ps = least_stated_ps(m, meeting);
-    m->extrapolated += stated_ps == GT_TIME_NONE && kernel->collective.kind != GT_SEND_RECV &&
-                       gt_collective_extrapolated(m->device, ranks_of(m, kernel));
-    c->transfer_ps[number] = stated_ps == GT_TIME_NONE
-                                 ? gt_collective_plan(m->device, kernel, ranks_of(m, kernel)).transfer_ps
-                                 : gt_whole_ps((double)stated_ps * slower(m, kernel));
-    return c->transfer_ps[number];
-}
-
 /* When all that the operation takes part in is done; GT_TIME_NONE: that is not known. */
-static gt_time_ps end_of(const struct gt_collectives *c, uint32_t first, uint32_t count)
+static gt_time_ps end_of(const struct gt_machine *m, uint32_t first, uint32_t count)
 {
     gt_time_ps end_ps = 0;
 
     for (uint32_t i = first; i < first + count; i++) {
-        gt_time_ps ps = c->meetings[c->parts.parts[i].meeting].end_ps;
+        gt_time_ps ps = gt_collective_part_end_ps(m, i);
 
         end_ps = ps > end_ps ? ps : end_ps;
     }
@@ -167,7 +99,7 @@ static gt_time_ps end_of(const struct gt_collectives *c, uint32_t first, uint32_
 }
 
 /* It has come, and its end is known. */
-static void let_end(struct gt_machine *m, struct comer *comer, gt_time_ps end_ps)
+static void let_end(struct gt_machine *m, struct gt_collective_comer *comer, gt_time_ps end_ps)
 {
     gt_batch_index next;
 
@@ -183,13 +115,16 @@ static void let_end(struct gt_machine *m, struct comer *comer, gt_time_ps end_ps
     comer->command = GT_NONE;
 }
 
-static void settle(struct gt_machine *m, gt_op_index op)
+void gt_collective_go_on(struct gt_machine *m, gt_op_index op)
 {
     struct gt_collectives *c = m->collectives;
     uint32_t first, count = gt_collective_parts_of(&c->parts, op, &first);
-    gt_time_ps end_ps = end_of(c, first, count);
+    gt_time_ps end_ps;
 
-    if (c->comers[first].command != GT_NONE && end_ps != GT_TIME_NONE)
+    if (c->comers[first].command == GT_NONE)
+        return;
+    end_ps = end_of(m, first, count);
+    if (end_ps != GT_TIME_NONE)
         let_end(m, &c->comers[first], end_ps);
 }
 
@@ -199,21 +134,15 @@ static void come(struct gt_machine *m, gt_op_index op)
     struct gt_collectives *c = m->collectives;
     uint32_t first, count = gt_collective_parts_of(&c->parts, op, &first);
 
+    c->comers[first].come_ps = m->engine.now_ps;
     for (uint32_t i = first; i < first + count; i++) {
-        struct meeting *meeting = &c->meetings[c->parts.parts[i].meeting];
-
-        if (--meeting->missing > 0 && !m->options->serialize)
-            continue;
-        meeting->end_ps = m->engine.now_ps + meeting_ps(m, c->parts.parts[i].meeting);
-        m->fired[GT_RULE_COLLECTIVE]++;
-        for (uint32_t j = meeting->first; j < meeting->first + meeting->count; j++)
-            if (c->parts.parts[c->by_meeting[j]].op != op)
-                settle(m, c->parts.parts[c->by_meeting[j]].op);
+        c->meetings[c->parts.parts[i].meeting].missing--;
+        gt_collective_set_off(m, c->parts.parts[i].meeting);
     }
-    settle(m, op);
+    gt_collective_go_on(m, op);
 }
 
-static struct comer *comer_of(struct gt_machine *m, gt_op_index op)
+static struct gt_collective_comer *comer_of(struct gt_machine *m, gt_op_index op)
 {
     uint32_t first;
 
@@ -226,7 +155,7 @@ static void block_begins(struct gt_machine *m, gt_batch_index batch)
 {
     const struct gt_batch *b = &m->batches[batch];
     struct gt_grid *g = &m->grids[b->grid];
-    struct comer *comer = comer_of(m, g->op);
+    struct gt_collective_comer *comer = comer_of(m, g->op);
 
     m->batches[batch].next = GT_NONE;
     if (g->meeting.head == GT_NONE)
@@ -242,9 +171,9 @@ static void block_begins(struct gt_machine *m, gt_batch_index batch)
 void gt_collective_begin(struct gt_machine *m, gt_grid_index grid)
 {
     struct gt_grid *g = &m->grids[grid];
-    struct comer *comer = comer_of(m, g->op);
+    struct gt_collective_comer *comer = comer_of(m, g->op);
 
-    *comer = (struct comer){ .command = g->command, .grid = grid };
+    *comer = (struct gt_collective_comer){ .command = g->command, .grid = grid, .come_ps = GT_TIME_NONE };
     g->block_ps = 0; /* all its blocks are alike */
     g->inverted = true;
     g->block_begins = block_begins;
@@ -254,7 +183,7 @@ void gt_collective_bar(struct gt_machine *m, gt_command_index command)
 {
     gt_op_index op = m->commands[command].index;
 
-    *comer_of(m, op) = (struct comer){ .command = command, .grid = GT_NONE };
+    *comer_of(m, op) = (struct gt_collective_comer){ .command = command, .grid = GT_NONE, .come_ps = GT_TIME_NONE };
     m->commands[command].start_ps = m->engine.now_ps;
     gt_hw_queue_leave(m, command);
     come(m, op);
@@ -265,7 +194,7 @@ static void append_missing(const struct gt_machine *m, const struct gt_collectiv
                            size_t bytes)
 {
     const struct gt_collectives *c = m->collectives;
-    const struct meeting *meeting = &c->meetings[part->meeting];
+    const struct gt_collective_meeting *meeting = &c->meetings[part->meeting];
     uint32_t ranks = m->workload->groups[part->group].size, named = 0;
 
     for (uint32_t rank = 0; rank < ranks; rank++) {
@@ -304,7 +233,8 @@ uint32_t gt_collective_deadlocks(const struct gt_machine *m, char *text, size_t 
         uint32_t first;
 
         gt_collective_parts_of(&c->parts, part->op, &first);
-        if (c->comers[first].command == GT_NONE || c->meetings[part->meeting].end_ps != GT_TIME_NONE || count++ >= 3)
+        if (c->comers[first].command == GT_NONE || c->meetings[part->meeting].moved_ps != GT_TIME_NONE ||
+            count++ >= 3)
             continue;
         gt_text_append(text, bytes, "; rank %u of group '%.60s' is in %s number %u (line %u) and waits for",
                        part->rank, gt_name_text(m->workload, m->workload->groups[part->group].name),

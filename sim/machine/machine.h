@@ -30,6 +30,7 @@ enum gt_handler_number {
     GT_HANDLE_GRID,           /* grid: the remainder after its last block has passed */
     GT_HANDLE_COPY,           /* engine: its copy ends; stamp: the engine's */
     GT_HANDLE_ENGINE,         /* engine: the gap behind a copy has passed */
+    GT_HANDLE_COLLECTIVE,     /* collective: its data has moved, or what may; stamp: its own */
     GT_HANDLE_EXCLUSIVE_COPY, /* GPU: a gap around copies that keep out of kernels' way has passed */
     GT_HANDLE_RESIDENT_GROUP, /* group: its first batch ends; stamp: the group's */
     GT_HANDLE_BLOCK_PROGRESS, /* GPU: blocks have come or gone that share something */

@@ -1,6 +1,7 @@
 #include "sim/stream/call_extra.h"
 
 #include "sim/stream/link_calls.h"
+#include "sim/workload/collective.h"
 
 #define EXTRA(field) offsetof(struct gt_device, field)
 #define NO_EXTRA     SIZE_MAX
@@ -19,14 +20,17 @@ static size_t extra_of(enum gt_call_kind kind)
     }
 }
 
-_Static_assert(GT_CALL_KINDS < 31, "a bit for each kind, and one");
+enum { COPY_WITHIN = GT_CALL_KINDS, COLLECTIVE, CALL_BITS };
+_Static_assert(CALL_BITS <= 32, "a bit for each kind, and two");
 
-/* Copies within the device go another way through the driver than those over the link. */
+/* Copies within the device go another way through the driver than those over the link, collectives through NCCL. */
 static uint32_t bit_of(const struct gt_machine *m, const struct gt_call *call)
 {
-    bool within = call->kind == GT_CALL_COPY && call->ops > 0 && m->workload->ops[call->first_op].direction == GT_D2D;
-
-    return UINT32_C(1) << (within ? GT_CALL_KINDS : call->kind);
+    if (call->ops > 0 && call->kind == GT_CALL_COPY && m->workload->ops[call->first_op].direction == GT_D2D)
+        return COPY_WITHIN;
+    if (call->ops > 0 && call->kind == GT_CALL_LAUNCH && gt_collective_kernel(m->workload, call->first_op) != NULL)
+        return COLLECTIVE;
+    return call->kind;
 }
 
 /* A wait for another GPU's event; a copy taken from another GPU. */
@@ -46,11 +50,12 @@ gt_time_ps gt_call_extra_ps(struct gt_machine *m, gt_thread_index thread, gt_cal
     const struct gt_call *call = &m->workload->calls[index];
     uint8_t before = state->kind_before;
     uint32_t bit = bit_of(m, call);
-    bool cold = !(state->kinds_called & bit), first;
+    bool cold = !(state->kinds_called & UINT32_C(1) << bit), first;
     size_t place = extra_of(call->kind);
     const struct gt_call_extra *extra;
+    gt_time_ps cold_ps;
 
-    state->kinds_called |= bit;
+    state->kinds_called |= UINT32_C(1) << bit;
     state->kind_before = call->kind;
     if (call->stream == GT_NONE)
         return 0;
@@ -59,6 +64,7 @@ gt_time_ps gt_call_extra_ps(struct gt_machine *m, gt_thread_index thread, gt_cal
     if (place == NO_EXTRA)
         return 0;
     extra = (const struct gt_call_extra *)((const char *)m->device + place);
-    return afar_ps(m, call) + (cold ? extra->cold_ps : 0) + (first ? extra->first_ps : 0) +
+    cold_ps = bit == COLLECTIVE ? m->device->collective.cold_ps : extra->cold_ps;
+    return afar_ps(m, call) + (cold ? cold_ps : 0) + (first ? extra->first_ps : 0) +
            (state->next > 0 && before != call->kind ? extra->after_ps : 0);
 }

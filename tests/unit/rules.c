@@ -104,7 +104,7 @@ static bool is_unseen(const struct gt_rule *rule)
                                          "resident-grids", "within-alone",   "cooperative", "grid-barrier",
                                          "programmatic",   "poll",           "collective",  "lock",
                                          "link-share",     "link-event-gap", "link-wait",   "link-pull",
-                                         "link-gap",       "link-busy",      "link-line" };
+                                         "link-gap",       "link-busy",      "link-line",   "sends-ahead" };
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcmp(rule->name, names[i]) == 0)

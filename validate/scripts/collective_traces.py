@@ -2,8 +2,11 @@
 """Draw traces with collectives of two GPUs: collective_traces.py SEED COUNT FOLDER.
 
 Families: sizes (a series of one kind each), late (a rank comes behind a kernel), beside (kernels that want the same SMs),
-buckets (a backward pass with all-reduces beside it, as DistributedDataParallel has them). A host thread a rank; every
-kernel spins, so that it is played as it is simulated.
+buckets (a backward pass with all-reduces beside it, as DistributedDataParallel has them), oneway (one rank sends, the other gets,
+from the same moment on or one of them later), memory (kernels that read and write DRAM meanwhile), copies (from GPU to GPU
+meanwhile). A host thread a rank; every kernel spins, so that it is played as it is simulated, but for those of `memory`, which are
+traces/scenarios/pairs' and whose cost is their programs' (profile1.jsonl.zst and profile2.jsonl.zst there).
+collective_traces.py SEED COUNT FOLDER FAMILY... draws these families alone.
 """
 import json
 import os
@@ -11,6 +14,25 @@ import random
 import sys
 
 KINDS = ["all_reduce", "reduce_scatter", "all_gather", "broadcast", "reduce", "all_to_all"]
+INNER = "(anonymous namespace)::"
+
+
+def stream(number, operation, grid, block, registers, mib):
+    name = f"void {INNER}stream<({INNER}operation){number}>({INNER}stream_arguments, gt_block_log*)"
+    return {"kernel": name, "grid": grid, "block": block, "registers": registers, "runs": "stream",
+            "arguments": {"operation": operation, "bytes": mib << 20}}
+
+
+# As traces/scenarios/pairs.py has them.
+WORKS = {
+    "copy_16": stream(0, "copy", 16, 1024, 22, 32),
+    "copy_33": stream(0, "copy", 33, 1024, 22, 64),
+    "copy_66": stream(0, "copy", 66, 1024, 22, 128),
+    "copy_99": stream(0, "copy", 99, 1024, 22, 192),
+    "copy_256_threads": stream(0, "copy", 132, 256, 22, 128),
+    "read_66": stream(3, "read", 66, 1024, 24, 256),
+    "read_some": stream(3, "read", 66, 256, 24, 128),
+}
 
 
 class Trace:
@@ -104,9 +126,63 @@ def buckets(chance, trace):
         trace.launch(rank, trace.spin(264, 256, 20), "compute")
 
 
+def oneway(chance, trace):
+    """Each behind a tiny all-reduce, after which both ranks set off at once, or one of them behind a kernel."""
+    align = trace.collective("all_reduce", 64)
+    for _ in range(chance.randint(3, 6)):
+        kind, sender, bytes_ = chance.choice(["broadcast", "reduce", "send"]), chance.randint(0, 1), size(chance, 8, 28)
+        behind = chance.choice([None, None, 0, 1])
+        spin = trace.spin(1, 64, chance.choice([chance.randint(20, 100), chance.randint(100, 1000)]))
+        for rank in (0, 1):
+            if kind == "send":
+                way = {"to": 1 - rank} if rank == sender else {"from": 1 - rank}
+                kernel = trace.kernel(kernel=f"send-{bytes_}-{sender}-{rank}", collective="send_recv", group="world",
+                                      bytes=bytes_, **way)
+            else:
+                root = sender if kind == "broadcast" else 1 - sender
+                kernel = trace.kernel(kernel=f"{kind}-{bytes_}-{root}", collective=kind, group="world", bytes=bytes_,
+                                      root=root)
+            trace.launch(rank, align, "comm")
+            if rank == behind:
+                trace.launch(rank, spin, "comm")
+            trace.launch(rank, kernel, "comm")
+
+
+def memory(chance, trace):
+    """Kernels in a row that keep DRAM busy, on one GPU or both, and two collectives that begin with them or before."""
+    name = chance.choice(list(WORKS))
+    work = trace.kernel(**WORKS[name])
+    ranks, first = chance.choice([[0], [1], [0, 1], [0, 1]]), chance.random() < 0.5
+    kernel = trace.collective(chance.choice(KINDS), size(chance, 22, 28))
+    for rank in (0, 1):
+        for what in ("work", "collective") if first else ("collective", "work"):
+            for _ in range(2 if what == "collective" else 4):
+                if what == "collective":
+                    trace.launch(rank, kernel, "comm")
+                elif rank in ranks:
+                    trace.launch(rank, work, "compute")
+
+
+def copies(chance, trace):
+    """Copies between the two GPUs, one way or both, while a collective moves its data over the same links."""
+    kernel = trace.collective(chance.choice(KINDS), size(chance, 22, 28))
+    bytes_, ranks, pull = size(chance, 20, 27), chance.choice([[0], [1], [0, 1]]), chance.random() < 0.5
+    first = chance.random() < 0.5
+    for rank in (0, 1):
+        for what in ("copy", "collective") if first else ("collective", "copy"):
+            for _ in range(2):
+                if what == "collective":
+                    trace.launch(rank, kernel, "comm")
+                elif rank in ranks:
+                    trace.call(rank, "copy", direction="p2p", bytes=bytes_, stream=f"compute{rank}", peer_gpu=1 - rank,
+                               from_peer=pull)
+
+
 def main():
     seed, count, folder = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     families = [sizes, late, beside, buckets]
+    if len(sys.argv) > 4:
+        families = [globals()[name] for name in sys.argv[4:]]
     os.makedirs(folder, exist_ok=True)
     for number in range(count):
         chance = random.Random(seed * 100003 + number)

@@ -1,0 +1,158 @@
+#include "sim/gpu/collective_move.h"
+
+#include <math.h>
+
+#include "sim/machine/durations.h"
+
+bool gt_collective_only_sends(const struct gt_workload *workload, const struct gt_collective_part *part)
+{
+    const struct gt_collective *collective = &gt_collective_kernel(workload, part->op)->collective;
+    uint32_t ranks = workload->groups[part->group].size;
+
+    switch ((enum gt_collective_kind)collective->kind) {
+    case GT_BROADCAST: return part->rank == collective->root;
+    case GT_REDUCE: return part->rank == (collective->root + 1) % ranks; /* the chain begins behind the root */
+    case GT_SEND_RECV: return collective->from == GT_NONE;
+    default: return false;
+    }
+}
+
+static uint32_t ranks_of(const struct gt_machine *m, const struct gt_kernel *kernel)
+{
+    return m->workload->groups[kernel->collective.group].size;
+}
+
+/* By how much it takes longer on this device than on the one recorded. */
+static double slower(const struct gt_machine *m, const struct gt_kernel *kernel)
+{
+    uint32_t ranks = ranks_of(m, kernel);
+    double here, there;
+
+    if (m->device == m->recorded)
+        return 1;
+    here = (double)gt_collective_plan(m->device, kernel, ranks).transfer_ps;
+    there = (double)gt_collective_plan(m->recorded, kernel, ranks).transfer_ps;
+    return there > 0 ? here / there : 1;
+}
+
+/* Recorded or stated durations of parts hold their waiting; that of the part that waited least has the least of it. */
+static gt_time_ps least_stated_ps(const struct gt_machine *m, const struct gt_collective_meeting *meeting)
+{
+    const struct gt_collectives *c = m->collectives;
+    gt_time_ps least_ps = GT_TIME_NONE;
+
+    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++) {
+        const struct gt_op *op = &m->workload->ops[c->parts.parts[c->by_meeting[i]].op];
+        gt_time_ps stated_ps =
+            op->duration_ps != GT_TIME_NONE ? op->duration_ps : m->workload->kernels[op->kernel].duration_ps;
+
+        least_ps = stated_ps < least_ps ? stated_ps : least_ps;
+    }
+    return least_ps;
+}
+
+/* What is stated says nothing of who was done first. */
+static void plan(struct gt_machine *m, struct gt_collective_meeting *meeting)
+{
+    const struct gt_collectives *c = m->collectives;
+    const struct gt_kernel *kernel =
+        gt_collective_kernel(m->workload, c->parts.parts[c->by_meeting[meeting->first]].op);
+    gt_time_ps stated_ps = least_stated_ps(m, meeting);
+
+    meeting->plan = gt_collective_plan(m->device, kernel, ranks_of(m, kernel));
+    if (stated_ps != GT_TIME_NONE) {
+        meeting->plan.transfer_ps = meeting->plan.fetch_ps = gt_whole_ps((double)stated_ps * slower(m, kernel));
+        meeting->plan.lag_ps = 0;
+    } else {
+        m->extrapolated +=
+            kernel->collective.kind != GT_SEND_RECV && gt_collective_extrapolated(m->device, ranks_of(m, kernel));
+    }
+    meeting->planned = true;
+    meeting->left_ps = (double)meeting->plan.transfer_ps;
+}
+
+/* How much must be left until all have come. */
+static double kept_back_ps(const struct gt_collective_meeting *meeting)
+{
+    return meeting->missing > 0 ? (double)meeting->plan.transfer_ps * (1 - meeting->plan.ahead) : 0;
+}
+
+static void settle(struct gt_machine *m, struct gt_collective_meeting *meeting)
+{
+    meeting->left_ps -= (double)(m->engine.now_ps - meeting->updated_ps) * meeting->rate;
+    meeting->updated_ps = m->engine.now_ps;
+}
+
+static void schedule(struct gt_machine *m, uint32_t number)
+{
+    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
+    double left_ps = fmax(0, meeting->left_ps - kept_back_ps(meeting));
+
+    gt_engine_schedule(&m->engine, m->engine.now_ps + gt_whole_ps(left_ps / meeting->rate), GT_PHASE_END,
+                       GT_HANDLE_COLLECTIVE, number, ++meeting->stamp);
+}
+
+static bool has_come(const struct gt_collectives *c, uint32_t part)
+{
+    uint32_t first;
+
+    gt_collective_parts_of(&c->parts, c->parts.parts[part].op, &first);
+    return c->comers[first].come_ps != GT_TIME_NONE;
+}
+
+void gt_collective_set_off(struct gt_machine *m, uint32_t number)
+{
+    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
+
+    if (!meeting->planned)
+        plan(m, meeting);
+    if (meeting->moved_ps != GT_TIME_NONE || m->options->serialize)
+        return;
+    if (meeting->missing > 0 && (meeting->sender == GT_NONE || !has_come(m->collectives, meeting->sender) ||
+                                 meeting->left_ps <= kept_back_ps(meeting)))
+        return;
+    if (meeting->moving) {
+        settle(m, meeting);
+    } else {
+        m->fired[GT_RULE_COLLECTIVE]++;
+        m->fired[GT_RULE_SENDS_AHEAD] += meeting->missing > 0;
+        meeting->moving = true;
+        meeting->updated_ps = m->engine.now_ps;
+    }
+    schedule(m, number);
+}
+
+int gt_collective_handler(void *machine, uint32_t number, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+    struct gt_collective_meeting *meeting = &m->collectives->meetings[number];
+
+    (void)error;
+    if (stamp != meeting->stamp)
+        return 0;
+    meeting->moving = false;
+    meeting->left_ps = kept_back_ps(meeting);
+    if (meeting->left_ps > 0)
+        return 0; /* the buffers are full: on when all have come */
+    meeting->moved_ps = m->engine.now_ps;
+    for (uint32_t i = meeting->first; i < meeting->first + meeting->count; i++)
+        gt_collective_go_on(m, m->collectives->parts.parts[m->collectives->by_meeting[i]].op);
+    return m->failed ? -1 : 0;
+}
+
+gt_time_ps gt_collective_part_end_ps(const struct gt_machine *m, uint32_t part)
+{
+    const struct gt_collectives *c = m->collectives;
+    const struct gt_collective_meeting *meeting = &c->meetings[c->parts.parts[part].meeting];
+    gt_time_ps come_ps, done_ps;
+    uint32_t first;
+
+    gt_collective_parts_of(&c->parts, c->parts.parts[part].op, &first);
+    come_ps = c->comers[first].come_ps;
+    if (m->options->serialize) /* nobody else can be there */
+        return come_ps + meeting->plan.transfer_ps + meeting->plan.lag_ps;
+    if (meeting->moved_ps == GT_TIME_NONE || part == meeting->sender)
+        return meeting->moved_ps;
+    done_ps = meeting->moved_ps + meeting->plan.lag_ps;
+    return come_ps + meeting->plan.fetch_ps > done_ps ? come_ps + meeting->plan.fetch_ps : done_ps;
+}
