@@ -55,6 +55,7 @@ struct gt_gpu_launch {
                                       * what it points to the device's */
     const struct gt_network_part *part; /* operator: what its first block does (kernels/network.h); the host's */
     float *network;                     /* operator: the memory that it works in */
+    void *peer;                         /* peer: memory of another GPU, as large as its own; NULL: it takes its own */
     void *scratch;                      /* device memory, scratch_bytes() of it, inputs and outputs; launches
                                      * that may run at the same time need one each */
 };

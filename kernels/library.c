@@ -14,7 +14,8 @@
     _(empty) _(spin) _(spin_phases) _(stream) _(chase) _(fma) _(gemm_tiled) _(gemm_tensor) _(reduce) _(histogram) \
     _(transpose) _(softmax) _(cp_async_pipeline) _(gemm_cp_async) _(gemm_wgmma) _(flash_attention) \
     _(stencil) _(spmv) _(scan) _(sort_block) _(gather) _(layernorm) _(nbody) _(mandelbrot) _(atomics) \
-    _(executor) _(gemm_tasks) _(conv_bn) _(rnn) _(lstm) _(operator) _(produce_consume) DEVICE_LINKED_KERNELS(_)
+    _(executor) _(gemm_tasks) _(conv_bn) _(rnn) _(lstm) _(operator) _(produce_consume) _(peer) \
+        DEVICE_LINKED_KERNELS(_)
 /* Those that launch kernels, where CUDA's device runtime is there. */
 #ifdef GT_DEVICE_RUNTIME
 #define DEVICE_LINKED_KERNELS(_) _(quicksort) _(mergesort) _(mandelbrot_adaptive)

@@ -53,6 +53,9 @@ cudaError_t gt_library_prepare(const struct gt_library_kernel *kernel, const str
 int gt_library_check(const struct gt_library_kernel *kernel, const struct gt_gpu_launch *launch, uint64_t seed,
                      struct gt_error *error);
 
+/* What reads or writes another GPU's memory: gt_gpu_launch.peer. */
+extern const struct gt_library_kernel gt_kernel_peer;
+
 #ifdef __cplusplus
 }
 #endif

@@ -28,6 +28,7 @@ KERNELS = \
     kernels/mandelbrot.cu \
     kernels/nbody.cu \
     kernels/network.cu \
+    kernels/peer.cu \
     kernels/produce_consume.cu \
     kernels/reduce.cu \
     kernels/rnn.cu \

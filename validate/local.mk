@@ -32,7 +32,7 @@ VALIDATE_CUDA_SOURCES = \
     validate/player/allocations.c validate/player/children.c \
     validate/player/gpus.c validate/player/graph.c validate/player/internal.h validate/player/kernels.c \
     validate/player/lock.c validate/player/memory.c \
-    validate/player/network.c validate/player/player.c validate/player/records.c validate/player/tasks.c \
+    validate/player/network.c validate/player/peer.c validate/player/player.c validate/player/records.c validate/player/tasks.c \
     validate/player/task_works.c validate/player/warm.c
 VALIDATE_ABSENT_SOURCES = \
     validate/calibrate/absent.c \
@@ -77,7 +77,7 @@ VALIDATE_SYSTEM_LIBS =
 endif
 
 # Collectives: NCCL's header is enough to be played and measured.
-VALIDATE_COLLECTIVES_SOURCES = validate/calibrate/collectives.c validate/player/collectives.c validate/gpu/nccl.h
+VALIDATE_COLLECTIVES_SOURCES = validate/calibrate/collective_calls.c validate/calibrate/collectives.c validate/player/collectives.c validate/gpu/nccl.h
 EXTRA_DIST += $(VALIDATE_COLLECTIVES_SOURCES) validate/gpu/nccl.c validate/gpu/nccl_absent.c \
     validate/scripts/collective_traces.py validate/scripts/collectives.py validate/recordings/collectives-sizes.csv validate/recordings/collectives-4711.tar.zst
 if HAVE_NVCC

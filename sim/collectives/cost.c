@@ -14,6 +14,7 @@ static const struct {
     [GT_SEND_RECV] = { 16, false },
 };
 static const double first_bytes = 16, next_point = 4;
+static const double ll_buffer_part = 16; /* src/include/device.h: of the usual buffer */
 
 static const struct gt_collective_curve *curve_of(const struct gt_device *device,
                                                   const struct gt_collective *collective,
@@ -100,19 +101,36 @@ static double time_ns(const struct gt_device *device, const struct gt_collective
                             : reckoned_ns(device, curve, &like, ranks, usual, plan);
 }
 
-/* The part of it that its channels' buffers hold. */
+/* The part of it that its channels' buffers hold; those of LL are a sixteenth as large. */
 static double ahead(const struct gt_device *device, const struct gt_collective *collective,
                     const struct gt_collective_plan *plan)
 {
-    double bytes = (double)device->collective.ahead_kib * 1024 * plan->channels;
+    double kib = device->collective.ahead_kib / (plan->protocol == GT_PROTOCOL_LL ? ll_buffer_part : 1);
+    double bytes = kib * 1024 * plan->channels;
 
-    return collective->bytes <= bytes ? device->collective.ahead_kib > 0 : bytes / (double)collective->bytes;
+    return (double)collective->bytes <= bytes ? kib > 0 : bytes / (double)collective->bytes;
+}
+
+/* Where one rank only sends: what the curve holds is when that is done.  To fetch what has been sent takes a part of what
+ * sending it took, and the last pieces of it are fetched when the sender is done: as much of them as are on their way. */
+static void add_getting(const struct gt_device *device, const struct gt_collective *collective, double empty_ns,
+                        struct gt_collective_plan *plan)
+{
+    double all_ps = (double)plan->transfer_ps, empty_ps = fmin(empty_ns * 1000, all_ps);
+    double fetch_ps = (all_ps - empty_ps) * device->collective.fetch_pct / 100;
+    double most_ps = (double)device->collective.most_lag_ps * (collective->kind == GT_REDUCE ? 2 : 1);
+    double least_ps = (double)device->collective.lag_ps;
+
+    plan->fetch_ps = (gt_time_ps)(empty_ps + fetch_ps + 0.5);
+    plan->lag_ps = (gt_time_ps)(fmax(least_ps, fmin(least_ps + fetch_ps, most_ps)) + 0.5);
+    plan->ahead = ahead(device, collective, plan);
 }
 
 struct gt_collective_plan gt_collective_plan(const struct gt_device *device, const struct gt_kernel *kernel,
                                              uint32_t ranks)
 {
     const struct gt_collective *collective = &kernel->collective;
+    struct gt_collective empty = *collective;
     struct gt_collective_plan plan = { .protocol = gt_nccl_protocol(device, collective, ranks) };
     uint32_t usual = gt_nccl_channels(device, collective, ranks, plan.protocol);
     uint64_t channels = collective->shaped ? gt_kernel_blocks(kernel) : usual;
@@ -127,7 +145,8 @@ struct gt_collective_plan gt_collective_plan(const struct gt_device *device, con
     ns = time_ns(device, collective, ranks, usual, &plan);
     plan.fetch_ps = plan.transfer_ps =
         ns * 1000 < (double)GT_TIME_LIMIT_PS ? (gt_time_ps)(ns * 1000 + 0.5) : GT_TIME_LIMIT_PS;
-    plan.ahead = ahead(device, collective, &plan);
+    empty.bytes = 0;
+    add_getting(device, collective, time_ns(device, &empty, ranks, usual, &plan), &plan);
     return plan;
 }
 

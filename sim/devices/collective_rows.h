@@ -37,6 +37,12 @@
          "a thread's first call of NCCL's: what it takes beyond"), \
     U32("collective.ahead_kib", "KiB", collective.ahead_kib, 0, 1 << 20, "0", \
         "who only sends (a broadcast's root) is so much ahead of who gets, a channel; 0: all wait for all"), \
+    U32("collective.fetch_pct", "%", collective.fetch_pct, 0, 100, "100", \
+        "who gets what was all sent before takes this part of what moving it takes beyond 16 bytes"), \
+    TIME("collective.lag_us", "us", collective.lag_ps, LONGEST_US, "0", \
+         "who gets ends so long after who sends, at least"), \
+    TIME("collective.most_lag_us", "us", collective.most_lag_ps, LONGEST_US, "0", \
+         "and at most; of what is reduced twice that"), \
     U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2", \
         "GPUs that these times are measured with; for more they are extrapolated")
 /* clang-format on */

@@ -67,6 +67,8 @@ static void plan(struct gt_machine *m, struct gt_collective_meeting *meeting)
         m->extrapolated +=
             kernel->collective.kind != GT_SEND_RECV && gt_collective_extrapolated(m->device, ranks_of(m, kernel));
     }
+    if (meeting->sender == GT_NONE)
+        meeting->plan.lag_ps = meeting->plan.fetch_ps = 0;
     meeting->planned = true;
     meeting->left_ps = (double)meeting->plan.transfer_ps;
 }

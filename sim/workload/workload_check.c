@@ -193,9 +193,9 @@ static int check_op(const struct gt_workload *workload, uint32_t index, struct g
     if (op->has_priority && op->kind != GT_OP_KERNEL)
         return gt_error_set(error, "a %s has no priority of its own: kernels have", gt_op_kind_names[op->kind]);
     if (!index_fits(op->peer_gpu, workload->gpu_count))
-        return gt_error_set(error, "a copy's other GPU is not among the GPUs");
+        return gt_error_set(error, "an operation's other GPU is not among the GPUs");
     if (op->peer_gpu != GT_NONE && op->peer_gpu == workload->streams[op->stream].gpu)
-        return gt_error_set(error, "a copy's other GPU is the one that its stream is on");
+        return gt_error_set(error, "an operation's other GPU is the one that its stream is on");
     if (op->bytes > INT64_MAX)
         return gt_error_set(error, "a %s of more than 2^63 bytes", gt_op_kind_names[op->kind]);
     if (!stretch_fits(op->start_ps, op->duration_ps))

@@ -22,6 +22,7 @@ int gt_calibrate_pageable(struct gt_bench *bench);
 int gt_calibrate_link(struct gt_bench *bench);
 int gt_calibrate_links(struct gt_bench *bench);
 int gt_calibrate_collectives(struct gt_bench *bench);
+int gt_calibrate_collective_calls(struct gt_bench *bench); /* part of collectives */
 int gt_calibrate_turns(struct gt_bench *bench);
 int gt_calibrate_latency(struct gt_bench *bench);
 int gt_calibrate_meeting(struct gt_bench *bench);

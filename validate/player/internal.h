@@ -239,6 +239,10 @@ void gt_player_task_works_free(struct gt_play_works *works);
 /* The place of `name` in a list of so many; -1. */
 int gt_player_find_name(const char *const *names, int count, const char *name);
 
+/* peer.c */
+/* The operation's kernel works in another GPU's memory, if it says so: what and where. */
+int gt_player_peer(struct gt_player *player, uint32_t op, struct gt_error *error);
+
 /* network.c */
 /* `count` parts of an operator, one behind the other, that something in the trace works out. */
 void gt_player_add_part(struct gt_player *player, const struct gt_network_part *part, uint32_t count);

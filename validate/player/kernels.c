@@ -158,7 +158,7 @@ static int set_launch(struct gt_player *player, uint32_t number, const struct gt
     if (result == 0 && op->library == &gt_kernel_operator)
         result = gt_player_operator(player, number, places, error);
     free(places);
-    if (result != 0)
+    if (result != 0 || gt_player_peer(player, number, error) != 0)
         return -1;
     if (player->tree_kernels[player->workload->ops[number].kernel] &&
         gt_player_tree_kernel(player, number, error) != 0)

@@ -4,8 +4,9 @@
 Families: sizes (a series of one kind each), late (a rank comes behind a kernel), beside (kernels that want the same SMs),
 buckets (a backward pass with all-reduces beside it, as DistributedDataParallel has them), oneway (one rank sends, the other gets,
 from the same moment on or one of them later), memory (kernels that read and write DRAM meanwhile), copies (from GPU to GPU
-meanwhile). A host thread a rank; every kernel spins, so that it is played as it is simulated, but for those of `memory`, which are
-traces/scenarios/pairs' and whose cost is their programs' (profile1.jsonl.zst and profile2.jsonl.zst there).
+meanwhile), peers (kernels that work in the other GPU's memory). A host thread a rank; every kernel spins, so that it is played as
+it is simulated, but for those of `peers`, which last as the device file says, and of `memory`, which are traces/scenarios/pairs'
+and whose cost is their programs' (profile1.jsonl.zst and profile2.jsonl.zst there).
 collective_traces.py SEED COUNT FOLDER FAMILY... draws these families alone.
 """
 import json
@@ -176,6 +177,28 @@ def copies(chance, trace):
                 elif rank in ranks:
                     trace.call(rank, "copy", direction="p2p", bytes=bytes_, stream=f"compute{rank}", peer_gpu=1 - rank,
                                from_peer=pull)
+
+
+def peers(chance, trace):
+    """Kernels that read or write the other GPU's memory, one to three at a time, beside copies or a collective or nothing."""
+    beside = chance.choice(["nothing", "copies", "collective"])
+    ranks = chance.choice([[0], [1], [0, 1]])
+    for number in range(chance.randint(1, 2)):
+        kernel = trace.kernel(kernel=f"peer{number}", grid=chance.choice([8, 16, 33, 66, 132, 264, chance.randint(1, 600)]),
+                              block=chance.choice([128, 256, 512, 1024]), registers=32, runs="peer")
+        bytes_, read = size(chance, 18, 27), chance.random() < 0.5
+        for rank in ranks:
+            trace.lines.append({"stream": f"peer{number}-{rank}", "gpu": rank, "flags": ["non_blocking"]})
+            for _ in range(chance.randint(1, 3)):
+                trace.call(rank, "launch", kernel=kernel, stream=f"peer{number}-{rank}", peer_gpu=1 - rank, from_peer=read,
+                           bytes=bytes_)
+    bytes_, pull = size(chance, 22, 27), chance.random() < 0.5
+    for rank in (0, 1):
+        if beside == "collective":
+            trace.launch(rank, trace.collective(chance.choice(KINDS[:3]), bytes_), "comm")
+        elif beside == "copies" and chance.random() < 0.7:
+            trace.call(rank, "copy", direction="p2p", bytes=bytes_, stream=f"compute{rank}", peer_gpu=1 - rank,
+                       from_peer=pull)
 
 
 def main():
