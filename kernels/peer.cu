@@ -3,7 +3,8 @@
 #include "kernels/kernel.cuh"
 #include "kernels/reference.h"
 
-namespace {
+namespace
+{
 
 enum way { READ, WRITE, WAYS };
 enum { VECTOR_BYTES = sizeof(float4), VECTOR_FLOATS = 4 };
@@ -36,7 +37,8 @@ struct peer_arguments layout(const struct gt_gpu_launch *launch)
     char *here = (char *)launch->scratch;
     char *there = launch->peer != nullptr ? (char *)launch->peer : here + scratch_array(array_bytes(launch));
     bool read = launch_argument(launch, 0) == READ;
-    return {(const float4 *)(read ? there : here), (float4 *)(read ? here : there), array_bytes(launch) / VECTOR_BYTES};
+    return { (const float4 *)(read ? there : here), (float4 *)(read ? here : there),
+             array_bytes(launch) / VECTOR_BYTES };
 }
 
 size_t scratch_bytes(const struct gt_gpu_launch *launch)
@@ -53,8 +55,8 @@ int accepts(const struct gt_gpu_launch *launch, struct gt_error *error)
 {
     if (array_bytes(launch) % VECTOR_BYTES == 0)
         return 0;
-    return gt_error_set(error, "bytes is %llu; give a multiple of %d",
-                        (unsigned long long)array_bytes(launch), VECTOR_BYTES);
+    return gt_error_set(error, "bytes is %llu; give a multiple of %d", (unsigned long long)array_bytes(launch),
+                        VECTOR_BYTES);
 }
 
 cudaError_t fill(const struct gt_gpu_launch *launch, uint64_t seed)
@@ -72,20 +74,20 @@ int verify(const struct gt_gpu_launch *launch, uint64_t seed, struct gt_error *e
 {
     struct peer_arguments arrays = layout(launch);
     uint64_t floats = arrays.vectors * VECTOR_FLOATS;
-    return reference_compare(
-        (float *)arrays.to, floats, gt_reference_sample(floats, 1, seed), TOLERANCE,
-        [&](struct gt_reference_norm *norm, const float *got, uint64_t at) {
-            gt_reference_add(norm, got[at], random_float(seed, at, -1, 1));
-        }, error);
+    return reference_compare((float *)arrays.to, floats, gt_reference_sample(floats, 1, seed), TOLERANCE,
+                             [&](struct gt_reference_norm *norm, const float *got, uint64_t at) {
+                                 gt_reference_add(norm, got[at], random_float(seed, at, -1, 1));
+                             },
+                             error);
 }
 
-const char *const way_names[WAYS] = {"read", "write"};
+const char *const way_names[WAYS] = { "read", "write" };
 const struct gt_kernel_parameter parameters[] = {
-    {"way", "", "read there, write here; or the reverse", 0, WAYS - 1, READ, way_names},
-    {"bytes", "bytes", "that it moves; a multiple of 16", 16, 1e11, 64 << 20, nullptr},
+    { "way", "", "read there, write here; or the reverse", 0, WAYS - 1, READ, way_names },
+    { "bytes", "bytes", "that it moves; a multiple of 16", 16, 1e11, 64 << 20, nullptr },
 };
 
-}
+} // namespace
 
 extern "C" const struct gt_library_kernel gt_kernel_peer = {
     .name = "peer",
