@@ -191,11 +191,11 @@ struct gt_device {
         uint32_t most_channels;           /* no more than these, whatever else says so; 0: no limit */
         uint32_t registers, shared_bytes; /* of a thread, of a block */
         uint32_t cluster;                 /* blocks of a cluster, where that divides their number */
-        uint64_t call_ps, cold_ps;        /* CPU time that asking for one takes beyond a launch; a thread's first, beyond */
-        uint32_t fetch_pct;               /* of moving the data: fetching what was sent before */
-        uint64_t lag_ps, most_lag_ps;     /* from a sender's end to the end of who gets it: least, most */
-        uint32_t ahead_kib;               /* that one channel's buffers hold, of what nobody has got yet */
-        uint32_t measured_ranks;          /* the curves are of so many; for more, times are extrapolated */
+        uint64_t call_ps, cold_ps; /* CPU time that asking for one takes beyond a launch; a thread's first, beyond */
+        uint32_t fetch_pct;        /* of moving the data: fetching what was sent before */
+        uint64_t lag_ps, most_lag_ps; /* from a sender's end to the end of who gets it: least, most */
+        uint32_t ahead_kib;           /* that one channel's buffers hold, of what nobody has got yet */
+        uint32_t measured_ranks;      /* the curves are of so many; for more, times are extrapolated */
     } collective;
     /* What a profiler's recording costs the host, by the profiler. */
     struct gt_profiler_cost {
