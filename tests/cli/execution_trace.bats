@@ -111,3 +111,16 @@ ET
     [[ $stderr == *"race-reuse.jsonl: --execution-trace goes with a profile of PyTorch's profiler"* ]]
     [ ! -e out.jsonl ]
 }
+
+@test "an execution trace of another run, or of another part of it, is refused by what does not fit" {
+    run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace "$DATA/side-safe.et.json.gz" -o x.jsonl
+    [[ "$output" == *"side-safe.et.json.gz: is of another run than the profile, or of another part of it: of 100 operators there 0 have"* ]]
+    [ ! -e x.jsonl ]
+    gzip -dc "$DATA/mlp.et.json.gz" | sed 's/"pid":2794/"pid":77/' > other.json
+    run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace other.json -o x.jsonl
+    [[ "$output" == *"other.json: is of another run than the profile: process 77 wrote it"* ]]
+    # the same numbers, other operators
+    gzip -dc "$DATA/mlp.et.json.gz" | sed 's/"name":"aten::/"name":"aten::other_/g' > names.json
+    run -1 "$GRIDTIDE" import kineto "$DATA/mlp.kineto.json.gz" --execution-trace names.json -o x.jsonl
+    [[ "$output" == *"names.json: is of another run than the profile, or of another part of it"*"the same name"* ]]
+}

@@ -8,6 +8,7 @@
 #include "traces/io/decimal.h"
 #include "traces/io/input.h"
 #include "traces/io/json_line.h"
+#include "traces/kineto/internal.h"
 
 enum { CHUNK_BYTES = 1 << 16 };
 static const uint64_t most_bytes = UINT64_C(1) << 30;
@@ -211,6 +212,7 @@ static void add_node(struct et *et, const struct gt_json_token *object)
         schema = (struct schema){ text->text, text->length };
         node.known = true;
     }
+    node.name = kineto_hash(name->text, name->length);
     node.records_stream =
         name->length == sizeof record_stream - 1 && memcmp(name->text, record_stream, name->length) == 0;
     add_values(et, member(object, "inputs"), &schema, false);
@@ -239,6 +241,8 @@ static int take_document(struct et *et, const struct gt_json_token *document, co
                             "%s: no \"schema\" and list of \"nodes\"; is it what PyTorch's ExecutionTraceObserver "
                             "wrote?",
                             path);
+    if (!number(member(document, "pid"), &et->process))
+        et->process = 0;
     at = nodes + 1;
     for (const struct gt_json_token *node = next_of(nodes, &at); node != NULL; node = next_of(nodes, &at))
         add_node(et, node);

@@ -24,12 +24,14 @@ struct et_tensor {
 
 struct et_node {
     uint64_t function;     /* number of the record function */
+    uint64_t name;         /* the operator's, hashed (kineto_hash()) */
     uint32_t first, count; /* its tensors */
     bool known;            /* it has a schema, which says what is written */
     bool records_stream;   /* Tensor.record_stream() */
 };
 
 struct et {
+    uint64_t process; /* that wrote it; 0: it does not say */
     struct et_node *nodes; /* by function, rising */
     uint32_t node_count, node_room;
     struct et_tensor *tensors;

@@ -22,10 +22,18 @@ bool kineto_number(const char *text, size_t length, int power, int64_t *value)
     return true;
 }
 
+uint64_t kineto_hash(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    for (size_t at = 0; at < length; at++)
+        hash = (hash ^ (unsigned char)text[at]) * UINT64_C(1099511628211);
+    return hash;
+}
+
 int64_t kineto_number_of_text(const char *text, size_t length)
 {
     size_t at = length;
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
     int64_t value;
 
     while (at > 0 && is_digit(text[at - 1]))
@@ -34,7 +42,5 @@ int64_t kineto_number_of_text(const char *text, size_t length)
         at = 0;
     if (at < length && kineto_number(text + at, length - at, 0, &value))
         return value;
-    for (at = 0; at < length; at++)
-        hash = (hash ^ (unsigned char)text[at]) * UINT64_C(1099511628211);
-    return (int64_t)(hash >> 2);
+    return (int64_t)(kineto_hash(text, length) >> 2);
 }

@@ -95,11 +95,46 @@ static void make_buffers(struct kineto_tensors *tensors, struct gt_import *impor
     }
 }
 
+enum { FEWEST_NODES = 4 };
+
+/* Both files are of one run if they tell of the same operators: numbers of record functions count on through a process, so that
+ * another run, or another part of the same one, has others, or other operators by them. */
+static int check_same_run(const struct kineto_tensors *tensors, const char *path, struct gt_error *error)
+{
+    const struct et *et = &tensors->join->et;
+    uint32_t found = 0, same = 0, of_process = 0;
+
+    for (uint32_t i = 0; i < tensors->function_count; i++) {
+        const struct kineto_function *function = &tensors->functions[i];
+        const struct et_node *node = et_find(et, function->function);
+
+        found += node != NULL;
+        same += node != NULL && node->name == function->name;
+        of_process += function->process == et->process;
+    }
+    if (tensors->function_count == 0 || et->node_count < FEWEST_NODES)
+        return 0; /* too little to tell by: what they read and write is not known, which is said elsewhere */
+    if (et->process != 0 && of_process == 0)
+        return gt_error_set(
+            error,
+            "%s: is of another run than the profile: process %llu wrote it, which has no operator there; give the "
+            "execution trace that was recorded together with the profile",
+            path, (unsigned long long)et->process);
+    if (found == 0 || same < found - found / 8)
+        return gt_error_set(
+            error,
+            "%s: is of another run than the profile, or of another part of it: of %u operators there %u have a "
+            "record here by their number, %u of them with the same name; give the execution trace that was "
+            "recorded together with the profile",
+            path, tensors->function_count, found, same);
+    return 0;
+}
+
 int kineto_tensors_begin(struct kineto_tensors *tensors, struct gt_import *import, const char *path,
                          struct gt_error *error)
 {
     tensors->join = gt_calloc(1, sizeof *tensors->join);
-    if (et_read(&tensors->join->et, path, error) != 0)
+    if (et_read(&tensors->join->et, path, error) != 0 || check_same_run(tensors, path, error) != 0)
         return -1;
     find_storages(tensors->join);
     kineto_find_addresses(tensors);
