@@ -35,3 +35,18 @@ double gt_median(double *values, uint64_t count)
         qsort(values, count, sizeof *values, gt_by_double);
     return gt_percentile(values, count, 50);
 }
+
+uint32_t gt_count_until(const uint64_t *sorted, uint32_t count, uint64_t value)
+{
+    uint32_t low = 0, high = count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (sorted[middle] <= value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}

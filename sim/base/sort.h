@@ -9,6 +9,9 @@ int gt_by_i64(const void *left, const void *right);
 int gt_by_u64(const void *left, const void *right);
 int gt_by_double(const void *left, const void *right);
 
+/* How many of sorted values, rising, are not above `value`. */
+uint32_t gt_count_until(const uint64_t *sorted, uint32_t count, uint64_t value);
+
 /* One key of several in a comparison for qsort(): where the two differ, that decides. */
 #define GT_ORDER(a, b)                 \
     do {                               \

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 
 enum { CHUNK = 256 };
 
@@ -13,31 +14,15 @@ struct gt_sorted_chunk {
     void *things[CHUNK];
 };
 
-/* How many of the keys are not above `key`. */
-static uint32_t rank_of(const uint64_t *keys, uint32_t count, uint64_t key)
-{
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (keys[middle] <= key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void *gt_sorted_find(const struct gt_sorted *sorted, uint64_t key)
 {
-    uint32_t chunk = rank_of(sorted->begins, sorted->count, key);
+    uint32_t chunk = gt_count_until(sorted->begins, sorted->count, key);
     const struct gt_sorted_chunk *at;
 
     if (chunk == 0)
         return NULL;
     at = sorted->chunks[chunk - 1];
-    return at->things[rank_of(at->keys, at->count, key) - 1];
+    return at->things[gt_count_until(at->keys, at->count, key) - 1];
 }
 
 static void insert_chunk(struct gt_sorted *sorted, uint32_t place, struct gt_sorted_chunk *chunk)
@@ -67,7 +52,7 @@ static void split(struct gt_sorted *sorted, uint32_t place)
 
 void gt_sorted_add(struct gt_sorted *sorted, uint64_t key, void *thing)
 {
-    uint32_t chunk = rank_of(sorted->begins, sorted->count, key), place;
+    uint32_t chunk = gt_count_until(sorted->begins, sorted->count, key), place;
     struct gt_sorted_chunk *at;
 
     if (sorted->count == 0) {
@@ -80,7 +65,7 @@ void gt_sorted_add(struct gt_sorted *sorted, uint64_t key, void *thing)
         chunk += sorted->begins[chunk + 1] <= key;
     }
     at = sorted->chunks[chunk];
-    place = rank_of(at->keys, at->count, key);
+    place = gt_count_until(at->keys, at->count, key);
     memmove(&at->keys[place + 1], &at->keys[place], (at->count - place) * sizeof *at->keys);
     memmove(&at->things[place + 1], &at->things[place], (at->count - place) * sizeof *at->things);
     at->keys[place] = key;
@@ -91,10 +76,10 @@ void gt_sorted_add(struct gt_sorted *sorted, uint64_t key, void *thing)
 
 void gt_sorted_remove(struct gt_sorted *sorted, uint64_t key)
 {
-    uint32_t chunk = rank_of(sorted->begins, sorted->count, key) - 1, place;
+    uint32_t chunk = gt_count_until(sorted->begins, sorted->count, key) - 1, place;
     struct gt_sorted_chunk *at = sorted->chunks[chunk];
 
-    place = rank_of(at->keys, at->count, key) - 1;
+    place = gt_count_until(at->keys, at->count, key) - 1;
     at->count--;
     memmove(&at->keys[place], &at->keys[place + 1], (at->count - place) * sizeof *at->keys);
     memmove(&at->things[place], &at->things[place + 1], (at->count - place) * sizeof *at->things);

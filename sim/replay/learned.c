@@ -84,28 +84,12 @@ static void gather(struct crowd *crowd, const struct gt_workload *w)
     qsort(crowd->ends_ps, crowd->count, sizeof *crowd->ends_ps, gt_by_u64);
 }
 
-/* How many are no later. */
-static uint32_t count_until(const uint64_t *times_ps, uint32_t count, gt_time_ps until_ps)
-{
-    uint32_t low = 0, high = count;
-
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-
-        if (times_ps[middle] <= until_ps)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Between the end of a stream's operation and the start of its next, did kernels of other streams run? Then the next one may
  * have waited for room, too. */
 static bool crowded(const struct crowd *crowd, gt_time_ps end_ps, gt_time_ps start_ps)
 {
-    return count_until(crowd->begins_ps, crowd->count, start_ps > 0 ? start_ps - 1 : 0) >
-           count_until(crowd->ends_ps, crowd->count, end_ps);
+    return gt_count_until(crowd->begins_ps, crowd->count, start_ps > 0 ? start_ps - 1 : 0) >
+           gt_count_until(crowd->ends_ps, crowd->count, end_ps);
 }
 
 struct last_op {
