@@ -8,7 +8,15 @@
 #include "traces/io/decimal.h"
 #include "traces/io/input.h"
 #include "traces/io/json_line.h"
-#include "traces/kineto/internal.h"
+
+uint64_t kineto_hash(const char *text, size_t length)
+{
+    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    for (size_t at = 0; at < length; at++)
+        hash = (hash ^ (unsigned char)text[at]) * UINT64_C(1099511628211);
+    return hash;
+}
 
 enum { CHUNK_BYTES = 1 << 16 };
 static const uint64_t most_bytes = UINT64_C(1) << 30;

@@ -31,12 +31,15 @@ struct et_node {
 };
 
 struct et {
-    uint64_t process; /* that wrote it; 0: it does not say */
+    uint64_t process;      /* that wrote it; 0: it does not say */
     struct et_node *nodes; /* by function, rising */
     uint32_t node_count, node_room;
     struct et_tensor *tensors;
     uint32_t tensor_count, tensor_room;
 };
+
+/* FNV-1a: of names, and of what stands for a number. */
+uint64_t kineto_hash(const char *text, size_t length);
 
 /* Read the file.  Returns 0, or -1 with "PATH: ...".  Either way et_free() ends it. */
 int et_read(struct et *et, const char *path, struct gt_error *error);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "traces/kineto/execution_trace.h"
 #include "traces/kineto/internal.h"
 
 enum { CUDA_DEVICE = 1 }; /* c10::DeviceType */

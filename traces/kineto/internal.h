@@ -189,7 +189,6 @@ static inline uint32_t kineto_external(const struct kineto_event *event)
 /* The JSON text times 10^power, rounded to the nearest whole number. False when it is no number
  * or beyond +-2^62. */
 bool kineto_number(const char *text, size_t length, int power, int64_t *value);
-uint64_t kineto_hash(const char *text, size_t length);
 /* A number out of text: "7" and "stream 7" are 7; a text without digits at its end is a number of
  * its own. */
 int64_t kineto_number_of_text(const char *text, size_t length);

@@ -2,6 +2,7 @@
 #include "traces/kineto/internal.h"
 
 #include "traces/io/decimal.h"
+#include "traces/kineto/execution_trace.h"
 
 static const uint64_t limit = UINT64_C(1) << 62;
 
@@ -20,15 +21,6 @@ bool kineto_number(const char *text, size_t length, int power, int64_t *value)
         return false;
     *value = negative ? -(int64_t)magnitude : (int64_t)magnitude;
     return true;
-}
-
-uint64_t kineto_hash(const char *text, size_t length)
-{
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-
-    for (size_t at = 0; at < length; at++)
-        hash = (hash ^ (unsigned char)text[at]) * UINT64_C(1099511628211);
-    return hash;
 }
 
 int64_t kineto_number_of_text(const char *text, size_t length)
