@@ -44,7 +44,7 @@ UNIT_TESTS = \
     tests/unit/links tests/unit/link_share tests/unit/thread_lock \
     tests/unit/isolated_durations \
     tests/unit/kernel_model \
-    tests/unit/random tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
+    tests/unit/random tests/unit/ranks tests/unit/capture tests/unit/whatif_changes tests/unit/range tests/unit/rebuild \
     tests/unit/recorded tests/unit/recorded_memory tests/unit/recorded_others tests/unit/recording_cost \
     tests/unit/rules tests/unit/schedule \
     tests/unit/shrink \

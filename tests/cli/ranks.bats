@@ -215,14 +215,63 @@ END
     grep -q 'GPU 1 came last to' page/index.html
 }
 
-@test "a rank that is given twice is told" {
+@test "a rank that is given twice, or a file of another job, is refused by name" {
     profile 0 0 0 0 > a.json
     profile 1 20 0 0 > b.json
+    cp a.json again.json
+    "$GRIDTIDE" import -q a.json b.json -o job.jsonl
+    rm job.jsonl
+    run "$GRIDTIDE" import a.json b.json again.json -o job.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"a.json and again.json are both of rank 0"* ]]
+    sed 's/"world_size": 2/"world_size": 4/; s/"rank": 1/"rank": 3/' b.json > other.json
+    run "$GRIDTIDE" import a.json other.json -o job.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"other.json is of a job of 4 ranks, a.json of one of 2"* ]]
+    sed 's/^{/{"baseTimeNanoseconds": 1700000000000000000, /' a.json > early.json
+    sed 's/^{/{"baseTimeNanoseconds": 1700090000000000000, /' b.json > late.json
+    run "$GRIDTIDE" import late.json early.json -o job.jsonl
+    [ "$status" -eq 1 ]
+    [[ "$output" == *"late.json was recorded 25.0 hours behind early.json"* ]]
+    [ ! -e job.jsonl ]
+}
+
+@test "a rank's file that is cut off is refused by name, wherever it is cut" {
+    profile 0 0 0 0 > a.json
+    profile 1 20 0 0 > b.json
+    gzip -k b.json
+    for part in 1 10 50 90 99; do
+        for file in b.json b.json.gz; do
+            head -c "$(($(stat -c %s "$file") * part / 100))" "$file" > "cut.$part.$file"
+            run "$GRIDTIDE" import a.json "cut.$part.$file" -o job.jsonl
+            echo "$output"
+            [ "$status" -eq 1 ]
+            [[ "$output" == *"cut.$part.$file"* ]]
+            [ ! -e job.jsonl ]
+        done
+    done
+}
+
+@test "ranks that were not given, and steps that only some recorded, are told" {
+    profile 0 0 0 0 | sed 's/"world_size": 2/"world_size": 4/' > a.json
+    profile 1 20 0 0 | sed 's/"world_size": 2/"world_size": 4/' > b.json
     run "$GRIDTIDE" import a.json b.json -o job.jsonl
-    [[ "$output" != *"ranks-repeated"* ]]
-    run "$GRIDTIDE" import a.json b.json a.json -o job.jsonl
     [ "$status" -eq 0 ]
-    [[ "$output" == *"ranks-repeated: "*"(1 times)"* ]]
+    [[ "$output" == *"ranks-missing: "*"the first of them rank 2 of 4"*"(2 times)"* ]]
+    python3 - << 'END'
+import json
+for name, steps in ('a', 4), ('b', 3):
+    trace = json.load(open(f'{name}.json'))
+    for i in range(steps):
+        trace['traceEvents'].append({'ph': 'X', 'cat': 'user_annotation', 'name': f'ProfilerStep#{i}', 'pid': 7, 'tid': 7,
+                                     'ts': 1000 * i - 20, 'dur': 990})
+    json.dump(trace, open(f'{name}.steps.json', 'w'))
+END
+    run "$GRIDTIDE" import a.steps.json b.steps.json -o job.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"steps-differ: "*"(1 times)"* ]]
+    run "$GRIDTIDE" import a.steps.json a.steps.json -o job.jsonl
+    [ "$status" -eq 1 ]
 }
 
 @test "DataParallel is predicted within 10% where layers are large, and never trusted" {

@@ -28,6 +28,7 @@ enum { HANG_SECONDS = 60 };
 
 static const struct gt_import_options quiet;
 static char input_path[96];
+static const char *sample_path; /* as it is, whole */
 
 /* Decompression by itself: every byte is read and dropped. */
 static int read_input(const char *path, struct gt_error *error)
@@ -94,6 +95,28 @@ static int import(const char *name, const char *path, struct gt_error *error)
     return rank.workload == NULL ? -1 : finish(gt_ranks_join(&rank, 1, error), error);
 }
 
+/* A damaged rank beside a whole one. */
+static int read_ranks(const char *path, struct gt_error *error)
+{
+    const char *const paths[] = { path, sample_path };
+    struct gt_rank ranks[2] = { { .notes = { .rank = GT_NONE } }, { .notes = { .rank = GT_NONE } } };
+
+    for (int i = 1; i >= 0; i--) {
+        struct gt_import_options options = { .collectives = &ranks[i].notes };
+        const struct gt_importer *importer = gt_importer_find("kineto", paths[i], &options, error);
+
+        if (importer != NULL)
+            ranks[i].workload = importer->read(paths[i], &options, error);
+        gt_input_close(options.input);
+    }
+    if (ranks[0].workload == NULL) {
+        gt_workload_free(ranks[1].workload);
+        gt_collective_notes_free(&ranks[1].notes);
+        return -1;
+    }
+    return finish(gt_ranks_join(ranks, 2, error), error);
+}
+
 static int read_kineto(const char *path, struct gt_error *error)
 {
     return import("kineto", path, error);
@@ -122,7 +145,7 @@ static const struct reader {
 } readers[] = {
     { "input", read_input, true },    { "trace", read_trace, false }, { "simulate", simulate, false },
     { "kineto", read_kineto, false }, { "nsys", read_nsys, false },   { "tasks", read_tasks, false },
-    { "record", read_record, false },
+    { "record", read_record, false }, { "ranks", read_ranks, false },
 };
 
 static void die(const char *what, const char *why)
@@ -238,6 +261,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOLBF, 0);
     signal(SIGALRM, hung);
     reader = find_reader(argv[1]);
+    sample_path = argv[2];
     snprintf(input_path, sizeof input_path, "fuzz-%s.input", reader->name);
     (reader->packed ? load_packed : load_unpacked)(&sample, argv[2]);
     if (strlen(argv[2]) > 4 && strcmp(argv[2] + strlen(argv[2]) - 4, ".sql") == 0)

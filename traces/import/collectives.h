@@ -26,6 +26,7 @@ struct gt_collective_notes {
     int64_t origin_ns; /* the workload's time 0 on a clock that all processes of a host share (since 1970) */
     bool has_origin;   /* is that known? */
     uint32_t rank;     /* of the process among those of the job; GT_NONE: not recorded */
+    uint32_t ranks;    /* of the job; 0: not recorded */
 };
 
 /* The kind of collective that a kernel of NCCL does, by the kernel's name (GT_COLLECTIVE_NONE: it does none, or the name

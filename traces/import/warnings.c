@@ -47,6 +47,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "clocks-apart", NULL,
       "recordings that share no collective with the others and do not say the time of day; they begin together",
       "record a step that all ranks take part in" },
+    { "clocks-drift", NULL,
+      "recordings whose clocks run faster or slower than the first rank's; their times were stretched so that "
+      "collectives end at once",
+      NULL },
     { "collectives-alone", NULL,
       "kernels of collectives whose other ranks' are not in the recording; they take as long as they were recorded "
       "to, waiting included",
@@ -154,9 +158,10 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { "ranges-unreadable", NULL,
       "operators, annotations or steps without a time or a name that can be read; they were left out",
       "record them again: the file is damaged there" },
-    { "ranks-repeated", NULL,
-      "recordings that say they are a rank which one before them is; ranks are as the files were given",
-      "give the recording of each rank of the job once" },
+    { "ranks-missing", NULL,
+      "ranks of the job whose recordings are not given; collectives with them take as long as they were recorded to, "
+      "waiting included",
+      "name the recordings of all ranks" },
     { "recorder-problems", NULL, "what hindered the recorder", NULL },
     { "recording-cut-off", NULL,
       "processes whose end the recorder did not see (killed, or ended by _exit()); what they had not handed over is "
@@ -166,6 +171,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "record a part of the program (gridtide record --duration, --range)" },
     { "sizes-unknown", NULL, "copies or memsets that do not tell how many bytes; 0 was taken",
       "record with a newer PyTorch" },
+    { "steps-differ", NULL, "recordings with fewer steps than others; what only the others have waits for nobody",
+      "record the same steps of all ranks" },
     { "stream-queries-unknown", NULL, "stream queries whose stream was not recorded",
       "nothing that a profiler offers; add \"stream\" to these calls in the trace" },
     { "stream-syncs-unknown", NULL, "stream synchronisations whose stream was not recorded",

@@ -166,6 +166,7 @@ struct kineto {
     uint32_t last_thread;
     int64_t base_ns; /* that times count from, since 1970 */
     int64_t rank;    /* of the job's process that was recorded; -1: not said */
+    int64_t ranks;   /* of the job; 0: not said */
 };
 
 static inline const struct kineto_text *kineto_text(const struct kineto_event *event, enum kineto_field field)

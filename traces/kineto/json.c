@@ -24,7 +24,7 @@ enum state {
     IN_TYPES, /* of inputs */
     STATES
 };
-enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES, TOP_DISTRIBUTED, TOP_BASE, TOP_RANK };
+enum top_field { TOP_OTHER, TOP_EVENTS, TOP_DEVICES, TOP_DISTRIBUTED, TOP_BASE, TOP_RANK, TOP_RANKS };
 
 struct key {
     uint8_t state, length, field;
@@ -42,6 +42,7 @@ static const struct key keys[] = {
     KEY(IN_TOP, "distributedInfo", TOP_DISTRIBUTED),
     KEY(IN_TOP, "baseTimeNanoseconds", TOP_BASE),
     KEY(IN_DISTRIBUTED, "rank", TOP_RANK),
+    KEY(IN_DISTRIBUTED, "world_size", TOP_RANKS),
     KEY(IN_DEVICE, "id", KINETO_GPU_ID),
     KEY(IN_DEVICE, "name", KINETO_GPU_NAME),
     KEY(IN_DEVICE, "computeMajor", KINETO_GPU_MAJOR),
@@ -363,7 +364,7 @@ static void read_top(struct kineto_json *json, const char *text, size_t length)
     if (json->field == TOP_BASE)
         json->kineto->base_ns = value;
     else if (value >= 0)
-        json->kineto->rank = value;
+        *(json->field == TOP_RANK ? &json->kineto->rank : &json->kineto->ranks) = value;
 }
 
 static int on_number(void *user, const char *text, size_t length)

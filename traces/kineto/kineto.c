@@ -243,6 +243,8 @@ static void give_notes(struct kineto *kineto, const struct gt_import_options *op
     notes->has_origin = !__builtin_add_overflow(notes->origin_ns, kineto->base_ns, &notes->origin_ns);
     if (kineto->rank >= 0 && kineto->rank < GT_NONE)
         notes->rank = (uint32_t)kineto->rank;
+    if (kineto->ranks < GT_NONE)
+        notes->ranks = (uint32_t)kineto->ranks;
     gt_import_give_notes(&kineto->import, options != NULL ? options->collectives : NULL);
 }
 

@@ -1,11 +1,19 @@
 /* align.c - the clocks of ranks brought together.
  *
  * A collective that gives everybody what everybody had ends everywhere at once, within a microsecond or two: nobody can
- * be done before the last has come.  The middle of how far its ends lie apart is how far the clocks do. */
+ * be done before the last has come.  The middle of how far its ends lie apart is how far the clocks do; and where they
+ * lie further apart the later it is, by more than chance, one clock is faster.
+ */
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/base/sort.h"
 #include "traces/ranks/internal.h"
+
+/* A slope is told from so many ends on, where it makes this much over the recording, and stands out of what is left by so
+ * many times; clocks that computers are sold with differ by less than the last. */
+enum { LEAST_ENDS = 12 };
+static const double least_drift_ps = 2e6, stands_out = 6, most_rate = 1e-3;
 
 /* Who gives, or gets, alone may be done before the others are. */
 static bool ends_at_once(uint8_t kind)
@@ -13,26 +21,105 @@ static bool ends_at_once(uint8_t kind)
     return kind != GT_BROADCAST && kind != GT_REDUCE && kind != GT_SEND_RECV;
 }
 
-/* What is to be added to the times of `other` for its ends to be those of `member`: the middle, ps; `count`: of how many. */
-static double apart_ps(const struct gt_rank *ranks, const struct gt_rank_group *group,
-                       const struct gt_rank_member *member, const struct gt_rank_member *other, uint32_t *count)
-{
-    double *apart = gt_calloc(group->meetings + 1ull, sizeof *apart), middle;
+/* Ends of a rank by its own clock, rising, and what each lacks to the same collective's end on the common clock. */
+struct ends {
+    double *at_ps, *apart_ps;
+    uint32_t count;
+};
 
-    *count = 0;
-    for (int any = 0; any < 2 && *count == 0; any++)
-        for (uint32_t i = 0; i < group->meetings; i++)
-            if (any || ends_at_once(gt_rank_note(ranks, member, i)->kind))
-                apart[(*count)++] = (double)gt_op_measured_end(gt_rank_op(ranks, member, i)) -
-                                    (double)gt_op_measured_end(gt_rank_op(ranks, other, i));
-    middle = *count > 0 ? gt_median(apart, *count) : 0;
-    free(apart);
+static struct ends find_ends(const struct gt_rank *ranks, const struct gt_rank_group *group,
+                             const struct gt_rank_member *member, const struct gt_rank_clock *clock,
+                             const struct gt_rank_member *other)
+{
+    struct ends ends = {
+        .at_ps = gt_calloc(group->meetings + 1ull, sizeof *ends.at_ps),
+        .apart_ps = gt_calloc(group->meetings + 1ull, sizeof *ends.apart_ps),
+    };
+
+    for (int any = 0; any < 2 && ends.count == 0; any++)
+        for (uint32_t i = 0; i < group->meetings; i++) {
+            double common_ps, own_ps;
+
+            if (!any && !ends_at_once(gt_rank_note(ranks, member, i)->kind))
+                continue;
+            common_ps = (double)gt_op_measured_end(gt_rank_op(ranks, member, i));
+            common_ps += clock->behind_ps + clock->rate * common_ps;
+            own_ps = (double)gt_op_measured_end(gt_rank_op(ranks, other, i));
+            ends.at_ps[ends.count] = own_ps;
+            ends.apart_ps[ends.count++] = common_ps - own_ps;
+        }
+    return ends;
+}
+
+static void free_ends(struct ends *ends)
+{
+    free(ends->at_ps);
+    free(ends->apart_ps);
+}
+
+/* The middle of what the ends lack beside `rate`. */
+static double middle_ps(const struct ends *ends, double rate)
+{
+    double *left = gt_calloc(ends->count + 1ull, sizeof *left), middle;
+
+    for (uint32_t i = 0; i < ends->count; i++)
+        left[i] = ends->apart_ps[i] - rate * ends->at_ps[i];
+    middle = gt_median(left, ends->count);
+    free(left);
     return middle;
+}
+
+/* By how much they differ from that, in the middle. */
+static double spread_ps(const struct ends *ends, const struct gt_rank_clock *clock)
+{
+    double *left = gt_calloc(ends->count + 1ull, sizeof *left), middle;
+
+    for (uint32_t i = 0; i < ends->count; i++)
+        left[i] = fabs(ends->apart_ps[i] - clock->rate * ends->at_ps[i] - clock->behind_ps);
+    middle = gt_median(left, ends->count);
+    free(left);
+    return middle;
+}
+
+/* The middle of the slopes from each end of the first half to the one half the number of ends later (Theil and Sen's, of
+ * independent pairs): a few odd ends do not turn it. */
+static double slope(const struct ends *ends)
+{
+    uint32_t half = ends->count / 2, count = 0;
+    double *slopes = gt_calloc(half + 1ull, sizeof *slopes), middle;
+
+    for (uint32_t i = 0; i < half; i++) {
+        double apart_ps = ends->at_ps[i + half] - ends->at_ps[i];
+
+        if (apart_ps > 0)
+            slopes[count++] = (ends->apart_ps[i + half] - ends->apart_ps[i]) / apart_ps;
+    }
+    middle = count > 0 ? gt_median(slopes, count) : 0;
+    free(slopes);
+    return middle;
+}
+
+/* So far behind; and drifting, where that leaves clearly less unexplained. */
+static struct gt_rank_clock fit(const struct ends *ends)
+{
+    struct gt_rank_clock still = { .behind_ps = middle_ps(ends, 0) }, drifting = { .rate = 0 };
+    double over_ps, noise_ps;
+
+    if (ends->count < LEAST_ENDS)
+        return still;
+    drifting.rate = slope(ends);
+    drifting.behind_ps = middle_ps(ends, drifting.rate);
+    over_ps = fabs(drifting.rate) * fabs(ends->at_ps[ends->count - 1] - ends->at_ps[0]);
+    noise_ps = spread_ps(ends, &drifting) / sqrt(ends->count);
+    if (fabs(drifting.rate) > most_rate || over_ps < least_drift_ps || over_ps < stands_out * noise_ps ||
+        spread_ps(ends, &drifting) > spread_ps(ends, &still) / 2)
+        return still;
+    return drifting;
 }
 
 struct aligning {
     const struct gt_rank *ranks;
-    double *shift_ps;
+    struct gt_rank_clock *clocks;
     bool *known;
 };
 
@@ -40,7 +127,7 @@ struct aligning {
 static bool align_one(struct aligning *a, const struct gt_rank_groups *groups)
 {
     uint32_t most = 0, which = 0;
-    double shift_ps = 0;
+    struct gt_rank_clock clock = { .rate = 0 };
 
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct gt_rank_group *group = &groups->groups[i];
@@ -50,23 +137,23 @@ static bool align_one(struct aligning *a, const struct gt_rank_groups *groups)
 
             for (uint32_t k = 0; k < group->count && a->known[member->rank]; k++) {
                 const struct gt_rank_member *other = &group->members[k];
-                uint32_t count;
-                double apart;
+                struct ends ends;
 
                 if (a->known[other->rank] || group->meetings <= most)
                     continue;
-                apart = apart_ps(a->ranks, group, member, other, &count);
-                if (count > most) {
-                    most = count;
+                ends = find_ends(a->ranks, group, member, &a->clocks[member->rank], other);
+                if (ends.count > most) {
+                    most = ends.count;
                     which = other->rank;
-                    shift_ps = a->shift_ps[member->rank] + apart;
+                    clock = fit(&ends);
                 }
+                free_ends(&ends);
             }
         }
     }
     if (most == 0)
         return false;
-    a->shift_ps[which] = shift_ps;
+    a->clocks[which] = clock;
     a->known[which] = true;
     return true;
 }
@@ -80,31 +167,32 @@ static bool align_by_day(struct aligning *a, uint32_t rank)
     if (!first->has_origin || !notes->has_origin || apart_ps > (double)GT_TIME_LIMIT_PS / 4 ||
         -apart_ps > (double)GT_TIME_LIMIT_PS / 4)
         return false;
-    a->shift_ps[rank] = a->shift_ps[0] + apart_ps;
+    a->clocks[rank].behind_ps = a->clocks[0].behind_ps + apart_ps;
     return true;
 }
 
-uint32_t gt_ranks_align(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_groups *groups,
-                        uint64_t *shift_ps)
+struct gt_rank_aligned gt_ranks_align(const struct gt_rank *ranks, uint32_t count,
+                                      const struct gt_rank_groups *groups, struct gt_rank_clock *clocks)
 {
     struct aligning a = {
         .ranks = ranks,
-        .shift_ps = gt_calloc(count, sizeof *a.shift_ps),
+        .clocks = clocks,
         .known = gt_calloc(count, sizeof *a.known),
     };
-    uint32_t unknown = 0;
+    struct gt_rank_aligned aligned = { 0, 0 };
     double least = 0;
 
     a.known[0] = true;
     while (align_one(&a, groups))
         ;
     for (uint32_t i = 0; i < count; i++)
-        unknown += !a.known[i] && !align_by_day(&a, i);
+        aligned.unknown += !a.known[i] && !align_by_day(&a, i);
+    for (uint32_t i = 0; i < count; i++) {
+        least = fmin(least, clocks[i].behind_ps);
+        aligned.drifting += clocks[i].rate != 0;
+    }
     for (uint32_t i = 0; i < count; i++)
-        least = a.shift_ps[i] < least ? a.shift_ps[i] : least;
-    for (uint32_t i = 0; i < count; i++)
-        shift_ps[i] = (uint64_t)((a.shift_ps[i] - least) / 1000) * 1000;
-    free(a.shift_ps);
+        clocks[i].behind_ps -= least;
     free(a.known);
-    return unknown;
+    return aligned;
 }

@@ -2,6 +2,7 @@
 #ifndef GRIDTIDE_TRACES_RANKS_INTERNAL_H
 #define GRIDTIDE_TRACES_RANKS_INTERNAL_H
 
+#include "traces/ranks/clock.h"
 #include "traces/ranks/rank.h"
 
 /* A GPU that takes part in a group's collectives, and its notes, in their order. */
@@ -42,10 +43,19 @@ static inline const struct gt_op *gt_rank_op(const struct gt_rank *ranks, const 
     return &ranks[member->rank].workload->ops[gt_rank_note(ranks, member, meeting)->op];
 }
 
-/* align.c: into shift_ps[i] what is to be added to the times of rank i; the least is 0.  Returns how many ranks' clocks
- * could not be told. */
-uint32_t gt_ranks_align(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_groups *groups,
-                        uint64_t *shift_ps);
+/* How many ranks' clocks could not be told, and how many run faster or slower than the first one's. */
+struct gt_rank_aligned {
+    uint32_t unknown, drifting;
+};
+/* align.c: into clocks[i], which are 0, how rank i's times are brought to a common clock, on which none is below 0 at its own 0. */
+struct gt_rank_aligned gt_ranks_align(const struct gt_rank *ranks, uint32_t count,
+                                      const struct gt_rank_groups *groups, struct gt_rank_clock *clocks);
+
+/* check.c: can these be of one job?  0, or -1 with the files that cannot, and why. */
+int gt_ranks_check(const struct gt_rank *ranks, uint32_t count, struct gt_error *error);
+/* What of a job the recordings lack, into the warnings of the workload that they became. */
+void gt_ranks_warn(struct gt_workload *workload, const struct gt_rank *ranks, uint32_t count,
+                   const struct gt_rank_groups *groups);
 
 /* What numbers of one rank's workload are in the merged one. */
 struct gt_rank_places {
@@ -53,7 +63,7 @@ struct gt_rank_places {
     gt_op_index *ops;
 };
 /* merge.c: all of them in one workload; places[i], which the caller frees, are those of rank i.  NULL with the reason. */
-struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const uint64_t *shift_ps,
+struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_clock *clocks,
                                    struct gt_rank_places *places, struct gt_error *error);
 
 /* order.c: streams and events of calls that order a collective behind what was computed, where they are not known. */

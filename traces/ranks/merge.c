@@ -11,7 +11,7 @@
 /* What numbers of one rank's workload are in the merged one. */
 struct maps {
     const struct gt_workload *from;
-    uint64_t shift_ps;
+    const struct gt_rank_clock *clock;
     uint32_t *names, *streams, *threads, *events, *buffers, *kernels;
     gt_call_index next; /* call to come */
 };
@@ -164,10 +164,16 @@ static void add_kernels(struct merging *m, struct maps *maps)
     }
 }
 
-static void shift(gt_time_ps *time_ps, uint64_t shift_ps)
+/* Both ends on the common clock, so that what was behind another thing, or in it, still is. */
+static void move(const struct gt_rank_clock *clock, gt_time_ps *start_ps, gt_time_ps *duration_ps)
 {
-    if (*time_ps != GT_TIME_NONE)
-        *time_ps += shift_ps;
+    gt_time_ps start = *start_ps;
+
+    if (start == GT_TIME_NONE)
+        return;
+    *start_ps = gt_rank_clock_time(clock, start);
+    if (clock->rate != 0 && *duration_ps != GT_TIME_NONE)
+        *duration_ps = gt_rank_clock_time(clock, start + *duration_ps) - *start_ps;
 }
 
 static uint32_t mapped(const uint32_t *map, uint32_t index)
@@ -183,7 +189,7 @@ static void add_op(struct merging *m, const struct maps *maps, struct gt_rank_pl
     uint32_t first_after = op->first_after, first_access = op->first_access;
 
     *op = *from;
-    shift(&op->start_ps, maps->shift_ps);
+    move(maps->clock, &op->start_ps, &op->duration_ps);
     op->call = m->to->call_count - 1;
     op->stream = maps->streams[op->stream];
     op->kernel = mapped(maps->kernels, op->kernel);
@@ -214,7 +220,7 @@ static void add_call(struct merging *m, struct maps *maps, struct gt_rank_places
     struct gt_call *call = &m->to->calls[added];
 
     *call = *from;
-    shift(&call->start_ps, maps->shift_ps);
+    move(maps->clock, &call->start_ps, &call->duration_ps);
     call->thread = maps->threads[call->thread];
     call->name = name_of(maps, call->name);
     call->stream = mapped(maps->streams, call->stream);
@@ -231,7 +237,7 @@ static gt_time_ps next_ps(const struct maps *maps)
 {
     gt_time_ps start_ps = maps->from->calls[maps->next].start_ps;
 
-    return start_ps == GT_TIME_NONE ? 0 : start_ps + maps->shift_ps;
+    return start_ps == GT_TIME_NONE ? 0 : gt_rank_clock_time(maps->clock, start_ps);
 }
 
 /* Each rank's calls in their own order, the earliest of all ranks first. */
@@ -261,7 +267,7 @@ static void add_ranges(struct merging *m, const struct maps *maps)
         added = gt_workload_add_range(m->to);
         range = &m->to->ranges[added];
         *range = maps->from->ranges[i];
-        shift(&range->start_ps, maps->shift_ps);
+        move(maps->clock, &range->start_ps, &range->duration_ps);
         range->thread = maps->threads[range->thread];
         range->name = name_of(maps, range->name);
     }
@@ -307,7 +313,8 @@ static void free_maps(struct merging *m)
     free(m->maps);
 }
 
-static int check(const struct gt_rank *ranks, uint32_t count, const uint64_t *shift_ps, struct gt_error *error)
+static int check(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_clock *clocks,
+                 struct gt_error *error)
 {
     uint64_t gpus = 0;
 
@@ -320,7 +327,7 @@ static int check(const struct gt_rank *ranks, uint32_t count, const uint64_t *sh
                                 "%s: task graphs, programs, kernels' own launches and groups cannot be joined with "
                                 "other files; name recordings of Kineto or Nsight Systems",
                                 w->path != NULL ? w->path : "standard input");
-        if (shift_ps[i] > GT_TIME_LIMIT_PS / 2)
+        if (clocks[i].behind_ps > (double)(GT_TIME_LIMIT_PS / 2))
             return gt_error_set(error,
                                 "%s: it was recorded more than 26 days before another file; they are not of one job",
                                 w->path != NULL ? w->path : "standard input");
@@ -331,18 +338,18 @@ static int check(const struct gt_rank *ranks, uint32_t count, const uint64_t *sh
     return 0;
 }
 
-struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const uint64_t *shift_ps,
+struct gt_workload *gt_ranks_merge(const struct gt_rank *ranks, uint32_t count, const struct gt_rank_clock *clocks,
                                    struct gt_rank_places *places, struct gt_error *error)
 {
     struct merging m = { .places = places, .count = count };
 
-    if (check(ranks, count, shift_ps, error) != 0)
+    if (check(ranks, count, clocks, error) != 0)
         return NULL;
     m.to = gt_workload_new();
     m.maps = gt_calloc(count, sizeof *m.maps);
     describe(m.to, ranks[0].workload);
     for (uint32_t i = 0; i < count; i++) {
-        m.maps[i] = (struct maps){ .from = ranks[i].workload, .shift_ps = shift_ps[i] };
+        m.maps[i] = (struct maps){ .from = ranks[i].workload, .clock = &clocks[i] };
         add_rank(&m, i);
     }
     add_calls(&m);

@@ -16,27 +16,13 @@ static int by_rank(const void *left, const void *right)
     return 0;
 }
 
-/* Does one of the recordings before this one say the same rank? */
-static bool is_repeated(const struct gt_rank *ranks, uint32_t number)
+/* In the order of their ranks, where each says its own. */
+static void order(struct gt_rank *ranks, uint32_t count)
 {
-    for (uint32_t i = 0; i < number; i++)
-        if (ranks[i].notes.rank != GT_NONE && ranks[i].notes.rank == ranks[number].notes.rank)
-            return true;
-    return false;
-}
-
-/* In the order of their ranks, where each says another one. Returns how many say one that is taken. */
-static uint32_t order(struct gt_rank *ranks, uint32_t count)
-{
-    uint32_t repeated = 0, unknown = 0;
-
-    for (uint32_t i = 0; i < count; i++) {
-        unknown += ranks[i].notes.rank == GT_NONE;
-        repeated += is_repeated(ranks, i);
-    }
-    if (unknown == 0 && repeated == 0)
-        qsort(ranks, count, sizeof *ranks, by_rank);
-    return repeated;
+    for (uint32_t i = 0; i < count; i++)
+        if (ranks[i].notes.rank == GT_NONE)
+            return;
+    qsort(ranks, count, sizeof *ranks, by_rank);
 }
 
 /* The group's name: as the recordings have it, else what it is. */
@@ -133,12 +119,14 @@ static struct gt_workload *take_single(struct gt_rank *rank, struct gt_rank_plac
 static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt_rank_places *places,
                                 const struct gt_rank_groups *groups, struct gt_error *error)
 {
-    uint64_t *shift_ps = gt_calloc(count, sizeof *shift_ps);
-    uint32_t unknown = count > 1 ? gt_ranks_align(ranks, count, groups, shift_ps) : 0;
-    struct gt_workload *w =
-        count > 1 ? gt_ranks_merge(ranks, count, shift_ps, places, error) : take_single(&ranks[0], places);
+    struct gt_rank_clock *clocks = gt_calloc(count, sizeof *clocks);
+    struct gt_rank_aligned aligned = { 0, 0 };
+    struct gt_workload *w;
 
-    free(shift_ps);
+    if (count > 1)
+        aligned = gt_ranks_align(ranks, count, groups, clocks);
+    w = count > 1 ? gt_ranks_merge(ranks, count, clocks, places, error) : take_single(&ranks[0], places);
+    free(clocks);
     if (w == NULL)
         return NULL;
     for (uint32_t i = 0; i < groups->count; i++)
@@ -146,21 +134,24 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
             join_group(w, ranks, &groups->groups[i], places);
     gt_ranks_order(w);
     gt_import_warn(w, "collectives-alone", count_alone(groups));
-    gt_import_warn(w, "clocks-apart", unknown);
+    gt_import_warn(w, "clocks-apart", aligned.unknown);
+    gt_import_warn(w, "clocks-drift", aligned.drifting);
+    if (count > 1)
+        gt_ranks_warn(w, ranks, count, groups);
     return w;
 }
 
 struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct gt_error *error)
 {
     struct gt_rank_places *places = gt_calloc(count, sizeof *places);
-    struct gt_rank_groups groups;
-    struct gt_workload *w;
-    uint32_t repeated = order(ranks, count);
+    struct gt_rank_groups groups = { .count = 0 };
+    struct gt_workload *w = NULL;
 
-    groups = gt_ranks_match(ranks, count);
-    w = join(ranks, count, places, &groups, error);
-    if (w != NULL)
-        gt_import_warn(w, "ranks-repeated", repeated);
+    if (gt_ranks_check(ranks, count, error) == 0) {
+        order(ranks, count);
+        groups = gt_ranks_match(ranks, count);
+        w = join(ranks, count, places, &groups, error);
+    }
     if (w != NULL && gt_workload_check(w, error) != 0) {
         gt_error_prefix(error, "%.200s: ", w->path != NULL ? w->path : "the recordings");
         if (count > 1)
