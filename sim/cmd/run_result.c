@@ -8,6 +8,7 @@
 #include "sim/cmd/kernel_tables.h"
 #include "sim/cmd/run_parts.h"
 #include "sim/cmd/table.h"
+#include "sim/whatif/recording_cost.h"
 
 /* More launches than this are left to compare. */
 enum { KERNELS_SHOWN = 200, TEXT_BYTES = 64 };
@@ -122,6 +123,24 @@ static void tell_extrapolated(const struct gt_run_work *work)
                count, count > 1 ? "s are" : " is", work->asked.device.collective.measured_ranks);
 }
 
+/* What recording took is in all of these times. */
+static void tell_recording(const struct gt_run_work *work)
+{
+    double host_us = gt_recording_host_us(work->workload);
+    char time[TEXT_BYTES], *text;
+
+    if (work->changed || host_us == 0)
+        return;
+    time_text(host_us, time);
+    text = gt_format("recording took %s of the host's time at %" PRIu32
+                     " calls, by what was measured on that machine, and is in "
+                     "these times; 'gridtide whatif' takes it off",
+                     time, work->workload->call_count);
+    fputc('\n', stdout);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+}
+
 /* What was written, and what one does with it. */
 static void tell_next(const struct gt_run_work *work)
 {
@@ -173,5 +192,6 @@ void gt_run_print_result(const struct gt_run_work *work)
         tell_change(work);
     tell_range(work);
     tell_extrapolated(work);
+    tell_recording(work);
     tell_next(work);
 }

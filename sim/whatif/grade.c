@@ -11,7 +11,7 @@ static const double replay_low = 0.03, replay_medium = 0.01;
 static const double alike_low = 0.1, alike_medium = 0.02;
 /* What a profiler takes off a call differs from call to call, by a third of its mean: so far a prediction whose time
  * goes to the host may be off. */
-static const double profiler_varies = 0.33, error_low = 0.15, error_medium = 0.05;
+static const double profiler_varies = 0.33, measured_varies = 0.15, error_low = 0.15, error_medium = 0.05;
 /* The host's part in a run from which on its times matter. */
 static const double host_matters = 0.1;
 
@@ -44,7 +44,9 @@ double gt_grade_host_varies(const struct gt_grade_facts *facts)
 {
     double left_us = facts->removed.left_us;
 
-    return facts->profiled && left_us > 0 ? profiler_varies * facts->removed.host_us / left_us : 0;
+    double varies = facts->removed.measured ? measured_varies : profiler_varies;
+
+    return facts->profiled && left_us > 0 ? varies * facts->removed.host_us / left_us : 0;
 }
 
 /* Only where the host sets the pace, or would if it were a little slower, does it matter what its work took without a
@@ -58,13 +60,15 @@ static void grade_profiler(struct gt_scenario *scenario, const struct gt_grade_f
         return;
     if (slower_host > error_medium)
         gt_scenario_assume(scenario, slower_host > error_low ? GT_TRUST_LOW : GT_TRUST_MEDIUM,
-                           "what the profiler cost the host is taken off by its means; were it less by a third, this "
-                           "would take %.0f%% longer",
-                           100 * slower_host);
+                           "%s; were it less by %.0f%%, this would take %.0f%% longer",
+                           facts->removed.measured
+                               ? "what recording cost the host is taken off, as measured on that machine"
+                               : "what the profiler cost the host is taken off by its means",
+                           100 * (facts->removed.measured ? measured_varies : profiler_varies), 100 * slower_host);
     else if (fabs(removed) > 0.005)
-        gt_scenario_assume(scenario, GT_TRUST_HIGH,
-                           "what the profiler cost is taken off by its means: %llu calls, %llu ranges, %.0f%% of the "
-                           "recorded time",
+        gt_scenario_assume(scenario, GT_TRUST_HIGH, "what %s: %llu calls, %llu ranges, %.0f%% of the recorded time",
+                           facts->removed.measured ? "recording cost is taken off, as measured on that machine"
+                                                   : "the profiler cost is taken off by its means",
                            (unsigned long long)facts->removed.calls, (unsigned long long)facts->removed.ranges,
                            100 * removed);
     if (facts->removed.ranges_missing && host_part > host_matters)

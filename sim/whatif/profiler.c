@@ -388,7 +388,8 @@ bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *
     collect_marks(&removing);
     collect_pauses(&removing);
     take_pace(&removing);
-    removed->ranges_missing = removed->ranges == 0;
+    removed->measured = removing.measured;
+    removed->ranges_missing = removed->ranges == 0 && found != &scenario->recorded.record;
     shorten_calls(&removing);
     shorten_gaps(&removing, learned);
     quieten(&scenario->device, removing.cost);

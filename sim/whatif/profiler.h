@@ -14,6 +14,7 @@ struct gt_profiler_removed {
     double left_us;         /* and what was left of their time */
     uint64_t calls, ranges; /* that cost it */
     bool ranges_missing;    /* the file has none: what they cost is still there */
+    bool measured;          /* it is of `gridtide record`, which measured what it cost on the machine itself */
 };
 
 /* Take it off `scenario`, the stated form of `recorded`, and off the constants; the scenario's devices are then as they

@@ -40,3 +40,21 @@ bool gt_recording_measured(const struct gt_recording_cost *recording, struct gt_
     cost->copy_gap_ps = cost_ps(recording, GT_RECORDING_KERNEL_COPY) / 2; /* before the copy, and behind it */
     return true;
 }
+
+double gt_recording_host_us(const struct gt_workload *workload)
+{
+    struct gt_profiler_cost cost = { .node_ps = 0 };
+    gt_time_ps call_ps[GT_CALL_KINDS];
+    double sum_ps = 0;
+
+    if (!gt_recording_measured(&workload->recording, &cost, call_ps))
+        return 0;
+    for (gt_call_index i = 0; i < workload->call_count; i++) {
+        const struct gt_call *call = &workload->calls[i];
+
+        sum_ps += (double)(call_ps[call->kind] + call->held_ps);
+        if (call->kind == GT_CALL_GRAPH_LAUNCH)
+            sum_ps += (double)call->ops * (double)cost.node_ps;
+    }
+    return sum_ps / 1e6;
+}

@@ -9,4 +9,7 @@
 bool gt_recording_measured(const struct gt_recording_cost *recording, struct gt_profiler_cost *cost,
                            gt_time_ps call_ps[GT_CALL_KINDS]);
 
+/* The host's time that recording took, us, by that: at all calls, and where single ones were held up. */
+double gt_recording_host_us(const struct gt_workload *workload);
+
 #endif

@@ -15,6 +15,7 @@ import shutil
 import sys
 
 ANY = "--independent=*"
+ENDINGS = (".json.gz", ".jsonl.gz")  # Kineto's, and those of gridtide record
 
 
 def branches(base):
@@ -86,8 +87,8 @@ def read(folders):
                 row = json.loads(line)
                 rows[row["program"], row["form"], row["mode"]] = row
         for name in os.listdir(folder):
-            if name.endswith(".json.gz"):
-                program, form = name[:-len(".json.gz")].split(".")
+            if name.endswith(ENDINGS):
+                program, form = name.split(".")[:2]
                 traces[program, form] = os.path.join(folder, name)
     return rows, traces
 
@@ -98,7 +99,13 @@ def events_of(path):
 
 
 def stream_of(path, kernel):
-    """The stream of the first kernel of that name, as Kineto numbers it."""
+    """The stream of the first kernel of that name, as the trace numbers it."""
+    if path.endswith(".jsonl.gz"):
+        with gzip.open(path, "rt") as file:
+            lines = [json.loads(line) for line in file]
+        kernels = {line.get("id", line["kernel"]) for line in lines
+                   if "kernel" in line and "call" not in line and line["kernel"].startswith(kernel)}
+        return next(str(line["stream"]) for line in lines if "call" in line and line.get("kernel") in kernels)
     return next(str(event["args"]["stream"]) for event in events_of(path)
                 if event.get("cat") == "kernel" and event["name"].startswith(kernel))
 
@@ -164,7 +171,8 @@ def write_pairs(rows, traces, side, folder, kept):
                 continue
             changes = re.sub(r"{(\w+)}", lambda found: stream_of(traces[base], found.group(1)), changes)
             name = "%s.%s" % base
-            shutil.copyfile(traces[base], os.path.join(folder, name + ".json.gz"))
+            ending = ".jsonl.gz" if traces[base].endswith(".jsonl.gz") else ".json.gz"
+            shutil.copyfile(traces[base], os.path.join(folder, name + ending))
             times = [[round(row[key], 2) for key in ("step_us", "q1_us", "q3_us", "steady_us")] for row in (before, after)]
             out.writerow([name, changes, options, "%s.%s" % changed, before["steps"], *times[0], *times[1],
                           round(recorded["recorded_us"], 2), side[base[0]]])

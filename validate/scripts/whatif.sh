@@ -13,11 +13,12 @@
 #   SORT high-signs-wrong COUNT OF                             the same of those graded high that are wrong
 #   SORT best RIGHT OF                                         traces of two changes and more whose best, within 2 %, was predicted best
 #   SORT refused COUNT                                         changes that were refused
-# GRIDTIDE names the program (default: build/gridtide).
+# GRIDTIDE names the program (default: build/gridtide), PAIRS a folder of another pairs.csv (default: traces/pairs), ENDING that
+# of its traces (default: json.gz, of Kineto).
 set -euf
 here=$(cd "$(dirname "$0")" && pwd)
 GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
-pairs=$here/../../traces/pairs
+pairs=${PAIRS:-$here/../../traces/pairs} ending=${ENDING:-json.gz}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 verbose=0
@@ -42,7 +43,7 @@ chosen()
 # ask TRACE CHANGES OPTIONS: its baseline and prediction of a step in us, and the trust.
 ask()
 {
-    trace=$pairs/$1.json.gz options=$3
+    trace=$pairs/$1.$ending options=$3
     # shellcheck disable=SC2086 # changes are words
     set -- $2
     for change; do
