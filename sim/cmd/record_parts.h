@@ -14,13 +14,13 @@ struct gt_recording {
     const char *from;     /* start, profiler, range or signal */
     const char *range;    /* for "range": its name */
     uint64_t delay_ms, duration_ms;
-    const char *output; /* a new file for what the program prints; NULL: it prints where this one does */
+    const char *output; /* a file that what the program prints is added to; NULL: it prints where this one does */
 };
 
 /* The library that goes into the program: beside this program where it was built, or where it was installed.
  * Malloced; NULL with what to do. */
 char *gt_recorder_library(struct gt_error *error);
-/* Run the program with `library` in it and its records going to `folder`, and wait for it.  0, or -1: it could not be
+/* Run the program with `library` (NULL: none) in it and its records going to `folder`, and wait for it.  0, or -1: it could not be
  * started.  *status is as wait() has it. */
 int gt_record_run(const struct gt_recording *recording, const char *library, const char *folder, int *status,
                   struct gt_error *error);

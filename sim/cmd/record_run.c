@@ -60,7 +60,7 @@ static char *preload(const char *library)
 {
     const char *before = getenv("LD_PRELOAD");
 
-    if (strpbrk(library, " :") != NULL)
+    if (library == NULL || strpbrk(library, " :") != NULL)
         return before == NULL ? NULL : gt_format("%s", before);
     return before == NULL || *before == '\0' ? gt_format("%s", library) : gt_format("%s:%s", library, before);
 }
@@ -96,13 +96,14 @@ int gt_record_run(const struct gt_recording *recording, const char *library, con
     pid_t child;
     int failed;
 
-    set_environment(recording, library, folder);
+    if (library != NULL)
+        set_environment(recording, library, folder);
     preloaded = preload(library);
     before = getenv("LD_PRELOAD") == NULL ? NULL : gt_format("%s", getenv("LD_PRELOAD"));
     set("LD_PRELOAD", preloaded);
     posix_spawn_file_actions_init(&actions);
     if (recording->output != NULL) {
-        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, recording->output, O_WRONLY | O_CREAT | O_EXCL,
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, recording->output, O_WRONLY | O_CREAT | O_APPEND,
                                          0600);
         posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     }

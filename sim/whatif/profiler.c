@@ -11,7 +11,7 @@
 
 /* Where launches take twice as long, so much less of the host's time is left when nobody records: by a fit to 28 recordings of
  * programs that the host bounds. */
-static const double pace_power = 0.66;
+static const double pace_power = 0.66, recorded_pace_power = 1.4;
 /* What is left at least of a call's time and of a gap. */
 static const double least_call_part = 0.3, least_gap_part = 0.2;
 
@@ -48,6 +48,7 @@ struct removing {
     struct gt_workload *w;
     const struct gt_device *device;
     const struct gt_profiler_cost *cost;
+    bool recorder; /* it is of `gridtide record`, */
     bool measured; /* by the recorder itself: what calls cost, by their kinds */
     gt_time_ps call_ps[GT_CALL_KINDS];
     struct mark *marks;
@@ -173,6 +174,8 @@ static gt_time_ps call_cost_ps(const struct removing *removing, const struct gt_
 
     if (removing->measured)
         cost_ps = removing->call_ps[call->kind];
+    if (removing->measured && call->kind == GT_CALL_GRAPH_LAUNCH)
+        return call->duration_ps; /* down to least_call_ps() */
     return call->kind == GT_CALL_GRAPH_LAUNCH ? cost_ps + call->ops * removing->cost->node_ps : cost_ps;
 }
 
@@ -202,7 +205,8 @@ static void take_pace(struct removing *removing)
     double launched_ps = cost->launch_ps > 0 ? launch_ps(removing->recorded) : 0;
 
     removing->slower = launched_ps > 0 ? fmax(launched_ps / (double)cost->launch_ps, 1) : 1;
-    removing->left_part = left_pct / 100 * pow(removing->slower, -pace_power);
+    removing->left_part =
+        left_pct / 100 * pow(removing->slower, removing->recorder ? -recorded_pace_power : -pace_power);
 }
 
 /* The part of a time that goes with the profiler: what recording takes, or by how much emptied caches slow it, whichever
@@ -222,6 +226,12 @@ static gt_time_ps least_call_ps(const struct removing *removing, const struct gt
 {
     gt_time_ps unprofiled_ps = gt_call_row_ps(removing->w, removing->device, call), least_ps;
 
+    if (removing->measured && call->kind == GT_CALL_GRAPH_LAUNCH) {
+        const uint64_t *plain_ns = removing->recorded->recording.plain_ns;
+
+        unprofiled_ps = (plain_ns[GT_RECORDING_GRAPH_LAUNCH] + call->ops * plain_ns[GT_RECORDING_GRAPH_NODE]) * 1000;
+        return unprofiled_ps < call->duration_ps ? unprofiled_ps : call->duration_ps;
+    }
     if (removing->measured)
         return part(call->duration_ps, least_call_part);
     if (call->kind == GT_CALL_GRAPH_LAUNCH)
@@ -384,6 +394,7 @@ bool gt_profiler_remove(struct gt_scenario *scenario, const struct gt_workload *
     memset(removed, 0, sizeof *removed);
     if (found == NULL)
         return false;
+    removing.recorder = found == &scenario->recorded.record;
     removing.measured = gt_recording_measured(&recorded->recording, &cost, removing.call_ps);
     collect_marks(&removing);
     collect_pauses(&removing);

@@ -129,7 +129,10 @@ static void write_costs(const char *folder)
     FILE *file = fopen(path, "w");
 
     assert_non_null(file);
-    fprintf(file, "launch 2500 %d\nquery 100 150\nsomething-new 1 2\nnode 10000 10500\n", 2500 + COST_NS);
+    fprintf(file,
+            "plain launch 2600\nplain query 100\nplain something-new 1\nplain node 10000\nrecorded launch %d\n"
+            "recorded query 150\nrecorded node 10500\nplain launch 2500\nrecorded launch 9000\n",
+            2500 + COST_NS);
     fclose(file);
     free(path);
 }

@@ -173,7 +173,8 @@ def write_pairs(rows, traces, side, folder, kept):
             name = "%s.%s" % base
             ending = ".jsonl.gz" if traces[base].endswith(".jsonl.gz") else ".json.gz"
             shutil.copyfile(traces[base], os.path.join(folder, name + ending))
-            times = [[round(row[key], 2) for key in ("step_us", "q1_us", "q3_us", "steady_us")] for row in (before, after)]
+            times = [[round(row[key], 2) if key in row else "" for key in ("step_us", "q1_us", "q3_us", "steady_us")]
+                     for row in (before, after)]
             out.writerow([name, changes, options, "%s.%s" % changed, before["steps"], *times[0], *times[1],
                           round(recorded["recorded_us"], 2), side[base[0]]])
 

@@ -75,29 +75,36 @@ static void add_process(struct gt_recording_cost *recording, const struct gt_rec
     recording->overhead_ns += last->overhead_ns;
 }
 
-static void take_line(struct gt_recording_cost *recording, const char *name, uint64_t plain_ns, uint64_t recorded_ns)
+/* The least of several, for what disturbs only adds; 0: none yet. */
+static void take_least(uint64_t *least_ns, uint64_t ns)
 {
-    for (int i = 0; i < GT_RECORDING_SORTS; i++)
-        if (strcmp(name, gt_recording_sort_names[i]) == 0) {
-            recording->plain_ns[i] = plain_ns;
-            recording->recorded_ns[i] = recorded_ns;
-            recording->measured = true;
-        }
+    *least_ns = *least_ns == 0 || ns < *least_ns ? ns : *least_ns;
 }
 
-/* Where it was measured. A line that is none ends it. */
+static void take_line(struct gt_recording_cost *recording, const char *how, const char *name, uint64_t ns)
+{
+    bool recorded = strcmp(how, "recorded") == 0;
+
+    for (int i = 0; i < GT_RECORDING_SORTS && ns > 0; i++)
+        if (strcmp(name, gt_recording_sort_names[i]) == 0)
+            take_least(recorded ? &recording->recorded_ns[i] : &recording->plain_ns[i], ns);
+}
+
+/* Where it was measured.  A line that is none ends it. */
 static void read_measured(struct gt_recording_cost *recording, const char *folder)
 {
-    char *path = gt_format("%s/%s", folder, GT_RECORDED_COSTS), name[32];
+    char *path = gt_format("%s/%s", folder, GT_RECORDED_COSTS), how[32], name[32];
     FILE *file = fopen(path, "re");
-    uint64_t plain_ns, recorded_ns;
+    uint64_t ns;
 
     free(path);
     if (file == NULL)
         return;
-    while (fscanf(file, "%31s %" SCNu64 " %" SCNu64, name, &plain_ns, &recorded_ns) == 3)
-        take_line(recording, name, plain_ns, recorded_ns);
+    while (fscanf(file, "%31s %31s %" SCNu64, how, name, &ns) == 3)
+        take_line(recording, how, name, ns);
     fclose(file);
+    recording->measured =
+        recording->plain_ns[GT_RECORDING_LAUNCH] > 0 && recording->recorded_ns[GT_RECORDING_LAUNCH] > 0;
 }
 
 void gt_recorded_tell_cost(struct gt_recorded *recorded)

@@ -17,7 +17,8 @@
 
 #define GT_RECORDED_MAGIC  "GTRECORD"
 #define GT_RECORDED_ENDING ".gtrecord"
-/* Beside these files: what calls take without and with recording, a line "SORT NS NS" each (gt_recording_sort_names). */
+/* Beside these files: what calls take without and with recording, lines "plain SORT NS" and "recorded SORT NS" (gt_recording_sort_names);
+ * the least of several counts. */
 #define GT_RECORDED_COSTS "costs.txt"
 
 enum {

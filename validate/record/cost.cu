@@ -1,13 +1,13 @@
-/* cost.cu - what recording costs on this machine: the same calls with recording off, then on.
+/* cost.cu - what calls and operations take on this machine.
  *
- * `gridtide record` runs it behind a program, with the recorder in it, and reads a line a sort (gt_recording_sort_names):
- * ns without and with recording.  It says nothing where there is no GPU, and ends by itself where one does not answer.
+ * `gridtide record` runs it behind a program, a few times without the recorder in it and a few times with it, and puts what it
+ * prints beside the records: lines of the word that it is given, a sort (gt_recording_sort_names) and ns.  It ends by itself
+ * where a GPU does not answer.
  */
 #include <cstdio>
 #include <ctime>
 #include <unistd.h>
 
-#include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -19,7 +19,7 @@
 
 enum { MOST_SECONDS = 20, ROUNDS = 7, EVENTS = 64, CHAIN = 60, COPY_BYTES = 64 << 10 };
 static const int short_nodes = 4, long_nodes = 44;
-static const float LONG_US = 20;
+static const long long LONG_CYCLES = 40000; /* some 20 us */
 
 static cudaStream_t one, two;
 static cudaEvent_t events[EVENTS];
@@ -30,14 +30,12 @@ __global__ void nothing()
 {
 }
 
-__global__ void turn(float us)
+__global__ void turn(long long cycles)
 {
-    unsigned long long start, now;
+    long long start = clock64();
 
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-    do
-        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    while (now - start < (unsigned long long)(us * 1000));
+    while (clock64() - start < cycles)
+        ;
 }
 
 /* Calls that the host sets the pace of. */
@@ -118,13 +116,13 @@ static bool launch_long_graph(int)
 /* Operations that the GPU sets the pace of. */
 static bool kernel(int)
 {
-    turn<<<1, 32, 0, one>>>(LONG_US);
+    turn<<<1, 32, 0, one>>>(LONG_CYCLES);
     return true;
 }
 
 static bool kernel_of_either(int i)
 {
-    turn<<<1, 32, 0, i % 2 ? two : one>>>(LONG_US);
+    turn<<<1, 32, 0, i % 2 ? two : one>>>(LONG_CYCLES);
     CHECK(cudaEventRecord(events[i % EVENTS], i % 2 ? two : one));
     CHECK(cudaStreamWaitEvent(i % 2 ? one : two, events[i % EVENTS], 0));
     return true;
@@ -132,7 +130,7 @@ static bool kernel_of_either(int i)
 
 static bool kernel_and_copy(int)
 {
-    turn<<<1, 32, 0, one>>>(LONG_US);
+    turn<<<1, 32, 0, one>>>(LONG_CYCLES);
     CHECK(cudaMemcpyAsync(device_data, pinned, COPY_BYTES, cudaMemcpyHostToDevice, one));
     return true;
 }
@@ -167,14 +165,14 @@ static const struct {
 };
 enum { ROWS = sizeof rows / sizeof rows[0], OF_SHORT_GRAPH = 9, OF_LONG_GRAPH };
 
-static bool make_graph(cudaGraphExec_t *made, int nodes, float us)
+static bool make_graph(cudaGraphExec_t *made, int nodes, long long cycles)
 {
     cudaGraph_t graph;
 
     CHECK(cudaStreamBeginCapture(one, cudaStreamCaptureModeThreadLocal));
     for (int i = 0; i < nodes; i++)
-        if (us > 0)
-            turn<<<1, 32, 0, one>>>(us);
+        if (cycles > 0)
+            turn<<<1, 32, 0, one>>>(cycles);
         else
             nothing<<<1, 32, 0, one>>>();
     CHECK(cudaStreamEndCapture(one, &graph));
@@ -194,7 +192,7 @@ static bool set_up()
     CHECK(cudaMalloc(&device_data, COPY_BYTES));
     CHECK(cudaMallocHost(&pinned, COPY_BYTES));
     return make_graph(&short_graph, short_nodes, 0) && make_graph(&long_graph, long_nodes, 0) &&
-           make_graph(&timed_graph, CHAIN, LONG_US / 2);
+           make_graph(&timed_graph, CHAIN, LONG_CYCLES / 2);
 }
 
 static double now_ns()
@@ -247,37 +245,20 @@ static bool measure_all(double *ns)
     return true;
 }
 
-/* What a node adds, and a launch of none takes. */
-static double of_node(const double *ns)
+int main(int count, char **words)
 {
-    return (ns[OF_LONG_GRAPH] - ns[OF_SHORT_GRAPH]) / (long_nodes - short_nodes);
-}
-
-static double of_graph(const double *ns)
-{
-    return ns[OF_SHORT_GRAPH] - short_nodes * of_node(ns);
-}
-
-static void print(const char *name, double plain_ns, double recorded_ns)
-{
-    printf("%s %.0f %.0f\n", name, plain_ns > 0 ? plain_ns : 0, recorded_ns > 0 ? recorded_ns : 0);
-}
-
-int main()
-{
-    double plain_ns[ROWS], recorded_ns[ROWS];
+    const char *how = count > 1 ? words[1] : "plain";
+    double ns[ROWS], node_ns;
 
     alarm(MOST_SECONDS);
-    if (!set_up() || !measure_all(plain_ns))
+    if (!set_up() || !measure_all(ns))
         return 1;
-    cudaProfilerStart();
-    if (!measure_all(recorded_ns))
-        return 1;
-    cudaProfilerStop();
     for (int i = 0; i < ROWS; i++)
         if (rows[i].name != NULL)
-            print(rows[i].name, plain_ns[i], recorded_ns[i]);
-    print("graph-launch", of_graph(plain_ns), of_graph(recorded_ns));
-    print("graph-node", of_node(plain_ns), of_node(recorded_ns));
+            printf("%s %s %.0f\n", how, rows[i].name, ns[i]);
+    /* What a node adds, and a launch of none takes. */
+    node_ns = (ns[OF_LONG_GRAPH] - ns[OF_SHORT_GRAPH]) / (long_nodes - short_nodes);
+    printf("%s graph-node %.0f\n", how, node_ns > 1 ? node_ns : 1);
+    printf("%s graph-launch %.0f\n", how, ns[OF_SHORT_GRAPH] - short_nodes * node_ns);
     return 0;
 }
