@@ -187,6 +187,11 @@ const struct gt_warning_kind gt_warning_kinds[] = {
     { GT_WARNING_MISSPELT, NULL, "fields one letter away from one that is known",
       "it was kept and means nothing: correct its name" },
     { "values-not-json", NULL, "NaN or inf where JSON wants a number; taken as not known", NULL },
+    { "waits-left-out", NULL,
+      "calls by which streams wait for values in memory or semaphores of other interfaces, write or signal these, or "
+      "wait "
+      "for all of a context; they are not played",
+      NULL },
     { NULL, NULL, NULL, NULL },
 };
 

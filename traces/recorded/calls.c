@@ -34,6 +34,7 @@ static const uint8_t kinds[GT_DID_KINDS] = {
     [GT_DID_GRAPH_CHANGE] = GT_CALL_OTHER,
     [GT_DID_EVENT_SHARE] = GT_CALL_OTHER,
     [GT_DID_EVENT_OPEN] = GT_CALL_OTHER,
+    [GT_DID_UNPLAYED] = GT_CALL_OTHER,
 };
 static const uint32_t CUDA_NOT_READY = 600; /* what a query of work that is not done returns */
 
@@ -236,6 +237,8 @@ static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *p
         call->kind == GT_CALL_COPY && record->head.flags & GT_RECORDED_SYNCHRONOUS ? GT_CALL_SYNCHRONOUS : 0;
     gt_import_warn(recorded->import.workload, "graph-changes-unknown",
                    record->what == GT_DID_GRAPH_CHANGE && record->b != 0 && record->result == 0);
+    gt_import_warn(recorded->import.workload, "waits-left-out",
+                   record->what == GT_DID_UNPLAYED && record->result == 0);
     if (is_shared(record->what) && record->result == 0)
         event_meant(recorded, events, record);
     if (call->kind != GT_CALL_OTHER)

@@ -153,6 +153,7 @@ enum gt_recorded_what {
     GT_DID_GRAPH_CHANGE, /* a: number of the executable graph, b: 1: what changed is not told */
     GT_DID_EVENT_SHARE,  /* a: handle, b: a mark of what other processes know it by */
     GT_DID_EVENT_OPEN,   /* a: handle of another process's event, b: the mark */
+    GT_DID_UNPLAYED,     /* it makes streams wait in a way that no trace has */
     GT_DID_KINDS
 };
 enum gt_recorded_call_flag {
