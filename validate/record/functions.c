@@ -10,7 +10,7 @@
 
 #include "validate/record/internal.h"
 
-enum { MOST_PARAMETERS = 1024, MOST_WORDS = 256, BUCKETS = 4096 };
+enum { MOST_PARAMETERS = 1024, MOST_WORDS = 512 /* of 4 KiB of parameters */, BUCKETS = 4096 };
 
 struct function {
     struct function *next;

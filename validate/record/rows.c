@@ -137,8 +137,6 @@ READER(r_event_share, cudaIpcGetEventHandle_v4010_params, call->a = ADDRESS(p->e
 READER(d_event_share, cuIpcGetEventHandle_params, call->a = ADDRESS(p->event); call->b = mark_of(call, p->pHandle);)
 READER(r_event_open, cudaIpcOpenEventHandle_v4010_params, call->a = GOT(p->event); call->b = mark_of(call, &p->handle);)
 READER(d_event_open, cuIpcOpenEventHandle_params, call->a = GOT(p->phEvent); call->b = mark_of(call, &p->handle);)
-READER(r_memory_open, cudaIpcOpenMemHandle_v4010_params, call->a = GOT(p->devPtr); call->c = GT_MEMORY_DEVICE;)
-READER(r_memory_close, cudaIpcCloseMemHandle_v4010_params, call->a = ADDRESS(p->devPtr);)
 READER(r_register, cudaHostRegister_v4000_params, call->a = ADDRESS(p->ptr); call->b = p->size; call->c = GT_MEMORY_PINNED;)
 READER(r_unregister, cudaHostUnregister_v4000_params, call->a = ADDRESS(p->ptr);)
 
@@ -311,8 +309,6 @@ const struct gt_call_row gt_call_rows[] = {
     R(cudaGraphNodeSetEnabled_v11060, GRAPH_CHANGE, D, r_graph_change)
     R(cudaIpcGetEventHandle_v4010, EVENT_SHARE, D, r_event_share)
     R(cudaIpcOpenEventHandle_v4010, EVENT_OPEN, D, r_event_open)
-    R(cudaIpcOpenMemHandle_v4010, REGISTER, D, r_memory_open)
-    R(cudaIpcCloseMemHandle_v4010, UNREGISTER, D, r_memory_close)
     R(cudaProfilerStart_v4000, OTHER, P, NULL)
     R(cudaProfilerStop_v4000, OTHER, P, NULL)
     R(cudaDeviceEnablePeerAccess_v4000, OTHER, 0, NULL)

@@ -9,6 +9,7 @@ enum { CONTEXTS = 256, GPUS = 64 };
 
 static _Atomic bool contexts[CONTEXTS]; /* by number: told */
 static _Atomic bool gpus[GPUS];
+static _Atomic bool too_many;
 
 static const struct {
     enum gt_recorded_gpu_number number;
@@ -80,8 +81,13 @@ void gt_context_met(CUcontext context, uint32_t number)
     struct gt_record_context *record;
     uint32_t gpu = 0, null_stream = UINT32_MAX;
 
-    if (number >= CONTEXTS || atomic_load_explicit(&contexts[number], memory_order_relaxed) ||
-        atomic_exchange(&contexts[number], true))
+    if (number >= CONTEXTS) {
+        if (!atomic_exchange(&too_many, true))
+            gt_writer_problem("more than %d contexts: what is in the others' default streams cannot be told",
+                              CONTEXTS);
+        return;
+    }
+    if (atomic_load_explicit(&contexts[number], memory_order_relaxed) || atomic_exchange(&contexts[number], true))
         return;
     gt_calls_own(true);
     gt_api.cuptiGetDeviceId(context, &gpu);
