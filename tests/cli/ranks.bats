@@ -215,6 +215,21 @@ END
     grep -q 'GPU 1 came last to' page/index.html
 }
 
+@test "a rank on another kind of GPU is told" {
+    on() { python3 -c 'import json, sys
+profile = json.load(sys.stdin)
+profile["deviceProperties"] = [{"id": 0, "name": sys.argv[1], "totalGlobalMem": 1}]
+print(json.dumps(profile))' "$1"; }
+    profile 0 0 0 0 | on "NVIDIA H200" > a.json
+    profile 1 20 0 0 | on "NVIDIA A100-SXM4-80GB" > b.json
+    profile 1 20 0 0 | on "NVIDIA H200" > c.json
+    run "$GRIDTIDE" import a.json b.json -o job.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"ranks-on-other-gpus: "*"(1 times)"* ]]
+    run "$GRIDTIDE" import a.json c.json -o job.jsonl
+    [[ "$output" != *"ranks-on-other-gpus"* ]]
+}
+
 @test "a rank that is given twice, or a file of another job, is refused by name" {
     profile 0 0 0 0 > a.json
     profile 1 20 0 0 > b.json

@@ -162,6 +162,8 @@ const struct gt_warning_kind gt_warning_kinds[] = {
       "ranks of the job whose recordings are not given; collectives with them take as long as they were recorded to, "
       "waiting included",
       "name the recordings of all ranks" },
+    { "ranks-on-other-gpus", NULL,
+      "recordings of another kind of GPU than the first rank's; all are simulated as that one", NULL },
     { "recorder-problems", NULL, "what hindered the recorder", NULL },
     { "recording-cut-off", NULL,
       "processes whose end the recorder did not see (killed, or ended by _exit()); what they had not handed over is "

@@ -141,6 +141,20 @@ static struct gt_workload *join(struct gt_rank *ranks, uint32_t count, struct gt
     return w;
 }
 
+/* Ranks whose recording names another device than the first one's. */
+static uint32_t count_others(const struct gt_rank *ranks, uint32_t count)
+{
+    const char *first = ranks[0].workload->device;
+    uint32_t others = 0;
+
+    for (uint32_t i = 1; i < count; i++) {
+        const char *own = ranks[i].workload->device;
+
+        others += first != NULL && own != NULL && strcmp(first, own) != 0;
+    }
+    return others;
+}
+
 struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct gt_error *error)
 {
     struct gt_rank_places *places = gt_calloc(count, sizeof *places);
@@ -151,6 +165,8 @@ struct gt_workload *gt_ranks_join(struct gt_rank *ranks, uint32_t count, struct 
         order(ranks, count);
         groups = gt_ranks_match(ranks, count);
         w = join(ranks, count, places, &groups, error);
+        if (w != NULL)
+            gt_import_warn(w, "ranks-on-other-gpus", count_others(ranks, count));
     }
     if (w != NULL && gt_workload_check(w, error) != 0) {
         gt_error_prefix(error, "%.200s: ", w->path != NULL ? w->path : "the recordings");
