@@ -30,11 +30,11 @@ static int below(int limit)
     return (int)((generator() >> 11) * 0x1p-53 * limit);
 }
 
-static const char *const sets[SETS] = {"learn", "check", "probe"};
+static const char *const sets[SETS] = { "learn", "check", "probe" };
 
 static shape shape_of(const kind *of, int set)
 {
-    shape s = {of, of->of_set[set]};
+    shape s = { of, of->of_set[set] };
     snprintf(s.name, sizeof s.name, "%s_%s", sets[set], of->name);
     s.threads = of->fewest_threads;
     return s;
@@ -45,7 +45,7 @@ static std::vector<shape> draw(int set)
 {
     std::vector<int> order(KINDS);
     std::vector<shape> shapes;
-    const int grids[] = {66, 132, 132, 132, 264, 264, 396, 528, 1056};
+    const int grids[] = { 66, 132, 132, 132, 264, 264, 396, 528, 1056 };
     for (int i = 0; i < KINDS; i++)
         order[i] = i;
     for (int i = KINDS - 1; i > 0; i--)
@@ -76,12 +76,12 @@ static std::vector<shape> probes()
 }
 
 static arrays memory;
-static span *spans;     /* of two kernels */
+static span *spans; /* of two kernels */
 static cudaStream_t streams[2];
 
 static void clear_spans()
 {
-    const span empty[2] = {{~0ull, 0, ~0ull, 0, {}}, {~0ull, 0, ~0ull, 0, {}}};
+    const span empty[2] = { { ~0ull, 0, ~0ull, 0, {} }, { ~0ull, 0, ~0ull, 0, {} } };
     check(cudaMemcpy(spans, empty, sizeof empty, cudaMemcpyHostToDevice), "spans");
 }
 
@@ -213,7 +213,7 @@ static void fill_memory()
 
 int main(int argc, char **argv)
 {
-    std::vector<shape> launches[SETS] = {draw(LEARN), draw(CHECK), probes()};
+    std::vector<shape> launches[SETS] = { draw(LEARN), draw(CHECK), probes() };
     if (argc < 3) {
         fprintf(stderr, "usage: pairs size FILE, times FILE REPEATS or profile FILE SET\n");
         return 2;

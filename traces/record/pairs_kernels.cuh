@@ -19,8 +19,8 @@ struct span {
 };
 
 struct arrays {
-    float *a, *b, *c;       /* 64 Mi values each, random */
-    unsigned *index;        /* as many, below 64 Mi */
+    float *a, *b, *c; /* 64 Mi values each, random */
+    unsigned *index;  /* as many, below 64 Mi */
 };
 
 enum { VALUES = 64 << 20 };
@@ -53,9 +53,9 @@ __device__ void ends(span *s)
 }
 
 #define KERNEL(name) template <int ID> __global__ void name(arrays m, int work, span *s)
-#define TYPED(name) template <int ID, typename T, int N> __global__ void name(arrays m, int work, span *s)
-#define THREAD (blockIdx.x * blockDim.x + threadIdx.x)
-#define THREADS (gridDim.x * blockDim.x)
+#define TYPED(name)  template <int ID, typename T, int N> __global__ void name(arrays m, int work, span *s)
+#define THREAD       (blockIdx.x * blockDim.x + threadIdx.x)
+#define THREADS      (gridDim.x * blockDim.x)
 
 TYPED(chain)
 {
