@@ -246,7 +246,7 @@ struct replaying {
 };
 
 /* The recorded run again, on the device it was recorded on. */
-static int replay(void *user, const struct gt_isolated *isolated, const struct gt_probe *probe,
+static int replay(void *user, const struct gt_isolated *isolated, bool at_recorded, const struct gt_probe *probe,
                   struct gt_error *error)
 {
     struct replaying *replaying = user;
@@ -264,6 +264,7 @@ static int replay(void *user, const struct gt_isolated *isolated, const struct g
     machine.options = &options;
     machine.probe = probe;
     machine.isolated = isolated;
+    machine.at_recorded = at_recorded;
     machine.replay = replaying->replay;
     return play(&machine, &summary, error);
 }

@@ -66,6 +66,7 @@ struct gt_machine {
     const struct gt_device *device;
     const struct gt_device *recorded;   /* that the measured times are from; often the same */
     const struct gt_isolated *isolated; /* what durations would be without contention; NULL: not learned */
+    bool at_recorded; /* what was recorded starts when it did, whatever its gap, once all it comes after is over */
     const struct gt_options *options;
     const struct gt_probe *probe;
     const struct gt_op_rule *op_rules; /* [gt_op_kind] */

@@ -105,10 +105,11 @@ static uint32_t awaited_stream(const struct gt_call *call, const struct walk *wa
 }
 
 /* From a copy's call, or the end of what its stream did before, to the copy's start. */
-static uint32_t copy_start_delay_ns(const struct gt_workload *w, const struct gt_call *call, const struct walk *walk)
+static uint32_t copy_start_delay_ns(const struct gt_replay *replay, const struct gt_workload *w, gt_call_index call,
+                                    const struct walk *walk)
 {
-    const struct gt_op *op = &w->ops[call->first_op];
-    gt_time_ps from = call->start_ps, lead;
+    const struct gt_op *op = &w->ops[w->calls[call].first_op];
+    gt_time_ps from = w->calls[call].start_ps + gt_replay_held_ps(replay, call), lead;
 
     if (walk->stream_end[op->stream] > from)
         from = walk->stream_end[op->stream];
@@ -133,7 +134,7 @@ static void classify_call(struct gt_replay *replay, const struct gt_workload *w,
         replay->blocking_op[call] = find_blocking_op(w, c, awaited_stream(c, walk), walk->by_end, walk->count);
     } else if (copy_blocked(w, c)) {
         replay->blocking_op[call] = c->first_op;
-        replay->copy_start_delay_ns[call] = copy_start_delay_ns(w, c, walk);
+        replay->copy_start_delay_ns[call] = copy_start_delay_ns(replay, w, call, walk);
     }
 }
 

@@ -236,11 +236,47 @@ static void keep(struct learning *learning, double wrong)
 /* Is another pass worth its time, after so many? */
 static bool may_play(const struct learning *learning, uint64_t passes)
 {
-    uint64_t played = passes * learning->workload->op_count;
+    uint64_t played = 2 * passes * learning->workload->op_count; /* each is played twice */
 
     if (passes < MOST_PASSES)
         return passes < 2 || played < MOST_PLAYED;
     return learning->now.ends.holder != NULL && passes < MOST_PASSES_APART && played < MOST_PLAYED_APART;
+}
+
+static gt_time_ps first_start_ps(const struct gt_workload *w, const gt_time_ps *starts_ps)
+{
+    gt_time_ps first_ps = GT_TIME_NONE;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        gt_time_ps start_ps = starts_ps != NULL ? starts_ps[i] : w->ops[i].start_ps;
+
+        if (gt_op_measured_end(&w->ops[i]) != GT_TIME_NONE && start_ps < first_ps)
+            first_ps = start_ps;
+    }
+    return first_ps;
+}
+
+/* How far operations end from where they were recorded to, on average, and the last of all, as parts of the whole run. */
+static double distance_part(const struct learning *learning)
+{
+    const struct gt_workload *w = learning->workload;
+    const struct gt_played *played = &learning->played;
+    double recorded_ps = (double)first_start_ps(w, NULL), played_ps = (double)first_start_ps(w, played->start_ps);
+    double length_ps = 0, played_length_ps = 0, sum_ps = 0;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < w->op_count; i++) {
+        double end_ps = (double)gt_op_measured_end(&w->ops[i]) - recorded_ps;
+        double played_end_ps = (double)(played->start_ps[i] + played->duration_ps[i]) - played_ps;
+
+        if (gt_op_measured_end(&w->ops[i]) == GT_TIME_NONE)
+            continue;
+        length_ps = fmax(length_ps, end_ps);
+        played_length_ps = fmax(played_length_ps, played_end_ps);
+        sum_ps += fabs(played_end_ps - end_ps);
+        count++;
+    }
+    return length_ps > 0 ? (sum_ps / (double)count + fabs(played_length_ps - length_ps)) / length_ps : 0;
 }
 
 static void learn(struct learning *learning, gt_player *play, void *user)
@@ -253,12 +289,16 @@ static void learn(struct learning *learning, gt_player *play, void *user)
         bool moved;
         double wrong;
 
-        if (play(user, &learning->now, &probe, &error) != 0)
+        if (play(user, &learning->now, false, &probe, &error) != 0)
             return;
-        wrong = error_part(learning);
+        wrong = distance_part(learning);
         if (wrong < learning->least_wrong)
             keep(learning, wrong);
-        if (wrong < same_part / 10)
+        if (error_part(learning) < same_part / 10)
+            return;
+        if (play(user, &learning->now, true, &probe, &error) != 0)
+            return;
+        if (error_part(learning) < same_part / 10)
             return;
         moved = gt_block_ends_correct(&learning->now.ends, w, &learning->played);
         moved = correct(learning) || moved;

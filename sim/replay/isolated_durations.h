@@ -17,8 +17,9 @@ struct gt_isolated {
     uint64_t too_short;        /* of so many kernels even the least that a kernel can take is too long */
 };
 
-/* Plays a workload as far as it is known by now on a device it was recorded on. */
-typedef int gt_player(void *user, const struct gt_isolated *isolated, const struct gt_probe *probe,
+/* Plays a workload as far as it is known by now on a device it was recorded on.  `at_recorded`: what was recorded starts
+ * when it did, so that it meets what it met then, however wrong the durations before it still are. */
+typedef int gt_player(void *user, const struct gt_isolated *isolated, bool at_recorded, const struct gt_probe *probe,
                       struct gt_error *error);
 
 /* Into `isolated`, which gt_isolated_free() ends; all zero where nothing overlapped in the recording.  A replay that

@@ -24,6 +24,7 @@ struct lane {
 /* Launches of the same nodes, and what is worked out of them. */
 struct group {
     const struct gt_workload *w;
+    const struct gt_neighbours *neighbours;
     struct gt_recorded_graphs *graphs;
     const gt_call_index *calls;
     uint32_t count;        /* launches */
@@ -32,10 +33,10 @@ struct group {
     uint32_t nodes;
     struct lane *lanes;
     uint32_t lane_count;
-    bool *first;       /* by position: nobody of its stream is before it */
-    int64_t *samples;  /* one a launch */
-    uint32_t *awaited; /* positions */
-    bool stated;       /* the trace has the edges */
+    bool *first;               /* by position: nobody of its stream is before it */
+    int64_t *samples, *delays; /* one a launch */
+    uint32_t *awaited;         /* positions */
+    bool stated;               /* the trace has the edges */
     gt_op_index first_op;
     uint32_t *position; /* by operation of the first launch, counted from its first_op */
 };
@@ -194,14 +195,11 @@ static bool queued(const struct group *group, uint32_t launch)
 }
 
 /* From the start of the graph's first node to that of one that waits for none, where the graph was queued. */
-static int64_t median_behind_ps(const struct group *group, uint32_t of)
+static int64_t behind_first_ps(const struct group *group, uint32_t launch, uint32_t of)
 {
-    for (uint32_t launch = 0; launch < group->count; launch++) {
-        const struct gt_call *call = &group->w->calls[group->calls[launch]];
+    const struct gt_call *call = &group->w->calls[group->calls[launch]];
 
-        group->samples[launch] = start_ps(group, launch, of) - (int64_t)group->w->ops[call->first_op].start_ps;
-    }
-    return median(group->samples, group->count);
+    return start_ps(group, launch, of) - (int64_t)group->w->ops[call->first_op].start_ps;
 }
 
 /* Else it is the host that hands its nodes over while its call lasts: as with all that a host did by itself each
@@ -216,24 +214,72 @@ static gt_time_ps not_negative(int64_t time_ps)
     return time_ps > 0 ? (gt_time_ps)time_ps : 0;
 }
 
+/* Was it so long after what it comes after by itself? */
+static bool is_own(const struct group *group, uint32_t launch, uint32_t of, int64_t delay_ps)
+{
+    int64_t ready_ps = start_ps(group, launch, of) - delay_ps;
+
+    return delay_ps >= 0 && ready_ps >= 0 &&
+           (delay_ps <= most_wait_gap_ps ||
+            gt_own_delay(group->neighbours, node(group, launch, of), (gt_time_ps)ready_ps));
+}
+
+/* The node's delays in all launches, `delay_ps` of each: its own where it was, else what it was at most and usually is, or
+ * was at least where all were held up.  Into group->samples. */
+static void settle_delays(struct group *group, uint32_t of, const int64_t *delays_ps)
+{
+    uint32_t own = 0;
+    int64_t usual_ps;
+
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        if (is_own(group, launch, of, delays_ps[launch]))
+            group->samples[own++] = delays_ps[launch];
+    if (own > 0) {
+        usual_ps = median(group->samples, own);
+    } else {
+        usual_ps = delays_ps[0];
+        for (uint32_t launch = 1; launch < group->count; launch++)
+            usual_ps = delays_ps[launch] < usual_ps ? delays_ps[launch] : usual_ps;
+    }
+    for (uint32_t launch = 0; launch < group->count; launch++) {
+        bool keep = delays_ps[launch] < usual_ps || is_own(group, launch, of, delays_ps[launch]);
+
+        group->samples[launch] = keep ? delays_ps[launch] : usual_ps;
+    }
+}
+
+/* The gap before a node that waits; a host function is picked up on top of that. */
+static void learn_gaps(struct group *group, uint32_t of, uint32_t awaited)
+{
+    bool host = group->w->ops[node(group, 0, of)].kind == GT_OP_HOST_FUNCTION;
+
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        group->delays[launch] = gap_ps(group, launch, of, awaited);
+    settle_delays(group, of, group->delays);
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        group->graphs->gap_ps[node(group, launch, of)] =
+            host ? 0 : not_negative(group->samples[launch] + group->more_ps);
+}
+
+/* When a node that waits for none is handed over. */
+static void learn_handing_over(struct group *group, uint32_t of)
+{
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        group->delays[launch] = behind_first_ps(group, launch, of);
+    settle_delays(group, of, group->delays);
+    for (uint32_t launch = 0; launch < group->count; launch++)
+        group->graphs->behind_ps[node(group, launch, of)] =
+            not_negative(queued(group, launch) ? group->samples[launch] : behind_call_ps(group, launch, of));
+}
+
 static void learn_node(struct group *group, uint32_t of)
 {
     uint32_t awaited = learn_edges(group, of);
-    bool waits = awaited > 0 || has_before(group, of);
-    bool host = group->w->ops[node(group, 0, of)].kind == GT_OP_HOST_FUNCTION; /* it is picked up on top of that */
-    int64_t middle_ps = host    ? 0
-                        : waits ? median_gap_ps(group, of, awaited) + group->more_ps
-                                : median_behind_ps(group, of);
 
-    for (uint32_t launch = 0; launch < group->count; launch++) {
-        gt_op_index op = node(group, launch, of);
-
-        if (waits)
-            group->graphs->gap_ps[op] = not_negative(middle_ps);
-        else
-            group->graphs->behind_ps[op] =
-                not_negative(queued(group, launch) ? middle_ps : behind_call_ps(group, launch, of));
-    }
+    if (awaited > 0 || has_before(group, of))
+        learn_gaps(group, of, awaited);
+    else
+        learn_handing_over(group, of);
 }
 
 static void find_lanes(struct group *group)
@@ -261,6 +307,7 @@ static void learn_group(struct group *group)
     group->first = gt_calloc(group->nodes, sizeof *group->first);
     group->awaited = gt_calloc((uint64_t)group->nodes + UINT16_MAX, sizeof *group->awaited);
     group->samples = gt_calloc(group->count, sizeof *group->samples);
+    group->delays = gt_calloc(group->count, sizeof *group->delays);
     find_lanes(group);
     for (uint32_t i = 0; i < group->nodes; i++)
         learn_node(group, i);
@@ -269,6 +316,7 @@ static void learn_group(struct group *group)
     free(group->awaited);
     free(group->position);
     free(group->samples);
+    free(group->delays);
 }
 
 bool gt_graph_without_edges(const struct gt_workload *w, const struct gt_call *call)
@@ -314,6 +362,7 @@ static void find_queued(struct gt_recorded_graphs *graphs, const struct gt_workl
 
 struct learning {
     const struct gt_workload *w;
+    const struct gt_neighbours *neighbours;
     struct gt_recorded_graphs *graphs;
     int64_t more_ps;
 };
@@ -323,6 +372,7 @@ static void learn_alike(void *user, const struct gt_alike_launches *alike)
     const struct learning *learning = user;
     struct group group = {
         .w = learning->w,
+        .neighbours = learning->neighbours,
         .graphs = learning->graphs,
         .calls = alike->calls,
         .count = alike->count,
@@ -333,7 +383,8 @@ static void learn_alike(void *user, const struct gt_alike_launches *alike)
     learn_group(&group);
 }
 
-void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_workload *w, int64_t more_ps)
+void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_workload *w,
+                             const struct gt_neighbours *neighbours, int64_t more_ps)
 {
     gt_call_index *calls = gt_calloc(w->call_count + 1ull, sizeof *calls);
     uint32_t count = 0;
@@ -350,7 +401,7 @@ void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_
         graphs->queued = gt_calloc(w->call_count, sizeof *graphs->queued);
         find_queued(graphs, w);
         gt_alike_launches_visit(w, graphs->queued, calls, count, learn_alike,
-                                &(struct learning){ w, graphs, more_ps });
+                                &(struct learning){ w, neighbours, graphs, more_ps });
     }
     free(calls);
 }

@@ -3,13 +3,14 @@
  * Profilers record the nodes of a graph, not its edges.  Nodes of one stream ran one after the other.  A node that
  * stayed away much longer than that explains, and each time started just after the same nodes of other streams, waited
  * for them: a fork or a join.  Where the trace states the edges (gridtide record) nodes wait for those, and for the one
- * before in the stream that ran them; only how soon they start is learned.  A stream's first node that waited for nobody waited to be handed over.  Gaps are the
- * medians of all launches of the same nodes.
+ * before in the stream that ran them; only how soon they start is learned.  A stream's first node that waited for nobody waited to be handed over.  Where nothing
+ * ran that a node could have waited for besides (neighbours.h) its gap in each launch is its own; where something did, it is
+ * the median of all launches of the same nodes.
  */
 #ifndef GRIDTIDE_SIM_REPLAY_RECORDED_GRAPHS_H
 #define GRIDTIDE_SIM_REPLAY_RECORDED_GRAPHS_H
 
-#include "sim/workload/workload.h"
+#include "sim/replay/neighbours.h"
 
 struct gt_node_edge {
     gt_op_index before, after;
@@ -27,7 +28,8 @@ struct gt_recorded_graphs {
 };
 
 /* From the measured times of `workload`, gaps longer by `more_ps`.  gt_recorded_graphs_free() ends it. */
-void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_workload *workload, int64_t more_ps);
+void gt_recorded_graphs_make(struct gt_recorded_graphs *graphs, const struct gt_workload *workload,
+                             const struct gt_neighbours *neighbours, int64_t more_ps);
 void gt_recorded_graphs_free(struct gt_recorded_graphs *graphs);
 
 /* Does a call launch a graph of which no edges are stated? */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim/replay/held_calls.h"
+
 static gt_time_ps not_negative(int64_t time_ps)
 {
     return time_ps > 0 ? (gt_time_ps)time_ps : 0;
@@ -155,13 +157,37 @@ gt_time_ps gt_replay_edge_gap_ps(const struct gt_replay *replay, const struct gt
                                        : gt_replay_event_gap_ps(replay, before, after);
 }
 
+static gt_time_ps gap_behind_ps(const struct gt_replay *replay, const struct gt_op *before, const struct gt_op *after,
+                                enum gt_own_gap behind)
+{
+    return behind == GT_OWN_GAP_STREAM ? gt_replay_gap_ps(replay, before, after)
+                                       : gt_replay_event_gap_ps(replay, before, after);
+}
+
+static struct gt_own_start *own_starts(const struct gt_replay *replay, const struct gt_workload *w,
+                                       const uint32_t *inferred_after, const struct gt_neighbours *neighbours,
+                                       const struct gt_device *recorded, const struct gt_device *device)
+{
+    struct gt_start_rules rules = {
+        .replay = replay,
+        .held_ps = replay->held_ps,
+        .latency_ps = replay->latency_ps,
+        .graph_latency_ps = replay->graph_latency_ps,
+        .gap_ps = gap_behind_ps,
+    };
+
+    return gt_own_starts(&rules, w, inferred_after, neighbours, recorded, device);
+}
+
 void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const struct gt_device *recorded,
                     const struct gt_device *device, const struct gt_learned *learned)
 {
     uint32_t measured, *by_end = gt_replay_sort_by_end(w, &measured), *inferred;
+    struct gt_neighbours neighbours;
     struct gt_survey *survey;
 
     memset(replay, 0, sizeof *replay);
+    replay->held_ps = gt_held_calls(w);
     gt_replay_find_blocking_syncs(replay, w, by_end, measured);
     survey = gt_survey_begin(w, by_end, measured, replay->blocking_op, &replay->learned);
     if (learned != NULL)
@@ -172,7 +198,11 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *w, const
     if (learned != NULL)
         replay->learned = *learned;
     conclude_waits(replay, recorded, device);
-    gt_recorded_graphs_make(&replay->recorded_graphs, w, (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
+    gt_neighbours_make(&neighbours, w, recorded);
+    gt_recorded_graphs_make(&replay->recorded_graphs, w, &neighbours,
+                            (int64_t)(device->graph_gap_ps - recorded->graph_gap_ps));
+    replay->own_starts = own_starts(replay, w, inferred, &neighbours, recorded, device);
+    gt_neighbours_free(&neighbours);
     gt_replay_edges(replay, w, inferred);
     gt_graph_launches_make(&replay->graphs, w, device, replay->edge_from, replay->edge_to);
     free(inferred);
@@ -183,6 +213,8 @@ void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *hos
 {
     uint32_t measured, *by_end = gt_replay_sort_by_end(host, &measured);
 
+    free(replay->held_ps);
+    replay->held_ps = NULL;
     free(replay->blocking_op);
     free(replay->copy_start_delay_ns);
     gt_replay_find_blocking_syncs(replay, host, by_end, measured);
@@ -191,11 +223,13 @@ void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *hos
 
 void gt_replay_free(struct gt_replay *replay)
 {
+    free(replay->held_ps);
     free(replay->blocking_op);
     free(replay->copy_start_delay_ns);
     free(replay->edge_from);
     free(replay->edge_to);
     free(replay->edges_in);
+    free(replay->own_starts);
     gt_graph_launches_free(&replay->graphs);
     gt_recorded_graphs_free(&replay->recorded_graphs);
     memset(replay, 0, sizeof *replay);

@@ -12,6 +12,7 @@
 #include "sim/devices/device.h"
 #include "sim/replay/graph_launch.h"
 #include "sim/replay/learned.h"
+#include "sim/replay/own_starts.h"
 #include "sim/replay/recorded_graphs.h"
 #include "sim/workload/workload.h"
 
@@ -36,6 +37,7 @@ struct gt_replay {
     gt_time_ps engine_switch_gap_ps; /* the same before a copy that follows another engine's work */
 
     uint32_t *blocking_op;         /* per call: the operation whose end let a blocked call return; GT_NONE */
+    gt_time_ps *held_ps;           /* per call, as gt_held_calls() has it; NULL: none was held up */
     uint32_t *copy_start_delay_ns; /* per call that waits for its own copy: from call to copy start */
 
     /* Edges: successors of operation i are edge_to[edge_from[i] .. edge_from[i + 1] - 1],
@@ -45,7 +47,8 @@ struct gt_replay {
     uint64_t edge_count;
     struct gt_graph_launches graphs;
     struct gt_recorded_graphs recorded_graphs;
-    uint64_t inferred_waits; /* edges concluded from measured times */
+    struct gt_own_start *own_starts; /* by operation; NULL: of none anything is known */
+    uint64_t inferred_waits;         /* edges concluded from measured times */
 };
 
 /* Learn from the measured times of `workload`; constants it does not show come from `recorded`, the
@@ -56,6 +59,12 @@ void gt_replay_make(struct gt_replay *replay, const struct gt_workload *workload
 /* Which calls were blocked, and by what, is as in `host` instead: the same calls and operations, measured in another run. */
 void gt_replay_take_host(struct gt_replay *replay, const struct gt_workload *host);
 void gt_replay_free(struct gt_replay *replay);
+
+/* For how long the call was held up before it asked for anything. */
+static inline gt_time_ps gt_replay_held_ps(const struct gt_replay *replay, gt_call_index call)
+{
+    return replay->held_ps == NULL ? 0 : replay->held_ps[call];
+}
 
 /* Is it a copy in so small that it goes with the commands, by the engine that runs kernels? */
 bool gt_replay_with_commands(const struct gt_replay *replay, const struct gt_op *op);

@@ -89,7 +89,7 @@ gt_time_ps gt_call_cost_ps(const struct gt_machine *m, gt_call_index call)
     if (c->duration_ps == GT_TIME_NONE || c->kind == GT_CALL_POLL)
         return m->threads[c->thread].cost_ps + staging_ps(m, c);
     if (m->replay.blocking_op[call] == GT_NONE)
-        return moved_ps(m, c, c->duration_ps);
+        return moved_ps(m, c, c->duration_ps - gt_replay_held_ps(&m->replay, call));
     cost_ps = row_cost_ps(m, m->device, c);
     return cost_ps < c->duration_ps ? cost_ps : c->duration_ps;
 }
@@ -132,10 +132,12 @@ static gt_time_ps visible_ps(const struct gt_machine *m, gt_call_index call, gt_
         return m->engine.now_ps + moved_start_ps(m, c, m->workload->ops[index].visible_ps);
     if (index != GT_NONE && c->start_ps != GT_TIME_NONE) {
         const struct gt_op *op = &m->workload->ops[index];
+        gt_time_ps call_ps = c->start_ps + gt_replay_held_ps(&m->replay, call);
 
-        if (op->start_ps != GT_TIME_NONE && op->start_ps >= c->start_ps &&
-            (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps) < after_ps)
-            after_ps = (int64_t)moved_start_ps(m, c, op->start_ps - c->start_ps);
+        if (op->start_ps != GT_TIME_NONE && op->start_ps >= call_ps &&
+            (gt_started_by_call(m->replay.own_starts, index) ||
+             (int64_t)moved_start_ps(m, c, op->start_ps - call_ps) < after_ps))
+            after_ps = (int64_t)moved_start_ps(m, c, op->start_ps - call_ps);
     }
     return after_ps > 0 ? m->engine.now_ps + (gt_time_ps)after_ps : m->engine.now_ps;
 }
@@ -168,7 +170,8 @@ gt_time_ps gt_node_visible_ps(const struct gt_machine *m, gt_call_index call, gt
         return written_node_ps(m, call, op);
     if (recorded->behind_ps[op] == GT_TIME_NONE)
         op = c->first_op;
-    return m->engine.now_ps + moved_start_ps(m, c, recorded->behind_ps[op]);
+    return m->engine.now_ps +
+           add_ps(moved_start_ps(m, c, recorded->behind_ps[op]), -(int64_t)gt_replay_held_ps(&m->replay, call));
 }
 
 static bool measured(const struct gt_machine *m, gt_call_index call, const struct gt_op *op)

@@ -91,6 +91,13 @@ static gt_time_ps behind_start_ps(const struct gt_machine *m, gt_op_index op)
     return recorded->behind_ps[op];
 }
 
+static gt_time_ps as_recorded_ps(const struct gt_machine *m, gt_op_index op)
+{
+    gt_time_ps start_ps = m->workload->ops[op].start_ps;
+
+    return start_ps > m->engine.now_ps ? start_ps : m->engine.now_ps;
+}
+
 void gt_graph_start(struct gt_machine *m, gt_command_index graph)
 {
     const struct gt_call *call = &m->workload->calls[m->commands[graph].index];
@@ -104,7 +111,9 @@ void gt_graph_start(struct gt_machine *m, gt_command_index graph)
             if (m->commands[graph].releases[reason].time_ps > m->commands[node].releases[reason].time_ps)
                 m->commands[node].releases[reason] = m->commands[graph].releases[reason];
         if (m->op_afters_left == NULL || m->op_afters_left[op] == 0)
-            gt_node_wake(m, node, m->engine.now_ps + behind_start_ps(m, op));
+            gt_node_wake(m, node,
+                         gt_starts_as_recorded(m, op) ? as_recorded_ps(m, op)
+                                                      : m->engine.now_ps + behind_start_ps(m, op));
     }
 }
 
@@ -128,7 +137,7 @@ static gt_time_ps edge_gap_ps(struct gt_machine *m, gt_op_index before, gt_op_in
     gt_time_ps gap_ps = gt_replay_edge_gap_ps(&m->replay, from, to);
 
     if (from->call != to->call)
-        return gap_ps;
+        return gt_own_gap_ps(m->replay.own_starts, op, GT_OWN_GAP_WAIT, gap_ps);
     m->fired[gt_replay_switches_engine(&m->replay, from, to) ? GT_RULE_ENGINE_GAP : GT_RULE_GRAPH_GAP]++;
     if (to->gap_ps != GT_TIME_NONE)
         return to->gap_ps;
@@ -154,7 +163,8 @@ static bool edge_met(struct gt_machine *m, gt_op_index before, gt_op_index op, u
         return false;
     if (m->commands[command].depends_ps != 0) /* it has come before this end */
         return false;
-    due_ps = m->engine.now_ps + edge_gap_ps(m, before, op, let_go);
+    due_ps =
+        gt_starts_as_recorded(m, op) ? as_recorded_ps(m, op) : m->engine.now_ps + edge_gap_ps(m, before, op, let_go);
     /* Within its stream's chain the gap is the stream's, across streams it is a wait. */
     reason = m->workload->ops[before].stream == m->workload->ops[op].stream ? GT_WAIT_STREAM : GT_WAIT_EVENT;
     gt_stream_command_hold(m, command, reason, due_ps, GT_CAUSE_OP, before);

@@ -11,19 +11,19 @@
 #include "sim/stream/thread_lock.h"
 #include "sim/stream/waiting.h"
 
-/* The thread's own work between two recorded calls. */
+/* The thread's own work between two recorded calls, and what the second waits for its turn at the driver. */
 static gt_time_ps own_work_ps(const struct gt_machine *m, const struct gt_thread_state *state, uint32_t next)
 {
     const struct gt_call *call = &m->host->calls[state->calls[next]], *before;
-    gt_time_ps before_end;
+    gt_time_ps before_end, held_ps = gt_replay_held_ps(&m->replay, state->calls[next]);
 
     if (call->start_ps == GT_TIME_NONE)
         return call->before_ps;
     if (next == 0)
-        return call->start_ps;
+        return call->start_ps + held_ps;
     before = &m->host->calls[state->calls[next - 1]];
     before_end = gt_call_measured_end(before);
-    return before_end == GT_TIME_NONE || before_end > call->start_ps ? 0 : call->start_ps - before_end;
+    return (before_end == GT_TIME_NONE || before_end > call->start_ps ? 0 : call->start_ps - before_end) + held_ps;
 }
 
 static void fail_late_call(struct gt_machine *m, const struct gt_call *call)
@@ -155,6 +155,16 @@ int gt_thread_handler(void *machine, gt_thread_index thread, uint64_t stamp, str
     return m->failed ? -1 : 0;
 }
 
+/* A synchronisation that was not blocked when it was recorded takes what it took then, though what it asks for may be told
+ * a little later than it was asked: a record, say, that has nothing before it. */
+static bool not_blocked(const struct gt_machine *m, gt_call_index call, gt_time_ps waited_ps)
+{
+    const struct gt_call *c = &m->host->calls[call];
+
+    return c->duration_ps != GT_TIME_NONE && m->replay.blocking_op[call] == GT_NONE && !(c->flags & GT_CALL_WAITS) &&
+           !gt_api[c->kind].submits && waited_ps <= 2 * c->duration_ps;
+}
+
 void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index cause_op)
 {
     struct gt_thread_state *state = &m->threads[thread];
@@ -172,7 +182,8 @@ void gt_thread_release(struct gt_machine *m, gt_thread_index thread, gt_op_index
     }
     least_ps = state->acted_ps + gt_call_cost_ps(m, call);
     m->fired[GT_RULE_SYNC_RETURN]++;
-    now_ps += gt_call_tail_ps(m, call);
+    if (!not_blocked(m, call, now_ps - state->acted_ps))
+        now_ps += gt_call_tail_ps(m, call);
     finish_call(m, thread, now_ps > least_ps ? now_ps : least_ps);
 }
 

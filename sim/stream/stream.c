@@ -221,15 +221,34 @@ static gt_time_ps stream_gap_ps(const struct gt_machine *m, gt_op_index before, 
     return gap_ps + gt_link_pull_ps(m, before, next);
 }
 
-/* A gap after the operation before it in its stream, which has ended. */
-static gt_time_ps behind_last_ps(const struct gt_machine *m, gt_command_index head, gt_op_index op)
+/* When a kernel may come that does so programmatically.  One that was seen to start behind the end of the one before has
+ * what that took in its own gap and duration. */
+static bool programmatic_due(const struct gt_machine *m, gt_command_index head, gt_op_index op, gt_time_ps *due_ps)
+{
+    return m->programmatic && !gt_own_gap_is(m->replay.own_starts, op, GT_OWN_GAP_STREAM) &&
+           gt_programmatic_due(m, head, due_ps);
+}
+
+/* A gap after the operation before it in its stream, which has ended; more_ps: what holds up any start besides. */
+static gt_time_ps behind_last_ps(const struct gt_machine *m, gt_command_index head, gt_op_index op,
+                                 gt_time_ps more_ps)
 {
     const struct gt_stream_state *state = &m->streams[m->commands[head].stream];
-    gt_time_ps due_ps;
+    gt_time_ps due_ps, gap_ps;
 
-    if (m->programmatic && gt_programmatic_due(m, head, &due_ps))
-        return due_ps;
-    return state->end_ps + stream_gap_ps(m, state->last_op, op) + gt_link_wait_ps(m, m->commands[head].stream);
+    if (programmatic_due(m, head, op, &due_ps))
+        return due_ps + more_ps;
+    gap_ps = stream_gap_ps(m, state->last_op, op) + gt_link_wait_ps(m, m->commands[head].stream) + more_ps;
+    return state->end_ps + gt_own_gap_ps(m->replay.own_starts, op, GT_OWN_GAP_STREAM, gap_ps);
+}
+
+/* A gap after what the operation waited for in another stream. */
+static gt_time_ps behind_wait_ps(const struct gt_machine *m, const struct gt_release *release, gt_op_index op,
+                                 gt_time_ps more_ps)
+{
+    gt_time_ps gap_ps = event_gap_ps(m, release->index, &m->workload->ops[op]) + more_ps;
+
+    return release->time_ps + gt_own_gap_ps(m->replay.own_starts, op, GT_OWN_GAP_WAIT, gap_ps);
 }
 
 /* The operation at the head: when may it start, as far as its stream and its edges are concerned? */
@@ -242,18 +261,16 @@ static gt_time_ps op_due(struct gt_machine *m, gt_stream_index stream, gt_comman
     gt_time_ps more_ps = busy_queue_gap_ps(m, state->gpu, op) + cooperative_ps(m, op);
 
     gt_stream_command_hold(m, head, GT_WAIT_HOST, c->visible_ps, GT_CAUSE_CALL, call);
+    if (gt_starts_as_recorded(m, op))
+        return later(c->visible_ps, m->workload->ops[op].start_ps);
     if (state->last_op != GT_NONE)
-        gt_stream_command_hold(m, head, GT_WAIT_STREAM, behind_last_ps(m, head, op) + more_ps, GT_CAUSE_OP,
+        gt_stream_command_hold(m, head, GT_WAIT_STREAM, behind_last_ps(m, head, op, more_ps), GT_CAUSE_OP,
                                state->last_op);
     if (state->default_release.time_ps > 0)
-        gt_stream_command_hold(m, head, GT_WAIT_STREAM,
-                               state->default_release.time_ps + more_ps +
-                                   event_gap_ps(m, state->default_release.index, &m->workload->ops[op]),
+        gt_stream_command_hold(m, head, GT_WAIT_STREAM, behind_wait_ps(m, &state->default_release, op, more_ps),
                                GT_CAUSE_OP, state->default_release.index);
     if (state->event_release.time_ps > 0)
-        gt_stream_command_hold(m, head, GT_WAIT_EVENT,
-                               state->event_release.time_ps + more_ps +
-                                   event_gap_ps(m, state->event_release.index, &m->workload->ops[op]),
+        gt_stream_command_hold(m, head, GT_WAIT_EVENT, behind_wait_ps(m, &state->event_release, op, more_ps),
                                GT_CAUSE_OP, state->event_release.index);
     count_gaps(m, stream, c, op);
     return later(c->visible_ps, later(c->releases[GT_WAIT_STREAM].time_ps, c->releases[GT_WAIT_EVENT].time_ps));
@@ -278,8 +295,8 @@ static void try_op(struct gt_machine *m, gt_stream_index stream, gt_command_inde
     if (c->kind == GT_COMMAND_OP && m->op_afters_left != NULL && m->op_afters_left[c->index] > 0)
         return; /* the last of them wakes the stream */
     c->started = true;
-    if (m->programmatic &&
-        gt_programmatic_due(m, head, &due_ps)) /* its blocks still wait for what is over only just */
+    if (c->kind == GT_COMMAND_OP &&
+        programmatic_due(m, head, c->index, &due_ps)) /* its blocks still wait for what is over only just */
         c->depends_ps = due_ps + m->device->programmatic_wait_ps;
     m->streams[stream].event_release.time_ps = m->streams[stream].default_release.time_ps = 0;
     m->streams[stream].waited_afar = false;

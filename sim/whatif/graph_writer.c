@@ -60,6 +60,7 @@ static void add_node(struct writing *writing, uint32_t capture, gt_op_index old,
     gt_op_index op = gt_rebuild_move_op(&writing->rebuild, old);
 
     writing->rebuild.to->ops[op].visible_ps = writing->rebuild.to->ops[op].gap_ps = GT_TIME_NONE;
+    writing->rebuild.to->ops[op].own_gap = GT_OWN_GAP_NONE;
     gt_hash_node(hash, &writing->w->ops[old]);
     for (uint32_t i = 0; i < frontier->count; i++) {
         gt_rebuild_edge(&writing->rebuild, op, frontier->ops[i]);

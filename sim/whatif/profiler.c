@@ -344,6 +344,17 @@ static void shorten_node_gaps(struct removing *removing)
     }
 }
 
+static void shorten_own_gaps(struct removing *removing)
+{
+    for (gt_op_index i = 0; i < removing->w->op_count; i++) {
+        struct gt_op *op = &removing->w->ops[i];
+        gt_time_ps gap_ps = op->own_gap_ps;
+
+        shorten(&gap_ps, op->kind == GT_OP_COPY ? removing->cost->copy_gap_ps : removing->cost->gap_ps);
+        op->own_gap_ps = (uint32_t)gap_ps;
+    }
+}
+
 /* The GPU's part; latencies of calls are those of the device file, since those that were seen begin where the profiler
  * took the time of a call's end. */
 static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
@@ -363,6 +374,7 @@ static void shorten_gaps(struct removing *removing, struct gt_learned *learned)
     learned->graph_latency_ps = GT_NOT_LEARNED;
     shorten_gap(&learned->copy_gap_ps, cost->copy_gap_ps);
     shorten_node_gaps(removing);
+    shorten_own_gaps(removing);
 }
 
 /* The device file's times of the GPU's front end were measured under a profiler, too. */

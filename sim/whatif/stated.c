@@ -37,7 +37,7 @@ static gt_time_ps cost_ps(const struct stating *stating, gt_call_index call)
     gt_time_ps row_ps;
 
     if (stating->replay.blocking_op[call] == GT_NONE)
-        return c->duration_ps;
+        return c->duration_ps - gt_replay_held_ps(&stating->replay, call);
     row_ps = gt_call_row_ps(stating->w, stating->device, c);
     return row_ps < c->duration_ps ? row_ps : c->duration_ps;
 }
@@ -87,6 +87,7 @@ static void state_calls(struct stating *stating)
         gt_thread_index thread = w->calls[i].thread;
 
         state_before(&stating->to->calls[i], &w->calls[i], before[thread]);
+        stating->to->calls[i].before_ps += gt_replay_held_ps(&stating->replay, i);
         state_handover(stating->to, w, i, in_process[process[thread]]);
         state_call(stating, i);
         before[thread] = &w->calls[i];
@@ -102,11 +103,18 @@ static void state_calls(struct stating *stating)
 static gt_time_ps seen_ps(const struct stating *stating, gt_op_index op, int64_t by_cost_ps)
 {
     const struct gt_op *o = &stating->w->ops[op];
-    gt_time_ps call_ps = stating->w->calls[o->call].start_ps;
+    gt_time_ps call_ps = stating->w->calls[o->call].start_ps + gt_replay_held_ps(&stating->replay, o->call);
 
-    return o->start_ps != GT_TIME_NONE && o->start_ps >= call_ps && (int64_t)(o->start_ps - call_ps) < by_cost_ps
+    if (o->start_ps == GT_TIME_NONE || o->start_ps < call_ps)
+        return GT_TIME_NONE;
+    return gt_started_by_call(stating->replay.own_starts, op) || (int64_t)(o->start_ps - call_ps) < by_cost_ps
                ? o->start_ps - call_ps
                : GT_TIME_NONE;
+}
+
+static gt_time_ps less_ps(gt_time_ps time_ps, gt_time_ps off_ps)
+{
+    return time_ps > off_ps ? time_ps - off_ps : 0;
 }
 
 /* As gt_node_visible_ps() has it. */
@@ -118,7 +126,8 @@ static gt_time_ps node_visible_ps(const struct stating *stating, gt_op_index op)
     gt_time_ps all_ps = stating->replay.graphs.call_ps[call], written_ps = cost_ps(stating, call);
 
     if (graphs->queued != NULL && !graphs->queued[call] && graphs->behind_ps[first] != GT_TIME_NONE)
-        return graphs->behind_ps[graphs->behind_ps[op] != GT_TIME_NONE ? op : first];
+        return less_ps(graphs->behind_ps[graphs->behind_ps[op] != GT_TIME_NONE ? op : first],
+                       gt_replay_held_ps(&stating->replay, call));
     if (all_ps > 0)
         written_ps = gt_whole_ps((double)written_ps * (double)stating->replay.graphs.node_ps[op] / (double)all_ps);
     return seen_ps(stating, op, (int64_t)written_ps + stating->replay.graph_latency_ps);
@@ -173,6 +182,10 @@ static void state_op(struct stating *stating, gt_op_index op, const struct gt_op
     state_program(to, stating, op, options);
     if (!recorded(call))
         return;
+    if (stating->replay.own_starts != NULL) {
+        to->own_gap = stating->replay.own_starts[op].gap;
+        to->own_gap_ps = stating->replay.own_starts[op].gap_ps;
+    }
     if (call->kind == GT_CALL_GRAPH_LAUNCH) {
         to->visible_ps = node_visible_ps(stating, op);
         to->gap_ps = node_gap_ps(stating, op);
@@ -296,6 +309,7 @@ void gt_stated_forget(struct gt_workload *w, gt_call_index call)
     c->duration_ps = c->return_ps = GT_TIME_NONE;
     for (gt_op_index op = c->first_op; op < c->first_op + c->ops; op++) {
         w->ops[op].visible_ps = w->ops[op].gap_ps = GT_TIME_NONE;
+        w->ops[op].own_gap = GT_OWN_GAP_NONE;
         if (w->ops[op].kind == GT_OP_COPY)
             w->ops[op].duration_ps = GT_TIME_NONE;
     }

@@ -211,6 +211,14 @@ struct gt_call {
     gt_time_ps return_ps; /* from the end of what it waited for to its return; GT_TIME_NONE: the device file's */
 };
 
+/* What an operation's own gap is behind. */
+enum gt_own_gap {
+    GT_OWN_GAP_NONE,
+    GT_OWN_GAP_MOST,   /* nothing in particular: no gap of it is longer */
+    GT_OWN_GAP_STREAM, /* what is before it in its stream */
+    GT_OWN_GAP_WAIT    /* what it waits for in others: an event, an edge, the legacy default stream */
+};
+
 struct gt_op {
     gt_time_ps start_ps;    /* measured; GT_TIME_NONE when not */
     gt_time_ps duration_ps; /* measured or stated; GT_TIME_NONE: kernel's cost / copy model */
@@ -229,8 +237,12 @@ struct gt_op {
                             * them (the attribute programmaticStreamSerialization) */
     bool has_priority; /* a kernel with a priority of its own (the attribute priority), whatever its stream's is */
     bool from_peer;    /* P2P: the data comes from there; else it goes there */
+    uint8_t own_gap;   /* gt_own_gap: which gap own_gap_ps is */
     int32_t priority;
     gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
+    /* As visible_ps, of what waits in its stream, a graph's first node for its graph: from the end of the last that it
+     * comes after to its own start. */
+    uint32_t own_gap_ps;
     /* As in struct gt_call.  GT_TIME_NONE: as its call's cost, the learned constants and the device file have it. */
     gt_time_ps visible_ps; /* from its call's begin until the GPU may start it */
     gt_time_ps gap_ps;     /* of a graph's node: from the end of the last that it comes after, else from the graph's
