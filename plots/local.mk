@@ -8,7 +8,7 @@ plots_libplots_a_SOURCES = \
     plots/data/view.h plots/figures/axes.c plots/figures/axes.h plots/figures/copies.c plots/figures/cycles.c \
     plots/figures/errors.c plots/figures/families.c plots/figures/figure.h plots/figures/gnuplot.c \
     plots/figures/gnuplot.h plots/figures/placement.c plots/figures/roofline.c plots/figures/sms.c \
-    plots/figures/stalls.c plots/figures/suite.c plots/figures/table.c plots/figures/timeline.c plots/figures/workers.c plots/page/page.c \
+    plots/figures/stalls.c plots/figures/suite.c plots/figures/table.c plots/figures/timeline.c plots/figures/ranks.c plots/figures/workers.c plots/page/page.c \
     plots/page/page.h plots/page/page_change.c plots/page/page_live.c plots/page/page_kernels.c plots/page/page_names.c \
     plots/page/page_names.h plots/page/page_run.c plots/page/page_suite.c plots/page/page_table.c \
     plots/page/page_table.h plots/page/page_tables.c plots/page/page_timeline.c plots/page/page_limit.c plots/page/page_ranks.c plots/page/page_why.c plots/page/parts.h plots/page/report.c \
@@ -19,7 +19,7 @@ templatesdir = $(pkgdatadir)/templates
 dist_templates_DATA = \
     plots/templates/copies.gp plots/templates/cycles.gp plots/templates/errors.gp plots/templates/families.gp \
     plots/templates/placement.gp plots/templates/report.css plots/templates/roofline.gp plots/templates/sms.gp \
-    plots/templates/stalls.gp plots/templates/style.gp plots/templates/suite.gp plots/templates/timeline.gp plots/templates/workers.gp \
+    plots/templates/ranks.gp plots/templates/stalls.gp plots/templates/style.gp plots/templates/suite.gp plots/templates/timeline.gp plots/templates/workers.gp \
     plots/templates/timeline.js \
     plots/templates/warps.gp plots/templates/sweep.gp plots/templates/sweep-map.gp
 EXTRA_DIST += plots/example.png plots/data/README.md plots/figures/README.md plots/page/README.md \

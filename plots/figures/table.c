@@ -12,7 +12,7 @@
 
 extern gt_prepare_fn gt_prepare_suite, gt_prepare_families, gt_prepare_cycles, gt_prepare_roofline, gt_prepare_stalls,
     gt_prepare_timeline, gt_prepare_sms, gt_prepare_warps, gt_prepare_copies, gt_prepare_errors, gt_prepare_placement,
-    gt_prepare_workers;
+    gt_prepare_workers, gt_prepare_ranks;
 
 enum { ONE_RUN = GT_PAGE_TIMELINE | GT_PAGE_CHANGE };
 
@@ -74,6 +74,15 @@ const struct gt_figure gt_figures[] = {
       .alone =
           "A row is a worker, a block of a kernel that hands out the tasks of a task graph; colours are kinds of "
           "task, pale ones what the worker waits for, white is before its first task and after its last." },
+    { .name = "ranks",
+      .template = "ranks",
+      .title = "Ranks over time",
+      .opens = ONE_RUN,
+      .prepare = gt_prepare_ranks,
+      .alone =
+          "A lane is a GPU: above what it computes or copies, below its parts of collectives that some rank had to "
+          "wait for. Blue is hidden behind other work of the GPU, orange is not; pale is waiting for the rank that "
+          "came last, which a triangle marks." },
     { .name = "sms",
       .template = "sms",
       .title = "SM occupancy",

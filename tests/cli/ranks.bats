@@ -212,6 +212,9 @@ END
     jq -e '.findings[] | select(.finding == "straggler") | .what | test("held up by host-work")' late-host.json
     "$GRIDTIDE" report -q late-gpu.db -o page
     grep -q 'Collectives, GPU by GPU' page/index.html
+    grep -q 'Ranks over time' page/index.html
+    grep -q 'The straggler is GPU 1: it came last' page/index.html
+    [ -s page/ranks.svg ] && [ -s page/ranks.png ]
     grep -q 'GPU 1 came last to' page/index.html
 }
 

@@ -67,22 +67,62 @@ static uint32_t first_beside(const struct gt_loaded_run *t, gt_time_ps start_ps,
     return low;
 }
 
-/* Of the part's time, in which nothing else ran on its GPU. */
-static gt_time_ps alone_ps(const struct gt_loaded_run *t, gt_op_index part, gt_time_ps longest_ps)
+/* A meeting of ranks: its parts, and which came last and first. */
+struct meeting {
+    const gt_op_index *parts;
+    uint32_t count;
+    gt_op_index last, first;
+};
+typedef void take_fn(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps, void *user);
+
+struct telling {
+    gt_rank_piece_fn *tell;
+    void *user;
+    struct gt_rank_piece piece;
+    gt_time_ps came_ps; /* when the last rank had come */
+};
+
+/* From where the piece begins to `to_ps`, apart where the last rank comes meanwhile. */
+static void tell_until(struct telling *telling, gt_time_ps to_ps, bool hidden)
+{
+    struct gt_rank_piece *piece = &telling->piece;
+
+    while (piece->from_ps < to_ps) {
+        piece->waiting = piece->from_ps < telling->came_ps;
+        piece->hidden = hidden;
+        piece->to_ps = piece->waiting && telling->came_ps < to_ps ? telling->came_ps : to_ps;
+        telling->tell(telling->user, piece);
+        piece->from_ps = piece->to_ps;
+    }
+}
+
+/* The part's time in pieces: beside other work of its GPU, or alone. */
+static void tell_part(const struct gt_loaded_run *t, gt_op_index part, gt_time_ps longest_ps, struct telling *telling)
 {
     const struct gt_loaded_op *own = op_of(t, part);
     uint32_t first = first_beside(t, own->start_ps, longest_ps);
-    gt_time_ps at_ps = own->start_ps, alone = 0;
 
+    telling->piece = (struct gt_rank_piece){ .part = part, .gpu = gpu_of(t, part), .from_ps = own->start_ps };
     for (uint32_t i = first; i < t->started && op_of(t, t->by_start[i])->start_ps < own->end_ps; i++) {
         const struct gt_loaded_op *other = op_of(t, t->by_start[i]);
 
-        if (t->by_start[i] == part || other->end_ps <= at_ps || gpu_of(t, t->by_start[i]) != gpu_of(t, part))
+        if (t->by_start[i] == part || other->end_ps <= telling->piece.from_ps ||
+            gpu_of(t, t->by_start[i]) != gpu_of(t, part))
             continue;
-        alone += other->start_ps > at_ps ? other->start_ps - at_ps : 0;
-        at_ps = other->end_ps;
+        tell_until(telling, other->start_ps, false);
+        tell_until(telling, other->end_ps < own->end_ps ? other->end_ps : own->end_ps, true);
     }
-    return alone + (at_ps < own->end_ps ? own->end_ps - at_ps : 0);
+    tell_until(telling, own->end_ps, false);
+}
+
+static void tell_meeting(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps,
+                         void *user)
+{
+    struct telling *telling = user;
+
+    telling->came_ps = op_of(t, meeting->last)->start_ps;
+    for (uint32_t i = 0; i < meeting->count; i++)
+        tell_part(t, meeting->parts[i], longest_ps, telling);
 }
 
 /* What a GPU did for longest between two times. */
@@ -104,50 +144,69 @@ static void find_busy(const struct gt_loaded_run *t, struct gt_rank_waits *rank,
     }
 }
 
-static void take_meeting(const struct gt_loaded_run *t, const gt_op_index *parts, uint32_t count,
-                         gt_time_ps longest_ps, struct gt_rank_waits *of_gpu)
+static gt_time_ps kept_ps(const struct gt_loaded_run *t, const struct meeting *meeting)
 {
-    gt_op_index last = parts[0], first = parts[0];
-    struct gt_rank_waits *late;
-    gt_time_ps kept_ps = 0;
+    gt_time_ps kept = 0;
 
-    for (uint32_t i = 1; i < count; i++) {
-        last = op_of(t, parts[i])->start_ps > op_of(t, last)->start_ps ? parts[i] : last;
-        first = op_of(t, parts[i])->start_ps < op_of(t, first)->start_ps ? parts[i] : first;
-    }
-    if (op_of(t, first)->start_ps == op_of(t, last)->start_ps)
-        return;
-    for (uint32_t i = 0; i < count; i++) {
-        struct gt_rank_waits *own = &of_gpu[gpu_of(t, parts[i])];
-        gt_time_ps waited_ps = op_of(t, last)->start_ps - op_of(t, parts[i])->start_ps;
-        gt_time_ps alone = alone_ps(t, parts[i], longest_ps);
+    for (uint32_t i = 0; i < meeting->count; i++)
+        kept += op_of(t, meeting->last)->start_ps - op_of(t, meeting->parts[i])->start_ps;
+    return kept;
+}
+
+static void add_piece(void *user, const struct gt_rank_piece *piece)
+{
+    struct gt_rank_waits *own = &((struct gt_rank_waits *)user)[piece->gpu];
+
+    *(piece->hidden ? &own->hidden_ps : &own->exposed_ps) += piece->to_ps - piece->from_ps;
+}
+
+static void add_meeting(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps,
+                        void *user)
+{
+    struct gt_rank_waits *of_gpu = user, *late = &of_gpu[gpu_of(t, meeting->last)];
+    struct telling telling = { .tell = add_piece, .user = of_gpu };
+    gt_time_ps first_ps = op_of(t, meeting->first)->start_ps, last_ps = op_of(t, meeting->last)->start_ps;
+    gt_time_ps kept = kept_ps(t, meeting);
+
+    tell_meeting(t, meeting, longest_ps, &telling);
+    for (uint32_t i = 0; i < meeting->count; i++) {
+        struct gt_rank_waits *own = &of_gpu[gpu_of(t, meeting->parts[i])];
 
         own->collectives++;
-        own->waited_ps += waited_ps;
-        own->exposed_ps += alone;
-        own->hidden_ps += op_of(t, parts[i])->end_ps - op_of(t, parts[i])->start_ps - alone;
-        kept_ps += waited_ps;
+        own->waited_ps += last_ps - op_of(t, meeting->parts[i])->start_ps;
     }
-    late = &of_gpu[gpu_of(t, last)];
     late->last++;
-    late->kept_ps += kept_ps;
-    if (late->worst == GT_NONE || kept_ps > late->worst_ps) {
-        late->worst = last;
-        late->worst_ps = kept_ps;
-        gt_why(t, last, op_of(t, first)->start_ps, op_of(t, last)->start_ps, &late->hold);
-        find_busy(t, late, op_of(t, first)->start_ps, op_of(t, last)->start_ps, longest_ps);
+    late->kept_ps += kept;
+    if (late->worst == GT_NONE || kept > late->worst_ps) {
+        late->worst = meeting->last;
+        late->worst_ps = kept;
+        gt_why(t, meeting->last, first_ps, last_ps, &late->hold);
+        find_busy(t, late, first_ps, last_ps, longest_ps);
     }
 }
 
-struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *t, size_t *count)
+/* The meeting of these parts, if anybody waited in it. */
+static void take_parts(const struct gt_loaded_run *t, const gt_op_index *parts, uint32_t count, gt_time_ps longest_ps,
+                       take_fn *take, void *user)
 {
-    struct gt_rank_waits *of_gpu = gt_calloc(t->gpu_count + 1ull, sizeof *of_gpu);
+    struct meeting meeting = { parts, count, parts[0], parts[0] };
+
+    for (uint32_t i = 1; i < count; i++) {
+        if (op_of(t, parts[i])->start_ps > op_of(t, meeting.last)->start_ps)
+            meeting.last = parts[i];
+        if (op_of(t, parts[i])->start_ps < op_of(t, meeting.first)->start_ps)
+            meeting.first = parts[i];
+    }
+    if (op_of(t, meeting.first)->start_ps < op_of(t, meeting.last)->start_ps)
+        take(t, &meeting, longest_ps, user);
+}
+
+static void for_meetings(const struct gt_loaded_run *t, take_fn *take, void *user)
+{
     uint32_t kernels;
     gt_op_index *sorted = sorted_kernels(t, &kernels);
     gt_time_ps longest_ps = 0;
 
-    for (uint32_t i = 0; i < t->gpu_count; i++)
-        of_gpu[i] = (struct gt_rank_waits){ .gpu = i, .worst = GT_NONE, .busy = GT_NONE };
     for (uint32_t i = 0; i < t->started; i++) {
         const struct gt_loaded_op *op = op_of(t, t->by_start[i]);
 
@@ -157,9 +216,46 @@ struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *t, size_t *count
         for (behind = i + 1; behind < kernels && together(t, sorted[i], sorted[behind]); behind++)
             ;
         if (behind - i > 1 && gpu_of(t, sorted[i]) != gpu_of(t, sorted[behind - 1]))
-            take_meeting(t, &sorted[i], behind - i, longest_ps, of_gpu);
+            take_parts(t, &sorted[i], behind - i, longest_ps, take, user);
     }
     free(sorted);
+}
+
+void gt_rank_pieces(const struct gt_loaded_run *t, gt_rank_piece_fn *tell, void *user)
+{
+    struct telling telling = { .tell = tell, .user = user };
+
+    for_meetings(t, tell_meeting, &telling);
+}
+
+struct telling_lates {
+    gt_rank_late_fn *tell;
+    void *user;
+};
+
+static void tell_late(const struct gt_loaded_run *t, const struct meeting *meeting, gt_time_ps longest_ps, void *user)
+{
+    const struct telling_lates *telling = user;
+    struct gt_rank_late late = { gpu_of(t, meeting->last), op_of(t, meeting->last)->start_ps, kept_ps(t, meeting) };
+
+    (void)longest_ps;
+    telling->tell(telling->user, &late);
+}
+
+void gt_rank_lates(const struct gt_loaded_run *t, gt_rank_late_fn *tell, void *user)
+{
+    struct telling_lates telling = { tell, user };
+
+    for_meetings(t, tell_late, &telling);
+}
+
+struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *t, size_t *count)
+{
+    struct gt_rank_waits *of_gpu = gt_calloc(t->gpu_count + 1ull, sizeof *of_gpu);
+
+    for (uint32_t i = 0; i < t->gpu_count; i++)
+        of_gpu[i] = (struct gt_rank_waits){ .gpu = i, .worst = GT_NONE, .busy = GT_NONE };
+    for_meetings(t, add_meeting, of_gpu);
     *count = 0;
     for (uint32_t i = 0; i < t->gpu_count; i++)
         if (of_gpu[i].collectives > 0)

@@ -23,6 +23,27 @@ struct gt_rank_waits {
     gt_time_ps busy_ps;    /* for so long */
 };
 
+/* A stretch of a rank's part of a collective. */
+struct gt_rank_piece {
+    gt_op_index part;
+    gt_gpu_index gpu;
+    gt_time_ps from_ps, to_ps;
+    bool waiting; /* for the last rank; else the data moves */
+    bool hidden;  /* other work of the GPU runs beside */
+};
+typedef void gt_rank_piece_fn(void *user, const struct gt_rank_piece *piece);
+
+/* Tell all pieces, those of a part one after the other from its start to its end. */
+void gt_rank_pieces(const struct gt_loaded_run *run, gt_rank_piece_fn *tell, void *user);
+
+/* A meeting for which ranks waited: who came last, and how long the others waited, all together. */
+struct gt_rank_late {
+    gt_gpu_index gpu;
+    gt_time_ps came_ps, kept_ps;
+};
+typedef void gt_rank_late_fn(void *user, const struct gt_rank_late *late);
+void gt_rank_lates(const struct gt_loaded_run *run, gt_rank_late_fn *tell, void *user);
+
 /* Of each GPU with collectives, by gpu; malloced. */
 struct gt_rank_waits *gt_rank_waits(const struct gt_loaded_run *run, size_t *count);
 
