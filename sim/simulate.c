@@ -38,6 +38,8 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_COPY] = { .handle = gt_copy_handler },
     [GT_HANDLE_ENGINE] = { .handle = gt_engine_handler },
     [GT_HANDLE_COLLECTIVE] = { .handle = gt_collective_handler },
+    [GT_HANDLE_COLLECTIVE_MEMORY] = { .handle = gt_collective_memory_handler },
+    [GT_HANDLE_LINKS] = { .handle = gt_links_handler },
     [GT_HANDLE_NODE] = { .handle = gt_node_handler },
     [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
     [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },

@@ -43,6 +43,10 @@
          "who gets ends so long after who sends, at least"), \
     TIME("collective.most_lag_us", "us", collective.most_lag_ps, LONGEST_US, "0", \
          "and at most; of what is reduced twice that"), \
+    U32("collective.memory_pct", "%", collective.memory_pct, 0, 1000, "0", \
+        "bytes that it reads and writes of a GPU's memory, for 100 that the GPU sends"), \
+    U32("collective.memory_cycles", "cycles", collective.memory_cycles, 0, 1000000, "0", \
+        "it takes twice as long where kernels make memory so many cycles slower to answer; 0: it does not notice"), \
     U32("collective.measured_ranks", "ranks", collective.measured_ranks, 1, 1024, "2", \
         "GPUs that these times are measured with; for more they are extrapolated")
 /* clang-format on */

@@ -175,6 +175,7 @@ struct gt_device {
     uint64_t link_event_gap_ps;       /* event_gap_ps from one GPU to another */
     uint64_t link_line_gap_ps;        /* between copies of one line: sim/stream/link_line.h */
     uint32_t link_in_line;            /* 1: there are such lines */
+    uint32_t link_kernel_pct;         /* of what a copy has of a link: what a kernel has that asks for as much */
     uint64_t link_call_ps;            /* CPU time of a copy from one GPU to another */
     uint64_t link_host_call_ps;       /* more by way of the host's memory */
     uint64_t link_host_piece_call_ps; /* and for each piece beyond two */
@@ -192,6 +193,8 @@ struct gt_device {
         uint32_t registers, shared_bytes; /* of a thread, of a block */
         uint32_t cluster;                 /* blocks of a cluster, where that divides their number */
         uint64_t call_ps, cold_ps; /* CPU time that asking for one takes beyond a launch; a thread's first, beyond */
+        uint32_t memory_pct;       /* of its memory that a GPU reads and writes, in bytes, for 100 that it sends */
+        uint32_t memory_cycles;    /* by which memory is slower where it takes twice as long; 0: never */
         uint32_t fetch_pct;        /* of moving the data: fetching what was sent before */
         uint64_t lag_ps, most_lag_ps; /* from a sender's end to the end of who gets it: least, most */
         uint32_t ahead_kib;           /* that one channel's buffers hold, of what nobody has got yet */

@@ -53,6 +53,8 @@
          "added to that for each piece beyond the first two"), \
     BYTES("link.host_piece_bytes", link_host_piece_bytes, 0, 1 << 30, "0", \
           "by way of the host's memory the driver copies in pieces of that; the first one is out before it goes in; 0: in one"), \
+    U32("link.kernel_pct", "%", link_kernel_pct, 1, 1000, "100", \
+        "kernels' and collectives' part of a link that copies ask for as well, beside what a copy that asks for as much has"), \
     TIME("link.call_us", "us", link_call_ps, LONGEST_US, "2.8", "CPU time of a call that copies to another GPU")
 /* clang-format on */
 

@@ -39,6 +39,13 @@ static void rates_due(struct gt_machine *m, gt_gpu_index gpu)
     gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_BLOCK_PROGRESS, gpu, 0);
 }
 
+/* Blocks take more or less of memory than before. */
+static void tell_collectives(struct gt_machine *m, gt_gpu_index gpu)
+{
+    if (m->collectives != NULL)
+        gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_COLLECTIVE_MEMORY, gpu, 0);
+}
+
 /* Does anything run on the GPU that could be in the way of a grid's blocks? */
 static bool neighbours(const struct gt_gpu_state *gpu)
 {
@@ -82,8 +89,11 @@ void gt_block_progress_grid_ends(struct gt_machine *m, gt_gpu_index gpu, gt_grid
     while (*link != grid)
         link = &m->grids[*link].next_demanding;
     *link = m->grids[grid].next_demanding;
-    if (state->demanding == GT_NONE)
-        gt_task_events_set_memory_part(m, gpu, gt_progress_dram_left(m, state));
+    if (state->demanding != GT_NONE)
+        return;
+    gt_task_events_set_memory_part(m, gpu, gt_progress_dram_left(m, state));
+    state->memory_busy = state->memory_mixed = 0;
+    tell_collectives(m, gpu);
 }
 
 void gt_block_progress_copies_changed(struct gt_machine *m, gt_gpu_index gpu)
@@ -295,5 +305,6 @@ int gt_block_progress_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, s
     state->rates_due = false;
     if (state->demanding != GT_NONE && m->grids[state->demanding].demand != NULL)
         gt_progress_solve(m, gpu, set_rate);
+    tell_collectives(m, gpu);
     return m->failed ? -1 : 0;
 }

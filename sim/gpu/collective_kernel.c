@@ -39,10 +39,12 @@ void gt_collectives_build(struct gt_machine *m)
     c = gt_calloc(1, sizeof *c);
     c->parts = parts;
     c->meetings = gt_calloc(parts.meetings, sizeof *c->meetings);
+    c->moving = gt_calloc(parts.meetings, sizeof *c->moving);
     c->by_meeting = gt_calloc(parts.count, sizeof *c->by_meeting);
     c->comers = gt_calloc(parts.count, sizeof *c->comers);
     for (uint32_t i = 0; i < parts.meetings; i++)
-        c->meetings[i] = (struct gt_collective_meeting){ .sender = GT_NONE, .rate = 1, .moved_ps = GT_TIME_NONE };
+        c->meetings[i] =
+            (struct gt_collective_meeting){ .sender = GT_NONE, .rate = 1, .link_rate = 1, .moved_ps = GT_TIME_NONE };
     for (uint32_t i = 0; i < parts.count; i++) {
         struct gt_collective_meeting *meeting = &c->meetings[parts.parts[i].meeting];
 
@@ -63,6 +65,7 @@ void gt_collectives_free(struct gt_machine *m)
         return;
     gt_collective_parts_free(&c->parts);
     free(c->meetings);
+    free(c->moving);
     free(c->by_meeting);
     free(c->comers);
     free(c);

@@ -19,8 +19,10 @@ struct gt_collective_meeting {
     uint32_t sender;       /* the part that only sends; GT_NONE: each waits for another */
     bool planned, moving;
     struct gt_collective_plan plan;
-    double left_ps;                  /* of plan.transfer_ps, once it has set off */
-    double rate;                     /* 1: as alone */
+    double left_ps; /* of plan.transfer_ps, once it has set off */
+    double rate;    /* 1: as alone; the less of the two below */
+    double link_rate;
+    double link_gbps, memory_gbps;   /* that it takes alone of each link on its way, and of each GPU's memory */
     gt_time_ps updated_ps, moved_ps; /* GT_TIME_NONE: not yet */
     uint64_t stamp;
 };
@@ -38,6 +40,7 @@ struct gt_collectives {
     struct gt_collective_meeting *meetings;
     uint32_t *by_meeting;               /* parts, those of one meeting together */
     struct gt_collective_comer *comers; /* by an operation's first part */
+    uint32_t *moving, moving_count;     /* meetings whose data is on its way, in the order in which it set off */
 };
 
 /* Does the part only send, so that it need not wait? */
@@ -47,6 +50,10 @@ bool gt_collective_only_sends(const struct gt_workload *workload, const struct g
 void gt_collective_set_off(struct gt_machine *m, uint32_t meeting);
 /* GT_HANDLE_COLLECTIVE: its data has moved, or as much as may before all have come. */
 int gt_collective_handler(void *machine, uint32_t meeting, uint64_t stamp, struct gt_error *error);
+/* What is left of the links for a meeting whose data is on its way: 1 is all that it takes alone. */
+void gt_collective_set_link_rate(struct gt_machine *m, uint32_t meeting, double rate);
+/* GT_HANDLE_COLLECTIVE_MEMORY: kernels take another part of a GPU's memory than before. */
+int gt_collective_memory_handler(void *machine, gt_gpu_index gpu, uint64_t stamp, struct gt_error *error);
 /* When a part of it is done; GT_TIME_NONE: that is not known. */
 gt_time_ps gt_collective_part_end_ps(const struct gt_machine *m, uint32_t part);
 /* The operation, if it has come, ends when all its parts are done, if that is known (collective_kernel.c). */

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "sim/gpu/block_progress.h"
+#include "sim/gpu/collective_move.h"
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
@@ -136,17 +137,35 @@ static void set_rate(struct gt_machine *m, uint32_t engine, double rate)
 /* All links, while a copy between GPUs runs or has just ended. */
 static void share_links(struct gt_machine *m)
 {
-    struct gt_link_rate *rates = gt_calloc((uint64_t)m->gpu_count * GT_ENGINES, sizeof *rates);
+    uint32_t collectives = m->collectives != NULL ? m->collectives->moving_count : 0;
+    struct gt_link_rate *rates = gt_calloc((uint64_t)m->gpu_count * GT_ENGINES + collectives, sizeof *rates);
     bool over_host;
     uint32_t count = gt_link_share(m, rates, &over_host);
 
     for (uint32_t i = 0; i < count; i++) {
         m->fired[GT_RULE_LINK_SHARE] += rates[i].rate < 1;
-        set_rate(m, rates[i].engine, rates[i].rate);
+        if (rates[i].engine == GT_NONE)
+            gt_collective_set_link_rate(m, rates[i].meeting, rates[i].rate);
+        else
+            set_rate(m, rates[i].engine, rates[i].rate);
     }
     for (gt_gpu_index gpu = 0; gpu < m->gpu_count && !over_host; gpu++)
         share_link(m, gpu);
     free(rates);
+}
+
+int gt_links_handler(void *machine, uint32_t unused, uint64_t stamp, struct gt_error *error)
+{
+    struct gt_machine *m = machine;
+
+    (void)unused;
+    (void)stamp;
+    (void)error;
+    if (m->copies_between > 0 || m->collectives->moving_count > 1)
+        share_links(m);
+    else if (m->collectives->moving_count > 0)
+        gt_collective_set_link_rate(m, m->collectives->moving[0], 1);
+    return 0;
 }
 
 /* A copy has begun on a GPU's engine, or ended there. */

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "sim/gpu/collective_move.h"
+
 /* What copies share, and of which GPUs: one, or two of which the order counts or does not. */
 enum shared { SENT, RECEIVED, BETWEEN, TO_HOST, FROM_HOST, HOST_BOTH_WAYS, STAGED_BETWEEN };
 
@@ -79,7 +81,7 @@ static const struct gt_op *running_op(const struct gt_machine *m, uint32_t engin
 static void add_consumer(struct sharing *sharing, uint32_t engine, double gbps)
 {
     gt_maxmin_add_consumer(&sharing->m->maxmin, gbps, 1);
-    sharing->rates[sharing->count++].engine = engine;
+    sharing->rates[sharing->count++] = (struct gt_link_rate){ .engine = engine, .meeting = GT_NONE };
 }
 
 /* Staged copies take of the links what they copy, on the mean: hardly anything where their latency is all. */
@@ -108,6 +110,53 @@ static bool add_between(struct sharing *sharing)
         take_link(sharing, link.kind, from, to);
     }
     return over_host;
+}
+
+/* GPU of a rank of the meeting's group. */
+static gt_gpu_index member(const struct gt_machine *m, const struct gt_collective_meeting *meeting, uint32_t rank)
+{
+    const struct gt_collectives *c = m->collectives;
+
+    return m->workload->groups[c->parts.parts[c->by_meeting[meeting->first]].group].members[rank];
+}
+
+/* From each rank to the next, as a ring has them; the chain of a broadcast ends before its root, that of a reduce there; a
+ * message has one. */
+static void take_ring(struct sharing *sharing, const struct gt_collective_meeting *meeting)
+{
+    const struct gt_machine *m = sharing->m;
+    const struct gt_collective_part *part = &m->collectives->parts.parts[m->collectives->by_meeting[meeting->first]];
+    const struct gt_collective *collective = &gt_collective_kernel(m->workload, part->op)->collective;
+    uint32_t ranks = m->workload->groups[part->group].size;
+
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        uint32_t next = part->to != GT_NONE ? part->to : (rank + 1) % ranks;
+        gt_gpu_index from = member(m, meeting, rank), to = member(m, meeting, next);
+
+        if ((part->to != GT_NONE && rank != part->from) ||
+            (collective->kind == GT_BROADCAST && next == collective->root) ||
+            (collective->kind == GT_REDUCE && rank == collective->root) || from == to)
+            continue;
+        take_link(sharing, gt_link_between(m->device, m->workload->gpus[from].id, m->workload->gpus[to].id).kind,
+                  from, to);
+    }
+}
+
+static void add_collectives(struct sharing *sharing)
+{
+    const struct gt_machine *m = sharing->m;
+    const struct gt_collectives *c = m->collectives;
+
+    for (uint32_t i = 0; c != NULL && i < c->moving_count; i++) {
+        const struct gt_collective_meeting *meeting = &c->meetings[c->moving[i]];
+        double weight = meeting->link_gbps / m->device->link_gpu_gbps * m->device->link_kernel_pct / 100;
+
+        if (!(meeting->link_gbps > 0))
+            continue;
+        gt_maxmin_add_consumer(&sharing->m->maxmin, meeting->link_gbps, weight);
+        sharing->rates[sharing->count++] = (struct gt_link_rate){ .engine = GT_NONE, .meeting = c->moving[i] };
+        take_ring(sharing, meeting);
+    }
 }
 
 static void add_host_copies(struct sharing *sharing)
@@ -140,20 +189,33 @@ static bool beside_host_copy(const struct gt_machine *m, uint32_t engine)
            (m->gpus[to].engines[0].demand_gbps > 0 && m->gpus[to].engines[0].running != GT_NONE);
 }
 
+/* Of how many resources collectives take: each link of a ring has three, or five. */
+static uint64_t taken_by_collectives(const struct gt_machine *m)
+{
+    const struct gt_collectives *c = m->collectives;
+    uint64_t links = 0;
+
+    for (uint32_t i = 0; c != NULL && i < c->moving_count; i++)
+        links += m->workload->groups[c->parts.parts[c->by_meeting[c->meetings[c->moving[i]].first]].group].size;
+    return 5 * links;
+}
+
 /* Each copy takes of five resources at most. */
 uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *over_host)
 {
     struct sharing sharing = { .m = m, .rates = rates };
 
-    sharing.resources = gt_calloc(5ull * m->gpu_count * GT_ENGINES, sizeof *sharing.resources);
+    sharing.resources =
+        gt_calloc(5ull * m->gpu_count * GT_ENGINES + taken_by_collectives(m), sizeof *sharing.resources);
     gt_maxmin_clear(&m->maxmin);
     *over_host = add_between(&sharing);
     if (*over_host)
         add_host_copies(&sharing);
+    add_collectives(&sharing);
     gt_maxmin_solve(&m->maxmin);
     for (uint32_t i = 0; i < sharing.count; i++) {
         rates[i].rate = m->maxmin.consumers[i].rate / m->maxmin.consumers[i].bound;
-        if (beside_host_copy(m, rates[i].engine))
+        if (rates[i].engine != GT_NONE && beside_host_copy(m, rates[i].engine))
             rates[i].rate *= beside_rate;
     }
     free(sharing.resources);

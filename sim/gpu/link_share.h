@@ -1,7 +1,8 @@
 /* link_share.h - copies between GPUs that run at one time share what lies between (sim/devices/links.h).
  *
  * Over NVLink: what a GPU sends, what it receives, and both directions between two GPUs together.  Over PCIe, or by way of
- * the host's memory: the links of both GPUs to the host, which copies to and from the host use as well.  Max-min fair.
+ * the host's memory: the links of both GPUs to the host, which copies to and from the host use as well.  Max-min fair; a
+ * collective weighs as much less than a copy as it asks for less, and link.kernel_pct of that.
  */
 #ifndef GRIDTIDE_SIM_GPU_LINK_SHARE_H
 #define GRIDTIDE_SIM_GPU_LINK_SHARE_H
@@ -12,12 +13,14 @@
 /* Added to a copy over NVLink that starts now, by one that runs the other way and by which it was not measured. */
 gt_time_ps gt_link_busy_ps(const struct gt_machine *m, const struct gt_op *op);
 
-/* A copy at work, and its part of the rate that it has alone. */
+/* A copy at work, or a collective, and its part of the rate that it has alone. */
 struct gt_link_rate {
-    uint32_t engine;
+    uint32_t engine;  /* GT_NONE: a collective */
+    uint32_t meeting; /* collective_move.h */
     double rate;
 };
-/* All running copies between GPUs, into `rates`, which has room for all engines; with copies to and from the host where
+/* All running copies between GPUs, and collectives if there are any, into `rates`, which has room for all engines and
+ * collectives at work; with copies to and from the host where
  * one goes over their link, which *over_host says.  Returns how many. */
 uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *over_host);
 

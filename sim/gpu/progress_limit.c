@@ -150,6 +150,10 @@ static double queueing_delay(const struct gt_machine *m, const struct gt_gpu_sta
             of_copies += takes_of_it * demand_of(m, other)->mixed;
         }
     }
+    if (resource == GT_RESOURCE_DRAM) {
+        busy += gpu->collective_gbps / costs->dram_gbps;
+        of_copies += gpu->collective_gbps / costs->dram_gbps;
+    }
     if (resource == GT_RESOURCE_DRAM && busy > 0)
         cycles = costs->dram_queueing_cycles +
                  (costs->dram_mixed_queueing_cycles - costs->dram_queueing_cycles) * of_copies / busy;

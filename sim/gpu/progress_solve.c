@@ -17,7 +17,7 @@
 
 double gt_progress_dram_left(const struct gt_machine *m, const struct gt_gpu_state *gpu)
 {
-    double taken_gbps = gpu->copies_within > 0 ? 2 * m->device->d2d.gbps : 0;
+    double taken_gbps = gpu->collective_gbps + (gpu->copies_within > 0 ? 2 * m->device->d2d.gbps : 0);
 
     for (int i = 0; i < GT_ENGINES; i++) {
         const struct gt_engine_state *engine = &gpu->engines[i];
@@ -134,6 +134,21 @@ static uint32_t add_tasks(struct gt_machine *m, struct gt_gpu_state *gpu, double
     return consumer;
 }
 
+/* What all these blocks together keep busy of DRAM, at the rates that they have now. */
+static void note_memory(const struct gt_machine *m, struct gt_gpu_state *state)
+{
+    state->memory_busy = state->memory_mixed = 0;
+    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
+        for (gt_group_index at = state->groups[sm]; at != GT_NONE; at = m->groups[at].next) {
+            const struct gt_demand *demand = m->grids[m->groups[at].grid].demand;
+            double takes = demand->amount[GT_RESOURCE_DRAM] * m->groups[at].blocks * m->groups[at].rate;
+
+            state->memory_busy += takes;
+            state->memory_mixed += takes * demand->mixed;
+        }
+    }
+}
+
 void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_setter *set)
 {
     struct gt_gpu_state *state = &m->gpus[gpu];
@@ -158,4 +173,5 @@ void gt_progress_solve(struct gt_machine *m, gt_gpu_index gpu, gt_progress_sette
         for (gt_group_index group = state->groups[sm]; group != GT_NONE; group = m->groups[group].next)
             set(m, group, m->maxmin.consumers[consumer++].rate);
     }
+    note_memory(m, state);
 }

@@ -20,23 +20,25 @@
 
 /* Kinds of event: the row of the engine's table, and what subject and stamp are. */
 enum gt_handler_number {
-    GT_HANDLE_THREAD,         /* thread: its next call begins; stamp: 0, or GT_THREAD_HAS_LOCK */
-    GT_HANDLE_STREAM,         /* stream: looks at its head again; stamp: its wake's */
-    GT_HANDLE_LOCK,           /* lock of threads: who has it has called */
-    GT_HANDLE_POLL,           /* thread: its poll's most pieces are done; stamp: the call's place in its thread */
-    GT_HANDLE_NODE,           /* command: a graph node's gap has passed, or its turn has come, by the stamp */
-    GT_HANDLE_TIMED_OP,       /* command: its time is over (gt_timed_op_start()) */
-    GT_HANDLE_BLOCKS,         /* batch: its blocks end, or leave their SM, by the stamp */
-    GT_HANDLE_GRID,           /* grid: the remainder after its last block has passed */
-    GT_HANDLE_COPY,           /* engine: its copy ends; stamp: the engine's */
-    GT_HANDLE_ENGINE,         /* engine: the gap behind a copy has passed */
-    GT_HANDLE_COLLECTIVE,     /* collective: its data has moved, or what may; stamp: its own */
-    GT_HANDLE_EXCLUSIVE_COPY, /* GPU: a gap around copies that keep out of kernels' way has passed */
-    GT_HANDLE_RESIDENT_GROUP, /* group: its first batch ends; stamp: the group's */
-    GT_HANDLE_BLOCK_PROGRESS, /* GPU: blocks have come or gone that share something */
-    GT_HANDLE_TASKS,          /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
-    GT_HANDLE_CHILD_END,      /* child launch: by the stamp (sim/stream/child_ends.h) */
-    GT_HANDLE_CHILD,          /* child launch: by the stamp (sim/stream/child_launch.h) */
+    GT_HANDLE_THREAD,            /* thread: its next call begins; stamp: 0, or GT_THREAD_HAS_LOCK */
+    GT_HANDLE_STREAM,            /* stream: looks at its head again; stamp: its wake's */
+    GT_HANDLE_LOCK,              /* lock of threads: who has it has called */
+    GT_HANDLE_POLL,              /* thread: its poll's most pieces are done; stamp: the call's place in its thread */
+    GT_HANDLE_NODE,              /* command: a graph node's gap has passed, or its turn has come, by the stamp */
+    GT_HANDLE_TIMED_OP,          /* command: its time is over (gt_timed_op_start()) */
+    GT_HANDLE_BLOCKS,            /* batch: its blocks end, or leave their SM, by the stamp */
+    GT_HANDLE_GRID,              /* grid: the remainder after its last block has passed */
+    GT_HANDLE_COPY,              /* engine: its copy ends; stamp: the engine's */
+    GT_HANDLE_ENGINE,            /* engine: the gap behind a copy has passed */
+    GT_HANDLE_COLLECTIVE,        /* collective: its data has moved, or what may; stamp: its own */
+    GT_HANDLE_LINKS,             /* what lies between GPUs is shared anew */
+    GT_HANDLE_COLLECTIVE_MEMORY, /* GPU: what collectives have of its memory may change */
+    GT_HANDLE_EXCLUSIVE_COPY,    /* GPU: a gap around copies that keep out of kernels' way has passed */
+    GT_HANDLE_RESIDENT_GROUP,    /* group: its first batch ends; stamp: the group's */
+    GT_HANDLE_BLOCK_PROGRESS,    /* GPU: blocks have come or gone that share something */
+    GT_HANDLE_TASKS,             /* GPU: something is due in task graphs of its kernels; stamp: the GPU's */
+    GT_HANDLE_CHILD_END,         /* child launch: by the stamp (sim/stream/child_ends.h) */
+    GT_HANDLE_CHILD,             /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
 

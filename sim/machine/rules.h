@@ -31,6 +31,7 @@
     RULE(COOPERATIVE, "cooperative", "scheduling.cooperative_at_once=0", "gpu/work_distributor.c", "blocks of a cooperative launch start when there is room for all") \
     RULE(GRID_BARRIER, "grid-barrier", NULL, "gpu/meeting.c", "a barrier over a grid opens when all its blocks have come") \
     RULE(COLLECTIVE, "collective", NULL, "gpu/collective_kernel.c", "a rank's part of a collective holds its SMs until the last rank has come and the data has moved") \
+    RULE(COLLECTIVE_MEMORY, "collective-memory", "collective.memory_cycles=0", "gpu/collective_move.c", "a collective is slower while kernels keep memory busy") \
     RULE(SENDS_AHEAD, "sends-ahead", "collective.ahead_kib=0", "gpu/collective_move.c", "who only sends, the root of a broadcast say, fills buffers before the others come, and ends before them") \
     RULE(PROGRAMMATIC, "programmatic", NULL, "stream/programmatic.c", "a kernel launched programmatically comes before the one ahead of it is over") \
     RULE(RESIDENT_GRIDS, "resident-grids", "scheduling.resident_grids=65536", "gpu/grid.c", "only so many grids run at once") \
