@@ -6,8 +6,12 @@
 #
 #   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
 #
-#   validate/scripts/handed.sh [tasks|children|meetings|collectives|judged-collectives|drawn]...
+#   validate/scripts/handed.sh [tasks|children|meetings|collectives|judged-collectives|traffic|judged-traffic|drawn]...
 #
+# `traffic` are collectives, one rank late or not, beside kernels that work in memory and beside copies (collective_traces.py 5150 60
+# FOLDER oneway memory copies), by which the model was fitted; `judged-traffic` (collective_traces.py 60606 56 FOLDER sizes late
+# beside buckets oneway memory copies) were played with them and simulated once, when all was done; both with --programs, the
+# profiles of traces/scenarios/pairs. Three traces and one with a kernel that those have in two sizes are left out.
 # `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
 # `judged-collectives` and random.sh 20261123 (these families), 880088 (two GPUs) were played once all was done, and changed nothing.
 # Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %, and median, p95 and worst
@@ -18,6 +22,7 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 GRIDTIDE=${GRIDTIDE:-$here/../../build/gridtide}
+pairs=$here/../../traces/scenarios/pairs
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
@@ -78,10 +83,14 @@ for kind; do
         GRIDTIDE=$GRIDTIDE "$here/random.sh" 555 | awk '$1 != "all" { printf "drawn/%s %s %s %s %s\n", $1, $2, $3, $5, $6 }'
         continue
     fi
-    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|judged-collectives|drawn]..." >&2; exit 2; }
+    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|judged-collectives|traffic|judged-traffic|drawn]..." >&2; exit 2; }
     zstd -dcq "$archive" | tar -x -C "$work"
     repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
-    "$GRIDTIDE" validate "$work/$kind"/*.jsonl --measured "$work/$kind/measured.db" --repeat "$repeat" --blocks off \
+    set --
+    case $kind in
+    *traffic) set -- --programs "$pairs/profile1.jsonl.zst" --programs "$pairs/profile2.jsonl.zst" ;;
+    esac
+    "$GRIDTIDE" validate "$@" "$work/$kind"/*.jsonl --measured "$work/$kind/measured.db" --repeat "$repeat" --blocks off \
         --format csv -o "$work/$kind.db" > "$work/$kind.csv" 2> "$work/said" || { cat "$work/said" >&2; exit 1; }
     figures "$work/$kind.csv" "$kind"
 done
