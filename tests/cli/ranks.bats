@@ -252,6 +252,11 @@ print(json.dumps(profile))' "$1"; }
     [ "$status" -eq 1 ]
     [[ "$output" == *"late.json was recorded 25.0 hours behind early.json"* ]]
     [ ! -e job.jsonl ]
+    # one without anything in it is of no time
+    echo '{"distributedInfo": {"rank": 1, "world_size": 2}, "traceEvents": []}' > empty.json
+    run "$GRIDTIDE" import a.json empty.json -o job.jsonl
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"no-gpu-work"* ]]
 }
 
 @test "a rank's file that is cut off is refused by name, wherever it is cut" {

@@ -51,6 +51,12 @@ static int64_t last_ns(const struct gt_workload *w)
     return (int64_t)(last_ps / 1000);
 }
 
+/* Does it say when it was recorded?  One without anything in it has no first time. */
+static bool has_time(const struct gt_rank *rank)
+{
+    return rank->notes.has_origin && rank->workload->call_count > 0;
+}
+
 /* Was each recorded at the time of day at which another one was? */
 static int check_times(const struct gt_rank *ranks, uint32_t count, struct gt_error *error)
 {
@@ -60,7 +66,7 @@ static int check_times(const struct gt_rank *ranks, uint32_t count, struct gt_er
         const struct gt_rank *late = early == &ranks[0] ? &ranks[i] : &ranks[0];
         int64_t apart_ns;
 
-        if (!first->has_origin || !own->has_origin)
+        if (!has_time(&ranks[0]) || !has_time(&ranks[i]))
             continue;
         if (__builtin_sub_overflow(late->notes.origin_ns, early->notes.origin_ns, &apart_ns))
             apart_ns = INT64_MAX;
