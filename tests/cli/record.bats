@@ -1,5 +1,7 @@
 # gridtide record: what needs no GPU of it.
 
+bats_require_minimum_version 1.5.0
+
 setup()
 {
     cd "$BATS_TEST_TMPDIR" || exit 1
@@ -44,4 +46,71 @@ has_recorder()
         [ ! -e ran ]
     done
     [ -z "$(ls -A tmp)" ]
+}
+
+# A gridtide of its own, with a library in the recorder's place that needs no GPU.
+stand_in()
+{
+    command -v cc > /dev/null || skip "no compiler"
+    mkdir -p bin/validate/record
+    cp "$GRIDTIDE" "$GRIDTIDE_BUILD/gridtide.source" bin/
+    cc -D_GNU_SOURCE -I"$GRIDTIDE_SOURCE" -shared -fPIC -o bin/validate/record/libgridtide_record.so \
+        "$GRIDTIDE_SOURCE/tests/data/recorder_stub.c" "$GRIDTIDE_SOURCE/validate/record/writer.c" -lpthread
+}
+
+@test "a program that fails: its status is told, the trace is written all the same" {
+    stand_in
+    run -1 bin/gridtide record -o x.jsonl -- sh -c 'exit 7'
+    [[ "$output" == *"sh ended with status 7"* ]]
+    [[ "$output" == *"recorded: 2 kernels, 0 copies,"* ]]
+    grep -q '"name":"cudaLaunchKernel"' x.jsonl
+    run -0 bin/gridtide record -q -o x.jsonl -- true
+    [ "$output" = "" ]
+}
+
+@test "SIGUSR2 goes on to the processes that are recorded, SIGTERM to the program" {
+    stand_in
+    bin/gridtide record --from signal --keep kept -o x.jsonl -- sleep 20 > out 2>&1 3>&- &
+    for _ in $(seq 200); do
+        [ -z "$(ls kept 2> /dev/null)" ] || break
+        sleep 0.1
+    done
+    for times in 1 2; do
+        sleep 0.2
+        kill -USR2 $!
+    done
+    sleep 0.2
+    kill -TERM $!
+    ended=0
+    wait $! || ended=$?
+    [ $ended = 1 ]
+    grep -q 'sleep was ended by signal 15' out
+    [ "$(grep -c '"name":"cudaAsked"' x.jsonl)" = "$times" ]
+}
+
+@test "SIGUSR2 while no process uses CUDA is told" {
+    mkdir -p bin/validate/record
+    cp "$GRIDTIDE" "$GRIDTIDE_BUILD/gridtide.source" bin/
+    printf '' > bin/validate/record/libgridtide_record.so
+    bin/gridtide record --from signal -o x.jsonl -- sleep 20 > out 2>&1 3>&- &
+    sleep 0.5
+    kill -USR2 $!
+    sleep 0.5
+    kill -TERM $!
+    ended=0
+    wait $! || ended=$?
+    [ $ended = 1 ]
+    grep -q 'no process uses CUDA yet: the signal was not passed on' out
+}
+
+@test "--report: from the program to the answer" {
+    stand_in
+    run -0 bin/gridtide record -o x.jsonl --report answer -- true
+    [ -e answer.db ]
+    [ -e answer/index.html ]
+    [[ "$output" == *"bound_by"*"what would make it faster"* || "$output" == *"what would make it faster"*"bound_by"* ]]
+    mkdir empty
+    run -1 env PATH="$PWD/empty" bin/gridtide record -o y.jsonl --report other -- true
+    [[ "$output" == "gridtide: gnuplot is missing; install gnuplot-nox"* ]]
+    [ ! -e y.jsonl ]
 }
