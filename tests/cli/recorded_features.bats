@@ -1,5 +1,7 @@
 # Programs that each use one feature of CUDA, recorded on H200s: what the recordings must hold of it.
 
+bats_require_minimum_version 1.5.0
+
 folder="$GRIDTIDE_SOURCE/traces/recorded_features"
 
 setup()
@@ -72,11 +74,6 @@ no_warnings()
     [ "$(count launch-priorities '"priority":-5')" = 3 ]
 }
 
-@test "a graph's nodes have their priorities only where it was instantiated so" {
-    no_warnings graph-priorities
-    [ "$(lines_of graph-priorities '"call":"graph_launch"' | grep -c '"priority":-5')" = 3 ]
-}
-
 @test "nodes of each kind; edges go through those that leave nothing" {
     no_warnings graph-nodes
     [ "$(count graph-nodes '"call":"graph_launch"')" = 3 ]
@@ -127,9 +124,6 @@ no_warnings()
     no_warnings peers
     stream=$(lines_of peers '"call":"launch"' | grep -o '"stream":[0-9]*')
     lines_of peers 'cudaMemcpyPeerAsync' | head -n 1 | grep -q "$stream,.*\"from_peer\":true.*\"reads\".*\"writes\""
-    zcat "$folder/peers.jsonl.gz" > peers.jsonl
-    run -0 --separate-stderr "$GRIDTIDE" check peers.jsonl
-    [[ $output == *"no races"* ]]
 }
 
 @test "an event of another process is the same event" {

@@ -383,6 +383,7 @@ static void peers()
     CHECK(cudaSetDevice(0));
     CHECK(cudaStreamWaitEvent(s[0], event, 0));
     CHECK(cudaMemcpyPeerAsync(c, 0, there, 1, 1 << 20, s[0]));
+    CHECK(cudaStreamSynchronize(s[0])); /* a default stream knows nothing of it */
     CHECK(cudaMemcpyPeer(b, 0, there, 1, 4096));
     CHECK(cudaMemcpyAsync(c, there, 8192, cudaMemcpyDefault, s[0]));
     CHECK(cudaDeviceSynchronize());

@@ -20,7 +20,7 @@
     F(cuFuncGetParamInfo) F(cuFuncGetName) F(cuKernelGetParamInfo) F(cuKernelGetName) F(cuStreamGetFlags) \
     F(cuStreamGetPriority) F(cuStreamIsCapturing) F(cuGraphGetNodes) F(cuGraphGetEdges) F(cuGraphNodeGetType) \
     F(cuGraphKernelNodeGetParams) F(cuGraphKernelNodeGetAttribute) F(cuGraphMemcpyNodeGetParams) \
-    F(cuGraphMemsetNodeGetParams) F(cuGraphChildGraphNodeGetGraph) F(cuGraphExecGetFlags) F(cuDeviceGet) F(cuDeviceGetName) \
+    F(cuGraphMemsetNodeGetParams) F(cuGraphChildGraphNodeGetGraph) F(cuDeviceGet) F(cuDeviceGetName) \
     F(cuDeviceGetUuid) F(cuDeviceGetAttribute)
 /* clang-format on */
 

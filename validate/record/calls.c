@@ -160,6 +160,10 @@ static void look_at_graph(const CUpti_CallbackData *data, const struct gt_call_r
     const struct {
         CUgraphExec *executable;
         CUgraph graph;
+        union {
+            unsigned long long flags;
+            const unsigned long long *first_of_parameters; /* which flags are too */
+        };
     } *made = data->functionParams;
     const char *name = data->functionName;
     int result = 0;
@@ -168,8 +172,10 @@ static void look_at_graph(const CUpti_CallbackData *data, const struct gt_call_r
         return;
     if (data->functionReturnValue != NULL)
         memcpy(&result, data->functionReturnValue, sizeof result);
-    if (result == 0 && made->executable != NULL)
-        gt_graph_made(*made->executable, made->graph, data->correlationId);
+    if (result != 0 || made->executable == NULL)
+        return;
+    gt_graph_made(*made->executable, made->graph,
+                  strstr(name, "WithParams") == NULL ? made->flags : *made->first_of_parameters, data->correlationId);
 }
 
 static void look_at_rest(const CUpti_CallbackData *data, const struct gt_call_row *row)

@@ -153,11 +153,10 @@ static void record_graph(CUgraph graph, const struct gt_recorded_giver *giver, i
         record_edges(graph, number);
 }
 
-void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation)
+void gt_graph_made(CUgraphExec executable, CUgraph graph, uint64_t flags, uint32_t correlation)
 {
     struct gt_recorded_giver giver = { .correlation = correlation };
     struct gt_record_graph *record;
-    cuuint64_t flags = 0;
     uint32_t of = 0;
 
     if (gt_api.cuGraphGetNodes == NULL || gt_api.cuGraphGetEdges == NULL || gt_api.cuGraphNodeGetType == NULL ||
@@ -165,8 +164,6 @@ void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation)
         gt_api.cuptiGetGraphId(graph, &of) != CUPTI_SUCCESS)
         return;
     record_graph(graph, &giver, 0);
-    if (gt_api.cuGraphExecGetFlags != NULL)
-        gt_api.cuGraphExecGetFlags(executable, &flags);
     record = gt_writer_begin(GT_RECORDED_GRAPH, sizeof *record);
     if (record == NULL)
         return;
@@ -229,7 +226,7 @@ void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t corr
     const struct change *change = parameters;
 
     if (id == CUPTI_DRIVER_TRACE_CBID_cuGraphExecUpdate_v2) {
-        gt_graph_made(update->hGraphExec, update->hGraph, correlation);
+        gt_graph_made(update->hGraphExec, update->hGraph, 0, correlation);
         return;
     }
     if (gt_api.cuptiGetGraphExecId(change->executable, &giver.executable) != CUPTI_SUCCESS)

@@ -79,8 +79,9 @@ void gt_stream_made(CUcontext context, CUstream stream);
 /* The calling thread's own default stream in that context. */
 void gt_per_thread_stream_met(CUcontext context, uint32_t number);
 
-/* The graph was instantiated, or an executable one updated to it, by the call of that correlation. */
-void gt_graph_made(CUgraphExec executable, CUgraph graph, uint32_t correlation);
+/* The graph was instantiated, or an executable one updated to it, by the call of that correlation, with the flags of its
+ * instantiation. */
+void gt_graph_made(CUgraphExec executable, CUgraph graph, uint64_t flags, uint32_t correlation);
 /* A function of the driver that changes nodes of an executable graph is over. */
 void gt_graph_changed(CUpti_CallbackId id, const void *parameters, uint32_t correlation);
 void gt_graph_cloned(const CUpti_GraphData *data);
