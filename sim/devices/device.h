@@ -171,10 +171,12 @@ struct gt_device {
     uint64_t link_busy_ps;  /* added to a copy while the other GPU sends too */
     uint64_t link_wait_call_ps, link_pull_call_ps; /* added to the calls */
     uint64_t link_copy_event_gap_ps,
-        link_engine_event_gap_ps;     /* the next one between copies; of which one is a copy */
-    uint64_t link_event_gap_ps;       /* event_gap_ps from one GPU to another */
-    uint64_t link_line_gap_ps;        /* between copies of one line: sim/stream/link_line.h */
-    uint32_t link_in_line;            /* 1: there are such lines */
+        link_engine_event_gap_ps;                       /* the next one between copies; of which one is a copy */
+    uint64_t link_event_gap_ps;                         /* event_gap_ps from one GPU to another */
+    uint64_t link_line_gap_ps;                          /* between copies of one line: sim/stream/link_line.h */
+    uint32_t link_in_line;                              /* 1: there are such lines */
+    double link_kernel_gbps;                            /* of kernels in another GPU's memory */
+    uint64_t link_kernel_read_ps, link_kernel_write_ps; /* an access of a thread there */
     uint32_t link_kernel_pct;         /* of what a copy has of a link: what a kernel has that asks for as much */
     uint64_t link_call_ps;            /* CPU time of a copy from one GPU to another */
     uint64_t link_host_call_ps;       /* more by way of the host's memory */

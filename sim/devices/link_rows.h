@@ -55,6 +55,11 @@
           "by way of the host's memory the driver copies in pieces of that; the first one is out before it goes in; 0: in one"), \
     U32("link.kernel_pct", "%", link_kernel_pct, 1, 1000, "100", \
         "kernels' and collectives' part of a link that copies ask for as well, beside what a copy that asks for as much has"), \
+    RATE("link.kernel_gbps", link_kernel_gbps, "370", "that kernels read or write of another GPU's memory over NVLink, at most"), \
+    TIME("link.kernel_read_us", "us", link_kernel_read_ps, LONGEST_US, "0.91", \
+         "from a kernel's read of another GPU's memory to the answer"), \
+    TIME("link.kernel_write_us", "us", link_kernel_write_ps, LONGEST_US, "0.19", \
+         "from a kernel's write to another GPU's memory to the thread's next one"), \
     TIME("link.call_us", "us", link_call_ps, LONGEST_US, "2.8", "CPU time of a call that copies to another GPU")
 /* clang-format on */
 

@@ -1,5 +1,6 @@
 #include "sim/devices/links.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,4 +130,16 @@ bool gt_link_of_copy(const struct gt_workload *w, const struct gt_device *device
     *link = gt_gpus_are_peers(w, *from, *to) ? gt_link_between(device, w->gpus[*from].id, w->gpus[*to].id)
                                              : (struct gt_link){ GT_LINK_HOST, device->link_host };
     return true;
+}
+
+gt_time_ps gt_link_kernel_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
+                             uint64_t resident)
+{
+    uint32_t own = w->gpus[w->streams[op->stream].gpu].id, other = w->gpus[op->peer_gpu].id;
+    struct gt_link link = gt_link_between(device, op->from_peer ? other : own, op->from_peer ? own : other);
+    double gbps = link.kind == GT_LINK_NVLINK ? fmin(link.cost.gbps, device->link_kernel_gbps) : link.cost.gbps;
+    double access_ps = (double)(op->from_peer ? device->link_kernel_read_ps : device->link_kernel_write_ps);
+    double accesses = ceil((double)op->bytes / 16 / (double)resident);
+
+    return (gt_time_ps)(fmax(accesses * access_ps, access_ps + (double)op->bytes * 1000 / gbps) + 0.5);
 }

@@ -101,6 +101,16 @@ static double slower(const struct gt_machine *m, gt_op_index index)
     return there > 0 ? here / there : 1.0;
 }
 
+/* A kernel of which no more is known than what it reads or writes of another GPU's memory. */
+static gt_time_ps peer_kernel_ps(const struct gt_machine *m, const struct gt_op *op)
+{
+    const struct gt_kernel *kernel = &m->workload->kernels[op->kernel];
+    uint64_t threads = gt_kernel_blocks(kernel) * gt_kernel_threads(kernel);
+    uint64_t room = (uint64_t)m->device->sms * m->device->threads_per_sm;
+
+    return gt_link_kernel_ps(m->workload, m->device, op, threads < room ? threads : room);
+}
+
 gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
 {
     const struct gt_op *o = &m->workload->ops[op];
@@ -111,6 +121,10 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
         duration_ps = m->isolated->duration_ps[op];
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[o->kernel].duration_ps;
+    if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL && o->peer_gpu != GT_NONE &&
+        m->workload->kernels[o->kernel].cost == GT_COST_NONE &&
+        gt_kernel_model_launch(m->options->modelled, op) == NULL)
+        return peer_kernel_ps(m, o);
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_COPY)
         return gt_whole_ps(copy_model_ps(m, m->device, op));
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_MEMSET)

@@ -192,10 +192,10 @@ def peers(chance, trace):
             for _ in range(chance.randint(1, 3)):
                 trace.call(rank, "launch", kernel=kernel, stream=f"peer{number}-{rank}", peer_gpu=1 - rank, from_peer=read,
                            bytes=bytes_)
-    bytes_, pull = size(chance, 22, 27), chance.random() < 0.5
+    kind, bytes_, pull = chance.choice(KINDS[:3]), size(chance, 22, 27), chance.random() < 0.5
     for rank in (0, 1):
         if beside == "collective":
-            trace.launch(rank, trace.collective(chance.choice(KINDS[:3]), bytes_), "comm")
+            trace.launch(rank, trace.collective(kind, bytes_), "comm")
         elif beside == "copies" and chance.random() < 0.7:
             trace.call(rank, "copy", direction="p2p", bytes=bytes_, stream=f"compute{rank}", peer_gpu=1 - rank,
                        from_peer=pull)
