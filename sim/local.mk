@@ -52,7 +52,7 @@ sim_libsim_a_SOURCES = \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
     sim/whatif/change_accumulate.c sim/whatif/change_collective_sms.c sim/whatif/change_ddp.c sim/whatif/change_dp.c \
-    sim/whatif/change_delay.c sim/whatif/join_ranks.c sim/whatif/join_ranks.h sim/whatif/rank_count.c sim/whatif/rank_count.h sim/whatif/replicate.c sim/whatif/replicate.h sim/whatif/training.c sim/whatif/training.h \
+    sim/whatif/change_delay.c sim/whatif/join_ranks.c sim/whatif/join_ranks.h sim/whatif/rank_count.c sim/whatif/rank_count.h sim/whatif/replicate.c sim/whatif/replicate.h sim/whatif/thread_plans.c sim/whatif/thread_plans.h sim/whatif/training.c sim/whatif/training.h \
     sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
     sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph_flow.c sim/whatif/graph_nodes.c sim/whatif/graph_nodes.h sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
     sim/whatif/independence.h \

@@ -12,14 +12,16 @@
 #include "sim/whatif/change.h"
 #include "sim/whatif/rank_count.h"
 #include "sim/whatif/replicate.h"
+#include "sim/whatif/thread_plans.h"
 #include "sim/whatif/training.h"
 #include "sim/workload/collective.h"
 
 #define CHUNK_BYTES (UINT64_C(10) << 20)
 
-/* What the host does for a step, and for each parameter and GPU beyond the first: modules are made anew, threads begin.  Of the
- * steps of mlp, mlp-exposed, gpt and many (traces/training), with 10 to 160 parameters, on 1 and 2 H200s. */
-static const gt_time_ps step_ps = UINT64_C(3300000000), parameter_ps = 90000000, chunk_ps = 20000000;
+/* What the host does for a step; for each parameter and GPU beyond the first, whose modules are made anew; and for each gradient
+ * that is reduced. */
+static const gt_time_ps scatter_ps = 400000000, threads_ps = 400000000, gather_ps = 300000000,
+                        parameter_ps = 50000000, gradient_ps = 20000000, chunk_ps = 20000000;
 
 enum phase { FORWARD, BACKWARD, REST };
 
@@ -28,8 +30,12 @@ struct dp {
     struct gt_rebuild rebuild;
     const struct gt_workload *from;
     uint32_t ranks, group;
-    gt_stream_index *streams; /* by rank and stream of `from`; GT_NONE: not made yet */
-    gt_call_index *backward;  /* by step: its first call of the backward pass */
+    gt_stream_index *streams;     /* by rank and stream of `from`; GT_NONE: not made yet */
+    gt_call_index *backward;      /* by step: its first call of the backward pass */
+    gt_time_ps lock_ps;           /* from one thread to the next */
+    struct gt_thread_plan *plans; /* by call of the step's forward pass */
+    struct gt_thread_plan plan;   /* of them, what new threads have still to do */
+    gt_time_ps owed_ps;           /* in the forward pass: calls that only the first GPU's thread was given */
 };
 
 static gt_stream_index stream_of(struct dp *dp, uint32_t rank, gt_stream_index stream)
@@ -45,16 +51,18 @@ static gt_stream_index stream_of(struct dp *dp, uint32_t rank, gt_stream_index s
     return *own;
 }
 
-/* The work of a call once more, on another GPU; `whole`: with what it takes the host, too. */
-static void repeat(struct dp *dp, uint32_t rank, gt_call_index index, bool whole)
+/* The work of a call once more, on another GPU, before which the host takes `host_ps`; GT_TIME_NONE: nothing, and nothing for the
+ * call itself. */
+static void repeat(struct dp *dp, uint32_t rank, gt_call_index index, gt_time_ps host_ps)
 {
+    bool whole = host_ps != GT_TIME_NONE;
     const struct gt_call *from = &dp->from->calls[index];
     gt_call_index added = gt_rebuild_insert(&dp->rebuild, from->kind, dp->training.main);
     struct gt_call *call = &dp->rebuild.to->calls[added];
 
     call->flags = from->flags & (uint8_t)~GT_CALL_WAITS;
     call->stream = from->stream != GT_NONE ? stream_of(dp, rank, from->stream) : GT_NONE;
-    call->before_ps += whole ? from->before_ps : 0;
+    call->before_ps += whole ? host_ps : 0;
     call->duration_ps = whole ? from->duration_ps : 0;
     call->first_op = dp->rebuild.to->op_count;
     for (uint32_t i = 0; i < from->ops; i++) {
@@ -128,36 +136,78 @@ static gt_call_index last_gradient(const struct gt_training *t, const struct gt_
     return t->gradients[step->first_gradient + step->gradients - 1].behind;
 }
 
-/* Where operators were recorded, the first node of the backward pass says it; else the middle of both passes. */
+/* Where operators were recorded, the first node of the backward pass says it; else it begins at a third of both passes. */
 static void find_backward(struct dp *dp)
 {
     static const char node[] = "autograd::engine::evaluate_function";
     const struct gt_training *t = &dp->training;
 
-    dp->backward = gt_calloc(t->step_count + 1ull, sizeof *dp->backward);
-    for (uint32_t s = 0; s < t->step_count; s++)
-        dp->backward[s] = t->steps[s].gradients > 0
-                              ? t->steps[s].first + (last_gradient(t, &t->steps[s]) - t->steps[s].first) / 3
-                              : 0;
+    dp->backward = gt_realloc(NULL, t->step_count + 1ull, sizeof *dp->backward);
+    memset(dp->backward, 0xff, t->step_count * sizeof *dp->backward); /* GT_NONE */
     for (gt_range_index i = 0; i < dp->from->range_count; i++) {
         const struct gt_range *range = &dp->from->ranges[i];
+        uint32_t step = range->behind_call > range->first_call ? gt_training_step_of(t, range->first_call) : GT_NONE;
 
-        if (strncmp(gt_name_text(dp->from, range->name), node, sizeof node - 1) != 0)
-            continue;
-        for (uint32_t s = 0; s < t->step_count; s++)
-            if (range->first_call >= t->steps[s].first && range->first_call < dp->backward[s] &&
-                range->behind_call > range->first_call)
-                dp->backward[s] = range->first_call;
+        if (step != GT_NONE && range->first_call < dp->backward[step] &&
+            strncmp(gt_name_text(dp->from, range->name), node, sizeof node - 1) == 0)
+            dp->backward[step] = range->first_call;
     }
+    for (uint32_t s = 0; s < t->step_count; s++)
+        if (dp->backward[s] == GT_NONE && t->steps[s].gradients > 0)
+            dp->backward[s] = t->steps[s].first + (last_gradient(t, &t->steps[s]) - t->steps[s].first) / 3;
 }
 
-static void take_call(struct dp *dp, gt_call_index call, enum phase phase, gt_call_index *last)
+/* A call of the forward pass: each GPU's thread makes it in turn, and has what it did since its call before to do as well. */
+static void take_turns(struct dp *dp, gt_call_index index)
 {
-    gt_training_copy(&dp->rebuild, &dp->training, call, last);
-    if (dp->from->calls[call].ops == 0 || phase == REST)
-        return;
+    const struct gt_call *call = &dp->from->calls[index];
+    gt_time_ps own_ps = call->before_ps + dp->owed_ps + dp->lock_ps + dp->plan.alone_ps;
+
+    dp->rebuild.to->calls[dp->rebuild.new_call[index]].before_ps +=
+        dp->lock_ps + dp->plan.beside_ps + dp->plan.alone_ps;
     for (uint32_t rank = 1; rank < dp->ranks; rank++)
-        repeat(dp, rank, call, phase == FORWARD);
+        repeat(dp, rank, index, own_ps);
+    dp->owed_ps = 0;
+    dp->plan = (struct gt_thread_plan){ 0 };
+}
+
+static void take_call(struct dp *dp, gt_call_index index, enum phase phase, gt_call_index first, gt_call_index *last)
+{
+    const struct gt_call *call = &dp->from->calls[index];
+
+    gt_training_copy(&dp->rebuild, &dp->training, index, last);
+    if (phase == FORWARD) {
+        dp->plan.beside_ps += dp->plans[index - first].beside_ps;
+        dp->plan.alone_ps += dp->plans[index - first].alone_ps;
+    }
+    if (phase == FORWARD && call->ops > 0)
+        take_turns(dp, index);
+    else if (phase == FORWARD && gt_call_needs_lock(dp->from, index) && call->duration_ps != GT_TIME_NONE)
+        dp->owed_ps += call->before_ps + call->duration_ps;
+    for (uint32_t rank = 1; rank < dp->ranks && phase == BACKWARD && call->ops > 0; rank++)
+        repeat(dp, rank, index, GT_TIME_NONE);
+}
+
+/* Before the step's first call. */
+static void begin_step(struct dp *dp, uint32_t step)
+{
+    const struct gt_training_step *s = &dp->training.steps[step];
+
+    host_work(dp, scatter_ps);
+    collect_all(dp, s, GT_BROADCAST, "parameters' broadcast");
+    host_work(dp, threads_ps + (dp->ranks - 1) * s->gradients * parameter_ps);
+    free(dp->plans);
+    dp->plans = gt_thread_plans_find(dp->from, s->first, dp->backward[step]);
+    dp->owed_ps = 0;
+}
+
+/* Behind the last call of its backward pass. */
+static void end_step(struct dp *dp, uint32_t step)
+{
+    const struct gt_training_step *s = &dp->training.steps[step];
+
+    host_work(dp, s->gradients * gradient_ps);
+    collect_all(dp, s, GT_REDUCE, "gradients' reduction");
 }
 
 static struct gt_workload *distribute(struct dp *dp)
@@ -173,15 +223,16 @@ static struct gt_workload *distribute(struct dp *dp)
         while (phase == REST && step < t->step_count && t->steps[step].gradients == 0)
             step++;
         if (step < t->step_count && i == t->steps[step].first) {
-            collect_all(dp, &t->steps[step], GT_BROADCAST, "parameters' broadcast");
-            host_work(dp, step_ps + (dp->ranks - 1) * t->steps[step].gradients * parameter_ps);
+            begin_step(dp, step);
             phase = FORWARD;
         }
-        if (phase == FORWARD && i >= dp->backward[step])
+        if (phase == FORWARD && i >= dp->backward[step]) {
+            host_work(dp, gather_ps);
             phase = BACKWARD;
-        take_call(dp, i, phase, &last);
+        }
+        take_call(dp, i, phase, t->steps[step < t->step_count ? step : 0].first, &last);
         if (phase == BACKWARD && i == last_gradient(t, &t->steps[step])) {
-            collect_all(dp, &t->steps[step++], GT_REDUCE, "gradients' reduction");
+            end_step(dp, step++);
             phase = REST;
         }
     }
@@ -206,7 +257,7 @@ static void tell(struct gt_scenario *scenario, const struct dp *dp)
 
 static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
 {
-    struct dp dp = { .from = scenario->workload };
+    struct dp dp = { .from = scenario->workload, .lock_ps = scenario->device.lock_ps };
     int status = -1;
 
     if (gt_ranks_parse(argument, &dp.ranks, NULL, error) != 0)
@@ -224,6 +275,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     gt_training_free(&dp.training);
     free(dp.streams);
     free(dp.backward);
+    free(dp.plans);
     return status;
 }
 

@@ -62,8 +62,7 @@ static void find_steps(struct gt_training *t, const struct gt_workload *w)
     }
 }
 
-/* The step that has the call; GT_NONE: none. */
-static uint32_t step_of(const struct gt_training *t, gt_call_index call)
+uint32_t gt_training_step_of(const struct gt_training *t, gt_call_index call)
 {
     uint32_t low = 0, high = t->step_count;
 
@@ -115,7 +114,7 @@ static void find_gradients(struct gt_training *t, const struct gt_workload *w)
     for (gt_range_index i = 0; i < w->range_count; i++) {
         const struct gt_range *range = &w->ranges[i];
         gt_call_index behind = gt_range_makes_gradient(w, range) ? last_call(&threads, range) : GT_NONE;
-        uint32_t step = behind != GT_NONE ? step_of(t, behind) : GT_NONE;
+        uint32_t step = behind != GT_NONE ? gt_training_step_of(t, behind) : GT_NONE;
 
         if (step == GT_NONE)
             continue;

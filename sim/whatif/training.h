@@ -43,6 +43,9 @@ bool gt_range_makes_gradient(const struct gt_workload *workload, const struct gt
 int gt_training_find(struct gt_training *training, const struct gt_scenario *scenario, struct gt_error *error);
 void gt_training_free(struct gt_training *training);
 
+/* The step that has the call; GT_NONE: none. */
+uint32_t gt_training_step_of(const struct gt_training *training, gt_call_index call);
+
 /* gt_rebuild_copy(), with the call on the main thread where its own is as good as that.  `last`: the call copied before, of
  * those; GT_NONE before the first. */
 gt_call_index gt_training_copy(struct gt_rebuild *rebuild, const struct gt_training *training, gt_call_index call,
