@@ -297,6 +297,43 @@ END
     [ "$status" -eq 1 ]
 }
 
+# convolutions NAME KERNEL...: a training step whose forward pass has operators NAME that start these kernels
+convolutions() {
+    echo '{"gridtide":1,"device":"h200"}'
+    for kernel in a b; do
+        echo "{\"kernel\":\"$kernel\",\"grid\":132,\"block\":256,\"block_us\":20}"
+    done
+    echo "{\"range\":\"ProfilerStep#0\",\"kind\":\"step\",\"calls\":$(($# + 1))}"
+    for kernel in "${@:2}"; do
+        echo "{\"range\":\"$1\",\"calls\":1}"
+        echo "{\"call\":\"launch\",\"kernel\":\"$kernel\",\"stream\":\"s\"}"
+    done
+    echo '{"range":"autograd::engine::evaluate_function: MulBackward0","calls":1}'
+    echo '{"call":"launch","kernel":"b","stream":"s"}'
+    echo '{"range":"torch::autograd::AccumulateGrad","calls":1,"gradient_bytes":4194304}'
+    echo '{"call":"launch","kernel":"b","stream":"s"}'
+}
+
+@test "DataParallel's new threads find a plan for each convolution, together; for attention one after the other" {
+    for row in 'conv 0 0' 'cudnn_convolution 1 1' '_cudnn_attention_forward 2 4'; do
+        # shellcheck disable=SC2086
+        set -- $row
+        for gpus in 2 4; do
+            declare -a took=()
+            for kernels in 'a a' 'a a a' 'a b a'; do
+                # shellcheck disable=SC2086
+                convolutions "aten::$1" $kernels > step.jsonl
+                "$GRIDTIDE" whatif -q -f json step.jsonl --change "dp=$gpus" > answer.json
+                took+=("$(jq '.changes[0].step_us | round' answer.json)")
+            done
+            echo "$row, $gpus GPUs: ${took[*]}"
+            plan=$(($2 == 2 ? 45000 : 1900))
+            [ "$((took[2] - took[1]))" -eq "$((plan * ($# == 3 ? (gpus == 2 ? $2 : $3) : 0)))" ]
+            [ "$((took[1] - took[0]))" -lt 200 ]
+        done
+    done
+}
+
 @test "DataParallel is predicted within 10% where layers are large, and never trusted" {
     for name in mlp mlp-exposed; do
         says=$(predicted "$name" dp=2)

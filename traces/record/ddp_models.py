@@ -175,5 +175,141 @@ def mixer(gpus, batch=64):
     return Case(Mixer(196, 768, 8), inputs, torch.randint(100, (batch * gpus,)), functional.cross_entropy, sgd)
 
 
-DEVELOPED = {"mlp": mlp, "mlp-exposed": mlp_exposed, "gpt": gpt, "resnet": resnet, "many": many}
-JUDGED = {"encoder": encoder, "vgg": vgg, "mixer": mixer}
+def small_cnn(gpus, batch=128):
+    """Few, small convolutions with batch norms: the host cannot keep up."""
+    parts, before = [], 3
+    for after in (32, 32, 64, 64, 128, 128):
+        parts += [nn.Conv2d(before, after, 3, 2 if after != before else 1, 1), nn.BatchNorm2d(after), nn.ReLU()]
+        before = after
+    module = nn.Sequential(*parts, nn.Flatten(), nn.Linear(128 * 16, 256), nn.ReLU(), nn.Linear(256, 10))
+    inputs = torch.randn(batch * gpus, 3, 32, 32)
+    return Case(module, inputs, torch.randint(10, (batch * gpus,)), functional.cross_entropy, adam)
+
+
+class Tagger(nn.Module):
+    def __init__(self, words, width, layers, tags):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.lstm = nn.LSTM(width, width, layers, batch_first=True)
+        self.head = nn.Linear(width, tags)
+
+    def forward(self, words):
+        return self.head(self.lstm(self.words(words))[0]).flatten(0, 1)
+
+
+def lstm(gpus, batch=64, length=100):
+    """cuDNN's recurrent layers, and an embedding with the most of the gradients."""
+    words = torch.randint(20000, (batch * gpus, length))
+    return Case(Tagger(20000, 512, 2, 50), words, torch.randint(50, (batch * gpus * length,)),
+                functional.cross_entropy, sgd)
+
+
+class Vit(nn.Module):
+    def __init__(self, width, heads, layers):
+        super().__init__()
+        self.patches = nn.Conv2d(3, width, 16, 16)
+        self.places = nn.Parameter(torch.zeros(1, 196, width))
+        self.blocks = nn.Sequential(*(Block(width, heads) for _ in range(layers)))
+        self.last, self.head = nn.LayerNorm(width), nn.Linear(width, 1000)
+
+    def forward(self, images):
+        x = self.patches(images).flatten(2).transpose(1, 2) + self.places
+        return self.head(self.last(self.blocks(x)).mean(1))
+
+
+def vit(gpus, batch=64):
+    images = torch.randn(batch * gpus, 3, 224, 224)
+    return Case(Vit(512, 8, 8), images, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, adam_fused)
+
+
+class Step(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.norm, self.up, self.down = nn.LayerNorm(width), nn.Linear(width, 2 * width), nn.Linear(2 * width, width)
+
+    def forward(self, x):
+        return x + self.down(functional.silu(self.up(self.norm(x))))
+
+
+def deep_mlp(gpus, batch=512, width=1024, layers=16):
+    """Residual steps of a middle size."""
+    module = nn.Sequential(*(Step(width) for _ in range(layers)), nn.Linear(width, 16))
+    inputs = torch.randn(batch * gpus, width)
+    return Case(module, inputs, torch.randn(batch * gpus, 16), functional.mse_loss, adam)
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, before, middle, after, stride):
+        super().__init__()
+        self.path = nn.Sequential(
+            nn.Conv2d(before, middle, 1, bias=False), nn.BatchNorm2d(middle), nn.ReLU(),
+            nn.Conv2d(middle, middle, 3, stride, 1, bias=False), nn.BatchNorm2d(middle), nn.ReLU(),
+            nn.Conv2d(middle, after, 1, bias=False), nn.BatchNorm2d(after))
+        self.short = nn.Sequential()
+        if before != after:
+            self.short = nn.Sequential(nn.Conv2d(before, after, 1, stride, bias=False), nn.BatchNorm2d(after))
+
+    def forward(self, x):
+        return functional.relu(self.path(x) + self.short(x))
+
+
+def bottleneck(gpus, batch=48):
+    """A ResNet of 26 layers with bottlenecks."""
+    parts, before = [nn.Conv2d(3, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64), nn.ReLU(), nn.MaxPool2d(3, 2, 1)], 64
+    for middle, stride in ((64, 1), (128, 2), (256, 2), (512, 2)):
+        parts += [Bottleneck(before, middle, 4 * middle, stride), Bottleneck(4 * middle, middle, 4 * middle, 1)]
+        before = 4 * middle
+    module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(2048, 1000))
+    images = torch.randn(batch * gpus, 3, 192, 192)
+    return Case(module, images, torch.randint(1000, (batch * gpus,)), functional.cross_entropy, sgd)
+
+
+class Recommender(nn.Module):
+    def __init__(self, tables, rows, width):
+        super().__init__()
+        self.tables = nn.ModuleList(nn.Embedding(rows, width) for _ in range(tables))
+        self.top = nn.Sequential(nn.Linear(tables * width, 1024), nn.ReLU(), nn.Linear(1024, 512), nn.ReLU(),
+                                 nn.Linear(512, 1))
+
+    def forward(self, x):
+        return self.top(torch.cat([table(x[:, i]) for i, table in enumerate(self.tables)], 1)).flatten()
+
+
+def recommender(gpus, batch=4096):
+    """Embeddings with large, dense gradients, and a small network."""
+    return Case(Recommender(8, 20000, 64), torch.randint(20000, (batch * gpus, 8)), torch.rand(batch * gpus),
+                functional.binary_cross_entropy_with_logits, sgd)
+
+
+class Temporal(nn.Module):
+    def __init__(self, width, layers):
+        super().__init__()
+        self.first = nn.Conv1d(40, width, 5, padding=2)
+        self.layers = nn.ModuleList(nn.Conv1d(width, width, 3, padding=1) for _ in range(layers))
+        self.norms = nn.ModuleList(nn.GroupNorm(8, width) for _ in range(layers))
+        self.head = nn.Linear(width, 100)
+
+    def forward(self, x):
+        x = self.first(x)
+        for layer, norm in zip(self.layers, self.norms):
+            x = x + functional.gelu(norm(layer(x)))
+        return self.head(x.mean(2))
+
+
+def temporal(gpus, batch=32):
+    """Convolutions over time, with group norms."""
+    return Case(Temporal(256, 10), torch.randn(batch * gpus, 40, 800), torch.randint(100, (batch * gpus,)),
+                functional.cross_entropy, adam)
+
+
+def decoder(gpus, batch=8):
+    """A larger decoder in bfloat16 by autocast."""
+    module = Gpt(vocabulary=16384, length=512, width=1024, heads=16, layers=6)
+    tokens = torch.randint(16384, (batch * gpus, 512))
+    return Case(module, tokens, tokens, own_loss, adam_fused, autocast=True)
+
+
+DEVELOPED = {"resnet": resnet, "many": many, "mlp-exposed": mlp_exposed, "gpt": gpt, "encoder": encoder, "vgg": vgg,
+             "mixer": mixer, "mlp": mlp}
+JUDGED = {"small-cnn": small_cnn, "lstm": lstm, "vit": vit, "deep-mlp": deep_mlp, "bottleneck": bottleneck,
+          "recommender": recommender, "temporal": temporal, "decoder": decoder}
