@@ -20,9 +20,9 @@
 #define FIRST_BUCKET_BYTES (UINT64_C(1) << 20)
 #define BUCKET_BYTES       (UINT64_C(25) << 20)
 
-/* What PyTorch's host does for each, beside the calls: of 5 training steps on 1 and 2 H200s (traces/training; the
- * difference of their times without a profiler over 160 gradients of `many`, 62 and 60 buffers of `resnet`). */
-static const gt_time_ps forward_ps = 100000000, gradient_ps = 9500000, bucket_ps = 75000000, back_ps = 8500000,
+/* What PyTorch's host does for each, beside the calls: of steps of 8 models on 1 and 2 H200s that were timed in turns without a
+ * profiler (traces/training; most by `many`, of 160 gradients, `resnet`, of 60 buffers, and mlp-exposed, all of buckets). */
+static const gt_time_ps forward_ps = 60000000, gradient_ps = 5000000, bucket_ps = 120000000, back_ps = 4000000,
                         buffer_ps = 9000000;
 /* A gradient is read and written faster than a copy within the device: 4.3 of 3.35 TB/s on an H200. */
 static const double multiplied_faster = 1.28;
