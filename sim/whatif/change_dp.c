@@ -35,6 +35,8 @@ struct dp {
     uint32_t ranks, group;
     gt_stream_index *streams;     /* by rank and stream of `from`; GT_NONE: not made yet */
     gt_call_index *backward;      /* by step: its first call of the backward pass */
+    gt_range_index *operators;    /* by call: the outermost operator around it; GT_NONE: none */
+    gt_range_index operator;      /* that the lock was taken for last */
     gt_time_ps lock_ps;           /* from one thread to the next */
     struct gt_thread_plan *plans; /* by call of the step's forward pass */
     struct gt_thread_plan plan;   /* of them, what new threads have still to do */
@@ -160,14 +162,34 @@ static void find_backward(struct dp *dp)
             dp->backward[s] = t->steps[s].first + (last_gradient(t, &t->steps[s]) - t->steps[s].first) / 3;
 }
 
+/* An operator that was called from Python lets go of the lock when it is done.  Ranges stand by start, the outer ones first. */
+static void find_operators(struct dp *dp)
+{
+    const struct gt_workload *w = dp->from;
+
+    dp->operator = GT_NONE;
+    dp->operators = gt_realloc(NULL, w->call_count + 1ull, sizeof *dp->operators);
+    memset(dp->operators, 0xff, w->call_count * sizeof *dp->operators); /* GT_NONE */
+    for (gt_range_index i = 0; i < w->range_count; i++) {
+        const struct gt_range *range = &w->ranges[i];
+
+        for (gt_call_index call = range->first_call;
+             range->kind == GT_RANGE_OPERATOR && call < range->behind_call && dp->operators[call] == GT_NONE; call++)
+            dp->operators[call] = i;
+    }
+}
+
 /* A call of the forward pass: each GPU's thread makes it in turn, and has what it did since its call before to do as well. */
 static void take_turns(struct dp *dp, gt_call_index index)
 {
     const struct gt_call *call = &dp->from->calls[index];
-    gt_time_ps own_ps = call->before_ps + dp->owed_ps + dp->lock_ps + dp->plan.alone_ps;
+    bool again = dp->operators[index] != GT_NONE && dp->operators[index] == dp->operator;
+    gt_time_ps lock_ps = again ? 0 : dp->lock_ps;
+    gt_time_ps own_ps = call->before_ps + dp->owed_ps + lock_ps + dp->plan.alone_ps;
 
+    dp->operator = dp->operators[index];
     dp->rebuild.to->calls[dp->rebuild.new_call[index]].before_ps +=
-        dp->lock_ps + dp->plan.beside_ps + dp->plan.alone_ps;
+        lock_ps + dp->plan.beside_ps + dp->plan.alone_ps;
     for (uint32_t rank = 1; rank < dp->ranks; rank++)
         repeat(dp, rank, index, own_ps);
     dp->owed_ps = 0;
@@ -272,6 +294,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
         dp.streams = gt_realloc(NULL, streams + 1, sizeof *dp.streams);
         memset(dp.streams, 0xff, streams * sizeof *dp.streams); /* GT_NONE */
         find_backward(&dp);
+        find_operators(&dp);
         gt_scenario_replace(scenario, distribute(&dp));
         tell(scenario, &dp);
         status = 0;
@@ -280,6 +303,7 @@ static int apply(struct gt_scenario *scenario, const char *argument, struct gt_e
     free(dp.streams);
     free(dp.backward);
     free(dp.plans);
+    free(dp.operators);
     return status;
 }
 
