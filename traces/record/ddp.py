@@ -1,6 +1,6 @@
 """Record training steps on 1 and 2 GPUs: traces/training.
 
-    python3 ddp.py developed|judged OUTPUT-FOLDER [SECONDS [MODEL...]]
+    python3 ddp.py developed|judged|fresh OUTPUT-FOLDER [SECONDS [MODEL...]]
 
 A process a GPU, each with half of the cores.  For each model all forms (FORMS says which; `one` and `dp` by the process of GPU
 0 alone) are first timed in turns, ROUNDS times over, so that all see the host at the same pace; no profiler has run in these

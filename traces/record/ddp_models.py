@@ -1,7 +1,7 @@
 """Training steps for ddp.py, each of another kind: what a GPU does a step, with how many inputs a GPU.
 
 A case has a module that is given inputs and gives outputs, a loss of outputs and targets, and an optimiser.
-DEVELOPED are those that a model may be fitted on; JUDGED, those that it is only judged by.
+DEVELOPED are those that a model may be fitted on; JUDGED and FRESH, those that it is only judged by.
 """
 import torch
 from torch import nn
@@ -309,7 +309,106 @@ def decoder(gpus, batch=8):
     return Case(module, tokens, tokens, own_loss, adam_fused, autocast=True)
 
 
+class Unet(nn.Module):
+    def __init__(self, width, depth):
+        super().__init__()
+        self.down, self.up, self.joined = nn.ModuleList(), nn.ModuleList(), nn.ModuleList()
+        before = 3
+        for i in range(depth):
+            after = width << i
+            self.down.append(self.pair(before, after))
+            before = after
+        for i in reversed(range(depth - 1)):
+            after = width << i
+            self.up.append(nn.ConvTranspose2d(before, after, 2, 2))
+            self.joined.append(self.pair(2 * after, after))
+            before = after
+        self.head = nn.Conv2d(before, 2, 1)
+
+    @staticmethod
+    def pair(before, after):
+        return nn.Sequential(nn.Conv2d(before, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU(),
+                             nn.Conv2d(after, after, 3, padding=1), nn.BatchNorm2d(after), nn.ReLU())
+
+    def forward(self, x):
+        kept = []
+        for layer in self.down:
+            x = layer(x if not kept else functional.max_pool2d(x, 2))
+            kept.append(x)
+        for up, joined, skipped in zip(self.up, self.joined, reversed(kept[:-1])):
+            x = joined(torch.cat([up(x), skipped], 1))
+        return self.head(x)
+
+
+def unet(gpus, batch=8):
+    images = torch.randn(batch * gpus, 3, 192, 192)
+    return Case(Unet(32, 4), images, torch.randint(2, (batch * gpus, 192, 192)), functional.cross_entropy, adam_fused)
+
+
+def separable(gpus, batch=64):
+    """Depthwise and pointwise convolutions, as in MobileNet."""
+    parts, before = [nn.Conv2d(3, 32, 3, 2, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU6()], 32
+    for after, stride in ((64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2), (512, 1), (512, 1), (1024, 2)):
+        parts += [nn.Conv2d(before, before, 3, stride, 1, groups=before, bias=False), nn.BatchNorm2d(before), nn.ReLU6(),
+                  nn.Conv2d(before, after, 1, bias=False), nn.BatchNorm2d(after), nn.ReLU6()]
+        before = after
+    module = nn.Sequential(*parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(before, 100))
+    images = torch.randn(batch * gpus, 3, 160, 160)
+    return Case(module, images, torch.randint(100, (batch * gpus,)), functional.cross_entropy, sgd)
+
+
+class Translator(nn.Module):
+    def __init__(self, words, width):
+        super().__init__()
+        self.words = nn.Embedding(words, width)
+        self.both = nn.Transformer(width, 8, 3, 3, 4 * width, batch_first=True)
+        self.head = nn.Linear(width, words)
+
+    def forward(self, words):
+        x = self.words(words)
+        return self.head(self.both(x, x)).flatten(0, 1)
+
+
+def translator(gpus, batch=16, length=96):
+    words = torch.randint(8000, (batch * gpus, length))
+    return Case(Translator(8000, 512), words, torch.randint(8000, (batch * gpus * length,)), functional.cross_entropy,
+                adam)
+
+
+def wide(gpus, batch=2048):
+    """Few wide layers with batch norms and dropout."""
+    parts, before = [], 1024
+    for after in (6144, 6144, 2048):
+        parts += [nn.Linear(before, after), nn.BatchNorm1d(after), nn.GELU(), nn.Dropout(0.2)]
+        before = after
+    module = nn.Sequential(*parts, nn.Linear(before, 50))
+    inputs = torch.randn(batch * gpus, 1024)
+    return Case(module, inputs, torch.randint(50, (batch * gpus,)), functional.cross_entropy, adam_fused)
+
+
+class Sets(nn.Module):
+    """Points, each by itself, then together; attention over a few learned queries."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.each = nn.Sequential(nn.Linear(3, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU())
+        self.queries = nn.Parameter(torch.zeros(16, width))
+        self.look = nn.MultiheadAttention(width, 8, batch_first=True)
+        self.last = nn.Sequential(nn.LayerNorm(width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, 40))
+
+    def forward(self, points):
+        x = self.each(points)
+        queries = self.queries.expand(len(points), -1, -1)
+        return self.last(self.look(queries, x, x, need_weights=False)[0]).mean(1)
+
+
+def sets(gpus, batch=64):
+    return Case(Sets(512), torch.randn(batch * gpus, 1024, 3), torch.randint(40, (batch * gpus,)), functional.cross_entropy,
+                adam)
+
+
 DEVELOPED = {"resnet": resnet, "many": many, "mlp-exposed": mlp_exposed, "gpt": gpt, "encoder": encoder, "vgg": vgg,
              "mixer": mixer, "mlp": mlp}
 JUDGED = {"small-cnn": small_cnn, "lstm": lstm, "vit": vit, "deep-mlp": deep_mlp, "bottleneck": bottleneck,
           "recommender": recommender, "temporal": temporal, "decoder": decoder}
+FRESH = {"unet": unet, "separable": separable, "translator": translator, "wide": wide, "sets": sets, "decoder": decoder}
