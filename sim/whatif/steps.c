@@ -169,8 +169,8 @@ struct gt_steps gt_steps_find(struct gt_workload *w)
     return steps;
 }
 
-/* When a step's first call began, of its own thread where that has any (others' may have nothing to do with it: a watchdog's),
- * and when the last of its operations ended (of a step without any, of its calls: calls at the end of the last step wait for all
+/* When a step's first call began (others' calls count where they ask for work: a watchdog's have nothing to do with it), and when
+ * the last of its operations ended (of a step without any, of its calls: calls at the end of the last step wait for all
  * there is, and hold what comes behind the steps). */
 struct span {
     gt_time_ps start_ps, end_ps;
@@ -180,7 +180,7 @@ static struct span span_of(const struct gt_workload *w, const struct gt_timeline
                            const struct gt_range *step)
 {
     struct span span = { GT_TIME_NONE, 0 };
-    gt_time_ps calls_end_ps = 0, own_start_ps = GT_TIME_NONE;
+    gt_time_ps calls_end_ps = 0;
 
     for (gt_call_index i = step->first_call; i < step->behind_call; i++) {
         const struct gt_call *call = &w->calls[i];
@@ -190,11 +190,9 @@ static struct span span_of(const struct gt_workload *w, const struct gt_timeline
         for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
             span.end_ps = timeline->ops[op].end_ps > span.end_ps ? timeline->ops[op].end_ps : span.end_ps;
         calls_end_ps = timeline->calls[i].end_ps > calls_end_ps ? timeline->calls[i].end_ps : calls_end_ps;
-        span.start_ps = timeline->calls[i].start_ps < span.start_ps ? timeline->calls[i].start_ps : span.start_ps;
-        if (call->thread == step->thread && own_start_ps == GT_TIME_NONE)
-            own_start_ps = timeline->calls[i].start_ps;
+        if ((call->thread == step->thread || call->ops > 0) && timeline->calls[i].start_ps < span.start_ps)
+            span.start_ps = timeline->calls[i].start_ps;
     }
-    span.start_ps = own_start_ps != GT_TIME_NONE ? own_start_ps : span.start_ps;
     span.end_ps = span.end_ps > 0 ? span.end_ps : calls_end_ps;
     return span;
 }
