@@ -209,7 +209,10 @@ static int run_machine(struct gt_machine *m, struct gt_error *error)
         if (thread->call_count == 0)
             continue;
         first = &m->host->calls[thread->calls[0]];
-        gt_engine_schedule(&m->engine, first->start_ps == GT_TIME_NONE ? first->before_ps : first->start_ps,
+        gt_engine_schedule(&m->engine,
+                           first->start_ps == GT_TIME_NONE
+                               ? first->before_ps
+                               : first->start_ps + gt_replay_held_ps(&m->replay, thread->calls[0]),
                            GT_PHASE_HOST, GT_HANDLE_THREAD, i, 0);
     }
     if (gt_engine_run(&m->engine, event_kinds, m, error) != 0)

@@ -64,7 +64,7 @@ static void walk_call(struct walk *walk, gt_call_index index)
     const struct gt_call *call = &walk->w->calls[index];
     gt_stream_index stream = gt_call_stream(walk->w, call);
     uint32_t flags = walk->w->streams[stream].flags, context = walk->context[stream];
-    struct turn now = { index, call->start_ps };
+    struct turn now = { index, call->start_ps + walk->held_ps[index] };
 
     hold(walk, &now, &walk->stream[stream]);
     if (!(flags & GT_STREAM_NON_BLOCKING)) {
@@ -72,6 +72,57 @@ static void walk_call(struct walk *walk, gt_call_index index)
         note(flags & GT_STREAM_LEGACY_DEFAULT ? &walk->by_default[context] : &walk->of_rest[context], &now);
     }
     note(&walk->stream[stream], &now);
+}
+
+/* Does the synchronisation wait for what the other call asks for, if that was asked for before? */
+static bool covers(const struct walk *walk, const struct gt_call *sync, const struct gt_call *call)
+{
+    const struct gt_workload *w = walk->w;
+    gt_stream_index stream = gt_call_stream(w, call);
+
+    if (w->threads[sync->thread].process != w->threads[call->thread].process)
+        return false;
+    if (sync->kind == GT_CALL_STREAM_SYNC)
+        return sync->stream == stream;
+    return sync->stream == GT_NONE ? w->gpu_count <= 1 : walk->context[sync->stream] == walk->context[stream];
+}
+
+/* Returned while operations of calls that had begun before had not ended: these were asked for later than it was. */
+static void hold_behind_sync(struct walk *walk, gt_call_index index, const gt_call_index *open)
+{
+    const struct gt_workload *w = walk->w;
+    const struct gt_call *sync = &w->calls[index];
+
+    for (gt_thread_index thread = 0; thread < w->thread_count; thread++) {
+        const struct gt_call *call = open[thread] == GT_NONE ? NULL : &w->calls[open[thread]];
+
+        if (call == NULL || thread == sync->thread || gt_call_measured_end(call) <= sync->start_ps + 1 ||
+            !covers(walk, sync, call) ||
+            gt_op_measured_end(&w->ops[call->first_op + call->ops - 1]) <= gt_call_measured_end(sync))
+            continue;
+        walk->held_ps[open[thread]] = sync->start_ps + 1 - call->start_ps;
+        walk->any = true;
+    }
+}
+
+/* Calls of other threads that were under way when one synchronised. */
+static void walk_syncs(struct walk *walk)
+{
+    const struct gt_workload *w = walk->w;
+    gt_call_index *open = gt_calloc(w->thread_count + 1ull, sizeof *open);
+
+    for (gt_thread_index thread = 0; thread < w->thread_count; thread++)
+        open[thread] = GT_NONE;
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        const struct gt_call *call = &w->calls[i];
+
+        if (gt_call_measured_end(call) == GT_TIME_NONE)
+            continue;
+        if (call->kind == GT_CALL_DEVICE_SYNC || call->kind == GT_CALL_STREAM_SYNC)
+            hold_behind_sync(walk, i, open);
+        open[call->thread] = asked(w, call) ? i : GT_NONE;
+    }
+    free(open);
 }
 
 static struct turn *turns(uint64_t count)
@@ -91,6 +142,7 @@ static void walk_calls(struct walk *walk, const gt_call_index *order, uint32_t c
     walk->by_default = turns(w->stream_count);
     walk->of_rest = turns(w->stream_count);
     walk->context = gt_number_contexts(w);
+    walk_syncs(walk);
     for (uint32_t i = 0; i < count; i++)
         walk_call(walk, order[i]);
     free(walk->stream);

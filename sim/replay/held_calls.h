@@ -3,7 +3,7 @@
  * Threads that put work into one stream, or into streams that the legacy default stream orders, take turns at the driver,
  * and a profiler takes a call's time before its turn has come.  In which order the driver took the operations is seen from
  * the order in which they ran: a call whose operation ran behind that of a call that began later was held up until that one
- * had begun. */
+ * had begun.  So was one whose operation had not ended when a synchronisation that began later returned. */
 #ifndef GRIDTIDE_SIM_REPLAY_HELD_CALLS_H
 #define GRIDTIDE_SIM_REPLAY_HELD_CALLS_H
 

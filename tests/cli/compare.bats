@@ -6,8 +6,8 @@ setup() {
     cat > toy.jsonl <<'END'
 {"gridtide":1,"name":"a \"toy\", no more","device":"h200","warnings":[{"kind":"graph-edges","count":3,"text":"edges of graphs were not recorded"}]}
 {"kernel":"k","grid":[132],"block":[256],"duration_us":20}
-{"call":"launch","kernel":"k","stream":"a","start_us":10,"duration_us":2,"op_start_us":15,"op_duration_us":20}
-{"call":"launch","kernel":"k","stream":"a","start_us":20,"duration_us":2,"op_start_us":40,"op_duration_us":20}
+{"call":"launch","kernel":"k","stream":"a","start_us":10,"duration_us":1,"op_start_us":15,"op_duration_us":2}
+{"call":"launch","kernel":"k","stream":"a","start_us":12,"duration_us":1,"op_start_us":40,"op_duration_us":20}
 {"call":"copy","direction":"d2h","bytes":4096,"stream":"a"}
 {"call":"memset","bytes":4096,"stream":"a"}
 END

@@ -24,3 +24,18 @@ folder="$GRIDTIDE_SOURCE/traces/recorded_programs"
     echo "$within"
     [ "$within" -ge 22 ]
 }
+
+@test "replays of programs drawn from seeds: 25 of 27 within 1%, all within 4.6%" {
+    within=0
+    for file in "$folder"/drawn/*.jsonl.gz; do
+        "$GRIDTIDE" run -q "$file" -o "$BATS_TEST_TMPDIR/run.db" > /dev/null
+        error=$("$GRIDTIDE" compare "$BATS_TEST_TMPDIR/run.db" -f csv |
+                awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i } NR == 2 { print $(at["makespan_error_pct"]) }')
+        rm "$BATS_TEST_TMPDIR/run.db"
+        echo "$file $error"
+        awk -v error="$error" 'BEGIN { exit !(error < 4.6 && error > -4.6) }'
+        within=$((within + $(awk -v error="$error" 'BEGIN { print (error <= 1 && error >= -1) }')))
+    done
+    echo "$within"
+    [ "$within" -ge 25 ]
+}
