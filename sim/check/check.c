@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/base/sort.h"
 #include "sim/check/memory.h"
 #include "sim/check/order.h"
 
@@ -25,9 +26,10 @@ struct checking {
     bool may; /* what may be done is taken to be done, and of races only those are told that need it */
     struct gt_order *order;
     struct gt_memory_map *memory;
-    struct gt_stamp *stamps;  /* by operation */
-    uint32_t *race_of;        /* by buffer, the last one memory by address: the race last told; GT_NONE */
-    struct freeing *freeings; /* by buffer */
+    struct gt_stamp *stamps;       /* by operation */
+    struct gt_misuse_watch *watch; /* NULL: not now */
+    uint32_t *race_of;             /* by buffer, the last one memory by address: the race last told; GT_NONE */
+    struct freeing *freeings;      /* by buffer */
     /* The access looked at. */
     gt_op_index op;
     const struct gt_line *line;
@@ -142,6 +144,8 @@ static void touch(struct checking *c, gt_op_index index, bool writes)
         if (access->writes != writes || (access->possible && !c->may))
             continue;
         c->access = access;
+        if (c->watch != NULL && access->buffer != GT_NONE)
+            gt_misuse_use(c->watch, index, access->buffer, c->line);
         c->segments = 0;
         c->freed_inside = false;
         range = gt_memory_of_access(c->memory, op, access);
@@ -177,6 +181,8 @@ static void take_free(struct checking *c, gt_call_index call)
     c->call = call;
     gt_freed_free(&freeing->freed); /* all that it was of is given back anew */
     *freeing = (struct freeing){ call, gt_order_freed(c->order, call) };
+    if (c->watch != NULL)
+        gt_misuse_free(c->watch, call, &freeing->freed);
     gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, buffer), free_segment, c);
 }
 
@@ -193,6 +199,8 @@ static void reuse_segment(void *user, struct gt_segment *segment)
 static void take_alloc(struct checking *c, gt_call_index call)
 {
     c->call = call;
+    if (c->watch != NULL)
+        gt_misuse_alloc(c->watch, call);
     gt_memory_visit(c->memory, gt_memory_of_buffer(c->memory, c->w->calls[call].buffer), reuse_segment, c);
 }
 
@@ -204,19 +212,22 @@ static uint32_t *none(uint64_t count)
     return array;
 }
 
-/* Returns how many waits had no known target. */
-static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, bool may)
+/* `misuses` NULL: what may be done counts, and nothing but races.  Returns how many waits had no known target. */
+static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, struct gt_misuses *misuses,
+                           const gt_op_index *guesses)
 {
     /* clang-format off */
     struct checking c = {
-        .w = w, .races = races, .may = may, .memory = gt_memory_new(w),
+        .w = w, .races = races, .may = misuses == NULL && guesses == NULL, .memory = gt_memory_new(w),
         .stamps = gt_calloc(w->op_count + 1ull, sizeof *c.stamps),
         .race_of = none(w->buffer_count), .freeings = gt_calloc(w->buffer_count + 1ull, sizeof *c.freeings),
     };
     /* clang-format on */
     uint64_t unknown_waits;
 
-    c.order = gt_order_new(w, take_op, &c);
+    if (misuses != NULL)
+        c.watch = gt_misuse_new(w, c.stamps, misuses);
+    c.order = gt_order_new(w, guesses, take_op, &c);
     for (gt_buffer_index i = 0; i < w->buffer_count; i++)
         c.freeings[i].call = GT_NONE;
     for (gt_call_index i = 0; i < w->call_count; i++) {
@@ -231,6 +242,8 @@ static uint64_t go_through(const struct gt_workload *w, struct gt_races *races, 
         gt_freed_free(&c.freeings[i].freed);
     gt_order_free(c.order);
     gt_memory_end(c.memory);
+    if (c.watch != NULL)
+        gt_misuse_end(c.watch);
     free(c.stamps);
     free(c.race_of);
     free(c.freeings);
@@ -245,20 +258,59 @@ static bool has_possible(const struct gt_workload *w)
     return false;
 }
 
+static int by_second(const void *left, const void *right)
+{
+    const struct gt_race *a = left, *b = right;
+
+    GT_ORDER(a->second, b->second);
+    GT_ORDER(a->buffer, b->buffer);
+    return 0;
+}
+
+/* Races that there are if waits of unknown target were for no more than their times show. */
+static void look_behind_waits(struct gt_check *check, const struct gt_workload *w)
+{
+    const struct gt_races *certain = &check->certain;
+    gt_op_index *guesses = gt_order_guesses(w);
+    struct gt_races races = { .count = 0 };
+    struct gt_race *known = gt_calloc(certain->count + 1ull, sizeof *known);
+
+    go_through(w, &races, NULL, guesses);
+    if (certain->count > 0) {
+        memcpy(known, certain->races, certain->count * sizeof *known);
+        qsort(known, certain->count, sizeof *known, by_second);
+    }
+    for (uint32_t i = 0; i < races.count; i++) {
+        struct gt_races *possible = &check->possible;
+
+        if (bsearch(&races.races[i], known, certain->count, sizeof *known, by_second) != NULL)
+            continue;
+        gt_array_grow(possible->races, possible->count, possible->room);
+        possible->races[possible->count] = races.races[i];
+        possible->races[possible->count++].unknown_wait = true;
+    }
+    free(races.races);
+    free(known);
+    free(guesses);
+}
+
 void gt_check_run(struct gt_check *check, const struct gt_workload *w)
 {
     *check = (struct gt_check){ .operations = w->op_count };
     for (gt_op_index i = 0; i < w->op_count; i++)
         check->known += gt_check_knows(w, i);
-    check->unknown_waits = go_through(w, &check->certain, false);
+    check->unknown_waits = go_through(w, &check->certain, &check->misuses, NULL);
     if (has_possible(w))
-        go_through(w, &check->possible, true);
+        go_through(w, &check->possible, NULL, NULL);
+    if (check->unknown_waits > 0)
+        look_behind_waits(check, w);
 }
 
 void gt_check_free(struct gt_check *check)
 {
     free(check->certain.races);
     free(check->possible.races);
+    free(check->misuses.list);
     *check = (struct gt_check){ .operations = 0 };
 }
 

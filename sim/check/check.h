@@ -12,6 +12,7 @@
 #ifndef GRIDTIDE_SIM_CHECK_CHECK_H
 #define GRIDTIDE_SIM_CHECK_CHECK_H
 
+#include "sim/check/misuse.h"
 #include "sim/workload/workload.h"
 
 enum gt_race_kind { GT_RACE_READ_AFTER_WRITE, GT_RACE_WRITE_AFTER_READ, GT_RACE_WRITE_AFTER_WRITE, GT_RACE_KINDS };
@@ -24,6 +25,7 @@ struct gt_race {
     uint64_t from, to;   /* bytes of `buffer` (or addresses) where they meet first; `to` is the first behind */
     uint8_t kind;        /* gt_race_kind */
     gt_call_index freed; /* the memory was given back in between, by this call; GT_NONE: it was not */
+    bool unknown_wait;   /* a possible one: a wait of unknown target may be all that orders them */
 };
 
 struct gt_races {
@@ -32,6 +34,7 @@ struct gt_races {
 };
 
 struct gt_check {
+    struct gt_misuses misuses; /* of memory that is not there, or not any more */
     struct gt_races certain;
     struct gt_races
         possible; /* there are these besides if all is done that may be: memory that operations were given a

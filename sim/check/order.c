@@ -89,6 +89,8 @@ void gt_order_join_afters(struct gt_order *order, gt_op_index index, struct gt_l
         if (order->wanted != NULL && order->wanted[before])
             gt_line_join(line, &order->ended[before]);
     }
+    if (order->guesses != NULL && order->guesses[index] != GT_NONE && order->ended[order->guesses[index]].number > 0)
+        gt_line_join(line, &order->ended[order->guesses[index]]);
 }
 
 void gt_order_tell(struct gt_order *order, gt_op_index op, const struct gt_line *line, struct gt_stamp stamp)
@@ -179,7 +181,7 @@ static void wait_for_all(struct gt_order *order, const struct gt_call *call)
     struct gt_order_stream *stream = gt_order_ask(order, call->thread, call->stream);
 
     order->unknown_waits++;
-    for (uint32_t i = 0; i < order->w->stream_count; i++)
+    for (uint32_t i = 0; i < order->w->stream_count && order->guesses == NULL; i++)
         if (i != call->stream && order->streams[i].used && order->streams[i].process == stream->process)
             gt_line_join(&stream->line, &order->streams[i].line);
     gt_line_next(&stream->line);
@@ -191,7 +193,8 @@ static void wait_event(struct gt_order *order, gt_call_index index)
     struct gt_order_stream *stream;
 
     if (call->stream == GT_NONE) {
-        see_unknown(order, call);
+        if (order->guesses == NULL)
+            see_unknown(order, call);
         return;
     }
     if (call->event == GT_NONE) {

@@ -31,8 +31,14 @@ struct gt_order; /* how far the walk has come */
 /* `visit` is told each operation: its line, and its stamp there, which `line` has come to. */
 typedef void gt_order_visitor(void *user, gt_op_index op, const struct gt_line *line, struct gt_stamp stamp);
 
-/* The workload, one that gt_workload_check() let pass, must stay. */
-struct gt_order *gt_order_new(const struct gt_workload *workload, gt_order_visitor *visit, void *user);
+/* The workload, one that gt_workload_check() let pass, must stay. `guesses`, which must stay too: by operation the one that it
+ * is taken to have waited for (gt_order_guesses()), in place of everything, where a stream waits for what was not recorded;
+ * NULL: everything. */
+struct gt_order *gt_order_new(const struct gt_workload *workload, const gt_op_index *guesses, gt_order_visitor *visit,
+                              void *user);
+/* What waits of unknown target seem to have been for, by measured times (sim/replay/inferred_waits.c): by operation, GT_NONE:
+ * nothing that shows. free()d by the caller. */
+gt_op_index *gt_order_guesses(const struct gt_workload *workload);
 void gt_order_free(struct gt_order *order);
 
 /* The next call. */

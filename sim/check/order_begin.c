@@ -4,6 +4,7 @@
 
 #include "sim/base/array.h"
 #include "sim/check/order_parts.h"
+#include "sim/replay/replay.h"
 
 static uint32_t find_context(struct gt_order *order, gt_gpu_index gpu, uint32_t id)
 {
@@ -66,6 +67,16 @@ static void find_processes(struct gt_order *order)
     }
 }
 
+/* Others come after it. */
+static void want(struct gt_order *order, gt_op_index op)
+{
+    if (order->wanted == NULL) {
+        order->wanted = gt_calloc(order->w->op_count, sizeof *order->wanted);
+        order->ended = gt_calloc(order->w->op_count, sizeof *order->ended);
+    }
+    order->wanted[op] = true;
+}
+
 static void find_wanted(struct gt_order *order)
 {
     const struct gt_workload *w = order->w;
@@ -76,20 +87,38 @@ static void find_wanted(struct gt_order *order)
 
             if (w->ops[before].call == w->ops[i].call && w->calls[w->ops[i].call].kind == GT_CALL_GRAPH_LAUNCH)
                 continue;
-            if (order->wanted == NULL) {
-                order->wanted = gt_calloc(w->op_count, sizeof *order->wanted);
-                order->ended = gt_calloc(w->op_count, sizeof *order->ended);
-            }
-            order->wanted[before] = true;
+            want(order, before);
         }
+        if (order->guesses != NULL && order->guesses[i] != GT_NONE)
+            want(order, order->guesses[i]);
     }
 }
 
-struct gt_order *gt_order_new(const struct gt_workload *w, gt_order_visitor *visit, void *user)
+gt_op_index *gt_order_guesses(const struct gt_workload *w)
+{
+    gt_op_index *guesses = gt_realloc(NULL, w->op_count + 1ull, sizeof *guesses);
+    struct gt_replay replay;
+    struct gt_device device;
+
+    gt_device_init(&device);
+    gt_replay_make(&replay, w, &device, &device, NULL);
+    memset(guesses, 0xff, (w->op_count + 1ull) * sizeof *guesses); /* GT_NONE */
+    for (gt_op_index i = 0; i < w->op_count && replay.inferred_waits > 0; i++) {
+        for (uint32_t j = replay.edge_from[i]; j < replay.edge_from[i + 1]; j++)
+            if (w->ops[replay.edge_to[j]].stream != w->ops[i].stream)
+                guesses[replay.edge_to[j]] = i;
+    }
+    gt_replay_free(&replay);
+    return guesses;
+}
+
+struct gt_order *gt_order_new(const struct gt_workload *w, const gt_op_index *guesses, gt_order_visitor *visit,
+                              void *user)
 {
     struct gt_order *order = gt_calloc(1, sizeof *order);
 
     order->w = w;
+    order->guesses = guesses;
     order->visit = visit;
     order->user = user;
     make_streams(order);

@@ -51,6 +51,7 @@ struct gt_order_record { /* a buffer is used in a stream that is not its own */
 
 struct gt_order {
     const struct gt_workload *w;
+    const gt_op_index *guesses; /* NULL: none */
     gt_order_visitor *visit;
     void *user;
     struct gt_order_context *contexts;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "sim/check/witness.h"
+#include "sim/cmd/check_misuses.h"
 #include "sim/cmd/check_texts.h"
 #include "sim/cmd/cmd.h"
 #include "sim/cmd/json.h"
@@ -71,7 +72,7 @@ static bool certain(const struct findings *f)
     return f->check.known == f->check.operations && f->check.unknown_waits == 0;
 }
 
-static char *verdict(const struct findings *f)
+static char *races_verdict(const struct findings *f)
 {
     if (f->check.certain.count > 0)
         return gt_format("%" PRIu32 " race%s", f->check.certain.count, f->check.certain.count > 1 ? "s" : "");
@@ -81,6 +82,18 @@ static char *verdict(const struct findings *f)
         return gt_format("none found, but of %" PRIu64 " operations nothing is known",
                          f->check.operations - f->check.known);
     return gt_format("none found, but of %" PRIu64 " waits it is not known what for", f->check.unknown_waits);
+}
+
+static char *verdict(const struct findings *f)
+{
+    uint32_t misuses = gt_check_certain_misuses(&f->check.misuses);
+    char *races = races_verdict(f), *text;
+
+    if (misuses == 0)
+        return races;
+    text = gt_format("%s; memory is used wrongly %" PRIu32 " time%s", races, misuses, misuses > 1 ? "s" : "");
+    free(races);
+    return text;
 }
 
 static void put_text(yajl_gen json, const char *key, char *text)
@@ -145,6 +158,7 @@ static void put_races(yajl_gen json, const struct findings *f)
     for (uint32_t i = 0; i < f->check.possible.count; i++) {
         yajl_gen_map_open(json);
         put_race(json, f, &f->check.possible.races[i]);
+        put_text(json, "why", gt_strdup(f->check.possible.races[i].unknown_wait ? "unknown wait" : "pointer"));
         yajl_gen_map_close(json);
     }
     yajl_gen_array_close(json);
@@ -164,6 +178,7 @@ static void print_json(const struct findings *f)
     gt_json_integer(json, (int64_t)f->check.unknown_waits);
     put_text(json, "verdict", verdict(f));
     put_races(json, f);
+    gt_check_put_misuses(json, f->workload, &f->check.misuses);
     yajl_gen_map_close(json);
     gt_json_finish(json, stdout);
 }
@@ -192,7 +207,8 @@ static void print_csv(const struct findings *f)
         { "second_start_us", GT_COLUMN_NUMBER }, { "second_end_us", GT_COLUMN_NUMBER },
     };
     /* clang-format on */
-    struct gt_table *table = gt_table_new("races", columns, sizeof columns / sizeof columns[0]);
+    struct gt_table *table = gt_table_new("races", columns, sizeof columns / sizeof columns[0]),
+                    *tables[2] = { table };
 
     for (uint32_t i = 0; i < f->check.certain.count; i++) {
         const struct gt_race *race = &f->check.certain.races[i];
@@ -209,8 +225,12 @@ static void print_csv(const struct findings *f)
         add_us(table, f->shown[i], schedule->second_start_ps);
         add_us(table, f->shown[i], schedule->second_end_ps);
     }
-    gt_tables_print(stdout, GT_FORMAT_CSV, &table, 1);
+    if (f->check.misuses.count > 0) /* one table, as ever, where there are none */
+        tables[1] = gt_check_misuse_table(f->workload, &f->check.misuses);
+    gt_tables_print(stdout, GT_FORMAT_CSV, tables, tables[1] != NULL ? 2 : 1);
     gt_table_free(table);
+    if (tables[1] != NULL)
+        gt_table_free(tables[1]);
 }
 
 static void print_line(const char *what, char *text)
@@ -247,10 +267,11 @@ static void print_possible(const struct findings *f)
 
     if (count == 0)
         return;
-    printf("\n%" PRIu32
-           " possible race%s, not counted: operations were given pointers to memory that they may not use, "
-           "or not all of\n",
-           count, count > 1 ? "s" : "");
+    printf(
+        "\n%" PRIu32
+        " possible race%s, not counted: operations were given pointers to memory that they may not use, or not all "
+        "of; or nothing but a wait of which it is not known what for may order them\n",
+        count, count > 1 ? "s" : "");
     for (uint32_t i = 0; i < most; i++) {
         const struct gt_race *race = &f->check.possible.races[i];
         char *first = gt_check_op_text(f->workload, race->first),
@@ -275,12 +296,17 @@ static void print_people(const struct findings *f)
     free(text);
     free(name);
     if (f->check.unknown_waits > 0)
-        printf("%" PRIu64 " waits of which it is not known what for are taken to be for everything\n",
+        printf("%" PRIu64 " waits of which it is not known what for are taken to be for everything asked for before: "
+                          "races that they "
+               "hide are possible ones below at most, by what their times show; to know, record the program with "
+               "gridtide "
+               "record\n",
                f->check.unknown_waits);
     for (uint32_t i = 0; i < f->check.certain.count; i++)
         print_race(f, i);
     if (f->not_tried > 0)
         printf("\nschedules of %" PRIu32 " races were not simulated: the trace is long\n", f->not_tried);
+    gt_check_print_misuses(f->workload, &f->check.misuses);
     print_possible(f);
 }
 
@@ -338,7 +364,7 @@ static int run(int argc, char **argv)
     if (show(&findings, arguments.quiet, &error) != 0 && !arguments.quiet)
         fprintf(stderr, "gridtide: warning: races are told without schedules: %s\n", error.text);
     print[arguments.format](&findings);
-    if (findings.check.certain.count > 0)
+    if (findings.check.certain.count > 0 || gt_check_certain_misuses(&findings.check.misuses) > 0)
         status = GT_EXIT_FAILED;
     gt_check_free(&findings.check);
     free(findings.schedules);

@@ -9,13 +9,13 @@
 #include "traces/names/short_name.h"
 
 /* "line 12", or "call 3" of a trace that was imported. */
-static char *place_text(const struct gt_workload *w, gt_call_index call)
+char *gt_check_place_text(const struct gt_workload *w, gt_call_index call)
 {
     return w->calls[call].line != 0 ? gt_format("line %" PRIu32, w->calls[call].line)
                                     : gt_format("call %" PRIu32, call);
 }
 
-static char *stream_text(const struct gt_workload *w, gt_stream_index index)
+char *gt_check_stream_text(const struct gt_workload *w, gt_stream_index index)
 {
     const struct gt_stream *stream = &w->streams[index];
 
@@ -43,7 +43,8 @@ static bool in_graph(const struct gt_workload *w, gt_op_index op)
 char *gt_check_op_text(const struct gt_workload *w, gt_op_index index)
 {
     const struct gt_op *op = &w->ops[index];
-    char *name = op_name(w, op), *place = place_text(w, op->call), *stream = stream_text(w, op->stream), *text;
+    char *name = op_name(w, op), *place = gt_check_place_text(w, op->call),
+         *stream = gt_check_stream_text(w, op->stream), *text;
 
     if (in_graph(w, index))
         text = gt_format("%s (%s, node %" PRIu32 ", stream %s)", name, place, index - w->calls[op->call].first_op,
@@ -72,9 +73,9 @@ static struct parts parts_of(const struct gt_workload *w, const struct gt_race *
 {
     const struct gt_op *first = &w->ops[race->first], *second = &w->ops[race->second];
 
-    return (struct parts){ gt_check_op_text(w, race->first), gt_check_op_text(w, race->second),
-                           stream_text(w, first->stream),    stream_text(w, second->stream),
-                           place_text(w, first->call),       place_text(w, second->call) };
+    return (struct parts){ gt_check_op_text(w, race->first),       gt_check_op_text(w, race->second),
+                           gt_check_stream_text(w, first->stream), gt_check_stream_text(w, second->stream),
+                           gt_check_place_text(w, first->call),    gt_check_place_text(w, second->call) };
 }
 
 static void free_parts(struct parts *parts)
@@ -107,7 +108,7 @@ char *gt_check_missing_text(const struct gt_workload *w, const struct gt_race *r
     if (same_graph(w, race)) {
         text = gt_format("no edges lead from %s to %s", parts.first, parts.second);
     } else if (race->freed != GT_NONE) {
-        place = place_text(w, race->freed);
+        place = gt_check_place_text(w, race->freed);
         text =
             gt_format("the memory was given back at %s and out again; nothing makes stream %s wait until %s is done",
                       place, parts.to, parts.first);
@@ -122,7 +123,8 @@ char *gt_check_missing_text(const struct gt_workload *w, const struct gt_race *r
 
 static char *early_free_fix(const struct gt_workload *w, const struct gt_race *race, const struct parts *parts)
 {
-    char *place = place_text(w, race->freed), *stream = stream_text(w, w->calls[race->freed].stream), *text;
+    char *place = gt_check_place_text(w, race->freed),
+         *stream = gt_check_stream_text(w, w->calls[race->freed].stream), *text;
     char *buffer = race->first_buffer != GT_NONE ? gt_clean_name(gt_name_text(w, w->buffers[race->first_buffer].name))
                                                  : gt_strdup("the buffer");
 

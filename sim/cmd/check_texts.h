@@ -4,6 +4,9 @@
 
 #include "sim/check/check.h"
 
+/* "line 12", or "call 3" of a trace that was imported. */
+char *gt_check_place_text(const struct gt_workload *workload, gt_call_index call);
+char *gt_check_stream_text(const struct gt_workload *workload, gt_stream_index stream);
 /* "scale (line 12, stream a)". */
 char *gt_check_op_text(const struct gt_workload *workload, gt_op_index op);
 /* "weights", or "address 0x7f00" where no buffer is known. */

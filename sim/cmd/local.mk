@@ -2,7 +2,7 @@
 bin_PROGRAMS += gridtide
 gridtide_SOURCES = \
     sim/cmd/calibrate.c \
-    sim/cmd/check.c sim/cmd/check_texts.c sim/cmd/check_texts.h \
+    sim/cmd/check.c sim/cmd/check_misuses.c sim/cmd/check_misuses.h sim/cmd/check_texts.c sim/cmd/check_texts.h \
     sim/cmd/cmd.h \
     sim/cmd/common.c sim/cmd/common.h \
     sim/cmd/compare.c sim/cmd/compare_many.c sim/cmd/compare_parts.h \

@@ -110,3 +110,24 @@ END
     [[ "$output" == *"1 possible race, not counted"*"read-after-write of pool: k (line 5, stream a), then k (line 6, stream b)"* ]]
     "$GRIDTIDE" check may.jsonl --format json | jq -e '.races == [] and (.possible | length) == 1 and .possible[0].fix != ""'
 }
+
+@test "memory used after it was freed, freed twice or freed in use is told, and fails" {
+    { head -n 7 two.jsonl; echo '{"call":"free","buffer":"t","stream":"a","name":"cudaFreeAsync"}'; } > fine.jsonl
+    run -0 "$GRIDTIDE" check fine.jsonl
+    [[ "$output" == "fine: no races; what"* ]]
+    { cat fine.jsonl; echo '{"call":"launch","kernel":"use","stream":"a","reads":["t"]}'; tail -n 1 fine.jsonl; } > wrong.jsonl
+    run -1 "$GRIDTIDE" check wrong.jsonl
+    [[ "$output" == "wrong: no races; memory is used wrongly 2 times; what"* ]]
+    [[ "$output" == *"use-after-free of t"*"first   free (line 8, stream a)"*"second  use (line 9, stream a)"* ]]
+    [[ "$output" == *"double-free of t"*"second  free (line 10, stream a)"* ]]
+    "$GRIDTIDE" check wrong.jsonl --format json > wrong.json || [ $? -eq 1 ]
+    jq -e '.races == [] and [.misuses[].kind] == ["use-after-free", "double-free"] and all(.misuses[]; .certain)' wrong.json
+    run -1 "$GRIDTIDE" check wrong.jsonl --format csv
+    [[ "$output" == *"misuses,use-after-free,t,"* ]]
+    sed 's/"free","buffer":"t","stream":"a"/"free","buffer":"t","stream":"b"/' fine.jsonl > early.jsonl
+    run -1 "$GRIDTIDE" check early.jsonl
+    [[ "$output" == *"free-in-use of t"*"first   make (line 6, stream a)"*"do      before the free at line 8: b.wait_stream(a), or free it in stream a"* ]]
+    sed 's/,"name":"cudaFreeAsync"//' early.jsonl > may.jsonl
+    run -0 "$GRIDTIDE" check may.jsonl
+    [[ "$output" == *"1 time a buffer is given back in a stream's order while another stream may use it, not counted"* ]]
+}

@@ -18,7 +18,21 @@
 
 enum { CALLS = 12, STREAMS = 4, EVENTS = 3, BUFFERS = 5, NODES = 3, OPS = 24, THREADS = 2, BYTES = 40, TOUCHES = 2 };
 
-enum call_kind { LAUNCH, COPY, GRAPH, RECORD, WAIT, STREAM_SYNC, EVENT_SYNC, DEVICE_SYNC, ALLOC, FREE, USE, KINDS };
+enum call_kind {
+    LAUNCH,
+    COPY,
+    PEER,
+    GRAPH,
+    RECORD,
+    WAIT,
+    STREAM_SYNC,
+    EVENT_SYNC,
+    DEVICE_SYNC,
+    ALLOC,
+    FREE,
+    USE,
+    KINDS
+};
 
 struct touch {
     int buffer, offset, bytes;
@@ -40,6 +54,8 @@ struct call {
     int position;            /* its command is the stream's so many-th; -1: it has none */
     int needs[STREAMS];      /* commands that have to be complete before its own starts */
     int host_needs[STREAMS]; /* and before the call returns */
+    int held[STREAMS];       /* FREE: commands of streams that the buffer was recorded to be used in */
+    bool again;              /* FREE: it was given back already */
 };
 
 struct program {
@@ -47,6 +63,8 @@ struct program {
     int call_count, op_count, thread_count;
     bool blocking[STREAMS]; /* stream 0 is the legacy default stream where `legacy` */
     bool legacy;
+    bool gpus;           /* streams 2 and 3 are of another GPU */
+    int in_use[CALLS];   /* FREE: the last operation that may go on when the memory is given back; -1 */
     bool late[OPS][OPS]; /* [b][a]: b may start while a has not ended */
 };
 
@@ -68,12 +86,12 @@ static inline void need(int *needs, int stream, int count)
 static inline void write_down_needs(struct program *p)
 {
     int submitted[STREAMS] = { 0 }, event_stream[EVENTS], event_count[EVENTS];
-    int freed[BYTES], free_count[CALLS], used[BUFFERS][STREAMS], held[CALLS][STREAMS];
+    int freed[BYTES], free_count[CALLS], used[BUFFERS][STREAMS];
+    bool back[BUFFERS] = { false };
 
     memset(event_stream, 0xff, sizeof event_stream);
     memset(freed, 0xff, sizeof freed);
     memset(used, 0, sizeof used);
-    memset(held, 0, sizeof held);
     p->op_count = 0;
     for (int i = 0; i < p->call_count; i++) {
         struct call *c = &p->calls[i];
@@ -87,7 +105,7 @@ static inline void write_down_needs(struct program *p)
             commands = false;
         c->position = commands ? submitted[c->stream] : -1;
         for (int s = 1; commands && p->legacy && s < STREAMS; s++) {
-            if (!p->blocking[s] || (c->stream != 0 && c->stream != s))
+            if (!p->blocking[s] || (c->stream != 0 && c->stream != s) || (p->gpus && s >= STREAMS / 2))
                 continue;
             if (c->stream == 0)
                 need(c->needs, s, submitted[s]);
@@ -117,20 +135,23 @@ static inline void write_down_needs(struct program *p)
         case USE: used[c->buffer][c->stream] = 1; break;
         case FREE:
             free_count[i] = submitted[c->stream];
+            c->again = back[c->buffer];
+            back[c->buffer] = true;
             for (int s = 0; s < STREAMS; s++) {
-                held[i][s] = used[c->buffer][s] ? submitted[s] : 0;
+                c->held[s] = used[c->buffer][s] ? submitted[s] : 0;
                 used[c->buffer][s] = 0;
             }
             for (int byte = place_of(c->buffer); byte < place_of(c->buffer) + BUFFER_BYTES; byte++)
                 freed[byte] = i;
             break;
         case ALLOC:
+            back[c->buffer] = false;
             for (int byte = place_of(c->buffer); byte < place_of(c->buffer) + BUFFER_BYTES; byte++) {
                 if (freed[byte] < 0)
                     continue;
                 need(c->needs, p->calls[freed[byte]].stream, free_count[freed[byte]]);
                 for (int s = 0; s < STREAMS; s++)
-                    need(c->host_needs, s, held[freed[byte]][s]);
+                    need(c->host_needs, s, p->calls[freed[byte]].held[s]);
                 freed[byte] = -1;
             }
             break;
@@ -294,7 +315,31 @@ static inline void step_thread(struct program *p, struct states *states, const s
     add_state(states, &state);
 }
 
-/* Fill `late`.  Returns how many states there are. */
+static inline bool touches(const struct node *node, int buffer)
+{
+    bool does = false;
+
+    for (int t = 0; t < node->touch_count; t++)
+        does |= node->touches[t].buffer == buffer;
+    return does;
+}
+
+/* Of operations that use the buffer of the free, from when it was had on: does one go on, though all is over that the memory
+ * waits for? */
+static inline void look_at_free(struct program *p, const struct state *state, int call)
+{
+    const struct call *c = &p->calls[call];
+
+    if (c->kind != FREE || c->again || state->complete[c->stream] <= c->position || !met(state, c->held))
+        return;
+    for (int i = call - 1; i >= 0 && !(p->calls[i].kind == ALLOC && p->calls[i].buffer == c->buffer); i--)
+        for (int n = 0; n < p->calls[i].node_count; n++)
+            if (touches(&p->calls[i].nodes[n], c->buffer) && !op_ended(p, state, p->calls[i].nodes[n].op) &&
+                p->calls[i].nodes[n].op > p->in_use[call])
+                p->in_use[call] = p->calls[i].nodes[n].op;
+}
+
+/* Fill `late` and `in_use`.  Returns how many states there are. */
 static inline uint32_t go_through(struct program *p)
 {
     struct states states = { .list = NULL };
@@ -303,6 +348,7 @@ static inline uint32_t go_through(struct program *p)
 
     memset(&start, 0, sizeof start);
     memset(p->late, 0, sizeof p->late);
+    memset(p->in_use, 0xff, sizeof p->in_use);
     write_down_needs(p);
     add_state(&states, &start);
     for (uint32_t i = 0; i < states.count; i++) {
@@ -312,6 +358,8 @@ static inline uint32_t go_through(struct program *p)
             step_thread(p, &states, &state, thread);
         for (int stream = 0; stream < STREAMS; stream++)
             step_stream(p, &states, &state, stream);
+        for (int i = 0; i < p->call_count; i++)
+            look_at_free(p, &state, i);
     }
     count = states.count;
     free(states.list);

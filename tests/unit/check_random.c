@@ -14,14 +14,15 @@
 
 enum { PROGRAMS = 600, SHOWN = 60 };
 
-static uint64_t draws;
+static uint64_t draws, seed = 13;
 
 static int draw(int below)
 {
-    return (int)(gt_random_bits(13, 1, draws++) % (uint64_t)below);
+    return (int)(gt_random_bits(seed, 1, draws++) % (uint64_t)below);
 }
 
-static void draw_node(struct node *node, int number, bool live[BUFFERS])
+/* `careless`: memory is used and given back that is not there. */
+static void draw_node(struct node *node, int number, bool live[BUFFERS], bool careless)
 {
     node->touch_count = 1 + draw(TOUCHES);
     node->after = number > 0 ? draw(1 << number) : 0;
@@ -30,7 +31,7 @@ static void draw_node(struct node *node, int number, bool live[BUFFERS])
 
         do
             touch->buffer = draw(BUFFERS);
-        while (!live[touch->buffer]);
+        while (!live[touch->buffer] && !(careless && draw(4) == 0));
         touch->offset = draw(3) == 0 ? draw(BUFFER_BYTES) : 0;
         touch->bytes = touch->offset > 0 ? 1 + draw(BUFFER_BYTES - touch->offset) : BUFFER_BYTES;
         touch->writes = draw(2);
@@ -38,7 +39,7 @@ static void draw_node(struct node *node, int number, bool live[BUFFERS])
 }
 
 /* Two threads share nothing but memory: which of them comes first is nobody's to say. */
-static void draw_call(struct program *p, struct call *c, bool live[BUFFERS])
+static void draw_call(struct program *p, struct call *c, bool live[BUFFERS], bool careless)
 {
     static const enum call_kind kinds[] = { LAUNCH, LAUNCH, LAUNCH, LAUNCH, LAUNCH,      COPY,        GRAPH,
                                             RECORD, RECORD, WAIT,   WAIT,   WAIT,        STREAM_SYNC, FREE,
@@ -49,31 +50,34 @@ static void draw_call(struct program *p, struct call *c, bool live[BUFFERS])
     *c = (struct call){ .kind = kinds[draw(sizeof kinds / sizeof kinds[0])], .thread = thread, .stream = stream };
     c->event = p->thread_count > 1 ? thread : draw(EVENTS);
     c->buffer = buffer;
-    if ((c->kind == FREE && !live[buffer]) || (c->kind == ALLOC && (live[3] || live[4])) ||
+    if (p->gpus && c->kind == LAUNCH && draw(3) == 0)
+        c->kind = PEER;
+    if ((c->kind == FREE && !live[buffer] && !(careless && draw(2))) || (c->kind == ALLOC && (live[3] || live[4])) ||
         (p->thread_count > 1 && (c->kind >= ALLOC || c->kind == DEVICE_SYNC)))
         c->kind = LAUNCH;
     if (c->kind == FREE || c->kind == ALLOC)
         live[buffer] = c->kind == ALLOC;
-    c->node_count = c->kind == GRAPH ? 2 + draw(NODES - 1) : c->kind <= COPY;
+    c->node_count = c->kind == GRAPH ? 2 + draw(NODES - 1) : c->kind <= PEER;
     for (int n = 0; n < c->node_count; n++)
-        draw_node(&c->nodes[n], n, live);
+        draw_node(&c->nodes[n], n, live, careless);
     /* A graph without any edge is one that was recorded: in the order of its stream. */
     if (c->kind == GRAPH && c->nodes[1].after == 0 && c->nodes[2].after == 0)
         c->nodes[1].after = 1;
 }
 
-static void draw_program(struct program *p)
+static void draw_program(struct program *p, bool careless)
 {
     bool live[BUFFERS] = { true, true, true, true, false };
 
     memset(p, 0, sizeof *p);
     p->thread_count = draw(5) == 0 ? 2 : 1;
     p->legacy = p->thread_count == 1 && draw(2) == 0;
+    p->gpus = careless && draw(2);
     for (int s = 0; s < STREAMS; s++)
         p->blocking[s] = draw(2);
     p->call_count = 4 + draw(CALLS - 3);
     for (int i = 0; i < p->call_count; i++)
-        draw_call(p, &p->calls[i], live);
+        draw_call(p, &p->calls[i], live, careless);
 }
 
 static void write_touches(FILE *out, const struct node *node, bool writes)
@@ -120,9 +124,9 @@ static void write_graph(FILE *out, const struct call *c)
 
 static void write_call(FILE *out, const struct call *c)
 {
-    static const char *const names[KINDS] = { "launch",     "copy",        "graph_launch", "event_record",
-                                              "event_wait", "stream_sync", "event_sync",   "device_sync",
-                                              "alloc",      "free",        "record_stream" };
+    static const char *const names[KINDS] = { "launch",       "copy",       "copy",        "graph_launch",
+                                              "event_record", "event_wait", "stream_sync", "event_sync",
+                                              "device_sync",  "alloc",      "free",        "record_stream" };
 
     fprintf(out, "{\"call\":\"%s\",\"thread\":\"t%d\"", names[c->kind], c->thread);
     if (c->kind != EVENT_SYNC && c->kind != DEVICE_SYNC)
@@ -137,7 +141,9 @@ static void write_call(FILE *out, const struct call *c)
         fputs(",\"kernel\":\"k\"", out);
     if (c->kind == COPY) /* waited for: in the legacy default stream too, from pinned memory */
         fputs(",\"direction\":\"h2d\",\"memory\":\"pinned\",\"bytes\":8,\"synchronous\":true", out);
-    if (c->kind == LAUNCH || c->kind == COPY)
+    if (c->kind == PEER)
+        fprintf(out, ",\"direction\":\"p2p\",\"bytes\":8,\"peer_gpu\":%d", c->stream < STREAMS / 2);
+    if (c->kind == LAUNCH || c->kind == COPY || c->kind == PEER)
         write_node(out, &c->nodes[0]);
     if (c->kind == GRAPH)
         write_graph(out, c);
@@ -151,8 +157,10 @@ static char *write_program(const struct program *p)
     FILE *out = open_memstream(&text, &bytes);
 
     fputs("{\"gridtide\":1,\"device\":\"h200\"}\n{\"kernel\":\"k\",\"block_us\":3}\n", out);
+    if (p->gpus)
+        fputs("{\"gpu\":0}\n{\"gpu\":1}\n", out);
     for (int s = 0; s < STREAMS; s++)
-        fprintf(out, "{\"stream\":\"s%d\",\"flags\":[%s]}\n", s,
+        fprintf(out, "{\"stream\":\"s%d\",\"gpu\":%d,\"flags\":[%s]}\n", s, p->gpus && s >= STREAMS / 2,
                 p->legacy && s == 0 ? "\"legacy_default\""
                 : p->blocking[s]    ? ""
                                     : "\"non_blocking\"");
@@ -250,7 +258,7 @@ static void random_programs_have_the_races_that_their_interleavings_show(void **
         struct gt_check check;
         char *text;
 
-        draw_program(&p);
+        draw_program(&p, false);
         text = write_program(&p);
         go_through(&p);
         w = read_text(text);
@@ -279,10 +287,104 @@ static void random_programs_have_the_races_that_their_interleavings_show(void **
     assert_true(racy > PROGRAMS / 4 && racy < PROGRAMS * 9 / 10);
 }
 
+struct expected {
+    int buffer, op, kind;
+};
+
+/* By the order of calls, but for what is in use, which the interleavings show. */
+static int misuses_of(const struct program *p, struct expected *expected)
+{
+    bool back[BUFFERS] = { false };
+    int count = 0;
+
+    for (int i = 0; i < p->call_count; i++) {
+        const struct call *c = &p->calls[i];
+
+        for (int n = 0; n < c->node_count; n++)
+            for (int b = 0; b < BUFFERS; b++)
+                if (back[b] && touches(&c->nodes[n], b))
+                    expected[count++] = (struct expected){ b, c->nodes[n].op, GT_MISUSE_USE_AFTER_FREE };
+        if (c->kind == FREE && back[c->buffer])
+            expected[count++] = (struct expected){ c->buffer, -1, GT_MISUSE_DOUBLE_FREE };
+        else if (c->kind == FREE && p->in_use[i] >= 0)
+            expected[count++] = (struct expected){ c->buffer, p->in_use[i], GT_MISUSE_FREE_IN_USE };
+        if (c->kind == FREE || c->kind == ALLOC)
+            back[c->buffer] = c->kind == FREE;
+    }
+    return count;
+}
+
+static bool same_misuse(const struct gt_misuse *misuse, const struct expected *expected)
+{
+    return misuse->kind == expected->kind && misuse->buffer == (gt_buffer_index)expected->buffer &&
+           misuse->op == (expected->op < 0 ? GT_NONE : (gt_op_index)expected->op);
+}
+
+/* Each is told once; of one operation that uses several buffers in any order. */
+static void compare_misuses(const struct program *p, const struct gt_check *check, const char *text, int counts[])
+{
+    struct expected expected[OPS * BUFFERS + CALLS];
+    int count = misuses_of(p, expected);
+    bool same = check->misuses.count == (uint32_t)count;
+
+    for (int i = 0; i < count; i++) {
+        bool found = false;
+
+        for (uint32_t j = 0; j < check->misuses.count; j++)
+            found |= same_misuse(&check->misuses.list[j], &expected[i]);
+        same &= found;
+        counts[expected[i].kind]++;
+    }
+    if (same)
+        return;
+    fputs(text, stderr);
+    for (uint32_t i = 0; i < check->misuses.count; i++)
+        fprintf(stderr, "told: %s b%u op %d\n", gt_misuse_kind_names[check->misuses.list[i].kind],
+                check->misuses.list[i].buffer, (int)check->misuses.list[i].op);
+    for (int i = 0; i < count; i++)
+        fprintf(stderr, "true: %s b%d op %d\n", gt_misuse_kind_names[expected[i].kind], expected[i].buffer,
+                expected[i].op);
+    fail_msg("%u misuses told, and there are %d", check->misuses.count, count);
+}
+
+/* Of two GPUs or one, with copies between them, memory used after it was freed, freed twice, and freed in use. CHECK_SEED and
+ * CHECK_PROGRAMS draw others, and more. */
+static void careless_programs_are_told_what_they_do(void **state)
+{
+    const char *other = getenv("CHECK_SEED"), *many = getenv("CHECK_PROGRAMS");
+    int programs = many != NULL ? atoi(many) : PROGRAMS, counts[GT_MISUSE_KINDS] = { 0 };
+
+    (void)state;
+    seed = other != NULL ? strtoull(other, NULL, 10) : seed;
+    for (int i = 0; i < programs; i++) {
+        struct program p;
+        struct gt_workload *w;
+        struct gt_check check;
+        char *text;
+
+        draw_program(&p, true);
+        text = write_program(&p);
+        go_through(&p);
+        w = read_text(text);
+        gt_check_run(&check, w);
+        compare(&p, &check, text);
+        check_silence(&p, &check);
+        compare_misuses(&p, &check, text, counts);
+        gt_check_free(&check);
+        gt_workload_free(w);
+        free(text);
+    }
+    for (int kind = 0; kind < GT_MISUSE_KINDS; kind++)
+        print_message("# %s: %d\n", gt_misuse_kind_names[kind], counts[kind]);
+    for (int kind = 0; kind < GT_MISUSE_KINDS; kind++)
+        assert_true(counts[kind] > programs / 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_programs_have_the_races_that_their_interleavings_show),
+        cmocka_unit_test(careless_programs_are_told_what_they_do),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
