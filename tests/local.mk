@@ -5,7 +5,7 @@ UNIT_TESTS = \
     tests/unit/program_match \
     tests/unit/base \
     tests/unit/calibrate \
-    tests/unit/check tests/unit/check_random tests/unit/schema \
+    tests/unit/check tests/unit/check_memory tests/unit/check_random tests/unit/schema \
     tests/unit/cuda_api \
     tests/unit/nsys \
     tests/unit/nsys_broken \
@@ -147,6 +147,7 @@ tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/recor
 tests_unit_recorded_memory_SOURCES = tests/unit/recorded_memory.c validate/record/writer.c validate/record/writer.h
 LDADD = $(GRIDTIDE_LIBS) $(CMOCKA_LIBS)
 tests_unit_check_LDADD = validate/libvalidate.a $(LDADD)
+tests_unit_check_memory_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_check_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_random_LDADD = validate/libvalidate.a $(LDADD)
 tests_unit_range_LDADD = validate/libvalidate.a $(LDADD)
