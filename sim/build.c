@@ -170,7 +170,7 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     gpu->buffers = gt_calloc(device->staging_buffers, sizeof *gpu->buffers);
     for (int i = 0; i < GT_ENGINES; i++) {
         gpu->engines[i].first = gpu->engines[i].running = GT_NONE;
-        for (int queue = 0; queue < GT_DEVICE_MAX_COPY_QUEUES; queue++)
+        for (int queue = 0; queue <= GT_DEVICE_MAX_COPY_QUEUES; queue++)
             gpu->engines[i].queues[queue].head = GT_NONE;
     }
 }

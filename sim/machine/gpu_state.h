@@ -110,11 +110,11 @@ struct gt_engine_state {      /* a copy engine */
     struct {
         gt_command_index head, tail;
         uint32_t next;
-    } queues[GT_DEVICE_MAX_COPY_QUEUES]; /* that wait */
-    uint32_t first, last;                /* queues that hold any, in the order of their turns; GT_NONE */
-    uint32_t queue;                      /* served last */
-    gt_op_index last_op;                 /* run last */
-    bool in_gap;                         /* between two copies: the next one is chosen when the gap is over */
+    } queues[GT_DEVICE_MAX_COPY_QUEUES + 1]; /* that wait; the last one is of copies in line (link_line.h) */
+    uint32_t first, last;                    /* queues that hold any, in the order of their turns; GT_NONE */
+    uint32_t queue;                          /* served last */
+    gt_op_index last_op;                     /* run last */
+    bool in_gap;                             /* between two copies: the next one is chosen when the gap is over */
     double remaining_ps, rate, demand_gbps;
     gt_time_ps updated_ps;
     uint64_t stamp;

@@ -140,6 +140,7 @@ struct gt_thread_state {
 struct gt_link_line_state {
     gt_command_index head, tail; /* head GT_NONE: none */
     gt_time_ps free_ps;          /* the head may start from then on */
+    bool handing_on;             /* or get into its engine's queue, right now */
 };
 
 /* A lock that threads share (sim/stream/thread_lock.h). */

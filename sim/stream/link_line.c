@@ -80,9 +80,16 @@ gt_time_ps gt_link_line_due(const struct gt_machine *m, gt_command_index command
         return 0;
     head = place.line->head;
     if (head == command)
-        return place.line->free_ps;
+        return place.line->handing_on ? 0 : place.line->free_ps;
     ahead = place_of(m, head);
     return m->commands[head].line_next == command && passes(&place, &ahead) ? place.line->free_ps : GT_TIME_NONE;
+}
+
+bool gt_link_line_pulls(const struct gt_machine *m, gt_command_index command)
+{
+    const struct place place = place_of(m, command);
+
+    return place.line != NULL && !place.staged;
 }
 
 static void tell(struct gt_machine *m, gt_command_index command, gt_time_ps free_ps, gt_op_index before)
@@ -106,20 +113,30 @@ static void take_out(struct gt_machine *m, struct gt_link_line_state *line, gt_c
 }
 
 /* Staged pieces follow each other at once: the next copy's first one is in the host's memory by then. */
-void gt_link_line_leave(struct gt_machine *m, gt_command_index command)
+gt_stream_index gt_link_line_leave(struct gt_machine *m, gt_command_index command)
 {
     const struct place place = place_of(m, command);
     gt_op_index op = m->commands[command].index;
     gt_command_index head;
 
     if (place.line == NULL)
-        return;
+        return GT_NONE;
     take_out(m, place.line, command);
     place.line->free_ps = m->engine.now_ps + (place.staged ? 0 : m->device->link_line_gap_ps);
     head = place.line->head;
     if (head == GT_NONE)
-        return;
+        return GT_NONE;
     tell(m, head, place.line->free_ps, op);
+    if (!place.staged) {
+        place.line->handing_on = true;
+        return m->commands[head].stream;
+    }
     if (m->commands[head].line_next != GT_NONE)
         tell(m, m->commands[head].line_next, place.line->free_ps, op);
+    return GT_NONE;
+}
+
+void gt_link_line_handed_on(struct gt_machine *m, gt_command_index command)
+{
+    place_of(m, command).line->handing_on = false;
 }

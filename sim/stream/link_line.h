@@ -24,7 +24,11 @@ void gt_link_lines_free(struct gt_machine *m);
 void gt_link_line_push(struct gt_machine *m, gt_command_index command);
 /* From when on its line lets the operation start: GT_TIME_NONE while others are before it there; 0 where it is in none. */
 gt_time_ps gt_link_line_due(const struct gt_machine *m, gt_command_index command);
-/* Its copy is over: the next one's stream is told. */
-void gt_link_line_leave(struct gt_machine *m, gt_command_index command);
+/* Is it in a line of what streams take from another GPU over a link of its own? */
+bool gt_link_line_pulls(const struct gt_machine *m, gt_command_index command);
+/* Its copy is over: the next one's stream is told.  One that stood ready for its turn is to get into its engine's queue at once:
+ * returns its stream, which is to go on before gt_link_line_handed_on(); else GT_NONE. */
+gt_stream_index gt_link_line_leave(struct gt_machine *m, gt_command_index command);
+void gt_link_line_handed_on(struct gt_machine *m, gt_command_index command);
 
 #endif
