@@ -297,7 +297,7 @@ static void print_people(const struct findings *f)
     free(name);
     if (f->check.unknown_waits > 0)
         printf("%" PRIu64 " waits of which it is not known what for are taken to be for everything asked for before: "
-                          "races that they "
+               "races that they "
                "hide are possible ones below at most, by what their times show; to know, record the program with "
                "gridtide "
                "record\n",
