@@ -105,7 +105,7 @@ static inline void write_context(void)
 
 static inline struct gt_workload *read_back(const char *path, struct gt_error *error)
 {
-    const struct gt_import_options options = { .input = NULL };
+    static const struct gt_import_options options = { .input = NULL };
 
     return gt_importer_recorded.read(path, &options, error);
 }

@@ -134,7 +134,7 @@ static void nvtx()
     nvtxRangePushA("plain");
     kernels(1, s[0]);
     nvtxRangePop();
-    nvtxRangePushW(L"größer als");
+    nvtxRangePushW(L"größer");
     kernels(1, s[0]);
     nvtxRangePushEx(&unicode);
     kernels(1, s[0]);
