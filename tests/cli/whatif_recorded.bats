@@ -1,0 +1,30 @@
+# What-ifs from recordings of gridtide record against those from Kineto's of the same programs (traces/recorded_pairs).
+
+# figure RECORDER NAME FIELD: of the lines that whatif_recorded.py printed.
+figure() {
+    echo "$output" | awk -v recorder="$1" -v name="$2" -v field="$3" '$1 == recorder && $2 == name { print $field }'
+}
+
+# no_more A B: is A at most B?
+no_more() {
+    awk -v a="$1" -v b="$2" 'BEGIN { exit !(a <= b) }'
+}
+
+@test "programs that nothing was fitted to: what-ifs of gridtide record are no worse than Kineto's" {
+    run "$GRIDTIDE_SOURCE/validate/scripts/whatif_recorded.py" 'chains-*' 'graph-*' 'layers-*' 'priority-*' 'pipeline-*' \
+        'mixer-*' 'feeds-*' mlp-large training-large gpt-large unet-large rank coats lattice
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(figure record refused 3)" -eq 0 ]
+    [ "$(figure record signs 3)" -ge "$(figure kineto signs 3)" ]
+    for what in baseline changed; do
+        no_more "$(figure record $what 4)" "$(figure kineto $what 4)"
+        no_more "$(figure record $what 5)" "$(figure kineto $what 5)"
+    done
+}
+
+@test "an answer says that recording was measured and is taken off" {
+    run "$GRIDTIDE" whatif -q "$GRIDTIDE_SOURCE/traces/recorded_pairs/record/chains-short.streams-1.jsonl.gz" --change streams=2 \
+        '--independent=*'
+    [[ "$output" == *"what recording cost"*"taken off, as measured on that machine"* ]]
+}
