@@ -28,3 +28,11 @@ no_more() {
         '--independent=*'
     [[ "$output" == *"what recording cost"*"taken off, as measured on that machine"* ]]
 }
+
+@test "programs that the GPU bounds: without what recording cost they take what they take alone, within 4%" {
+    cd "$BATS_TEST_TMPDIR"
+    "$GRIDTIDE_SOURCE/validate/scripts/whatif_recorded.py" --alone > alone.txt
+    cat alone.txt
+    [ "$(awk '$1 ~ /^(big|events|overlap|legacy|hostfn|priorities|big_gemms|graph-captured)$/ && $5 < 4 && $5 > -4' alone.txt |
+        wc -l)" -eq 8 ]
+}

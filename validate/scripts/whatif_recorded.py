@@ -2,6 +2,7 @@
 """What-ifs from recordings of the same programs by Kineto and by gridtide record, against the programs changed for real.
 
     whatif_recorded.py [-v] [SIDE|PROGRAM...]
+    whatif_recorded.py --alone
 
 traces/recorded_pairs has a folder each, kineto and record, with a pairs.csv as traces/pairs has it; asked of are all, those of
 a side (learn, fresh) or programs (patterns of the shell).  Times are of as many steps as were recorded, from the first call
@@ -11,6 +12,8 @@ to the last end.  Lines of each recorder, of changes that both answer:
   RECORDER signs RIGHT OF                            gains, or losses, of more than 3 % predicted as such
   RECORDER refused COUNT
 With -v also a line a pair: TRACE CHANGES, then of Kineto and of gridtide record the errors of baseline and change in %.
+With --alone a line a trace of the folder alone: TRACE RECORDED ALONE PREDICTED ERROR, what the program took recorded, what it took
+alone and what is left of the recording without what that cost, us, and by how many % that is off.
 GRIDTIDE names the program (default: build/gridtide), PAIRS another folder.
 """
 import concurrent.futures
@@ -79,9 +82,23 @@ def summarise(recorder, results):
     print("%s signs %d %d" % (recorder, sum(signs), len(signs)))
 
 
+def alone(folder):
+    with open(os.path.join(folder, "alone/times.csv"), encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            path = os.path.join(folder, "alone", row["trace"] + ENDINGS["record"])
+            command = [GRIDTIDE, "whatif", "-q", "-f", "json", path, "--change", "connections=8"]
+            answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+            print("%-16s %9.1f %9.1f %9.1f %6.1f" % (row["trace"], answer["measured_us"], float(row["alone_us"]),
+                                                      answer["baseline_us"],
+                                                      percent(answer["baseline_us"], float(row["alone_us"]))))
+
+
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
     folder = os.environ.get("PAIRS", os.path.join(HERE, "../../traces/recorded_pairs"))
+    if "--alone" in sys.argv:
+        alone(folder)
+        return
     rows = {recorder: read(folder, recorder, words) for recorder in ENDINGS}
     results = {recorder: {} for recorder in ENDINGS}
     both = [key for key in rows["kineto"] if key in rows["record"]]
