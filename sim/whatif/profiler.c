@@ -329,7 +329,7 @@ static void shorten(gt_time_ps *time_ps, uint64_t off_ps)
 }
 
 /* A node that was seen to start late waited for the profiler to write it: no gap is longer than that behind another
- * group's node. */
+ * group's node.  Where that was measured, the rest is the program's own. */
 static void shorten_node_gaps(struct removing *removing)
 {
     gt_time_ps most_ps = removing->device->unprofiled_graph_gap_ps + removing->device->graph_wait_ps;
@@ -340,7 +340,8 @@ static void shorten_node_gaps(struct removing *removing)
         if (*gap_ps == GT_TIME_NONE)
             continue;
         shorten(gap_ps, removing->cost->graph_gap_ps);
-        *gap_ps = *gap_ps < most_ps ? *gap_ps : most_ps;
+        if (!removing->measured)
+            *gap_ps = *gap_ps < most_ps ? *gap_ps : most_ps;
     }
 }
 
