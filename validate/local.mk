@@ -79,7 +79,7 @@ endif
 # Collectives: NCCL's header is enough to be played and measured.
 VALIDATE_COLLECTIVES_SOURCES = validate/calibrate/collective_calls.c validate/calibrate/collectives.c validate/player/collectives.c validate/gpu/nccl.h
 EXTRA_DIST += $(VALIDATE_COLLECTIVES_SOURCES) validate/gpu/nccl.c validate/gpu/nccl_absent.c \
-    validate/scripts/collective_traces.py validate/scripts/collectives.py validate/recordings/collectives-sizes.csv validate/recordings/collectives-4711.tar.zst validate/recordings/traffic-5150.tar.zst validate/recordings/judged-traffic-60606.tar.zst
+    validate/scripts/collective_traces.py validate/scripts/collectives.py validate/recordings/collectives-sizes.csv validate/recordings/collectives-4711.tar.zst validate/recordings/traffic-5150.tar.zst validate/recordings/judged-traffic-60606.tar.zst validate/recordings/peers-7117.tar.zst
 if HAVE_NVCC
 validate_libvalidate_a_SOURCES += $(VALIDATE_COLLECTIVES_SOURCES)
 if HAVE_NCCL

@@ -102,7 +102,7 @@ static bool same_op(struct gt_query *row, const struct gt_workload *workload, ui
 
     return gt_query_integer(row, 1) == op->call && gt_query_integer(row, 2) == op->stream &&
            gt_query_integer(row, 3) == (op->kernel == GT_NONE ? -1 : (int64_t)op->kernel) &&
-           gt_query_integer(row, 4) == (int64_t)op->bytes &&
+           (op->kind == GT_OP_KERNEL || gt_query_integer(row, 4) == (int64_t)op->bytes) && /* kernels': not in it */
            strcmp(gt_query_string(row, 5), gt_op_kind_names[op->kind]) == 0;
 }
 

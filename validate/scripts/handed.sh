@@ -6,12 +6,13 @@
 #
 #   gridtide validate TRACE... --repeat 2 --blocks off -o measured.db        (children: --repeat 3)
 #
-#   validate/scripts/handed.sh [tasks|children|meetings|collectives|judged-collectives|traffic|judged-traffic|drawn]...
+#   validate/scripts/handed.sh [tasks|children|meetings|collectives|judged-collectives|traffic|judged-traffic|peers|drawn]...
 #
 # `traffic` are collectives, one rank late or not, beside kernels that work in memory and beside copies (collective_traces.py 5150 60
 # FOLDER oneway memory copies), by which the model was fitted; `judged-traffic` (collective_traces.py 60606 56 FOLDER sizes late
 # beside buckets oneway memory copies) were played with them and simulated once, when all was done; both with --programs, the
 # profiles of traces/scenarios/pairs. Three traces and one with a kernel that those have in two sizes are left out.
+# `peers` are kernels in the other GPU's memory (collective_traces.py 7117 24 FOLDER peers), played and simulated once.
 # `drawn` is the same of the traces of these families that seed 555 of gridtide validate --random draws (random.sh).
 # `judged-collectives` and random.sh 20261123 (these families), 880088 (two GPUs) were played once all was done, and changed nothing.
 # Prints a line a family, "FAMILY TRACES MEDIAN P95 WORST" of the makespans' absolute errors in %, and median, p95 and worst
@@ -83,7 +84,7 @@ for kind; do
         GRIDTIDE=$GRIDTIDE "$here/random.sh" 555 | awk '$1 != "all" { printf "drawn/%s %s %s %s %s\n", $1, $2, $3, $5, $6 }'
         continue
     fi
-    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|judged-collectives|traffic|judged-traffic|drawn]..." >&2; exit 2; }
+    archive=$(ls "$here/../recordings/$kind"*.tar.zst) || { echo "usage: $0 [tasks|children|meetings|collectives|judged-collectives|traffic|judged-traffic|peers|drawn]..." >&2; exit 2; }
     zstd -dcq "$archive" | tar -x -C "$work"
     repeat=$(sqlite3 "$work/$kind/measured.db" 'SELECT 1 + max(repetition) FROM run')
     set --
