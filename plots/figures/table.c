@@ -79,10 +79,9 @@ const struct gt_figure gt_figures[] = {
       .title = "Ranks over time",
       .opens = ONE_RUN,
       .prepare = gt_prepare_ranks,
-      .alone =
-          "A lane is a GPU: above what it computes or copies, below its parts of collectives that some rank had to "
-          "wait for. Blue is hidden behind other work of the GPU, orange is not; pale is waiting for the rank that "
-          "came last, which a triangle marks." },
+      .alone = "A lane is a GPU: above what it computes or copies, below its parts of collectives. Blue is hidden "
+               "behind other work of the GPU, orange is not; pale is waiting for the rank that "
+               "came last, which a triangle marks." },
     { .name = "sms",
       .template = "sms",
       .title = "SM occupancy",

@@ -37,7 +37,7 @@ void gt_page_ranks(const struct gt_page *page)
     if (count > 0) {
         gt_page_table_begin(
             page->out, "ranks", "Collectives, GPU by GPU",
-            "Of collectives that some rank had to wait for: how often this one came last, how long it held its "
+            "Of collectives: how often this GPU came last to one that others waited in, how long it held its "
             "SMs until the last had come, how long the others did while it had not; and how much of its time "
             "other work of the GPU ran beside (hidden), or none (exposed).",
             heads);

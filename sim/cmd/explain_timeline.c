@@ -204,13 +204,21 @@ static struct gt_table *blocked_table(const struct gt_loaded_run *t, const struc
     return table;
 }
 
+/* Of the time of a GPU's collectives. */
+static double hidden_pct(const struct gt_rank_waits *rank)
+{
+    gt_time_ps whole_ps = rank->hidden_ps + rank->exposed_ps;
+
+    return whole_ps > 0 ? 100 * (double)rank->hidden_ps / (double)whole_ps : NAN;
+}
+
 static struct gt_table *ranks_table(const struct gt_loaded_run *t, const struct gt_rank_waits *ranks, size_t count)
 {
     /* clang-format off */
     static const struct gt_column columns[] = {
         { "gpu", GT_COLUMN_NUMBER }, { "collectives", GT_COLUMN_NUMBER }, { "last", GT_COLUMN_NUMBER },
         { "waited_us", GT_COLUMN_NUMBER }, { "kept_others_us", GT_COLUMN_NUMBER }, { "hidden_us", GT_COLUMN_NUMBER },
-        { "exposed_us", GT_COLUMN_NUMBER }, { "held_up_by", GT_COLUMN_TEXT }, { "holder", GT_COLUMN_WIDE },
+        { "exposed_us", GT_COLUMN_NUMBER }, { "hidden_pct", GT_COLUMN_NUMBER }, { "held_up_by", GT_COLUMN_TEXT }, { "holder", GT_COLUMN_WIDE },
         { "gpu_ran", GT_COLUMN_WIDE },
     };
     /* clang-format on */
@@ -225,6 +233,7 @@ static struct gt_table *ranks_table(const struct gt_loaded_run *t, const struct 
         gt_table_real(table, us(ranks[i].kept_ps), 3);
         gt_table_real(table, us(ranks[i].hidden_ps), 3);
         gt_table_real(table, us(ranks[i].exposed_ps), 3);
+        gt_table_real(table, hidden_pct(&ranks[i]), 1);
         gt_table_text(table, ranks[i].worst != GT_NONE ? gt_why_names[ranks[i].hold.why] : NULL);
         gt_table_text(table,
                       ranks[i].worst != GT_NONE && ranks[i].hold.holder[0] != '\0' ? ranks[i].hold.holder : NULL);

@@ -255,9 +255,10 @@ static void check_upgrade(const char *schema, const char *more)
     assert_int_equal(sqlite3_exec(database, gt_schema_answers_sql, NULL, NULL, NULL), SQLITE_ERROR);
     assert_int_equal(sqlite3_exec(database, gt_schema_children_sql, NULL, NULL, NULL), SQLITE_ERROR);
     assert_int_equal(sqlite3_exec(database, gt_schema_polls_sql, NULL, NULL, NULL), SQLITE_ERROR);
+    assert_int_equal(sqlite3_exec(database, gt_schema_collectives_sql, NULL, NULL, NULL), SQLITE_ERROR);
     assert_int_equal(sqlite3_prepare_v2(database, "PRAGMA user_version", -1, &version, NULL), SQLITE_OK);
     assert_int_equal(sqlite3_step(version), SQLITE_ROW);
-    assert_int_equal(sqlite3_column_int(version, 0), GT_STORE_WITH_POLLS);
+    assert_int_equal(sqlite3_column_int(version, 0), GT_STORE_WITH_COLLECTIVES);
     sqlite3_finalize(version);
     gt_store_close(store);
 }

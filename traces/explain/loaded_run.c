@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "sim/base/array.h"
+#include "sim/workload/collective.h"
 #include "traces/explain/loaded_order.h"
 #include "traces/names/short_name.h"
 #include "traces/store/answers.h"
@@ -125,6 +126,32 @@ static int read_clusters(struct loading *loading)
                                   "SELECT kernel_no, cluster_x, cluster_y, cluster_z FROM kernel_cluster"
                                   " WHERE trace_id = ?1 ORDER BY kernel_no",
                                   loading->t->trace_id, read_cluster);
+}
+
+static int read_collective(struct loading *loading, struct gt_query *query)
+{
+    uint32_t kernel = index_of(query, 0, loading->t->kernel_count);
+    const char *kind = gt_query_string(query, 1);
+
+    for (uint8_t i = GT_COLLECTIVE_NONE + 1; i < GT_COLLECTIVE_KINDS && kernel != GT_NONE && kind != NULL; i++)
+        if (strcmp(kind, gt_collective_kind_names[i]) == 0)
+            loading->t->kernels[kernel].shape.collective.kind = i;
+    return 0;
+}
+
+/* Stores of older versions do not tell collectives. */
+static int read_collectives(struct loading *loading)
+{
+    int64_t tables = 0;
+
+    if (gt_query_one(loading->database, "SELECT count(*) FROM sqlite_master WHERE name = 'kernel_collective'", 0, 0,
+                     &tables, loading->error) < 0)
+        return -1;
+    return tables == 0
+               ? 0
+               : each_row(loading,
+                          "SELECT kernel_no, kind FROM kernel_collective WHERE trace_id = ?1 ORDER BY kernel_no",
+                          loading->t->trace_id, read_collective);
 }
 
 static int read_thread(struct loading *loading, struct gt_query *query)
@@ -307,7 +334,7 @@ static int load_rows(struct loading *loading)
                  " static_shared_bytes, dynamic_shared_bytes FROM kernel WHERE trace_id = ?1"
                  " ORDER BY kernel_no",
                  t->trace_id, read_kernel) != 0 ||
-        read_clusters(loading) != 0 ||
+        read_clusters(loading) != 0 || read_collectives(loading) != 0 ||
         each_row(loading, "SELECT thread_no, id, name FROM thread WHERE trace_id = ?1 ORDER BY thread_no",
                  t->trace_id, read_thread) != 0 ||
         each_row(loading,

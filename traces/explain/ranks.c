@@ -38,13 +38,28 @@ static bool together(const struct gt_loaded_run *t, gt_op_index a, gt_op_index b
            strcmp(t->kernels[op_of(t, a)->kernel].name, t->kernels[op_of(t, b)->kernel].name) == 0;
 }
 
-static gt_op_index *sorted_kernels(const struct gt_loaded_run *t, uint32_t *count)
+/* Does the store tell collectives from other kernels?  Those of before version 9 do not. */
+static bool knows_collectives(const struct gt_loaded_run *t)
+{
+    for (uint32_t i = 0; i < t->kernel_count; i++)
+        if (t->kernels[i].shape.collective.kind != GT_COLLECTIVE_NONE)
+            return true;
+    return false;
+}
+
+static bool may_meet(const struct gt_loaded_run *t, gt_op_index op, bool known)
+{
+    return op_of(t, op)->kind == GT_OP_KERNEL && gt_part_has_op(t, op) &&
+           (!known || t->kernels[op_of(t, op)->kernel].shape.collective.kind != GT_COLLECTIVE_NONE);
+}
+
+static gt_op_index *sorted_kernels(const struct gt_loaded_run *t, uint32_t *count, bool known)
 {
     gt_op_index *kernels = gt_calloc(t->started + 1ull, sizeof *kernels);
 
     *count = 0;
     for (uint32_t i = 0; i < t->started; i++)
-        if (op_of(t, t->by_start[i])->kind == GT_OP_KERNEL && gt_part_has_op(t, t->by_start[i]))
+        if (may_meet(t, t->by_start[i], known))
             kernels[(*count)++] = t->by_start[i];
     if (*count > 0)
         qsort_r(kernels, *count, sizeof *kernels, by_meeting, (void *)t);
@@ -175,6 +190,8 @@ static void add_meeting(const struct gt_loaded_run *t, const struct meeting *mee
         own->collectives++;
         own->waited_ps += last_ps - op_of(t, meeting->parts[i])->start_ps;
     }
+    if (kept == 0)
+        return;
     late->last++;
     late->kept_ps += kept;
     if (late->worst == GT_NONE || kept > late->worst_ps) {
@@ -185,9 +202,9 @@ static void add_meeting(const struct gt_loaded_run *t, const struct meeting *mee
     }
 }
 
-/* The meeting of these parts, if anybody waited in it. */
-static void take_parts(const struct gt_loaded_run *t, const gt_op_index *parts, uint32_t count, gt_time_ps longest_ps,
-                       take_fn *take, void *user)
+/* The meeting of these parts; where it is not known that they are of a collective, if anybody waited in it. */
+static void take_parts(const struct gt_loaded_run *t, const gt_op_index *parts, uint32_t count, bool known,
+                       gt_time_ps longest_ps, take_fn *take, void *user)
 {
     struct meeting meeting = { parts, count, parts[0], parts[0] };
 
@@ -197,14 +214,15 @@ static void take_parts(const struct gt_loaded_run *t, const gt_op_index *parts, 
         if (op_of(t, parts[i])->start_ps < op_of(t, meeting.first)->start_ps)
             meeting.first = parts[i];
     }
-    if (op_of(t, meeting.first)->start_ps < op_of(t, meeting.last)->start_ps)
+    if (known || op_of(t, meeting.first)->start_ps < op_of(t, meeting.last)->start_ps)
         take(t, &meeting, longest_ps, user);
 }
 
 static void for_meetings(const struct gt_loaded_run *t, take_fn *take, void *user)
 {
     uint32_t kernels;
-    gt_op_index *sorted = sorted_kernels(t, &kernels);
+    bool known = knows_collectives(t);
+    gt_op_index *sorted = sorted_kernels(t, &kernels, known);
     gt_time_ps longest_ps = 0;
 
     for (uint32_t i = 0; i < t->started; i++) {
@@ -216,7 +234,7 @@ static void for_meetings(const struct gt_loaded_run *t, take_fn *take, void *use
         for (behind = i + 1; behind < kernels && together(t, sorted[i], sorted[behind]); behind++)
             ;
         if (behind - i > 1 && gpu_of(t, sorted[i]) != gpu_of(t, sorted[behind - 1]))
-            take_parts(t, &sorted[i], behind - i, longest_ps, take, user);
+            take_parts(t, &sorted[i], behind - i, known, longest_ps, take, user);
     }
     free(sorted);
 }

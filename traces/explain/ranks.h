@@ -1,7 +1,8 @@
 /* ranks.h - collectives of a simulated run: which rank comes last, and what it was held up by.
  *
- * The parts of a collective end at once: kernels of one name on several GPUs that end at the same picosecond, and did not
- * begin at the same, are taken for one.  (Where they began together nobody waited.) */
+ * The parts of a collective end at once: kernels of one name on several GPUs that end at the same picosecond.  Where the
+ * store does not tell collectives from other kernels (before version 9), only those that did not begin at the same are
+ * taken for one. */
 #ifndef GRIDTIDE_TRACES_EXPLAIN_RANKS_H
 #define GRIDTIDE_TRACES_EXPLAIN_RANKS_H
 

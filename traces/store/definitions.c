@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "sim/workload/child_launches.h"
+#include "sim/workload/collective.h"
 #include "traces/store/row_source.h"
 
 static int insert_keys(struct gt_store *store, int64_t device_id, const struct gt_device *device,
@@ -139,6 +140,24 @@ static void cluster_value(sqlite3_context *result, const void *workload, uint64_
     sqlite3_result_int64(result, column == 1 ? (int64_t)row : w->kernels[row].cluster[column - 2]);
 }
 
+static bool is_collective(const void *workload, uint64_t row)
+{
+    return ((const struct gt_workload *)workload)->kernels[row].collective.kind != GT_COLLECTIVE_NONE;
+}
+
+static void collective_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+    const struct gt_collective *collective = &w->kernels[row].collective;
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_text(result, gt_collective_kind_names[collective->kind], -1, SQLITE_STATIC); return;
+    case 3: sqlite3_result_int64(result, (int64_t)collective->bytes); return;
+    default: sqlite3_result_int64(result, w->groups[collective->group].size); return;
+    }
+}
+
 static void call_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
     const struct gt_workload *w = workload;
@@ -205,6 +224,7 @@ static const struct definition {
     { "thread", 5, offsetof(struct gt_workload, thread_count), thread_value, NULL },
     { "kernel", 12, offsetof(struct gt_workload, kernel_count), kernel_value, NULL },
     { "kernel_cluster", 5, offsetof(struct gt_workload, kernel_count), cluster_value, has_cluster },
+    { "kernel_collective", 5, offsetof(struct gt_workload, kernel_count), collective_value, is_collective },
     { "call", 6, offsetof(struct gt_workload, call_count), call_value, NULL },
     { "op", 9, offsetof(struct gt_workload, op_count), op_value, NULL },
     { "child_launch", 6, offsetof(struct gt_workload, child_launch_count), child_value, NULL },

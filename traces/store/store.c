@@ -28,12 +28,13 @@ static const char reader_settings[] =
     "PRAGMA query_only = ON; PRAGMA cache_size = -65536; PRAGMA cell_size_check = ON;";
 
 /* The tables that the schemas make. */
-#define TABLES                                                                                                  \
-    "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run',"     \
-    " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric',"        \
-    " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"                \
-    ", 'kernel_cluster', 'task_kind', 'task', 'kernel_tasks', 'run_task', 'trace_file', 'run_answer', "         \
-    "'run_assumption', 'child_launch', 'run_poll', 'sweep', 'sweep_option', 'sweep_trace', 'sweep_parameter', " \
+#define TABLES                                                                                                    \
+    "'device', 'device_key', 'trace', 'warning', 'gpu', 'stream', 'thread', 'kernel', 'call', 'op', 'run',"       \
+    " 'run_call', 'run_op', 'run_block', 'run_placement', 'run_bin', 'counter', 'comparison', 'metric',"          \
+    " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"                  \
+    ", 'kernel_cluster', 'task_kind', 'task', 'kernel_tasks', 'run_task', 'trace_file', 'run_answer', "           \
+    "'run_assumption', 'child_launch', 'run_poll', 'kernel_collective', 'sweep', 'sweep_option', 'sweep_trace', " \
+    "'sweep_parameter', "                                                                                         \
     "'sweep_value'"
 
 enum { BUSY_MS = 5000 };
@@ -177,7 +178,8 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
         gt_store_run(store, gt_schema_tasks_sql, error) == 0 &&
         gt_store_run(store, gt_schema_answers_sql, error) == 0 &&
         gt_store_run(store, gt_schema_children_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_polls_sql, error) == 0)
+        gt_store_run(store, gt_schema_polls_sql, error) == 0 &&
+        gt_store_run(store, gt_schema_collectives_sql, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -297,7 +299,9 @@ static int add_schemas(struct gt_store *store, struct gt_error *error)
         return -1;
     if (store->version < GT_STORE_WITH_CHILDREN && gt_store_run(store, gt_schema_children_sql, error) != 0)
         return -1;
-    return gt_store_run(store, gt_schema_polls_sql, error);
+    if (store->version < GT_STORE_WITH_POLLS && gt_store_run(store, gt_schema_polls_sql, error) != 0)
+        return -1;
+    return gt_store_run(store, gt_schema_collectives_sql, error);
 }
 
 /* An older store that runs are to be added to becomes one of today's. */

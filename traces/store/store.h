@@ -36,6 +36,8 @@ enum { GT_STORE_WITH_CHILDREN = 7 };
 /* Whether it has what polls did; stores of versions 2 to 7 do not: PRAGMA user_version tells. */
 enum { GT_STORE_WITH_POLLS = 8 };
 bool gt_store_has_polls(const struct gt_store *store);
+/* Whether it tells collectives from other kernels; stores before do not. */
+enum { GT_STORE_WITH_COLLECTIVES = 9 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */
