@@ -123,18 +123,31 @@ static void write_program(void)
     write_call(GT_DID_EVENT_CREATE, 99, 950000);
 }
 
-static void write_costs(const char *folder)
+static void write_costs_file(const char *folder, const char *text, size_t bytes)
 {
     char *path = gt_format("%s/" GT_RECORDED_COSTS, folder);
     FILE *file = fopen(path, "w");
 
     assert_non_null(file);
-    fprintf(file,
-            "plain launch 2600\nplain query 100\nplain something-new 1\nplain node 10000\nrecorded launch %d\n"
-            "recorded query 150\nrecorded node 10500\nplain launch 2500\nrecorded launch 9000\n",
-            2500 + COST_NS);
+    assert_int_equal(fwrite(text, 1, bytes, file), bytes);
     fclose(file);
     free(path);
+}
+
+static char *costs_text(void)
+{
+    return gt_format(
+        "plain launch 2600\nplain query 100\nplain something-new 1\nplain node 10000\nrecorded launch %d\n"
+        "recorded query 150\nrecorded node 10500\nplain launch 2500\nrecorded launch 9000\n",
+        2500 + COST_NS);
+}
+
+static void write_costs(const char *folder)
+{
+    char *text = costs_text();
+
+    write_costs_file(folder, text, strlen(text));
+    free(text);
 }
 
 /* A folder of one process's file, read; `measured`: with what calls cost. */
@@ -195,6 +208,46 @@ static void a_trace_keeps_what_was_measured(void **state)
     free(path);
 }
 
+/* Cut anywhere, or with any byte another: what is read can be written down and read again. */
+static void damaged_costs_are_no_harm(void **state)
+{
+    static const char odd[] = { '\0', ' ', '\n', '-', '9', '%', '\xff' };
+    char *text = costs_text(), *path = gt_format("%s/damaged.jsonl", folder);
+    size_t bytes = strlen(text);
+
+    (void)state;
+    for (size_t i = 0; i < 2 * bytes; i++) {
+        struct gt_workload *w, *again;
+        struct gt_error error;
+        char kept = text[i % bytes];
+
+        text[i % bytes] = i < bytes ? kept : odd[i % sizeof odd];
+        write_costs_file(folder, text, i < bytes ? i : bytes);
+        text[i % bytes] = kept;
+        w = read_folder(folder, false);
+        assert_int_equal(gt_trace_write(w, path, &error), 0);
+        again = gt_trace_read(path, &(struct gt_import_options){ .input = NULL }, &error);
+        assert_non_null(again);
+        assert_int_equal(again->recording.measured, w->recording.measured);
+        gt_workload_free(again);
+        gt_workload_free(w);
+    }
+    free(path);
+    free(text);
+}
+
+static void a_cost_of_years_is_none(void **state)
+{
+    static const char text[] = "plain launch 9\nrecorded launch 18446744073709551615\n";
+    struct gt_workload *w;
+
+    (void)state;
+    write_costs_file(folder, text, sizeof text - 1);
+    w = read_folder(folder, false);
+    assert_false(w->recording.measured);
+    gt_workload_free(w);
+}
+
 /* All calls but the last one set when the last one begins: 9 times the cost, and what the first was held up. */
 static void what_ifs_take_it_off(void **state)
 {
@@ -246,6 +299,8 @@ int main(void)
         cmocka_unit_test(calls_without_recording_are_no_part_of_it),
         cmocka_unit_test(a_trace_keeps_what_was_measured),
         cmocka_unit_test(what_ifs_take_it_off),
+        cmocka_unit_test(damaged_costs_are_no_harm),
+        cmocka_unit_test(a_cost_of_years_is_none),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

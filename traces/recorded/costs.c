@@ -75,6 +75,8 @@ static void add_process(struct gt_recording_cost *recording, const struct gt_rec
     recording->overhead_ns += last->overhead_ns;
 }
 
+enum { LONGEST_NS = 1000000000 }; /* no call takes a second: such a line is damaged */
+
 /* The least of several, for what disturbs only adds; 0: none yet. */
 static void take_least(uint64_t *least_ns, uint64_t ns)
 {
@@ -85,7 +87,7 @@ static void take_line(struct gt_recording_cost *recording, const char *how, cons
 {
     bool recorded = strcmp(how, "recorded") == 0;
 
-    for (int i = 0; i < GT_RECORDING_SORTS && ns > 0; i++)
+    for (int i = 0; i < GT_RECORDING_SORTS && ns > 0 && ns <= LONGEST_NS; i++)
         if (strcmp(name, gt_recording_sort_names[i]) == 0)
             take_least(recorded ? &recording->recorded_ns[i] : &recording->plain_ns[i], ns);
 }
