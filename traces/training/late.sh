@@ -4,7 +4,8 @@
 #   traces/training/late.sh [GRIDTIDE [FOLDER]]          (the program is build/gridtide, unless it or GRIDTIDE says another)
 #
 # Predicted is the step of the on-time recording NAME.ddp.rank0 and .rank1, with `--change delay=...`; recorded are steps
-# without a profiler: of times.jsonl (ddp-late-gpu, ddp-late-host), and of late.jsonl, whose delays are drawn and whose `on-2`
+# without a profiler: of late.jsonl, whose delays are drawn, but ddp-late-gpu and ddp-late-host of another day (a sleep of 3 ms
+# takes 50 us more), and whose `on-2`
 # is on time again, in the same processes: `again_pct` is by how much that differs from `on-1`, which nothing but the host's
 # pace explains.  host_us is what a step takes the late rank's own host, where that is the bound: recorded less the delay.
 tool=${1:-${GRIDTIDE:-$(cd "$(dirname "$0")/../.." && pwd)/build/gridtide}}
@@ -14,9 +15,6 @@ import json, os, statistics, subprocess, sys, tempfile
 
 tool, folder = sys.argv[1:]
 BEFORE = {'forward': 'DistributedDataParallel.forward', 'backward': 'aten::ones_like', 'optimiser': 'Optimizer.step*'}
-# a sleep of 3 ms takes the kernel's 50 us of slack more
-FORMS = {'ddp-late-gpu': {'kind': 'gpu', 'rank': 1, 'where': 'backward', 'us': 5000 / 1.98},
-         'ddp-late-host': {'kind': 'host', 'rank': 1, 'where': 'backward', 'us': 3050}}
 
 
 def run(*words):
@@ -30,12 +28,6 @@ def step_us(trace, late):
 
 def rows():
     """Model, source, delay, recorded us, on time us, by how much on time again differs."""
-    times = {}
-    for row in map(json.loads, open(f'{folder}/times.jsonl')):
-        times.setdefault((row['model'], row['form']), []).append(row['step_us'])
-    for (model, form), steps in times.items():
-        if form in FORMS:
-            yield model, form, FORMS[form], statistics.mean(steps), statistics.mean(times[model, 'ddp']), None
     late = {(row['model'], row['form']): row for row in map(json.loads, open(f'{folder}/late.jsonl'))}
     for (model, form), row in late.items():
         first, again = (statistics.mean(late[model, on]['step_us']) for on in ('on-1', 'on-2'))
