@@ -41,7 +41,9 @@ static struct gt_segment *add_segment(struct gt_sorted *space, uint64_t from, ui
 {
     struct gt_segment *segment = gt_calloc(1, sizeof *segment);
 
-    *segment = (struct gt_segment){ .from = from, .to = to, .write = { GT_NONE, GT_NONE }, .freed = GT_NONE };
+    *segment = (struct gt_segment){
+        .from = from, .to = to, .write = { .op = GT_NONE, .buffer = GT_NONE }, .freed = GT_NONE
+    };
     gt_sorted_add(space, from, segment);
     return segment;
 }

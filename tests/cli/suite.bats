@@ -10,6 +10,9 @@ setup() {
 {"call":"launch","kernel":"k","stream":"a","start_us":2,"duration_us":1,"op_start_us":30,"op_duration_us":20}
 END
     "$GRIDTIDE" run -q t.jsonl -o v.db
+    # A simulator that knows nothing of the gap before the second kernel: it ends 5 us sooner, after 40.
+    sqlite3 v.db "UPDATE run_op SET start_ps = start_ps - 5000000, end_ps = end_ps - 5000000 WHERE op_no = 1 AND
+        run_id = (SELECT run_id FROM run WHERE kind = 'simulated')"
     again copy/two 100
     again mix/three 200
     # A second and a third measured run of the first trace: 45 us the first, then 46 and 48.

@@ -22,7 +22,7 @@
 #define GT_RECORDED_COSTS "costs.txt"
 
 enum {
-    GT_RECORDED_VERSION = 1,
+    GT_RECORDED_VERSION = 2,
     GT_RECORDED_HEADER_BYTES = 4096, /* a page, so that chunks can be mapped */
     GT_RECORDED_CHUNK_BYTES = 64 * 1024,
     GT_RECORDED_TEXT_BYTES = 4000 /* longer texts are cut */
