@@ -166,7 +166,7 @@ tests_unit_calibrate_LDADD = validate/libvalidate.a $(LDADD)
 
 TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE_TESTS)
 TEST_EXTENSIONS = .bats .sh
-EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
+EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
     tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/check_oracle.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \

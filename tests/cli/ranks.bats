@@ -1,5 +1,7 @@
 # gridtide import RANK0 RANK1 ...: the processes of one job as one trace; replayed together against what was recorded.
 
+load ranks_helpers
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     recorded=$GRIDTIDE_SOURCE/traces/training
@@ -26,24 +28,6 @@ for i in range(first, 4):
                                 'Out msg nelems': 262144, 'Group size': 2, 'dtype': 'Float', 'Process Group Name': '0',
                                 'Process Group Ranks': '[0, 1]', 'Seq': i + 1})})
 json.dump({'distributedInfo': {'rank': rank, 'world_size': 2}, 'traceEvents': events}, sys.stdout)
-END
-}
-
-# parts TRACE: "GPU start duration bytes" of each part of a collective, us
-parts() {
-    python3 - "$1" << 'END'
-import json, sys
-kernels, streams = {}, {}
-for line in open(sys.argv[1]):
-    row = json.loads(line)
-    if 'call' in row:
-        kernel = kernels.get(row.get('kernel'), {})
-        if 'collective' in kernel:
-            print(streams[row['stream']], row['op_start_ns'] // 1000, row['op_duration_ns'] // 1000, kernel['bytes'])
-    elif 'kernel' in row:
-        kernels[row.get('id', row['kernel'])] = row
-    elif 'stream' in row:
-        streams[row['stream']] = row.get('gpu', 0)
 END
 }
 

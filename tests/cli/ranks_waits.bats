@@ -1,26 +1,10 @@
 # What collectives of several ranks wait for, and what they hide behind, as explain and the report have it.
 
+load ranks_helpers
+
 setup() {
     cd "$BATS_TEST_TMPDIR" || return 1
     recorded=$GRIDTIDE_SOURCE/traces/training
-}
-
-# parts TRACE: "GPU start duration bytes" of each part of a collective, us
-parts() {
-    python3 - "$1" << 'END'
-import json, sys
-kernels, streams = {}, {}
-for line in open(sys.argv[1]):
-    row = json.loads(line)
-    if 'call' in row:
-        kernel = kernels.get(row.get('kernel'), {})
-        if 'collective' in kernel:
-            print(streams[row['stream']], row['op_start_ns'] // 1000, row['op_duration_ns'] // 1000, kernel['bytes'])
-    elif 'kernel' in row:
-        kernels[row.get('id', row['kernel'])] = row
-    elif 'stream' in row:
-        streams[row['stream']] = row.get('gpu', 0)
-END
 }
 
 @test "ranks that are alike wait for nobody: their collectives are told, hidden and exposed, all the same" {

@@ -244,6 +244,32 @@ static void check_silence(const struct program *p, const struct gt_check *check)
             }
 }
 
+/* A program that was drawn, and what the check says of it, which is held against its interleavings. */
+struct trial {
+    struct program p;
+    char *text;
+    struct gt_workload *w;
+    struct gt_check check;
+};
+
+static void begin_trial(struct trial *t, bool careless)
+{
+    draw_program(&t->p, careless);
+    t->text = write_program(&t->p);
+    go_through(&t->p);
+    t->w = read_text(t->text);
+    gt_check_run(&t->check, t->w);
+    compare(&t->p, &t->check, t->text);
+    check_silence(&t->p, &t->check);
+}
+
+static void end_trial(struct trial *t)
+{
+    gt_check_free(&t->check);
+    gt_workload_free(t->w);
+    free(t->text);
+}
+
 static void random_programs_have_the_races_that_their_interleavings_show(void **state)
 {
     uint32_t racy = 0, shown = 0, races = 0;
@@ -253,35 +279,24 @@ static void random_programs_have_the_races_that_their_interleavings_show(void **
     (void)state;
     assert_int_equal(gt_device_load("h200", &device, &error), 0);
     for (int i = 0; i < PROGRAMS; i++) {
-        struct program p;
-        struct gt_workload *w;
-        struct gt_check check;
-        char *text;
+        struct trial t;
 
-        draw_program(&p, false);
-        text = write_program(&p);
-        go_through(&p);
-        w = read_text(text);
-        gt_check_run(&check, w);
-        compare(&p, &check, text);
-        check_silence(&p, &check);
-        racy += check.certain.count > 0;
-        for (uint32_t r = 0; r < check.certain.count && shown < SHOWN && p.thread_count == 1; r++) {
-            struct gt_witness *witness = gt_witness_new(w, &device, &error);
+        begin_trial(&t, false);
+        racy += t.check.certain.count > 0;
+        for (uint32_t r = 0; r < t.check.certain.count && shown < SHOWN && t.p.thread_count == 1; r++) {
+            struct gt_witness *witness = gt_witness_new(t.w, &device, &error);
             struct gt_schedule schedule;
 
             assert_non_null(witness);
-            if (gt_witness_show(witness, &check.certain.races[r], &schedule, &error) != 1)
+            if (gt_witness_show(witness, &t.check.certain.races[r], &schedule, &error) != 1)
                 fail_msg("no schedule shows race %u: first %.1f to %.1f us, second from %.1f:\n%s", r,
                          (double)schedule.first_start_ps / 1e6, (double)schedule.first_end_ps / 1e6,
-                         (double)schedule.second_start_ps / 1e6, text);
+                         (double)schedule.second_start_ps / 1e6, t.text);
             gt_witness_free(witness);
             shown++;
         }
-        races += check.certain.count;
-        gt_check_free(&check);
-        gt_workload_free(w);
-        free(text);
+        races += t.check.certain.count;
+        end_trial(&t);
     }
     print_message("# %d programs, %u of them racy, %u races\n", PROGRAMS, racy, races);
     assert_true(racy > PROGRAMS / 4 && racy < PROGRAMS * 9 / 10);
@@ -357,22 +372,11 @@ static void careless_programs_are_told_what_they_do(void **state)
     (void)state;
     seed = other != NULL ? strtoull(other, NULL, 10) : seed;
     for (int i = 0; i < programs; i++) {
-        struct program p;
-        struct gt_workload *w;
-        struct gt_check check;
-        char *text;
+        struct trial t;
 
-        draw_program(&p, true);
-        text = write_program(&p);
-        go_through(&p);
-        w = read_text(text);
-        gt_check_run(&check, w);
-        compare(&p, &check, text);
-        check_silence(&p, &check);
-        compare_misuses(&p, &check, text, counts);
-        gt_check_free(&check);
-        gt_workload_free(w);
-        free(text);
+        begin_trial(&t, true);
+        compare_misuses(&t.p, &t.check, t.text, counts);
+        end_trial(&t);
     }
     for (int kind = 0; kind < GT_MISUSE_KINDS; kind++)
         print_message("# %s: %d\n", gt_misuse_kind_names[kind], counts[kind]);
