@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/reference.h"
+#include "kernels/base/reference.h"
 
 /* clang-format off */
 #define KERNELS(_) \

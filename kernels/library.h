@@ -10,7 +10,7 @@
 #ifndef GRIDTIDE_KERNELS_LIBRARY_H
 #define GRIDTIDE_KERNELS_LIBRARY_H
 
-#include "kernels/launch.h"
+#include "kernels/base/launch.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -51,21 +51,29 @@ sim_libsim_a_SOURCES = \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \
     sim/workload/peers.c sim/workload/kind_names.c sim/workload/workload.c sim/workload/workload.h sim/workload/workload_check.c sim/workload/workload_copy.c \
-    sim/whatif/change_accumulate.c sim/whatif/change_collective_sms.c sim/whatif/change_ddp.c sim/whatif/change_dp.c \
-    sim/whatif/change_delay.c sim/whatif/join_ranks.c sim/whatif/join_ranks.h sim/whatif/rank_count.c sim/whatif/rank_count.h sim/whatif/replicate.c sim/whatif/replicate.h sim/whatif/thread_plans.c sim/whatif/thread_plans.h sim/whatif/training.c sim/whatif/training.h \
-    sim/whatif/change_streams.c sim/whatif/data_flow.c sim/whatif/data_flow.h sim/whatif/deal.c sim/whatif/deal.h sim/whatif/deal_clock.c \
-    sim/whatif/deal_clock.h sim/whatif/deal_graph.c sim/whatif/deal_graph_flow.c sim/whatif/graph_nodes.c sim/whatif/graph_nodes.h sim/whatif/deal_graph.h sim/whatif/deal_targets.c sim/whatif/deal_targets.h sim/whatif/deal_write.c sim/whatif/independence.c \
-    sim/whatif/independence.h \
-    sim/whatif/capture.c sim/whatif/capture.h sim/whatif/change_graph.c sim/whatif/graph_identity.c sim/whatif/graph_identity.h sim/whatif/graph_writer.c sim/whatif/graph_writer.h \
-    sim/whatif/call_kinds.c sim/whatif/call_kinds.h sim/whatif/change_async.c sim/whatif/change_no_readback.c sim/whatif/change_lock.c \
-    sim/whatif/change_pinned.c sim/whatif/change_prefetch.c \
-    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/change_grid.c sim/whatif/change_grid.h sim/whatif/fit_connections.c sim/whatif/fit_connections.h sim/whatif/fit_priority.c sim/whatif/fit_priority.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/recording_cost.c sim/whatif/recording_cost.h sim/whatif/profiler.c sim/whatif/profiler.h \
-    sim/whatif/repeats.c sim/whatif/repeats_join.c sim/whatif/repeats.h sim/whatif/steps.c sim/whatif/steps.h \
-    sim/whatif/kernel_bound.c sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h \
-    sim/whatif/change.h sim/whatif/change_device.c sim/whatif/change_kernel.c sim/whatif/change_priority.c sim/whatif/changes.c sim/whatif/changes.h \
-    sim/whatif/rebuild.c sim/whatif/rebuild.h sim/whatif/scenario.c sim/whatif/scenario.h \
-    sim/whatif/stated.c sim/whatif/stated.h sim/whatif/timeline.c sim/whatif/timeline.h sim/whatif/whatif.c \
-    sim/whatif/whatif.h
+    sim/baseline/fit_connections.c sim/baseline/fit_connections.h sim/baseline/fit_priority.c \
+    sim/baseline/fit_priority.h sim/baseline/profiler.c sim/baseline/profiler.h sim/baseline/recording_cost.c \
+    sim/baseline/recording_cost.h sim/baseline/stated.c sim/baseline/stated.h sim/baseline/steps.c \
+    sim/baseline/steps.h sim/baseline/timeline.c sim/baseline/timeline.h \
+    sim/changes/change.h sim/changes/change_accumulate.c sim/changes/change_async.c \
+    sim/changes/change_collective_sms.c sim/changes/change_ddp.c sim/changes/change_delay.c \
+    sim/changes/change_device.c sim/changes/change_dp.c sim/changes/change_graph.c sim/changes/change_grid.c \
+    sim/changes/change_grid.h sim/changes/change_kernel.c sim/changes/change_lock.c sim/changes/change_no_readback.c \
+    sim/changes/change_pinned.c sim/changes/change_prefetch.c sim/changes/change_priority.c \
+    sim/changes/change_streams.c sim/changes/changes.c sim/changes/changes.h \
+    sim/rewrite/call_kinds.c sim/rewrite/call_kinds.h sim/rewrite/capture.c sim/rewrite/capture.h \
+    sim/rewrite/data_flow.c sim/rewrite/data_flow.h sim/rewrite/deal.c sim/rewrite/deal.h sim/rewrite/deal_clock.c \
+    sim/rewrite/deal_clock.h sim/rewrite/deal_graph.c sim/rewrite/deal_graph.h sim/rewrite/deal_graph_flow.c \
+    sim/rewrite/deal_targets.c sim/rewrite/deal_targets.h sim/rewrite/deal_write.c sim/rewrite/graph_identity.c \
+    sim/rewrite/graph_identity.h sim/rewrite/graph_nodes.c sim/rewrite/graph_nodes.h sim/rewrite/graph_writer.c \
+    sim/rewrite/graph_writer.h sim/rewrite/independence.c sim/rewrite/independence.h sim/rewrite/rebuild.c \
+    sim/rewrite/rebuild.h sim/rewrite/repeats.c sim/rewrite/repeats.h sim/rewrite/repeats_join.c \
+    sim/rewrite/scenario.c sim/rewrite/scenario.h \
+    sim/training/join_ranks.c sim/training/join_ranks.h sim/training/rank_count.c sim/training/rank_count.h \
+    sim/training/replicate.c sim/training/replicate.h sim/training/thread_plans.c sim/training/thread_plans.h \
+    sim/training/training.c sim/training/training.h \
+    sim/whatif/bound.c sim/whatif/bound.h sim/whatif/grade.c sim/whatif/grade.h sim/whatif/kernel_bound.c \
+    sim/whatif/kernel_bound.h sim/whatif/scale.c sim/whatif/scale.h sim/whatif/whatif.c sim/whatif/whatif.h
 
 # Device files, found at run time by gt_data_path().
 devicesdir = $(pkgdatadir)/devices
@@ -73,6 +81,10 @@ dist_devices_DATA = \
     sim/devices/a100.ini sim/devices/h100.ini sim/devices/h200.ini \
     sim/devices/toy.ini sim/devices/v100.ini
 
-EXTRA_DIST += sim/base/README.md sim/check/README.md sim/cmd/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md sim/machine/README.md \
-    sim/man/README.md sim/replay/README.md sim/schedule/README.md sim/stream/README.md sim/tasks/README.md sim/warp/README.md sim/whatif/README.md \
+EXTRA_DIST += \
+    sim/base/README.md sim/baseline/README.md sim/changes/README.md sim/check/README.md sim/cmd/README.md \
+    sim/cmd/gpu/README.md sim/cmd/input/README.md sim/cmd/print/README.md sim/cmd/report/README.md \
+    sim/cmd/run/README.md sim/cmd/trace/README.md sim/collectives/README.md sim/devices/README.md sim/gpu/README.md \
+    sim/machine/README.md sim/man/README.md sim/replay/README.md sim/rewrite/README.md sim/schedule/README.md \
+    sim/stream/README.md sim/tasks/README.md sim/training/README.md sim/warp/README.md sim/whatif/README.md \
     sim/workload/README.md

@@ -139,8 +139,8 @@ else
 UNIT_TESTS_BUILT =
 endif
 check_PROGRAMS += $(UNIT_TESTS_BUILT)
-tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/fold.c sim/cmd/json.c sim/cmd/table.c sim/cmd/table_people.c \
-    sim/cmd/table_print.c sim/cmd/terminal.c
+tests_unit_table_SOURCES = tests/unit/table.c sim/cmd/print/fold.c sim/cmd/print/json.c sim/cmd/print/table.c sim/cmd/print/table_people.c \
+    sim/cmd/print/table_print.c sim/cmd/print/terminal.c
 tests_unit_recorded_SOURCES = tests/unit/recorded.c validate/record/writer.c validate/record/writer.h
 tests_unit_recording_cost_SOURCES = tests/unit/recording_cost.c validate/record/writer.c validate/record/writer.h
 tests_unit_recorded_others_SOURCES = tests/unit/recorded_others.c validate/record/writer.c validate/record/writer.h

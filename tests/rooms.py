@@ -25,16 +25,20 @@ README_LINES = 30
 
 # Room: its level, and the rooms of other top folders it may use (all of its own folder's lower levels it may).
 LEVELS = {
-    "sim/base": 0, "sim/workload": 1, "sim/devices": 2, "sim/collectives": 3, "sim/warp": 3, "sim/replay": 3, "sim/tasks": 3, "sim/schedule": 3, "sim/machine": 4,
-    "sim/stream": 5, "sim/gpu": 6, "sim": 7, "sim/whatif": 8, "sim/check": 9,
-    "traces/io": 10, "traces/names": 10, "traces/import": 11, "traces/sass": 11, "traces/store": 11,
-    "traces/kineto": 12, "traces/recorded": 12, "traces/nsys": 12, "traces/ncu": 12, "traces/jsonl": 12, "traces/stats": 12,
-    "traces/export": 12, "traces/explain": 13, "traces/compare": 13, "traces/operators": 13, "traces/tasks": 13,
-    "traces": 14, "traces/diff": 15, "traces/ranks": 15,
-    "plots/data": 20, "plots/figures": 21, "plots/page": 22,
-    "kernels": 30, "kernels/calibrate": 31,
-    "validate/gpu": 40, "validate/record": 40, "validate": 41, "validate/random": 40, "validate/player": 42, "validate/calibrate": 42,
-    "sim/cmd": 50,
+    "sim/base": 0, "sim/workload": 1, "sim/devices": 2,
+    "sim/collectives": 3, "sim/warp": 3, "sim/replay": 3, "sim/rewrite": 3, "sim/tasks": 3, "sim/schedule": 3,
+    "sim/machine": 4, "sim/training": 4, "sim/stream": 5, "sim/gpu": 6, "sim": 7, "sim/baseline": 8,
+    "sim/changes": 9, "sim/check": 9, "sim/whatif": 10,
+    "traces/io": 20, "traces/names": 20, "traces/import": 21, "traces/sass": 21, "traces/store": 21,
+    "traces/kineto": 22, "traces/recorded": 22, "traces/nsys": 22, "traces/ncu": 22, "traces/jsonl": 22, "traces/stats": 22,
+    "traces/export": 22, "traces/explain": 23, "traces/compare": 23, "traces/operators": 23, "traces/tasks": 23,
+    "traces": 24, "traces/diff": 25, "traces/ranks": 25,
+    "plots/data": 30, "plots/figures": 31, "plots/page": 32,
+    "kernels/base": 40, "kernels/micro": 41, "kernels/algorithms": 41, "kernels/deep_learning": 41, "kernels/executor": 41,
+    "kernels/calibrate": 41, "kernels/children": 42, "kernels": 43,
+    "validate/gpu": 50, "validate/record": 50, "validate": 51, "validate/random": 50, "validate/player": 52, "validate/calibrate": 52,
+    "sim/cmd/print": 60, "sim/cmd/input": 61,
+    "sim/cmd/trace": 62, "sim/cmd/run": 62, "sim/cmd/report": 62, "sim/cmd/gpu": 62, "sim/cmd": 63,
 }
 # What a whole folder may not use although it lies below: kernels stand on sim/base alone, the validator draws nothing.
 FORBIDDEN = [("kernels", "sim/(?!base)"), ("kernels", "traces"), ("kernels", "plots"), ("validate", "plots")]

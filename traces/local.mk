@@ -98,7 +98,7 @@ traces/io/paths.h: Makefile
 
 # BUILT_SOURCES are made before "all" and "check" only: what includes them says so, for a program made by its name.
 traces/io/datadir.$(OBJEXT): traces/io/paths.h
-sim/cmd/record_run.$(OBJEXT): traces/io/paths.h
+sim/cmd/trace/record_run.$(OBJEXT): traces/io/paths.h
 traces/store/store.$(OBJEXT): traces/store/schema_sql.h
 
 # Beside each program that is built and not installed: where its source is, so that none has to have it in

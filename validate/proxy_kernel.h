@@ -18,11 +18,11 @@
 int64_t gt_proxy_kernels_make(struct gt_workload *workload, const struct gt_device *device, bool allowed,
                               struct gt_error *error);
 
-/* `spin` takes so many registers a thread at least (kernels/spin.cu), whatever a trace says. */
+/* `spin` takes so many registers a thread at least (kernels/micro/spin.cu), whatever a trace says. */
 enum { GT_PROXY_REGISTERS_LEAST = 24 };
-/* `executor` so many (kernels/executor.cu). */
+/* `executor` so many (kernels/executor/executor.cu). */
 enum { GT_PROXY_TASKS_REGISTERS_LEAST = 48, GT_PROXY_WORKS_REGISTERS_LEAST = 64 }; /* whose tasks all spin, or work */
-/* Kernels that blocks launch, and those that launch them, take so many (kernels/child_tree.h). */
+/* Kernels that blocks launch, and those that launch them, take so many (kernels/children/child_tree.h). */
 enum { GT_PROXY_TREE_REGISTERS = 64 };
 /* By kernel: is it such a one?  The caller frees it. */
 bool *gt_proxy_kernels_in_trees(const struct gt_workload *workload);

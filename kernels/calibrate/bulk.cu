@@ -1,7 +1,7 @@
 /* bulk.cu - bulk copies into shared memory. */
 #include "kernels/calibrate/bulk.h"
 
-#include "kernels/tensor.cuh"
+#include "kernels/base/tensor.cuh"
 
 GT_KERNEL void gt_calibrate_bulk(const char *from, uint64_t apart, uint32_t bytes, uint32_t rounds,
                                  uint32_t *cycles)

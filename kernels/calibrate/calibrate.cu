@@ -1,7 +1,7 @@
 /* calibrate.cu - kernels that take a known time and say where and when they ran. */
 #include "kernels/calibrate/calibrate.h"
 
-#include "kernels/kernel.cuh"
+#include "kernels/base/kernel.cuh"
 
 GT_KERNEL void gt_calibrate_empty()
 {

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "kernels/launch.h"
+#include "kernels/base/launch.h"
 
 #ifdef __CUDACC__
 #define GT_KERNEL extern "C" __global__

@@ -1,7 +1,7 @@
 /* code.cu - barriers, fences, jumps, and what no cache has yet of code and constants. */
 #include "kernels/calibrate/code.h"
 
-#include "kernels/kernel.cuh"
+#include "kernels/base/kernel.cuh"
 
 namespace {
 

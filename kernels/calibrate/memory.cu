@@ -1,7 +1,7 @@
 /* memory.cu - walks from pointer to pointer, and streams, for the latencies and rates of memory. */
 #include "kernels/calibrate/memory.h"
 
-#include "kernels/kernel.cuh"
+#include "kernels/base/kernel.cuh"
 
 GT_KERNEL void gt_calibrate_ring(char *ring, uint64_t stride_bytes, uint64_t nodes, uint64_t factor,
                                  uint32_t shuffle)

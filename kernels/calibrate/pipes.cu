@@ -1,7 +1,7 @@
 /* pipes.cu - loops over one instruction, in one chain or several, for the pipes of an SM. */
 #include "kernels/calibrate/pipes.h"
 
-#include "kernels/tensor.cuh"
+#include "kernels/base/tensor.cuh"
 
 namespace {
 

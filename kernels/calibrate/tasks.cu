@@ -1,7 +1,7 @@
 /* tasks.cu - atomics and polls of one word, by as many blocks as one likes. */
 #include "kernels/calibrate/tasks.h"
 
-#include "kernels/gpu_atomics.cuh"
+#include "kernels/base/gpu_atomics.cuh"
 
 GT_KERNEL void gt_calibrate_queue(uint32_t *word, uint32_t *arrived, uint32_t rounds, uint64_t *cycles)
 {

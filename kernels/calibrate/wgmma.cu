@@ -1,7 +1,7 @@
 /* wgmma.cu - matrix products of warp groups. This file is compiled for sm_90a. */
 #include "kernels/calibrate/bulk.h"
 
-#include "kernels/wgmma.cuh"
+#include "kernels/base/wgmma.cuh"
 
 #ifdef __CUDA_ARCH_FEAT_SM90_ALL
 namespace {

@@ -2,9 +2,9 @@
 
 #include <stdlib.h>
 
+#include "sim/baseline/stated.h"
+#include "sim/baseline/timeline.h"
 #include "sim/simulate.h"
-#include "sim/whatif/stated.h"
-#include "sim/whatif/timeline.h"
 
 enum { MOST_CONNECTIONS = 128 };
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "sim/base/spelling.h"
-#include "sim/cmd/cmd.h"
+#include "sim/cmd/input/cmd.h"
 #include "traces/io/overwrite.h"
 #include "traces/names/clean_text.h"
 

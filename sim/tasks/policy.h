@@ -1,6 +1,6 @@
 /* policy.h - how a worker gets its next task: policies by name, which a launch gives (gt_kernel.task_policy).
  *
- * What each costs, by the keys `tasks.*` of a device file; this is what the executor on a GPU does (kernels/executor.h),
+ * What each costs, by the keys `tasks.*` of a device file; this is what the executor on a GPU does (kernels/executor/executor.h),
  * and what `gridtide calibrate` measures.  A worker is a resident block; its life:
  *
  *   1. start_us after its block's start it asks for a task, as its policy says (below).

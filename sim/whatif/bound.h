@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_SIM_WHATIF_BOUND_H
 #define GRIDTIDE_SIM_WHATIF_BOUND_H
 
-#include "sim/whatif/timeline.h"
+#include "sim/baseline/timeline.h"
 
 enum gt_bound {
     GT_BOUND_BY_HOST,   /* the program's own work, and calls that submit nothing */

@@ -2,9 +2,9 @@
 #ifndef GRIDTIDE_SIM_WHATIF_GRADE_H
 #define GRIDTIDE_SIM_WHATIF_GRADE_H
 
+#include "sim/baseline/profiler.h"
+#include "sim/baseline/steps.h"
 #include "sim/whatif/bound.h"
-#include "sim/whatif/profiler.h"
-#include "sim/whatif/steps.h"
 
 /* What the rules go by: of the recording and its replay. */
 struct gt_grade_facts {

@@ -2,7 +2,7 @@
 #ifndef GRIDTIDE_SIM_WHATIF_SCALE_H
 #define GRIDTIDE_SIM_WHATIF_SCALE_H
 
-#include "sim/whatif/scenario.h"
+#include "sim/rewrite/scenario.h"
 
 /* Where the scenario's device computes or remembers otherwise than the recorded one, kernels with a stated duration get
  * the one that they have there: by their programs where they have any, else by rules (kernel_bound.h).  What was scaled

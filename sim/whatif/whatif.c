@@ -1,15 +1,15 @@
 #include "sim/whatif/whatif.h"
-#include "sim/whatif/training.h"
+#include "sim/training/training.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "sim/whatif/fit_connections.h"
-#include "sim/whatif/fit_priority.h"
-#include "sim/whatif/join_ranks.h"
-#include "sim/whatif/rank_count.h"
+#include "sim/baseline/fit_connections.h"
+#include "sim/baseline/fit_priority.h"
+#include "sim/training/join_ranks.h"
+#include "sim/training/rank_count.h"
 #include "sim/whatif/scale.h"
 
 static struct gt_options options_of(const struct gt_whatif *whatif, const struct gt_scenario *scenario)

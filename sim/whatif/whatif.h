@@ -2,12 +2,12 @@
 #ifndef GRIDTIDE_SIM_WHATIF_WHATIF_H
 #define GRIDTIDE_SIM_WHATIF_WHATIF_H
 
+#include "sim/baseline/stated.h"
+#include "sim/baseline/timeline.h"
+#include "sim/changes/changes.h"
 #include "sim/machine/options.h"
 #include "sim/whatif/bound.h"
-#include "sim/whatif/changes.h"
 #include "sim/whatif/grade.h"
-#include "sim/whatif/stated.h"
-#include "sim/whatif/timeline.h"
 
 /* What is asked about: lent, outlives the answers. */
 struct gt_whatif_subject {

@@ -83,7 +83,7 @@ enum gt_call_flag {
     GT_CALL_SYNCHRONOUS = 1,    /* cudaMemcpy rather than cudaMemcpyAsync */
     GT_CALL_INFERRED = 2,       /* not in the source: made up by an importer */
     GT_CALL_TARGET_UNKNOWN = 4, /* which stream or event it meant was not recorded */
-    /* Of a workload in stated form (sim/whatif/stated.h): from a recorded run, so that it waits for its operation's end
+    /* Of a workload in stated form (sim/baseline/stated.h): from a recorded run, so that it waits for its operation's end
      * if GT_CALL_WAITS says so, and else does not, whatever CUDA's rules are. */
     GT_CALL_STATED = 8,
     GT_CALL_WAITS = 16
@@ -203,7 +203,7 @@ struct gt_call {
     uint32_t correlation, external;
     uint8_t kind;  /* gt_call_kind */
     uint8_t flags; /* gt_call_flag */
-    /* What measured times show, said outright (sim/whatif/stated.h); of no meaning where start_ps is known. */
+    /* What measured times show, said outright (sim/baseline/stated.h); of no meaning where start_ps is known. */
     gt_op_index awaited;  /* of a synchronisation without a target: the operation that it waits for; or GT_NONE */
     gt_time_ps before_ps; /* the thread's own work since the call before; of its first call, since the origin */
     gt_time_ps

@@ -24,7 +24,7 @@ def times(matrix, vector):
 
 
 def do(line, memory):
-    """One operator, as kernels/network.h describes it."""
+    """One operator, as kernels/executor/network.h describes it."""
     read = [memory[name] for name in line["reads"]]
     if line["kind"].startswith("product"):
         memory[line["writes"][0]] = times(*read)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/executor.h"
+#include "kernels/executor/executor.h"
 #include "kernels/library.h"
 
 enum { MOST_TASKS = 2000, MOST_EDGES = 3 * MOST_TASKS, SPIN_SLACK_CYCLES = 2000, TICK_NS = 100 };

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "sim/whatif/change.h"
+#include "sim/changes/change.h"
 #include "traces/io/device_file.h"
 #include "validate/random/draw.h"
 

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/whatif/changes.h"
+#include "sim/changes/changes.h"
 #include "sim/workload/child_launches.h"
 #include "traces/jsonl/trace.h"
 #include "traces/names/demangle.h"

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
+#include "sim/changes/changes.h"
 #include "sim/simulate.h"
-#include "sim/whatif/changes.h"
 #include "tests/unit/golden_cost.h"
 #include "tests/unit/golden_directive.h"
 #include "traces/io/device_file.h"

@@ -7,8 +7,8 @@
 
 #include <cmocka.h>
 
+#include "sim/rewrite/rebuild.h"
 #include "sim/simulate.h"
-#include "sim/whatif/rebuild.h"
 #include "traces/io/device_file.h"
 #include "validate/random/draw.h"
 

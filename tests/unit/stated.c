@@ -9,8 +9,8 @@
 #include <cmocka.h>
 #include <glob.h>
 
-#include "sim/whatif/stated.h"
-#include "sim/whatif/timeline.h"
+#include "sim/baseline/stated.h"
+#include "sim/baseline/timeline.h"
 #include "traces/importers.h"
 #include "traces/io/device_file.h"
 

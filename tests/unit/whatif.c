@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "sim/whatif/repeats.h"
+#include "sim/rewrite/repeats.h"
 #include "sim/whatif/whatif.h"
 #include "traces/io/device_file.h"
 #include "traces/names/demangle.h"

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "sim/base/array.h"
-#include "sim/whatif/changes.h"
-#include "sim/whatif/timeline.h"
+#include "sim/baseline/timeline.h"
+#include "sim/changes/changes.h"
 #include "traces/io/device_file.h"
 #include "validate/random/draw.h"
 

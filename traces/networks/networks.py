@@ -43,7 +43,7 @@ class Shape(tuple):
         return int({"product": 2 * a * b, "tile": 2 * a * a * b, "window": 2 * a * b * b, "cell": 40 * a}[what])
 
     def arguments(self):
-        """What is told to who does it for real (kernels/network.h)."""
+        """What is told to who does it for real (kernels/executor/network.h)."""
         return {"rows": self[1], "columns": self[2]} if self[0] == "product" else {"rows": self[1]}
 
     def estimate_us(self):

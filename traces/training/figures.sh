@@ -5,7 +5,7 @@
 #
 # `one`: the baseline, of the recording on one GPU; the others: what is predicted from it.  `change`: how far the ratio to `one` is
 # off, which a host at another pace than while the profile was taken leaves alone where it is the bound; `pace`: what a small launch
-# took the host before each round of steps, the mean (6 us as a rule, 10 at times).  Constants of sim/whatif/change_ddp.c,
+# took the host before each round of steps, the mean (6 us as a rule, 10 at times).  Constants of sim/changes/change_ddp.c,
 # change_dp.c and thread_plans.c were fitted on the set `developed`; `judged` was looked at once before they were done, `fresh` once
 # behind that (DistributedDataParallel 5.1% in the median, 20.1% at worst; DataParallel 16.9% and 20.1%, whereupon its constants became
 # 8% longer).

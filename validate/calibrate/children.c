@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/child_tree.h"
+#include "kernels/children/child_tree.h"
 #include "validate/calibrate/groups.h"
 
 enum { MOST = 256, ROUNDS = 24, CALLS = 8, CROWD = 64 };

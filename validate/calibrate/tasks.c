@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/calibrate/tasks.h"
-#include "kernels/executor.h"
+#include "kernels/executor/executor.h"
 #include "kernels/library.h"
 #include "validate/calibrate/cycles.h"
 #include "validate/calibrate/groups.h"

@@ -1,5 +1,5 @@
 /* Kernels whose blocks launch kernels, and those that they launch: all grids of one launch by the host are a tree
- * (kernels/child_tree.h), whose tables stand on the GPU before anything is played. */
+ * (kernels/children/child_tree.h), whose tables stand on the GPU before anything is played. */
 #include <stdlib.h>
 #include <string.h>
 

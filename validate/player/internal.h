@@ -29,10 +29,10 @@
 
 #include <cuda_runtime_api.h>
 
-#include "kernels/child_tree.h"
-#include "kernels/executor.h"
+#include "kernels/children/child_tree.h"
+#include "kernels/executor/executor.h"
+#include "kernels/executor/network.h"
 #include "kernels/library.h"
-#include "kernels/network.h"
 #include "sim/base/array.h"
 #include "validate/gpu/cuda_error.h"
 #include "validate/gpu/cupti.h"

@@ -1,0 +1,244 @@
+#include "sim/baseline/steps.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/sort.h"
+#include "sim/rewrite/call_kinds.h"
+#include "sim/rewrite/repeats.h"
+#include "sim/workload/ranges.h"
+
+/* Annotations are steps where they hold this part of all calls. */
+static const double most_calls_part = 0.8;
+
+static bool is_step(const struct gt_range *range)
+{
+    return range->kind == GT_RANGE_STEP && range->behind_call > range->first_call;
+}
+
+/* Whose steps are told: of a job of several ranks, each of which goes through the same steps, those of the first. */
+static uint64_t process_with_steps(const struct gt_workload *w)
+{
+    for (uint32_t i = 0; i < w->range_count; i++)
+        if (is_step(&w->ranges[i]))
+            return w->threads[w->ranges[i].thread].process;
+    return 0;
+}
+
+static uint32_t count_steps(const struct gt_workload *w)
+{
+    uint64_t process = process_with_steps(w);
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < w->range_count; i++)
+        count += is_step(&w->ranges[i]) && w->threads[w->ranges[i].thread].process == process;
+    return count;
+}
+
+/* "step 3" and "step 12" are the same but for digits. */
+static bool same_but_digits(const char *one, const char *other)
+{
+    for (;;) {
+        while (isdigit((unsigned char)*one))
+            one++;
+        while (isdigit((unsigned char)*other))
+            other++;
+        if (*one != *other)
+            return false;
+        if (*one == '\0')
+            return true;
+        one++;
+        other++;
+    }
+}
+
+static bool is_annotation(const struct gt_range *range)
+{
+    return range->parent == GT_NONE && (range->kind == GT_RANGE_ANNOTATION || range->kind == GT_RANGE_NVTX) &&
+           range->behind_call > range->first_call;
+}
+
+/* Does range `j` follow range `i` as another step: the same thread and name, behind it? */
+static bool follows(const struct gt_workload *w, uint32_t i, uint32_t j)
+{
+    const struct gt_range *one = &w->ranges[i], *other = &w->ranges[j];
+
+    return is_annotation(other) && one->thread == other->thread && other->first_call >= one->behind_call &&
+           same_but_digits(gt_name_text(w, one->name), gt_name_text(w, other->name));
+}
+
+static void mark(struct gt_workload *w, gt_thread_index thread, uint32_t name, gt_call_index first,
+                 gt_call_index behind)
+{
+    gt_range_index index = gt_workload_add_range(w);
+    struct gt_range *range = &w->ranges[index];
+
+    range->kind = GT_RANGE_STEP;
+    range->thread = thread;
+    range->name = name;
+    range->first_call = first;
+    range->behind_call = behind;
+}
+
+/* From each such annotation to the next is a step. */
+static void mark_from(struct gt_workload *w, uint32_t first, uint32_t ranges)
+{
+    uint32_t last = first;
+
+    for (uint32_t i = first + 1; i < ranges; i++) {
+        if (!follows(w, last, i))
+            continue;
+        mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[i].first_call);
+        last = i;
+    }
+    mark(w, w->ranges[last].thread, w->ranges[last].name, w->ranges[last].first_call, w->ranges[last].behind_call);
+}
+
+/* Do the annotations like number `first` hold nearly all calls, and are there two at least? */
+static bool are_steps(const struct gt_workload *w, uint32_t first)
+{
+    uint32_t last = first, count = 1;
+    uint64_t calls = w->ranges[first].behind_call - w->ranges[first].first_call;
+
+    for (uint32_t i = first + 1; i < w->range_count; i++) {
+        if (!follows(w, last, i))
+            continue;
+        calls += w->ranges[i].behind_call - w->ranges[i].first_call;
+        last = i;
+        count++;
+    }
+    return count >= 2 && (double)calls >= most_calls_part * w->call_count;
+}
+
+enum { ANNOTATIONS_TRIED = 16 };
+
+static bool mark_annotated(struct gt_workload *w)
+{
+    uint32_t ranges = w->range_count, tried = 0;
+
+    for (uint32_t i = 0; i < ranges && tried < ANNOTATIONS_TRIED; i++) {
+        if (!is_annotation(&w->ranges[i]))
+            continue;
+        tried++;
+        if (!are_steps(w, i))
+            continue;
+        mark_from(w, i, ranges);
+        return true;
+    }
+    return false;
+}
+
+static const char repeated_calls[] = "repeated calls";
+
+bool gt_step_is_repetition(const struct gt_workload *w, const struct gt_range *step)
+{
+    return strcmp(gt_name_text(w, step->name), repeated_calls) == 0;
+}
+
+static bool mark_repeated(struct gt_workload *w, struct gt_steps *steps)
+{
+    struct gt_repeats repeats;
+
+    if (!gt_repeats_find(&repeats, w))
+        return false;
+    steps->rows = repeats.rows;
+    for (gt_call_index i = repeats.first_call[0]; i < repeats.first_call[1]; i++)
+        steps->waited |= w->calls[i].thread == repeats.thread &&
+                         (w->calls[i].flags & GT_CALL_WAITS || gt_call_synchronises(&w->calls[i]));
+    for (uint32_t i = 0; i < repeats.count; i++)
+        mark(w, repeats.thread, gt_name(w, repeated_calls, sizeof repeated_calls - 1), repeats.first_call[i],
+             repeats.first_call[i + 1]);
+    free(repeats.first_call);
+    return true;
+}
+
+struct gt_steps gt_steps_find(struct gt_workload *w)
+{
+    struct gt_steps steps = { .count = count_steps(w), .by = GT_STEPS_MARKED };
+
+    if (steps.count > 0)
+        return steps;
+    if (mark_annotated(w))
+        steps.by = GT_STEPS_ANNOTATED;
+    else if (mark_repeated(w, &steps))
+        steps.by = GT_STEPS_REPEATED;
+    else
+        return (struct gt_steps){ .count = 1, .by = GT_STEPS_ONE };
+    steps.count = count_steps(w);
+    return steps;
+}
+
+/* When a step's first call began (others' calls count where they ask for work: a watchdog's have nothing to do with it), and when
+ * the last of its operations ended (of a step without any, of its calls: calls at the end of the last step wait for all
+ * there is, and hold what comes behind the steps). */
+struct span {
+    gt_time_ps start_ps, end_ps;
+};
+
+static struct span span_of(const struct gt_workload *w, const struct gt_timeline *timeline,
+                           const struct gt_range *step)
+{
+    struct span span = { GT_TIME_NONE, 0 };
+    gt_time_ps calls_end_ps = 0;
+
+    for (gt_call_index i = step->first_call; i < step->behind_call; i++) {
+        const struct gt_call *call = &w->calls[i];
+
+        if (w->threads[call->thread].process != w->threads[step->thread].process)
+            continue;
+        for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+            span.end_ps = timeline->ops[op].end_ps > span.end_ps ? timeline->ops[op].end_ps : span.end_ps;
+        calls_end_ps = timeline->calls[i].end_ps > calls_end_ps ? timeline->calls[i].end_ps : calls_end_ps;
+        if ((call->thread == step->thread || call->ops > 0) && timeline->calls[i].start_ps < span.start_ps)
+            span.start_ps = timeline->calls[i].start_ps;
+    }
+    span.end_ps = span.end_ps > 0 ? span.end_ps : calls_end_ps;
+    return span;
+}
+
+/* The middle of what lies between neighbours; of two alone the last: recordings may begin while the GPU is behind. */
+static double median_us(double *values, uint32_t count)
+{
+    if (count == 2)
+        return values[1];
+    qsort(values, count, sizeof *values, gt_by_double);
+    return (values[(count - 1) / 2] + values[count / 2]) / 2;
+}
+
+double gt_steps_us(const struct gt_workload *w, const struct gt_timeline *timeline, uint32_t count, bool *divided)
+{
+    double *starts = gt_calloc(w->range_count + 1ull, sizeof *starts);
+    double *ends = gt_calloc(w->range_count + 1ull, sizeof *ends), start_us, end_us;
+    struct span before = { 0, 0 };
+    uint64_t process = process_with_steps(w);
+    gt_call_index middle = 0, behind = 0;
+    uint32_t found = 0;
+    bool apart = true; /* calls of later steps may have moved into earlier ones: then steps are told by their ends */
+
+    for (uint32_t i = 0; i < w->range_count; i++) {
+        struct span now;
+
+        if (w->ranges[i].kind != GT_RANGE_STEP || w->ranges[i].behind_call <= behind ||
+            w->threads[w->ranges[i].thread].process != process)
+            continue;
+        apart &= w->ranges[i].first_call >= middle;
+        behind = w->ranges[i].behind_call;
+        middle = w->ranges[i].first_call + (behind - w->ranges[i].first_call) / 2;
+        now = span_of(w, timeline, &w->ranges[i]);
+        if (found++ > 0) {
+            starts[found - 2] = ((double)now.start_ps - (double)before.start_ps) / 1e6;
+            ends[found - 2] = ((double)now.end_ps - (double)before.end_ps) / 1e6;
+        }
+        before = now;
+    }
+    *divided = found < 2 || found < count;
+    start_us = *divided || !apart ? 0 : median_us(starts, found - 1);
+    end_us = *divided ? 0 : median_us(ends, found - 1);
+    free(starts);
+    free(ends);
+    if (start_us > 0 || end_us > 0)
+        return start_us > end_us ? start_us : end_us;
+    *divided = true;
+    return gt_timeline_us(timeline) / (count > 0 ? count : 1);
+}

@@ -1,0 +1,109 @@
+/* accumulate=K: forward and backward pass K times before the optimiser's step, gradients added up; with ddp=N they are
+ * reduced in the last one alone (no_sync). */
+#include <stdlib.h>
+
+#include "sim/changes/change.h"
+#include "sim/training/rank_count.h"
+#include "sim/training/training.h"
+
+enum { MOST_PASSES = 1024, ADD_THREADS = 128, ADD_BYTES = 2048 };
+
+/* The host's work to ask for adding a gradient up, beside the call (as change_ddp.c has it of multiplying one). */
+static const gt_time_ps gradient_ps = 6000000;
+/* Two are read and one written, faster than a copy within the device moves as much. */
+static const double added_as = 1.5 / 1.28;
+
+struct passes {
+    const struct gt_device *device;
+    struct gt_training training;
+    struct gt_rebuild rebuild;
+};
+
+static void add_up(struct passes *p, uint64_t bytes)
+{
+    struct gt_workload *to = p->rebuild.to;
+    struct gt_kernel kernel = {
+        .grid = { (uint32_t)(bytes / ADD_BYTES % UINT32_MAX) + 1, 1, 1 },
+        .block = { ADD_THREADS, 1, 1 },
+        .runs = GT_NONE,
+        .arguments = GT_NONE,
+        .duration_ps = GT_TIME_NONE,
+    };
+    gt_call_index call = gt_rebuild_insert(&p->rebuild, GT_CALL_LAUNCH, p->training.main);
+    gt_op_index op;
+
+    kernel.name = gt_name(to, "gradient added up", 17);
+    to->calls[call].stream = p->training.stream;
+    to->calls[call].before_ps += gradient_ps;
+    to->calls[call].first_op = to->op_count;
+    op = gt_rebuild_add_op(&p->rebuild);
+    to->ops[op].kind = GT_OP_KERNEL;
+    to->ops[op].stream = p->training.stream;
+    to->ops[op].kernel = gt_workload_kernel(to, &kernel);
+    to->ops[op].duration_ps = 1000000 + (gt_time_ps)((double)bytes * 1000 * added_as / p->device->d2d.gbps);
+}
+
+/* Calls first .. behind - 1 once; gradients are added to those that are there already, if any are. */
+static void pass(struct passes *p, gt_call_index first, gt_call_index behind, uint32_t gradient, bool added,
+                 gt_call_index *last)
+{
+    const struct gt_training *t = &p->training;
+
+    for (gt_call_index i = first; i < behind; i++) {
+        gt_training_copy(&p->rebuild, t, i, last);
+        for (; gradient < t->gradient_count && t->gradients[gradient].behind == i; gradient++)
+            if (added)
+                add_up(p, t->gradients[gradient].bytes);
+    }
+}
+
+static struct gt_workload *repeat(struct passes *p, const struct gt_workload *w, uint32_t times)
+{
+    const struct gt_training *t = &p->training;
+    gt_call_index done = 0, last = GT_NONE;
+
+    gt_rebuild_begin(&p->rebuild, w);
+    for (uint32_t s = 0; s < t->step_count; s++) {
+        const struct gt_training_step *step = &t->steps[s];
+        gt_call_index behind;
+
+        if (step->gradients == 0)
+            continue;
+        behind = t->gradients[step->first_gradient + step->gradients - 1].behind + 1;
+        pass(p, done, step->first, t->gradient_count, false, &last);
+        for (uint32_t i = 0; i < times; i++)
+            pass(p, step->first, behind, step->first_gradient, i > 0, &last);
+        done = behind;
+    }
+    pass(p, done, w->call_count, t->gradient_count, false, &last);
+    return gt_training_end(&p->rebuild, t);
+}
+
+static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    struct passes p = { .device = &scenario->device };
+    uint32_t times;
+    int status = -1;
+
+    if (gt_count_parse(argument, "how often gradients are added up", 1, MOST_PASSES, &times, error) != 0)
+        return -1;
+    if (gt_training_find(&p.training, scenario, error) == 0) {
+        gt_scenario_replace(scenario, repeat(&p, scenario->workload, times));
+        gt_scenario_assume(
+            scenario, GT_TRUST_MEDIUM,
+            "%u forward and backward passes a step take what the recorded one took, and from the second on "
+            "each gradient is added to what is there",
+            times);
+        status = 0;
+    }
+    gt_training_free(&p.training);
+    return status;
+}
+
+const struct gt_change_kind gt_change_accumulate = {
+    .name = "accumulate",
+    .argument = "K",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "K forward and backward passes a step, reduced once where there are ranks",
+    .apply = apply,
+};

@@ -1,0 +1,265 @@
+/* ddp=N: the training step on N GPUs by PyTorch's DistributedDataParallel, each with the batch that the one had.
+ *
+ * As torch/nn/parallel/distributed.py and torch/csrc/distributed/c10d/reducer.cpp of PyTorch 2.11 do it: a gradient that is
+ * ready is multiplied into its bucket; a bucket that is full is reduced by all ranks in a stream of its own, as soon as
+ * what was asked for before is done, while the backward pass goes on; behind the backward pass each bucket is waited for and
+ * copied back into its gradients.  The first bucket is full from 1 MiB on, the others from 25 MiB, or all from what
+ * the user says (bucket_cap_mb).  Buffers of batch norms are broadcast before the step.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/changes/change.h"
+#include "sim/training/rank_count.h"
+#include "sim/training/replicate.h"
+#include "sim/training/training.h"
+#include "sim/workload/collective.h"
+
+#define FIRST_BUCKET_BYTES (UINT64_C(1) << 20)
+#define BUCKET_BYTES       (UINT64_C(25) << 20)
+
+/* What PyTorch's host does for each, beside the calls: of steps of 8 models on 1 and 2 H200s that were timed in turns without a
+ * profiler (traces/training; most by `many`, of 160 gradients, `resnet`, of 60 buffers, and mlp-exposed, all of buckets). */
+static const gt_time_ps forward_ps = 60000000, gradient_ps = 6000000, bucket_ps = 120000000, back_ps = 5000000,
+                        buffer_ps = 10000000;
+/* A gradient is read and written faster than a copy within the device: 4.3 of 3.35 TB/s on an H200. */
+static const double multiplied_faster = 1.28;
+enum { BUFFERS = 3, BUFFER_BYTES = 2048, ELEMENTWISE_THREADS = 128, ELEMENTWISE_BYTES = 2048 };
+
+struct bucket {
+    uint32_t gradients; /* how many of the step, from the one behind the bucket before on */
+    gt_event_index full, reduced;
+};
+
+struct ddp {
+    const struct gt_device *device;
+    struct gt_training training;
+    struct gt_rebuild rebuild;
+    uint64_t first_bytes, bucket_bytes;
+    uint32_t group;
+    gt_stream_index stream; /* of collectives */
+    struct bucket *buckets; /* of a step; events serve every step */
+    uint32_t bucket_count, bucket_room;
+    uint64_t bytes; /* in the bucket that is filled */
+};
+
+static struct gt_call *insert(struct ddp *ddp, enum gt_call_kind kind, gt_stream_index stream, gt_time_ps work_ps)
+{
+    gt_call_index added = gt_rebuild_insert(&ddp->rebuild, kind, ddp->training.main);
+    struct gt_call *call = &ddp->rebuild.to->calls[added];
+
+    call->stream = stream;
+    call->before_ps += work_ps;
+    call->first_op = ddp->rebuild.to->op_count;
+    return call;
+}
+
+/* The last call's one operation. */
+static struct gt_op *add_op(struct ddp *ddp, enum gt_op_kind kind, gt_stream_index stream)
+{
+    gt_op_index added = gt_rebuild_add_op(&ddp->rebuild);
+    struct gt_op *op = &ddp->rebuild.to->ops[added];
+
+    op->kind = (uint8_t)kind;
+    op->stream = stream;
+    return op;
+}
+
+static gt_kernel_index kernel_of(struct ddp *ddp, const char *name, uint32_t blocks, struct gt_collective collective)
+{
+    struct gt_kernel kernel = {
+        .grid = { blocks, 1, 1 },
+        .block = { blocks > 1 ? ELEMENTWISE_THREADS : 1, 1, 1 },
+        .runs = GT_NONE,
+        .arguments = GT_NONE,
+        .duration_ps = GT_TIME_NONE,
+        .collective = collective,
+    };
+
+    kernel.name = gt_name(ddp->rebuild.to, name, strlen(name));
+    return gt_workload_kernel(ddp->rebuild.to, &kernel);
+}
+
+static void multiply(struct ddp *ddp, uint64_t bytes)
+{
+    gt_stream_index stream = ddp->training.stream;
+    uint64_t blocks = bytes / ELEMENTWISE_BYTES + 2;
+    gt_kernel_index kernel =
+        kernel_of(ddp, "gradient into bucket", blocks < UINT32_MAX ? (uint32_t)blocks : UINT32_MAX,
+                  (struct gt_collective){ 0 });
+    struct gt_op *op;
+
+    insert(ddp, GT_CALL_LAUNCH, stream, gradient_ps);
+    op = add_op(ddp, GT_OP_KERNEL, stream);
+    op->kernel = kernel;
+    op->duration_ps = 1000000 + (gt_time_ps)((double)bytes * 1000 / (multiplied_faster * ddp->device->d2d.gbps));
+}
+
+static void collect(struct ddp *ddp, enum gt_collective_kind kind, const char *name, uint64_t bytes,
+                    gt_time_ps work_ps)
+{
+    gt_kernel_index kernel = kernel_of(ddp, name, 1, gt_collective_of(kind, ddp->group, bytes));
+
+    insert(ddp, GT_CALL_LAUNCH, ddp->stream, work_ps);
+    add_op(ddp, GT_OP_KERNEL, ddp->stream)->kernel = kernel;
+}
+
+static void order(struct ddp *ddp, gt_event_index event, gt_stream_index first, gt_stream_index then)
+{
+    gt_rebuild_record(&ddp->rebuild, ddp->training.main, event, first);
+    gt_rebuild_wait(&ddp->rebuild, ddp->training.main, event, then);
+}
+
+/* The bucket is full, or the last one of the step. */
+static void reduce(struct ddp *ddp, struct bucket *bucket)
+{
+    insert(ddp, GT_CALL_EVENT_RECORD, ddp->training.stream, bucket_ps)->event = bucket->full;
+    gt_rebuild_wait(&ddp->rebuild, ddp->training.main, bucket->full, ddp->stream);
+    collect(ddp, GT_ALL_REDUCE, "bucket all-reduce", ddp->bytes, 0);
+    gt_rebuild_record(&ddp->rebuild, ddp->training.main, bucket->reduced, ddp->stream);
+    ddp->bytes = 0;
+}
+
+static struct bucket *bucket_at(struct ddp *ddp, uint32_t number)
+{
+    if (number == ddp->bucket_count) {
+        gt_array_grow(ddp->buckets, ddp->bucket_count, ddp->bucket_room);
+        ddp->buckets[ddp->bucket_count++] = (struct bucket){ .full = gt_rebuild_new_event(&ddp->rebuild),
+                                                             .reduced = gt_rebuild_new_event(&ddp->rebuild) };
+    }
+    return &ddp->buckets[number];
+}
+
+/* Behind the backward pass: what was reduced goes back into the gradients. */
+static void finish(struct ddp *ddp, const struct gt_gradient *gradients, uint32_t buckets)
+{
+    for (uint32_t i = 0; i < buckets; i++) {
+        gt_rebuild_wait(&ddp->rebuild, ddp->training.main, ddp->buckets[i].reduced, ddp->training.stream);
+        for (uint32_t n = ddp->buckets[i].gradients; n > 0; n--) {
+            struct gt_op *op;
+
+            insert(ddp, GT_CALL_COPY, ddp->training.stream, back_ps);
+            op = add_op(ddp, GT_OP_COPY, ddp->training.stream);
+            op->direction = GT_D2D;
+            op->memory = GT_MEMORY_DEVICE;
+            op->bytes = (gradients++)->bytes;
+        }
+    }
+}
+
+/* Before the forward pass: one broadcast of all floating-point buffers, one of all counters, and a copy back into each. */
+static void broadcast(struct ddp *ddp)
+{
+    uint32_t buffers = BUFFERS * ddp->training.normalisations;
+    struct bucket *events = bucket_at(ddp, 0);
+
+    for (uint32_t i = 0; i < 2 && buffers > 0; i++) {
+        order(ddp, events->full, ddp->training.stream, ddp->stream);
+        collect(ddp, GT_BROADCAST, "buffers' broadcast", (uint64_t)buffers * BUFFER_BYTES, bucket_ps);
+        order(ddp, events->reduced, ddp->stream, ddp->training.stream);
+    }
+    for (uint32_t i = 0; i < buffers; i++) {
+        struct gt_op *op;
+
+        insert(ddp, GT_CALL_COPY, ddp->training.stream, buffer_ps);
+        op = add_op(ddp, GT_OP_COPY, ddp->training.stream);
+        op->direction = GT_D2D;
+        op->memory = GT_MEMORY_DEVICE;
+        op->bytes = BUFFER_BYTES;
+    }
+}
+
+/* Gradients of a step from `*next` on that are ready behind `call`. */
+static void take_gradients(struct ddp *ddp, gt_call_index call, uint32_t *next, uint32_t *bucket)
+{
+    const struct gt_training *t = &ddp->training;
+
+    for (; *next < t->gradient_count && t->gradients[*next].behind == call; (*next)++) {
+        const struct gt_gradient *gradient = &t->gradients[*next];
+        const struct gt_training_step *step = &t->steps[gradient->step];
+        bool last = *next + 1 == step->first_gradient + step->gradients;
+
+        if (*next == step->first_gradient)
+            *bucket = 0;
+        if (ddp->bytes == 0)
+            bucket_at(ddp, *bucket)->gradients = 0;
+        multiply(ddp, gradient->bytes);
+        ddp->bytes += gradient->bytes;
+        ddp->buckets[*bucket].gradients++;
+        if (last || ddp->bytes >= (*bucket == 0 ? ddp->first_bytes : ddp->bucket_bytes))
+            reduce(ddp, &ddp->buckets[(*bucket)++]);
+        if (last)
+            finish(ddp, &t->gradients[step->first_gradient], *bucket);
+    }
+}
+
+static struct gt_workload *distribute(struct ddp *ddp, const struct gt_workload *w, uint32_t ranks)
+{
+    struct gt_workload *to;
+    gt_call_index last = GT_NONE;
+    uint32_t next = 0, bucket = 0, step = 0;
+
+    gt_rebuild_begin(&ddp->rebuild, w);
+    ddp->group = gt_replicate_begin(ddp->rebuild.to, ranks - 1);
+    ddp->stream = gt_rebuild_new_stream(&ddp->rebuild, ddp->training.stream);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        if (step < ddp->training.step_count && i == ddp->training.steps[step].first) {
+            insert(ddp, GT_CALL_HOST_WORK, GT_NONE, 0)->duration_ps = forward_ps;
+            broadcast(ddp);
+            step++;
+        }
+        gt_training_copy(&ddp->rebuild, &ddp->training, i, &last);
+        take_gradients(ddp, i, &next, &bucket);
+    }
+    to = gt_training_end(&ddp->rebuild, &ddp->training);
+    gt_replicate_end(to, ddp->group);
+    return to;
+}
+
+static void tell(struct gt_scenario *scenario, const struct ddp *ddp, uint32_t ranks)
+{
+    const struct gt_training *t = &ddp->training;
+
+    gt_scenario_assume(
+        scenario, GT_TRUST_MEDIUM,
+        "%u ranks of the recorded batch each; %.1f MiB of gradients a step in %u bucket%s, reduced beside the "
+        "backward pass (DistributedDataParallel's rules of PyTorch 2.11)",
+        ranks, (double)t->gradient_bytes / (1 << 20), ddp->bucket_count, ddp->bucket_count == 1 ? "" : "s");
+    gt_scenario_assume(scenario, GT_TRUST_MEDIUM,
+                       "all ranks' hosts are as fast as the recorded one, and none is late");
+    if (t->spread)
+        gt_scenario_assume(scenario, GT_TRUST_LOW,
+                           "when which gradient is ready was not recorded: evenly over the backward pass");
+    gt_ranks_tell_extrapolated(scenario, ranks);
+}
+
+static int apply(struct gt_scenario *scenario, const char *argument, struct gt_error *error)
+{
+    struct ddp ddp = { .device = &scenario->device, .first_bytes = FIRST_BUCKET_BYTES, .bucket_bytes = BUCKET_BYTES };
+    uint64_t cap = 0;
+    uint32_t ranks;
+    int status = -1;
+
+    if (gt_ranks_parse(argument, &ranks, &cap, error) != 0)
+        return -1;
+    if (cap > 0)
+        ddp.first_bytes = ddp.bucket_bytes = cap;
+    if (gt_training_find(&ddp.training, scenario, error) == 0) {
+        gt_scenario_replace(scenario, distribute(&ddp, scenario->workload, ranks));
+        tell(scenario, &ddp, ranks);
+        status = 0;
+    }
+    gt_training_free(&ddp.training);
+    free(ddp.buckets);
+    return status;
+}
+
+const struct gt_change_kind gt_change_ddp = {
+    .name = "ddp",
+    .argument = "N[:bucket=MIB]",
+    .takes = GT_ARGUMENT_NEEDED,
+    .help = "the training step on N GPUs by DistributedDataParallel, the same batch on each",
+    .apply = apply,
+};

@@ -1,0 +1,113 @@
+/* The options of `gridtide validate`. */
+#include "sim/cmd/gpu/validate_arguments.h"
+
+#include <argp.h>
+
+enum { REPETITIONS = 5, REPETITIONS_MAX = 1000 };
+enum {
+    OPTION_REPEAT = 256,
+    OPTION_SURROGATES,
+    OPTION_CHECK,
+    OPTION_BLOCKS,
+    OPTION_MEASURED,
+    OPTION_RANDOM,
+    OPTION_DRAW_SEED,
+    OPTION_FAMILIES,
+    OPTION_SHRINK
+};
+enum { RANDOM_MAX = 1000000 };
+
+static const struct argp_option options[] = {
+    { "repeat", OPTION_REPEAT, "N", 0, "Times that each trace is played and kept, after one that is not (default 5)",
+      0 },
+    { "surrogates", OPTION_SURROGATES, NULL, 0,
+      "Play kernels of recorded programs by kernels of the same shape that spin for as long", 0 },
+    { "measured", OPTION_MEASURED, "OLD.db", 0,
+      "Take what this store has measured, and need no GPU: simulate anew and compare", 0 },
+    { "random", OPTION_RANDOM, "N", 0, "Draw N traces at random in place of files", 0 },
+    { "draw-seed", OPTION_DRAW_SEED, "S", 0, "Which random traces: the same on any machine (default 1)", 0 },
+    { "families", OPTION_FAMILIES, "LIST", 0,
+      "Kinds of random traces, with commas: streams, events, priorities, copies, graphs, threads, mixed (default: "
+      "these in turn), tasks, children, meetings, gpus",
+      0 },
+    { "shrink", OPTION_SHRINK, NULL, 0,
+      "Make random traces whose makespan is outside the range of the real ones by more than 2 % as small as that "
+      "stays so, on the GPU: 5 s each, 120 s in all, the worst first; into the folder V-shrunk",
+      0 },
+    { "output", 'o', "V.db", 0, "Where the runs go, behind those that it has (default: validation.db)", 0 },
+    { "check", OPTION_CHECK, NULL, 0, "Exit status 1 where a threshold of the store's table metric is exceeded", 0 },
+    { "blocks", OPTION_BLOCKS, "on|off", 0, "Store every block (on, the default) or how many each SM got", 0 },
+    { "format", 'f', "table|csv|json", 0, "For people (the default, line by line) or for programs", 0 },
+    { 0 },
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct gt_validate_arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->model; return 0;
+    case OPTION_REPEAT:
+        arguments->repetitions = (uint32_t)gt_option_number(state, "repeat", text, 1, REPETITIONS_MAX);
+        return 0;
+    case OPTION_MEASURED: arguments->measured = text; return 0;
+    case OPTION_RANDOM:
+        arguments->random = (uint32_t)gt_option_number(state, "random", text, 1, RANDOM_MAX);
+        return 0;
+    case OPTION_DRAW_SEED:
+        arguments->draw_seed = (uint64_t)gt_option_number(state, "draw-seed", text, 0, INT64_MAX);
+        return 0;
+    case OPTION_FAMILIES: arguments->families = text; return 0;
+    case OPTION_SHRINK: arguments->shrink = true; return 0;
+    case OPTION_SURROGATES: arguments->surrogates = true; return 0;
+    case OPTION_CHECK: arguments->check = true; return 0;
+    case OPTION_BLOCKS: arguments->blocks = gt_option_either(state, "blocks", text, "on", "off") == 0; return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case 'o': arguments->output = text; return 0;
+    case ARGP_KEY_ARGS:
+        arguments->traces = state->argv + state->next;
+        arguments->trace_count = (size_t)(state->argc - state->next);
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->random == 0 && arguments->trace_count == 0)
+            argp_error(state, "name a trace to validate, or say --random");
+        if (arguments->random > 0 && arguments->trace_count > 0)
+            argp_error(state, "--random draws traces: name none");
+        if (arguments->random == 0 && arguments->families != NULL)
+            argp_error(state, "--families says which traces --random draws: say how many");
+        if (arguments->random == 0 && arguments->shrink)
+            argp_error(state, "--shrink is for traces that --random draws: say how many");
+        if (arguments->measured != NULL && arguments->shrink)
+            argp_error(state,
+                       "--shrink plays traces that nobody has measured, so it needs a GPU: leave out --measured");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* clang-format off */
+static const struct argp parser = {
+    options, parse_option, "[TRACE...]",
+    "Simulate traces and play them on the GPU at hand; all runs go into an SQLite store, held against each "
+    "other.\v"
+    "Columns: makespans, first operation's start to last one's end, of the measured run whose makespan is "
+    "the median and of the simulated one; error; spread: slowest less fastest measured makespan; start: "
+    "median error of operations' starts; placed: blocks on other SMs than measured, and floor: the same "
+    "between two measured runs; order: pairs of kernels that start in the same order in all measured runs, "
+    "but not in the simulated one; runs within: the range that the simulation states for the makespan, what 9 of 10 "
+    "real runs are expected in: gridtide-model(7). Interrupted, it ends with what was measured.",
+    gt_model_children, NULL, NULL,
+};
+/* clang-format on */
+
+void gt_validate_arguments_parse(int argc, char **argv, struct gt_validate_arguments *arguments)
+{
+    *arguments = (struct gt_validate_arguments){
+        .repetitions = REPETITIONS,
+        .model = GT_MODEL_OPTIONS_DEFAULT,
+        .blocks = true,
+        .output = "validation.db",
+        .draw_seed = 1,
+    };
+    gt_parse(&parser, argc, argv, arguments);
+}

@@ -1,0 +1,52 @@
+/* options.h - options that several commands have, and how their values are read.  A wrong value is a usage
+ * error that says what is right: these functions do not return then. */
+#ifndef GRIDTIDE_SIM_CMD_INPUT_OPTIONS_H
+#define GRIDTIDE_SIM_CMD_INPUT_OPTIONS_H
+
+#include <argp.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sim/cmd/input/profiles.h"
+#include "sim/cmd/print/table.h"
+#include "traces/store/selection.h"
+
+/* The value of --NAME: a whole number in [low, high]. */
+uint64_t gt_option_number(const struct argp_state *state, const char *name, const char *text, uint64_t low,
+                          uint64_t high);
+/* The value of --NAME: one of two words.  0 or 1: which. */
+int gt_option_either(const struct argp_state *state, const char *name, const char *text, const char *first,
+                     const char *second);
+
+/* Option --format, as a row of a command's table, and its value. */
+#define GT_OPTION_FORMAT                                                                  \
+    {                                                                                     \
+        "format", 'f', "table|csv|json", 0, "For people (the default) or for programs", 0 \
+    }
+enum gt_format gt_option_format(const struct argp_state *state, const char *text);
+
+/* The one argument of a command: into *place, which is NULL before. `what` in "one WHAT at a time". */
+void gt_option_only(const struct argp_state *state, const char *what, const char *text, const char **place);
+
+/* What commands that simulate traces have in common: options --device, --cost, --programs, --task-costs,
+ * --seed, --quiet.
+ * A command's parser has gt_model_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own. */
+struct gt_model_options {
+    const char *device;          /* a name or a file; NULL: the one that the trace names */
+    uint64_t seed;               /* of block costs given as ranges, and of the host's noise */
+    struct gt_profiles profiles; /* where kernels find programs; gt_profiles_free() */
+    const char *task_costs;      /* a table of what tasks take (task_costs.h); NULL: none */
+    bool program_cost, quiet;
+};
+#define GT_MODEL_OPTIONS_DEFAULT \
+    {                            \
+        .seed = 1                \
+    }
+extern const struct argp_child gt_model_children[];
+
+/* Options --from, --to, --stream, --kernel, --step of commands that show a part of a run.  Their parser has
+ * gt_filter_children, and at ARGP_KEY_INIT sets state->child_inputs[0] to its own struct gt_filter, GT_FILTER_ALL
+ * before. */
+extern const struct argp_child gt_filter_children[];
+
+#endif

@@ -1,0 +1,147 @@
+#include "sim/cmd/input/run_input.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cmd/input/recordings.h"
+#include "traces/import/warnings.h"
+#include "traces/io/device_file.h"
+#include "traces/jsonl/trace.h"
+#include "traces/names/clean_text.h"
+
+static const char trace_format[] = "gridtide", fallback_device[] = "h200";
+
+static void print_warning(const struct gt_warning *warning)
+{
+    char *kind = gt_clean_name(warning->kind), *text = gt_clean_name(warning->text);
+
+    fprintf(stderr, "gridtide: warning: %s: %s (%" PRIu64 " times)\n", kind, text, warning->count);
+    free(kind);
+    free(text);
+}
+
+void gt_print_warnings(const struct gt_workload *workload)
+{
+    for (uint32_t i = 0; i < workload->warning_count; i++)
+        print_warning(&workload->warnings[i]);
+}
+
+static const struct gt_warning *warning_of(const struct gt_workload *workload, const char *kind)
+{
+    for (uint32_t i = 0; i < workload->warning_count; i++)
+        if (strcmp(workload->warnings[i].kind, kind) == 0)
+            return &workload->warnings[i];
+    return NULL;
+}
+
+static void print_warnings_of(const struct gt_workload *workload, const char *kind)
+{
+    const struct gt_warning *warning = warning_of(workload, kind);
+
+    if (warning != NULL)
+        print_warning(warning);
+}
+
+struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error)
+{
+    const struct gt_recordings recordings = { .paths = &path, .count = 1, .quiet = quiet };
+    const struct gt_importer *importer;
+    struct gt_workload *workload = gt_recordings_read(&recordings, &importer, error);
+
+    if (workload == NULL || quiet)
+        return workload;
+    if (strcmp(importer->name, trace_format) != 0)
+        gt_print_warnings(workload);
+    else
+        print_warnings_of(workload, GT_WARNING_MISSPELT); /* the others were told when it was imported */
+    return workload;
+}
+
+static const char *file_of(const struct gt_workload *workload)
+{
+    return workload->path != NULL ? workload->path : "standard input";
+}
+
+static int apply_settings(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
+{
+    for (uint32_t i = 0; i < workload->setting_count; i++)
+        if (gt_device_set(device, workload->settings[i].key, workload->settings[i].value, error) != 0)
+            return gt_error_prefix(error, "%.300s: the trace's device settings: ", file_of(workload));
+    return 0;
+}
+
+static int build_from_settings(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
+{
+    gt_device_init(device);
+    snprintf(device->name, sizeof device->name, "%s", workload->device != NULL ? workload->device : "as traced");
+    return apply_settings(workload, device, error);
+}
+
+/* Settings that somebody typed are meant to hold; those that an importer noted only describe a GPU
+ * of which the device file knows more. */
+static bool typed(const struct gt_workload *workload)
+{
+    return workload->source == NULL || strcmp(workload->source, trace_format) == 0;
+}
+
+int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet, struct gt_device *device,
+                  struct gt_error *error)
+{
+    if (name != NULL)
+        return gt_device_load(name, device, error);
+    if (workload->device != NULL) {
+        if (gt_device_load(workload->device, device, error) == 0)
+            return typed(workload) ? apply_settings(workload, device, error) : 0;
+        if (workload->setting_count == 0)
+            return gt_error_prefix(error, "%.300s: the trace asks for device '%s' (--device chooses another): ",
+                                   file_of(workload), workload->device);
+    }
+    if (workload->setting_count > 0) {
+        if (!quiet)
+            fputs("gridtide: no device file for the trace's GPU: built from the trace's own device block, "
+                  "the rest at defaults (--device chooses another)\n",
+                  stderr);
+        return build_from_settings(workload, device, error);
+    }
+    if (!quiet)
+        fprintf(stderr, "gridtide: the trace names no device: taking %s (--device chooses another)\n",
+                fallback_device);
+    return gt_device_load(fallback_device, device, error);
+}
+
+void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet)
+{
+    static const char kind[] = "priorities-out-of-range";
+    uint64_t beyond = 0;
+
+    for (uint32_t i = 0; i < workload->stream_count; i++)
+        beyond += workload->streams[i].priority > 0 || workload->streams[i].priority < device->priority_high;
+    gt_import_warn(workload, kind, beyond);
+    if (!quiet)
+        print_warnings_of(workload, kind);
+}
+
+const struct gt_warning *gt_run_warn_of_found(struct gt_workload *workload, const char *kind, uint64_t count,
+                                              bool quiet)
+{
+    if (count == 0 || warning_of(workload, kind) != NULL) /* another run has told it */
+        return NULL;
+    gt_import_warn(workload, kind, count);
+    if (!quiet)
+        print_warnings_of(workload, kind);
+    return warning_of(workload, kind);
+}
+
+int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error)
+{
+    struct gt_error unknown;
+
+    if (workload->device == NULL && workload->setting_count == 0)
+        return 0;
+    if (workload->device != NULL && workload->setting_count == 0 &&
+        gt_device_load(workload->device, device, &unknown) != 0)
+        return 0;
+    return gt_run_device(workload, NULL, true, device, error);
+}

@@ -1,0 +1,37 @@
+/* run_input.h - what `gridtide run` starts from: a trace, whatever its format, and a device. */
+#ifndef GRIDTIDE_SIM_CMD_INPUT_RUN_INPUT_H
+#define GRIDTIDE_SIM_CMD_INPUT_RUN_INPUT_H
+
+#include <stdbool.h>
+
+#include "sim/devices/device.h"
+#include "sim/workload/workload.h"
+
+/* Read a gridtide trace, or import another program's on the fly (its warnings then go to standard
+ * error). `quiet`: no progress, no warnings. NULL with the reason in `error`. */
+struct gt_workload *gt_run_read(const char *path, bool quiet, struct gt_error *error);
+
+/* What an import could not tell, on standard error: a line a kind. */
+void gt_print_warnings(const struct gt_workload *workload);
+
+/* The device to play `workload` on: `name` (a device file's) where it is given; else the one the
+ * trace names (with the settings of a hand-written trace over it); else one built from the trace's
+ * own settings; else an H200. What was chosen for want of a file is said on standard error unless
+ * `quiet`. Returns 0 or -1. */
+int gt_run_device(const struct gt_workload *workload, const char *name, bool quiet, struct gt_device *device,
+                  struct gt_error *error);
+
+/* Count the streams of a priority that `device` does not have, which the simulator takes for the nearest, as a
+ * warning of the workload; it is told unless `quiet`. */
+void gt_run_warn_of_priorities(struct gt_workload *workload, const struct gt_device *device, bool quiet);
+
+/* Count what only a simulation finds, as one of the kinds of traces/import/warnings.h, likewise.  The warning, or NULL
+ * where there is none to count. */
+const struct gt_warning *gt_run_warn_of_found(struct gt_workload *workload, const char *kind, uint64_t count,
+                                              bool quiet);
+
+/* The device that the trace's times are from, into `device`: the one it names or describes. Where it
+ * does neither, `device` stays as it is. Returns 0 or -1. */
+int gt_run_traced_device(const struct gt_workload *workload, struct gt_device *device, struct gt_error *error);
+
+#endif

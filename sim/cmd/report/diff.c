@@ -1,0 +1,110 @@
+/* diff.c - `gridtide diff`: what got slower from one run to another. */
+#include <argp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cmd/input/cmd.h"
+#include "sim/cmd/input/options.h"
+#include "sim/cmd/report/diff_parts.h"
+
+enum { TOP = 20, TOP_MAX = 100000000, OPTION_TOP = 256 };
+
+struct arguments {
+    const char *stores[2], *run; /* before and after; their kind */
+    enum gt_format format;
+    unsigned top; /* 0: as is usual */
+};
+
+static const struct argp_option options[] = {
+    GT_OPTION_FORMAT,
+    { "run", 'r', "simulated|measured", 0, "Which runs: the newest simulated (the default) or measured ones", 0 },
+    { "top", OPTION_TOP, "N", 0,
+      "At most N rows of each list, those that add most (default 20 for people, all for programs)", 0 },
+    { 0 },
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    static const char *const kinds[] = { "simulated", "measured" };
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case 'r': arguments->run = kinds[gt_option_either(state, "run", text, kinds[0], kinds[1])]; return 0;
+    case OPTION_TOP: arguments->top = (unsigned)gt_option_number(state, "top", text, 1, TOP_MAX); return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num > 1)
+            argp_error(state, "two stores at a time: '%s' is one too many", text);
+        arguments->stores[state->arg_num] = text;
+        return 0;
+    case ARGP_KEY_END:
+        if (state->arg_num < 2)
+            argp_error(state, "name two stores that 'gridtide run -o' wrote: before and after");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* clang-format off */
+static const struct argp parser = {
+    options, parse_option, "A.db B.db",
+    "Say what got slower or faster from run A to run B: the makespan, the critical path by cause, name and operator, "
+    "idle time by cause, kernels, copies, calls, steps, operators, and the single operations, matched by name and "
+    "order, so that added and removed ones are told apart from slower ones.\v"
+    "Differences are B less A: above 0, B takes longer. Lists begin with what adds most, up or down; share_pct is of all "
+    "that is up or down in its list. The critical path's rows add up to the time from the first call to the last end, "
+    "the gaps of a single GPU and its busy time to the makespan. A recording does not tell causes: measured runs have no "
+    "critical path, and their gaps no cause.",
+    NULL, NULL, NULL,
+};
+/* clang-format on */
+
+static void print(const struct gt_diff *diff, const struct arguments *arguments)
+{
+    struct gt_table *tables[GT_DIFF_TABLES];
+    unsigned usual = arguments->format == GT_FORMAT_TABLE ? TOP : TOP_MAX;
+    size_t count = gt_diff_tables(diff, arguments->format, arguments->top > 0 ? arguments->top : usual, tables);
+
+    gt_tables_print(stdout, arguments->format, tables, count);
+    while (count > 0)
+        gt_table_free(tables[--count]);
+}
+
+/* What is to be loaded from a store, and where it goes. */
+struct loading {
+    const char *run;
+    struct gt_diff_side *side;
+};
+
+static int load(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct loading *loading = user;
+
+    return gt_diff_side_load(gt_store_database(store), loading->run, loading->side, error);
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .run = "simulated" };
+    struct gt_diff_side sides[2] = { { .run = NULL }, { .run = NULL } };
+    struct gt_diff diff;
+    int status = GT_EXIT_DONE;
+
+    gt_parse(&parser, argc, argv, &arguments);
+    for (int i = 0; i < 2 && status == GT_EXIT_DONE; i++)
+        status = gt_with_store(arguments.stores[i], load, &(struct loading){ arguments.run, &sides[i] });
+    if (status == GT_EXIT_DONE) {
+        gt_diff_make(&sides[0], &sides[1], &diff);
+        print(&diff, &arguments);
+        gt_diff_free(&diff);
+    }
+    for (int i = 0; i < 2; i++)
+        gt_diff_side_free(&sides[i]);
+    return status;
+}
+
+const struct gt_command gt_command_diff = {
+    "diff",
+    "what got slower or faster from one run to another",
+    run,
+};

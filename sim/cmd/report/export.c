@@ -1,0 +1,103 @@
+/* export.c - `gridtide export`: a store's runs for other tools. */
+#include <argp.h>
+#include <stdio.h>
+
+#include "sim/cmd/input/cmd.h"
+#include "sim/cmd/input/options.h"
+#include "traces/export/export.h"
+
+struct arguments {
+    const char *format, *store, *output;
+    const struct gt_exporter *exporter;
+    struct gt_filter filter;
+};
+
+static const struct argp_option options[] = {
+    { "output", 'o', "FILE", 0, "Where to write; .gz and .zst compress, - is standard output", 0 },
+    { 0 },
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
+    case 'o': arguments->output = text; return 0;
+    case ARGP_KEY_ARG:
+        if (state->arg_num == 0)
+            arguments->format = text;
+        else if (state->arg_num == 1)
+            arguments->store = text;
+        else
+            argp_error(state, "'%s' is one argument too many", text);
+        return 0;
+    case ARGP_KEY_END:
+        if (arguments->store == NULL)
+            argp_error(state, "a format and a store are needed: gridtide export perfetto RUN.db -o FILE");
+        if (arguments->output == NULL)
+            argp_error(state, "where to? -o FILE says so, -o - is standard output");
+        return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* The table of exporters in the help. */
+static char *help_filter(int key, const char *text, void *input)
+{
+    char *help;
+    size_t bytes;
+    FILE *out;
+
+    (void)input;
+    if (key != ARGP_KEY_HELP_POST_DOC && key != ARGP_KEY_HELP_ARGS_DOC)
+        return (char *)text;
+    out = open_memstream(&help, &bytes);
+    if (out == NULL)
+        gt_bug("open_memstream failed");
+    for (size_t i = 0; gt_exporters[i] != NULL; i++)
+        if (key == ARGP_KEY_HELP_POST_DOC)
+            fprintf(out, "%s%s: %s", i > 0 ? "\n" : "", gt_exporters[i]->name, gt_exporters[i]->help);
+        else
+            fprintf(out, "%s%s", i > 0 ? "|" : "", gt_exporters[i]->name);
+    if (key == ARGP_KEY_HELP_ARGS_DOC)
+        fprintf(out, " %s", text);
+    fclose(out);
+    return help;
+}
+
+static const struct argp parser = {
+    options,
+    parse_option,
+    "RUN.db",
+    "Write the runs of a store, measured and simulated, or a part of each, for other tools.",
+    gt_filter_children,
+    help_filter,
+    NULL,
+};
+
+static int write_export(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct arguments *arguments = user;
+
+    if (arguments->exporter->write(store, arguments->output, &arguments->filter, error) != 0)
+        return gt_error_prefix(error, "exporting %.300s: ", arguments->store);
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .filter = GT_FILTER_ALL };
+    struct gt_error error;
+
+    gt_parse(&parser, argc, argv, &arguments);
+    arguments.exporter = gt_exporter_find(arguments.format, &error);
+    if (arguments.exporter == NULL)
+        return gt_usage("export", "%s", error.text);
+    return gt_with_store(arguments.store, write_export, &arguments);
+}
+
+const struct gt_command gt_command_export = {
+    "export",
+    "a store's runs for Perfetto or as CSV",
+    run,
+};

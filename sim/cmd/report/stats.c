@@ -1,0 +1,101 @@
+/* stats.c - `gridtide stats`: what a run in a store comes to. */
+#include <argp.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/cmd/input/cmd.h"
+#include "sim/cmd/input/options.h"
+#include "sim/cmd/report/stats_tables.h"
+#include "traces/store/store.h"
+
+struct arguments {
+    const char *store, *run;
+    enum gt_format format;
+    struct gt_filter filter;
+};
+
+static const struct argp_option options[] = {
+    GT_OPTION_FORMAT,
+    { "run", 'r', "simulated|measured", 0, "Which run: the newest simulated (the default) or measured one", 0 },
+    { 0 },
+};
+
+static error_t parse_option(int key, char *text, struct argp_state *state)
+{
+    struct arguments *arguments = state->input;
+
+    switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &arguments->filter; return 0;
+    case 'f': arguments->format = gt_option_format(state, text); return 0;
+    case 'r':
+        if (strcmp(text, "simulated") != 0 && strcmp(text, "measured") != 0)
+            argp_error(state, "there is no run kind '%s'; kinds are simulated, measured", text);
+        arguments->run = text;
+        return 0;
+    case ARGP_KEY_ARG: gt_option_only(state, "store", text, &arguments->store); return 0;
+    case ARGP_KEY_NO_ARGS: argp_error(state, "name a store that 'gridtide run -o' wrote"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* clang-format off */
+static const struct argp parser = {
+    options, parse_option, "RUN.db",
+    "Say where a run's time went: the GPU's busy and idle time, streams and why they stood idle, kernels, "
+    "copies, SMs, occupancy over time, the critical path.\v"
+    "The makespan is from the first operation's start to the last one's end. A stream's busy time, its idle "
+    "times by reason and its time before the first and after the last operation add up to it. The critical "
+    "path leads from the first host call to the last operation's end; its parts add up to it.",
+    gt_filter_children, NULL, NULL,
+};
+/* clang-format on */
+
+/* Is the run one with a change?  Which run it is held against is told where people read. */
+static int tell_change(struct gt_store *store, int64_t run_id, const struct arguments *arguments,
+                       struct gt_error *error)
+{
+    int64_t without;
+
+    if (gt_store_find_baseline(store, run_id, &without, error) != 0)
+        return -1;
+    if (without != 0 && arguments->format == GT_FORMAT_TABLE)
+        fprintf(stderr,
+                "gridtide: run %" PRId64 " has a change, run %" PRId64 " is without it: 'gridtide compare "
+                "%s' holds them against each other\n",
+                run_id, without, arguments->store);
+    return 0;
+}
+
+static int print_stats(struct gt_store *store, const void *user, struct gt_error *error)
+{
+    const struct arguments *arguments = user;
+    struct gt_database *database = gt_store_database(store);
+    int64_t run_id = gt_stats_find_run(database, arguments->run, error);
+    struct gt_stats *stats = run_id < 0 ? NULL : gt_stats_compute(database, run_id, &arguments->filter, error);
+    struct gt_table *tables[GT_STATS_TABLES_MAX];
+    int count = -1;
+
+    if (stats != NULL && tell_change(store, run_id, arguments, error) == 0)
+        count = gt_stats_tables(stats, arguments->format, tables, error);
+    if (count >= 0)
+        gt_tables_print(stdout, arguments->format, tables, (size_t)count);
+    for (int i = 0; i < count; i++)
+        gt_table_free(tables[i]);
+    gt_stats_free(stats);
+    return count < 0 ? -1 : 0;
+}
+
+static int run(int argc, char **argv)
+{
+    struct arguments arguments = { .run = "simulated", .filter = GT_FILTER_ALL };
+
+    gt_parse(&parser, argc, argv, &arguments);
+    return gt_with_store(arguments.store, print_stats, &arguments);
+}
+
+const struct gt_command gt_command_stats = {
+    "stats",
+    "where a run's time went: streams, kernels, copies, critical path",
+    run,
+};

@@ -1,0 +1,197 @@
+/* run_result.c - what `gridtide run` says when it is done. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/baseline/recording_cost.h"
+#include "sim/cmd/print/fold.h"
+#include "sim/cmd/print/kernel_tables.h"
+#include "sim/cmd/print/table.h"
+#include "sim/cmd/run/run_parts.h"
+
+/* More launches than this are left to compare. */
+enum { KERNELS_SHOWN = 200, TEXT_BYTES = 64 };
+
+static struct gt_table *result_table(const struct gt_run_work *work)
+{
+    /* clang-format off */
+    static const struct gt_column as_recorded[] = {
+        { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
+        { "makespan_measured_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
+        { "makespan_error_pct", GT_COLUMN_NUMBER }, { "start_error_median_us", GT_COLUMN_NUMBER },
+        { "gpu_busy_pct", GT_COLUMN_NUMBER },
+    };
+    static const struct gt_column changed[] = {
+        { "trace", GT_COLUMN_TEXT }, { "device", GT_COLUMN_TEXT }, { "operations", GT_COLUMN_NUMBER },
+        { "makespan_without_us", GT_COLUMN_NUMBER }, { "makespan_simulated_us", GT_COLUMN_NUMBER },
+        { "makespan_change_pct", GT_COLUMN_NUMBER }, { "start_change_median_us", GT_COLUMN_NUMBER },
+        { "gpu_busy_pct", GT_COLUMN_NUMBER },
+    };
+    /* clang-format on */
+    const struct gt_comparison *comparison = work->changed ? &work->change : &work->asked.comparison;
+    struct gt_table *table =
+        gt_table_new("run", work->changed ? changed : as_recorded, sizeof changed / sizeof changed[0]);
+
+    gt_table_single(table);
+    gt_table_text(table, work->name);
+    gt_table_text(table, work->asked.device.name);
+    gt_table_integer(table, (int64_t)(comparison->kernels + comparison->copies + comparison->memsets));
+    gt_table_real(table, comparison->makespan_measured_us, 3);
+    gt_table_real(table, comparison->makespan_simulated_us, 3);
+    gt_table_real(table, comparison->makespan_error_pct, 3);
+    gt_table_real(table, comparison->start_error_us.median, 3);
+    gt_table_real(table, comparison->busy_simulated_pct, 1);
+    return table;
+}
+
+/* "1,234 us"; fewer than 100 with three digits. */
+static const char *time_text(double time_us, char text[TEXT_BYTES])
+{
+    char digits[TEXT_BYTES];
+    size_t length, at = 0;
+
+    if (fabs(time_us) < 99.95 || fabs(time_us) >= 1e15) {
+        snprintf(text, TEXT_BYTES, "%.3g us", time_us);
+        return text;
+    }
+    length = (size_t)snprintf(digits, sizeof digits, "%.0f", time_us);
+    for (size_t i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    strcpy(text + at, " us");
+    return text;
+}
+
+/* "makespan 1,234 us, 12% shorter than without the change (1,402 us)" */
+static void tell_change(const struct gt_run_work *work)
+{
+    const struct gt_comparison *change = &work->change, *without = &work->without.comparison;
+    char with_text[TEXT_BYTES], without_text[TEXT_BYTES], recorded_text[TEXT_BYTES], *text;
+    double pct = change->makespan_error_pct;
+    bool recorded = !isnan(without->makespan_measured_us);
+    int result;
+
+    if (isnan(pct))
+        return;
+    time_text(change->makespan_simulated_us, with_text);
+    time_text(change->makespan_measured_us, without_text);
+    time_text(without->makespan_measured_us, recorded_text);
+    if (fabs(pct) < 0.05)
+        result = asprintf(&text, "makespan %s, as without the change%s%s", with_text, recorded ? "; recorded " : "",
+                          recorded ? recorded_text : "");
+    else
+        result = asprintf(&text, "makespan %s, %.*f%% %s than without the change (%s%s%s)", with_text,
+                          fabs(pct) < 9.95 ? 1 : 0, fabs(pct), pct < 0 ? "shorter" : "longer", without_text,
+                          recorded ? "; recorded " : "", recorded ? recorded_text : "");
+    if (result < 0)
+        gt_no_memory("a text");
+    fputc('\n', stdout);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+    gt_run_print_change(stdout, work);
+}
+
+/* "makespan 1,234 us; 1,200 to 1,300 us in 9 of 10 draws ..." */
+static void tell_range(const struct gt_run_work *work)
+{
+    const struct gt_makespan_range *range = &work->asked.range;
+    char makespan_text[TEXT_BYTES], low_text[TEXT_BYTES], high_text[TEXT_BYTES], *text;
+
+    if (range->draws == 0)
+        return;
+    time_text(work->asked.comparison.makespan_simulated_us, makespan_text);
+    time_text(range->low_us, low_text);
+    time_text(range->high_us, high_text);
+    if (asprintf(&text, "makespan %s, %s to %s in 9 of 10 draws of the host's noise and the simulator's own error",
+                 makespan_text, low_text, high_text) < 0)
+        gt_no_memory("a text");
+    fputc('\n', stdout);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+}
+
+/* Beside the makespan, which rests on it. */
+static void tell_extrapolated(const struct gt_run_work *work)
+{
+    uint64_t count = work->asked.extrapolated;
+
+    if (count > 0)
+        printf("\nextrapolated: %" PRIu64 " collective%s of more than the %" PRIu32 " GPUs that were measured\n",
+               count, count > 1 ? "s are" : " is", work->asked.device.collective.measured_ranks);
+}
+
+/* What recording took is in all of these times. */
+static void tell_recording(const struct gt_run_work *work)
+{
+    double host_us = gt_recording_host_us(work->workload);
+    char time[TEXT_BYTES], *text;
+
+    if (work->changed || host_us == 0)
+        return;
+    time_text(host_us, time);
+    text = gt_format("recording took %s of the host's time at %" PRIu32
+                     " calls, by what was measured on that machine, and is in "
+                     "these times; 'gridtide whatif' takes it off",
+                     time, work->workload->call_count);
+    fputc('\n', stdout);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+}
+
+/* What was written, and what one does with it. */
+static void tell_next(const struct gt_run_work *work)
+{
+    char *text;
+
+    if (asprintf(&text, "written to %s; next: 'gridtide %s %s'%s", work->output,
+                 work->kernels.count > 0 ? "compare" : "explain", work->output,
+                 work->kernels.count > 0 ? ", 'gridtide explain' for one kernel"
+                                         : ": what limits it and would help; or stats, report, compare, export") < 0)
+        gt_no_memory("a text");
+    fputc('\n', stdout);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+    if (work->changed || work->measured_run == 0)
+        return;
+    text = gt_format("what would make it faster: 'gridtide whatif %s --all'", work->arguments->trace);
+    gt_fold_print(stdout, 0, text);
+    free(text);
+}
+
+/* The result, and the launches with cycles where they are few; returns how many tables. */
+static size_t make_tables(const struct gt_run_work *work, struct gt_table *tables[3])
+{
+    size_t count = 0;
+
+    tables[count++] = result_table(work);
+    if (work->kernels.count == 0)
+        return count;
+    if (!work->changed)
+        tables[count++] = gt_kernel_error_table(&work->kernels);
+    if (work->kernels.count <= KERNELS_SHOWN)
+        tables[count++] =
+            work->changed ? gt_kernel_changes_table(&work->kernels) : gt_kernel_rows_table(&work->kernels);
+    return count;
+}
+
+void gt_run_print_result(const struct gt_run_work *work)
+{
+    struct gt_table *tables[3];
+    size_t count = make_tables(work, tables);
+
+    gt_tables_print(stdout, GT_FORMAT_TABLE, tables, count);
+    while (count > 0)
+        gt_table_free(tables[--count]);
+    if (work->kernels.count > KERNELS_SHOWN)
+        fprintf(stderr, "gridtide: %" PRIu32 " launches have cycles: 'gridtide compare' lists them\n",
+                work->kernels.count);
+    if (work->changed)
+        tell_change(work);
+    tell_range(work);
+    tell_extrapolated(work);
+    tell_recording(work);
+    tell_next(work);
+}

@@ -1,0 +1,221 @@
+/* run_store.c - a trace, its measured run and what was simulated, into a store. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "sim/cmd/input/run_input.h"
+#include "sim/cmd/input/run_kernels.h"
+#include "sim/cmd/run/run_parts.h"
+#include "traces/compare/verdict.h"
+#include "traces/import/warnings.h"
+#include "traces/store/answers.h"
+
+/* The workload that an option made is a trace of its own, and its runs are held against the first's. */
+static int define_played(struct gt_run_work *work)
+{
+    struct gt_run_variant *asked = &work->asked;
+    char *name;
+
+    asked->trace_id = work->trace_id;
+    if (asked->played == NULL)
+        return 0;
+    name = gt_format("%s (streams=%" PRIu32 ")", work->name, work->arguments->streams);
+    asked->trace_id = gt_store_put_trace(work->store, asked->played, name, work->error);
+    free(name);
+    if (asked->trace_id < 0 ||
+        gt_store_put_trace_file(work->store, asked->trace_id, work->arguments->trace, work->error) != 0)
+        return -1;
+    return gt_store_base(work->store, asked->trace_id, work->trace_id, work->error);
+}
+
+static int define_devices(struct gt_run_work *work)
+{
+    work->asked.device_id = gt_store_put_device(work->store, &work->asked.device, work->error);
+    if (work->asked.device_id < 0 || !work->changed)
+        return work->asked.device_id < 0 ? -1 : 0;
+    work->without.device_id = work->asked.device_id;
+    if (gt_run_same_device(&work->asked.device, &work->without.device))
+        return 0;
+    work->without.device_id = gt_store_put_device(work->store, &work->without.device, work->error);
+    return work->without.device_id < 0 ? -1 : 0;
+}
+
+static int define(struct gt_run_work *work)
+{
+    if (define_devices(work) != 0)
+        return -1;
+    work->trace_id = gt_store_put_trace(work->store, work->workload, work->name, work->error);
+    work->without.trace_id = work->trace_id;
+    if (work->trace_id < 0 ||
+        gt_store_put_trace_file(work->store, work->trace_id, work->arguments->trace, work->error) != 0)
+        return -1;
+    return define_played(work);
+}
+
+static int store_measured(struct gt_run_work *work)
+{
+    struct gt_run_writer *writer = gt_run_writer_begin(work->store, work->trace_id, work->asked.device_id, "measured",
+                                                       "", 0, work->workload, &work->asked.device, work->error);
+    int64_t operations = gt_measured_play(work->workload, gt_run_writer_probe(writer), work->error);
+
+    gt_run_writer_keep_kernels(writer, NULL);
+    if (operations < 0 || (operations == 0 && work->workload->profile_count == 0)) {
+        gt_run_writer_free(writer);
+        return operations == 0 ? 0 : -1;
+    }
+    gt_run_writer_counter(writer, "operations", (double)operations, work->error);
+    work->measured_run = gt_run_writer_end(writer, work->error);
+    return work->measured_run < 0 ? -1 : 0;
+}
+
+/* Kernels that have a program in cycles, before the timeline that may need them. */
+static int model_kernels(struct gt_run_work *work, struct gt_run_variant *variant, bool quiet)
+{
+    if (!gt_has_programs(work->workload))
+        return 0;
+    gt_progress_begin(&work->progress, "modelling kernels", work->arguments->model.quiet);
+    variant->modelled = gt_run_kernels(work->workload, &variant->device, &variant->recorded, work->arguments->full,
+                                       &work->progress, &variant->model_us, work->error);
+    gt_progress_end(&work->progress);
+    if (variant->modelled == NULL)
+        return -1;
+    if (!quiet)
+        gt_run_kernels_warn(work->workload, variant->modelled);
+    return 0;
+}
+
+static int store_counters(struct gt_run_work *work, const struct gt_run_variant *variant,
+                          struct gt_run_writer *writer, const struct gt_summary *summary)
+{
+    gt_run_writer_summary(writer, summary);
+    gt_run_writer_range(writer, &variant->range, work->error);
+    if (work->changed && variant == &work->asked &&
+        gt_run_writer_counter(writer, GT_COUNTER_WITHOUT_RUN, (double)work->without.run_id, work->error) != 0)
+        return -1;
+    if (variant->modelled == NULL)
+        return 0;
+    gt_run_writer_keep_kernels(writer, variant->modelled);
+    return gt_run_writer_counter(writer, "model_us", variant->model_us, work->error);
+}
+
+/* What only the simulation found. */
+static int warn(struct gt_run_work *work, const struct gt_summary *summary)
+{
+    const struct {
+        const char *kind;
+        uint64_t count;
+    } found[] = {
+        { GT_WARNING_CONTENTION, summary->too_short },
+        { GT_WARNING_EXTRAPOLATED, summary->extrapolated },
+        { GT_WARNING_PENDING, summary->refused[GT_REFUSED_PENDING] },
+        { GT_WARNING_DEPTH, summary->refused[GT_REFUSED_DEPTH] },
+    };
+
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        const struct gt_warning *warning =
+            gt_run_warn_of_found(work->workload, found[i].kind, found[i].count, work->arguments->model.quiet);
+
+        if (warning != NULL && gt_store_put_warning(work->store, work->trace_id, warning, work->error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* What real runs of it are expected to take: of what was asked for alone. */
+static int find_range(struct gt_run_work *work, struct gt_run_variant *variant, const struct gt_summary *summary)
+{
+    variant->extrapolated = summary->extrapolated;
+    if (variant != &work->asked)
+        return 0;
+    return gt_range_of(work->workload, &variant->device, &variant->simulated, summary, &variant->range, work->error);
+}
+
+static int simulate(struct gt_run_work *work, struct gt_run_variant *variant, const char *progress)
+{
+    const struct gt_workload *workload = variant->played != NULL ? variant->played : work->workload;
+    bool quiet = work->arguments->model.quiet;
+    struct gt_summary summary;
+    struct gt_run_writer *writer;
+
+    variant->simulated.learned = variant->played != NULL ? &work->learned : NULL;
+    variant->simulated.recorded_on = &variant->recorded;
+    variant->simulated.modelled = variant->modelled;
+    writer = gt_run_writer_begin(work->store, variant->trace_id, variant->device_id, "simulated", variant->options, 0,
+                                 workload, &variant->device, work->error);
+    gt_progress_begin(&work->progress, progress, quiet);
+    if (gt_simulate(workload, &variant->device, &variant->simulated, gt_run_writer_probe(writer), &summary,
+                    work->error) != 0 ||
+        find_range(work, variant, &summary) != 0 || store_counters(work, variant, writer, &summary) != 0) {
+        gt_progress_end(&work->progress);
+        gt_run_writer_free(writer);
+        return -1;
+    }
+    gt_progress_end(&work->progress);
+    if (warn(work, &summary) != 0) {
+        gt_run_writer_free(writer);
+        return -1;
+    }
+    gt_progress_begin(&work->progress, "storing", quiet);
+    variant->run_id = gt_run_writer_end(writer, work->error);
+    gt_progress_end(&work->progress);
+    return variant->run_id < 0 ? -1 : 0;
+}
+
+/* The run without the change comes first: the newest one is the one that was asked for. */
+static int simulate_all(struct gt_run_work *work)
+{
+    if (work->changed && (model_kernels(work, &work->without, true) != 0 ||
+                          simulate(work, &work->without, "simulating without the change") != 0))
+        return gt_error_prefix(work->error, "without the change: ");
+    if (model_kernels(work, &work->asked, work->arguments->model.quiet) != 0)
+        return -1;
+    return simulate(work, &work->asked, "simulating");
+}
+
+static int compare_variant(struct gt_run_work *work, struct gt_run_variant *variant)
+{
+    struct gt_verdict verdict;
+
+    if (gt_verdict_of(work->store, variant->run_id, true, &verdict, work->error) != 0)
+        return -1;
+    variant->comparison = verdict.comparison;
+    return 0;
+}
+
+static int compare(struct gt_run_work *work)
+{
+    if (compare_variant(work, &work->asked) != 0 ||
+        gt_kernels_load(work->store, work->asked.run_id, work->changed ? work->without.run_id : work->measured_run,
+                        &work->kernels, work->error) != 0)
+        return -1;
+    if (!work->changed)
+        return 0;
+    if (compare_variant(work, &work->without) != 0)
+        return -1;
+    return gt_compare(work->store, work->asked.run_id, work->without.run_id, &work->change, work->error);
+}
+
+int gt_run_fill_store(struct gt_run_work *work)
+{
+    int result;
+
+    work->store = gt_store_create(work->output, work->error);
+    if (work->store == NULL)
+        return -1;
+    gt_store_watch(work->store, gt_progress_update, &work->progress);
+    gt_progress_begin(&work->progress, "storing", work->arguments->model.quiet);
+    result = define(work);
+    if (result == 0)
+        result = store_measured(work);
+    gt_progress_end(&work->progress);
+    if (result == 0)
+        result = simulate_all(work);
+    if (result == 0)
+        result = compare(work);
+    if (result == 0)
+        result = gt_run_warn_of_departure(work);
+    if (result != 0) {
+        gt_store_abandon(work->store);
+        return -1;
+    }
+    return gt_store_commit(work->store, work->error);
+}

@@ -1,0 +1,196 @@
+/* whatif_print.c - answers as a table, CSV or JSON. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/cmd/print/fold.h"
+#include "sim/cmd/print/json.h"
+#include "sim/cmd/run/whatif_parts.h"
+
+enum { INDENT = 2 };
+
+static void put_real(yajl_gen json, const char *key, double value)
+{
+    gt_json_text(json, key);
+    gt_json_real(json, value);
+}
+
+static void put_text(yajl_gen json, const char *key, const char *text)
+{
+    gt_json_text(json, key);
+    gt_json_text(json, text);
+}
+
+static void put_answer(yajl_gen json, const struct gt_answer *answer)
+{
+    yajl_gen_map_open(json);
+    put_text(json, "change", answer->change);
+    put_real(json, "predicted_us", answer->predicted_us);
+    put_real(json, "step_us", answer->step_us);
+    put_real(json, "change_pct", answer->change_pct);
+    put_text(json, "trust", gt_trust_names[answer->scenario.trust]);
+    gt_json_text(json, "extrapolated");
+    yajl_gen_bool(json, answer->scenario.extrapolated);
+    gt_json_text(json, "assumptions");
+    yajl_gen_array_open(json);
+    for (uint32_t i = 0; i < answer->scenario.assumption_count; i++)
+        gt_json_text(json, answer->scenario.assumptions[i]);
+    yajl_gen_array_close(json);
+    put_text(json, "bound_by", gt_bound_names[answer->bound_by]);
+    put_real(json, "bound_pct", 100 * answer->part[answer->bound_by]);
+    yajl_gen_map_close(json);
+}
+
+static void print_json(FILE *out, const char *name, const struct gt_whatif *whatif, const struct gt_answer *answers,
+                       size_t count)
+{
+    yajl_gen json = gt_json_new();
+
+    yajl_gen_map_open(json);
+    put_text(json, "trace", name);
+    put_real(json, "measured_us", whatif->facts.measured_us);
+    put_real(json, "replay_us", whatif->facts.replay_us);
+    put_real(json, "baseline_us", whatif->facts.baseline_us);
+    put_real(json, "step_us", whatif->step_us);
+    gt_json_text(json, "steps");
+    gt_json_integer(json, whatif->facts.steps.count);
+    gt_json_text(json, "changes");
+    yajl_gen_array_open(json);
+    for (size_t i = 0; i < count; i++)
+        put_answer(json, &answers[i]);
+    yajl_gen_array_close(json);
+    yajl_gen_map_close(json);
+    gt_json_finish(json, out);
+}
+
+static struct gt_table *trace_table(const char *name, const struct gt_whatif *whatif)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "trace", GT_COLUMN_TEXT }, { "measured_us", GT_COLUMN_NUMBER }, { "replay_us", GT_COLUMN_NUMBER },
+        { "baseline_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER }, { "steps", GT_COLUMN_NUMBER },
+    };
+    /* clang-format on */
+    struct gt_table *table = gt_table_new("whatif", columns, sizeof columns / sizeof columns[0]);
+
+    gt_table_single(table);
+    gt_table_text(table, name);
+    gt_table_real(table, whatif->facts.measured_us, 1);
+    gt_table_real(table, whatif->facts.replay_us, 1);
+    gt_table_real(table, whatif->facts.baseline_us, 1);
+    gt_table_real(table, whatif->step_us, 1);
+    gt_table_integer(table, whatif->facts.steps.count);
+    return table;
+}
+
+static const char *trust_of(const struct gt_scenario *scenario)
+{
+    return scenario->extrapolated ? "low, extrapolated" : gt_trust_names[scenario->trust];
+}
+
+static struct gt_table *changes_table(const struct gt_answer *answers, size_t count)
+{
+    /* clang-format off */
+    static const struct gt_column columns[] = {
+        { "change", GT_COLUMN_WIDE }, { "predicted_us", GT_COLUMN_NUMBER }, { "step_us", GT_COLUMN_NUMBER },
+        { "change_pct", GT_COLUMN_NUMBER }, { "trust", GT_COLUMN_TEXT }, { "bound_by", GT_COLUMN_TEXT }, { "bound_pct", GT_COLUMN_NUMBER },
+    };
+    /* clang-format on */
+    struct gt_table *table = gt_table_new("changes", columns, sizeof columns / sizeof columns[0]);
+
+    for (size_t i = 0; i < count; i++) {
+        gt_table_text(table, answers[i].change);
+        gt_table_real(table, answers[i].predicted_us, 1);
+        gt_table_real(table, answers[i].step_us, 1);
+        gt_table_real(table, answers[i].change_pct, 1);
+        gt_table_text(table, trust_of(&answers[i].scenario));
+        gt_table_text(table, gt_bound_names[answers[i].bound_by]);
+        gt_table_real(table, 100 * answers[i].part[answers[i].bound_by], 0);
+    }
+    return table;
+}
+
+static bool assumes(const struct gt_answer *answer, const char *text)
+{
+    for (uint32_t i = 0; i < answer->scenario.assumption_count; i++)
+        if (strcmp(answer->scenario.assumptions[i], text) == 0)
+            return true;
+    return false;
+}
+
+/* Do all of several answers rest on it? */
+static bool all_assume(const struct gt_answer *answers, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!assumes(&answers[i], text))
+            return false;
+    return count > 1;
+}
+
+static void print_own(FILE *out, const struct gt_answer *answer, const struct gt_answer *answers, size_t count)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < answer->scenario.assumption_count; i++) {
+        if (all_assume(answers, count, answer->scenario.assumptions[i]))
+            continue;
+        if (!any)
+            fprintf(out, "\n%s assumes:\n", answer->change);
+        any = true;
+        gt_fold_print(out, INDENT, answer->scenario.assumptions[i]);
+    }
+}
+
+/* Below the table: what each answer takes for granted, and what all do. */
+static void print_assumptions(FILE *out, const struct gt_answer *answers, size_t count)
+{
+    bool any = false;
+
+    for (size_t i = 0; i < count; i++)
+        print_own(out, &answers[i], answers, count);
+    for (uint32_t i = 0; count > 1 && i < answers[0].scenario.assumption_count; i++) {
+        if (!all_assume(answers, count, answers[0].scenario.assumptions[i]))
+            continue;
+        if (!any)
+            fputs("\nall assume:\n", out);
+        any = true;
+        gt_fold_print(out, INDENT, answers[0].scenario.assumptions[i]);
+    }
+}
+
+enum { BEST = 3 };
+
+/* Above the tables, where all changes were tried: "1. graph: 80.1% shorter, 163 us a step (trust medium)". */
+static void print_best(FILE *out, const struct gt_answer *answers, size_t count)
+{
+    for (size_t i = 0; i < count && i < BEST; i++) {
+        double pct = answers[i].change_pct;
+        char *text = gt_format("%zu. %s: %.1f%% %s, %.1f us a step (trust %s, bound by %s)", i + 1, answers[i].change,
+                               fabs(pct), pct <= 0 ? "shorter" : "longer", answers[i].step_us,
+                               gt_trust_names[answers[i].scenario.trust], gt_bound_names[answers[i].bound_by]);
+
+        gt_fold_print(out, 0, text);
+        free(text);
+    }
+    fputc('\n', out);
+}
+
+void gt_whatif_print(FILE *out, enum gt_format format, const char *name, const struct gt_whatif *whatif,
+                     const struct gt_answer *answers, size_t count, bool ranked)
+{
+    struct gt_table *tables[2];
+
+    if (format == GT_FORMAT_JSON) {
+        print_json(out, name, whatif, answers, count);
+        return;
+    }
+    if (format == GT_FORMAT_TABLE && ranked)
+        print_best(out, answers, count);
+    tables[0] = trace_table(name, whatif);
+    tables[1] = changes_table(answers, count);
+    gt_tables_print(out, format, tables, 2);
+    for (int i = 0; i < 2; i++)
+        gt_table_free(tables[i]);
+    if (format == GT_FORMAT_TABLE)
+        print_assumptions(out, answers, count);
+}

@@ -1,0 +1,348 @@
+#include "sim/rewrite/deal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/base/array.h"
+#include "sim/rewrite/call_kinds.h"
+#include "sim/rewrite/data_flow.h"
+#include "sim/rewrite/deal_clock.h"
+#include "sim/rewrite/deal_graph.h"
+#include "sim/rewrite/deal_targets.h"
+#include "sim/rewrite/graph_identity.h"
+#include "sim/rewrite/independence.h"
+
+/* What is known of a call's independence: nothing; what the user says; what data flow shows; both. */
+enum freedom { FIXED, SAID, SHOWN, BOTH, FREEDOMS };
+
+struct dealing {
+    const struct gt_workload *w;
+    struct gt_deal *deal;
+    struct gt_independence *said;
+    struct gt_data_flow flow;
+    struct gt_deal_targets *targets;
+    struct gt_clock *done[FREEDOMS]; /* by stream: its calls since the last FIXED one, that one included */
+    struct gt_clock *known;          /* by stream, new ones included: what its next work comes after anyway */
+    struct gt_clock *waited;         /* by thread: what it has waited for */
+    struct gt_clock *events;         /* by event: what it captured when it was recorded, */
+    gt_stream_index *event_stream;   /* where, and */
+    gt_call_index *event_call;       /* by which call; GT_NONE: none yet */
+    gt_call_index *last;             /* by stream, new ones included: its last call; GT_NONE */
+    gt_stream_index *unit_target;    /* by unit; GT_NONE: not dealt yet */
+    struct gt_graph_replays replays; /* of graphs that may be dealt */
+    struct gt_clock need;            /* of the call at hand */
+    struct gt_touch chain; /* the last one that it must come after, if nothing came behind that in its stream */
+};
+
+static uint32_t *nones(uint32_t count)
+{
+    uint32_t *indexes = gt_realloc(NULL, count + 1ull, sizeof *indexes);
+
+    memset(indexes, 0xff, count * sizeof *indexes); /* GT_NONE */
+    return indexes;
+}
+
+static void reach_all(struct dealing *d, struct gt_clock *clock, gt_stream_index stream)
+{
+    for (int freedom = 0; freedom < FREEDOMS; freedom++)
+        gt_clock_merge(clock, &d->done[freedom][stream]);
+}
+
+static void add_wait(struct dealing *d, gt_call_index call, gt_call_index before, bool host)
+{
+    struct gt_deal *deal = d->deal;
+
+    gt_array_grow(deal->waits, deal->wait_count, deal->wait_room);
+    deal->waits[deal->wait_count++] = (struct gt_deal_wait){ call, before, host };
+}
+
+static void note_touch(void *user, const struct gt_touch *touch)
+{
+    struct dealing *d = user;
+
+    gt_clock_reach(&d->need, touch->target, touch->call);
+    if (d->last[touch->target] == touch->call && (d->chain.call == GT_NONE || touch->call > d->chain.call))
+        d->chain = *touch;
+}
+
+static bool is_blocking(const struct gt_workload *w, gt_stream_index stream)
+{
+    return !(w->streams[stream].flags & GT_STREAM_NON_BLOCKING);
+}
+
+/* The legacy default stream waits for all blocking streams of its context, and they for it. */
+static void need_default_stream(struct dealing *d, gt_stream_index stream)
+{
+    gt_stream_index legacy = gt_deal_legacy_stream(d->targets, stream);
+
+    if (legacy == GT_NONE || !is_blocking(d->w, stream))
+        return;
+    if (stream != legacy) {
+        reach_all(d, &d->need, legacy);
+        return;
+    }
+    for (gt_stream_index other = 0; other < d->w->stream_count; other++)
+        if (other != legacy && is_blocking(d->w, other) && gt_deal_legacy_stream(d->targets, other) == legacy)
+            reach_all(d, &d->need, other);
+}
+
+/* All that the call must come after. */
+static void find_needs(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    gt_clock_clear(&d->need);
+    d->chain.call = GT_NONE;
+    if (freedom == FIXED)
+        reach_all(d, &d->need, stream);
+    else
+        gt_clock_merge(&d->need, &d->done[FIXED][stream]);
+    if (freedom == SAID)
+        gt_clock_merge(&d->need, &d->done[SHOWN][stream]);
+    if (freedom == SHOWN)
+        gt_clock_merge(&d->need, &d->done[SAID][stream]);
+    if (freedom == SHOWN || freedom == BOTH)
+        gt_data_flow_visit(&d->flow, index, stream, note_touch, d);
+    if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
+        const struct gt_graph_replay *replay = gt_graph_replay_of(&d->replays, d->w, call);
+
+        if (replay->call != GT_NONE)
+            gt_clock_reach(&d->need, replay->stream, replay->call);
+    }
+    need_default_stream(d, stream);
+}
+
+/* Where it goes: with its unit, else behind what it needs if nothing is there yet, else to the next in turn. */
+static gt_stream_index choose(struct dealing *d, gt_call_index call, gt_stream_index stream, enum freedom freedom)
+{
+    gt_stream_index *unit_target = freedom == SAID || freedom == BOTH ? &d->unit_target[d->said->unit[call]] : NULL;
+    const struct gt_call *c = &d->w->calls[call];
+    gt_stream_index target;
+
+    if (freedom == FIXED)
+        return stream;
+    if (unit_target != NULL && *unit_target != GT_NONE)
+        return *unit_target;
+    if (c->kind == GT_CALL_GRAPH_LAUNCH && gt_graph_replay_of(&d->replays, d->w, c)->call != GT_NONE)
+        return gt_graph_replay_of(&d->replays, d->w, c)->stream;
+    target = freedom == SHOWN && d->chain.call != GT_NONE ? d->chain.target : gt_deal_next_target(d->targets, stream);
+    if (unit_target != NULL)
+        *unit_target = target;
+    return target;
+}
+
+/* Is the order of the two streams' work that of its calls, by the default stream's rules? */
+static bool ordered_anyway(const struct dealing *d, gt_stream_index one, gt_stream_index other)
+{
+    gt_stream_index legacy;
+
+    if (one >= d->w->stream_count || other >= d->w->stream_count || !is_blocking(d->w, one) ||
+        !is_blocking(d->w, other))
+        return false;
+    legacy = gt_deal_legacy_stream(d->targets, one);
+    return legacy != GT_NONE && legacy == gt_deal_legacy_stream(d->targets, other) &&
+           (one == legacy || other == legacy);
+}
+
+static void keep_order(struct dealing *d, gt_call_index index, gt_stream_index target)
+{
+    gt_thread_index thread = d->w->calls[index].thread;
+
+    for (uint32_t i = 0; i < d->need.count; i++) {
+        const struct gt_clock_entry *entry = &d->need.entries[i];
+
+        if (entry->stream == target || ordered_anyway(d, entry->stream, target) ||
+            gt_clock_has(&d->known[target], entry->stream, entry->call) ||
+            gt_clock_has(&d->waited[thread], entry->stream, entry->call))
+            continue;
+        add_wait(d, index, entry->call, false);
+        gt_clock_reach(&d->known[target], entry->stream, entry->call);
+    }
+}
+
+static void count_nodes(struct dealing *d, gt_call_index call)
+{
+    uint32_t ops = d->w->calls[call].ops, *unit = nones(ops);
+
+    if (gt_independence_nodes(d->said, d->w, call, unit) > 1)
+        for (uint32_t i = 0; i < ops; i++)
+            d->deal->nodes += unit[i] != GT_NONE;
+    d->deal->nodes_shown += gt_flow_nodes(d->w, call, &d->flow);
+    free(unit);
+}
+
+static void note_done(struct dealing *d, gt_call_index index, gt_stream_index stream, enum freedom freedom,
+                      gt_stream_index target)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    d->last[target] = index;
+    d->deal->target[index] = target;
+    if (freedom == FIXED) {
+        for (int i = 0; i < FREEDOMS; i++)
+            gt_clock_clear(&d->done[i][stream]);
+        gt_data_flow_clear(&d->flow, stream, index);
+    }
+    gt_clock_reach(&d->done[freedom][stream], target, index);
+    if (freedom == SHOWN || freedom == BOTH)
+        gt_data_flow_add(&d->flow, index, stream, target);
+    if (freedom != FIXED && call->kind == GT_CALL_GRAPH_LAUNCH) {
+        struct gt_graph_replay *replay = gt_graph_replay_of(&d->replays, d->w, call);
+
+        replay->stream = target;
+        replay->call = index;
+    }
+    if (gt_call_holds_host(d->w, call))
+        gt_clock_reach(&d->waited[call->thread], target, index);
+    if (call->kind == GT_CALL_GRAPH_LAUNCH && gt_deal_has_targets(d->targets, stream))
+        count_nodes(d, index);
+    d->deal->said += freedom == SAID || freedom == BOTH;
+    d->deal->shown += freedom == SHOWN;
+    d->deal->moved += target != stream;
+}
+
+static enum freedom freedom_of(const struct dealing *d, gt_call_index call, gt_stream_index stream)
+{
+    bool said = d->said->unit[call] != GT_NONE, shown = d->flow.known[call];
+
+    if (!gt_deal_has_targets(d->targets, stream))
+        return FIXED;
+    return said && shown ? BOTH : said ? SAID : shown ? SHOWN : FIXED;
+}
+
+static void deal_work(struct dealing *d, gt_call_index index)
+{
+    gt_stream_index stream = d->w->ops[d->w->calls[index].first_op].stream, target;
+    enum freedom freedom = freedom_of(d, index, stream);
+
+    find_needs(d, index, stream, freedom);
+    target = choose(d, index, stream, freedom);
+    keep_order(d, index, target);
+    note_done(d, index, stream, freedom, target);
+}
+
+static void record(struct dealing *d, gt_call_index index)
+{
+    const struct gt_call *call = &d->w->calls[index];
+
+    gt_clock_clear(&d->events[call->event]);
+    reach_all(d, &d->events[call->event], call->stream);
+    d->event_stream[call->event] = call->stream;
+    d->event_call[call->event] = index;
+}
+
+/* The wait itself stays: the stream comes after what the event's stream had. */
+static void wait_event(struct dealing *d, const struct gt_call *call)
+{
+    if (call->event == GT_NONE) { /* it may be for anything */
+        for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
+            reach_all(d, &d->done[FIXED][call->stream], stream);
+        return;
+    }
+    gt_clock_merge(&d->done[FIXED][call->stream], &d->events[call->event]);
+    if (d->event_call[call->event] != GT_NONE)
+        gt_clock_reach(&d->known[call->stream], d->event_stream[call->event], d->event_call[call->event]);
+}
+
+/* The host waits for a stream by itself, and so for the rest of its work. */
+static void wait_host(struct dealing *d, gt_call_index index, const struct gt_clock *clock, gt_stream_index stream)
+{
+    struct gt_clock *waited = &d->waited[d->w->calls[index].thread];
+
+    for (uint32_t i = 0; i < clock->count; i++) {
+        const struct gt_clock_entry *entry = &clock->entries[i];
+
+        if (entry->stream != stream && !gt_clock_has(waited, entry->stream, entry->call))
+            add_wait(d, index, entry->call, true);
+    }
+    gt_clock_merge(waited, clock);
+}
+
+static void follow_call(struct dealing *d, gt_call_index index)
+{
+    const struct gt_call *call = &d->w->calls[index];
+    bool streamed = call->stream != GT_NONE, about_event = call->event != GT_NONE;
+
+    if (call->kind == GT_CALL_EVENT_RECORD && streamed && about_event)
+        record(d, index);
+    else if (call->kind == GT_CALL_EVENT_WAIT && streamed)
+        wait_event(d, call);
+    else if ((call->kind == GT_CALL_EVENT_SYNC || call->kind == GT_CALL_POLL) && about_event)
+        wait_host(d, index, &d->events[call->event], d->event_stream[call->event]);
+    else if ((call->kind == GT_CALL_STREAM_SYNC || call->kind == GT_CALL_POLL) && streamed) {
+        gt_clock_clear(&d->need);
+        reach_all(d, &d->need, call->stream);
+        wait_host(d, index, &d->need, call->stream);
+    } else if (call->kind == GT_CALL_DEVICE_SYNC) {
+        for (gt_stream_index stream = 0; stream < d->w->stream_count; stream++)
+            reach_all(d, &d->waited[call->thread], stream);
+    }
+}
+
+static void begin(struct dealing *d, uint32_t streams, const char *const *independent)
+{
+    const struct gt_workload *w = d->w;
+    uint32_t all;
+
+    d->said = d->deal->independence = gt_calloc(1, sizeof *d->said);
+    d->targets = d->deal->targets = gt_calloc(1, sizeof *d->targets);
+    gt_independence_find(d->said, w, independent);
+    gt_data_flow_begin(&d->flow, w);
+    gt_deal_targets_find(d->targets, w, streams, d->deal);
+    all = w->stream_count + d->deal->stream_count;
+    for (int i = 0; i < FREEDOMS; i++)
+        d->done[i] = gt_clocks_new(w->stream_count);
+    d->known = gt_clocks_new(all);
+    d->waited = gt_clocks_new(w->thread_count);
+    d->events = gt_clocks_new(w->event_count);
+    d->event_stream = nones(w->event_count);
+    d->event_call = nones(w->event_count);
+    d->last = nones(all);
+    d->unit_target = nones(d->said->units);
+    d->deal->target = nones(w->call_count);
+}
+
+static void end(struct dealing *d)
+{
+    gt_data_flow_free(&d->flow);
+    for (int i = 0; i < FREEDOMS; i++)
+        gt_clocks_free(d->done[i], d->w->stream_count);
+    gt_clocks_free(d->known, d->w->stream_count + d->deal->stream_count);
+    gt_clocks_free(d->waited, d->w->thread_count);
+    gt_clocks_free(d->events, d->w->event_count);
+    free(d->event_stream);
+    free(d->event_call);
+    free(d->last);
+    free(d->unit_target);
+    free(d->replays.list);
+    free(d->need.entries);
+}
+
+void gt_deal_streams(struct gt_deal *deal, const struct gt_workload *w, uint32_t streams,
+                     const char *const *independent)
+{
+    struct dealing d = { .w = w, .deal = deal };
+
+    memset(deal, 0, sizeof *deal);
+    begin(&d, streams, independent);
+    for (gt_call_index i = 0; i < w->call_count; i++) {
+        if (w->calls[i].ops > 0)
+            deal_work(&d, i);
+        else
+            follow_call(&d, i);
+    }
+    end(&d);
+}
+
+void gt_deal_free(struct gt_deal *deal)
+{
+    if (deal->targets != NULL) {
+        gt_deal_targets_free(deal->targets);
+        gt_independence_free(deal->independence);
+    }
+    free(deal->targets);
+    free(deal->independence);
+    free(deal->like);
+    free(deal->target);
+    free(deal->waits);
+}

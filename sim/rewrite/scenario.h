@@ -1,0 +1,51 @@
+/* scenario.h - what is asked of the simulator in place of what was recorded. */
+#ifndef GRIDTIDE_SIM_REWRITE_SCENARIO_H
+#define GRIDTIDE_SIM_REWRITE_SCENARIO_H
+
+#include <stdbool.h>
+
+#include "sim/devices/device.h"
+#include "sim/workload/workload.h"
+
+/* How far an answer is to be trusted, best first. */
+enum gt_trust { GT_TRUST_HIGH, GT_TRUST_MEDIUM, GT_TRUST_LOW, GT_TRUSTS };
+extern const char *const gt_trust_names[GT_TRUSTS];
+
+/* What changes may ask of the program around them.  Shared by all scenarios of a command; outlives them. */
+struct gt_whatif_host {
+    /* A device by the name of its file; returns 0, or -1 with the names that there are. */
+    int (*load_device)(const char *name, struct gt_device *device, struct gt_error *error);
+    /* How well a kernel's name as traced fits what was asked for, mangled or not, whole or in part: 0 not at all. */
+    int (*fit_kernel)(const char *name, const char *asked);
+    /* Names of kernels that the user says are independent of others (--independent), as patterns; NULL-ended. */
+    const char *const *independent;
+    uint64_t
+        gradient_bytes; /* of a training step, all together, where the user says it (--gradients); 0: as the trace has it */
+};
+
+struct gt_scenario {
+    struct gt_workload *workload; /* owned; see gt_scenario_replace() */
+    struct gt_device device;      /* simulated */
+    struct gt_device
+        recorded; /* that the workload's times are of: durations and calls' costs move by the difference */
+    const struct gt_whatif_host *host;
+    bool extrapolated;   /* it has more GPUs than were measured */
+    enum gt_trust trust; /* the lowest so far */
+    char **assumptions;  /* each a sentence without a full stop, once */
+    uint32_t assumption_count, assumption_room;
+};
+
+/* A scenario that changes nothing, with copies of all three.  gt_scenario_free() ends it. */
+void gt_scenario_begin(struct gt_scenario *scenario, const struct gt_workload *workload,
+                       const struct gt_device *device, const struct gt_device *recorded,
+                       const struct gt_whatif_host *host);
+void gt_scenario_free(struct gt_scenario *scenario);
+
+/* The scenario's workload is `workload` from now on, which it owns; the one before is freed. */
+void gt_scenario_replace(struct gt_scenario *scenario, struct gt_workload *workload);
+
+/* The answer rests on this (printf-style; told once), and is trusted no more than `most`. */
+void gt_scenario_assume(struct gt_scenario *scenario, enum gt_trust most, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#endif
