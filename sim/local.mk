@@ -32,7 +32,7 @@ sim_libsim_a_SOURCES = \
     sim/stream/child_ends.c sim/stream/child_ends.h sim/stream/child_launch.c sim/stream/child_launch.h sim/stream/child_state.c sim/stream/child_state.h \
     sim/stream/call_times.c sim/stream/call_times.h sim/stream/default_stream.c sim/stream/default_stream.h \
     sim/stream/device_sync.c sim/stream/device_sync.h \
-    sim/stream/graph.c sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
+    sim/stream/graph.c sim/stream/graph_executable.c sim/stream/graph_executable.h sim/stream/graph.h sim/stream/graph_groups.c sim/stream/graph_groups.h sim/stream/host_noise.c sim/stream/host_noise.h sim/stream/host_thread.c sim/stream/host_thread.h \
     sim/stream/hw_queue.c sim/stream/hw_queue.h sim/stream/link_calls.c sim/stream/link_calls.h sim/stream/link_gaps.c sim/stream/link_gaps.h sim/stream/link_line.c sim/stream/link_line.h sim/stream/link_reads.c sim/stream/link_reads.h sim/stream/operation.c sim/stream/operation.h sim/stream/poll.c sim/stream/poll.h \
     sim/stream/programmatic.c sim/stream/programmatic.h \
     sim/stream/serial.c sim/stream/serial.h sim/stream/stream.c sim/stream/stream.h sim/stream/submit.c sim/stream/submit.h sim/stream/thread_lock.c sim/stream/thread_lock.h sim/stream/waiting.c \
@@ -46,7 +46,7 @@ sim_libsim_a_SOURCES = \
     sim/warp/sync.c sim/warp/waiting.c \
     sim/workload/child_launches.c sim/workload/child_launches.h \
     sim/devices/collective_rows.h sim/workload/collective.c sim/workload/collective.h sim/workload/collective_check.c sim/workload/collective_parts.c sim/workload/group.h \
-    sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/probe.c sim/workload/probe.h \
+    sim/workload/block_cost.c sim/workload/block_cost.h sim/workload/executables.c sim/workload/executables.h sim/workload/probe.c sim/workload/probe.h \
     sim/workload/processes.c sim/workload/processes.h sim/workload/program.c sim/workload/program.h sim/workload/recording.c sim/workload/recording.h sim/workload/ranges.c sim/workload/ranges.h sim/workload/range_calls.c sim/workload/range_calls.h \
     sim/workload/task_check.c sim/workload/task_check.h sim/workload/task_graph.c sim/workload/task_graph.h sim/workload/task_graph_copy.c \
     sim/workload/task_order.c sim/workload/task_order.h sim/workload/task_reads.c \

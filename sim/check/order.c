@@ -137,12 +137,24 @@ static void submit(struct gt_order *order, gt_call_index index)
 static void submit_graph(struct gt_order *order, gt_call_index index)
 {
     const struct gt_call *call = &order->w->calls[index];
+    struct gt_order_stream *ask;
+    struct gt_line *last;
     gt_stream_index stream;
 
     if (call->ops == 0)
         return;
     stream = call->stream != GT_NONE ? call->stream : order->w->ops[call->first_op].stream;
-    gt_order_graph(order, index, gt_order_ask(order, call->thread, stream));
+    ask = gt_order_ask(order, call->thread, stream);
+    last = order->executable_of_call != NULL && order->executable_of_call[index] != GT_NONE
+               ? &order->executables[order->executable_of_call[index]]
+               : NULL;
+    if (last != NULL)
+        gt_line_join(&ask->line, last);
+    gt_order_graph(order, index, ask);
+    if (last == NULL)
+        return;
+    gt_line_free(last);
+    *last = gt_line_copy(&ask->line);
 }
 
 /* All streams of the calling process; of one context where the call names a stream of it. */

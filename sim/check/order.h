@@ -4,7 +4,8 @@
  * line knows all that has to have ended before it starts.  By CUDA's rules, as the simulator has them (sim/stream):
  *
  *   a stream's commands happen one after the other; a launched graph is one of them, its nodes ordered by edges (without
- *   any edge: by the streams that they were recorded in);
+ *   any edge: by the streams that they were recorded in), and comes after the launch before of the same executable graph
+ *   (sim/workload/executables.h), in whatever stream that was;
  *   an event stands for what its stream was asked for before its last record; a wait for it takes the record that is the
  *   last at the time of the wait; of an event that was never recorded, or was created or destroyed since, it is none;
  *   the legacy default stream is behind all that the blocking streams of its context were asked for before, and they

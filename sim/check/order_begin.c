@@ -5,6 +5,7 @@
 #include "sim/base/array.h"
 #include "sim/check/order_parts.h"
 #include "sim/replay/replay.h"
+#include "sim/workload/executables.h"
 
 static uint32_t find_context(struct gt_order *order, gt_gpu_index gpu, uint32_t id)
 {
@@ -131,6 +132,8 @@ struct gt_order *gt_order_new(const struct gt_workload *w, const gt_op_index *gu
     find_processes(order);
     find_wanted(order);
     order->meetings = gt_order_meetings_new(w);
+    order->executable_of_call = gt_executables_of_calls(w, &order->executable_count);
+    order->executables = gt_calloc(order->executable_count + 1ull, sizeof *order->executables);
     return order;
 }
 
@@ -163,6 +166,10 @@ void gt_order_free(struct gt_order *order)
         gt_line_free(&order->processes[i].seen);
         free(order->processes[i].pending);
     }
+    for (uint32_t i = 0; i < order->executable_count; i++)
+        gt_line_free(&order->executables[i]);
+    free(order->executables);
+    free(order->executable_of_call);
     free(order->threads);
     free(order->events);
     free(order->records);

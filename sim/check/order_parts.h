@@ -67,6 +67,9 @@ struct gt_order {
         *ended; /* by operation: of those that others come after, but for nodes of one graph; NULL: there are none */
     bool *wanted; /* by operation: is it one of these? */
     struct gt_order_meetings *meetings;
+    uint32_t *executable_of_call; /* gt_executables_of_calls() */
+    struct gt_line *executables;  /* of each: what its last launch came to */
+    uint32_t executable_count;
     uint32_t line_count;
     uint64_t unknown_waits;
 };

@@ -85,11 +85,13 @@ struct gt_machine {
     struct gt_hw_queue_state *queues; /* so many for each context */
     gt_command_index unwritten; /* the first of the groups of a graph that the driver has still to write; GT_NONE */
     struct gt_event_state *events;
-    struct gt_device_syncs *device_syncs; /* NULL: no call waits so */
-    uint32_t plain_level;                 /* of priority 0 */
-    struct gt_collectives *collectives;   /* NULL: there are none */
-    struct gt_child_state *children;      /* NULL: no block launches anything */
-    struct gt_serial_state serial;        /* only where options->serialize */
+    uint32_t *executable_of_call;            /* gt_executables_of_calls() */
+    struct gt_executable_state *executables; /* of each its last launch; NULL: none is known */
+    struct gt_device_syncs *device_syncs;    /* NULL: no call waits so */
+    uint32_t plain_level;                    /* of priority 0 */
+    struct gt_collectives *collectives;      /* NULL: there are none */
+    struct gt_child_state *children;         /* NULL: no block launches anything */
+    struct gt_serial_state serial;           /* only where options->serialize */
     /* operations */
     gt_command_number *op_numbers;    /* in its stream, once submitted; else 0 */
     uint32_t *op_afters_left;         /* edges into each operation not ended yet; NULL: no edges at all */

@@ -34,15 +34,16 @@ struct gt_release {
 struct gt_stream_command {
     uint32_t index; /* gt_op_index (OP, NODE, CHILD) or gt_call_index (RECORD, WAIT, GRAPH) */
     gt_stream_index stream;
-    gt_command_index next;           /* in its stream; also the free list */
-    gt_command_index queue_next;     /* in its hardware queue */
-    gt_queue_index queue;            /* which that is */
-    gt_command_index wait_next;      /* in an engine's, a distributor's or an admission list */
-    gt_command_index line_next;      /* in its line: link_line.h */
-    gt_command_index parent;         /* NODE: the graph's command */
-    uint32_t nodes_left;             /* GRAPH: nodes not ended */
-    gt_stream_index target_stream;   /* WAIT: the record it waits for is that stream's ... */
-    gt_command_number target_number; /* ... command; 0: nothing to wait for */
+    gt_command_index next;       /* in its stream; also the free list */
+    gt_command_index queue_next; /* in its hardware queue */
+    gt_queue_index queue;        /* which that is */
+    gt_command_index wait_next;  /* in an engine's, a distributor's or an admission list */
+    gt_command_index line_next;  /* in its line: link_line.h */
+    gt_command_index parent;     /* NODE: the graph's command */
+    uint32_t nodes_left;         /* GRAPH: nodes not ended */
+    gt_stream_index
+        target_stream; /* what it waits for (WAIT: a record, GRAPH: the launch before) is that stream's ... */
+    gt_command_number target_number; /* ... command; 0: nothing */
     gt_command_number number;
     uint64_t behind;        /* commands of the other side of the default stream's rules asked for before it */
     uint64_t sync_epoch[2]; /* device_sync.h: of its process, of that in its context */
@@ -54,7 +55,7 @@ struct gt_stream_command {
     uint32_t grid;         /* of a kernel whose blocks are handed out, in gt_machine.grids; GT_NONE */
     struct gt_release releases[GT_WAITS]; /* of what held it back, by reason */
     uint8_t kind;
-    bool waiting;   /* WAIT: already on its target's list; NODE: ready, behind others in its hardware queue */
+    bool waiting;   /* WAIT, GRAPH: already on its target's list; NODE: ready, behind others in its hardware queue */
     bool started;   /* its stream has let it go; what comes behind it waits for its end */
     bool read;      /* by the GPU, as far as that takes longer than usual */
     bool unwritten; /* NODE, the first of its group: not in its hardware queue yet, the driver is writing */
@@ -69,6 +70,11 @@ struct gt_waiter {
     gt_waiter_index next;
     uint32_t index; /* gt_thread_index or gt_stream_index */
     enum gt_waiter_kind kind;
+};
+
+struct gt_executable_state { /* an executable graph: its last launch */
+    gt_stream_index stream;
+    gt_command_number number; /* in that stream; 0: not launched yet */
 };
 
 struct gt_stream_state {

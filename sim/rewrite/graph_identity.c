@@ -20,7 +20,11 @@ struct gt_graph_replay *gt_graph_replay_of(struct gt_graph_replays *replays, con
 {
     uint64_t hash = GT_HASH_START;
 
-    for (gt_op_index op = call->first_op; op < call->first_op + call->ops; op++)
+    if (call->executable != GT_NONE) {
+        gt_hash_number(&hash, w->threads[call->thread].process);
+        gt_hash_number(&hash, call->executable);
+    }
+    for (gt_op_index op = call->first_op; op < call->first_op + call->ops && call->executable == GT_NONE; op++)
         gt_hash_node(&hash, &w->ops[op]);
     for (uint32_t i = 0; i < replays->count; i++)
         if (replays->list[i].hash == hash)

@@ -1,4 +1,4 @@
-/* graph_identity.h - which graph launches are of the same graph: those of the same nodes. */
+/* graph_identity.h - which graph launches are of the same graph: those that say so, else those of the same nodes. */
 #ifndef GRIDTIDE_SIM_REWRITE_GRAPH_IDENTITY_H
 #define GRIDTIDE_SIM_REWRITE_GRAPH_IDENTITY_H
 

@@ -113,7 +113,8 @@ static void pass_wait(struct gt_machine *m, const struct gt_stream_command *comm
         *latest = event->completed;
 }
 
-/* A wait is over when the record it captured is complete; without one it is over at once. */
+/* A wait is over when the record it captured is complete, a graph may go when the launch before of its executable is; without
+ * one at once. */
 static bool wait_over(struct gt_machine *m, gt_command_index command)
 {
     struct gt_stream_command *c = &m->commands[command];
@@ -121,12 +122,14 @@ static bool wait_over(struct gt_machine *m, gt_command_index command)
     if (c->target_number == 0)
         return true;
     if (m->streams[c->target_stream].completed >= c->target_number) {
-        pass_wait(m, c);
+        if (c->kind == GT_COMMAND_WAIT)
+            pass_wait(m, c);
         gt_link_wait_passed(m, c->stream, c->target_stream);
         return true;
     }
     if (!c->waiting) {
         c->waiting = true;
+        m->fired[GT_RULE_GRAPH_EXECUTABLE] += c->kind == GT_COMMAND_GRAPH;
         gt_stream_add_waiter(m, c->target_stream, c->target_number, c->stream, GT_WAITER_EVENT);
     }
     return false;
@@ -343,12 +346,12 @@ void gt_stream_advance(struct gt_machine *m, gt_stream_index stream)
         }
         if (!gt_hw_queue_allows(m, head) || gt_default_stream_holds(m, stream))
             return;
+        if ((c->kind == GT_COMMAND_WAIT || c->kind == GT_COMMAND_GRAPH) && !wait_over(m, head))
+            return;
         if (c->kind == GT_COMMAND_OP || c->kind == GT_COMMAND_GRAPH) {
             try_op(m, stream, head);
             break; /* it completes by an event of its own */
         }
-        if (c->kind == GT_COMMAND_WAIT && !wait_over(m, head))
-            return;
         gt_stream_complete(m, stream);
     }
     if (m->programmatic)

@@ -202,6 +202,7 @@ gt_call_index gt_workload_add_call(struct gt_workload *w)
         .stream = GT_NONE,
         .event = GT_NONE,
         .buffer = GT_NONE,
+        .executable = GT_NONE,
         .first_op = w->op_count,
         .awaited = GT_NONE,
         .handover_ps = GT_TIME_NONE,

@@ -192,6 +192,8 @@ struct gt_call {
     gt_stream_index stream; /* GT_NONE where the kind has none or it is unknown */
     gt_event_index event;   /* for the event calls */
     gt_buffer_index buffer; /* for alloc, free and record_stream */
+    uint32_t
+        executable; /* of a graph launch, in names: which of its process's executable graphs; GT_NONE: not known */
     gt_op_index first_op;
     uint32_t ops;         /* its operations are ops[first_op .. first_op + ops - 1] */
     uint32_t line;        /* in the trace file, for messages; 0 unknown */

@@ -262,7 +262,8 @@ static int check_call(const struct gt_workload *workload, const struct gt_call *
     if (call->thread >= workload->thread_count)
         return gt_error_set(error, "a call of %s is made by no thread", kind);
     if (!index_fits(call->stream, workload->stream_count) || !index_fits(call->event, workload->event_count) ||
-        !index_fits(call->buffer, workload->buffer_count) || !index_fits(call->name, gt_name_count(workload)))
+        !index_fits(call->buffer, workload->buffer_count) || !index_fits(call->name, gt_name_count(workload)) ||
+        !index_fits(call->executable, gt_name_count(workload)))
         return gt_error_set(error, "a call of %s names a stream, an event, a buffer or a name that is not there",
                             kind);
     if (!(call->flags & GT_CALL_TARGET_UNKNOWN) && ((needs[call->kind].stream && call->stream == GT_NONE) ||

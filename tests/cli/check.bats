@@ -131,3 +131,39 @@ END
     run -0 "$GRIDTIDE" check may.jsonl
     [[ "$output" == *"1 time a buffer is given back in a stream's order while another stream may use it, not counted"* ]]
 }
+
+@test "launches of one executable graph have an order in whatever streams; of others, and in other processes, they have none" {
+    cat > graphs.jsonl << 'END'
+{"gridtide":1,"device":"toy"}
+{"stream":"a"}
+{"stream":"b"}
+{"thread":"far","process":7}
+{"kernel":"k","block_us":1}
+{"call":"graph_launch","stream":"a","executable":5,"nodes":[{"kernel":"k","writes":["t"]},{"kernel":"k","writes":["u"]}]}
+{"call":"graph_launch","stream":"b","executable":5,"nodes":[{"kernel":"k","reads":["t"]},{"kernel":"k","writes":["u"]}]}
+END
+    run -0 "$GRIDTIDE" check graphs.jsonl
+    [[ "$output" == "graphs: no races;"* ]]
+    sed '$s/"executable":5/"executable":6/' graphs.jsonl > others.jsonl
+    run -1 "$GRIDTIDE" check others.jsonl
+    [[ "$output" == "others: 2 races;"* ]]
+    sed 's/,"executable":5//' graphs.jsonl > unnamed.jsonl
+    run -1 "$GRIDTIDE" check unnamed.jsonl
+    [[ "$output" == "unnamed: 2 races;"* ]]
+    # it is kept when the trace is rewritten, stored and exported
+    "$GRIDTIDE" import graphs.jsonl -o again.jsonl -q
+    [ "$(grep -c '"executable":"5"' again.jsonl)" -eq 2 ]
+    run -0 "$GRIDTIDE" check again.jsonl
+    "$GRIDTIDE" run -q again.jsonl -o again.db
+    [ "$(sqlite3 again.db 'SELECT group_concat(executable) FROM call_executable')" = 5,5 ]
+    "$GRIDTIDE" export csv again.db -o again.csv
+    [[ "$(head -n 1 again.csv)" == *,step,executable* ]]
+    [ "$(grep -c $',5\r$' again.csv)" -eq 4 ]
+    "$GRIDTIDE" export perfetto again.db -o again.pftrace
+    grep -q executable again.pftrace
+    # a store of before
+    sqlite3 again.db 'DROP TABLE call_executable; PRAGMA user_version = 9'
+    "$GRIDTIDE" export csv again.db -o old.csv
+    "$GRIDTIDE" export perfetto again.db -o old.pftrace
+    [ "$(grep -c $',5\r$' old.csv)" -eq 0 ]
+}

@@ -37,7 +37,7 @@ setup() {
 @test "export csv has a row for each operation of each run" {
     run "$GRIDTIDE" export csv "$store" -o -
     [ "$status" -eq 0 ]
-    [ "${lines[0]}" = "run,run_kind,trace,op,kind,name,gpu,context,stream,stream_name,call,grid,block,direction,memory,bytes,submit_us,start_us,end_us,duration_us,wait_host_us,wait_stream_us,wait_event_us,wait_queue_us,wait_engine_us,wait_resource_us,correlation,range_kind,range,step"$'\r' ]
+    [ "${lines[0]}" = "run,run_kind,trace,op,kind,name,gpu,context,stream,stream_name,call,grid,block,direction,memory,bytes,submit_us,start_us,end_us,duration_us,wait_host_us,wait_stream_us,wait_event_us,wait_queue_us,wait_engine_us,wait_resource_us,correlation,range_kind,range,step,executable"$'\r' ]
     measured=$(grep -c '^[0-9]*,measured,' <<< "$output")
     simulated=$(grep -c '^[0-9]*,simulated,' <<< "$output")
     [ "$measured" -eq "$simulated" ]

@@ -339,11 +339,11 @@ static void csv_has_a_row_for_each_operation_and_run(void **state)
     static const char expected[] =
         "run,run_kind,trace,op,kind,name,gpu,context,stream,stream_name,call,grid,block,direction,memory,"
         "bytes,submit_us,start_us,end_us,duration_us,wait_host_us,wait_stream_us,wait_event_us,wait_queue_us,"
-        "wait_engine_us,wait_resource_us,correlation,range_kind,range,step\r\n"
+        "wait_engine_us,wait_resource_us,correlation,range_kind,range,step,executable\r\n"
         "1,measured,toy,0,kernel,\"f<a,\"\"b\"\">\xff\",0,0,7,,0,4x1x1,64x1x1,,,,";
     static const char copy[] =
         "\r\n2,simulated,toy,2,copy,copy h2d pinned,0,0,9,,2,,,h2d,pinned,4000,"
-        "0.000007,9.000000,12.000001,3.000001,1.500000,0.000000,0.000000,0.000000,0.000000,0.000000,,,,\r\n";
+        "0.000007,9.000000,12.000001,3.000001,1.500000,0.000000,0.000000,0.000000,0.000000,0.000000,,,,,\r\n";
     size_t bytes, rows = 0;
     uint8_t *content = export_to("csv", &bytes);
     const char *text = (const char *)content;

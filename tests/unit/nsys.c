@@ -214,6 +214,20 @@ static void graphs_own_their_operations(void **state)
     assert_string_equal(kernel_of(w, op_of(w, 8)), "graph 8");
     assert_int_equal(op_of(w, 8)->duration_ps, 9000000);
     assert_int_equal(warnings(w, "graph-nodes-hidden"), 1);
+    assert_string_equal(gt_name_text(w, w->calls[8].executable), "9");
+    assert_int_equal(w->calls[7].executable, GT_NONE); /* no column says it */
+    gt_workload_free(w);
+}
+
+static void nodes_say_which_executable_graph_they_are_of(void **state)
+{
+    struct gt_workload *w = import("3.24", "ALTER TABLE CUPTI_ACTIVITY_KIND_KERNEL ADD COLUMN graphExecId INTEGER;"
+                                           "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET graphExecId = 5 WHERE graphId = 7");
+
+    (void)state;
+    assert_string_equal(gt_name_text(w, w->calls[7].executable), "5");
+    for (uint32_t i = 0; i < w->call_count; i++)
+        assert_true((w->calls[i].executable == GT_NONE) == (w->calls[i].kind != GT_CALL_GRAPH_LAUNCH));
     gt_workload_free(w);
 }
 
@@ -344,6 +358,7 @@ int main(void)
         cmocka_unit_test(schema_3_24_joins_waits_by_sync_id),
         cmocka_unit_test(schema_3_24_has_clusters),
         cmocka_unit_test(graphs_own_their_operations),
+        cmocka_unit_test(nodes_say_which_executable_graph_they_are_of),
         cmocka_unit_test(operations_without_call_keep_their_place_in_the_stream),
         cmocka_unit_test(what_was_not_recorded_is_counted),
         cmocka_unit_test(columns_of_other_schemas_may_be_missing),

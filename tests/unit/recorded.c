@@ -155,6 +155,7 @@ static void check_graph(const struct gt_workload *w)
 
     assert_int_equal(call->kind, GT_CALL_GRAPH_LAUNCH);
     assert_int_equal(call->ops, 3);
+    assert_string_equal(gt_name_text(w, call->executable), "2");
     assert_int_equal(w->ops[call->first_op].afters, 0);
     assert_int_equal(w->ops[call->first_op + 1].afters, 0);
     assert_int_equal(last->afters, 2); /* through the empty node */

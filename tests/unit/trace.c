@@ -164,9 +164,11 @@ static void same_workload(const struct gt_workload *a, const struct gt_workload 
     for (uint32_t i = 0; i < a->buffer_count; i++)
         SAME(buffers, i);
 #undef CLEAR_LINE
-#define CLEAR_LINE(left, right) (left.line = right.line = 0)
-    for (uint32_t i = 0; i < a->call_count; i++)
+#define CLEAR_LINE(left, right) (left.line = right.line = left.executable = right.executable = 0)
+    for (uint32_t i = 0; i < a->call_count; i++) {
         SAME(calls, i);
+        same_text(gt_name_text(a, a->calls[i].executable), gt_name_text(b, b->calls[i].executable));
+    }
     if (a->op_count != 0)
         assert_memory_equal(a->ops, b->ops, a->op_count * sizeof *a->ops);
     assert_int_equal(a->access_count, b->access_count);
@@ -231,7 +233,7 @@ static const char every_call[] =
     "\"after\":[-1]}\n"
     "{\"call\":\"memset\",\"bytes\":0,\"stream\":\"default\"}\n"
     "{\"call\":\"host_function\",\"duration_us\":20}\n"
-    "{\"call\":\"graph_launch\",\"stream\":7,\"nodes\":[{\"kernel\":\"bar\","
+    "{\"call\":\"graph_launch\",\"stream\":7,\"executable\":12,\"nodes\":[{\"kernel\":\"bar\","
     "\"z\":0},{\"direction\":\"d2d\",\"bytes\":9,"
     "\"after\":[0]},{\"kind\":\"memset\",\"bytes\":1,\"stream\":\"s1\",\"after\":[0,1,-2]},"
     "{\"kind\":\"host_function\",\"duration_us\":1,\"start_us\":8}]}\n"
@@ -248,7 +250,8 @@ static const char every_call[] =
     "{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1024,\"address\":140000,\"memory\":\"pinned\"}\n"
     "{\"call\":\"launch\",\"kernel\":\"bar\",\"reads\":[\"weights\",[\"x\",1000,24]],\"writes\":[\"y\"]}\n"
     "{\"call\":\"copy\",\"direction\":\"h2d\",\"bytes\":8,\"source\":18446744073709551000,\"destination\":\"x\"}\n"
-    "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":4,\"writes\":[[\"y\",0,4]]}]}\n"
+    "{\"call\":\"graph_launch\",\"executable\":\"step "
+    "\\\"1\\\"\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":4,\"writes\":[[\"y\",0,4]]}]}\n"
     "{\"call\":\"free\",\"buffer\":\"x\"}\n{\"call\":\"alloc\",\"buffer\":\"x\",\"bytes\":1024,\"stream\":\"s1\"}\n"
     "{\"call\":\"record_stream\",\"buffer\":\"x\"}\n{\"call\":\"free\",\"buffer\":\"x\",\"stream\":\"s1\"}\n"
     "{\"kernel\":\"meets\",\"block_us\":5,\"cooperative\":true,\"grid_barriers\":3,\"trigger_pct\":25,\"prologue_"

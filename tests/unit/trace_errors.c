@@ -147,6 +147,8 @@ static const struct { unsigned line; const char *text, *why; } wrong[] = {
     { 2, HEADER "{\"call\":\"event_record\",\"event\":null}\n", "target_unknown" },
     { 2, HEADER "{\"call\":\"stream_create\"}\n", "needs a \"stream\"" },
     { 2, HEADER "{\"call\":\"graph_launch\"}\n", "needs \"nodes\"" },
+    { 2, HEADER "{\"call\":\"event_record\",\"event\":1,\"executable\":3}\n", "\"executable\" is of graph_launch" },
+    { 2, HEADER "{\"call\":\"graph_launch\",\"executable\":[3],\"nodes\":[]}\n", "a name or a number" },
     { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{}]}\n", "node 0: what is it" },
     { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[3]}\n", "list of objects" },
     { 2, HEADER "{\"call\":\"graph_launch\",\"nodes\":[{\"kind\":\"memset\",\"bytes\":1,"

@@ -34,7 +34,7 @@ struct gathered {
     struct gt_perfetto_slice slice;
     struct gt_perfetto_track track;
     struct gt_perfetto_note notes[3];
-    char track_name[NAME_BYTES], *name, *kind;
+    char track_name[NAME_BYTES], *name, *kind, *executable;
     size_t flow_room;
 };
 
@@ -49,7 +49,8 @@ static int write_gathered(const struct gt_export *export, struct gathered *gathe
     int status = wanted ? gt_perfetto_slice(sequence, &gathered->track, &gathered->slice, error) : 0;
     free(gathered->name);
     free(gathered->kind);
-    gathered->name = gathered->kind = NULL;
+    free(gathered->executable);
+    gathered->name = gathered->kind = gathered->executable = NULL;
     return status;
 }
 
@@ -92,6 +93,27 @@ static int note_pieces(const struct gt_export *export, uint64_t call, struct gat
     return 0;
 }
 
+/* Which executable graph a launch is of. */
+static int note_executable(const struct gt_export *export, uint64_t call, struct gathered *gathered,
+                           struct gt_error *error)
+{
+    static const char sql[] = "SELECT executable FROM call_executable WHERE trace_id = ?1 AND call_no = ?2";
+    struct gt_query *query;
+    int row;
+
+    if (!export->run.has_executables || strcmp(gathered->kind, "graph_launch") != 0)
+        return 0;
+    query = gt_export_query(export->database, sql, export->run.trace_id, (int64_t)call, error);
+    row = query != NULL ? gt_query_next(query, error) : -1;
+    if (row > 0) {
+        gathered->executable = gt_query_text(query, 0);
+        gathered->notes[gathered->slice.note_count++] =
+            (struct gt_perfetto_note){ "executable", gathered->executable, 0 };
+    }
+    gt_query_end(query);
+    return row < 0 ? -1 : 0;
+}
+
 static int begin_call(struct gt_export *export, struct gt_query *query, struct gathered *gathered,
                       struct gt_error *error)
 {
@@ -114,7 +136,7 @@ static int begin_call(struct gt_export *export, struct gt_query *query, struct g
     slice->flow_count = 0;
     slice->flows_in[0] = cause_of(export, query, call);
     slice->nests = true;
-    if (note_pieces(export, call, gathered, error) != 0)
+    if (note_pieces(export, call, gathered, error) != 0 || note_executable(export, call, gathered, error) != 0)
         return -1;
     return find_track(export, query, gathered->track_name, &gathered->track, error);
 }
@@ -164,6 +186,7 @@ int gt_export_calls(struct gt_export *export, struct gt_perfetto_sequence *seque
         row = write_gathered(export, &gathered, sequence, error);
     free(gathered.name);
     free(gathered.kind);
+    free(gathered.executable);
     free(gathered.slice.flows);
     gt_query_end(query);
     return row;

@@ -12,6 +12,7 @@ static const struct gt_csv_column columns[] = {
     {"wait_host_us", GT_CSV_TIME}, {"wait_stream_us", GT_CSV_TIME}, {"wait_event_us", GT_CSV_TIME},
     {"wait_queue_us", GT_CSV_TIME}, {"wait_engine_us", GT_CSV_TIME}, {"wait_resource_us", GT_CSV_TIME},
     {"correlation", GT_CSV_NUMBER}, {"range_kind", GT_CSV_TEXT}, {"range", GT_CSV_TEXT}, {"step", GT_CSV_TEXT},
+    {"executable", GT_CSV_TEXT},
 };
 /* clang-format on */
 #define ROWS                                                                                                   \
@@ -29,13 +30,17 @@ static const struct gt_csv_column columns[] = {
     " JOIN gpu g ON g.trace_id = r.trace_id AND g.gpu_no = s.gpu_no"          \
     " LEFT JOIN kernel k ON k.trace_id = r.trace_id AND k.kernel_no = o.kernel_no"
 #define ORDER " WHERE r.whole = 1 AND ?1 = 0 ORDER BY r.run_id, p.op_no"
-static const char rows_sql[] = ROWS ", NULL, NULL, NULL, NULL" TABLES ORDER;
-static const char rows_and_ranges_sql[] =
-    "WITH step AS MATERIALIZED (SELECT trace_id, name, first_op, behind_op FROM range WHERE kind = 'step') " ROWS
-    ", i.correlation, e.kind, e.name, (SELECT n.name FROM step n WHERE n.trace_id = r.trace_id"
-    " AND n.first_op <= o.op_no AND n.behind_op > o.op_no ORDER BY n.first_op DESC LIMIT 1)" TABLES
-    " LEFT JOIN call_range i ON i.trace_id = r.trace_id AND i.call_no = o.call_no"
-    " LEFT JOIN range e ON e.trace_id = r.trace_id AND e.range_no = i.range_no" ORDER;
+static const char rows_sql[] = ROWS ", NULL, NULL, NULL, NULL, NULL" TABLES ORDER;
+#define STEPS "WITH step AS MATERIALIZED (SELECT trace_id, name, first_op, behind_op FROM range WHERE kind = 'step') "
+#define RANGES                                                                                  \
+    ", i.correlation, e.kind, e.name, (SELECT n.name FROM step n WHERE n.trace_id = r.trace_id" \
+    " AND n.first_op <= o.op_no AND n.behind_op > o.op_no ORDER BY n.first_op DESC LIMIT 1)"
+#define RANGE_TABLES                                                               \
+    " LEFT JOIN call_range i ON i.trace_id = r.trace_id AND i.call_no = o.call_no" \
+    " LEFT JOIN range e ON e.trace_id = r.trace_id AND e.range_no = i.range_no"
+#define EXECUTABLES " LEFT JOIN call_executable x ON x.trace_id = r.trace_id AND x.call_no = o.call_no"
+static const char rows_and_ranges_sql[] = STEPS ROWS RANGES ", NULL" TABLES RANGE_TABLES ORDER;
+static const char all_sql[] = STEPS ROWS RANGES ", x.executable" TABLES RANGE_TABLES EXECUTABLES ORDER;
 
 enum { OP = 3 };
 
@@ -49,7 +54,9 @@ static int write_csv(struct gt_store *store, const char *path, const struct gt_f
     struct gt_csv_file file = {
         .columns = columns,
         .count = sizeof columns / sizeof columns[0],
-        .sql = gt_store_has_ranges(store) ? rows_and_ranges_sql : rows_sql,
+        .sql = gt_store_has_executables(store) ? all_sql
+               : gt_store_has_ranges(store)    ? rows_and_ranges_sql
+                                               : rows_sql,
         .is_wanted = is_wanted,
     };
 

@@ -43,6 +43,7 @@ static int write_run(struct gt_export *export, struct gt_query *query, struct gt
                                    run->has_ranges,
                                    run->has_tasks,
                                    run->has_polls,
+                                   run->has_executables,
                                    gt_query_integer(query, 7) > 1,
                                    0 };
     if (run->number > MOST_RUNS)
@@ -84,6 +85,7 @@ static int write_perfetto(struct gt_store *store, const char *path, const struct
     export.run.has_ranges = gt_store_has_ranges(store);
     export.run.has_tasks = gt_store_has_tasks(store);
     export.run.has_polls = gt_store_has_polls(store);
+    export.run.has_executables = gt_store_has_executables(store);
     export.output = gt_output_open(path, error);
     if (export.output == NULL)
         return -1;

@@ -10,11 +10,11 @@
 /* One whole run of a store, as its trace in the Perfetto sense. */
 struct gt_export_run {
     int64_t run_id, trace_id;
-    uint64_t number;           /* 1, 2, ... in the order they are written */
-    bool has_ranges;           /* the store is new enough */
-    bool has_tasks, has_polls; /* likewise */
-    bool several_gpus;         /* tracks then say which one */
-    uint32_t groups_written;   /* a bit each */
+    uint64_t number;                            /* 1, 2, ... in the order they are written */
+    bool has_ranges;                            /* the store is new enough */
+    bool has_tasks, has_polls, has_executables; /* likewise */
+    bool several_gpus;                          /* tracks then say which one */
+    uint32_t groups_written;                    /* a bit each */
 };
 
 struct gt_export {

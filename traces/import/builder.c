@@ -1,6 +1,7 @@
 /* builder.c - gathering a profile's calls, operations, targets, streams and threads. */
 #include "traces/import/builder.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,6 +92,7 @@ struct gt_import_call *gt_import_add_call(struct gt_import *import)
         .stream = GT_NONE,
         .event = GT_NONE,
         .buffer = GT_NONE,
+        .executable = GT_NONE,
         .kind = GT_CALL_OTHER,
     };
     return call;
@@ -108,6 +110,7 @@ struct gt_import_op *gt_import_add_op(struct gt_import *import)
         .kernel = GT_NONE,
         .peer_gpu = GT_NONE,
         .call = GT_NONE,
+        .executable = GT_NONE,
         .memory = GT_MEMORY_UNKNOWN,
     };
     return op;
@@ -162,6 +165,14 @@ static struct entry *find_or_add(struct entry **entries, const struct key *key)
         HASH_ADD(hh, *entries, key, sizeof entry->key, entry);
     }
     return entry;
+}
+
+uint32_t gt_import_executable(struct gt_import *import, uint32_t id)
+{
+    char text[16];
+    int length = snprintf(text, sizeof text, "%u", id);
+
+    return gt_name(import->workload, text, (size_t)length);
 }
 
 uint32_t gt_import_gpu(struct gt_import *import, uint32_t id)

@@ -29,6 +29,7 @@ struct gt_import_call {
     uint32_t name;          /* gt_name() */
     uint32_t stream, event; /* GT_NONE until known */
     uint32_t buffer;        /* of alloc and free: gt_workload_add_buffer(); GT_NONE */
+    uint32_t executable;    /* of a graph's launch: gt_import_executable(); GT_NONE until known */
     uint8_t kind, flags;    /* gt_cuda_api_find() */
     bool edges_known;       /* of a graph's launch: they are among the edges added, if there are any */
 };
@@ -38,10 +39,11 @@ struct gt_import_op {
     uint64_t process;
     uint64_t bytes;
     uint32_t correlation;
-    uint32_t stream;   /* gt_import_stream() */
-    uint32_t kernel;   /* gt_workload_kernel(); GT_NONE for copies and memsets */
-    uint32_t peer_gpu; /* gt_import_gpu(); GT_NONE unless P2P */
-    uint32_t call;     /* set by gt_import_finish() */
+    uint32_t stream;     /* gt_import_stream() */
+    uint32_t kernel;     /* gt_workload_kernel(); GT_NONE for copies and memsets */
+    uint32_t peer_gpu;   /* gt_import_gpu(); GT_NONE unless P2P */
+    uint32_t call;       /* set by gt_import_finish() */
+    uint32_t executable; /* of the graph whose node it is, as in calls; GT_NONE: not known */
     uint8_t kind, direction, memory;
     bool from_peer; /* P2P: from there, not there */
     bool programmatic;
@@ -122,6 +124,8 @@ uint32_t gt_import_gpu(struct gt_import *import, uint32_t id);
 /* `gpu` is the profile's device number; processes have streams of their own. */
 uint32_t gt_import_stream(struct gt_import *import, uint64_t process, uint32_t gpu, uint32_t context,
                           uint64_t stream);
+/* An executable graph by the profile's number of it, which counts within a process. */
+uint32_t gt_import_executable(struct gt_import *import, uint32_t id);
 /* A stream's priority as the profile has it: within 32 bits, else the nearest of them ("priorities-clamped"). */
 int32_t gt_import_priority(struct gt_import *import, int64_t priority);
 /* `shown_process` is what people know the process by (thread.process), `process` the join key. */
@@ -133,7 +137,7 @@ uint32_t gt_import_range_thread(struct gt_import *import, uint64_t process, uint
 /* Make the workload, in this order:
  *  - targets are given to their calls (the first target of a correlation that knows wins);
  *  - calls of a thread that lie within another are dropped: the outer one keeps their operations
- *    and, where it knows no better (GT_CALL_OTHER, GT_NONE), their kind, stream and event; one that
+ *    and, where it knows no better (GT_CALL_OTHER, GT_NONE), their kind, stream, event and executable graph; one that
  *    begins within another and ends after it cuts the other's end ("overlapping-calls");
  *  - an operation whose call is not there gets one: GT_CALL_INFERRED, duration 0, at the
  *    operation's start (or before the calls of what its stream ran later), on a pseudo-thread of

@@ -190,6 +190,8 @@ static void write_calls(struct gt_import_finish *finish)
         call->ops = finish->first_op[finish->order[i] + 1] - finish->first_op[finish->order[i]];
         first_op += call->ops;
         settle(finish, finish->order[i], call);
+        if (call->kind == GT_CALL_GRAPH_LAUNCH)
+            call->executable = from->executable;
     }
 }
 
@@ -259,6 +261,8 @@ static void write_ops(struct gt_import_finish *finish)
             /* Of nested calls the inner one may have launched it: what operations carry counts. */
             if (index == workload->calls[i].first_op && from->correlation != GT_NO_CORRELATION)
                 workload->calls[i].correlation = from->correlation;
+            if (from->executable != GT_NONE && workload->calls[i].kind == GT_CALL_GRAPH_LAUNCH)
+                workload->calls[i].executable = from->executable;
             gt_import_relations_write(&relations, finish->import, index);
         }
     }

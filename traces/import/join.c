@@ -138,6 +138,8 @@ static void drop_nested(struct gt_import_finish *finish)
                     around->flags |= call->flags;
                 }
                 learn(around, call->stream, call->event);
+                if (around->executable == GT_NONE)
+                    around->executable = call->executable;
                 continue;
             }
             around->end_ns = call->start_ns;

@@ -25,7 +25,7 @@ struct raw_op {
     bool programmatic, from_peer;
 };
 struct raw_call {
-    const struct gt_json_token *thread, *event, *name, *nodes, *buffer;
+    const struct gt_json_token *thread, *event, *name, *nodes, *buffer, *executable;
     uint64_t address;
     gt_time_ps start, duration, piece, held;
     struct raw_op op;
@@ -73,6 +73,7 @@ static const struct gt_field call_fields[] = {
     { "event", GT_FIELD_REF, offsetof(struct raw_call, event), NULL, 0 },
     { "nodes", GT_FIELD_ARRAY, offsetof(struct raw_call, nodes), NULL, 0 },
     { "buffer", GT_FIELD_REF, offsetof(struct raw_call, buffer), NULL, 0 },
+    { "executable", GT_FIELD_REF, offsetof(struct raw_call, executable), NULL, 0 },
     { "address", GT_FIELD_U64, offsetof(struct raw_call, address), NULL, 0 },
     { "grid", GT_FIELD_SIZE3, offsetof(struct raw_call, grid), NULL, 0 },
     { "block", GT_FIELD_SIZE3, offsetof(struct raw_call, block), NULL, 0 },
@@ -351,6 +352,9 @@ static int check_call(const struct raw_call *raw, const struct gt_call_rule *rul
         return gt_error_set(error, "a call of host_work needs a duration, \"duration_us\"");
     if (raw->kind == GT_CALL_GRAPH_LAUNCH && raw->nodes == NULL)
         return gt_error_set(error, "a call of graph_launch needs \"nodes\", a list");
+    if (raw->kind != GT_CALL_GRAPH_LAUNCH && raw->executable != NULL)
+        return gt_error_set(error, "a call of %s launches no executable graph; \"executable\" is of graph_launch",
+                            kind);
     if (check_poll(raw, error) != 0)
         return -1;
     if (rule->buffer)
@@ -413,6 +417,8 @@ static void fill_call(struct gt_jsonl *jsonl, uint32_t index, const struct raw_c
     call->thread = gt_jsonl_use_thread(jsonl, raw->thread);
     if (raw->name != NULL && raw->name->type == GT_JSON_STRING)
         call->name = gt_name(workload, raw->name->text, raw->name->length);
+    if (raw->executable != NULL && raw->executable->type != GT_JSON_NULL)
+        call->executable = gt_name(workload, raw->executable->text, raw->executable->length);
     if (stream != NULL)
         call->stream = gt_jsonl_use_stream(jsonl, stream);
     if (raw->event != NULL)

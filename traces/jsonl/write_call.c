@@ -170,6 +170,8 @@ static void emit_who(struct gt_emit *emit, const struct gt_call *call)
         gt_emit_ref(emit, "stream", stream);
     if (rule->event || call->event != GT_NONE)
         gt_emit_ref(emit, "event", key_of(emit->keys.events, call->event));
+    if (call->executable != GT_NONE)
+        gt_emit_text(emit, "executable", emit->keys.names[call->executable]);
     if (call->buffer == GT_NONE)
         return;
     gt_emit_text(emit, "buffer", emit->keys.names[emit->workload->buffers[call->buffer].name]);

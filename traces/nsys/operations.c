@@ -5,14 +5,15 @@
 #include <string.h>
 
 /* The first columns of every table of operations. */
-enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, OP_COLUMNS };
+enum { START, END, DEVICE, CONTEXT, STREAM, CORRELATION, PROCESS, EXECUTABLE, OP_COLUMNS };
 #define OP_COLUMN_ROWS                                                                                  \
     [START] = { "start", GT_NSYS_VALUE, GT_NSYS_TIME }, [END] = { "end", GT_NSYS_VALUE, GT_NSYS_TIME }, \
     [DEVICE] = { "deviceId", GT_NSYS_VALUE, GT_NSYS_DEVICE },                                           \
     [CONTEXT] = { "contextId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },                                         \
     [STREAM] = { "streamId", GT_NSYS_VALUE, GT_NSYS_U32 },                                              \
     [CORRELATION] = { "correlationId", GT_NSYS_MAY_LACK, GT_NSYS_U32 },                                 \
-    [PROCESS] = { "globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY }
+    [PROCESS] = { "globalPid", GT_NSYS_MAY_LACK, GT_NSYS_ANY },                                         \
+    [EXECUTABLE] = { "graphExecId", GT_NSYS_MAY_LACK, GT_NSYS_U32 }
 #define SIZE(array) (sizeof(array) / sizeof((array)[0]))
 
 static uint32_t or_zero(int64_t value)
@@ -39,6 +40,8 @@ static struct gt_import_op *add_op(struct gt_nsys *nsys, const struct gt_nsys_ro
     op->process = process;
     if (value[CORRELATION] != GT_NSYS_NULL)
         op->correlation = (uint64_t)value[CORRELATION];
+    if (or_zero(value[EXECUTABLE]) != 0)
+        op->executable = gt_import_executable(&nsys->import, or_zero(value[EXECUTABLE]));
     op->stream = gt_nsys_stream(nsys, process, value[DEVICE], value[CONTEXT], value[STREAM]);
     op->kind = kind;
     return op;
@@ -151,11 +154,10 @@ static int read_kernel(void *user, const struct gt_nsys_rows *rows, struct gt_er
     return 0;
 }
 
-enum { GRAPH = OP_COLUMNS, GRAPH_EXEC, GRAPH_COLUMNS };
+enum { GRAPH = OP_COLUMNS, GRAPH_COLUMNS };
 static const struct gt_nsys_column graph_columns[GRAPH_COLUMNS] = {
     OP_COLUMN_ROWS,
     [GRAPH] = { "graphId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
-    [GRAPH_EXEC] = { "graphExecId", GT_NSYS_MAY_LACK, GT_NSYS_ANY },
 };
 static const struct gt_nsys_table graph_table = {
     "CUPTI_ACTIVITY_KIND_GRAPH_TRACE",
@@ -168,7 +170,7 @@ static int read_graph(void *user, const struct gt_nsys_rows *rows, struct gt_err
 {
     struct gt_nsys *nsys = user;
     struct gt_workload *workload = nsys->import.workload;
-    int64_t id = rows->value[rows->value[GRAPH] != GT_NSYS_NULL ? GRAPH : GRAPH_EXEC];
+    int64_t id = rows->value[rows->value[GRAPH] != GT_NSYS_NULL ? GRAPH : EXECUTABLE];
     /* clang-format off */
     struct gt_kernel kernel = {
         .grid = { 1, 1, 1 }, .block = { 1, 1, 1 }, .duration_ps = GT_TIME_NONE,

@@ -118,6 +118,7 @@ static void add_threads(struct merging *m, struct maps *maps)
         *thread = maps->from->threads[i];
         thread->process = step + (thread->process != 0 ? thread->process : own);
         thread->name = name_of(maps, thread->name);
+        thread->lock = name_of(maps, thread->lock);
         maps->threads[i] = added;
     }
 }
@@ -223,6 +224,7 @@ static void add_call(struct merging *m, struct maps *maps, struct gt_rank_places
     move(maps->clock, &call->start_ps, &call->duration_ps);
     call->thread = maps->threads[call->thread];
     call->name = name_of(maps, call->name);
+    call->executable = name_of(maps, call->executable);
     call->stream = mapped(maps->streams, call->stream);
     call->event = mapped(maps->events, call->event);
     call->buffer = mapped(maps->buffers, call->buffer);

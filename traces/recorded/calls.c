@@ -209,9 +209,12 @@ static void set_meaning(struct gt_recorded *recorded, struct gt_recorded_process
         call->kind = GT_CALL_OTHER;
     if (call->kind == GT_CALL_OTHER)
         call->stream = call->event = call->buffer = GT_NONE;
-    if (call->kind == GT_CALL_GRAPH_LAUNCH)
-        call->edges_known =
-            gt_recorded_graph(process, record->a) != NULL && !gt_recorded_has_body(process, record->correlation);
+    if (call->kind != GT_CALL_GRAPH_LAUNCH)
+        return;
+    call->edges_known =
+        gt_recorded_graph(process, record->a) != NULL && !gt_recorded_has_body(process, record->correlation);
+    if (record->a != 0 && record->a <= UINT32_MAX) /* else CUPTI had no number for the handle */
+        call->executable = gt_import_executable(&recorded->import, (uint32_t)record->a);
 }
 
 static void add_call(struct gt_recorded *recorded, struct gt_recorded_process *process, struct event **events,

@@ -172,6 +172,23 @@ static void call_value(sqlite3_context *result, const void *workload, uint64_t r
     }
 }
 
+static bool has_executable(const void *workload, uint64_t row)
+{
+    const struct gt_call *call = &((const struct gt_workload *)workload)->calls[row];
+
+    return call->kind == GT_CALL_GRAPH_LAUNCH && call->executable != GT_NONE;
+}
+
+static void executable_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_workload *w = workload;
+
+    if (column == 1)
+        sqlite3_result_int64(result, (int64_t)row);
+    else
+        sqlite3_result_text(result, gt_name_text(w, w->calls[row].executable), -1, SQLITE_STATIC);
+}
+
 static void op_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
     const struct gt_op *op = &((const struct gt_workload *)workload)->ops[row];
@@ -226,6 +243,7 @@ static const struct definition {
     { "kernel_cluster", 5, offsetof(struct gt_workload, kernel_count), cluster_value, has_cluster },
     { "kernel_collective", 5, offsetof(struct gt_workload, kernel_count), collective_value, is_collective },
     { "call", 6, offsetof(struct gt_workload, call_count), call_value, NULL },
+    { "call_executable", 3, offsetof(struct gt_workload, call_count), executable_value, has_executable },
     { "op", 9, offsetof(struct gt_workload, op_count), op_value, NULL },
     { "child_launch", 6, offsetof(struct gt_workload, child_launch_count), child_value, NULL },
 };

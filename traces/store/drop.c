@@ -10,9 +10,9 @@ static const char *const run_tables[] = {
     "run_kernel", "counter",        "run_bin",    "run_placement", "run_block", "run_op",    "run_call",
 };
 static const char *const trace_tables[] = {
-    "run",    "child_launch", "trace_file", "kernel_tasks", "task",           "task_kind",         "call_range",
-    "range",  "op",           "call",       "instruction",  "kernel_cluster", "kernel_collective", "kernel",
-    "thread", "stream",       "gpu",        "warning",      "trace",
+    "run",    "child_launch", "trace_file",      "kernel_tasks", "task",        "task_kind",      "call_range",
+    "range",  "op",           "call_executable", "call",         "instruction", "kernel_cluster", "kernel_collective",
+    "kernel", "thread",       "stream",          "gpu",          "warning",     "trace",
 };
 enum {
     RUN_TABLES = sizeof run_tables / sizeof run_tables[0],
