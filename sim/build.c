@@ -6,6 +6,7 @@
 
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/collective_kernel.h"
+#include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/placement.h"
 #include "sim/gpu/steady_state.h"
 #include "sim/machine/priority.h"
@@ -286,6 +287,7 @@ void gt_machine_free(struct gt_machine *m)
     gt_graph_executables_free(m);
     gt_child_launches_free(m);
     gt_collectives_free(m);
+    gt_peer_kernels_free(m);
     free(m->contexts);
     free(m->queues);
     free(m->threads);

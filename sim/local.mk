@@ -15,7 +15,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/block_turns.c sim/gpu/block_turns.h sim/gpu/l2_eviction.c sim/gpu/l2_eviction.h \
     sim/gpu/copy_engine.c sim/gpu/copy_engine.h sim/gpu/demand.c sim/gpu/demand.h sim/gpu/driver_kernel.c sim/gpu/driver_kernel.h \
     sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h sim/gpu/link_share.c sim/gpu/link_share.h \
-    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
+    sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
     sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
     sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \

@@ -15,6 +15,7 @@
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
 #include "sim/gpu/meeting_deadlock.h"
+#include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/failure.h"
@@ -40,6 +41,7 @@ static const struct gt_event_kind event_kinds[GT_HANDLERS] = {
     [GT_HANDLE_COLLECTIVE] = { .handle = gt_collective_handler },
     [GT_HANDLE_COLLECTIVE_MEMORY] = { .handle = gt_collective_memory_handler },
     [GT_HANDLE_LINKS] = { .handle = gt_links_handler },
+    [GT_HANDLE_PEER_KERNEL] = { .handle = gt_peer_kernel_handler },
     [GT_HANDLE_NODE] = { .handle = gt_node_handler },
     [GT_HANDLE_EXCLUSIVE_COPY] = { .handle = gt_exclusive_copy_handler },
     [GT_HANDLE_RESIDENT_GROUP] = { .handle = gt_resident_group_handler },

@@ -132,14 +132,29 @@ bool gt_link_of_copy(const struct gt_workload *w, const struct gt_device *device
     return true;
 }
 
+struct gt_link gt_link_of_kernel(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
+                                 gt_gpu_index *from, gt_gpu_index *to)
+{
+    gt_gpu_index own = w->streams[op->stream].gpu;
+
+    *from = op->from_peer ? op->peer_gpu : own;
+    *to = op->from_peer ? own : op->peer_gpu;
+    return gt_link_between(device, w->gpus[*from].id, w->gpus[*to].id);
+}
+
+double gt_link_kernel_gbps(const struct gt_device *device, const struct gt_link *link)
+{
+    return link->kind == GT_LINK_NVLINK ? fmin(link->cost.gbps, device->link_kernel_gbps) : link->cost.gbps;
+}
+
 gt_time_ps gt_link_kernel_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
                              uint64_t resident)
 {
-    uint32_t own = w->gpus[w->streams[op->stream].gpu].id, other = w->gpus[op->peer_gpu].id;
-    struct gt_link link = gt_link_between(device, op->from_peer ? other : own, op->from_peer ? own : other);
-    double gbps = link.kind == GT_LINK_NVLINK ? fmin(link.cost.gbps, device->link_kernel_gbps) : link.cost.gbps;
+    gt_gpu_index from, to;
+    struct gt_link link = gt_link_of_kernel(w, device, op, &from, &to);
+    double gbps = gt_link_kernel_gbps(device, &link);
     double access_ps = (double)(op->from_peer ? device->link_kernel_read_ps : device->link_kernel_write_ps);
-    double accesses = ceil((double)op->bytes / 16 / (double)resident);
+    double accesses = ceil((double)op->bytes / GT_PEER_ACCESS_BYTES / (double)resident);
 
     return (gt_time_ps)(fmax(accesses * access_ps, access_ps + (double)op->bytes * 1000 / gbps) + 0.5);
 }

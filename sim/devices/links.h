@@ -35,6 +35,14 @@ struct gt_link gt_link_between(const struct gt_device *device, uint32_t from, ui
 bool gt_link_of_copy(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
                      struct gt_link *link, gt_gpu_index *from, gt_gpu_index *to);
 
+/* What lies between the GPUs of a kernel that works in another one's memory (op->peer_gpu); the data goes from, to. */
+struct gt_link gt_link_of_kernel(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
+                                 gt_gpu_index *from, gt_gpu_index *to);
+/* That a kernel's blocks move over a link at most, all of them. */
+double gt_link_kernel_gbps(const struct gt_device *device, const struct gt_link *link);
+
+/* That a thread reads or writes of another GPU's memory at a time. */
+enum { GT_PEER_ACCESS_BYTES = 16 };
 /* How long a kernel alone takes that does nothing but read, or write, op->bytes of op->peer_gpu's memory, each of its threads 16
  * bytes at a time, `resident` of them at once: as long as these take one after the other, or as the link takes for all.  So did
  * 2 H200s with 1 to 264 blocks of 64 to 1024 threads. */

@@ -196,7 +196,7 @@ static void tell_others(struct gt_machine *m, const struct gt_collective_meeting
                 c->meetings[c->moving[i]].memory_gbps;
     for (uint32_t j = 0; j < changed->count && changed->memory_gbps > 0; j++)
         gt_block_progress_copies_changed(m, gpu_of(m, changed, j));
-    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_LINKS, 0, 0);
+    gt_engine_schedule(&m->engine, m->engine.now_ps, GT_PHASE_RATES, GT_HANDLE_LINKS, 0, GT_STAMP_COLLECTIVES);
 }
 
 static void move(struct gt_machine *m, uint32_t number)

@@ -23,6 +23,7 @@
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/grid.h"
 #include "sim/gpu/link_share.h"
+#include "sim/gpu/peer_kernel.h"
 #include "sim/machine/durations.h"
 #include "sim/machine/free_lists.h"
 #include "sim/machine/staging.h"
@@ -138,14 +139,15 @@ static void set_rate(struct gt_machine *m, uint32_t engine, double rate)
 /* All links, while a copy between GPUs runs or has just ended. */
 static void share_links(struct gt_machine *m)
 {
-    uint32_t collectives = m->collectives != NULL ? m->collectives->moving_count : 0;
-    struct gt_link_rate *rates = gt_calloc((uint64_t)m->gpu_count * GT_ENGINES + collectives, sizeof *rates);
+    struct gt_link_rate *rates = gt_calloc(gt_link_users(m), sizeof *rates);
     bool over_host;
     uint32_t count = gt_link_share(m, rates, &over_host);
 
     for (uint32_t i = 0; i < count; i++) {
         m->fired[GT_RULE_LINK_SHARE] += rates[i].rate < 1;
-        if (rates[i].engine == GT_NONE)
+        if (rates[i].peer != NULL)
+            gt_peer_kernel_set_gbps(m, rates[i].peer, rates[i].gbps);
+        else if (rates[i].engine == GT_NONE)
             gt_collective_set_link_rate(m, rates[i].meeting, rates[i].rate);
         else
             set_rate(m, rates[i].engine, rates[i].rate);
@@ -155,14 +157,21 @@ static void share_links(struct gt_machine *m)
     free(rates);
 }
 
+/* Does anything else go between GPUs that copies or collectives may be in the way of? */
+static bool copies_share(const struct gt_machine *m)
+{
+    return m->copies_between > 0 || m->peer_kernels != NULL;
+}
+
 int gt_links_handler(void *machine, uint32_t unused, uint64_t stamp, struct gt_error *error)
 {
     struct gt_machine *m = machine;
 
     (void)unused;
-    (void)stamp;
     (void)error;
-    if (m->copies_between > 0 || m->collectives->moving_count > 1)
+    if (stamp == GT_STAMP_PEER_KERNELS)
+        m->peer_links_due = false;
+    if (stamp == GT_STAMP_PEER_KERNELS || copies_share(m) || m->collectives->moving_count > 1)
         share_links(m);
     else if (m->collectives->moving_count > 0)
         gt_collective_set_link_rate(m, m->collectives->moving[0], 1);
@@ -172,7 +181,7 @@ int gt_links_handler(void *machine, uint32_t unused, uint64_t stamp, struct gt_e
 /* A copy has begun on a GPU's engine, or ended there. */
 static void share_anew(struct gt_machine *m, gt_gpu_index gpu, bool between)
 {
-    if (between || m->copies_between > 0)
+    if (between || copies_share(m))
         share_links(m);
     else
         share_link(m, gpu);

@@ -8,7 +8,8 @@
 void gt_copy_start(struct gt_machine *m, gt_command_index command);
 void gt_copy_timed_end(struct gt_machine *m, gt_command_index command);
 
-/* Event: a collective's data has set off or stopped, and what lies between GPUs is shared anew. */
+/* Event: a collective's data has set off or stopped, or blocks that work in another GPU's memory, by the stamp: what lies
+ * between GPUs is shared anew. */
 int gt_links_handler(void *machine, uint32_t unused, uint64_t stamp, struct gt_error *error);
 
 /* The start of memsets, which need no engine. */

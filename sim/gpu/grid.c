@@ -10,6 +10,7 @@
 #include "sim/gpu/driver_kernel.h"
 #include "sim/gpu/exclusive_copy.h"
 #include "sim/gpu/meeting.h"
+#include "sim/gpu/peer_kernel.h"
 #include "sim/gpu/task_kernel.h"
 #include "sim/gpu/work_distributor.h"
 #include "sim/machine/durations.h"
@@ -324,6 +325,7 @@ static bool start_grid(struct gt_machine *m, gt_command_index command)
         m->grids[grid].block_ps = m->workload->kernels[op->kernel].block_min_ps;
     }
     gt_meeting_begin(m, grid);
+    gt_peer_kernel_begin(m, grid);
     gt_distributor_add(m, m->streams[op->stream].gpu, grid);
     return true;
 }
@@ -460,6 +462,7 @@ int gt_grid_handler(void *machine, gt_grid_index grid, uint64_t stamp, struct gt
     (void)error;
     if (m->grids[grid].copies)
         gt_block_progress_copy_within(m, m->streams[op_of(m, command)->stream].gpu, -1);
+    gt_peer_kernel_end(m, grid);
     gt_grid_free(m, grid);
     gt_kernel_ended(m, command);
     return m->failed ? -1 : 0;

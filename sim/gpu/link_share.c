@@ -1,11 +1,13 @@
 #include "sim/gpu/link_share.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "sim/gpu/collective_move.h"
+#include "sim/gpu/peer_kernel.h"
 
 /* What copies share, and of which GPUs: one, or two of which the order counts or does not. */
-enum shared { SENT, RECEIVED, BETWEEN, TO_HOST, FROM_HOST, HOST_BOTH_WAYS, STAGED_BETWEEN };
+enum shared { SENT, RECEIVED, BETWEEN, KERNELS, TO_HOST, FROM_HOST, HOST_BOTH_WAYS, STAGED_BETWEEN };
 
 struct resource {
     enum shared shared;
@@ -24,6 +26,7 @@ static double capacity_of(const struct gt_device *device, enum shared shared)
 {
     switch (shared) {
     case BETWEEN: return device->link_duplex_gbps;
+    case KERNELS: return device->link_kernel_gbps;
     case TO_HOST: return device->d2h_pinned.gbps;
     case FROM_HOST: return device->h2d_pinned.gbps;
     case HOST_BOTH_WAYS: return device->duplex_gbps;
@@ -189,6 +192,44 @@ static bool beside_host_copy(const struct gt_machine *m, uint32_t engine)
            (m->gpus[to].engines[0].demand_gbps > 0 && m->gpus[to].engines[0].running != GT_NONE);
 }
 
+/* Kernels in other GPUs' memory: all of a GPU's traffic together is no more than one kernel may have. */
+static bool add_kernels(struct sharing *sharing)
+{
+    const struct gt_machine *m = sharing->m;
+    bool over_host = false;
+
+    for (struct gt_peer_kernel *kernel = m->peer_kernels; kernel != NULL; kernel = kernel->next) {
+        double most_gbps = gt_link_kernel_gbps(m->device, &kernel->link);
+        double threads = (double)kernel->blocks * kernel->threads;
+
+        if (kernel->blocks == 0)
+            continue;
+        over_host |= kernel->link.kind == GT_LINK_PCIE;
+        gt_maxmin_add_consumer(&sharing->m->maxmin, fmin(most_gbps, (double)kernel->blocks * kernel->block_gbps),
+                               m->device->link_kernel_pct / 100.0 * threads / 67584);
+        sharing->rates[sharing->count++] =
+            (struct gt_link_rate){ .engine = GT_NONE, .meeting = GT_NONE, .peer = kernel };
+        take_link(sharing, kernel->link.kind, kernel->from, kernel->to);
+        if (kernel->link.kind == GT_LINK_NVLINK)
+            take(sharing, KERNELS, kernel->from, m->device->link_switched ? GT_NONE : kernel->to);
+    }
+    return over_host;
+}
+
+static uint32_t peer_kernels(const struct gt_machine *m)
+{
+    uint32_t count = 0;
+
+    for (const struct gt_peer_kernel *kernel = m->peer_kernels; kernel != NULL; kernel = kernel->next)
+        count++;
+    return count;
+}
+
+uint32_t gt_link_users(const struct gt_machine *m)
+{
+    return m->gpu_count * GT_ENGINES + (m->collectives != NULL ? m->collectives->moving_count : 0) + peer_kernels(m);
+}
+
 /* Of how many resources collectives take: each link of a ring has three, or five. */
 static uint64_t taken_by_collectives(const struct gt_machine *m)
 {
@@ -206,14 +247,16 @@ uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *o
     struct sharing sharing = { .m = m, .rates = rates };
 
     sharing.resources =
-        gt_calloc(5ull * m->gpu_count * GT_ENGINES + taken_by_collectives(m), sizeof *sharing.resources);
+        gt_calloc(5ull * gt_link_users(m) + taken_by_collectives(m), sizeof *sharing.resources);
     gt_maxmin_clear(&m->maxmin);
     *over_host = add_between(&sharing);
+    *over_host |= add_kernels(&sharing);
     if (*over_host)
         add_host_copies(&sharing);
     add_collectives(&sharing);
     gt_maxmin_solve(&m->maxmin);
     for (uint32_t i = 0; i < sharing.count; i++) {
+        rates[i].gbps = m->maxmin.consumers[i].rate;
         rates[i].rate = m->maxmin.consumers[i].rate / m->maxmin.consumers[i].bound;
         if (rates[i].engine != GT_NONE && beside_host_copy(m, rates[i].engine))
             rates[i].rate *= beside_rate;

@@ -13,14 +13,17 @@
 /* Added to a copy over NVLink that starts now, by one that runs the other way and by which it was not measured. */
 gt_time_ps gt_link_busy_ps(const struct gt_machine *m, const struct gt_op *op);
 
-/* A copy at work, or a collective, and its part of the rate that it has alone. */
+/* A copy at work, a collective or a kernel in another GPU's memory, and its part of the rate that it has alone. */
 struct gt_link_rate {
-    uint32_t engine;  /* GT_NONE: a collective */
-    uint32_t meeting; /* collective_move.h */
-    double rate;
+    uint32_t engine;             /* GT_NONE: no copy */
+    uint32_t meeting;            /* collective_move.h; GT_NONE: no collective */
+    struct gt_peer_kernel *peer; /* peer_kernel.h; NULL: no such kernel */
+    double rate, gbps;           /* the part, and how much that is */
 };
-/* All running copies between GPUs, and collectives if there are any, into `rates`, which has room for all engines and
- * collectives at work; with copies to and from the host where
+/* How many may be at work: all engines, the collectives and the kernels. */
+uint32_t gt_link_users(const struct gt_machine *m);
+/* All running copies between GPUs, collectives and kernels in other GPUs' memory, if there are any, into `rates`, which has
+ * room for gt_link_users(); with copies to and from the host where
  * one goes over their link, which *over_host says.  Returns how many. */
 uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *over_host);
 

@@ -111,6 +111,18 @@ static gt_time_ps peer_kernel_ps(const struct gt_machine *m, const struct gt_op 
     return gt_link_kernel_ps(m->workload, m->device, op, threads < room ? threads : room);
 }
 
+bool gt_peer_kernel_bare(const struct gt_machine *m, gt_op_index op)
+{
+    const struct gt_op *o = &m->workload->ops[op];
+    bool isolated =
+        m->isolated != NULL && m->isolated->duration_ps != NULL && m->isolated->duration_ps[op] != GT_TIME_NONE;
+
+    return o->kind == GT_OP_KERNEL && o->peer_gpu != GT_NONE && o->duration_ps == GT_TIME_NONE && !isolated &&
+           m->workload->kernels[o->kernel].duration_ps == GT_TIME_NONE &&
+           m->workload->kernels[o->kernel].cost == GT_COST_NONE &&
+           gt_kernel_model_launch(m->options->modelled, op) == NULL;
+}
+
 gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
 {
     const struct gt_op *o = &m->workload->ops[op];
@@ -121,9 +133,7 @@ gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op)
         duration_ps = m->isolated->duration_ps[op];
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL)
         duration_ps = m->workload->kernels[o->kernel].duration_ps;
-    if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_KERNEL && o->peer_gpu != GT_NONE &&
-        m->workload->kernels[o->kernel].cost == GT_COST_NONE &&
-        gt_kernel_model_launch(m->options->modelled, op) == NULL)
+    if (gt_peer_kernel_bare(m, op))
         return peer_kernel_ps(m, o);
     if (duration_ps == GT_TIME_NONE && o->kind == GT_OP_COPY)
         return gt_whole_ps(copy_model_ps(m, m->device, op));

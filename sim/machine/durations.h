@@ -11,6 +11,9 @@ struct gt_warp_result;
  * which neither is known, by the device file.  GT_TIME_NONE: nothing is known. */
 gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op);
 
+/* Is no more known of the kernel's launch than what it reads or writes of another GPU's memory? */
+bool gt_peer_kernel_bare(const struct gt_machine *m, gt_op_index op);
+
 /* The kernel's launch in cycles where they are what it costs: nothing else is known of it, or that is what
  * the run is about; else NULL. */
 const struct gt_warp_result *gt_program_cost(const struct gt_machine *m, gt_op_index op);

@@ -13,6 +13,7 @@ struct gt_kernel_model_launch;
 struct gt_tasks; /* sim/tasks/tasks.h */
 struct gt_task_run;
 struct gt_machine;
+struct gt_peer_kernel; /* sim/gpu/peer_kernel.h */
 
 typedef uint32_t gt_sm_index;    /* in gt_gpu_state.sms */
 typedef uint32_t gt_sm_rank;     /* place of an SM in the device's order, by which ties of placement go */
@@ -54,6 +55,7 @@ struct gt_grid {
     gt_grid_index next_demanding;                /* in the GPU's list */
     gt_command_index held_head, held_tail;       /* nodes of graphs that get in line once it is handed out; GT_NONE */
     uint32_t atomic_resource;                    /* in the problem of shares being worked out */
+    struct gt_peer_kernel *peer;                 /* that its blocks are of; NULL: no such one */
     struct gt_task_run *tasks;                   /* that its blocks execute as workers; NULL: they do not */
     void (*block_begins)(struct gt_machine *m,
                          gt_batch_index batch); /* whose end that will tell; NULL: a block's end is known */
@@ -76,8 +78,9 @@ struct gt_batch {
     gt_time_ps start_ps;
     gt_batch_index next_due; /* for which the same is due behind it, in one place of the heap; GT_NONE */
     double ends_at_ps;       /* in its group: the progress at which it ends; where blocks take turns, its own */
+    double ends_at_bytes;    /* where it moves data to or from another GPU: what its kernel's blocks will have moved then */
     double done_ps;          /* where they do: its own progress */
-    gt_batch_index next;     /* in its group */
+    gt_batch_index next;     /* in its group, or of those that move data */
 };
 
 /* The blocks of one grid with demands on one SM. */

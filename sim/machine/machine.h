@@ -31,7 +31,8 @@ enum gt_handler_number {
     GT_HANDLE_COPY,              /* engine: its copy ends; stamp: the engine's */
     GT_HANDLE_ENGINE,            /* engine: the gap behind a copy has passed */
     GT_HANDLE_COLLECTIVE,        /* collective: its data has moved, or what may; stamp: its own */
-    GT_HANDLE_LINKS,             /* what lies between GPUs is shared anew */
+    GT_HANDLE_LINKS,             /* what lies between GPUs is shared anew; stamp: for whom */
+    GT_HANDLE_PEER_KERNEL,       /* grid: blocks have moved their bytes to or from another GPU; stamp: the kernel's */
     GT_HANDLE_COLLECTIVE_MEMORY, /* GPU: what collectives have of its memory may change */
     GT_HANDLE_EXCLUSIVE_COPY,    /* GPU: a gap around copies that keep out of kernels' way has passed */
     GT_HANDLE_RESIDENT_GROUP,    /* group: its first batch ends; stamp: the group's */
@@ -41,6 +42,7 @@ enum gt_handler_number {
     GT_HANDLE_CHILD,             /* child launch: by the stamp (sim/stream/child_launch.h) */
     GT_HANDLERS
 };
+enum { GT_STAMP_COLLECTIVES, GT_STAMP_PEER_KERNELS }; /* of GT_HANDLE_LINKS: whose data has set off or stopped */
 
 struct gt_machine;
 
@@ -56,6 +58,7 @@ struct gt_collectives;        /* sim/gpu/collective_kernel.h */
 struct gt_child_state;        /* sim/stream/child_launch.h */
 struct gt_device_syncs;       /* sim/stream/device_sync.h */
 struct gt_demand;             /* sim/gpu/demand.h */
+struct gt_peer_kernel;        /* sim/gpu/peer_kernel.h */
 struct gt_steady_state;       /* sim/gpu/steady_state.h */
 struct gt_placement_policy;   /* sim/gpu/placement.h */
 struct gt_arbitration_policy; /* sim/gpu/arbitration.h */
@@ -123,6 +126,8 @@ struct gt_machine {
     struct gt_gpu_state *gpus;
     uint32_t gpu_count;
     uint32_t copies_between;               /* GPUs, at work */
+    struct gt_peer_kernel *peer_kernels;   /* that work in another GPU's memory, in the order in which they began */
+    bool peer_links_due;                   /* an event will share links anew for them */
     struct gt_link_line_state *link_lines; /* by GPU that sends, then by the one that gets it; NULL: there are none */
     const struct gt_placement_policy *placement;
     const struct gt_arbitration_policy *arbitration;
