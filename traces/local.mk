@@ -75,15 +75,15 @@ EXTRA_DIST += traces/io/README.md traces/names/README.md traces/import/README.md
 nodist_traces_libtraces_a_SOURCES = traces/store/schema_sql.h traces/io/paths.h
 BUILT_SOURCES += traces/store/schema_sql.h traces/io/paths.h
 CLEANFILES += traces/store/schema_sql.h traces/io/paths.h
-EXTRA_DIST += traces/store/schema_collectives.sql traces/store/schema_executables.sql
+EXTRA_DIST += traces/store/schema_collectives.sql traces/store/schema_executables.sql traces/store/schema_peers.sql
 EXTRA_DIST += traces/store/schema.sql traces/store/schema_kernels.sql traces/store/schema_ranges.sql traces/store/schema_tasks.sql traces/store/schema_answers.sql traces/store/schema_children.sql traces/store/schema_polls.sql traces/store/schema_sweep.sql \
     traces/record traces/recorded_programs traces/recorded_features traces/branches traces/pairs traces/samples traces/scenarios traces/profiles traces/training traces/recorded_pairs
 
 traces/store/schema_sql.h: $(top_srcdir)/traces/store/schema.sql $(top_srcdir)/traces/store/schema_kernels.sql \
-    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_sweep.sql
+    $(top_srcdir)/traces/store/schema_ranges.sql $(top_srcdir)/traces/store/schema_tasks.sql $(top_srcdir)/traces/store/schema_answers.sql $(top_srcdir)/traces/store/schema_children.sql $(top_srcdir)/traces/store/schema_polls.sql $(top_srcdir)/traces/store/schema_collectives.sql $(top_srcdir)/traces/store/schema_executables.sql $(top_srcdir)/traces/store/schema_peers.sql $(top_srcdir)/traces/store/schema_sweep.sql
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN){ echo '/* Made from traces/store/schema*.sql. */'; \
-	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_sweep; do \
+	  for name in schema schema_kernels schema_ranges schema_tasks schema_answers schema_children schema_polls schema_collectives schema_executables schema_peers schema_sweep; do \
 	    echo "static const char gt_$${name}_sql[] ="; \
 	    sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/^/    "/' -e 's/$$/\\n"/' \
 	      $(top_srcdir)/traces/store/$$name.sql; \

@@ -208,6 +208,23 @@ static void op_value(sqlite3_context *result, const void *workload, uint64_t row
     }
 }
 
+static bool has_peer(const void *workload, uint64_t row)
+{
+    return ((const struct gt_workload *)workload)->ops[row].peer_gpu != GT_NONE;
+}
+
+static void peer_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
+{
+    const struct gt_op *op = &((const struct gt_workload *)workload)->ops[row];
+
+    switch (column) {
+    case 1: sqlite3_result_int64(result, (int64_t)row); return;
+    case 2: sqlite3_result_int64(result, op->peer_gpu); return;
+    case 3: sqlite3_result_int64(result, op->from_peer); return;
+    default: sqlite3_result_int64(result, (int64_t)op->bytes);
+    }
+}
+
 /* Those of one block by one rule stand together. */
 static void child_value(sqlite3_context *result, const void *workload, uint64_t row, int column)
 {
@@ -245,6 +262,7 @@ static const struct definition {
     { "call", 6, offsetof(struct gt_workload, call_count), call_value, NULL },
     { "call_executable", 3, offsetof(struct gt_workload, call_count), executable_value, has_executable },
     { "op", 9, offsetof(struct gt_workload, op_count), op_value, NULL },
+    { "op_peer", 5, offsetof(struct gt_workload, op_count), peer_value, has_peer },
     { "child_launch", 6, offsetof(struct gt_workload, child_launch_count), child_value, NULL },
 };
 enum { DEFINITIONS = sizeof definitions / sizeof definitions[0] };

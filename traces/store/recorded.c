@@ -8,6 +8,7 @@
 #include "sim/devices/device.h"
 #include "traces/store/placement.h"
 #include "traces/store/query.h"
+#include "traces/store/store.h"
 
 int gt_recorded_gpu(struct gt_database *database, struct gt_recorded_gpu *gpu, struct gt_error *error)
 {
@@ -102,8 +103,47 @@ static bool same_op(struct gt_query *row, const struct gt_workload *workload, ui
 
     return gt_query_integer(row, 1) == op->call && gt_query_integer(row, 2) == op->stream &&
            gt_query_integer(row, 3) == (op->kernel == GT_NONE ? -1 : (int64_t)op->kernel) &&
-           (op->kind == GT_OP_KERNEL || gt_query_integer(row, 4) == (int64_t)op->bytes) && /* kernels': not in it */
+           (op->kind == GT_OP_KERNEL || gt_query_integer(row, 4) == (int64_t)op->bytes) &&
            strcmp(gt_query_string(row, 5), gt_op_kind_names[op->kind]) == 0;
+}
+
+/* The next operation from `op` on that works in another GPU's memory; GT_NONE: there is none. */
+static gt_op_index next_with_peer(const struct gt_workload *workload, gt_op_index op)
+{
+    while (op < workload->op_count && workload->ops[op].peer_gpu == GT_NONE)
+        op++;
+    return op < workload->op_count ? op : GT_NONE;
+}
+
+/* Do the operations read and write the same of other GPUs' memory, as far as the store says?  1, 0, or -1. */
+static int same_peers(struct gt_database *database, int64_t trace_id, const struct gt_workload *workload,
+                      struct gt_error *error)
+{
+    gt_op_index op = next_with_peer(workload, 0);
+    struct gt_query *query;
+    int64_t version = 0;
+    bool all = true;
+    int row = 0;
+
+    if (gt_query_one(database, "PRAGMA user_version", 0, 0, &version, error) < 0)
+        return -1;
+    if (version < GT_STORE_WITH_PEERS)
+        return 1;
+    query = gt_query_new(database,
+                         "SELECT op_no, gpu_no, from_peer, bytes FROM op_peer WHERE trace_id = ?1 ORDER BY op_no",
+                         error);
+    if (query == NULL)
+        return -1;
+    gt_query_bind(query, 1, trace_id);
+    while (all && (row = gt_query_next(query, error)) == 1) {
+        const struct gt_op *o = op == GT_NONE ? NULL : &workload->ops[op];
+
+        all = o != NULL && gt_query_integer(query, 0) == op && gt_query_integer(query, 1) == o->peer_gpu &&
+              gt_query_integer(query, 2) == o->from_peer && gt_query_integer(query, 3) == (int64_t)o->bytes;
+        op = all ? next_with_peer(workload, op + 1) : op;
+    }
+    gt_query_end(query);
+    return row < 0 ? -1 : all && op == GT_NONE;
 }
 
 /* Has the trace `count` rows, numbered from 0 on in the first column, each the same?  1, 0, or -1. */
@@ -145,7 +185,7 @@ int gt_recorded_is_of(struct gt_database *database, const struct gt_recorded *re
     for (size_t i = 0; i < sizeof tables / sizeof tables[0] && same == 1; i++)
         same =
             same_rows(database, recorded->trace_id, tables[i].sql, tables[i].same, workload, tables[i].count, error);
-    return same;
+    return same == 1 ? same_peers(database, recorded->trace_id, workload, error) : same;
 }
 
 static gt_time_ps column_ps(struct gt_query *query, int column)

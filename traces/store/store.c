@@ -34,7 +34,7 @@ static const char reader_settings[] =
     " 'instruction', 'run_kernel', 'run_issue', 'run_stall', 'range', 'call_range', 'run_range'"                  \
     ", 'kernel_cluster', 'task_kind', 'task', 'kernel_tasks', 'run_task', 'trace_file', 'run_answer', "           \
     "'run_assumption', 'child_launch', 'run_poll', 'kernel_collective', 'sweep', 'sweep_option', 'sweep_trace', " \
-    "'sweep_parameter', 'call_executable', "                                                                      \
+    "'sweep_parameter', 'call_executable', 'op_peer', "                                                           \
     "'sweep_value'"
 
 enum { BUSY_MS = 5000 };
@@ -180,7 +180,8 @@ struct gt_store *gt_store_create(const char *path, struct gt_error *error)
         gt_store_run(store, gt_schema_children_sql, error) == 0 &&
         gt_store_run(store, gt_schema_polls_sql, error) == 0 &&
         gt_store_run(store, gt_schema_collectives_sql, error) == 0 &&
-        gt_store_run(store, gt_schema_executables_sql, error) == 0)
+        gt_store_run(store, gt_schema_executables_sql, error) == 0 &&
+        gt_store_run(store, gt_schema_peers_sql, error) == 0)
         return store;
     gt_store_abandon(store);
     return NULL;
@@ -304,7 +305,9 @@ static int add_schemas(struct gt_store *store, struct gt_error *error)
         return -1;
     if (store->version < GT_STORE_WITH_COLLECTIVES && gt_store_run(store, gt_schema_collectives_sql, error) != 0)
         return -1;
-    return gt_store_run(store, gt_schema_executables_sql, error);
+    if (store->version < GT_STORE_WITH_EXECUTABLES && gt_store_run(store, gt_schema_executables_sql, error) != 0)
+        return -1;
+    return gt_store_run(store, gt_schema_peers_sql, error);
 }
 
 /* An older store that runs are to be added to becomes one of today's. */

@@ -41,6 +41,8 @@ enum { GT_STORE_WITH_COLLECTIVES = 9 };
 /* Whether it knows which graph launches are of the same executable graph; stores before do not. */
 enum { GT_STORE_WITH_EXECUTABLES = 10 };
 bool gt_store_has_executables(const struct gt_store *store);
+/* Whether it tells what operations read or write of other GPUs' memory; stores before do not. */
+enum { GT_STORE_WITH_PEERS = 11 };
 
 /* Told how far long work is: rows written, or what a writer's probe is told while the run goes on.
  * May be called often. NULL: nobody. */
