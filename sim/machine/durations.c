@@ -117,7 +117,8 @@ bool gt_peer_kernel_bare(const struct gt_machine *m, gt_op_index op)
     bool isolated =
         m->isolated != NULL && m->isolated->duration_ps != NULL && m->isolated->duration_ps[op] != GT_TIME_NONE;
 
-    return o->kind == GT_OP_KERNEL && o->peer_gpu != GT_NONE && o->duration_ps == GT_TIME_NONE && !isolated &&
+    return o->kind == GT_OP_KERNEL && o->peer_gpu != GT_NONE && o->bytes > 0 && o->duration_ps == GT_TIME_NONE &&
+           !isolated &&
            m->workload->kernels[o->kernel].duration_ps == GT_TIME_NONE &&
            m->workload->kernels[o->kernel].cost == GT_COST_NONE &&
            gt_kernel_model_launch(m->options->modelled, op) == NULL;

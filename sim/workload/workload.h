@@ -241,7 +241,7 @@ struct gt_op {
     bool from_peer;    /* P2P: the data comes from there; else it goes there */
     uint8_t own_gap;   /* gt_own_gap: which gap own_gap_ps is */
     int32_t priority;
-    gt_gpu_index peer_gpu; /* P2P: the other device; else GT_NONE */
+    gt_gpu_index peer_gpu; /* P2P: the other device; of a kernel: whose memory it reads or writes; else GT_NONE */
     /* As visible_ps, of what waits in its stream, a graph's first node for its graph: from the end of the last that it
      * comes after to its own start. */
     uint32_t own_gap_ps;

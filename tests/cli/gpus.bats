@@ -38,6 +38,16 @@ refused() {
     refused "t.jsonl:2"
 }
 
+@test "gpus: a kernel in another GPU's memory says how many bytes it moves, or how long it ran" {
+    trace '{"gpu":0}' '{"gpu":1}' '{"kernel":"k","grid":1,"block":32}' '{"call":"launch","kernel":"k","peer_gpu":1}'
+    refused 'needs "bytes"'
+    trace '{"gpu":0}' '{"gpu":1}' '{"kernel":"k","grid":1,"block":32}' \
+        '{"call":"launch","kernel":"k","peer_gpu":1,"from_peer":true,"op_duration_us":5}'
+    "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+    [ "$(sqlite3 "$BATS_TEST_TMPDIR/t.db" 'SELECT end_ps - start_ps FROM run_op')" = 5000000 ]
+    [ "$(sqlite3 "$BATS_TEST_TMPDIR/t.db" 'SELECT op_no, gpu_no, from_peer, bytes FROM op_peer')" = '0|1|1|0' ]
+}
+
 @test "gpus: links that make no sense are refused, with the key" {
     trace '{"call":"copy","direction":"p2p","bytes":8,"peer_gpu":1}'
     for pairs in usb "nvlink 0-0=pcie" "nvlink 0-1=pcie:0" "nvlink 0-1"; do

@@ -27,6 +27,20 @@ END
     done
 }
 
+# p.jsonl, a kernel in another GPU's memory, and peers.db with a measured run of it.
+peers() {
+    cat > p.jsonl <<'END'
+{"gridtide":1,"name":"p","device":"toy"}
+{"gpu":0}
+{"gpu":1}
+{"gpu":2}
+{"kernel":"k","grid":1,"block":32,"runs":"peer"}
+{"call":"launch","kernel":"k","peer_gpu":1,"from_peer":true,"bytes":1000}
+END
+    "$GRIDTIDE" run -q p.jsonl -o peers.db > /dev/null
+    sqlite3 peers.db "UPDATE run SET kind = 'measured'"
+}
+
 # A store with two measured runs of t.jsonl, as long as it is simulated.
 measured() {
     "$GRIDTIDE" run -q t.jsonl -o measured.db
@@ -86,6 +100,20 @@ measured() {
         [ "$status" = 1 ]
         [[ "$output" == *"another trace of the name 't'"* ]]
     done
+    peers
+    for change in 's/"bytes":1000/"bytes":2000/' 's/"peer_gpu":1/"peer_gpu":2/' 's/,"from_peer":true//'; do
+        sed "$change" p.jsonl > changed.jsonl
+        run "$GRIDTIDE" validate changed.jsonl --measured peers.db -o w.db -q
+        [ "$status" = 1 ]
+        [[ "$output" == *"another trace of the name 'p'"* ]]
+    done
+    "$GRIDTIDE" validate p.jsonl --measured peers.db --repeat 1 -o w.db -q
+    rm w.db
+    # A store of before does not tell.
+    sqlite3 peers.db 'DROP TABLE op_peer; PRAGMA user_version = 10'
+    "$GRIDTIDE" validate changed.jsonl --measured peers.db --repeat 1 -o w.db -q
+    [ "$(sqlite3 w.db 'PRAGMA user_version; SELECT DISTINCT bytes, gpu_no, from_peer FROM op_peer' | tr '\n' ' ')" = '11 1000|1|0 ' ]
+    rm w.db
     for damage in 'op_no = 77' 'start_ps = -1' 'end_ps = start_ps - 1' \
                   "end_ps = 'late'"; do
         cp measured.db damaged.db

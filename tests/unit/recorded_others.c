@@ -4,7 +4,10 @@
 
 #include "tests/unit/recording.h"
 
-enum { EXECUTABLE = 3, GREEN = 0xc000, STREAM_C = 0xd000, MARK = 4711 };
+enum { EXECUTABLE = 3, GREEN = 0xc000, STREAM_C = 0xd000, MARK = 4711, FIRST_PEER = 70 };
+#define OWN (MEMORY + (1 << 20))
+#define PEER (MEMORY + (2 << 20))
+#define HOST (MEMORY + (3 << 20))
 
 static char folder[] = "/tmp/gridtide-test-XXXXXX";
 static struct gt_workload *recorded;
@@ -55,6 +58,51 @@ static void write_peer_copy(void)
     gt_writer_end(op);
 }
 
+static void write_memory(uint32_t correlation, uint32_t context, uint64_t address, enum gt_memory memory)
+{
+    struct gt_record_call *call = begin(GT_RECORDED_CALL, sizeof *call);
+
+    call->start_ns = 200;
+    call->end_ns = 300;
+    call->thread = THREAD;
+    call->a = address;
+    call->b = 4096;
+    call->c = memory;
+    call->correlation = correlation;
+    call->name = gt_writer_name("cudaMalloc_v3020");
+    call->context = context;
+    call->what = GT_DID_ALLOC;
+    gt_writer_end(call);
+}
+
+/* Kernels of GPU 0, void scale(float *, float const *, int), given pointers: to memory of GPU 1 to read, to write, both; one in
+ * a structure; to the host's memory that was allocated with GPU 1. */
+static void write_peer_kernels(void)
+{
+    const struct gt_recorded_word words[][2] = { { { 0, 0, OWN }, { 1, 0, PEER } },
+                                                 { { 0, 0, PEER }, { 1, 0, OWN } },
+                                                 { { 0, 0, PEER }, { 1, 0, PEER } },
+                                                 { { 0, 0, OWN }, { 2, 8, PEER } },
+                                                 { { 0, 0, OWN }, { 1, 0, HOST } } };
+
+    write_memory(60, 1, OWN, GT_MEMORY_DEVICE);
+    write_memory(61, 2, PEER, GT_MEMORY_DEVICE);
+    write_memory(62, 2, HOST, GT_MEMORY_PINNED);
+    for (uint32_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct gt_record_launch *launch;
+
+        write_call(GT_DID_LAUNCH, FIRST_PEER + i, 50000 + 1000ull * i, STREAM_A, 0, 0, 0);
+        write_kernel(FIRST_PEER + i, 13, 60000 + 1000ull * i, 60500 + 1000ull * i, 0);
+        launch = begin(GT_RECORDED_LAUNCH, sizeof *launch + sizeof words[i]);
+        launch->giver.correlation = FIRST_PEER + i;
+        launch->function = KERNEL;
+        launch->attributes = GT_RECORDED_PARAMETERS_KNOWN;
+        launch->count = 2;
+        memcpy(launch->words, words[i], sizeof words[i]);
+        gt_writer_end(launch);
+    }
+}
+
 /* A launch of a kernel, a body run twice, and a kernel; and once more with a body run once. */
 static void write_bodies(void)
 {
@@ -99,6 +147,7 @@ static void write_one_process(void)
     write_peer_copy();
     write_bodies();
     write_green();
+    write_peer_kernels();
     write_call(GT_DID_EVENT_CREATE, 40, 40000, 0, EVENT, 0, 0);
     write_call(GT_DID_EVENT_SHARE, 41, 41500, 0, EVENT, MARK, 0);
     write_call(GT_DID_EVENT_RECORD, 42, 43000, STREAM_A, EVENT, 0, 0);
@@ -177,6 +226,22 @@ static void test_peer_copy(void **state)
     assert_true(op->from_peer);
 }
 
+/* Where it cannot be told nothing is said. */
+static void test_peer_kernels(void **state)
+{
+    static const int peers[] = { 1, 1, -1, -1, -1 };
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof peers / sizeof peers[0]; i++) {
+        const struct gt_op *op = &recorded->ops[call_of(recorded, FIRST_PEER + i)->first_op];
+
+        assert_int_equal(op->kind, GT_OP_KERNEL);
+        assert_int_equal(op->peer_gpu == GT_NONE ? -1 : (int)recorded->gpus[op->peer_gpu].id, peers[i]);
+        assert_int_equal(op->from_peer, i == 0);
+        assert_int_equal(op->bytes, 0);
+    }
+}
+
 static void test_bodies(void **state)
 {
     const struct gt_call *first = call_of(recorded, 20), *second = call_of(recorded, 21);
@@ -208,6 +273,7 @@ static void test_shared_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_peer_kernels),
         cmocka_unit_test(test_peer_copy),
         cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_green_context),

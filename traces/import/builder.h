@@ -41,7 +41,7 @@ struct gt_import_op {
     uint32_t correlation;
     uint32_t stream;     /* gt_import_stream() */
     uint32_t kernel;     /* gt_workload_kernel(); GT_NONE for copies and memsets */
-    uint32_t peer_gpu;   /* gt_import_gpu(); GT_NONE unless P2P */
+    uint32_t peer_gpu;   /* gt_import_gpu(); GT_NONE unless P2P, or a kernel that works in another GPU's memory */
     uint32_t call;       /* set by gt_import_finish() */
     uint32_t executable; /* of the graph whose node it is, as in calls; GT_NONE: not known */
     uint8_t kind, direction, memory;

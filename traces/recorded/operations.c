@@ -98,14 +98,42 @@ static void give_pointer(struct gt_recorded *recorded, const struct gt_recorded_
         gt_import_add_access(&recorded->import, op, &access);
 }
 
+/* Does the kernel work in one other GPU's memory, and one way, for certain?  By the pointers that it was given, from access
+ * `first` on; how many bytes it moves nobody says. */
+static void set_kernel_peer(struct gt_recorded *recorded, uint32_t index, uint32_t first)
+{
+    const struct gt_workload *workload = recorded->import.workload;
+    struct gt_import_op *op = &recorded->import.ops[index];
+    uint32_t own = workload->streams[op->stream].gpu, peer = GT_NONE, pointers = 0, written = 0;
+
+    for (uint32_t i = first; i < recorded->import.access_count; i++) {
+        const struct gt_buffer_access *access = &recorded->import.accesses[i].access;
+        const struct gt_buffer *buffer = &workload->buffers[access->buffer];
+
+        if (access->possible || buffer->memory != GT_MEMORY_DEVICE || buffer->gpu == own)
+            continue;
+        if (peer != GT_NONE && peer != buffer->gpu)
+            return;
+        peer = buffer->gpu;
+        pointers += !access->writes;
+        written += access->writes;
+    }
+    if (written > 0 && written < pointers)
+        return;
+    op->peer_gpu = peer;
+    op->from_peer = peer != GT_NONE && written == 0;
+}
+
 static void add_accesses(struct gt_recorded *recorded, struct gt_recorded_process *process, uint32_t index,
                          const struct gt_record_op *op, const struct gt_record_launch *launch)
 {
     const struct gt_record_call *call = gt_recorded_find_call(process, op->correlation);
     uint64_t time_ns = call != NULL ? call->start_ns : op->start_ns;
+    uint32_t first = recorded->import.access_count;
 
     for (uint32_t i = 0; launch != NULL && i < launch->count; i++)
         give_pointer(recorded, process, index, &launch->words[i], types_of(recorded, process, op->name), time_ns);
+    set_kernel_peer(recorded, index, first);
 }
 
 static uint32_t gpu_of(struct gt_recorded *recorded, const struct gt_recorded_process *process, uint32_t gpu)

@@ -25,8 +25,8 @@ int gt_player_peer(struct gt_player *player, uint32_t number, struct gt_error *e
     struct gt_play_op *play = &player->ops[number];
     char text[32];
 
-    if (op->peer_gpu == GT_NONE)
-        return 0;
+    if (op->peer_gpu == GT_NONE || (op->bytes == 0 && play->library != &gt_kernel_peer))
+        return 0; /* recorded: how much it moved is not known */
     if (play->library != &gt_kernel_peer)
         return gt_error_set(error, "it works in another GPU's memory: give it \"runs\":\"peer\", which does that");
     if (!gt_gpus_are_peers(player->workload, op->peer_gpu, player->workload->streams[op->stream].gpu))
