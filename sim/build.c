@@ -177,6 +177,16 @@ static void build_gpu(const struct gt_machine *m, struct gt_gpu_state *gpu)
     }
 }
 
+static void find_sent_bytes(struct gt_machine *m)
+{
+    uint64_t *bytes = gt_calloc(m->gpu_count, sizeof *bytes);
+
+    gt_peer_working_sets(m->workload, bytes);
+    for (gt_gpu_index gpu = 0; gpu < m->gpu_count; gpu++)
+        m->gpus[gpu].sent_bytes = bytes[gpu];
+    free(bytes);
+}
+
 /* Are there kernels in more than one stream, or launched by others? */
 static bool kernels_apart(const struct gt_workload *w)
 {
@@ -242,6 +252,7 @@ int gt_machine_build(struct gt_machine *m, struct gt_error *error)
     m->gpus = gt_calloc(w->gpu_count, sizeof *m->gpus);
     for (uint32_t i = 0; i < w->gpu_count; i++)
         build_gpu(m, &m->gpus[i]);
+    find_sent_bytes(m);
     build_streams(m);
     build_threads(m);
     find_processes(m);

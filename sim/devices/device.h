@@ -177,6 +177,8 @@ struct gt_device {
     uint32_t link_in_line;                              /* 1: there are such lines */
     double link_kernel_gbps;                            /* of kernels in another GPU's memory */
     uint64_t link_kernel_read_ps, link_kernel_write_ps; /* an access of a thread there */
+    uint64_t link_kernel_dram_ps;                       /* added where L2 does not have it */
+    uint32_t link_kernel_threads;                       /* of an SM, that count */
     uint32_t link_kernel_pct;         /* of what a copy has of a link: what a kernel has that asks for as much */
     uint64_t link_call_ps;            /* CPU time of a copy from one GPU to another */
     uint64_t link_host_call_ps;       /* more by way of the host's memory */

@@ -148,13 +148,12 @@ double gt_link_kernel_gbps(const struct gt_device *device, const struct gt_link 
 }
 
 gt_time_ps gt_link_kernel_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
-                             uint64_t resident)
+                             uint64_t resident, gt_time_ps access_ps)
 {
     gt_gpu_index from, to;
     struct gt_link link = gt_link_of_kernel(w, device, op, &from, &to);
     double gbps = gt_link_kernel_gbps(device, &link);
-    double access_ps = (double)(op->from_peer ? device->link_kernel_read_ps : device->link_kernel_write_ps);
     double accesses = ceil((double)op->bytes / GT_PEER_ACCESS_BYTES / (double)resident);
 
-    return (gt_time_ps)(fmax(accesses * access_ps, access_ps + (double)op->bytes * 1000 / gbps) + 0.5);
+    return (gt_time_ps)(fmax(accesses * (double)access_ps, (double)access_ps + (double)op->bytes * 1000 / gbps) + 0.5);
 }

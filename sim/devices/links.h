@@ -44,10 +44,10 @@ double gt_link_kernel_gbps(const struct gt_device *device, const struct gt_link 
 /* That a thread reads or writes of another GPU's memory at a time. */
 enum { GT_PEER_ACCESS_BYTES = 16 };
 /* How long a kernel alone takes that does nothing but read, or write, op->bytes of op->peer_gpu's memory, each of its threads 16
- * bytes at a time, `resident` of them at once: as long as these take one after the other, or as the link takes for all.  So did
+ * bytes at a time, access_ps for each, `resident` of them at once: as long as these take one after the other, or as the link takes for all.  So did
  * 2 H200s with 1 to 264 blocks of 64 to 1024 threads. */
 gt_time_ps gt_link_kernel_ps(const struct gt_workload *w, const struct gt_device *device, const struct gt_op *op,
-                             uint64_t resident);
+                             uint64_t resident, gt_time_ps access_ps);
 
 /* For gt_device_check(): does link.pairs make sense? */
 int gt_links_check(const struct gt_device *device, struct gt_error *error);

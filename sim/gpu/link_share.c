@@ -192,6 +192,16 @@ static bool beside_host_copy(const struct gt_machine *m, uint32_t engine)
            (m->gpus[to].engines[0].demand_gbps > 0 && m->gpus[to].engines[0].running != GT_NONE);
 }
 
+/* Of the accesses that wait for a full link each is served as soon as any other.  Seen on H200s: an SM has so many under way
+ * and no more, however many threads are on it. */
+static double threads_part(const struct gt_device *device, const struct gt_peer_kernel *kernel)
+{
+    double sms = fmin((double)kernel->blocks, device->sms);
+    double threads = (double)kernel->blocks * kernel->threads / sms;
+
+    return sms / device->sms * fmin(1, threads / device->link_kernel_threads);
+}
+
 /* Kernels in other GPUs' memory: all of a GPU's traffic together is no more than one kernel may have. */
 static bool add_kernels(struct sharing *sharing)
 {
@@ -200,13 +210,12 @@ static bool add_kernels(struct sharing *sharing)
 
     for (struct gt_peer_kernel *kernel = m->peer_kernels; kernel != NULL; kernel = kernel->next) {
         double most_gbps = gt_link_kernel_gbps(m->device, &kernel->link);
-        double threads = (double)kernel->blocks * kernel->threads;
 
         if (kernel->blocks == 0)
             continue;
         over_host |= kernel->link.kind == GT_LINK_PCIE;
         gt_maxmin_add_consumer(&sharing->m->maxmin, fmin(most_gbps, (double)kernel->blocks * kernel->block_gbps),
-                               m->device->link_kernel_pct / 100.0 * threads / 67584);
+                               m->device->link_kernel_pct / 100.0 * threads_part(m->device, kernel));
         sharing->rates[sharing->count++] =
             (struct gt_link_rate){ .engine = GT_NONE, .meeting = GT_NONE, .peer = kernel };
         take_link(sharing, kernel->link.kind, kernel->from, kernel->to);

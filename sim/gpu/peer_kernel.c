@@ -100,7 +100,7 @@ static bool suits(const struct gt_machine *m, const struct gt_grid *grid)
 static void describe_block(const struct gt_machine *m, struct gt_grid *grid, struct gt_peer_kernel *kernel)
 {
     const struct gt_op *op = &m->workload->ops[grid->op];
-    gt_time_ps access_ps = op->from_peer ? m->device->link_kernel_read_ps : m->device->link_kernel_write_ps;
+    gt_time_ps access_ps = gt_peer_access_ps(m, grid->op);
     gt_time_ps accesses;
 
     kernel->block_bytes = (double)op->bytes / (double)grid->blocks;

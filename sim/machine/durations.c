@@ -101,6 +101,16 @@ static double slower(const struct gt_machine *m, gt_op_index index)
     return there > 0 ? here / there : 1.0;
 }
 
+gt_time_ps gt_peer_access_ps(const struct gt_machine *m, gt_op_index op)
+{
+    const struct gt_op *o = &m->workload->ops[op];
+    gt_time_ps access_ps = o->from_peer ? m->device->link_kernel_read_ps : m->device->link_kernel_write_ps;
+    gt_gpu_index from, to;
+
+    gt_link_of_kernel(m->workload, m->device, o, &from, &to);
+    return access_ps + (m->gpus[from].sent_bytes > m->device->warp.l2_bytes ? m->device->link_kernel_dram_ps : 0);
+}
+
 /* A kernel of which no more is known than what it reads or writes of another GPU's memory. */
 static gt_time_ps peer_kernel_ps(const struct gt_machine *m, const struct gt_op *op)
 {
@@ -108,7 +118,8 @@ static gt_time_ps peer_kernel_ps(const struct gt_machine *m, const struct gt_op 
     uint64_t threads = gt_kernel_blocks(kernel) * gt_kernel_threads(kernel);
     uint64_t room = (uint64_t)m->device->sms * m->device->threads_per_sm;
 
-    return gt_link_kernel_ps(m->workload, m->device, op, threads < room ? threads : room);
+    return gt_link_kernel_ps(m->workload, m->device, op, threads < room ? threads : room,
+                             gt_peer_access_ps(m, (gt_op_index)(op - m->workload->ops)));
 }
 
 bool gt_peer_kernel_bare(const struct gt_machine *m, gt_op_index op)

@@ -11,6 +11,8 @@ struct gt_warp_result;
  * which neither is known, by the device file.  GT_TIME_NONE: nothing is known. */
 gt_time_ps gt_stated_ps(const struct gt_machine *m, gt_op_index op);
 
+/* From a thread's access to another GPU's memory to its next one, in a kernel that does nothing else. */
+gt_time_ps gt_peer_access_ps(const struct gt_machine *m, gt_op_index op);
 /* Is no more known of the kernel's launch than what it reads or writes of another GPU's memory? */
 bool gt_peer_kernel_bare(const struct gt_machine *m, gt_op_index op);
 

@@ -172,6 +172,7 @@ struct gt_gpu_state {
     gt_command_index exclusive;                      /* such a one at work; GT_NONE */
     gt_group_index *groups;  /* by SM: the first of its groups; NULL: no grid with demands so far */
     gt_grid_index demanding; /* the first of the grids with demands that have blocks, or have some to come */
+    uint64_t sent_bytes;     /* of its memory that go to other GPUs (gt_peer_working_sets()) */
     double collective_gbps;  /* that collectives at work take of its memory */
     double memory_busy;      /* by blocks with demands, when rates were last worked out: the part of its time, */
     double memory_mixed;     /* and how much of that mixes reads and writes */
