@@ -181,7 +181,7 @@ static void find_sent_bytes(struct gt_machine *m)
 {
     uint64_t *bytes = gt_calloc(m->gpu_count, sizeof *bytes);
 
-    gt_peer_working_sets(m->workload, bytes);
+    gt_peer_sent_bytes(m->workload, bytes);
     for (gt_gpu_index gpu = 0; gpu < m->gpu_count; gpu++)
         m->gpus[gpu].sent_bytes = bytes[gpu];
     free(bytes);

@@ -61,7 +61,8 @@
     TIME("link.kernel_write_us", "us", link_kernel_write_ps, LONGEST_US, "0.19", \
          "from a kernel's write to another GPU's memory to the thread's next one"), \
     TIME("link.kernel_dram_us", "us", link_kernel_dram_ps, LONGEST_US, "0", \
-         "added to these where the L2 of the GPU that the data comes from has no room for all that goes to others"), \
+         "added to these as far as the L2 of the GPU that the data comes from has no room for all that goes from there to " \
+         "others"), \
     U32("link.kernel_threads", "threads", link_kernel_threads, 1, 65536, "512", \
         "of an SM: a kernel in another GPU's memory with so many on every SM has link.kernel_pct, with fewer less, in " \
         "proportion"), \

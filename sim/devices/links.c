@@ -155,5 +155,6 @@ gt_time_ps gt_link_kernel_ps(const struct gt_workload *w, const struct gt_device
     double gbps = gt_link_kernel_gbps(device, &link);
     double accesses = ceil((double)op->bytes / GT_PEER_ACCESS_BYTES / (double)resident);
 
-    return (gt_time_ps)(fmax(accesses * (double)access_ps, (double)access_ps + (double)op->bytes * 1000 / gbps) + 0.5);
+    return (gt_time_ps)(fmax(accesses * (double)access_ps, (double)access_ps + (double)op->bytes * 1000 / gbps) +
+                        0.5);
 }

@@ -255,8 +255,7 @@ uint32_t gt_link_share(struct gt_machine *m, struct gt_link_rate *rates, bool *o
 {
     struct sharing sharing = { .m = m, .rates = rates };
 
-    sharing.resources =
-        gt_calloc(5ull * gt_link_users(m) + taken_by_collectives(m), sizeof *sharing.resources);
+    sharing.resources = gt_calloc(5ull * gt_link_users(m) + taken_by_collectives(m), sizeof *sharing.resources);
     gt_maxmin_clear(&m->maxmin);
     *over_host = add_between(&sharing);
     *over_host |= add_kernels(&sharing);

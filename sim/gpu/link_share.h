@@ -1,8 +1,10 @@
-/* link_share.h - copies between GPUs that run at one time share what lies between (sim/devices/links.h).
+/* link_share.h - copies between GPUs that run at one time, collectives and kernels that work in another GPU's memory share what
+ * lies between (sim/devices/links.h).
  *
  * Over NVLink: what a GPU sends, what it receives, and both directions between two GPUs together.  Over PCIe, or by way of
  * the host's memory: the links of both GPUs to the host, which copies to and from the host use as well.  Max-min fair; a
- * collective weighs as much less than a copy as it asks for less, and link.kernel_pct of that.
+ * collective weighs as much less than a copy as it asks for less, and link.kernel_pct of that; a kernel link.kernel_pct of a
+ * copy with link.kernel_threads on every SM, else less.
  */
 #ifndef GRIDTIDE_SIM_GPU_LINK_SHARE_H
 #define GRIDTIDE_SIM_GPU_LINK_SHARE_H

@@ -266,7 +266,8 @@ static void settle(struct gt_machine *m, gt_grid_index grid)
 
 void gt_meeting_handed_out(struct gt_machine *m, gt_grid_index grid)
 {
-    if (m->grids[grid].launch != NULL || m->grids[grid].tasks != NULL || m->grids[grid].peer != NULL) /* nobody knows before they end */
+    if (m->grids[grid].launch != NULL || m->grids[grid].tasks != NULL ||
+        m->grids[grid].peer != NULL) /* nobody knows before they end */
         m->grids[grid].meeting.triggers_unknown = true;
     if (m->grids[grid].meeting.held)
         settle(m, grid);

@@ -21,14 +21,14 @@ struct gt_peer_kernel {
     gt_grid_index grid;
     gt_gpu_index from, to; /* the data's way */
     struct gt_link link;
-    double block_bytes;          /* that a block moves */
-    double block_gbps;           /* that a block asks for at most; INFINITY: all there is */
-    gt_time_ps answer_ps;        /* from a block's last byte to its end */
-    uint32_t threads;            /* of a block */
-    uint64_t blocks;             /* that move data now */
-    double gbps;                 /* that each of them has */
-    double moved_bytes;          /* by a block that has been there all the time */
-    gt_batch_index first, last;  /* that move data, by gt_batch.next, oldest first; GT_NONE */
+    double block_bytes;         /* that a block moves */
+    double block_gbps;          /* that a block asks for at most; INFINITY: all there is */
+    gt_time_ps answer_ps;       /* from a block's last byte to its end */
+    uint32_t threads;           /* of a block */
+    uint64_t blocks;            /* that move data now */
+    double gbps;                /* that each of them has */
+    double moved_bytes;         /* by a block that has been there all the time */
+    gt_batch_index first, last; /* that move data, by gt_batch.next, oldest first; GT_NONE */
     gt_time_ps updated_ps;
     uint64_t stamp;
 };

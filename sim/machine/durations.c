@@ -7,6 +7,7 @@
 #include "sim/devices/links.h"
 #include "sim/machine/staging.h"
 #include "sim/warp/kernel_model.h"
+#include "sim/warp/l2_reuse.h"
 
 /* From one GPU to another, over what lies between. */
 static struct gt_copy_cost between_cost(const struct gt_workload *w, const struct gt_device *device,
@@ -108,7 +109,8 @@ gt_time_ps gt_peer_access_ps(const struct gt_machine *m, gt_op_index op)
     gt_gpu_index from, to;
 
     gt_link_of_kernel(m->workload, m->device, o, &from, &to);
-    return access_ps + (m->gpus[from].sent_bytes > m->device->warp.l2_bytes ? m->device->link_kernel_dram_ps : 0);
+    return access_ps + gt_whole_ps((1 - gt_l2_kept_part(m->device, (double)m->gpus[from].sent_bytes)) *
+                                   (double)m->device->link_kernel_dram_ps);
 }
 
 /* A kernel of which no more is known than what it reads or writes of another GPU's memory. */
@@ -129,8 +131,7 @@ bool gt_peer_kernel_bare(const struct gt_machine *m, gt_op_index op)
         m->isolated != NULL && m->isolated->duration_ps != NULL && m->isolated->duration_ps[op] != GT_TIME_NONE;
 
     return o->kind == GT_OP_KERNEL && o->peer_gpu != GT_NONE && o->bytes > 0 && o->duration_ps == GT_TIME_NONE &&
-           !isolated &&
-           m->workload->kernels[o->kernel].duration_ps == GT_TIME_NONE &&
+           !isolated && m->workload->kernels[o->kernel].duration_ps == GT_TIME_NONE &&
            m->workload->kernels[o->kernel].cost == GT_COST_NONE &&
            gt_kernel_model_launch(m->options->modelled, op) == NULL;
 }

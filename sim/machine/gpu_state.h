@@ -78,9 +78,10 @@ struct gt_batch {
     gt_time_ps start_ps;
     gt_batch_index next_due; /* for which the same is due behind it, in one place of the heap; GT_NONE */
     double ends_at_ps;       /* in its group: the progress at which it ends; where blocks take turns, its own */
-    double ends_at_bytes;    /* where it moves data to or from another GPU: what its kernel's blocks will have moved then */
-    double done_ps;          /* where they do: its own progress */
-    gt_batch_index next;     /* in its group, or of those that move data */
+    double
+        ends_at_bytes; /* where it moves data to or from another GPU: what its kernel's blocks will have moved then */
+    double done_ps;    /* where they do: its own progress */
+    gt_batch_index next; /* in its group, or of those that move data */
 };
 
 /* The blocks of one grid with demands on one SM. */
@@ -172,7 +173,7 @@ struct gt_gpu_state {
     gt_command_index exclusive;                      /* such a one at work; GT_NONE */
     gt_group_index *groups;  /* by SM: the first of its groups; NULL: no grid with demands so far */
     gt_grid_index demanding; /* the first of the grids with demands that have blocks, or have some to come */
-    uint64_t sent_bytes;     /* of its memory that go to other GPUs (gt_peer_working_sets()) */
+    uint64_t sent_bytes;     /* that go from its memory to other GPUs' in all (gt_peer_sent_bytes()) */
     double collective_gbps;  /* that collectives at work take of its memory */
     double memory_busy;      /* by blocks with demands, when rates were last worked out: the part of its time, */
     double memory_mixed;     /* and how much of that mixes reads and writes */

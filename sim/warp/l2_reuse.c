@@ -39,10 +39,9 @@ double gt_l2_played_bytes(const struct gt_workload *workload)
     return sum;
 }
 
-/* What L2 still has of a round of `bytes` when the round comes by again: all of what its halves can both hold, `keeps`,
- * nothing of as much as both hold together, and in between, as measured, the square of what is missing to that. */
-static double kept(double bytes, double keeps)
+double gt_l2_kept_part(const struct gt_device *device, double bytes)
 {
+    double keeps = (double)device->warp.l2_reuse_bytes;
     double left = keeps > 0 ? fmax(0, fmin(1, 2 - bytes / keeps)) : 0;
 
     return left * left;
@@ -57,7 +56,7 @@ double gt_l2_reuse_fraction(const struct gt_device *device, const struct gt_work
     if (gt_workload_profile(workload, op) != NULL || workload->kernels[workload->ops[op].kernel].program->warm_caches)
         return 0;
     if (workload->ops[op].start_ps == GT_TIME_NONE)
-        return kept(played_bytes, keeps);
+        return gt_l2_kept_part(device, played_bytes);
     if (before[op] == GT_NONE || now.read_bytes + now.written_bytes > keeps)
         return 0;
     for (uint32_t i = 0, at = before[op]; i < LAUNCHES_BACK && at != GT_NONE && left > 0; i++) {

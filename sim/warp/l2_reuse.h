@@ -25,6 +25,11 @@
 /* What the workload's kernels with programs, copies and memsets touch. */
 double gt_l2_played_bytes(const struct gt_workload *workload);
 
+/* The part that L2 still has of a round of `bytes` when the round comes by again: all of what its halves can both hold,
+ * memory.l2_reuse_bytes, nothing of as much as both hold together, and in between, as measured, the square of what is missing
+ * to that. */
+double gt_l2_kept_part(const struct gt_device *device, double bytes);
+
 /* The part, 0 to 1, of the DRAM reads of kernel operation `op` that L2 serves.  before[i]: the kernel before
  * kernel operation i in its stream, GT_NONE none known. All these have programs. `played_bytes`:
  * gt_l2_played_bytes(). */

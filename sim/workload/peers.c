@@ -1,7 +1,4 @@
 /* Several GPUs and threads of one program: who may reach whose memory, who holds a lock when. */
-#include <stdlib.h>
-
-#include "sim/base/error.h"
 #include "sim/workload/workload.h"
 
 bool gt_gpus_are_peers(const struct gt_workload *workload, gt_gpu_index one, gt_gpu_index other)
@@ -23,26 +20,17 @@ bool gt_copy_between(const struct gt_workload *workload, const struct gt_op *op,
     return true;
 }
 
-void gt_peer_working_sets(const struct gt_workload *workload, uint64_t *bytes)
+void gt_peer_sent_bytes(const struct gt_workload *workload, uint64_t *bytes)
 {
-    gt_op_index *largest = gt_calloc(2ull * workload->stream_count, sizeof *largest); /* by stream: written; read; + 1 */
-
     for (gt_gpu_index gpu = 0; gpu < workload->gpu_count; gpu++)
         bytes[gpu] = 0;
     for (gt_op_index i = 0; i < workload->op_count; i++) {
         const struct gt_op *op = &workload->ops[i];
-        gt_op_index *most = &largest[2ull * op->stream + op->from_peer];
+        gt_gpu_index from = op->from_peer ? op->peer_gpu : workload->streams[op->stream].gpu;
 
-        if (op->peer_gpu != GT_NONE && (*most == 0 || op->bytes > workload->ops[*most - 1].bytes))
-            *most = i + 1;
+        if (op->peer_gpu != GT_NONE)
+            bytes[from] = op->bytes > UINT64_MAX - bytes[from] ? UINT64_MAX : bytes[from] + op->bytes;
     }
-    for (uint64_t i = 0; i < 2ull * workload->stream_count; i++) {
-        const struct gt_op *op = largest[i] == 0 ? NULL : &workload->ops[largest[i] - 1];
-
-        if (op != NULL)
-            bytes[op->from_peer ? op->peer_gpu : workload->streams[op->stream].gpu] += op->bytes;
-    }
-    free(largest);
 }
 
 /* What a blocking form of a copy, or pageable memory, makes the thread wait for. */

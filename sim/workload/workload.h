@@ -417,10 +417,9 @@ bool gt_kernel_cluster_fits(const uint32_t grid[3], const uint32_t cluster[3]);
 gt_time_ps gt_call_measured_end(const struct gt_call *call);
 gt_time_ps gt_op_measured_end(const struct gt_op *op);
 
-/* How much of each GPU's memory goes to other GPUs, as far as a trace tells without addresses: of each stream that copies, or
- * whose kernels work in another GPU's memory, the largest operation each way, for the others move the same memory as often as
- * not.  `bytes` is by GPU. */
-void gt_peer_working_sets(const struct gt_workload *workload, uint64_t *bytes);
+/* What copies, and kernels that work in another GPU's memory, take from each GPU's to others, all together, into `bytes`, by
+ * GPU. */
+void gt_peer_sent_bytes(const struct gt_workload *workload, uint64_t *bytes);
 
 /* Has the program peer access between the two GPUs? */
 bool gt_gpus_are_peers(const struct gt_workload *workload, gt_gpu_index one, gt_gpu_index other);

@@ -5,7 +5,7 @@
 #include "tests/unit/recording.h"
 
 enum { EXECUTABLE = 3, GREEN = 0xc000, STREAM_C = 0xd000, MARK = 4711, FIRST_PEER = 70 };
-#define OWN (MEMORY + (1 << 20))
+#define OWN  (MEMORY + (1 << 20))
 #define PEER (MEMORY + (2 << 20))
 #define HOST (MEMORY + (3 << 20))
 
@@ -273,11 +273,8 @@ static void test_shared_event(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peer_kernels),
-        cmocka_unit_test(test_peer_copy),
-        cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_green_context),
-        cmocka_unit_test(test_shared_event),
+        cmocka_unit_test(test_peer_kernels),  cmocka_unit_test(test_peer_copy),    cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_green_context), cmocka_unit_test(test_shared_event),
     };
 
     cmocka_set_message_output(CM_OUTPUT_TAP);

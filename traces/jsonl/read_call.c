@@ -160,8 +160,9 @@ static int check_op(const struct raw_op *raw, struct gt_error *error)
         return gt_error_set(error, "\"from_peer\" is of copies with \"direction\":\"p2p\", and of kernels");
     if (raw->kind == GT_OP_KERNEL && raw->peer_gpu != NULL && raw->peer_gpu->type != GT_JSON_NULL &&
         (raw->bytes == NO_BYTES || raw->bytes == 0) && raw->duration == GT_TIME_NONE)
-        return gt_error_set(error, "a kernel with a \"peer_gpu\" needs \"bytes\", what it reads or writes there, or the "
-                                   "time that it ran");
+        return gt_error_set(error,
+                            "a kernel with a \"peer_gpu\" needs \"bytes\", what it reads or writes there, or the "
+                            "time that it ran");
     if (raw->kind == GT_OP_HOST_FUNCTION && raw->duration == GT_TIME_NONE)
         return gt_error_set(error, "a host function needs the time that it runs, \"duration_us\"");
     return 0;

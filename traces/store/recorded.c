@@ -129,9 +129,8 @@ static int same_peers(struct gt_database *database, int64_t trace_id, const stru
         return -1;
     if (version < GT_STORE_WITH_PEERS)
         return 1;
-    query = gt_query_new(database,
-                         "SELECT op_no, gpu_no, from_peer, bytes FROM op_peer WHERE trace_id = ?1 ORDER BY op_no",
-                         error);
+    query = gt_query_new(
+        database, "SELECT op_no, gpu_no, from_peer, bytes FROM op_peer WHERE trace_id = ?1 ORDER BY op_no", error);
     if (query == NULL)
         return -1;
     gt_query_bind(query, 1, trace_id);
