@@ -86,6 +86,9 @@ int gt_peer_kernel_handler(void *machine, gt_grid_index grid, uint64_t stamp, st
     return m->failed ? -1 : 0;
 }
 
+/* Of more blocks than these the whole kernel's time alone is taken: waves that share a link are simulated one by one. */
+static const uint64_t most_blocks = UINT64_C(1) << 26;
+
 /* Blocks whose ends are their own, and whose time is not stated together with what held them up. */
 static bool suits(const struct gt_machine *m, const struct gt_grid *grid)
 {
@@ -93,7 +96,8 @@ static bool suits(const struct gt_machine *m, const struct gt_grid *grid)
     bool fixed = !grid->inverted && m->workload->kernels[grid->kernel].cost == GT_COST_FIXED;
 
     return op->peer_gpu != GT_NONE && op->bytes > 0 && grid->block_begins == NULL && grid->launch == NULL &&
-           !grid->launches && !grid->meeting.held && (fixed || gt_peer_kernel_bare(m, grid->op));
+           !grid->launches && !grid->meeting.held && grid->blocks <= most_blocks &&
+           (fixed || gt_peer_kernel_bare(m, grid->op));
 }
 
 /* What a block does by itself. */

@@ -7,7 +7,7 @@
  * the link takes longer.
  *
  * Not so: kernels whose duration is stated, which holds what others were in their way, as with collectives; programs;
- * blocks that wait for each other, or launch kernels; bars (--blocks off).
+ * blocks that wait for each other, or launch kernels; grids of more than 2^26 blocks; bars (--blocks off).
  */
 #ifndef GRIDTIDE_SIM_GPU_PEER_KERNEL_H
 #define GRIDTIDE_SIM_GPU_PEER_KERNEL_H

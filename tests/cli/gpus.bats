@@ -106,3 +106,10 @@ EVENTS
     cat "$BATS_TEST_TMPDIR/figures"
     awk '$1 == "gpus" { exit !($2 == 90 && $3 < 3.8 && $11 < 1) }' "$BATS_TEST_TMPDIR/figures"
 }
+
+@test "gpus: a kernel in another GPU's memory of as many blocks as there may be is over soon" {
+    trace '{"gpu":0}' '{"gpu":1}' '{"kernel":"k","grid":2000000000,"block":1024}' \
+        '{"call":"launch","kernel":"k","peer_gpu":1,"from_peer":true,"bytes":1000000000000}'
+    timeout 20 "$GRIDTIDE" run -q "$BATS_TEST_TMPDIR/t.jsonl" -o "$BATS_TEST_TMPDIR/t.db"
+    [ "$(sqlite3 "$BATS_TEST_TMPDIR/t.db" 'SELECT end_ps - start_ps >= 1e15 FROM run_op')" = 1 ]
+}
