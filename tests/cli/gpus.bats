@@ -107,6 +107,14 @@ EVENTS
     awk '$1 == "gpus" { exit !($2 == 90 && $3 < 3.8 && $11 < 1) }' "$BATS_TEST_TMPDIR/figures"
 }
 
+@test "gpus: kernels in the other GPU's memory are predicted as well as recorded" {
+    command -v zstd > /dev/null || skip "no zstd program"
+    "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" peers > "$BATS_TEST_TMPDIR/figures"
+    cat "$BATS_TEST_TMPDIR/figures"
+    awk '{ exit !($1 == "peers/peers" && $2 == 24 && $3 < 2.5 && $4 < 13 && $5 < 16 && $6 < 2.5 && $7 < 9 && $8 < 16) }' \
+        "$BATS_TEST_TMPDIR/figures"
+}
+
 @test "gpus: a kernel in another GPU's memory of as many blocks as there may be is over soon" {
     trace '{"gpu":0}' '{"gpu":1}' '{"kernel":"k","grid":2000000000,"block":1024}' \
         '{"call":"launch","kernel":"k","peer_gpu":1,"from_peer":true,"bytes":1000000000000}'
