@@ -111,7 +111,7 @@ EVENTS
     command -v zstd > /dev/null || skip "no zstd program"
     "$GRIDTIDE_SOURCE/validate/scripts/handed.sh" peers > "$BATS_TEST_TMPDIR/figures"
     cat "$BATS_TEST_TMPDIR/figures"
-    awk '{ exit !($1 == "peers/peers" && $2 == 24 && $3 < 2.5 && $4 < 13 && $5 < 16 && $6 < 2.5 && $7 < 9 && $8 < 16) }' \
+    awk '{ exit !($1 == "peers/peers" && $2 == 24 && $3 < 2.7 && $4 < 13 && $5 < 16 && $6 < 2.6 && $7 < 10.5 && $8 < 16) }' \
         "$BATS_TEST_TMPDIR/figures"
 }
 
