@@ -1,5 +1,6 @@
-/* Copies between GPUs that share links, drawn at random, against a reckoning of their own: every GPU sends once, all of
- * them from time 0 on; whoever has the tightest link is given its share first, and again whenever a copy ends. */
+/* Copies between GPUs, and kernels that work in another GPU's memory, that share links, drawn at random, against a reckoning of
+ * their own: every GPU asks once, all of them from time 0 on; whoever has the tightest link is given its share first, by its
+ * weight, and again whenever one ends. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +14,7 @@
 #include "sim/devices/links.h"
 #include "sim/simulate.h"
 
-enum { GPUS = 6, CASES = 400, LIMITS = 3 };
+enum { GPUS = 6, CASES = 400, LIMITS = 4, KERNELS = LIMITS - 1 };
 
 static struct gt_device device;
 static struct gt_workload *workload;
@@ -22,8 +23,9 @@ static gt_time_ps end_ps[GPUS];
 struct flow {
     uint32_t from, to;
     double bytes, gbps; /* left; alone */
+    double weight;      /* of a copy 1 */
     double rate;
-    bool done;
+    bool kernel, done;
 };
 
 static double draw(double low, double high)
@@ -36,6 +38,8 @@ static uint32_t limit_of(const struct flow *flow, int limit)
 {
     uint32_t low = flow->from < flow->to ? flow->from : flow->to, high = flow->from + flow->to - low;
 
+    if (limit == KERNELS)
+        return 30000 + flow->from * 100 + (device.link_switched ? 0 : flow->to);
     if (limit == 2)
         return 20000 + low * 100 + high;
     if (!device.link_switched)
@@ -45,19 +49,24 @@ static uint32_t limit_of(const struct flow *flow, int limit)
 
 static double capacity(int limit)
 {
+    if (limit == KERNELS)
+        return device.link_kernel_gbps;
     return limit == 2 ? device.link_duplex_gbps : device.link_gpu_gbps;
 }
 
-/* What those that have no rate yet could have of one limit, each. */
+/* What those that have no rate yet could have of one limit, each, by its weight. */
 static double share_of(const struct flow *flows, uint32_t flow, int limit, const bool *settled)
 {
-    double left = capacity(limit);
-    int takers = 0;
+    double left = capacity(limit), takers = 0;
+
+    if (limit == KERNELS && !flows[flow].kernel)
+        return INFINITY;
 
     for (uint32_t i = 0; i < GPUS; i++) {
-        if (flows[i].done || limit_of(&flows[i], limit) != limit_of(&flows[flow], limit))
+        if (flows[i].done || (limit == KERNELS && !flows[i].kernel) ||
+            limit_of(&flows[i], limit) != limit_of(&flows[flow], limit))
             continue;
-        takers += !settled[i];
+        takers += settled[i] ? 0 : flows[i].weight;
         left -= settled[i] ? flows[i].rate : 0;
     }
     return fmax(0, left) / takers;
@@ -72,7 +81,7 @@ static void set_rates(struct flow *flows)
         double least = INFINITY;
 
         for (uint32_t i = 0; i < GPUS; i++) {
-            double may = flows[i].gbps;
+            double may = flows[i].gbps / flows[i].weight;
 
             if (flows[i].done || settled[i])
                 continue;
@@ -85,7 +94,7 @@ static void set_rates(struct flow *flows)
         }
         if (tightest == GPUS)
             return;
-        flows[tightest].rate = least;
+        flows[tightest].rate = least * flows[tightest].weight;
         settled[tightest] = true;
     }
 }
@@ -122,15 +131,44 @@ static void draw_device(void)
     gt_device_init(&device);
     assert_int_equal(
         gt_device_set(&device, "link.pairs", rand() % 2 ? "nvlink" : "nvlink 0-1=nvlink:3 2>4=nvlink:9", &error), 0);
-    device.link_call_ps = device.copy_submit_ps = 0;
+    device.link_call_ps = device.copy_submit_ps = device.launch_call_ps = device.launch_latency_ps = 0;
+    device.launch_extra.cold_ps = device.launch_extra.first_ps = device.launch_extra.after_ps = 0;
+    device.link_kernel_read_ps = device.link_kernel_write_ps = device.link_kernel_dram_ps = 0;
+    device.link_kernel_gbps = draw(1, 6);
+    device.link_kernel_pct = 50 + (uint32_t)rand() % 100;
+    device.link_kernel_threads = 256;
     device.p2p = (struct gt_copy_cost){ 0, draw(2, 6) };
     device.link_gpu_gbps = draw(1, 9);
     device.link_duplex_gbps = draw(2, 12);
     device.link_switched = rand() % 2;
 }
 
-/* One copy a GPU, each by a thread of its own. */
-static void draw_copies(struct flow *flows)
+/* A kernel in place of a copy: on so many SMs, with so many threads; the other GPU's memory read or written. */
+static void make_kernel(struct flow *flow, struct gt_call *call, struct gt_op *op)
+{
+    uint32_t sms = 1 + (uint32_t)rand() % device.sms, threads = 32u << rand() % 6;
+    gt_gpu_index other = flow->to;
+
+    const struct gt_kernel kernel = { .name = gt_name(workload, "k", 1),
+                                      .runs = GT_NONE,
+                                      .arguments = GT_NONE,
+                                      .grid = { sms, 1, 1 },
+                                      .block = { threads, 1, 1 },
+                                      .duration_ps = GT_TIME_NONE };
+
+    call->kind = GT_CALL_LAUNCH;
+    op->kind = GT_OP_KERNEL;
+    op->kernel = gt_workload_kernel(workload, &kernel);
+    op->direction = GT_H2D;
+    op->from_peer = rand() % 2;
+    flow->kernel = true;
+    flow->to = op->from_peer ? flow->from : other;
+    flow->from = op->from_peer ? other : flow->from;
+    flow->weight = device.link_kernel_pct / 100.0 * sms / device.sms * fmin(1, threads / 256.0);
+}
+
+/* One copy or kernel a GPU, each by a thread of its own. */
+static void draw_flows(struct flow *flows)
 {
     workload = gt_workload_new();
     for (uint32_t i = 0; i < GPUS; i++) {
@@ -160,15 +198,21 @@ static void draw_copies(struct flow *flows)
                                             .memory = GT_MEMORY_DEVICE,
                                             .peer_gpu = flows[i].to };
         flows[i].bytes = (double)workload->ops[op].bytes;
+        flows[i].weight = 1;
+        if (rand() % 2)
+            make_kernel(&flows[i], &workload->calls[call], &workload->ops[op]);
     }
     for (uint32_t i = 0; i < GPUS; i++) {
         struct gt_link link;
         gt_gpu_index from, to;
 
-        assert_true(gt_link_of_copy(workload, &device, &workload->ops[i], &link, &from, &to));
+        if (flows[i].kernel)
+            link = gt_link_of_kernel(workload, &device, &workload->ops[i], &from, &to);
+        else
+            assert_true(gt_link_of_copy(workload, &device, &workload->ops[i], &link, &from, &to));
         assert_int_equal(from, flows[i].from);
         assert_int_equal(to, flows[i].to);
-        flows[i].gbps = link.cost.gbps;
+        flows[i].gbps = flows[i].kernel ? fmin(link.cost.gbps, device.link_kernel_gbps) : link.cost.gbps;
     }
 }
 
@@ -195,14 +239,14 @@ static void shares_are_as_reckoned(void **state)
         double ends[GPUS];
 
         draw_device();
-        draw_copies(flows);
+        draw_flows(flows);
         if (gt_workload_check(workload, &error) != 0 ||
             gt_simulate(workload, &device, &options, &probe, &summary, &error) != 0)
             fail_msg("%s", error.text);
         reckon(flows, ends);
         for (uint32_t j = 0; j < GPUS; j++)
             if (fabs((double)end_ps[j] - ends[j]) > 20)
-                fail_msg("case %d: copy %u ends at %llu ps, reckoned %.1f", i, j, (unsigned long long)end_ps[j],
+                fail_msg("case %d: flow %u ends at %llu ps, reckoned %.1f", i, j, (unsigned long long)end_ps[j],
                          ends[j]);
         gt_workload_free(workload);
     }
