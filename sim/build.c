@@ -281,6 +281,7 @@ void gt_machine_free(struct gt_machine *m)
         free(m->gpus[i].sms);
         free(m->gpus[i].order);
         free(m->gpus[i].gpc);
+        free(m->gpus[i].cluster_room);
         free(m->gpus[i].rank);
         free(m->gpus[i].dispatch_batch);
         free(m->gpus[i].dispatch_batch_first);

@@ -17,7 +17,7 @@ sim_libsim_a_SOURCES = \
     sim/gpu/exclusive_copy.c sim/gpu/exclusive_copy.h sim/gpu/link_share.c sim/gpu/link_share.h \
     sim/gpu/clusters.c sim/gpu/clusters.h sim/gpu/grid.c sim/gpu/grid.h sim/gpu/meeting.c sim/gpu/meeting.h sim/gpu/meeting_deadlock.c sim/gpu/meeting_deadlock.h sim/gpu/peer_kernel.c sim/gpu/peer_kernel.h sim/gpu/placement.c sim/gpu/placement.h sim/gpu/progress_limit.c \
     sim/gpu/progress_limit.h sim/gpu/progress_solve.c sim/gpu/progress_solve.h sim/gpu/sm.c sim/gpu/sm.h \
-    sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
+    sim/gpu/snapshot.c sim/gpu/snapshot.h sim/gpu/steady_state.c sim/gpu/steady_state.h sim/gpu/task_events.c sim/gpu/task_events.h sim/gpu/task_kernel.c sim/gpu/task_kernel.h sim/gpu/undealt_grid.c sim/gpu/undealt_grid.h sim/gpu/work_distributor.c sim/gpu/work_distributor.h \
     sim/machine/durations.c sim/machine/durations.h sim/machine/engine.c sim/machine/engine.h \
     sim/machine/failure.c sim/machine/failure.h sim/machine/free_lists.c sim/machine/priority.c sim/machine/free_lists.h sim/machine/priority.h \
     sim/machine/gpu_state.h sim/machine/machine.h sim/machine/options.h sim/machine/rules.c sim/machine/rules.h sim/machine/staging.c sim/machine/staging.h sim/machine/stream_state.h \

@@ -56,7 +56,7 @@ UNIT_TESTS = \
     tests/unit/policies \
     tests/unit/stated \
     tests/unit/whatif \
-    tests/unit/steady_state \
+    tests/unit/clusters tests/unit/steady_state \
     tests/unit/task_check tests/unit/tasks tests/unit/tasks_oracle tests/unit/tasks_steal tests/unit/tasks_stuck \
     tests/unit/warp_issue \
     tests/unit/table tests/unit/task_rows
@@ -168,7 +168,7 @@ TESTS = $(UNIT_TESTS_BUILT) $(GPU_TESTS_BUILT) $(CLI_TESTS) $(GPU_BATS) $(SOURCE
 TEST_EXTENSIONS = .bats .sh
 EXTRA_DIST += $(CLI_TESTS) tests/cli/report_helpers.bash tests/cli/ranks_helpers.bash $(GPU_BATS) tests/gpu/injected.c tests/gpu/kernel_cases.h $(SOURCE_TESTS) $(GOLDEN_FILES) \
     tests/run-bats tests/data/stats-golden.sql tests/data/lstm.py tests/data/task_graphs.py \
-    tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
+    tests/unit/golden_cost.h tests/unit/task_machine.h tests/unit/recording.h tests/unit/two_kernels.h tests/unit/both_ways.h tests/unit/golden_directive.h tests/unit/stats_golden.h tests/unit/warp_program.h \
     tests/unit/check_oracle.h tests/unit/nsys_database.h tests/unit/task_oracle.h tests/unit/task_oracle_state.h tests/unit/task_oracle_steal.h tests/unit/task_scenario.h \
     tests/data/kineto-modern.json tests/data/kineto-modern.txt tests/data/kineto-old.json \
     tests/data/kineto-old.txt tests/data/kineto-nan.json tests/data/kineto-nan.txt \

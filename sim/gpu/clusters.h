@@ -11,9 +11,10 @@
 
 #include "sim/gpu/placement.h"
 
-/* The SMs that get the blocks of the next cluster of view->grid, into `sms`, and their GPC; GT_NONE where no GPC has
- * room for a whole one.  `last` is the GPC of the cluster before. */
-uint32_t gt_cluster_place(const struct gt_placement_view *view, uint32_t last, gt_sm_index *sms);
+/* The SMs that get the blocks of a kernel's next cluster, into gpu->cluster_sms, and their GPC, into gpu->cluster_gpc,
+ * where that of the cluster before is; false, and nothing changed there, where no GPC has room for a whole one.  Room
+ * (free_blocks) is that of `occupancy`. */
+bool gt_cluster_place(const struct gt_device *device, struct gt_gpu_state *gpu, const struct gt_occupancy *occupancy);
 
 /* The SM that gets a single block while clusters of `blocks` wait for a GPC: that with the most room of those whose GPC
  * is too small for such a cluster; GT_NONE. */

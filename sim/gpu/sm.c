@@ -103,6 +103,7 @@ static void set_free_blocks(struct gt_gpu_state *gpu, gt_sm_index sm, uint32_t b
     gpu->free_block_sets[gpu->sms[sm].free_blocks][rank / 64] &= ~(UINT64_C(1) << rank % 64);
     gpu->free_block_sets[blocks][rank / 64] |= UINT64_C(1) << rank % 64;
     gpu->sms[sm].free_blocks = blocks;
+    gpu->room_changed[sm / 64] |= UINT64_C(1) << sm % 64;
     if (blocks > gpu->free_blocks_most)
         gpu->free_blocks_most = blocks;
 }
@@ -146,6 +147,7 @@ static void find_for(struct gt_machine *m, struct gt_gpu_state *gpu, const struc
     memset(gpu->released, 0, sizeof gpu->released);
     gpu->free_blocks_for = *need;
     gpu->free_blocks_most = 0;
+    gpu->room_unknown = true;
     for (uint32_t rank = 0; rank < m->device->sms; rank++) {
         struct gt_sm_state *sm = &gpu->sms[gpu->order[rank]];
 
@@ -211,6 +213,7 @@ uint32_t gt_sm_promise_rounds(struct gt_machine *m, gt_gpu_index gpu, uint64_t b
            is_empty(state->free_block_sets[most - rounds], m->device->sms))
         rounds++;
     state->free_blocks_most -= rounds;
+    state->room_unknown = true;
     for (uint32_t word = 0; word * 64 < m->device->sms; word++) {
         round[word] = set[word];
         for (uint64_t ranks = set[word]; ranks != 0; ranks &= ranks - 1)

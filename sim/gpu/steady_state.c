@@ -5,26 +5,10 @@
 
 #include "sim/gpu/arbitration.h"
 #include "sim/gpu/placement.h"
+#include "sim/gpu/snapshot.h"
 
 /* Fewer waves than this are not looked at; a period of more records than that is not found. */
 enum { FEWEST_WAVES = 16, FEWEST_PERIODS = 2, RECORDS_MAX = 1 << 16, BACKOFF_MAX = 1 << 20 };
-
-/* A batch's end that is due. */
-struct due {
-    gt_time_ps in_ps;
-    uint64_t order, stamp;
-    gt_sm_index sm;
-    uint32_t blocks;
-    uint8_t odd_warps[GT_DEVICE_MAX_PARTITIONS];
-};
-
-/* The machine as far as it decides what a grid's blocks do next, at one moment. */
-struct snapshot {
-    struct due *due;
-    uint32_t due_count, due_room;
-    struct gt_sm_state *sms;     /* times since now, 0 where they are past */
-    uint64_t placed, arbitrated; /* what the policies remember, as far as it decides */
-};
 
 /* The search for a period of one grid. */
 struct gt_steady_state {
@@ -32,10 +16,12 @@ struct gt_steady_state {
     gt_grid_index grid;
     gt_op_index op;
     gt_sm_index sm; /* whose event the snapshot was taken after */
-    struct snapshot then, now;
+    struct gt_snapshot then;
+    struct gt_due_list now; /* what is due now, where all else is as it was then */
     gt_time_ps then_ps;
     uint64_t dispatched, handled;    /* as the snapshot was taken */
     uint64_t own_handled;            /* events of the grid since then */
+    uint64_t fired[GT_RULES];        /* as the snapshot was taken */
     uint64_t looks, looks_most;      /* Brent 1980: the snapshot is renewed at powers of two */
     uint64_t try_from;               /* blocks dispatched before the next snapshot */
     uint64_t backoff;                /* waves */
@@ -44,106 +30,19 @@ struct gt_steady_state {
     uint32_t record_count, record_room;
 };
 
-static bool is_own(const struct gt_machine *m, const struct gt_heap_event *event, gt_grid_index grid)
-{
-    return event->handler == GT_HANDLE_BLOCKS && m->batches[event->subject].grid == grid;
-}
-
-static int by_time(const void *left, const void *right)
-{
-    const struct due *a = left, *b = right;
-
-    if (a->in_ps != b->in_ps)
-        return a->in_ps < b->in_ps ? -1 : 1;
-    return (a->order > b->order) - (a->order < b->order);
-}
-
-static gt_time_ps since_now(const struct gt_machine *m, gt_time_ps time_ps)
-{
-    return time_ps > m->engine.now_ps ? time_ps - m->engine.now_ps : 0;
-}
-
-/* The ends that share one place in the heap, in their order. */
-static void take_ends(const struct gt_machine *m, const struct gt_heap_event *event, struct snapshot *snapshot)
-{
-    uint64_t order = event->order;
-
-    for (gt_batch_index batch = event->subject; batch != GT_NONE; batch = m->batches[batch].next_due) {
-        if (snapshot->due_count == snapshot->due_room) {
-            snapshot->due_room = snapshot->due_room == 0 ? 256 : 2 * snapshot->due_room;
-            snapshot->due = gt_realloc(snapshot->due, snapshot->due_room, sizeof *snapshot->due);
-        }
-        snapshot->due[snapshot->due_count] = (struct due){ .in_ps = event->time_ps - m->engine.now_ps,
-                                                           .order = order,
-                                                           .stamp = event->stamp,
-                                                           .sm = m->batches[batch].sm,
-                                                           .blocks = m->batches[batch].blocks };
-        memcpy(snapshot->due[snapshot->due_count++].odd_warps, m->batches[batch].odd_warps,
-               sizeof m->batches[batch].odd_warps);
-        order++;
-    }
-}
-
-static void take_snapshot(const struct gt_machine *m, const struct gt_steady_state *search, struct snapshot *snapshot)
-{
-    const struct gt_gpu_state *gpu = &m->gpus[search->gpu];
-    const struct gt_heap *heap = &m->engine.heap;
-
-    if (snapshot->sms == NULL)
-        snapshot->sms = gt_calloc(m->device->sms, sizeof *snapshot->sms);
-    for (gt_sm_index sm = 0; sm < m->device->sms; sm++) {
-        snapshot->sms[sm] = gpu->sms[sm];
-        snapshot->sms[sm].ready_ps = since_now(m, gpu->sms[sm].ready_ps);
-        snapshot->sms[sm].retire_ps = since_now(m, gpu->sms[sm].retire_ps);
-    }
-    snapshot->placed = m->placement->position != NULL ? m->placement->position(gpu->placement_state) : 0;
-    snapshot->arbitrated = m->arbitration->position != NULL ? m->arbitration->position(gpu->arbitration_state) : 0;
-    snapshot->due_count = 0;
-    for (size_t i = 0; i < heap->count; i++) {
-        if (is_own(m, &heap->events[i], search->grid))
-            take_ends(m, &heap->events[i], snapshot);
-    }
-    if (snapshot->due_count > 0)
-        qsort(snapshot->due, snapshot->due_count, sizeof *snapshot->due, by_time);
-}
-
-static bool same_sm(const struct gt_sm_state *a, const struct gt_sm_state *b)
-{
-    return a->threads == b->threads && a->warps == b->warps &&
-           memcmp(a->registers, b->registers, sizeof a->registers) == 0 && a->shared_bytes == b->shared_bytes &&
-           a->blocks == b->blocks && a->resident == b->resident && a->carveout_bytes == b->carveout_bytes &&
-           a->ready_ps == b->ready_ps && a->retire_ps == b->retire_ps;
-}
-
-static bool same(const struct gt_machine *m, const struct snapshot *a, const struct snapshot *b)
-{
-    if (a->due_count != b->due_count || a->placed != b->placed || a->arbitrated != b->arbitrated)
-        return false;
-    for (uint32_t i = 0; i < a->due_count; i++) {
-        const struct due *one = &a->due[i], *other = &b->due[i];
-
-        if (one->in_ps != other->in_ps || one->stamp != other->stamp || one->sm != other->sm ||
-            one->blocks != other->blocks || memcmp(one->odd_warps, other->odd_warps, sizeof one->odd_warps) != 0)
-            return false;
-    }
-    for (gt_sm_index sm = 0; sm < m->device->sms; sm++)
-        if (!same_sm(&a->sms[sm], &b->sms[sm]))
-            return false;
-    return true;
-}
-
 static void begin_search(struct gt_machine *m, struct gt_steady_state *search, gt_sm_index sm)
 {
     const struct gt_grid *grid = &m->grids[search->grid];
 
-    take_snapshot(m, search, &search->then);
-    if (search->then.due_count == 0)
+    gt_snapshot_take(m, search->gpu, search->grid, &search->then);
+    if (search->then.due.count == 0)
         return;
     search->sm = sm;
     search->then_ps = m->engine.now_ps;
     search->dispatched = grid->dispatched;
     search->handled = m->engine.handled;
     search->own_handled = 0;
+    memcpy(search->fired, m->fired, sizeof search->fired);
     search->looks = 0;
     search->record_count = 0;
     search->searching = true;
@@ -166,7 +65,7 @@ static gt_time_ps others_due(const struct gt_machine *m, gt_grid_index grid)
     gt_time_ps first_ps = GT_TIME_NONE;
 
     for (size_t i = 0; i < m->engine.heap.count; i++)
-        if (!is_own(m, &m->engine.heap.events[i], grid) && m->engine.heap.events[i].time_ps < first_ps)
+        if (!gt_snapshot_is_own(m, &m->engine.heap.events[i], grid) && m->engine.heap.events[i].time_ps < first_ps)
             first_ps = m->engine.heap.events[i].time_ps;
     return first_ps;
 }
@@ -181,9 +80,9 @@ static uint64_t periods_to_skip(const struct gt_machine *m, const struct gt_stea
     gt_time_ps now_ps = m->engine.now_ps, until_ps = others_due(m, search->grid), last_ps;
     uint64_t most;
 
-    if (grid->dispatched == search->dispatched || search->now.due_count == 0)
+    if (grid->dispatched == search->dispatched || search->now.count == 0)
         return 0;
-    last_ps = search->now.due[search->now.due_count - 1].in_ps;
+    last_ps = search->now.ends[search->now.count - 1].in_ps;
     if (until_ps > GT_TIME_LIMIT_PS - last_ps)
         until_ps = GT_TIME_LIMIT_PS - last_ps;
     if (until_ps <= now_ps)
@@ -214,14 +113,14 @@ static bool tell(struct gt_machine *m, const struct gt_steady_state *search, uin
 static void move_ends(struct gt_machine *m, const struct gt_steady_state *search, gt_time_ps skip_ps, uint64_t blocks)
 {
     struct gt_heap *heap = &m->engine.heap;
-    struct gt_heap_event *own = gt_calloc(search->now.due_count, sizeof *own);
+    struct gt_heap_event *own = gt_calloc(search->now.count, sizeof *own);
     struct gt_heap others = { .count = 0 };
     uint32_t count = 0;
 
     while (heap->count > 0) {
         struct gt_heap_event event = gt_heap_pop(heap);
 
-        if (is_own(m, &event, search->grid))
+        if (gt_snapshot_is_own(m, &event, search->grid))
             own[count++] = event;
         else
             gt_heap_push(&others, event);
@@ -272,6 +171,8 @@ static void skip(struct gt_machine *m, struct gt_steady_state *search, uint64_t 
     grid->ended += blocks;
     m->blocks += blocks;
     m->engine.handled += periods * search->own_handled;
+    for (int rule = 0; rule < GT_RULES; rule++)
+        m->fired[rule] += periods * (m->fired[rule] - search->fired[rule]);
 }
 
 /* The SM that the snapshot was taken after has its turn again: has everything come round? */
@@ -284,11 +185,7 @@ static void look(struct gt_machine *m, struct gt_steady_state *search)
         end_search(m, search);
         return;
     }
-    if (m->engine.heap.events[0].time_ps - m->engine.now_ps == search->then.due[0].in_ps)
-        take_snapshot(m, search, &search->now);
-    else
-        search->now.due_count = 0;
-    if (!same(m, &search->then, &search->now)) {
+    if (!gt_snapshot_holds(m, search->gpu, search->grid, &search->then, &search->now)) {
         if (++search->looks == search->looks_most) {
             search->looks_most *= 2;
             begin_search(m, search, search->sm);
@@ -312,7 +209,7 @@ static bool policies_can_be_compared(const struct gt_machine *m)
 static bool is_worth_it(const struct gt_machine *m, const struct gt_grid *grid)
 {
     return grid->launch == NULL && grid->peer == NULL && !grid->launches && grid->block_ps != GT_TIME_NONE &&
-           grid->spread_pct == 0 && grid->early_ps == 0 && grid->occupancy.cluster_blocks == 1 &&
+           grid->spread_pct == 0 && grid->early_ps == 0 &&
            (grid->blocks - grid->dispatched) / FEWEST_WAVES > grid->dispatched - grid->ended &&
            (m->probe->blocks == NULL || m->probe->repeat != NULL) && policies_can_be_compared(m);
 }
@@ -359,10 +256,8 @@ void gt_steady_state_free(struct gt_machine *m)
 {
     if (m->steady_state == NULL)
         return;
-    free(m->steady_state->then.due);
-    free(m->steady_state->then.sms);
-    free(m->steady_state->now.due);
-    free(m->steady_state->now.sms);
+    gt_snapshot_free(&m->steady_state->then);
+    free(m->steady_state->now.ends);
     free(m->steady_state->records);
     free(m->steady_state);
 }

@@ -61,11 +61,8 @@ static gt_sm_index next_sm(struct gt_machine *m, struct gt_gpu_state *gpu, const
     if (view->grid->occupancy.cluster_blocks == 1)
         return m->placement->pick(gpu->placement_state, view);
     if (in_cluster == 0) {
-        uint32_t gpc = gt_cluster_place(view, gpu->cluster_gpc, gpu->cluster_sms);
-
-        if (gpc == GT_NONE)
+        if (!gt_cluster_place(m->device, gpu, &view->grid->occupancy))
             return GT_NONE;
-        gpu->cluster_gpc = gpc;
         m->fired[GT_RULE_CLUSTERS]++;
     }
     return gpu->cluster_sms[in_cluster];

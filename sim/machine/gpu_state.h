@@ -8,7 +8,8 @@
 #include "sim/devices/occupancy.h"
 #include "sim/machine/stream_state.h"
 
-struct gt_demand; /* sim/gpu/demand.h */
+struct gt_demand;       /* sim/gpu/demand.h */
+struct gt_cluster_room; /* sim/gpu/clusters.c */
 struct gt_kernel_model_launch;
 struct gt_tasks; /* sim/tasks/tasks.h */
 struct gt_task_run;
@@ -148,10 +149,13 @@ struct gt_gpu_state {
     /* Room for blocks of the shape at hand: bit r of free_block_sets[n] is set when SM order[r] has room for n. */
     struct gt_block_need free_blocks_for;
     uint64_t free_block_sets[GT_DEVICE_MAX_BLOCKS_PER_SM + 1][GT_FREE_BLOCK_WORDS];
-    uint32_t free_blocks_most;                 /* the last set that has a bit, or 0 */
-    uint64_t released[GT_FREE_BLOCK_WORDS];    /* by SM: blocks have left it since the sets were last right */
-    void *placement_state, *arbitration_state; /* the policies' own */
-    uint32_t *dispatch_batch;                  /* by SM: blocks placed in the dispatch under way */
+    uint32_t free_blocks_most;                  /* the last set that has a bit, or 0 */
+    uint64_t released[GT_FREE_BLOCK_WORDS];     /* by SM: blocks have left it since the sets were last right */
+    struct gt_cluster_room *cluster_room;       /* the same of GPCs; NULL: no clusters so far */
+    uint64_t room_changed[GT_FREE_BLOCK_WORDS]; /* by SM: free_blocks have, since that was last right */
+    bool room_unknown;                          /* likewise all of them may have */
+    void *placement_state, *arbitration_state;  /* the policies' own */
+    uint32_t *dispatch_batch;                   /* by SM: blocks placed in the dispatch under way */
     uint64_t *dispatch_batch_first;
     gt_sm_index *dispatch_batch_sms;
     uint32_t dispatch_batch_count;
