@@ -1,8 +1,9 @@
 """Time training steps on 1 and 2 GPUs, all forms of a model in turns, then record them: traces/training.
 
-    python3 ddp_turns.py developed|judged|fresh OUTPUT-FOLDER [SECONDS [MODEL...]]
+    python3 ddp_turns.py developed|judged|fresh|SEED OUTPUT-FOLDER [SECONDS [MODEL...]]
 
-A process a GPU, each with half of the cores.  For each model all forms (FORMS says which; `one` and `dp` by the process of GPU
+SEED: models that are drawn from it (drawn_models.py).  A process a GPU; its threads of Python and of the backward pass are held on
+one core, those of DataParallel on as many as there are GPUs (cores.py says why).  For each model all forms (FORMS says which; `one` and `dp` by the process of GPU
 0 alone) are first timed in turns, ROUNDS times over, so that all see the host at the same pace; no profiler has run in these
 processes then, since CUPTI slows every call from its first use on.  times.jsonl has a line a form and rank: medians, us a step,
 by round too; `pace_us`, what a small launch took before each round; `phases_us`, what the host took for each part of a step.
@@ -21,14 +22,18 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.nn.parallel import DataParallel, DistributedDataParallel
 
+import cores
 import ddp_models
+import drawn_models
 from ddp import GPUS, all_reduces, attempt, record
 
 WARM_STEPS = 5    # that nobody times: buckets are made anew after the first, cuDNN and cuBLAS choose
-ROUNDS, GROUPS = 3, 2
+ROUNDS, GROUPS, ROUND_WARM_STEPS = 4, 2, 3
 TIMED_STEPS, PHASE_STEPS = {"dp": 4}, 8
 
 # name: bucket_cap_mb, forward and backward passes a step
+WIDE, CORES = [], []   # of this process: all that it may run on; those that it is held on
+
 FORMS = {"one": (None, 1), "dp": (None, 1), "ddp": (None, 1), "ddp-bucket-5": (5, 1), "ddp-accumulate-2": (None, 2)}
 PROFILED = ("one", "ddp", "dp")
 
@@ -87,6 +92,8 @@ def pace(rank):
 def timed(training, steps):
     """us a step, free running: of each group, and by events of each step."""
     groups, single = [], []
+    for _ in range(ROUND_WARM_STEPS):
+        training.step()
     for _ in range(GROUPS):
         torch.cuda.synchronize()
         events = [torch.cuda.Event(enable_timing=True) for _ in range(steps + 1)]
@@ -135,6 +142,10 @@ def phases(training):
         training.phase("rest", start)
     found, training.phases = training.phases, None
     return {name: round(statistics.median(times), 1) for name, times in found.items()}
+
+
+def hold(form):
+    cores.hold(CORES[:GPUS if form == "dp" else 1])
 
 
 def made(name, table, form, rank):
@@ -189,6 +200,7 @@ def measure(name, table, rank, together, folder):
             together()
             if timing is None:
                 continue
+            hold(form)
             timing.pace.append(pace(rank))
             if form.startswith("ddp"):
                 together()
@@ -203,6 +215,7 @@ def measure(name, table, rank, together, folder):
         together()
         if timing is None:
             continue
+        hold(form)
         row = attempt(f"{name} {form} row", lambda timing=timing, form=form: timing.row(name, form, rank))
         if row is None:
             continue
@@ -212,25 +225,32 @@ def measure(name, table, rank, together, folder):
 
 
 def profiles(name, table, rank, together, folder):
+    """The profiler's own threads are made while the calling one may run on all cores."""
     for form in PROFILED:
+        def begin(form=form):
+            hold(form)
+            if form.startswith("ddp"):
+                together()
         training = attempt(f"{name} {form} rank {rank}", lambda form=form: warmed(name, table, form, rank))
         if training:
             path = os.path.join(folder, f"{name}.{form}.rank{rank}")
-            attempt(path, lambda: record(training, path, together if form.startswith("ddp") else lambda: None))
+            os.sched_setaffinity(0, WIDE)
+            attempt(path, lambda: record(training, path, begin))
         together()
 
 
 def process(rank, which, folder, seconds, names, barrier):
     """What one rank does; every decision about time is rank 0's, so that no rank waits for one that gave up."""
     start = time.perf_counter()
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, cores[rank * len(cores) // GPUS:(rank + 1) * len(cores) // GPUS])
+    WIDE[:] = cores.share(rank, GPUS)
+    CORES[:] = cores.fastest(WIDE, GPUS)
+    print(f"rank {rank} on cores {CORES}", flush=True)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29513")
     torch.cuda.set_device(rank)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
     dist.init_process_group("nccl", rank=rank, world_size=GPUS, device_id=torch.device("cuda", rank))
     together = barrier.wait
-    table = getattr(ddp_models, which.upper())
+    table = drawn_models.drawn(which) if which.isdigit() else getattr(ddp_models, which.upper())
     go_on, done = torch.zeros(1, device=rank), []
     attempt("all_reduces", lambda: all_reduces(rank, folder))
     for action, share in ((measure, 0.7), (profiles, 1)):

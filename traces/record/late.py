@@ -4,8 +4,9 @@
 
 Each model by DistributedDataParallel in the same two processes: on time (`on-1`), rank 1 late before its backward pass by
 5,000,000 cycles of the GPU (`gpu`) or 3 ms of its host (`host`), late as SEED draws it (`drawn-1` .. `drawn-3`), and on time
-again (`on-2`), which tells how far the host's pace is the same.  times.rankR.jsonl has a line a form, us a step without the
-profiler, with how it was late; on-1, gpu and host are recorded, too.  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
+again (`on-2`), which tells how far the host's pace is the same.  times.rankR.jsonl has a line a form, us a step, with how it was
+late; no profiler has run in these processes then, since CUPTI slows every call from its first use on.  Behind all models' times
+on-1, gpu and host are recorded, too.  Python's threads are held on one core (cores.py says why).  Keep NVLink multicast off (NCCL_NVLS_ENABLE=0).
 """
 import json
 import os
@@ -19,6 +20,7 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 from torch.nn.parallel import DistributedDataParallel
 
+import cores
 import ddp
 import ddp_models
 
@@ -75,26 +77,36 @@ def measure(name, form, late, training, together, folder):
     if late is not None:
         row["late"] = dict(zip(("kind", "rank", "where", "us"), late))
     row.update(ddp.timed(training, together))
-    if form in RECORDED:
-        ddp.record(training, os.path.join(folder, f"{name}.{form}.rank{training.rank}"), together)
     with open(os.path.join(folder, f"times.rank{training.rank}.jsonl"), "a") as file:
         file.write(json.dumps(row) + "\n")
     print(f"{time.perf_counter():.1f} {name} {form} rank {training.rank}: {row['step_us']:.0f} us a step", flush=True)
 
 
-def model(name, rank, seed, together, folder, may_go_on):
+def record(name, form, late, training, core, share, together, folder):
+    """The profiler's own threads are made while the calling one may run on all cores."""
+    def begin():
+        cores.hold([core])
+        together()
+    training.late = late
+    os.sched_setaffinity(0, share)
+    ddp.record(training, os.path.join(folder, f"{name}.{form}.rank{training.rank}"), begin)
+
+
+def training_of(name, rank, core):
     case = ddp.made(name, MODELS, rank)
     training = Training(case, DistributedDataParallel(case.module, device_ids=[rank]), rank)
-    for form, late in forms_of(name, seed).items():
-        if may_go_on():
-            measure(name, form, late, training, together, folder)
-        else:
-            print(name, form, "left out", flush=True)
+    for _ in range(ddp.WARM_STEPS):
+        training.step()
+    torch.cuda.synchronize()
+    cores.hold([core])
+    return training
 
 
 def process(rank, folder, seed, seconds, names, barrier):
     """Every decision about time is rank 0's, so that no rank waits for one that gave up."""
     start = time.perf_counter()
+    share = cores.share(rank, ddp.GPUS)
+    core = cores.fastest(share, 1)[0]
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="29517")
     torch.cuda.set_device(rank)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
@@ -106,24 +118,33 @@ def process(rank, folder, seed, seconds, names, barrier):
         dist.broadcast(go_on, 0)
         return bool(go_on.item())
 
-    for name in names or MODELS:
-        if not may_go_on():
-            print(name, "left out", flush=True)
-            continue
+    def each(name, action, forms):
+        """The action with each of these forms of a model."""
+        os.sched_setaffinity(0, share)
         try:
-            model(name, rank, seed, barrier.wait, folder, may_go_on)
+            training = training_of(name, rank, core)
+            for form, late in forms_of(name, seed).items():
+                if form in forms and may_go_on():
+                    action(form, late, training)
         except Exception:
             print(name, "failed", flush=True)
             traceback.print_exc()
         torch.cuda.empty_cache()
         barrier.wait()
+
+    for name in names or MODELS:
+        each(name, lambda form, late, training: measure(name, form, late, training, barrier.wait, folder),
+             forms_of(name, seed))
+    for name in names or MODELS:
+        each(name, lambda form, late, training: record(name, form, late, training, core, share, barrier.wait, folder),
+             RECORDED)
     dist.destroy_process_group()
 
 
 def main():
     folder, seed, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
     os.makedirs(folder, exist_ok=True)
-    barrier = mp.get_context("spawn").Barrier(ddp.GPUS, timeout=60)
+    barrier = mp.get_context("spawn").Barrier(ddp.GPUS, timeout=25)
     mp.spawn(process, (folder, seed, seconds, sys.argv[4:], barrier), nprocs=ddp.GPUS)
 
 
